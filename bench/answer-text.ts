@@ -1,4 +1,4 @@
-/** The model's text in an answer of a chat or a messages interface, streamed or whole. Throws on what is neither. */
+/** The model's text in a Chat Completions or Messages response, streamed or whole. Throws if it is neither. */
 export const answerText = (answer: string): string => {
   if (!STREAM.test(answer)) return contentOf(JSON.parse(answer), 'message')
   return answer
@@ -15,7 +15,7 @@ interface Answer {
     readonly message?: { readonly content?: string | null }
     readonly delta?: { readonly content?: string | null }
   }[]
-  /** Members of Messages: a whole answer's blocks, and a piece of one. */
+  /** Members of Messages: the blocks of a whole answer, and a delta of one. */
   readonly content?: readonly { readonly text?: string }[]
   readonly delta?: { readonly text?: string }
 }

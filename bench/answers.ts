@@ -1,4 +1,4 @@
-/** Answers of the fake upstream to Chat Completions, and what makes an answer complete. The same bytes each time: nothing here may vary. */
+/** Answers of the fake upstream to Chat Completions, and the markers of a complete answer. The bytes must be the same every time. */
 
 const WORDS = 'the router keeps a request whole while it looks for a provider that can answer it and tells the caller what it did'.split(
   ' ',
@@ -7,15 +7,15 @@ export const WHOLE_TOKENS = 300
 export const CONTENT_EVENTS = 30
 export const PROMPT_TOKENS = 512
 
-/** Ends both answers, so that one that was cut is seen as cut. */
+/** Ends both answers, so that a cut answer is recognised. */
 const END_MARKER = 'end-of-answer'
 
 const words = (count: number): string[] => Array.from({ length: count }, (_, index) => WORDS[index % WORDS.length] ?? '')
 
-/** 300 tokens, one a word. */
+/** 300 tokens, one for each word. */
 export const WHOLE_TEXT = [...words(WHOLE_TOKENS - 1), END_MARKER].join(' ')
 
-/** One an event. */
+/** One for each event. */
 export const STREAM_PIECES = [...words(CONTENT_EVENTS - 1).map((word) => `${word} `), END_MARKER]
 
 /** The text of the streamed answer. */
@@ -26,7 +26,7 @@ export const PACED_CONTENT_EVENTS = 60
 const PACED_PIECES = [...words(PACED_CONTENT_EVENTS - 1).map((word) => `${word} `), END_MARKER]
 export const PACED_TEXT = PACED_PIECES.join('')
 
-/** Texts that every complete answer of this upstream holds, however it was passed on or translated. */
+/** Texts that every complete answer of this upstream contains, whether relayed or translated. */
 export const WHOLE_MARKERS = [END_MARKER, '"finish_reason":"stop"', '"completion_tokens":300']
 export const STREAM_MARKERS = [END_MARKER, '"finish_reason":"stop"', '"completion_tokens":30', 'data: [DONE]']
 export const PACED_MARKERS = [END_MARKER, '"finish_reason":"stop"', `"completion_tokens":${PACED_CONTENT_EVENTS}`, 'data: [DONE]']
@@ -42,7 +42,7 @@ const usage = (completionTokens: number) => ({
   completion_tokens_details: { reasoning_tokens: 0, audio_tokens: 0, accepted_prediction_tokens: 0, rejected_prediction_tokens: 0 },
 })
 
-/** The body of the answer that is not streamed. */
+/** The body of the answer without streaming. */
 export const wholeAnswer = (): string =>
   JSON.stringify({
     ...HEAD,
@@ -59,13 +59,13 @@ export const wholeAnswer = (): string =>
     ...TAIL,
   })
 
-/** The frame around the content of each stream: role, finish, usage and the end mark. */
+/** The events around the content of each stream: role, finish, usage and the end mark. */
 export const STREAM_EVENTS_AROUND = 4
 
 /** 33 events (role, 30 of content, finish, usage) and the end mark, each with its blank line. */
 export const streamEvents = (): string[] => eventsOf(STREAM_PIECES)
 
-/** The same of a paced stream, with 60 of content. */
+/** The events of the paced stream, with 60 of content. */
 export const pacedEvents = (): string[] => eventsOf(PACED_PIECES)
 
 const eventsOf = (pieces: readonly string[]): string[] => {

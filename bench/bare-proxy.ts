@@ -1,6 +1,6 @@
 /**
- * The least that a proxy on this runtime can do: read the body, send it on, hand the answer back. What Patchbay costs above this
- * is what Patchbay costs. Loopback only. `bin/bun bench/bare-proxy.ts --upstream URL` prints `proxy ready http://127.0.0.1:PORT`.
+ * The least that a proxy on this runtime can do: read the body, forward it, and return the answer. The difference to it is the cost of
+ * Patchbay. Loopback only. `bin/bun bench/bare-proxy.ts --upstream URL` prints `proxy ready http://127.0.0.1:PORT`.
  */
 import { parseArgs } from 'node:util'
 

@@ -1,11 +1,11 @@
-/** Child processes: started with a clean environment, waited for by what they print, and never left behind. */
+/** Child processes, which are started with a clean environment, awaited by what they print, and never left running. */
 import type { FileSink } from 'bun'
 
 export interface ChildOptions {
   readonly command: readonly string[]
-  /** Where stderr goes: a file, or this process's own. */
+  /** The file that stderr goes to; by default this process's own stderr. */
   readonly errorsTo?: string
-  /** Added to PATH and HOME, which are all that a child gets of our environment: no proxies, no keys, no PATCHBAY_ settings. */
+  /** Added to PATH and HOME, which are all that a child inherits of our environment: no proxies, no keys, no PATCHBAY_ settings. */
   readonly environment?: Readonly<Record<string, string>>
 }
 
@@ -13,10 +13,10 @@ export interface Child {
   readonly pid: number
   /** Everything printed so far. */
   readonly lines: readonly string[]
-  /** The first line, past or future, that the pattern matches. Throws when the process ends first or `timeoutMs` have passed. */
+  /** The first line, past or future, that matches the pattern. Throws if the process ends first or `timeoutMs` have passed. */
   waitForLine(pattern: RegExp, timeoutMs: number): Promise<string>
   writeLine(line: string): void
-  /** SIGTERM, then SIGKILL after five seconds. Returns the exit code. */
+  /** Sends SIGTERM, then SIGKILL after five seconds. Returns the exit code. */
   stop(): Promise<number>
 }
 
@@ -90,7 +90,7 @@ export const stopAllChildren = async (): Promise<void> => {
   await Promise.all([...running].map((child) => child.stop()))
 }
 
-/** Our own helpers end when the pipe from their parent does, so that even a killed parent leaves nothing behind. */
+/** Ends this helper when the pipe from its parent closes, so that even a killed parent leaves nothing running. */
 export const exitWithParent = (): void => {
   const watch = async (): Promise<void> => {
     for await (const _ of Bun.stdin.stream()) continue

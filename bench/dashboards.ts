@@ -1,10 +1,10 @@
 /**
- * Measures how much longer requests to models take beside five open dashboards: `bin/bun bench/dashboards.ts`, about eight minutes.
+ * Measures how much longer requests to models take while five dashboards are open: `bin/bun bench/dashboards.ts`, about eight minutes.
  *
- * Five people open a screen each in Chromium, which is recorded and then closed, so that its CPU is not measured. Rounds
- * with and without them alternate: in those with them, the same requests go to the service at the same distances in time, with
- * the sessions of those browsers, and what the screens follow live stays open. The load is 300 requests a second to a provider
- * that takes 50 ms.
+ * Five people each open a screen in Chromium; its requests are recorded, and then it is closed, so that its CPU is not measured. Rounds
+ * with and without dashboards alternate: in those with them, the recorded requests are sent to the service at the same intervals and with
+ * the sessions of those browsers, and the streams that the screens follow stay open. The load is 300 requests a second to a provider that
+ * takes 50 ms.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -32,9 +32,9 @@ const [rounds, seconds, records] = [Number(values.rounds), Number(values.seconds
 
 const SCREENS = ['', '', '/requests?live=on', '/requests?live=on', '/models']
 const SETTLED_MS = 5000
-/** Every screen asks again what it asks again within this time. */
+/** Within this time every screen repeats all requests that it repeats. */
 const RECORDED_MS = 30_000
-/** The aim: so much more at most. */
+/** The aim: the 99th percentile grows at most by this factor. */
 const P99_RATIO_MAX = 1.05
 
 interface Asked {
@@ -45,9 +45,9 @@ interface Asked {
 
 /** The requests of one open screen. */
 interface Dashboard {
-  /** Stay open. */
+  /** Requests whose response stays open. */
   readonly streams: readonly Asked[]
-  /** Within RECORDED_MS; then again. */
+  /** Requests made within RECORDED_MS, which are then repeated. */
   readonly polls: readonly Asked[]
 }
 
@@ -77,7 +77,7 @@ const main = async (): Promise<void> => {
 
 const progress = (line: string): void => void process.stderr.write(`${line}\n`)
 
-/** With a long request log; its first start makes the keys. */
+/** Starts a service with a long request log; its first start makes the keys. */
 const startFilled = async (directory: string): Promise<Target & { readonly managementKey: string }> => {
   const upstream = await startUpstream(4)
   const options = { directory, upstream, databaseUrl: null, profileTo: null, root: ROOT }
@@ -102,7 +102,7 @@ const startFilled = async (directory: string): Promise<Target & { readonly manag
   return { ...target, managementKey: managementKey ?? '', delayed: { base, model: 'bench/delayed' }, answersAreKnown: true }
 }
 
-/** A person who opens this screen and leaves it open. */
+/** Records the requests of a screen that somebody opens and leaves open. */
 const record = async ({ base, managementKey }: Target & { readonly managementKey: string }, screen: string): Promise<Dashboard> => {
   const browser = await chromium.launch({ executablePath: process.env['CHROME_PATH'] ?? '/usr/bin/chromium', args: ['--no-sandbox'] })
   const page = await browser.newPage()
@@ -137,7 +137,7 @@ const withoutConnection = (headers: Readonly<Record<string, string>>): Record<st
   Object.fromEntries(Object.entries(headers).filter(([name]) => !CONNECTION.has(name) && !name.startsWith(':')))
 
 interface Opened {
-  /** Ends them; the times of their answers in milliseconds. Throws where one was not answered. */
+  /** Closes them; returns the times of their answers in milliseconds. Throws if one was not answered. */
   close(): Promise<readonly number[]>
 }
 
@@ -179,7 +179,7 @@ const open = (dashboards: readonly Dashboard[]): Opened => {
   }
 }
 
-/** Answers how many times as long the slowest hundredth takes with the dashboards. */
+/** Returns the ratio of the 99th percentile with the dashboards to the one without. */
 const compare = async (target: Target, dashboards: readonly Dashboard[]): Promise<number> => {
   const scenario = SCENARIOS.find(({ name }) => name === 'added-at-300-per-second')
   if (scenario === undefined) throw new Error('The scenario is gone.')

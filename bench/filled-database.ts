@@ -1,4 +1,4 @@
-/** A database with so many records, for as long as it is measured: SQLite in a directory of its own, or an empty PostgreSQL. */
+/** A database with many records, which exists while it is measured: SQLite in a directory of its own, or an empty PostgreSQL. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,9 +9,9 @@ import { openDatabase } from '../src/storage/open-database.ts'
 import { READS_HEAD } from './measure-reads.ts'
 
 export interface Filling {
-  /** Null: SQLite. */
+  /** Null means SQLite. */
   readonly databaseUrl: string | null
-  /** Names what is in it, in the head of the table. */
+  /** Describes the records in the head of the table. */
   readonly records: string
   readonly fill: (database: Database, databaseUrl: string | null) => Promise<void>
 }

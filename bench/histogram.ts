@@ -1,4 +1,4 @@
-/** Latencies in buckets 1 % apart: constant memory, whatever the number of requests. */
+/** Latencies in buckets 1 % apart: memory is constant, whatever the number of requests. */
 
 export interface Histogram {
   add(milliseconds: number): void

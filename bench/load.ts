@@ -1,37 +1,37 @@
 /**
- * A load generator in its own process: each connection sends its next request when the last answer is complete, or, at a given
- * pace, requests are sent whether or not there were answers.
- * Reads a LoadPlan as one line of JSON from stdin, warms up, prints `warm`, waits for one more line, measures, and prints the
- * LoadResult as one line of JSON.
+ * A load generator in its own process: each connection sends its next request when the last answer is complete, or, with a pace, requests
+ * are sent whether or not earlier ones were answered.
+ * Reads a LoadPlan as one line of JSON from stdin, warms up, prints `warm`, waits for one more line, measures, and prints the LoadResult as
+ * one line of JSON.
  */
 import { createHistogram } from './histogram.ts'
 import { answerText } from './answer-text.ts'
 
 export interface LoadPlan {
-  /** Taken in turn. */
+  /** Used in turn. */
   readonly urls: readonly string[]
   readonly headers: Readonly<Record<string, string>>
-  /** Taken in turn. */
+  /** Used in turn. */
   readonly bodies: readonly string[]
   readonly connections: number
-  /** Requests a second, whatever `connections` says; null: as many as the connections manage. */
+  /** Requests a second, regardless of `connections`; null means as many as the connections manage. */
   readonly perSecond: number | null
   readonly warmupSeconds: number
-  /** The measurement ends after these requests, or, where they are null, after these seconds. */
+  /** The measurement ends after this number of requests or, if that is null, after these seconds. */
   readonly seconds: number
   readonly requests: number | null
   readonly expect: Expectation
 }
 
-/** The check of a complete answer. Everything else that comes back is a failure. */
+/** The check of a complete answer. Any other answer is a failure. */
 export interface Expectation {
   readonly includes: readonly string[]
   readonly excludes: readonly string[]
-  /** The whole text of the model, compared with the first answer of a run; null where it is not known. */
+  /** The whole text of the model, compared with the first answer of a run; null if it is not known. */
   readonly text: string | null
-  /** How many events it has; null where that may vary. */
+  /** The number of events; null if it may vary. */
   readonly events: number | null
-  /** A pattern whose first match no two answers of one URL may share (a version number). */
+  /** A pattern whose first match must be different in all answers of one URL (a version number). */
   readonly distinct: string | null
 }
 
@@ -39,14 +39,14 @@ export interface LoadResult {
   readonly done: number
   readonly seconds: number
   readonly failures: number
-  /** The first few failures, for a person. */
+  /** The first few failures, for people to read. */
   readonly samples: readonly string[]
   readonly latencyMs: { readonly p50: number; readonly p90: number; readonly p99: number; readonly max: number }
 }
 
 const MAX_FAILURES = 50
 const MAX_SAMPLES = 3
-/** Requests still open so long after the end are failures. */
+/** Requests that are still open this long after the end are failures. */
 const GRACE_MS = 10_000
 
 const main = async (): Promise<void> => {
@@ -94,7 +94,7 @@ const runLoad = async (plan: LoadPlan, seconds: number, seen: Set<string>): Prom
     maxMs = Math.max(maxMs, lastDoneMs - sentMs)
   }
   const requests = plan.requests ?? Number.POSITIVE_INFINITY
-  // A number of requests is sent completely, however long that takes.
+  // If the number of requests is fixed, all are sent, however long that takes.
   const mayGoOn = (): boolean => (plan.requests !== null || performance.now() < endMs) && started < requests && failures < MAX_FAILURES
   const trySend = (): Promise<void> => send().catch((thrown: unknown) => fail(String(thrown)))
   const connect = async (): Promise<void> => {
@@ -128,7 +128,7 @@ const runLoad = async (plan: LoadPlan, seconds: number, seen: Set<string>): Prom
   return resultOf()
 }
 
-/** Why an answer does not count, or null. */
+/** The reason why an answer is a failure, or null. */
 const faultOf = (status: number, text: string, url: string, first: boolean, expect: Expectation, seen: Set<string>): string | null => {
   if (status !== 200) return `Status ${status}: ${text}`
   const missing = expect.includes.find((part) => !text.includes(part))
@@ -146,7 +146,7 @@ const faultOf = (status: number, text: string, url: string, first: boolean, expe
   return null
 }
 
-/** Stdin line by line. Its end means that the parent is gone. */
+/** Reads stdin line by line. Its end means that the parent is gone. */
 async function* readLines(): AsyncGenerator<string, void, undefined> {
   let rest = ''
   const decoder = new TextDecoder()

@@ -1,6 +1,6 @@
 /**
- * How long the lists of keys, presets and the audit log take over many of them: `bin/bun bench/management-lists.ts --records 1000000`.
- * With `--database-url` it fills an empty PostgreSQL database instead.
+ * Measures how long the lists of keys, presets and the audit log take with many of them:
+ * `bin/bun bench/management-lists.ts --records 1000000`. With `--database-url` it fills an empty PostgreSQL database instead.
  */
 import { parseArgs } from 'node:util'
 
@@ -24,10 +24,10 @@ const LIMIT = 100
 
 type PresetPageQuery = Parameters<PresetStore['page']>[0]
 
-/** Nothing of theirs is sealed. */
+/** None of these records is sealed. */
 const NO_SEAL = { seal: (text: string) => text, open: (text: string) => text }
 
-/** The farthest page that its number reaches. */
+/** The farthest page that can be reached by its number. */
 const FARTHEST = Math.min(NUMBERED_MAX, records * 0.9 - LIMIT)
 
 const fromMs = systemClock.now() - records * 1000

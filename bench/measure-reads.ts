@@ -1,4 +1,4 @@
-/** How long a read takes, again and again, as a row of a table, with a mark of what it found. */
+/** Measures a read repeatedly and returns a row of a table, with a hash of what it found. */
 import { createHash } from 'node:crypto'
 
 import { systemClock } from '../src/lib/clock.ts'
@@ -7,7 +7,7 @@ const ROUNDS = 15
 
 export const READS_HEAD = '| read | first ms | p50 ms | max ms | records |\n|---|--:|--:|--:|--:|\n'
 
-/** `ids`: the form of the ids that are counted, all of them in the answer. */
+/** `ids`: the pattern of the ids in the answer, all of which are counted. */
 export const measureReads =
   (ids: RegExp) =>
   async (name: string, read: () => Promise<unknown>): Promise<void> => {
@@ -24,7 +24,7 @@ export const measureReads =
     process.stdout.write(`| ${name} | ${shown.join(' | ')} | ${idsIn(found, ids)} |\n`)
   }
 
-/** How many records were found, and a mark of their ids in this order, which is the same on each engine. */
+/** The number of records found, and a hash of their ids in order, which must be the same on each engine. */
 const idsIn = (found: unknown, form: RegExp): string => {
   const ids = JSON.stringify(found).match(form) ?? []
   return ids.length === 0 ? '0' : `${ids.length} (${createHash('sha256').update(ids.join()).digest('hex').slice(0, 6)})`

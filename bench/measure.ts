@@ -1,4 +1,4 @@
-/** One measurement: warm up, load for some seconds, and see what CPU and memory the target's process took meanwhile. */
+/** One measurement: warm up, send load for some seconds, and read the CPU time and memory that the target's process used meanwhile. */
 import { join } from 'node:path'
 
 import { startChild } from './child.ts'
@@ -7,12 +7,12 @@ import type { Scenario } from './scenarios.ts'
 import type { Target } from './targets.ts'
 
 export interface Window {
-  /** Units of the scenario. */
+  /** In units of the scenario. */
   readonly done: number
   readonly perSecond: number
-  /** Null where the process cannot be looked at. */
+  /** Null if the process cannot be inspected. */
   readonly cpuMicrosEach: number | null
-  /** The most resident memory, warm-up included. */
+  /** The peak resident memory, warm-up included. */
   readonly peakBytes: number | null
   readonly latencyMs: LoadResult['latencyMs']
 }
@@ -20,10 +20,10 @@ export interface Window {
 export type Effort = Pick<LoadPlan, 'connections' | 'warmupSeconds' | 'seconds'>
 
 const BUN = join(import.meta.dirname, '../bin/bun')
-/** The time that the load generator may take beyond its two phases: its start, and its own wait for the last answers, twice. */
+/** The time that the load generator may take besides its two phases: its start, and twice its own wait for the last answers. */
 const MARGIN_MS = 45_000
 
-/** Throws when a single answer was wrong: a figure with failures in it is none. */
+/** Throws if a single answer was wrong: a figure with failures is not valid. */
 export const measure = async (target: Target, scenario: Scenario, effort: Effort): Promise<Window> => {
   const plan: LoadPlan = { perSecond: null, requests: null, ...scenario.pace, ...scenario.load(target), ...effort }
   const child = startChild({ command: [BUN, join(import.meta.dirname, 'load.ts')] })

@@ -20,7 +20,7 @@ const usage = (outputTokens: number) => ({
   service_tier: 'standard',
 })
 
-/** The body of the answer that is not streamed. */
+/** The body of the answer without streaming. */
 export const wholeMessage = (): string =>
   JSON.stringify({
     ...HEAD,

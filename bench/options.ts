@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util'
 
 export interface Options {
-  /** Null: a Patchbay is started here. */
+  /** Null if a Patchbay is started here. */
   readonly outside: {
     readonly base: string
     readonly key: string
@@ -10,14 +10,14 @@ export interface Options {
     readonly model: string
     readonly pid: number | null
   } | null
-  /** Names of scenarios, or the beginnings of names; empty for all. */
+  /** Names of scenarios or their prefixes; empty for all. */
   readonly only: readonly string[]
   readonly seconds: number
   readonly rounds: number
   readonly cold: boolean
   readonly connections: number
   readonly eventsPerWrite: number
-  /** Another checkout, measured beside this one; null for none. */
+  /** Another checkout to measure for comparison; null for none. */
   readonly before: string | null
   readonly databaseUrl: string | null
   readonly jsonFile: string | null
@@ -47,7 +47,9 @@ export const USAGE = `npm run bench -- [flags]
   --pid PID             its process, to measure CPU and memory (this machine, Linux)
   --remote              allow an address that is not of this machine`
 
-/** `names`: what `--only` may choose from. Throws with one sentence on a bad flag. Null: help was asked for. */
+/**
+ * `names`: the names that `--only` may choose from. Throws an error of one sentence if a flag is bad. Returns null if help was asked for.
+ */
 export const readOptions = (argv: readonly string[], names: readonly string[]): Options | null => {
   const { values } = parseArgs({
     args: [...argv],
@@ -114,7 +116,7 @@ const wholeNumberIn = (...bounds: Parameters<typeof numberIn>): number => {
 
 const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/
 
-/** A load test of somebody else's service costs them, and you, money: it has to be asked for. */
+/** A load test of a remote service costs money, so it must be allowed explicitly. */
 const baseUrl = (value: string, remoteAllowed: boolean): string => {
   const url = URL.parse(value)
   if (url === null) throw new Error('--url must be a base URL, such as http://127.0.0.1:8080/api/v1.')

@@ -1,19 +1,19 @@
-/** CPU time and resident memory of a process and its children, from /proc. Where that does not exist (not Linux): null. */
+/** CPU time and resident memory of a process and its children, read from /proc; null if there is none (not Linux). */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 
 export interface Memory {
   readonly residentBytes: number
-  /** The most it was since it was last forgotten. Of several processes: the sum of their peaks. */
+  /** The peak since the last `forgetPeak`. For several processes it is the sum of their peaks. */
   readonly peakBytes: number
 }
 
 export interface ProcessMeter {
-  /** User and system time since the process began, all threads and children included. Resolution: 10,000 µs. */
+  /** User and system time since the process began, including all threads and children. Resolution: 10,000 µs. */
   cpuMicros(): number
-  /** The CPU time once it no longer grows: what a request left behind (records, logs) belongs to it. Waits a second at most. */
+  /** The CPU time once it no longer grows, so that the work after a request (records, logs) is included. Waits a second at most. */
   settledCpuMicros(): Promise<number>
   memory(): Memory
-  /** The peak counts from now on. */
+  /** Restarts the measurement of the peak. */
   forgetPeak(): void
 }
 
@@ -54,7 +54,7 @@ interface Stat {
   readonly ticks: number
 }
 
-/** A process may end between two looks; then it counts as nothing. */
+/** A process may end between two reads; then it counts as nothing. */
 const readOrNull = (path: string): string | null => {
   try {
     return readFileSync(path, 'utf8')
@@ -63,7 +63,7 @@ const readOrNull = (path: string): string | null => {
   }
 }
 
-/** The command's name may hold spaces and brackets, so fields are counted from the last bracket on: proc_pid_stat(5). */
+/** The command's name may contain spaces and brackets, so fields are counted after the last bracket: proc_pid_stat(5). */
 const readStat = (pid: number): Stat | null => {
   const text = readOrNull(`/proc/${pid}/stat`)
   if (text === null) return null
@@ -76,7 +76,7 @@ const readStatusBytes = (pid: number, field: 'VmRSS' | 'VmHWM'): number => {
   return Number(found?.[1] ?? 0) * 1024
 }
 
-/** The process, its children, and theirs. */
+/** The process and all its descendants. */
 const treeOf = (root: number): number[] => {
   const parents = new Map<number, number>()
   for (const name of readdirSync('/proc')) {

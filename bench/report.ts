@@ -1,4 +1,4 @@
-/** The results: as a table for a person, and as JSON for a machine. */
+/** The results, as a table for people and as JSON for programs. */
 import { spawnSync } from 'node:child_process'
 import { cpus, loadavg } from 'node:os'
 
@@ -9,7 +9,7 @@ export interface Measured {
   readonly scenario: string
   readonly unit: string
   readonly target: string
-  /** One a round. */
+  /** One for each round. */
   readonly windows: readonly Window[]
   readonly cold: Window | null
 }
@@ -31,16 +31,16 @@ export interface MemoryRow {
 export interface Results {
   readonly date: string
   readonly commit: string | null
-  /** The commit of the checkout that was measured beside this one. */
+  /** The commit of the other checkout that was measured for comparison. */
   readonly commitBefore: string | null
   readonly machine: string
-  /** The load average of one minute, before the run: what else the machine was doing. */
+  /** The one-minute load average before the run, which shows other work on the machine. */
   readonly loadBefore: number
   readonly settings: Readonly<Record<string, number | string | null>>
   readonly measured: readonly Measured[]
   readonly starts: readonly Start[]
   readonly memory: readonly MemoryRow[]
-  /** Each a sentence: what has no figure, and why. */
+  /** Sentences that say which figures are missing, and why. */
   readonly failures: string[]
 }
 
@@ -60,7 +60,7 @@ export const median = (values: readonly number[]): number => {
     : ((sorted[middle - 1] ?? Number.NaN) + (sorted[middle] ?? Number.NaN)) / 2
 }
 
-/** As results.md keeps them. */
+/** The text in the format of results.md. */
 export const renderResults = (results: Results): string => {
   const before = results.commitBefore === null ? '' : `, before: ${results.commitBefore}`
   const rows = results.measured.filter(({ windows }) => windows.length > 0)
@@ -131,7 +131,7 @@ const withRange = (values: readonly number[]): string => {
   return values.length === 1 ? `${middle}` : `${middle} (${least}-${most})`
 }
 
-/** Texts to the left, figures to the right. */
+/** Aligns texts to the left and figures to the right. */
 const renderTable = ([head = [], ...rows]: readonly (readonly string[])[]): string => {
   const widths = head.map((heading, column) => Math.max(heading.length, ...rows.map((row) => row[column]?.length ?? 0)))
   const line = (cells: readonly string[]): string =>
@@ -142,7 +142,7 @@ const renderTable = ([head = [], ...rows]: readonly (readonly string[])[]): stri
 
 const mebibytes = (bytes: Memory['residentBytes']): string => (bytes / 1024 ** 2).toFixed(0)
 
-/** With a mark when files differ from it. Null without git. */
+/** Includes a mark if files differ from the commit. Null without git. */
 const commitId = (directory: string): string | null => {
   const { status, stdout } = spawnSync('git', ['-C', directory, 'describe', '--always', '--dirty', '--exclude=*'], {
     encoding: 'utf8',

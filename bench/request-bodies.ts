@@ -1,4 +1,4 @@
-/** Request bodies as applications send them: prose, code, quotes, newlines, a little that is not ASCII. Always the same bytes. */
+/** Request bodies as applications send them: prose, code, quotes, newlines, a few non-ASCII characters. The bytes are always the same. */
 
 interface Shape {
   readonly model: string
@@ -6,7 +6,7 @@ interface Shape {
   readonly stream: boolean
 }
 
-/** The body of a chat request of about `bytes` (a little less: what is cut off may hold escapes). */
+/** The body of a chat request of about `bytes` (a little less, since the text that is cut off may contain escapes). */
 export const chatBody = ({ model, bytes, stream }: Shape): string => {
   const messages: Message[] = [{ role: 'system', content: SYSTEM }]
   const body = {
@@ -20,17 +20,17 @@ export const chatBody = ({ model, bytes, stream }: Shape): string => {
   return filled(body, bytes)
 }
 
-/** The same conversation as a Messages client sends it. */
+/** The same conversation in the Messages format. */
 export const messagesBody = ({ model, bytes, stream }: Shape): string => {
   const messages: Message[] = []
   return filled({ model, system: SYSTEM, messages, temperature: 0.2, max_tokens: 1024, stream }, bytes)
 }
 
-/** The body as JSON, with turns added until it is as long as wanted. */
+/** The body as JSON, with turns added until it has the wanted length. */
 const filled = (body: { readonly messages: Message[]; readonly [setting: string]: unknown }, bytes: number): string => {
   const { messages } = body
   const missing = (): number => bytes - Buffer.byteLength(JSON.stringify(body))
-  // Long conversations have long turns, too.
+  // Long conversations have longer turns, too.
   const passages = Math.ceil(bytes / 50_000)
   for (let turn = 0; missing() > 0; turn += 1) {
     const content = Array.from({ length: passages }, (_, index) => PASSAGES[(turn + index) % PASSAGES.length]).join('\n\n')
@@ -38,12 +38,12 @@ const filled = (body: { readonly messages: Message[]; readonly [setting: string]
   }
   const excess = -missing()
   const last = messages.pop()
-  // A conversation ends with the user's turn, so that it can be answered.
+  // The conversation must end with a turn of the user, so that it can be answered.
   if (last !== undefined) messages.push({ role: 'user', content: last.content.slice(0, -excess || undefined) })
   return JSON.stringify(body)
 }
 
-/** The same conversation with the sandbox's agent, which calls a tool of the service so many times before it answers with `text`. */
+/** The same conversation for the sandbox's agent model, which calls a tool of the service `steps` times before it answers with `text`. */
 export const loopBody = (steps: number, bytes: number, text: string): string => {
   const messages: Message[] = []
   const script = [...Array.from({ length: steps }, () => ({ call: { name: 'service:datetime' } })), { text }]
@@ -51,7 +51,7 @@ export const loopBody = (steps: number, bytes: number, text: string): string => 
   return filled({ model: 'sandbox/agent', messages, sandbox: { script }, ...tools }, bytes)
 }
 
-/** A body that a preset is made from: about 2 KB, most of it the system prompt, with a tool. */
+/** A body to make a preset from: about 2 KB, mostly the system prompt, with a tool. */
 export const presetBody = (model: string): string =>
   JSON.stringify({
     model,

@@ -1,5 +1,5 @@
 /**
- * How long the lists, the sums and the search of the request log take over many records:
+ * Measures how long the lists, the sums and the search of the request log take with many records:
  * `bin/bun bench/request-log.ts --records 1000000 --days 1`. With `--database-url` it fills an empty PostgreSQL database instead.
  */
 import { parseArgs } from 'node:util'
@@ -83,7 +83,7 @@ await measureFilled(
         workspaceId: 'w-1',
       }),
     )
-    /** As the service answers: by the hour where there are too many records for minutes. */
+    /** As the service does, it groups by hour if there are too many records for minutes. */
     const minutesOf = (hours: number) => async () => {
       const asked = { ...range, from: isoTimestamp(systemClock.now() - hours * 3_600_000), interval: 'minute', groupBy: ['model'] } as const
       return usage.read((await usage.isDense(asked)) ? { ...asked, interval: 'hour' } : asked)

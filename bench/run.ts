@@ -1,4 +1,4 @@
-/** `npm run bench`: starts what is to be measured, measures it in rounds, reports. See bench/README.md. */
+/** `npm run bench`: starts the targets, measures them in rounds, and reports. See bench/README.md. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -22,11 +22,11 @@ import {
 
 const STARTS = 5
 const WARMUP_SECONDS = 1
-/** The first warm-up of a target is longer: its code is still being compiled. */
+/** The first warm-up of a target is longer, since its code is still being compiled. */
 const FIRST_WARMUP_SECONDS = 3
 const COLD_SECONDS = 3
 const QUIET_MS = 1500
-/** A measurement besides its seconds: processes started, warmed up, waited for. */
+/** The time of a measurement besides its own seconds: starting processes, warming up, waiting. */
 const ASIDE_SECONDS = 5
 
 const main = async (): Promise<void> => {
@@ -51,7 +51,7 @@ const main = async (): Promise<void> => {
   }
 }
 
-/** A bad flag is one sentence and exit code 2. */
+/** A bad flag prints one sentence and exits with code 2. */
 const optionsOrExit = (): Options | null => {
   try {
     return readOptions(process.argv.slice(2), [...SCENARIOS.map(({ name }) => name), 'start', 'memory'])
@@ -61,7 +61,7 @@ const optionsOrExit = (): Options | null => {
   }
 }
 
-/** A target by its name in the report, and how to start one. */
+/** The name of a target in the report, and how to start it. */
 interface Contender {
   readonly name: string
   start(): Promise<Target>
@@ -109,7 +109,7 @@ const run = async (options: Options, directory: string): Promise<Results> => {
   return { ...results, memory: resident.length > 0 ? memory : [] }
 }
 
-/** A measurement of a row, or null where an answer was wrong: that row has no figure then, and the others go on. */
+/** Measures a row; null if an answer was wrong: that row then has no figure, and the others go on. */
 type Take = (when: string, row: Row, target: Target, effort: Effort) => Promise<Window | null>
 
 const measuring =
@@ -129,7 +129,7 @@ const measuring =
 
 const wanted = ({ only }: Options, name: string): boolean => only.length === 0 || only.some((beginning) => name.startsWith(beginning))
 
-/** Each scenario on each of its targets. */
+/** One row for each scenario and target. */
 const rowsOf = (options: Options, service: ServiceOptions, roots: Readonly<Record<string, string>>): Row[] =>
   SCENARIOS.filter(({ name }) => wanted(options, name)).flatMap((plan) => {
     const missing = plan.on.map((kind) => whyNot(kind, options)).find((reason) => reason !== null)
@@ -156,7 +156,7 @@ const contendersFor = (
 ): Contender[] => {
   if (outside !== null) return [{ name: new URL(outside.base).host, start: async () => outsideTarget(outside) }]
   return on.flatMap((kind) => {
-    // A profile is of the service alone.
+    // Only the service is profiled.
     if (!isPatchbay(kind)) return profileTo === null ? [{ name: kind, start: () => startTarget(kind, service) }] : []
     return Object.entries(roots).map(([name, root]) => ({
       name: kind.replace('patchbay', name),
@@ -165,7 +165,7 @@ const contendersFor = (
   })
 }
 
-/** A first start in an empty data directory, then five more in the same one. */
+/** Measures a first start in an empty data directory, then five more in the same one. */
 const measureStarts = async (service: ServiceOptions, roots: Readonly<Record<string, string>>): Promise<Start[]> => {
   const starts: Start[] = []
   for (const [target, root] of Object.entries(roots)) {
@@ -184,7 +184,7 @@ const measureStarts = async (service: ServiceOptions, roots: Readonly<Record<str
   return starts
 }
 
-/** The first three seconds of a process that has answered nothing yet. */
+/** Measures the first three seconds of a process that has not answered any request yet. */
 const measureCold = async (rows: readonly Row[], { connections }: Options, take: Take): Promise<void> => {
   for (const row of rows.filter(({ plan }) => plan.pace === null && !plan.alone)) {
     const target = await row.contender.start()
@@ -195,7 +195,7 @@ const measureCold = async (rows: readonly Row[], { connections }: Options, take:
   }
 }
 
-/** Every scenario on every target, then all of it again: what disturbs the machine for a while disturbs them all alike. */
+/** Measures every scenario on every target, then repeats all: a temporary disturbance of the machine affects all alike. */
 const measureRounds = async (rows: readonly Row[], resident: readonly Contender[], options: Options, take: Take): Promise<MemoryRow[]> => {
   const together = rows.filter(({ plan }) => !plan.alone)
   const targets = new Map<string, Target>()
@@ -241,7 +241,7 @@ const measureAlone = async (rows: readonly Row[], { connections, seconds, rounds
   }
 }
 
-/** Three times what the measurements take on a quiet machine. */
+/** Three times the time of the measurements on a quiet machine. */
 const deadlineMs = ({ seconds, rounds }: Options, rows: number): number =>
   60_000 + 3 * rows * (rounds + 1) * (seconds + ASIDE_SECONDS) * 1000
 

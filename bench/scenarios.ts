@@ -1,4 +1,4 @@
-/** The request that is sent to a target, and the check of a complete answer to it. */
+/** The request of each scenario, and the check of a complete answer. */
 import {
   PACED_CONTENT_EVENTS,
   PACED_MARKERS,
@@ -16,17 +16,19 @@ import type { Target, TargetKind } from './targets.ts'
 
 export interface Scenario {
   readonly name: string
-  /** The word for one of it in the report. */
+  /** The name of a unit in the report. */
   readonly unit: 'request' | 'stream' | 'create' | 'event'
-  /** The targets that it is measured on. The CPU of the others is a multiple of the last one's, if that is not the first. */
+  /**
+   * The targets that it is measured on. The CPU time of the others is reported as a multiple of the last one's, unless that is the first.
+   */
   readonly on: readonly [TargetKind, ...TargetKind[]]
-  /** The feature that a target must have; one without it leaves the scenario out. */
+  /** A member that a target must have; the scenario is skipped for targets without it. */
   readonly needs: keyof Target
-  /** Measured once, on targets started for it alone: their memory is then that of this scenario. */
+  /** Measured once, on targets started only for it, so that their memory is due to this scenario. */
   readonly alone: boolean
-  /** How many units one request is. */
+  /** The number of units in one request. */
   readonly unitsEach: number
-  /** Instead of as many requests at a time as there are connections. */
+  /** Replaces the default, which is one request at a time for each connection. */
   readonly pace: Pick<LoadPlan, 'perSecond' | 'requests'> | null
   load(target: Target): Pick<LoadPlan, 'urls' | 'headers' | 'bodies' | 'expect'>
 }
@@ -61,7 +63,7 @@ const stream: Scenario = {
   }),
 }
 
-/** Opened at an even pace, so that all are open at once for the most of their time. */
+/** Streams are opened at an even pace, so that all are open at once for most of their time. */
 const openStreams: Scenario = {
   ...BASE,
   name: 'open-streams-1000',
@@ -78,7 +80,7 @@ const openStreams: Scenario = {
   }),
 }
 
-/** Far from full load, with a provider that takes 50 ms: what the service adds to a quiet request. */
+/** Far below full load, with a provider that takes 50 ms: what the service adds to the latency of a request. */
 const delayed: Scenario = {
   ...BASE,
   name: 'added-at-300-per-second',
@@ -93,7 +95,9 @@ const delayed: Scenario = {
   }),
 }
 
-/** The client speaks Messages, the provider Chat Completions. The bare proxy passes the same request on to a provider that speaks it. */
+/**
+ * The client speaks Messages, the provider Chat Completions. The bare proxy forwards the same request to a provider that speaks Messages.
+ */
 const messagesOverChat = (name: string, streamed: boolean): Scenario => ({
   ...BASE,
   name,
@@ -122,7 +126,7 @@ const chatOverMessages = (name: string, streamed: boolean): Scenario => ({
   }),
 })
 
-/** An agent of the sandbox, in the process of the service: what a loop costs is what it takes above no step. */
+/** An agent model of the sandbox, inside the service's process: the cost of a loop is the difference to zero steps. */
 const loop = (name: string, steps: number): Scenario => ({
   ...BASE,
   name,
@@ -162,7 +166,7 @@ const presets = (name: string, slugs: number): Scenario => ({
     urls: Array.from({ length: slugs }, (_, index) => `${target.base}/presets/bench-${slugs}-${index}/chat/completions`),
     headers: headers(target.managementKey),
     bodies: [presetBody(target.model)],
-    // No two creates of one slug may get the same version.
+    // No two creations with one slug may get the same version.
     expect: { ...complete(['"designated_version":{'], null), distinct: '"version":(\\d+)' },
   }),
 })

@@ -1,6 +1,6 @@
 /**
- * The programs that are measured: a Patchbay started here, a bare proxy on the same upstream, that upstream, or any program that
- * listens at an outside address.
+ * The targets that are measured: a Patchbay started here, a bare proxy with the same upstream, that upstream, or any program at an outside
+ * address.
  */
 import { Database } from 'bun:sqlite'
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
@@ -9,44 +9,44 @@ import { join } from 'node:path'
 import { type Child, startChild } from './child.ts'
 import { openProcessMeter, type ProcessMeter } from './process-meter.ts'
 
-/** Where requests go, and the model that they name. */
+/** The address of requests, and the model that they name. */
 interface Address {
-  /** As an OpenAI client's base URL: `/chat/completions` follows. */
+  /** An OpenAI client's base URL, to which `/chat/completions` is appended. */
   readonly base: string
   readonly model: string
 }
 
-/** Null stands for what a scenario needs and a target lacks. */
+/** A null member is a feature that the target lacks. */
 export interface Target extends Address {
   readonly name: string
   readonly key: string
   readonly managementKey: string | null
   /** An inference key with a limit that is never reached. */
   readonly limitedKey: string | null
-  /** An inference key whose requests all built-in filters read. */
+  /** An inference key whose requests are checked by all built-in filters. */
   readonly guardedKey: string | null
   /** The model of a provider that speaks Messages. */
   readonly messagesModel: string | null
-  /** A provider that takes 50 ms, and one whose streams have ten events a second. */
+  /** A provider that takes 50 ms, and one that streams ten events a second. */
   readonly delayed: Address | null
   readonly paced: Address | null
   /** Presets, as a request names them. */
   readonly presetModels: readonly string[] | null
-  /** Says whether the answers are those of our own upstream, and so known to the byte. */
+  /** Says whether the answers come from our own upstream, so that their bytes are known. */
   readonly answersAreKnown: boolean
-  /** Null: no process to look at. */
+  /** Null if there is no process to inspect. */
   readonly meter: ProcessMeter | null
-  /** Ends its process, if it was started here. */
+  /** Stops the process if it was started here. */
   stop(): Promise<void>
 }
 
 export interface ServiceOptions {
-  /** A directory of this run's own. */
+  /** The directory of this run. */
   readonly directory: string
   readonly upstream: string
-  /** A PostgreSQL whose user may create databases: each service has its own there; null for SQLite. */
+  /** A PostgreSQL whose user may create databases, one for each service; null for SQLite. */
   readonly databaseUrl: string | null
-  /** Where a CPU profile of the service is written when it stops; null for none. */
+  /** The file for a CPU profile, written when the service stops; null for none. */
   readonly profileTo: string | null
   /** The checkout to run. */
   readonly root: string
@@ -68,16 +68,16 @@ export type TargetKind = keyof typeof KINDS
 
 export const startTarget = (kind: TargetKind, options: ServiceOptions): Promise<Target> => KINDS[kind](options)
 
-/** Says whether it is a Patchbay, which another checkout can be compared with. */
+/** Says whether the target is a Patchbay, so that another checkout can be compared. */
 export const isPatchbay = (kind: TargetKind): boolean => kind.startsWith('patchbay')
 
-/** Why a target of this kind cannot be had with these options, or null. */
+/** The reason why a target of this kind is not available with these options, or null. */
 export const whyNot = (kind: TargetKind, { databaseUrl }: Pick<ServiceOptions, 'databaseUrl'>): string | null => {
   if (kind === 'patchbay, 2 workers' && databaseUrl === null) return 'it needs --database-url'
   return kind.endsWith('presets and keys') && databaseUrl !== null ? 'it is only made on SQLite' : null
 }
 
-/** A service that runs already. */
+/** A service that is already running. */
 export const outsideTarget = (
   outside: Pick<Target, 'base' | 'model' | 'key' | 'managementKey'> & { readonly pid: number | null },
 ): Target => ({
@@ -104,7 +104,7 @@ const BUN = join(ROOT, 'bin/bun')
 const READY_MS = 20_000
 const KEYS_MS = 2000
 
-/** The models of the fake upstream, and below which of its paths each is. */
+/** The models of the fake upstream, and the upstream's path for each. */
 const MODEL = 'bench/chat'
 const MESSAGES_MODEL = 'bench/messages'
 const PATHS = { 'bench/delayed': '/delayed', 'bench/paced': '/paced' } as const
@@ -123,7 +123,7 @@ const startBareProxy = async (upstream: string): Promise<Target> => {
   return { ...withoutKeys('bare proxy', url), ...processOf(child) }
 }
 
-/** It asks for no key, so each of them does. */
+/** A target without keys: any text passes for a key of each kind. */
 const withoutKeys = (name: string, url: string): Target => {
   const at = (path: string): Address => ({ base: `${url}${path}/v1`, model: MODEL })
   return {
@@ -152,7 +152,7 @@ export interface StartedService {
   readonly startMs: number
 }
 
-/** Starts Patchbay as an operator does, with keys, generation records and its log (to a file) on. */
+/** Starts Patchbay as an operator does, with keys, generation records and its log (to a file) enabled. */
 export const startService = async (
   { directory, upstream, databaseUrl, profileTo, root }: ServiceOptions,
   workers = 1,
@@ -176,7 +176,7 @@ export const startService = async (
 
 interface Variant {
   readonly workers?: number
-  /** So many presets and keys, which are asked for in turn. */
+  /** The number of presets and keys, which requests use in turn. */
   readonly rows?: number
 }
 
@@ -209,7 +209,7 @@ const startPatchbay = async (options: ServiceOptions, { workers, rows }: Variant
   }
 }
 
-/** Where one service keeps all it knows. Databases stay until their server is asked to drop them: it is the run's own. */
+/** The database of one service. Databases stay until their server is told to drop them, at the end of the run. */
 const createDatabase = async (server: string): Promise<string> => {
   const name = `bench_${crypto.randomUUID().replaceAll('-', '')}`
   const sql = new Bun.SQL(server, { max: 1 })
@@ -220,10 +220,10 @@ const createDatabase = async (server: string): Promise<string> => {
   return url.href
 }
 
-/** Requests name so many presets at most, as most requests of a large installation come from a part of its callers. */
+/** Requests name at most this many presets, since in a large installation most requests come from a part of the callers. */
 const ASKED_PRESETS = 1000
 
-/** Stops the service and copies its one preset and the last key until there are `rows` of each. Returns presets to ask for. */
+/** Stops the service and copies its one preset and the last key until there are `rows` of each. Returns the presets to request. */
 const multiply = async (service: StartedService, directory: string, rows: number, manage: Manage): Promise<string[]> => {
   await manage('/presets/copied/chat/completions', {
     model: MODEL,
@@ -243,7 +243,7 @@ const multiply = async (service: StartedService, directory: string, rows: number
   return Array.from({ length: Math.min(rows, ASKED_PRESETS) }, (_, index) => `@preset/copy-${index + 1}`)
 }
 
-/** The columns of a row that may not be the same in its copy. */
+/** The columns of a row that must be different in its copy. */
 const COPIED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   presets: { id: "'copy-' || i", slug: "'copy-' || i", designated_version_id: "'copy-' || i" },
   preset_versions: { id: "'copy-' || i", preset_id: "'copy-' || i" },

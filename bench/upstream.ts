@@ -1,5 +1,6 @@
 /**
- * A fake provider of two dialects, OpenAI's Chat Completions and Anthropic's Messages, in its own process so that its CPU time is its own. Loopback only.
+ * A fake provider of two dialects, OpenAI's Chat Completions and Anthropic's Messages, in its own process so that its CPU time is separate.
+ * Loopback only.
  * Below `/delayed` it takes 50 ms, below `/paced` a stream has ten events a second.
  * `bin/bun bench/upstream.ts [--port 0] [--events-per-write 4]` prints `upstream ready http://127.0.0.1:PORT`.
  */
@@ -42,7 +43,7 @@ const main = (): void => {
           { status: 404 },
         )
       }
-      // Quotes inside the messages are escaped, so this finds the member and never a text.
+      // Quotes inside the messages are escaped, so this only matches the member itself.
       const wantsStream = /"stream"\s*:\s*true/.test(await request.text())
       if (answer.delayMs > 0) await Bun.sleep(answer.delayMs)
       if (!wantsStream) return new Response(answer.whole, { headers: { 'content-type': 'application/json' } })
@@ -57,19 +58,19 @@ const main = (): void => {
 interface Answers {
   readonly whole: Uint8Array<ArrayBuffer>
   readonly writes: readonly Uint8Array[]
-  /** Before the first byte, and between two writes. */
+  /** The delays before the first byte, and between two writes. */
   readonly delayMs: number
   readonly paceMs: number
 }
 
-/** Several events a write, as they arrive from a busy provider. */
+/** Puts several events into each write, as they arrive from a busy provider. */
 const groupEvents = (events: readonly string[], perWrite: number): Uint8Array[] => {
   const groups: Uint8Array[] = []
   for (let start = 0; start < events.length; start += perWrite) groups.push(Buffer.from(events.slice(start, start + perWrite).join('')))
   return groups
 }
 
-/** Each group leaves in its own turn of the event loop, so that the receiver gets it as a piece of its own. */
+/** Each group is written in its own turn of the event loop, so that the receiver gets it as a separate piece. */
 const streamWrites = (writes: readonly Uint8Array[], paceMs: number): ReadableStream<Uint8Array> => {
   let next = 0
   return new ReadableStream<Uint8Array>({

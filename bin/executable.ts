@@ -1,6 +1,6 @@
 /**
- * The program that `npm run build:binary` compiles: the service as one file. A process that it starts is this file again, with the entry point
- * as its first argument (decisions/0063).
+ * The program that `npm run build:binary` compiles: the service as one file. The processes that it starts run this file again, with the
+ * entry point as the first argument (decisions/0063).
  */
 import { existsSync, readFileSync } from 'node:fs'
 

@@ -1,19 +1,19 @@
-/** Runs the bundle, if it was made from the sources that are there; else the sources. */
+/** Runs the bundle if it was made from the present sources; otherwise runs the sources. */
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The sources of a bundle, and the compiler that made it. */
+/** The sources of a bundle, and the Bun version that compiled it. */
 export interface Made {
   readonly bun: string
-  /** Path below the package, size, time of the last change, digest of the content. */
+  /** The path below the package, the size, the time of the last change, and the digest of the content. */
   readonly files: readonly (readonly [path: string, size: number, mtimeMs: number, digest: string])[]
 }
 
-/** Beside the bundle. */
+/** The name of this file in the folder of the bundle. */
 export const MADE_FROM = 'sources.json'
 
-/** As a time: the digest alone tells. */
+/** In place of a time, it means that only the digest is compared. */
 export const UNSURE = -1
 
 export const digestOf = (content: Uint8Array): string => createHash('sha256').update(content).digest('base64url')
@@ -31,7 +31,7 @@ const isFresh = (root: string): boolean => {
 
 const madeFrom = (path: string): Made | null => (existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as Made) : null)
 
-/** A copy of the package has other times, and is compared by its content. */
+/** A copy of the package has other file times, so it is compared by content. */
 const isSame = (root: string, [path, size, mtimeMs, digest]: Made['files'][number]): boolean => {
   const file = join(root, path)
   const found = statSync(file, { throwIfNoEntry: false })

@@ -35,7 +35,7 @@ test('whose code is in the bundle is told apart', () => {
   expect(bundled).toEqual(['@smithy/core', 'pg'])
 })
 
-/** A licence that asks for more than its own text beside the code is a decision, not an update. */
+/** A licence that requires more than including its text needs a decision, not only an update. */
 const PERMISSIVE = ['Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', '0BSD', 'ISC', 'MIT']
 
 test('every licence is one that asks for no more than its text', () => {

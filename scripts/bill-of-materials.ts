@@ -1,6 +1,6 @@
 /**
- * The contents of the packed artefact: a CycloneDX document of every package of the lock file that it installs, and the licences of
- * those whose code is in the bundle. Both depend on the sources alone, so that who builds the same commit gets the same files.
+ * The contents of the packed artefact: a CycloneDX document of every package in the lock file that it installs, and the licences of those
+ * whose code is in the bundle. Both depend only on the sources, so every build of the same commit gets the same files.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -21,7 +21,7 @@ interface LockFile {
 
 const PACKAGE = /^(?:.*\/)?node_modules\/((?:@[^/]+\/)?[^/]+)$/
 
-/** Packages by the folder that npm puts them in; those of development are left out. */
+/** Packages by the folder that npm installs them in, without development dependencies. */
 const installedPackages = (lock: LockFile): readonly (readonly [folder: string, name: string, locked: Locked])[] =>
   Object.entries(lock.packages).flatMap(([folder, locked]) => {
     const name = PACKAGE.exec(folder)?.[1]
@@ -62,7 +62,7 @@ const FOLDER = /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//
 const bundledFolders = (paths: readonly string[]): readonly string[] =>
   [...new Set(paths.flatMap((path) => FOLDER.exec(path)?.[1] ?? []))].sort()
 
-/** The text of each licence, below the packages that come with it. */
+/** The text of each licence, with the packages that it covers. */
 export const licencesOf = (root: string, bundled: readonly string[]): string => {
   const sections = bundledFolders(bundled).map((folder) => {
     const { name, version, license } = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8')) as {

@@ -22,7 +22,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true })
 })
 
-/** Starts the service without a word of ours in its environment. */
+/** Starts the service without any of our variables in its environment. */
 const serve = async (program: string, name: string): Promise<{ readonly url: string; readonly pid: number }> => {
   const child = spawn(program, ['serve', '--port', '0', '--data-dir', join(directory, name)], {
     cwd: directory,
@@ -67,8 +67,9 @@ describe('the executable', () => {
 })
 
 /**
- * The acceptance tests that differ where the program is one file: it starts processes, a thread and workers, gets signals, and reads
- * a database beside itself. The others meet the same code as everywhere; `TEST_PROGRAM=dist/patchbay npm test -- test/acceptance` runs them all.
+ * The acceptance tests that behave differently if the program is one file: it starts processes, a thread and workers, gets signals, and
+ * reads a database beside itself. The others test the same code as everywhere; `TEST_PROGRAM=dist/patchbay npm test -- test/acceptance`
+ * runs them all.
  */
 const ACCEPTANCE = ['process', 'workers', 'file-parser', 'killed']
 

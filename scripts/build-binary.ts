@@ -13,16 +13,16 @@ export const buildBinary = async (outfile: string): Promise<void> => {
   if (!existsSync(join(ROOT, DASHBOARD))) throw new Error(`There is no ${DASHBOARD}: run "npm install" first.`)
   const staged = mkdtempSync(join(tmpdir(), 'patchbay-assets-'))
   try {
-    // A folder goes in under its own name alone, with all that is in it.
+    // The asset option includes a folder under its last name, with all its contents.
     cpSync(join(ROOT, DASHBOARD), join(staged, DASHBOARD), { recursive: true })
     await Bun.build({
       ...COMPILED,
-      // Threads begin with bundles of their own; processes begin with the executable.
+      // Threads start from bundles of their own; processes start from the executable.
       entrypoints: [join(ROOT, 'bin/executable.ts'), ...THREADS.map((file) => join(ROOT, 'src', file))],
-      // As in the package, whose folder is the root of what is inside.
+      // As in the package, whose root folder is also the root inside the file.
       naming: 'dist/[name].[ext]',
       banner: `var BUNDLE_DIRECTORY = '/$bunfs/root/dist';`,
-      // Nothing that lies in the directory where it is started has a say in it.
+      // Files in the directory where it is started must not affect it.
       compile: { outfile, assets: [join(staged, 'dashboard')], autoloadDotenv: false, autoloadBunfig: false },
     })
   } finally {

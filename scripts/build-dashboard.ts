@@ -1,6 +1,6 @@
 /**
- * Makes `dashboard/dist/`, what `/dashboard` serves: the page, its scripts and styles under hashed names, each compressed beside itself.
- * `npm install` does it (`prepare`). Fails where the first load is larger than its budget.
+ * Builds `dashboard/dist/`, which `/dashboard` serves: the page, and its scripts and styles under hashed names, each with its compressed
+ * forms. `npm install` runs it (`prepare`). Fails if the first load is larger than its budget.
  */
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
@@ -14,7 +14,10 @@ const ROOT = join(import.meta.dirname, '..')
 const SOURCE = join(ROOT, 'dashboard')
 
 const KB = 1024
-/** The budget of what a browser loads before the first screen is whole: the page, its style sheet, and every script that it names, compressed. */
+/**
+ * The size limit of everything that a browser loads before the first screen is complete: the page, its style sheet, and every script that
+ * it names, compressed.
+ */
 const FIRST_LOAD_MAX = 200 * KB
 const CHUNK_MAX = 120 * KB
 const STYLE_MAX = 15 * KB
@@ -28,7 +31,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
   '.txt': 'text/plain; charset=utf-8',
 }
-/** A font is compressed by its own format. */
+/** Fonts are already compressed, so they are not in this list. */
 const COMPRESSED = new Set(['.js', '.css', '.svg', '.txt'])
 
 export interface BuiltDashboard {
@@ -36,7 +39,7 @@ export interface BuiltDashboard {
   readonly files: number
 }
 
-/** Throws Error where the bundler or a budget says no. */
+/** Throws Error if bundling fails or a size limit is exceeded. */
 export const buildDashboard = async (directory: string): Promise<BuiltDashboard> => {
   const assets = join(directory, 'assets')
   mkdirSync(assets, { recursive: true })
@@ -74,18 +77,18 @@ export const buildDashboard = async (directory: string): Promise<BuiltDashboard>
   return { firstLoadBytes, files: outputs.length }
 }
 
-/** Styles are bundled by themselves: the bundler drops the style sheet of a script that is loaded late (decisions/0059). */
+/** Styles are bundled separately, since the bundler drops the style sheet of a lazily loaded script (decisions/0059). */
 const styleText = async (): Promise<string> => {
   const { outputs } = await Bun.build({
     entrypoints: [join(SOURCE, 'src/styles/index.css')],
-    // As data inside of the style sheet, where the bundler puts it, the policy of the page would refuse the font.
+    // The bundler would inline the font as data in the style sheet, which the page's policy refuses.
     external: ['*.woff2'],
     minify: true,
   })
   return (await outputs[0]?.text()) ?? ''
 }
 
-/** Answers its name. */
+/** Returns the hashed name. */
 const writeHashed = (directory: string, name: string, content: Uint8Array): string => {
   const hash = createHash('sha256').update(content).digest('hex').slice(0, 8)
   const hashed = name.replace('.', `-${hash}.`)
@@ -93,7 +96,7 @@ const writeHashed = (directory: string, name: string, content: Uint8Array): stri
   return hashed
 }
 
-/** The scripts that are loaded with this one, through any number of others. */
+/** The scripts that this one imports, directly or indirectly. */
 const importedBy = (outputs: Readonly<Record<string, { imports: readonly { path: string; kind: string }[] }>>, entry: string): string[] => {
   const byName = new Map(Object.entries(outputs).map(([path, output]) => [basename(path), output]))
   const found = new Set<string>()
@@ -109,7 +112,7 @@ const importedBy = (outputs: Readonly<Record<string, { imports: readonly { path:
   return [...found]
 }
 
-/** Writes both compressed forms beside the file; answers the size of the larger one, or its own where it has none. */
+/** Writes both compressed forms beside the file; returns the size of the larger one, or the file's own size if it is not compressed. */
 const compress = (path: string): number => {
   const content = readFileSync(path)
   if (!COMPRESSED.has(extname(path))) return content.length

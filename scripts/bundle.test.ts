@@ -14,7 +14,7 @@ const ROOT = join(import.meta.dirname, '..')
 const directory = mkdtempSync(join(tmpdir(), 'patchbay-bundle-'))
 afterAll(() => rmSync(directory, { recursive: true, force: true }))
 
-/** A package with one source and a bundle of it. */
+/** Makes a package with one source and a bundle of it. */
 const makePackage = (changes: Partial<Made> = {}): string => {
   const root = mkdtempSync(join(directory, 'package-'))
   for (const folder of ['src', 'dist']) mkdirSync(join(root, folder))

@@ -1,6 +1,6 @@
 /**
- * Makes `dist/`, what an installed package runs: each entry point with all it imports as one file, and its bytecode. `npm install`
- * does it (`prepare`). bin/launch.ts runs it as long as `sources.json` says that it was made from the sources that are there.
+ * Builds `dist/`, which an installed package runs: each entry point with all its imports as one file, and its bytecode. `npm install` runs
+ * it (`prepare`). bin/launch.ts uses it as long as `sources.json` says that it was made from the present sources.
  */
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
@@ -10,19 +10,19 @@ import { billOfMaterials, licencesOf } from './bill-of-materials.ts'
 import { ENTRY_POINTS } from '../src/lib/entry-points.ts'
 
 const ROOT = join(import.meta.dirname, '..')
-/** A file that was changed so shortly before may be changed again without another time or size. */
+/** A file that was changed this recently may change again with the same time and size. */
 const SETTLED_MS = 2000
 
-/** How each bundle is made. */
+/** The compiler options of each bundle. */
 export const COMPILED = {
   target: 'bun',
-  // Bytecode needs this format, and names in stack traces need theirs.
+  // Bytecode requires this format, and readable stack traces require names.
   format: 'cjs',
   bytecode: true,
   minify: { whitespace: true, syntax: true, identifiers: false },
-  // pdf.js asks where fonts of its own package are, which this service never draws with; this format has no word for the question.
+  // pdf.js uses it to find the fonts of its own package, which this service never draws with; this format does not support it.
   define: { 'import.meta.resolve': 'undefined' },
-  // Not a `define`: the bundler replaces a `__dirname` that it reads by the place of the source.
+  // Not a `define`, since the bundler replaces `__dirname` in sources with the path of the source.
   banner: 'var BUNDLE_DIRECTORY = __dirname;',
 } as const
 
@@ -46,7 +46,7 @@ export const makeBundle = async (directory: string, entryPoints: readonly string
   writeFileSync(join(directory, 'LICENSES.txt'), licencesOf(ROOT, paths))
 }
 
-/** In its place at once: a service may be starting meanwhile. */
+/** The folder is replaced by renaming, since a service may be starting meanwhile. */
 const replace = (directory: string, made: string): void => {
   const old = `${directory}.old`
   rmSync(old, { recursive: true, force: true })

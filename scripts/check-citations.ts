@@ -1,4 +1,4 @@
-/** `bun scripts/check-citations.ts`: exits with 1 where a file cites a page, a heading or a decision that is not there. */
+/** `bun scripts/check-citations.ts`: exits with 1 if a file cites a page, a heading or a decision that does not exist. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -6,7 +6,7 @@ import { citationFaults } from './citations.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const FOLDERS = ['bench', 'bin', 'decisions', 'docs', 'scripts', 'src', 'test']
-/** Others' words, recorded; and the test of the rules, which breaks them. */
+/** Excludes recorded texts of others, and the test of these rules, which breaks them. */
 const OTHERS = /^(?:test\/(?:fixtures|conformance\/goldens)\/|scripts\/citations\.test\.ts$)/
 
 const paths = [

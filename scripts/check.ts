@@ -1,4 +1,4 @@
-/** `npm run check`: everything that CI runs, in the order of what fails fastest. All steps run, so that one run reports every fault. */
+/** `npm run check`: everything that CI runs, with the steps that fail fastest first. All steps run, so that one run reports every fault. */
 import { spawnSync } from 'node:child_process'
 
 import { reportFaults } from './fault-report.ts'

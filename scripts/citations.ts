@@ -1,9 +1,9 @@
 /**
- * The citations in the repository of its own pages, resolved: `docs/contract/errors.md#length-errors`,
- * `decisions/0016`, and the links of Markdown pages. Pages outside the repository cannot be cited.
+ * Checks the repository's citations of its own pages: `docs/contract/errors.md#length-errors`, `decisions/0016`, and the links of Markdown
+ * pages. Pages outside the repository cannot be cited.
  */
 
-/** Texts by path from the root of the repository, with `/` between the names. */
+/** Texts by their path from the root of the repository, separated with `/`. */
 export type RepositoryFiles = ReadonlyMap<string, string>
 
 /** One sentence for each citation that leads nowhere, and for each number that two decisions share. */
@@ -36,16 +36,16 @@ export const citationFaults = (files: RepositoryFiles): string[] => {
 }
 
 const DECISION_PAGE = /^decisions\/(\d+)-/
-/** A URL names no page of ours. */
+/** URLs are ignored, since they cite no page of the repository. */
 const ADDRESS = /\bhttps?:\/\/[^\s)>\]'"`]+/g
 const PAGE = /(?<![\w./:@-])(?<path>(?:\.{1,2}\/)*[\w-]+(?:\/[\w.-]+)*\.md)\b(?:#(?<anchor>[\w-]+))?/gi
-/** A link of a page to a heading of its own. */
+/** A page's link to one of its own headings. */
 const OWN_HEADING = /\]\(#([\w-]+)\)/g
 const DECISION = /\bdecisions\/(\d+)(?![\d-])/g
 /** The number of a rule without its page. */
 const NUMBER = /\b(?:decisions?|contract|reliability|pitfalls?) §?\d+(?:\.\d+)*/gi
 
-/** Paths are resolved from the folder of the page that holds them, else from the root. Answers what is wrong, or null. */
+/** Resolves paths from the folder of the page, else from the root. Returns what is wrong, or null. */
 const pageResolver = (files: RepositoryFiles) => {
   const headings = new Map<string, ReadonlySet<string>>()
   return (from: string, cited: string, anchor: string | undefined): string | null => {
@@ -61,7 +61,7 @@ const pageResolver = (files: RepositoryFiles) => {
 const HEADING = /^#{1,6} +(.+?) *$/gm
 const FENCED = /^(```+|~~~+)[^\n]*\n[\s\S]*?^\1 *$/gm
 
-/** As GitHub names headings; a repeated one gets a number. */
+/** Anchors as GitHub makes them from headings; a repeated one gets a number. */
 export const anchorsOf = (markdown: string): ReadonlySet<string> => {
   const anchors = new Set<string>()
   for (const [, heading = ''] of markdown.replaceAll(FENCED, '').matchAll(HEADING)) {

@@ -1,4 +1,4 @@
-/** A fresh clone, as somebody installs and starts it who reads three lines of the README. What it needs of a registry it needs at the install alone. */
+/** A fresh clone, installed and started as the first three lines of the README say. It may use a registry only during the installation. */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { spawn, spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
@@ -15,7 +15,7 @@ const run = (command: string, args: readonly string[], cwd: string): string => {
   return stdout
 }
 
-/** Copies what git knows of, as it stands here. */
+/** Copies the files that git knows, with their present contents. */
 const cloned = (name: string): string => {
   const clone = join(directory, name)
   for (const file of run('git', ['ls-files', '--cached', '--others', '--exclude-standard', '-z'], ROOT).split('\0')) {
@@ -29,13 +29,13 @@ const cloned = (name: string): string => {
 const install = (clone: string, ...flags: readonly string[]): string =>
   run('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', ...flags], clone)
 
-/** Linux gives a program a network of its own, in which nobody can be reached but itself; null where it is not allowed. */
+/** Runs a program in a network namespace of its own, where it can reach only itself; null if that is not permitted. */
 const ALONE = spawnSync('unshare', ['--net', 'true']).status === 0 ? 'ip link set lo up 2>/dev/null; ' : null
 
-/** The status and the body of a page of a service that is started by `npm start`, where the network allows, without any other machine. */
+/** The status and the body of a page of a service started with `npm start`, without a network if the machine permits that. */
 const pageOf = async (clone: string, path: string): Promise<{ readonly status: string; readonly html: string }> => {
   const data = mkdtempSync(join(directory, 'data-'))
-  // One shell starts the service and asks it, since nobody else is in its network.
+  // One shell both starts the service and sends the request, since no other process is in its network.
   const script = `${ALONE ?? ''}npm start -- --port 0 --data-dir ${data} > ${data}/said 2>&1 & service=$!
     for try in $(seq 600); do url=$(sed -n 's/^patchbay ready //p' ${data}/said); [ -n "$url" ] && break; kill -0 $service || break; sleep 0.1; done
     curl --silent --max-time 20 --write-out '\\n%{http_code}' "$url${path}" || cat ${data}/said

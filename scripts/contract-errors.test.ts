@@ -6,7 +6,7 @@ import { ERROR_TYPES, errorRow } from '../src/errors.ts'
 
 const PAGE = readFileSync(join(import.meta.dirname, '../docs/contract/errors.md'), 'utf8')
 
-/** The first two cells of each row of the table below a heading: each name in the first, with the second. */
+/** The first two cells of each row in the table below a heading: each name in the first cell, with the second cell. */
 const tableBelow = (heading: string): ReadonlyMap<string, string> => {
   const section = PAGE.split(/^## /m).find((text) => text.startsWith(`${heading}\n`)) ?? ''
   const rows = [...section.matchAll(/^\| ([^|]+) \| ([^|]+) \|/gm)]

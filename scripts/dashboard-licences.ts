@@ -1,11 +1,11 @@
-/** The licences of the libraries whose code is in the bundle of the dashboard, as one text that ships with it. */
+/** The licences of the libraries whose code is in the dashboard's bundle, as one text that ships with it. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The lines of the style sheet, which name no module. */
+/** The packages used by the style sheet, for which the bundler lists no module. */
 const OF_STYLES = ['@fontsource-variable/inter']
 
-/** `inputs`: the files that the bundler read, with paths that may hold `node_modules/`. */
+/** `inputs`: the paths of the files that the bundler read, which may contain `node_modules/`. */
 export const licencesOf = (inputs: readonly string[], root: string): string => {
   const packages = new Set(OF_STYLES)
   for (const input of inputs) {

@@ -1,4 +1,4 @@
-/** Files in deploy/ name settings, paths and files that are there, and give the service the time that it takes to end. */
+/** Files in deploy/ name existing settings, paths and files, and give the service enough time to stop. */
 import { describe, expect, test } from 'bun:test'
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -152,7 +152,7 @@ const ANALYZE = 'systemd-analyze'
 test.skipIf(spawnSync(ANALYZE, ['--version']).status !== 0)('systemd knows every line of the unit', () => {
   const directory = mkdtempSync(join(tmpdir(), 'patchbay-unit-'))
   const path = join(directory, 'patchbay.service')
-  // The program is not installed here.
+  // Stands in for the program, which is not installed here.
   writeFileSync(
     path,
     read('patchbay.service').replace('ExecStart=/opt/patchbay/node_modules/.bin/patchbay', `ExecStart=${process.execPath}`),

@@ -1,4 +1,4 @@
-/** The meaning of each error type and what a client does about it: the words of docs/errors.md. */
+/** The meaning of each error type and what a client should do about it, as in docs/errors.md. */
 import type { ErrorType } from '../src/errors.ts'
 
 interface Advice {

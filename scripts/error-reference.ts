@@ -1,4 +1,4 @@
-/** The part of docs/errors.md on each error type. Its bodies are what the service's own renderers make of the sandbox's failures. */
+/** The part of docs/errors.md on each error type. Its bodies are rendered by the service's own code from failures of the sandbox. */
 import { usageOf } from '../src/canonical/usage.ts'
 import { NO_COST } from '../src/canonical/cost.ts'
 import { ERROR_TYPES, errorRow, type ErrorType, type GatewayError } from '../src/errors.ts'
@@ -44,7 +44,7 @@ const wholeBody = (format: ClientFormat, type: ErrorType): unknown => {
   return JSON.parse(format.renderError(error, head, TAIL).body)
 }
 
-/** The last event of a stream in which something was said. */
+/** The last event of a stream that had already sent content. */
 const lastEvent = (format: ClientFormat, type: ErrorType): unknown => {
   const { error, head } = failing('midstream', type)
   const stream = inWholeTexts(format.openStream(head))
@@ -53,7 +53,7 @@ const lastEvent = (format: ClientFormat, type: ErrorType): unknown => {
   return JSON.parse(events.at(-1)?.data ?? 'null')
 }
 
-/** The members of a response that describe its failure: the rest echoes the request. */
+/** The members of a response that describe its failure; the others echo the request. */
 const SHOWN: ReadonlySet<string> = new Set(['id', 'object', 'status', 'error', 'incomplete_details', 'output', 'error_type'])
 
 const shown = (body: unknown): unknown => {

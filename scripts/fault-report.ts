@@ -1,4 +1,4 @@
-/** The table of fault cases, with what became of the tests that play them. */
+/** The table of fault cases, with the results of their tests. */
 import { FAULT_CASES, type FaultCase } from '../test/faults/cases.ts'
 import type { TestResult } from './run-tests.ts'
 
@@ -16,7 +16,7 @@ const outcomeOf = ({ file, shown }: FaultCase, results: readonly TestResult[]): 
   return { passed: count('passed'), failed: count('failed'), skipped: count('skipped') }
 }
 
-/** Prints it, and answers with the number of cases that nothing shows or that failed. */
+/** Prints the table, and returns the number of cases without a passing test or with a failed one. */
 export const reportFaults = (results: readonly TestResult[]): number => {
   let [cases, bad] = [0, 0]
   for (const [area, faults] of Object.entries(FAULT_CASES)) {

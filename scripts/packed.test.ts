@@ -1,4 +1,7 @@
-/** The package that `npm pack` makes, installed the way deploy/Containerfile does it: in an empty folder, run by a user who may write none of it. */
+/**
+ * The package that `npm pack` makes, installed as deploy/Containerfile does it: in an empty folder, and run by a user who may not write to
+ * it.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { spawn, spawnSync } from 'node:child_process'
 import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
@@ -13,7 +16,7 @@ const installed = join(directory, 'installed')
 const data = join(directory, 'data')
 const packed = join(installed, 'node_modules/patchbay')
 
-/** Root may write everything, so a service that root starts here runs as nobody. */
+/** Root may write everywhere, so if root runs this test, the service runs as nobody. */
 const NOBODY = 65_534
 const user = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {}
 
@@ -24,7 +27,7 @@ const run = (command: string, args: readonly string[], cwd: string): string => {
 }
 
 beforeAll(() => {
-  // Who tests has made dist/ by `npm install`; to make it again would take it from under other tests.
+  // `npm install` has already made dist/; making it again would remove it while other tests use it.
   run('npm', ['pack', '--ignore-scripts', '--pack-destination', directory], ROOT)
   for (const folder of [installed, data]) mkdirSync(folder)
   const archive = readdirSync(directory).find((name) => name.endsWith('.tgz')) ?? ''
@@ -38,7 +41,7 @@ afterAll(() => {
   rmSync(directory, { recursive: true, force: true })
 })
 
-/** Every file with its size and its time. */
+/** All files with size and time. */
 const treeOf = (path: string): readonly string[] =>
   readdirSync(path, { recursive: true, encoding: 'utf8' }).map((file) => {
     const { size, mtimeMs } = statSync(join(path, file), { throwIfNoEntry: false }) ?? {}

@@ -20,7 +20,7 @@ test('no block of comments begins with a fragment', () => {
 })
 
 test('code and pages say who gets, shows or reports a thing, not that it is told of', () => {
-  // A migration that was released never changes, nor do the sentences in it.
+  // A released migration never changes, so neither do its comments.
   const paths = filesIn([...FOLDERS, 'docs', 'decisions'], /\.(?:tsx?|md)$/).filter((path) => !path.includes('/migrations/'))
   expect(findIn(paths, vagueWordsIn)).toEqual([])
 })

@@ -1,4 +1,4 @@
-/** Runs the test runner and answers what it counted, and what became of each test. */
+/** Runs the test runner and returns its counts and the result of each test. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -16,10 +16,10 @@ export interface TestCount {
 
 export interface TestResult {
   readonly file: string
-  /** With the names of the groups around it. */
+  /** Includes the names of the groups around the test. */
   readonly name: string
   readonly outcome: 'passed' | 'failed' | 'skipped'
-  /** Why it failed, as the runner reported it; empty for the others. */
+  /** The reason of a failure, as the runner reported it; empty for other tests. */
   readonly failure: string
 }
 
@@ -27,18 +27,21 @@ export interface TestRun extends TestCount {
   readonly results: readonly TestResult[]
 }
 
-/** A test that hangs ends; one on a machine that does other work besides does not fail for it. */
+/** The time limit of a test: it ends one that hangs, but does not fail one on a busy machine. */
 const LIMIT_MS = 300_000
-/** A runner that has printed its counts and does not end is held by a handle that a failed test left open. */
+/** If the runner has printed its counts and does not exit, a failed test has left a handle open. */
 const CLOSING_MS = 60_000
 /** The last line that the runner prints. */
 const RAN = /^Ran \d+ tests? across/m
 
-/** A file of these waits for a browser half of its time, so four run at once. Nothing of one reaches another, which `--isolate` would pay for. */
+/**
+ * These tests wait for a browser half of the time, so four files run at once. They do not affect each other, so they need no costly
+ * `--isolate`.
+ */
 const BROWSER_TESTS = 'dashboard/test'
 const FOUR_AT_ONCE = ['--parallel=4', '--no-isolate']
 
-/** `args`: those of the runner; all tests without any. */
+/** `args`: the arguments of the runner; without any, all tests run. */
 export const runTests = async (args: readonly string[]): Promise<TestRun> => {
   if (args.length > 0) return runOnce(args.every((path) => path.replace(/\/$/, '') === BROWSER_TESTS) ? [...FOUR_AT_ONCE, ...args] : args)
   const others = await runOnce([`--path-ignore-patterns=${BROWSER_TESTS}/**`])
@@ -56,7 +59,7 @@ const runOnce = async (args: readonly string[]): Promise<TestRun> => {
   const directory = mkdtempSync(join(tmpdir(), 'patchbay-results-'))
   const report = join(directory, 'junit.xml')
   const flags = [`--timeout=${LIMIT_MS}`, '--reporter=junit', `--reporter-outfile=${report}`]
-  // A group of its own: a program that a failed test left behind is ended with it, or it would hold our output open for ever.
+  // A process group of its own: a program that a failed test left running is ended with it, and cannot hold our output open for ever.
   const runner = spawn(process.execPath, ['test', ...flags, ...args], { stdio: ['ignore', 'inherit', 'pipe'], detached: true })
   const endAll = (signal: NodeJS.Signals): void => signalGroup(runner, signal)
   process.on('SIGINT', endAll).on('SIGTERM', endAll)
@@ -74,16 +77,16 @@ const runOnce = async (args: readonly string[]): Promise<TestRun> => {
   const failed = count('fail')
   const results = existsSync(report) ? resultsIn(readFileSync(report, 'utf8')) : []
   rmSync(directory, { recursive: true })
-  // A runner that fails without a failed test could not load one, or crashed.
+  // A runner that fails without a failed test could not load a file, or crashed.
   return { passed: count('pass'), failed: exitCode !== 0 && failed === 0 ? 1 : failed, skipped: count('skip'), results }
 }
 
-/** Its exit code, once its output has been read: the last lines may come after its end. */
+/** Returns the exit code after reading all output: the last lines may come after the exit. */
 const codeOf = async (runner: ChildProcess): Promise<number> => {
   const closed = once(runner, 'close')
   const code = await new Promise<number>((resolve) => void runner.once('exit', (exitCode) => resolve(exitCode ?? 1)))
   signalGroup(runner, 'SIGKILL')
-  // A program in a group of its own may still hold the pipe.
+  // A program in another process group may still hold the pipe.
   await Promise.race([closed, delay(CLOSING_MS, undefined, { ref: false })])
   return code
 }
@@ -92,7 +95,7 @@ const signalGroup = ({ pid }: ChildProcess, signal: NodeJS.Signals): void => {
   try {
     if (pid !== undefined) process.kill(-pid, signal)
   } catch {
-    // The group is empty: all of it has ended.
+    // The group is empty: all its processes have ended.
   }
 }
 
@@ -110,7 +113,7 @@ const resultsIn = (xml: string): readonly TestResult[] => {
         isInFailure = outcome === 'failed'
         if (tag === 'testcase')
           results.push({ file, name: `${classname.replaceAll(' > ', ' ')} ${name}`.trim(), outcome: 'passed', failure: '' })
-        // The element repeats its message in its text, with the place behind it. One that ran out of time has no text.
+        // The element repeats its message in its text, followed by the place. A test that timed out has no text.
         else if (outcome !== undefined) changeLast(() => ({ outcome, failure: message.endsWith('timed out') ? message : '' }))
       },
       ontext(text) {
@@ -126,17 +129,17 @@ const resultsIn = (xml: string): readonly TestResult[] => {
   return results
 }
 
-/** The text inside of a case that did not pass. */
+/** The text inside a test case that did not pass. */
 const OUTCOMES: Readonly<Record<string, TestResult['outcome']>> = { failure: 'failed', error: 'failed', skipped: 'skipped' }
 
 /** The last line of every run. */
 export const closingLine = ({ passed, failed, skipped }: TestCount): string =>
   `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`
 
-/** A failure may hold a whole page; its first lines say which expectation failed. */
+/** A failure may contain a whole page; its first lines say which expectation failed. */
 const FAILURE_LINES = 40
 
-/** Names each failed test with its reason: in the output of thousands of tests they are hard to find. */
+/** Lists each failed test with its reason, since they are hard to find in the output of thousands of tests. */
 export const printFailures = (results: readonly TestResult[], heading = 'Failed tests'): void => {
   const failed = results.filter(({ outcome }) => outcome === 'failed')
   if (failed.length > 0) console.log(`\n${heading}`)

@@ -11,7 +11,7 @@ const runOf = (results: readonly TestResult[]): TestRun => {
   return { passed: count('passed'), failed: count('failed'), skipped: count('skipped'), results }
 }
 
-/** Answers with these, and remembers what it was asked for. */
+/** Returns these results, and records the arguments of each run. */
 const runner = (results: readonly TestResult[]) => {
   const asked: (readonly string[])[] = []
   return {

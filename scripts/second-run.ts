@@ -1,16 +1,16 @@
 /**
- * Runs the files of failed tests once more, alone. A machine that does other work besides can fail a test that passes by
- * itself, and one such test must not hide what became of the rest; nor may it be forgotten, so it is printed with its reason.
+ * Runs the files of failed tests once more, alone. On a busy machine a test may fail that passes by itself. Such a test must not hide the
+ * results of the others, nor be forgotten, so it is printed with its reason.
  */
 import type { TestResult, TestRun } from './run-tests.ts'
 
-/** Where more fail, the fault is not one of time. */
+/** If more files fail, timing is not the cause. */
 const FILES_MAX = 3
 
 export interface SecondRun {
-  /** A test that failed and then passed has passed. */
+  /** A test that failed and then passed counts as passed. */
   readonly run: TestRun
-  /** These failed and then passed, with the reason of the first time. */
+  /** The tests that failed and then passed, with the reason of the first failure. */
   readonly unsteady: readonly TestResult[]
 }
 

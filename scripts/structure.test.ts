@@ -1,4 +1,4 @@
-/** The shape of the source that ARCHITECTURE.md draws: who may import what, and where a file of a dialect stands. */
+/** The structure in ARCHITECTURE.md: the allowed imports, and the place of each dialect's files. */
 import { describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -17,7 +17,7 @@ const entriesBelow = (folder: string, isWanted: (entry: { isFile(): boolean }) =
         .replaceAll('\\', '/'),
     )
 
-/** Files that the service is made of: no tests, and nothing that only tests use. */
+/** The files that make up the service, without tests and code that only tests use. */
 const SOURCES = entriesBelow('src', (entry) => entry.isFile()).filter(
   (path) => path.endsWith('.ts') && !/\.(?:test|test-kit)\.ts$|\/testing\//.test(path),
 )
@@ -27,10 +27,10 @@ const IMPORT = /^(?:import|export)\b[^'\n]*(?:\n[^'\n]*)*?\bfrom '(\.[^']+)'|^im
 const importsOf = (path: string): string[] =>
   [...read(path).matchAll(IMPORT)].map(([, named, bare, dynamic]) => join(dirname(path), named ?? bare ?? dynamic ?? ''))
 
-/** By path from the root; type imports count as much as others. */
+/** By path from the root; type imports count like others. */
 const IMPORTS = new Map(SOURCES.map((path) => [path, importsOf(path).filter((imported) => imported.startsWith('src/'))]))
 
-/** The folder below src, or the name of a file that stands there by itself. */
+/** The folder below src, or the name of a file directly in it. */
 const unitOf = (path: string): string => (path.split('/')[1] ?? '').replace(/\.ts$/, '')
 
 interface Layer {
@@ -54,12 +54,12 @@ const SIDEWAYS: ReadonlySet<string> = new Set(
 )
 
 const OUTERMOST = 6
-/** The part of level 2 that a level reaches where it does not reach all of it. */
+/** The part of level 2 that a level may import if it may not import all of it. */
 const OF_LEVEL_2: ReadonlyMap<number, readonly string[]> = new Map([
   [5, ['formats', 'storage', 'telemetry']],
   [3, ['storage']],
 ])
-/** The one file of the providers that level 3 asks by. */
+/** The only file of the providers that level 3 may use, for its requests. */
 const SAFE_FETCH = 'src/providers/safe-fetch.ts'
 const MAY_FETCH = /^src\/(?:guardrails\/moderate\.ts$|tools\/|broadcast\/)/
 
@@ -103,7 +103,7 @@ test('each folder below src is in ARCHITECTURE.md', () => {
   expect(folders.filter((folder) => !ARCHITECTURE.includes(`${folder.split('/').at(-1)}/`))).toEqual([])
 })
 
-/** Files that each folder has. What a dialect lacks is named with its reason, and must be missing. */
+/** The files that each folder must have. A file that a dialect lacks is listed with the reason, and must be missing. */
 interface Grid {
   readonly folders: Readonly<Record<string, Readonly<Record<string, string>>>>
   readonly files: readonly string[]
@@ -176,7 +176,7 @@ describe.each([
   })
 })
 
-/** Each circle once, as a path that ends where it began. */
+/** Each cycle once, as a path that ends where it began. */
 const circles = (imports: ReadonlyMap<string, readonly string[]>): string[][] => {
   const found: string[][] = []
   const done = new Set<string>()

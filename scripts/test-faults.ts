@@ -1,4 +1,4 @@
-/** `npm run test:faults [-- --kills 200]`: every fault that the service is held to, and the table of them. */
+/** `npm run test:faults [-- --kills 200]`: plays every fault that the service must withstand, and prints the table of them. */
 import { parseArgs } from 'node:util'
 
 import { FAULT_FILES, reportFaults } from './fault-report.ts'

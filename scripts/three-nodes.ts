@@ -1,7 +1,7 @@
 /**
- * `npm run three-nodes -- --database-url postgres://… [--redis-url redis://…] [--port 8080] [--data-dir ./data] [--config FILE]`:
- * three nodes of the service on one database, behind a small balancer. To try what docs/nodes.md says; not for production.
- * SIGHUP restarts one node after the other, SIGTERM and Ctrl-C end all.
+ * `npm run three-nodes -- --database-url postgres://… [--redis-url redis://…] [--port 8080] [--data-dir ./data] [--config FILE]`: three
+ * nodes of the service on one database, behind a small balancer, to try what docs/nodes.md describes; not for production. SIGHUP restarts
+ * one node after the other, SIGTERM and Ctrl-C stop all.
  */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
@@ -11,7 +11,7 @@ import { parseArgs } from 'node:util'
 
 const PROGRAM = join(import.meta.dirname, '../bin/launch.ts')
 const NODES = 3
-/** How often nodes are asked whether they are ready. */
+/** How often nodes are polled for readiness. */
 const CHECK_MS = 200
 
 interface Node {
@@ -38,7 +38,7 @@ const own: readonly string[] = (['data-dir', 'database-url', 'redis-url', 'confi
   return value === undefined ? [] : [`--${name}`, value]
 })
 
-/** Resolves when it is ready; null where it ends before. */
+/** Resolves when the node is ready, with null if it exits before that. */
 const startNode = (number: number): Promise<Node | null> =>
   new Promise((resolve) => {
     const child = spawn(execPath, [PROGRAM, 'serve', '--port', '0', ...own], { stdio: ['ignore', 'pipe', 'inherit'] })
@@ -56,14 +56,14 @@ const startNode = (number: number): Promise<Node | null> =>
 const nodes: Node[] = []
 let next = 0
 
-/** The next one that is ready, in turns, and then the others: a node may have gone since it was asked. */
+/** The next ready node in turn, followed by the others, since a node may have gone since it was polled. */
 const inTurns = (): readonly Node[] => {
   next += 1
   const turned = nodes.map((_, index) => nodes[(next + index) % nodes.length]).filter((node) => node !== undefined)
   return turned.filter(({ ready }) => ready)
 }
 
-/** Joins a client to the first node that takes the connection. Nothing of its request has been read by then. */
+/** Connects a client to the first node that accepts the connection. Nothing of its request has been read by then. */
 const forward = (client: Socket, [node, ...others]: readonly Node[]): void => {
   if (node === undefined) {
     client.destroy()
@@ -119,7 +119,7 @@ const stop = async (): Promise<void> => {
   exit(0)
 }
 
-// The first one makes the tables and the root secret.
+// The first node makes the tables and the root secret.
 for (let number = 1; number <= NODES; number += 1) {
   const node = await startNode(number)
   if (node === null) {

@@ -1,7 +1,7 @@
 /**
- * `bun scripts/write-docs.ts [--check]`: writes the parts of the docs that the code knows, so that no table is kept by
- * hand: everything between `<!-- generated:NAME -->` and `<!-- /generated -->` in README.md and docs/*.md, and
- * docs/patchbay.schema.json. With --check it writes nothing, names the stale files and exits with 1.
+ * `bun scripts/write-docs.ts [--check]`: writes the parts of the docs that are generated from the code, so that no table is kept by hand:
+ * everything between `<!-- generated:NAME -->` and `<!-- /generated -->` in README.md and docs/*.md, and docs/patchbay.schema.json. With
+ * --check it writes nothing, names the stale files and exits with 1.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -34,7 +34,7 @@ const SCHEMA_FILE = 'docs/patchbay.schema.json'
 const code = (text: string): string => `\`${text}\``
 const codes = (texts: readonly string[]): string => texts.map(code).join(', ')
 
-/** Cells may hold `|`, which would end them. */
+/** A `|` inside a cell would end the cell, so it is escaped. */
 const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
   [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`).join('\n')
 
@@ -70,7 +70,7 @@ const spanAttributesTable = (): string =>
 
 const storageFlags = (): string => codes(Object.values(STORAGE_SETTINGS).map(({ flag, env }) => (flag === null ? env : `--${flag}`)))
 
-/** The part of JSON Schema that zod writes for the file. */
+/** The part of JSON Schema that zod generates for the configuration file. */
 interface Schema {
   readonly $ref?: string
   readonly $defs?: Readonly<Record<string, Schema>>
@@ -91,7 +91,7 @@ interface Schema {
 
 const fileSchema = (): Schema => z.toJSONSchema(configFileSchema, { io: 'input' }) as Schema
 
-/** The definition that a reference names, under what stands beside the reference. */
+/** The definition that a reference names, overridden by the members beside the reference. */
 const resolve = (schema: Schema, root: Schema): Schema => {
   const { $ref, ...beside } = schema
   return $ref === undefined ? schema : { ...root.$defs?.[$ref.replace('#/$defs/', '')], ...beside }
@@ -103,13 +103,13 @@ interface FileRow {
   readonly required: boolean
 }
 
-/** Every value that the file can hold, with its path as a person writes it. */
+/** Every value in the configuration file, with its path as a person writes it. */
 const fileRows = (given: Schema, root: Schema, path = '', required = false): FileRow[] => {
   const schema = resolve(given, root)
   if (typeof schema.additionalProperties === 'object') {
     const key = ['models', 'plugins.pareto.scores'].includes(path) ? '<vendor/model>' : '<slug>'
     const { description } = schema
-    // A map's own description stands in for that of its values.
+    // The description of a map replaces that of its values.
     const value = { ...(description === undefined ? {} : { description }), ...resolve(schema.additionalProperties, root) }
     return fileRows(value, root, `${path}.${key}`)
   }
@@ -159,7 +159,7 @@ const fileTable = (belongs: (path: string) => boolean, cut: string): string => {
 
 const inSection = (path: string): boolean => path.startsWith('providers.') || path.startsWith('models.')
 
-/** Formatted as the repository's formatter would. */
+/** Formatted as the repository's formatter does it. */
 const schemaFile = (): string => {
   const text = JSON.stringify(fileSchema())
   const { stdout, status, stderr } = spawnSync('node_modules/.bin/oxfmt', [`--stdin-filepath=${SCHEMA_FILE}`], {
@@ -216,7 +216,7 @@ const sandboxTable = (): string =>
     SANDBOX_MODELS.filter(({ id }) => id.split('/').length === 2).map(({ id, description }) => [code(id), description]),
   )
 
-/** Each of them has a model that fails before the answer and one that fails in it. */
+/** Each error type has a model that fails before the answer and one that fails within it. */
 const sandboxErrors = (): string =>
   codes(
     ERROR_TYPES.filter((type) => ['error', 'midstream'].every((kind) => SANDBOX_MODELS.some(({ id }) => id === `sandbox/${kind}/${type}`))),
@@ -284,7 +284,7 @@ const managementTable = (): string =>
     Object.entries(MANAGEMENT_MESSAGES).map(([status, message]) => [status, message]),
   )
 
-// Names that only the running service knows.
+// Names that only a running service knows.
 
 interface Operation {
   readonly summary: string
@@ -296,7 +296,7 @@ interface Described {
   readonly metrics: string
 }
 
-/** A service with defaults, in a temporary directory, asked as a client would ask it. */
+/** Starts a service with default settings in a temporary directory, and reads its facts as a client would. */
 const describeService = async (): Promise<Described> => {
   const directory = mkdtempSync(join(tmpdir(), 'patchbay-docs-'))
   const flags = ['--port', '0', '--data-dir', directory, '--log-level', 'silent']
@@ -308,7 +308,7 @@ const describeService = async (): Promise<Described> => {
   const ended = new Promise<void>((resolve) => void service.once('exit', () => resolve()))
   try {
     const { url, key } = await firstLines(service.stdout)
-    // Label names are reported with the first sample only.
+    // Label names appear only with the first sample.
     await ask(`${url}/api/v1/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
@@ -412,7 +412,7 @@ const generatedParts = async (): Promise<ReadonlyMap<string, string>> => {
   ])
 }
 
-/** Every file that this script writes, with the text it should have. Throws where a page names a part that there is not, or a part has no page. */
+/** Every file that this script writes, with its expected text. Throws if a page names an unknown part, or a part is on no page. */
 const expectedFiles = async (): Promise<ReadonlyMap<string, string>> => {
   const parts = await generatedParts()
   const used = new Set<string>()

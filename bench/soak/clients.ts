@@ -1,9 +1,9 @@
-/** The behaviour of clients on a long day: most of them behave. Each kind resolves when its request is over, and says how it ended. */
+/** The clients of a long day, most of them well-behaved. Each kind resolves when its request is over, with how it ended. */
 import { connect } from 'node:net'
 
 export interface Service {
   readonly url: string
-  /** With a limit, so that each request holds some of it. */
+  /** The key has a limit, so each request holds some of it. */
   readonly key: string
 }
 
@@ -35,7 +35,7 @@ const read = async (answer: Response, isFine: (text: string) => boolean): Promis
   return isFine(text) ? 'answered' : 'failed'
 }
 
-/** Responses say `"error": null` of what is well. */
+/** A successful Responses body contains `"error": null`. */
 const FAILED = /"error":\s*\{|event: error/
 
 const streams = (model: string, share: number): readonly [number, Client] => [
@@ -46,7 +46,7 @@ const streams = (model: string, share: number): readonly [number, Client] => [
   },
 ]
 
-/** Half of the time after the first bytes, else before. */
+/** Disconnects, half of the time after the first bytes, else before. */
 const leaves: Client = async (service, random) => {
   const path = pick(PATHS, random)
   const controller = new AbortController()
@@ -62,7 +62,7 @@ const leaves: Client = async (service, random) => {
   return 'left'
 }
 
-/** Reads 4 KiB at a time, and rests between, so that the service has to wait for it. */
+/** Reads 4 KiB at a time with pauses, so that the service has to wait. */
 const readsSlowly: Client = (service, random) => {
   const body = bodyOf('chat/completions', 'soak/long', true)
   const { hostname, port } = new URL(service.url)
@@ -96,7 +96,7 @@ const meetsFault: Client = async (service, random) => {
   return read(answer, (text) => text.includes('error'))
 }
 
-/** Half of them with a spare provider, which answers what the first one could not. */
+/** Half of them with a second provider, which answers if the first one fails. */
 const isSaved: Client = async (service, random) => {
   const path = pick(PATHS, random)
   return read(await post(service, path, bodyOf(path, 'soak/saved', true)), (text) => text.includes('quick brown fox'))
@@ -114,7 +114,7 @@ const loops: Client = async (service, random) => {
 
 const SEARCHES = Array.from({ length: 5 }, (_, step) => ({ call: { name: 'service:web_search', arguments: { query: `step ${step}` } } }))
 
-/** Five steps of a tool that takes its time. */
+/** Five steps of a slow tool. */
 export const slowLoop: Client = async (service, random) => {
   const path = pick(PATHS, random)
   const body = bodyOf(path, 'sandbox/agent', random() < 0.5, {
@@ -124,7 +124,7 @@ export const slowLoop: Client = async (service, random) => {
   return read(await post(service, path, body), (text) => text.includes('Done.'))
 }
 
-/** With its share of the requests. */
+/** Each with its share of the requests. */
 const CLIENTS: Readonly<Record<string, readonly [number, Client]>> = {
   streams: streams('soak/fine', 0.4),
   'asks for a whole answer': [0.15, asksWhole],
@@ -135,7 +135,7 @@ const CLIENTS: Readonly<Record<string, readonly [number, Client]>> = {
   'runs a loop of tools': [0.1, loops],
 }
 
-/** One request of a kind that chance chooses. Resolves with its kind and its end. */
+/** Sends one request of a random kind. Resolves with its kind and how it ended. */
 export const request = async (service: Service, random: () => number): Promise<readonly [kind: string, ending: Ending]> => {
   let left = random()
   for (const [kind, [share, client]] of Object.entries(CLIENTS)) {

@@ -1,4 +1,6 @@
-/** Loaded into the service before its own code: on SIGUSR2 it collects garbage and writes what is left to the file of SOAK_PROBE. */
+/**
+ * Loaded into the service before its own code: on SIGUSR2 it collects garbage and writes the remaining counts to the file of SOAK_PROBE.
+ */
 import { renameSync, writeFileSync } from 'node:fs'
 
 import { heapStats } from 'bun:jsc'
@@ -6,9 +8,9 @@ import { heapStats } from 'bun:jsc'
 export interface Probe {
   readonly residentBytes: number
   readonly heapBytes: number
-  /** How many of each kind of object there are. */
+  /** The number of objects of each kind. */
   readonly objects: Readonly<Record<string, number>>
-  /** How many listen to each event of the process. */
+  /** The number of listeners for each event of the process. */
   readonly listeners: Readonly<Record<string, number>>
 }
 

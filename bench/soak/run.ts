@@ -1,7 +1,7 @@
 /**
- * `npm run soak -- --minutes 30 [--requests-per-second 40 | --loops 200] [--seed 1] [--database-url postgres://…]`: a service under clients that
- * leave, read slowly and run tools, and providers that fail. Once memory has settled it stays within 5 %, and when all clients are gone
- * nothing of theirs is left: no hold, connection, timer or listener. Exit code 1 where that does not hold.
+ * `npm run soak -- --minutes 30 [--requests-per-second 40 | --loops 200] [--seed 1] [--database-url postgres://…]`: runs a service with
+ * clients that disconnect, read slowly and run tools, and with providers that fail. After the warm-up, memory must stay within 5 %, and
+ * when all clients are gone nothing of theirs may be left: no hold, connection, timer or listener. Exits with code 1 otherwise.
  */
 import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -26,14 +26,14 @@ const { values } = parseArgs({
   },
 })
 const totalMs = Number(values.minutes) * 60_000
-/** Loops of tools, and nothing else, so many at all times. */
+/** Sends only tool loops, this many at any time. */
 const loops = values.loops === undefined ? null : Number(values.loops)
 const pauseMs = loops === null ? 1000 / Number(values['requests-per-second']) : 0
-/** A service that is behind is not buried: as many wait as come in four seconds. */
+/** If the service lags, requests wait, but no more than arrive in four seconds. */
 const openMax = loops ?? 4 * Number(values['requests-per-second'])
 /**
- * Caches fill, code is compiled, pools grow: how long that takes depends on the machine, and on who else uses it. The warm-up goes on,
- * part by part, until memory under load grows no more, for three fifths of the time at most.
+ * Caches fill, code is compiled, pools grow: the time for that depends on the machine and its other work. The warm-up goes on, part by
+ * part, until memory under load no longer grows, for three fifths of the time at most.
  */
 const WARM_UP_PARTS = { share: 0.1, atLeast: 3, atMost: 6 }
 const SETTLED = 1.02
@@ -80,7 +80,7 @@ const start = async (): Promise<{ readonly child: Child; readonly service: Servi
       ...database,
     ],
     errorsTo: join(directory, 'service.log'),
-    // As bin/patchbay starts it.
+    // The environment that bin/patchbay sets.
     environment: {
       SOAK_PROBE: probeFile,
       BUN_JSC_forceRAMSize: '402653184',
@@ -111,11 +111,11 @@ const socketsOf = (pid: number): number =>
     try {
       return readlinkSync(`/proc/${pid}/fd/${name}`).startsWith('socket:')
     } catch {
-      return false // It was closed while we looked.
+      return false // It was closed meanwhile.
     }
   }).length
 
-/** The service's own count of what runs. */
+/** The service's own counts of running work. */
 const GAUGES = [
   'patchbay_held_requests',
   'patchbay_running_generations',
@@ -138,7 +138,7 @@ const probe = async (pid: number): Promise<Probe> => {
 
 const QUIET_MS = 5000
 
-/** Once no client is there any more. Collected twice: finalisers free what the next collection finds. */
+/** Measured after all clients are gone. Garbage is collected twice, since finalisers release what the next collection finds. */
 const atRest = async (pid: number): Promise<{ readonly probe: Probe; readonly sockets: number }> => {
   await Bun.sleep(QUIET_MS)
   await probe(pid)
@@ -149,7 +149,7 @@ const atRest = async (pid: number): Promise<{ readonly probe: Probe; readonly so
 const endings = new Map<string, number>()
 const random = seeded(Number(values.seed))
 
-/** Sends requests at the pace for so long, and resolves when all of them are over. */
+/** Sends requests at the pace for `forMs`, and resolves when all are over. */
 const load = async (service: Service, pid: number, forMs: number, samples: Sample[]): Promise<void> => {
   const beganMs = performance.now()
   const open = new Set<Promise<void>>()
@@ -175,7 +175,7 @@ const load = async (service: Service, pid: number, forMs: number, samples: Sampl
   await Promise.all(open)
 }
 
-/** The share of the time that it took. */
+/** Returns the share of the time that it took. */
 const warmUp = async (service: Service, pid: number): Promise<number> => {
   let lastBytes = 0
   for (let part = 1; ; part += 1) {
@@ -203,7 +203,7 @@ const checkHealth = async ({ url }: Service): Promise<void> => {
 const median = (numbers: readonly number[]): number => numbers.toSorted((a, b) => a - b)[numbers.length >> 1] ?? 0
 const MIB = 1024 * 1024
 
-/** Kinds of objects that something would be waiting behind. */
+/** Kinds of objects that a leak would leave behind. */
 const WATCHED = [
   'Timeout',
   'AbortSignal',
@@ -222,7 +222,7 @@ const WATCHED = [
 /** A few come and go by themselves. */
 const SLACK = 40
 
-/** Endings of clients that wait, and whose provider is well. */
+/** The outcomes of clients that wait and whose provider works. */
 const MUST_ANSWER = /^(?:streams|asks for a whole answer|runs a loop of tools|runs slow tools|is saved by a spare): (?:failed|refused)$/
 
 const main = async (): Promise<number> => {

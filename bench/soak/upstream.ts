@@ -1,5 +1,5 @@
 /**
- * A provider with bad days, in its own process: the name of the model says how it answers. `bin/bun bench/soak/upstream.ts` prints
+ * A provider that may fail, in its own process: the name of the model says how it answers. `bin/bun bench/soak/upstream.ts` prints
  * `upstream ready http://127.0.0.1:PORT`.
  */
 import { createServer, type Socket } from 'node:net'
@@ -22,7 +22,7 @@ const WHOLE = JSON.stringify({
   choices: [{ index: 0, message: { role: 'assistant', content: WORDS.repeat(20) }, finish_reason: 'stop' }],
 })
 
-/** As SearXNG answers. */
+/** A result in SearXNG's format. */
 const FOUND = JSON.stringify({ results: [{ url: 'https://example.com/', title: 'An example', content: WORDS }] })
 const SEARCH_MS = 300
 
@@ -31,7 +31,7 @@ const whole = (status: number, body: string): string =>
   `HTTP/1.1 ${status} X\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
 const failure = (status: number): string => whole(status, JSON.stringify({ error: { message: 'a bad day', code: 'x' } }))
 
-/** Resolves when there is room again; false: the other side is gone. */
+/** Resolves with true when there is room again, or with false if the other side is gone. */
 const write = (socket: Socket, text: string): Promise<boolean> => {
   if (socket.destroyed) return Promise.resolve(false)
   if (socket.write(text)) return Promise.resolve(true)
@@ -50,7 +50,7 @@ const stream = async (socket: Socket, events: number, pauseMs: number): Promise<
   }
 }
 
-/** How each model answers a stream. */
+/** The way in which each model streams its answer. */
 const MODELS: Readonly<Record<string, (socket: Socket) => Promise<void> | void>> = {
   async fine(socket) {
     await stream(socket, EVENTS, 5)

@@ -1,4 +1,4 @@
-/** Signed out: the sign-in page. Signed in: the screens, which stay where they are when the session ends. */
+/** Signed out, it shows the sign-in page; signed in, the screens, which stay when the session ends. */
 import { QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
@@ -32,7 +32,7 @@ export const App = () => {
   )
 }
 
-/** A link is spent by asking, so it is asked once. */
+/** A link is used up by its first request, so the request is made only once. */
 const opened = token === null ? null : signIn({ token })
 
 const useLoginLink = (): { opening: boolean; fault: string | null } => {

@@ -1,4 +1,4 @@
-/** A call of the API as a line for the shell. */
+/** A call of the API as a shell command. */
 import { pathOf, type Query } from './api/path.ts'
 
 export interface Call {

@@ -1,4 +1,4 @@
-/** Figures as people read them. */
+/** Formats figures for people. */
 import { timeZone } from './time-zone.ts'
 
 const dollars = (digits: number, least = digits): Intl.NumberFormat =>
@@ -13,7 +13,7 @@ const TINY = new Intl.NumberFormat('en-US', {
   maximumSignificantDigits: 2,
 })
 
-/** Never $0.00 for what costs something: `$0.00041`. */
+/** Never `$0.00` for a cost above zero: `$0.00041`. */
 export const money = (amount: number | null | undefined): string => {
   if (amount === null || amount === undefined) return '–'
   if (amount === 0) return '$0'
@@ -44,7 +44,7 @@ export const percent = (share: number | null | undefined): string => {
 export const bytes = (size: number): string =>
   size < 1024 ? `${size} B` : size < 1024 ** 2 ? `${Math.round(size / 1024)} KB` : `${(size / 1024 ** 2).toFixed(1)} MB`
 
-/** `03:36:06`, with the day where it is not today's. */
+/** `03:36:06`, with the day if it is not today. */
 export const clockTime = (iso: string, nowMs: number): string => {
   const { time, day } = formats()
   const date = new Date(iso)
@@ -59,7 +59,7 @@ const formatsIn = (zone: { readonly timeZone?: 'UTC' }) => ({
   day: new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', ...zone }),
   instant: new Intl.DateTimeFormat('en-GB', {
     day: 'numeric',
-    // By its name: 01/12 is another day to other people.
+    // The month by its name, since 01/12 is read differently in different countries.
     month: 'short',
     year: 'numeric',
     hour: '2-digit',
@@ -70,11 +70,11 @@ const formatsIn = (zone: { readonly timeZone?: 'UTC' }) => ({
   }),
 })
 
-/** Made once: to make one takes longer than to draw the row that it is for. */
+/** Created once: creating a format takes longer than drawing the row that uses it. */
 const HERE = formatsIn({})
 const UTC = formatsIn({ timeZone: 'UTC' })
 
 const formats = (): typeof HERE => (timeZone.get() === 'UTC' ? UTC : HERE)
 
-/** A word that stands in a sentence elsewhere, as the head of a column. */
+/** A word with a capital, as the head of a column. */
 export const asHead = (word: string): string => word.slice(0, 1).toUpperCase() + word.slice(1)

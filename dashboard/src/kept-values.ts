@@ -1,6 +1,6 @@
 /**
- * Keeps what somebody wrote and has not saved. A reload of the tab finds it again. It may be confidential, so it is in no other tab, is gone
- * with its own, and goes when the person signs out.
+ * Keeps what somebody wrote and has not saved, so that it survives a reload of the tab. It may be confidential, so no other tab has it, and
+ * it is deleted when the tab closes or the person signs out.
  */
 import { storeWhatFits } from './store-what-fits.ts'
 
@@ -8,7 +8,7 @@ const PREFIX = 'patchbay.kept.'
 
 const kept = new Map<string, unknown>()
 
-/** Undefined where nothing is kept under the name. */
+/** Returns undefined if nothing is kept under the name. */
 export const readKept = (name: string): unknown => kept.get(name)
 
 export const keepValue = (name: string, value: unknown): void => void kept.set(name, value)
@@ -24,15 +24,15 @@ const takeFromStorage = (): void => {
   }
 }
 
-/** Only when the page goes: to write a long text at each of its keys would hold up who types. */
+/** Called only when the page is left: writing a long text at each keystroke would slow down typing. */
 const putIntoStorage = (): void => {
-  // One that is too large for the browser takes nothing from the others.
+  // A value that is too large for the browser does not affect the others.
   for (const [name, value] of kept) storeWhatFits(sessionStorage, PREFIX + name, JSON.stringify(value))
 }
 
 takeFromStorage()
 window.addEventListener('pagehide', putIntoStorage)
-// A page that comes back as it was writes anew when it goes again.
+// A page restored from the browser's cache takes the values back, and writes them again when it is left.
 window.addEventListener('pageshow', ({ persisted }) => {
   if (persisted) takeFromStorage()
 })

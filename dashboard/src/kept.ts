@@ -1,11 +1,11 @@
-/** Keeps what somebody wrote and has not saved, by the person and the place where it stands: it is there again when its screen is. */
+/** Keeps what somebody wrote and has not saved, by person and place in the dashboard, and restores it when the screen is opened again. */
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 
 import { currentSession } from './api/session.ts'
 import { forgetValue, keepValue, readKept } from './kept-values.ts'
 
-/** As `useState`. `forget` is called once it is saved. Who takes a name keeps one type of value under it, of what JSON can hold. */
+/** Works as `useState`. Call `forget` after saving. Each name must be used with one type of value, which JSON can represent. */
 export const useKept = <Value>(name: string, first: () => Value): [value: Value, keep: (value: Value) => void, forget: () => void] => {
   const place = `${useQuery(currentSession).data?.user_id ?? NOBODY} ${name}`
   const [held, hold] = useState<Held<Value>>(() => ({ place, value: valueAt(place, first) }))
@@ -27,12 +27,12 @@ interface Held<Value> {
   readonly value: Value
 }
 
-/** Stands for a person of whom the service has not said yet who they are. */
+/** Stands for the current person until the service has said who it is. */
 const NOBODY = ''
 
 const valueAt = <Value>(place: string, first: () => Value): Value => (readKept(place) as Value | undefined) ?? first()
 
-/** A person may write before it is known who they are: that is theirs. */
+/** A person may write before the service has said who they are; what they wrote is theirs. */
 const moveKept = (from: string, to: string): void => {
   const written = readKept(from)
   if (written === undefined) return

@@ -1,16 +1,16 @@
-/** Screens and parts that are loaded when they are first opened, or when the page has nothing else to do. */
+/** Screens and parts that are loaded when they are first opened, or when the page is idle. */
 import { type FunctionComponent, lazy } from 'react'
 
 import { isServiceThere, reachedAgain } from './api/connection.ts'
 import { queryClient } from './api/query-client.ts'
 import { isMissingScript, reloadOnce } from './new-version.ts'
 
-/** Leaves out the type of the exports: a screen reads the address, and the type of the address is made of all screens. */
+/** Leaves out the type of the exports: it would be circular, as a screen reads the address, whose type is made of all screens. */
 type Load = () => Promise<object>
 
 const loads: Load[] = []
 
-/** `name`: what the file exports. */
+/** `name`: the name of the file's export. */
 export const lazyPart = <Props extends object = object>(load: Load, name: string): FunctionComponent<Props> => {
   loads.push(load)
   const loadPart = async (): Promise<{ default: FunctionComponent<Props> }> => {
@@ -19,7 +19,8 @@ export const lazyPart = <Props extends object = object>(load: Load, name: string
         return { default: ((await load()) as Readonly<Record<string, FunctionComponent<Props>>>)[name] ?? NOTHING }
       } catch (thrown) {
         if (!isMissingScript(thrown)) throw thrown
-        // The file is gone where another version was installed. A page that reloads without an answer would be lost: it waits.
+        // The file is missing if another version was installed. A reload while the service does not answer would lose the page, so it
+        // waits.
         if (await isServiceThere()) return reloaded(thrown)
         await reachedAgain()
       }
@@ -28,7 +29,7 @@ export const lazyPart = <Props extends object = object>(load: Load, name: string
   return lazy(loadPart)
 }
 
-/** Never resolves, since the page begins anew; throws where it has done so already. */
+/** Never resolves, since the page reloads; throws if it has reloaded already. */
 const reloaded = (thrown: unknown): Promise<never> => {
   if (!reloadOnce()) throw thrown
   return new Promise(() => undefined)
@@ -38,7 +39,9 @@ const NOTHING: FunctionComponent = () => null
 
 const IDLE_MS = 2000
 
-/** A part that is there already opens at once, also while the service is away. The mark records when all of them are. */
+/**
+ * Loads all parts in advance, so that they open at once, also while the service is away. The performance mark records when all are loaded.
+ */
 export const loadPartsLater = (): void => {
   setTimeout(() => {
     if (queryClient.isFetching() > 0) return loadPartsLater()

@@ -1,4 +1,4 @@
-/** Where the page begins. */
+/** The entry point of the page. */
 import { createRoot } from 'react-dom/client'
 
 import { App } from './app.tsx'
@@ -7,7 +7,7 @@ import { PAGE_NONCE } from './page.ts'
 import { sayUncaught } from './shell/say-uncaught.ts'
 import { applyTheme } from './theme.ts'
 
-// Radix locks the scrolling of the page by a style element of its own, which carries this nonce.
+// Radix locks the scrolling of the page with a style element of its own, which must carry this nonce.
 Object.assign(globalThis, { __webpack_nonce__: PAGE_NONCE })
 applyTheme()
 sayUncaught()

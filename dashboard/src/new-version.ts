@@ -1,10 +1,10 @@
-/** A tab that was open over an upgrade asks for a script that is gone: it reloads itself, once. */
+/** After an upgrade, a tab that was open asks for a script that no longer exists: the tab reloads itself, once. */
 const NAME = 'patchbay.reloaded'
 
 export const isMissingScript = (thrown: unknown): boolean =>
   thrown instanceof TypeError && /dynamically imported module|importing a module script/i.test(thrown.message)
 
-/** False where this version has reloaded itself before: then the script is missing for another reason. */
+/** Returns false if this version has reloaded itself before: then the script is missing for another reason. */
 export const reloadOnce = (script = document.querySelector<HTMLScriptElement>('script[type="module"]')?.src ?? ''): boolean => {
   if (sessionStorage.getItem(NAME) === script) return false
   sessionStorage.setItem(NAME, script)

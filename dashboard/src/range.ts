@@ -1,4 +1,4 @@
-/** The time that a screen looks at, as its address says it: `range=24h`, or `from` and `to`. */
+/** The time range of a screen, as its address has it: `range=24h`, or `from` and `to`. */
 import type { Search } from './search.ts'
 
 const MINUTE_MS = 60_000
@@ -10,7 +10,7 @@ export type Interval = 'minute' | 'hour' | 'day'
 export interface TimeRange {
   readonly from: string
   readonly to: string
-  /** How wide the columns of a chart over it are. */
+  /** The width of a chart's columns over this range. */
   readonly interval: Interval
 }
 
@@ -23,7 +23,7 @@ export const RANGES = [
 
 export const DEFAULT_RANGE = '24h'
 
-/** To the minute, so that what is asked stays the same while the page is drawn again. */
+/** Rounded to the minute, so that the queries stay the same when the page is rendered again. */
 export const rangeOf = ({ from, to, range }: Search, nowMs: number): TimeRange => {
   const now = Math.ceil(nowMs / MINUTE_MS) * MINUTE_MS
   const [first, last] = [Date.parse(from ?? ''), Date.parse(to ?? '')]
@@ -40,7 +40,7 @@ const span = (fromMs: number, toMs: number): TimeRange => ({
 
 const LENGTHS: Readonly<Record<Interval, number>> = { minute: MINUTE_MS, hour: HOUR_MS, day: DAY_MS }
 
-/** The beginning of each column, those included in which nothing happened. Columns begin at full minutes, hours and days of UTC. */
+/** All columns, including those with no requests. Columns begin at full minutes, hours and days of UTC. */
 export const slotsOf = ({ from, to, interval }: TimeRange): readonly { readonly from: string; readonly to: string }[] => {
   const length = LENGTHS[interval]
   const first = Math.floor(Date.parse(from) / length) * length

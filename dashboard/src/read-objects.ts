@@ -1,4 +1,7 @@
-/** The questions of the screen of one object, which a link to it asks when the pointer comes to it: no more than a click would, and none twice within seconds. */
+/**
+ * Prefetches the queries of the screen of one object when the pointer is on a link to it: the same requests that a click would make, and
+ * not repeated within seconds.
+ */
 import { assignedKeys, assignedMembers } from './api/guardrails.ts'
 import { isKeyHash, oneKey } from './api/keys.ts'
 import { preset } from './api/presets.ts'

@@ -1,14 +1,14 @@
-/** How long ago, or how soon. */
+/** Formats a time relative to now. */
 const UNITS = [
   ['d', 86_400],
   ['h', 3600],
   ['min', 60],
 ] as const
 
-/** The page reads its clock so seldom: what has just happened lies ahead of it. */
+/** The page updates its clock only this often, so something that has just happened may lie ahead of it. */
 const BEHIND_SECONDS = 20
 
-/** `2 min ago`; `in 3 h` for what is to come. */
+/** `2 min ago`, or `in 3 h` for a time ahead. */
 export const relative = (iso: string, nowMs: number): string => {
   const seconds = Math.round((nowMs - Date.parse(iso)) / 1000)
   const size = Math.abs(seconds)

@@ -1,4 +1,7 @@
-/** Every screen with its path. Those that people land on come with the page, which then needs no further script for its first rows; another one is loaded when it is first opened. */
+/**
+ * All screens with their paths. The screens that people land on are part of the first script, so that their first rows need no further one;
+ * the others are loaded when they are first opened.
+ */
 import { createRootRoute, createRoute, createRouter, retainSearchParams, type AnyRoute } from '@tanstack/react-router'
 import type { FunctionComponent } from 'react'
 
@@ -17,16 +20,16 @@ import { Shell } from './shell/shell.tsx'
 const root = createRootRoute({
   component: Shell,
   validateSearch,
-  // The workspace stays chosen from screen to screen.
+  // Keeps the chosen workspace in the address from screen to screen.
   search: { middlewares: [retainSearchParams(['workspace'])] },
   notFoundComponent: NoSuchScreen,
   errorComponent: ({ error, reset }) => <ErrorNote error={error} again={reset} />,
 })
 
-/** The members of the address that name an object beside its list. */
+/** The parameters of the address that name an object beside its list. */
 const OBJECTS = ['key', 'guardrail', 'workspace'] as const
 
-/** `read`: asks for what the screen shows, already when the pointer comes to a link to it. The screen itself says what fails. */
+/** `read` prefetches what the screen shows, as soon as the pointer is on a link to it. The screen itself shows any error. */
 const screen = <Path extends string, Parent extends AnyRoute>(
   parent: Parent,
   path: Path,

@@ -1,7 +1,7 @@
 /** The address holds the whole state of a screen, as plain text: `?status=error&range=7d`. */
 export type Search = { readonly [name: string]: string | undefined }
 
-/** An address may hold anything: a name twice counts once. */
+/** An address may hold anything; of a repeated name the last value counts. */
 export const parseSearch = (text: string): Search => Object.fromEntries(new URLSearchParams(text))
 
 export const stringifySearch = (search: Record<string, unknown>): string => {

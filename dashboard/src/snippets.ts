@@ -1,4 +1,4 @@
-/** How a program is pointed at this service: the snippets of the clients that are tested, with a model filled in. */
+/** How to point a program at this service: the snippets of the tested clients, with a model filled in. */
 import { KNOWN_CLIENTS } from '../../src/contract/known-clients.ts'
 
 export interface ClientSnippet {
@@ -52,7 +52,7 @@ export const SNIPPETS: readonly ClientSnippet[] = [
 
 export const snippetOf = (id: string | undefined): ClientSnippet => SNIPPETS.find((snippet) => snippet.id === id) ?? CURL
 
-/** A list of models beside the one that is used. */
+/** A snippet's entry for a second model beside the one that is used. */
 const OTHER_MODEL = ', "openai/gpt-5.4": {}'
 const MODELS = /(?:anthropic\/)?claude-opus-4[.-]8|deepseek\/deepseek-v4-pro|gpt-5\.4/g
 

@@ -1,4 +1,4 @@
-/** False where the text is larger than what the browser still allows this page. */
+/** Returns false if the text is larger than the browser allows. */
 export const storeWhatFits = (storage: Storage, name: string, text: string): boolean => {
   try {
     storage.setItem(name, text)

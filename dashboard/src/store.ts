@@ -1,4 +1,4 @@
-/** A value that parts of the page watch. */
+/** A value that parts of the page subscribe to. */
 import { useSyncExternalStore } from 'react'
 
 export interface Store<Value> {

@@ -1,4 +1,4 @@
-/** Light, dark, or as the system says; kept in this browser. */
+/** Light, dark, or the system's theme; kept in this browser. */
 import { createStore } from './store.ts'
 
 export const THEMES = ['system', 'light', 'dark'] as const

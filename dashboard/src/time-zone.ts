@@ -1,4 +1,4 @@
-/** Says whether times are those of this machine or of UTC; kept in this browser. */
+/** Says whether times are shown in the local time zone or in UTC; kept in this browser. */
 import { createStore } from './store.ts'
 
 export const TIME_ZONES = ['local', 'UTC'] as const

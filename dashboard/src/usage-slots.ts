@@ -1,9 +1,9 @@
-/** Sums over time as columns of a chart: one each, also where nothing happened. */
+/** Sums over time as columns of a chart, including columns without requests. */
 import type { Usage } from './api/usage.ts'
 import type { Slot } from './parts/columns-chart.tsx'
 import { slotLabel, slotsOf, type TimeRange } from './range.ts'
 
-/** The list of what ended well, and of errors. */
+/** Each column has two values: successful requests, and errors. */
 export const usageSlots = (
   { data: points, interval }: Pick<Usage, 'data' | 'interval'>,
   { from: first, to: last }: Pick<TimeRange, 'from' | 'to'>,
@@ -20,5 +20,5 @@ export const usageSlots = (
   })
 }
 
-/** Said beside columns that are wider than the range would have them. */
+/** Shown beside columns that are wider than the range's usual ones. */
 export const TOO_MANY = 'These are too many requests for a column a minute: each column is an hour. A shorter range has minutes.'

@@ -25,7 +25,7 @@ describe.skipIf(BROWSER_PATH === null)('the audit log', () => {
 
     const changed = entries.filter({ hasText: 'ada laptop' }).filter({ hasText: 'updated' })
     await changed.getByText('Owner (key').waitFor()
-    // The kind of the object, and how the person was known: whole also where the name of the person is cut.
+    // The kind of the object and the way of signing in are shown whole, even if the person's name is cut.
     expect(await changed.locator('.audit-what').innerText()).toBe('updated api key ada laptop')
     const by = await changed.locator('.audit-who').boundingBox()
     const how = await changed.locator('.audit-who').getByText('(key').last().boundingBox()

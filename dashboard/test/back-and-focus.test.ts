@@ -1,4 +1,4 @@
-/** The way back: what was written is there again, and the keyboard goes on where it was. */
+/** The Back button: what was written is restored, and the keyboard continues where it was. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 

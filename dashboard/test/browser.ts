@@ -1,6 +1,6 @@
 /**
- * A real browser in front of a real service. Every page that a test opens is watched: a fault on the console, a report of the policy, a
- * request to another origin and an answer of 4xx or 5xx that the test did not expect fail it.
+ * A real browser in front of a real service. Every page that a test opens is watched: an error on the console, a policy report, a request
+ * to another origin, or an unexpected 4xx or 5xx response fails the test.
  */
 import { afterAll, afterEach, expect } from 'bun:test'
 import { spawnSync } from 'node:child_process'
@@ -12,10 +12,10 @@ import { type Browser, type BrowserContext, type BrowserContextOptions, chromium
 
 import { patient } from '../../test/support/patience.ts'
 
-/** The same engine without a window to draw takes a third less CPU, so it comes first. */
+/** The headless shell uses a third less CPU, so it is tried first. */
 const PLACES = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
 
-/** Null where there is none: tests with a browser are skipped then, except in CI, which installs one. */
+/** Null if there is none: tests with a browser are then skipped, except in CI, which installs one. */
 export const BROWSER_PATH: string | null = process.env['CHROME_PATH'] ?? PLACES.find((path) => existsSync(path)) ?? null
 
 if (BROWSER_PATH === null && process.env['CI'] !== undefined)
@@ -23,37 +23,38 @@ if (BROWSER_PATH === null && process.env['CI'] !== undefined)
 
 export interface Visitor {
   readonly page: Page
-  /** Answers of this status are expected. */
+  /** Responses with these statuses are expected. */
   expectStatus(...statuses: readonly number[]): void
-  /** The page leads to this origin too: the identity provider, or an application. */
+  /** The page may also go to this origin: the identity provider, or an application. */
   expectOrigin(origin: string): void
-  /** The browser's words where a request fails are expected from now on: the service is stopped by the test. */
+  /** From now on the browser's messages about failed requests are expected, since the test stops the service. */
   expectOutage(): void
-  /** Throws where something unexpected happened on the page so far. */
+  /** Throws if something unexpected has happened on the page so far. */
   check(): void
-  /** Presses Tab until what has this accessible name is reached; throws where nothing has. */
+  /** Presses Tab until the element with this accessible name has the focus; throws if none has the name. */
   tabTo(name: string | RegExp): Promise<void>
-  /** No violation of WCAG 2.2 AA, in the light and in the dark. */
+  /** Checks that there is no violation of WCAG 2.2 AA, in the light and the dark theme. */
   checkAccessible(): Promise<void>
 }
 
-/** A context has these from its beginning, and keeps them. */
+/** Options that a context has from its creation and cannot change. */
 type ContextOptions = Pick<BrowserContextOptions, 'deviceScaleFactor' | 'ignoreHTTPSErrors' | 'timezoneId'>
 
 interface VisitOptions extends ContextOptions {
   readonly viewport?: ViewportSize
   readonly permissions?: readonly string[]
-  /** The test changes its page for good, as by a clock: no other one may see that page. */
+  /** The test changes the page permanently, for example its clock, so no other test may use the page. */
   readonly alone?: boolean
   /** Runs on an empty page of the service, before the address is opened. */
   begin?(page: Page): Promise<void>
-  /** Sets the page up before it asks for anything. */
+  /** Sets the page up before it sends any request. */
   before?(page: Page): Promise<void>
 }
 
 /**
- * One browser for all files of tests, and one page that tests visit after each other: a renderer and its caches cost more than most tests.
- * It is emptied behind each. A test that wants more of its page than a size and rights, and the second visit of a test, get one of their own.
+ * One browser for all test files, and one page that the tests use one after the other, since a renderer and its caches cost more than most
+ * tests. The page is emptied after each test. A test that needs more of its page than a size and permissions, and the second visit in a
+ * test, get a page of their own.
  */
 export const useBrowser = (): { visit(url: string, options?: VisitOptions): Promise<Visitor> } => {
   const contexts: BrowserContext[] = []
@@ -79,7 +80,7 @@ export const useBrowser = (): { visit(url: string, options?: VisitOptions): Prom
       await page.setViewportSize(viewport)
       await page.context().grantPermissions(permissions)
       if (!isOwn || begin !== undefined) {
-        // Storage belongs to an origin, and only a document of that origin reaches it.
+        // Storage belongs to an origin, and only a document of that origin can access it.
         await page.goto(new URL('/health/live', url).href)
         await page.evaluate('localStorage.clear(); sessionStorage.clear()')
       }
@@ -110,10 +111,10 @@ const sharedPage = async (): Promise<Page> => {
   return shared
 }
 
-/** A test may have listened for these on its page. */
+/** Events that a test may have listened to on its page. */
 const HEARD = ['console', 'dialog', 'download', 'pageerror', 'popup', 'request', 'requestfailed', 'requestfinished', 'response'] as const
 
-/** Nothing goes on asking or drawing, and the next test finds what a new page has. */
+/** Stops all requests and rendering, so that the next test finds the page as if new. */
 const emptyPage = async (): Promise<void> => {
   const page = await shared
   if (page === null) return
@@ -131,14 +132,14 @@ const emptyPage = async (): Promise<void> => {
   )
   await page.unrouteAll({ behavior: 'ignoreErrors' })
   await page.goto('about:blank')
-  // Outside of the page: a pointer that rests on a row is a reason to read ahead.
+  // Outside the page, since a pointer that rests on a row triggers prefetching.
   await page.mouse.move(-1, -1)
   await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' })
   await context.clearPermissions()
   await context.clearCookies()
 }
 
-/** The next file of tests begins sooner: a browser that is started anew costs two seconds of CPU. Behind the last one it ends with its process. */
+/** The browser stays open between test files, since starting it costs two seconds of CPU. After the last file it ends with its process. */
 const BETWEEN_FILES_MS = 20_000
 
 const openBrowser = async (): Promise<Browser> => {
@@ -164,24 +165,24 @@ const FLAGS = [
   '--disable-sync',
 ]
 
-/** Tells whether the service documents a call: programs can use what the page uses. */
+/** Says whether the service documents a call, so that programs can do what the page does. */
 type IsDocumented = (method: string, path: string) => boolean
 
-/** A program of its own: what it imports has the types of the service's runtime, and these tests have those of a browser. */
+/** A separate program, since it imports code with the types of the service's runtime, and these tests have the browser's. */
 const LISTING = spawnSync(process.execPath, [join(import.meta.dir, '../../test/support/programs/documented-calls.ts')], {
   encoding: 'utf8',
 })
 
 /**
- * Listed once for all services: one takes a quarter of a second to describe its routes. Where it lacks one of these, the call is
- * answered with 404, which fails the test too.
+ * Listed once for all services, since describing the routes takes a quarter of a second. A service that lacks one of them answers 404,
+ * which fails the test too.
  */
 const DOCUMENTED = (JSON.parse(LISTING.stdout) as readonly (readonly [string, string])[]).map(([method, path]) => ({
   method,
   pattern: new RegExp(`^${path.replace(/[.*+?^$()|[\]\\]/g, '\\$&').replace(/\{[^}]+\}/g, '[^/]+')}$`),
 }))
 
-/** Where the service is: below a path where a proxy has it there. */
+/** The path of the service, which has a prefix if a proxy adds one. */
 const prefixOf = (url: string): string => new URL(url).pathname.replace(/\/(?:dashboard|auth)(?:\/.*)?$/, '').replace(/\/$/, '')
 
 const documentedBelow =
@@ -189,7 +190,7 @@ const documentedBelow =
   (method, path) => {
     if (!path.startsWith(`${prefix}/`)) return false
     const own = path.slice(prefix.length)
-    // The files of the page are no calls.
+    // The files of the page are not calls of the API.
     return own.startsWith('/dashboard') || DOCUMENTED.some((call) => call.method === method && call.pattern.test(own))
   }
 
@@ -201,7 +202,7 @@ const watch = (page: Page, origin: string, isDocumented: IsDocumented): Visitor 
   let outage = false
   page.on('console', (message) => {
     const text = message.text()
-    // The browser's own line about an answer; the status itself is looked at below.
+    // The browser's own message about a response; the status is checked below.
     if (message.type() !== 'error' || text.startsWith('Failed to load resource')) return
     faults.push(`console: ${text}`)
   })
@@ -253,7 +254,7 @@ const watch = (page: Page, origin: string, isDocumented: IsDocumented): Visitor 
 
 const TABS_MAX = 120
 
-/** By its label, its own name, or its words. */
+/** The label of the focused element, its own name, or its text. */
 const FOCUSED_NAME = `(() => {
   const element = document.activeElement
   const label = element?.getAttribute('aria-label') ?? element?.labels?.[0]?.textContent ?? null
@@ -267,12 +268,12 @@ interface Violation {
 }
 
 const EVERY_RULE = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
-/** The scheme changes colours and nothing else. */
+/** The theme changes only colours. */
 const RULES_OF_COLOURS = { type: 'rule', values: ['color-contrast', 'link-in-text-block'] }
 
 const AXE = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
 
-/** By the protocol of the browser, which the page's own policy does not hold. */
+/** Runs through the browser's protocol, to which the page's own policy does not apply. */
 const violationsOf = async (page: Page, runOnly: typeof EVERY_RULE | typeof RULES_OF_COLOURS): Promise<readonly string[]> => {
   if (!(await page.evaluate('"axe" in window'))) await page.evaluate(AXE)
   const options = { runOnly, resultTypes: ['violations'], ...ONLY_WHAT_IS_SHOWN }
@@ -282,5 +283,8 @@ const violationsOf = async (page: Page, runOnly: typeof EVERY_RULE | typeof RULE
   )
 }
 
-/** The rules read no style sheets by themselves, and a failure is found by its markup: selectors of all that passes would be made for nothing. */
+/**
+ * The rules do not read style sheets, and a failure is identified by its markup, so computing selectors for all passing elements would be
+ * wasted.
+ */
 const ONLY_WHAT_IS_SHOWN = { selectors: false, preload: false }

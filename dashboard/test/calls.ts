@@ -1,4 +1,4 @@
-/** The API as programs use it, beside the page. */
+/** The API as programs call it, besides the page. */
 import type { StartedService } from '../../test/support/started-service.ts'
 
 interface Call {
@@ -17,14 +17,14 @@ export const callAs =
       signal,
     })
 
-/** JSON of a management operation. Throws where it is not 2xx. */
+/** The JSON of a management operation. Throws if the response is not 2xx. */
 export const manage = async <Answer>(service: StartedService, path: string, call: Call = {}): Promise<Answer> => {
   const response = await callAs(service.managementKey)(service.api + path, call)
   if (!response.ok) throw new Error(`${response.status} of ${path}: ${await response.text()}`)
   return (await response.json()) as Answer
 }
 
-/** A chat request, to its end; its id and its text. */
+/** Sends a chat request and reads it to the end; returns its id and text. */
 export const chat = async (
   service: StartedService,
   body: Readonly<Record<string, unknown>>,
@@ -37,7 +37,7 @@ export const chat = async (
   return { id: response.headers.get('x-generation-id') ?? '', preset: response.headers.get('x-preset'), text: await response.text() }
 }
 
-/** A preset of the interface Chat Completions, live. */
+/** Saves a live preset with the Chat Completions interface. */
 export const savePreset = (
   service: StartedService,
   slug: string,

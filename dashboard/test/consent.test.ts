@@ -1,4 +1,4 @@
-/** The page on which a person allows an application a key, in a browser. */
+/** The page where a person grants an application a key, in a browser. */
 import { createHash } from 'node:crypto'
 
 import { beforeAll, describe, expect, test } from 'bun:test'
@@ -19,13 +19,13 @@ const asking = (service: StartedService, asked: Readonly<Record<string, string>>
   `${service.url}/auth?${new URLSearchParams({ code_challenge: CHALLENGE, code_challenge_method: 'S256', ...asked }).toString()}`
 
 const signIn = async (visitor: Awaited<ReturnType<typeof browser.visit>>, key: string): Promise<void> => {
-  // Nobody is signed in: the page asks, and is told so.
+  // Nobody is signed in yet, so the page's first request gets this status.
   visitor.expectStatus(401)
   await visitor.page.getByLabel('Management key').fill(key)
   await visitor.page.getByRole('button', { name: 'Sign in' }).click()
 }
 
-/** An application that a person comes back to. */
+/** An application that a person is sent back to. */
 const startApplication = (): { origin: string; cameBack: Promise<URL>; stop(): void } => {
   const { promise, resolve } = Promise.withResolvers<URL>()
   const server = Bun.serve({

@@ -1,4 +1,4 @@
-/** The sums of hours anew, where a test has moved records in time. */
+/** Recomputes the hourly sums after a test has moved records in time. */
 import type { Database } from 'bun:sqlite'
 
 export const countHours = (database: Database): void => {

@@ -1,4 +1,4 @@
-/** Drafts that are written and not saved, and presets that are made from requests. */
+/** Unsaved drafts, and presets made from requests. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { type StartedService, useServices } from '../../test/support/started-service.ts'
@@ -37,11 +37,11 @@ describe.skipIf(BROWSER_PATH === null)('a draft', () => {
     await page.getByText('Draft from v1').waitFor()
     expect(await prompt.inputValue()).toBe('A thought on v1.')
 
-    // An answer that is still awaited when somebody leaves is a 401 rightly.
+    // A response that is still pending at sign-out is rightly a 401.
     await page.waitForLoadState('networkidle')
     await page.locator('.side-foot button').click()
     await page.getByRole('menuitem', { name: 'Sign out' }).click()
-    // A sign-out that is still on its way could take the session of the link along.
+    // A sign-out that is still in progress could end the session of the link, too.
     await page.getByRole('heading', { name: 'Sign in to Patchbay' }).waitFor()
     const { data } = await manage<{ data: { url: string } }>(service, '/login-links', { body: { user_id: 'grace', role: 'admin' } })
     await page.goto(data.url)

@@ -1,4 +1,4 @@
-/** A new evaluation as the form has it: what it sends is what the API takes, or a sentence says what is missing. */
+/** The form of a new evaluation: either its body is valid for the API, or a sentence says what is missing. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 
@@ -19,7 +19,7 @@ const rows: fc.Arbitrary<CheckRow> = fc.record({
   ignoresCase: fc.boolean(),
 })
 
-/** Faults that the service tells: they need its rules, such as which expressions can be matched. */
+/** Faults that only the service can report, since they need its rules, such as which expressions are supported. */
 const BY_THE_SERVICE = /^checks\.\d+\.(?:pattern|text|model|rubric|min_score)\b|^(?:budget_usd|items)\b/
 
 describe('the form of a new evaluation', () => {

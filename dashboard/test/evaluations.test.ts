@@ -19,7 +19,7 @@ interface State {
   readonly data: { readonly id: string; readonly state: string; readonly passed: boolean | null }
 }
 
-/** Runs one to its end; answers that say again what they were asked contain its words. */
+/** Runs one to its end; answers echo the input and so contain its words. */
 const evaluate = async (service: StartedService, slug: string, body: Readonly<Record<string, unknown>>): Promise<State['data']> => {
   const { data } = await manage<State>(service, `/presets/${slug}/evaluations`, { body: { items: ITEMS, ...body } })
   for (;;) {
@@ -58,7 +58,7 @@ describe.skipIf(BROWSER_PATH === null)('evaluations of a preset', () => {
     await list.getByRole('row', { name: /^parcels of v1.* passed/ }).waitFor()
     await list.getByRole('row', { name: /^refunds of v1.* failed/ }).waitFor()
     await page.getByText('v1 passes 50').waitFor()
-    // The newest one is shown; texts of models are texts.
+    // The newest evaluation is shown, and the texts of models as plain text.
     const items = page.getByRole('table', { name: 'Items' })
     await items.getByRole('row', { name: /Where is my parcel\?.*failed: contains/s }).waitFor()
     await items.getByRole('row', { name: /<b>parcel<\/b>.*passed/s }).waitFor()
@@ -73,7 +73,7 @@ describe.skipIf(BROWSER_PATH === null)('evaluations of a preset', () => {
     await page.goto(`${service.url}/dashboard/presets/listed-bot?tab=evaluations&evaluation=evaluation-that-is-gone`)
     await page.getByText('The evaluation that the address names is not in this list').waitFor()
     await page.goBack()
-    // The address holds what is compared.
+    // The address contains the compared evaluations.
     await page.reload()
     await page.getByText('0 better, 1 worse').waitFor()
     check()
@@ -119,11 +119,11 @@ describe.skipIf(BROWSER_PATH === null)('evaluations of a preset', () => {
     expect(await dialog.getByLabel('Version', { exact: true }).inputValue()).toBe('2')
     expect(await dialog.getByLabel('Beside it').inputValue()).toBe('1')
     await dialog.getByText('2: parcel, refund').waitFor()
-    // Two items, two versions, 1,000 tokens of a dollar a million at most.
+    // Two items, two versions, at most 1,000 tokens at a dollar per million.
     await dialog.getByText(/2 items, 4 requests\. It costs \$0\.0\d+ to \$0\.\d+\./).waitFor()
     expect(upstream.exchanges).toHaveLength(0)
     await checkAccessible()
-    // The address holds it, and the rest goes by keyboard alone.
+    // The address contains the open form, and the rest is done with the keyboard only.
     await page.reload()
     await dialog.getByLabel('Beside it').focus()
     await page.keyboard.press('n')
@@ -200,7 +200,7 @@ describe.skipIf(BROWSER_PATH === null)('evaluations of a preset', () => {
     })
     const dialog = page.getByRole('dialog', { name: 'New evaluation of phone-bot' })
     const check1 = dialog.getByLabel('Check 1', { exact: true })
-    // Texts are read of what is there at once, and of nothing where the form is not there yet.
+    // Texts are read at once without waiting, so the form must be present first.
     await check1.waitFor()
     const types = await check1.getByRole('option').allTextContents()
     expect(types).not.toEqual([])

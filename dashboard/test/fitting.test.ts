@@ -1,4 +1,4 @@
-/** Nothing that a person needs lies beyond a border. */
+/** Nothing that a person needs is outside the visible area. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { type StartedService, useServices } from '../../test/support/started-service.ts'
@@ -9,7 +9,7 @@ import { signedIn } from './signed-in.ts'
 const services = useServices()
 const browser = useBrowser()
 
-/** A name that is too long is cut by its own style, and a field scrolls what is typed in it. */
+/** A name that is too long is cut by its own style, and an input scrolls its text. */
 const SIDEWAYS = `[...document.querySelectorAll('.columns, .columns *:not(.cut, input)')]
   .filter(({ scrollWidth, clientWidth }) => clientWidth > 0 && scrollWidth > clientWidth)
   .map(({ className }) => className)`

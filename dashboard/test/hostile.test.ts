@@ -8,7 +8,7 @@ import { signedIn } from './signed-in.ts'
 const services = useServices()
 const browser = useBrowser()
 
-/** Each would set `hit`, or load something, where a text became markup, an address or code. */
+/** Each would set `hit` or load something if a text became markup, an address or code. */
 const HOSTILE = [
   '<img src=x onerror="hit=1">',
   '"><script>hit=1</script>',
@@ -57,7 +57,7 @@ describe.skipIf(BROWSER_PATH === null)('texts of clients, people and providers',
       chat(service, { model: `sandbox/${HOSTILE[0]}` }),
     ])
     const { page, expectStatus, check } = await signedIn(browser, service)
-    // As the address of an object they are no address, and the service says so.
+    // As ids in an address they are invalid, and the service says so.
     expectStatus(400, 404)
     let dialogs = 0
     page.on('dialog', (dialog) => {
@@ -82,10 +82,10 @@ describe.skipIf(BROWSER_PATH === null)('texts of clients, people and providers',
       expect({ path, hit: await page.evaluate('typeof hit'), frames: page.frames().length }).toEqual({ path, hit: 'undefined', frames: 1 })
     }
     expect(dialogs).toBe(0)
-    // It was there to be seen, as what it is.
+    // It is visible as plain text.
     await page.goto(`${service.url}/dashboard/presets/hostile`)
     expect(await page.getByLabel('System prompt').inputValue()).toContain(HOSTILE[6]!)
-    // A character that turns the order of the text around it stands there by its number, before somebody puts it live.
+    // A character that reverses the text around it is shown by its code point before somebody puts it live.
     await page.goto(`${service.url}/dashboard/presets/hostile?tab=history`)
     await page.locator('.diff-text .unseen', { hasText: 'U+202E' }).first().waitFor()
     check()

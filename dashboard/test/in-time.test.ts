@@ -1,4 +1,4 @@
-/** Screens that turn by themselves: so soon by the page's own clock, which stands still in between, however busy the machine is. */
+/** Screens that update themselves, timed by the page's own clock, which a test stops and advances, however busy the machine is. */
 import { describe, expect, test } from 'bun:test'
 import type { Page, Request } from 'playwright-core'
 
@@ -23,7 +23,7 @@ const before = async (page: Page): Promise<void> => {
   await page.clock.install()
 }
 
-/** Everything that the page has asked is answered. */
+/** Resolves when all requests of the page are answered. */
 const answered = (page: Page): Promise<void> =>
   new Promise((resolve) => {
     const look = (): void => {
@@ -34,19 +34,19 @@ const answered = (page: Page): Promise<void> =>
     look()
   })
 
-/** More than a busy machine takes between reading the clock and stopping it: nothing stops a clock in its past. */
+/** More than a busy machine takes between reading the clock and stopping it, since a clock cannot be stopped in its past. */
 const AHEAD_MS = 60_000
 
 /**
- * The page's clock stands still, and nothing that it asked is on its way, when `happens` is done: the page sees it by what it
- * asks within so much of its time, and by nothing that it asked before.
+ * When `happens` is done, the page's clock stands still and no request is pending: the page must show by a request within this much of its
+ * time that it noticed, not by one that it sent before.
  */
 const asksWithin = async (page: Page, ms: number, asks: (request: Request) => boolean, happens: () => Promise<unknown>): Promise<void> => {
   await page.clock.pauseAt(Number(await page.evaluate('Date.now()')) + AHEAD_MS)
   await answered(page)
   await happens()
   const seen = page.waitForRequest(asks)
-  // Timer by timer: an answer may set the one that asks again.
+  // Runs timer by timer, since a response may set the timer for the next request.
   await page.clock.runFor(ms)
   await seen
   await page.clock.resume()

@@ -1,4 +1,4 @@
-/** The ten commonest jobs by keyboard alone, from the screen that people land on. Changing a preset is in presets.test.ts. */
+/** The ten most common tasks with the keyboard only, starting from the first screen. Changing a preset is in presets.test.ts. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { say, startFakeUpstream } from '../../test/support/fake-upstream.ts'
@@ -14,7 +14,7 @@ const go = async ({ page }: Visitor, key: string, title: string): Promise<void> 
   await page.keyboard.press('g')
   await page.keyboard.press(key)
   await page.getByRole('heading', { name: title, level: 1 }).waitFor()
-  // A new screen takes the focus with its title.
+  // The title of a new screen takes the focus.
   await page.locator('#content h1:focus').waitFor()
 }
 
@@ -196,7 +196,7 @@ models:
     await dialog.waitFor({ state: 'detached' })
     await page.keyboard.press('?')
     await page.keyboard.press('Control+k')
-    // The palette, which is no single key, is what opened.
+    // The palette opened, since its shortcut is not a single key.
     await page.getByRole('dialog', { name: 'Search and commands' }).waitFor()
     expect(await dialog.count()).toBe(0)
     visitor.check()

@@ -31,7 +31,7 @@ describe.skipIf(BROWSER_PATH === null)('keys', () => {
     const answer = await Bun.$`sh -c ${shell}`.quiet()
     expect(JSON.parse(answer.stdout.toString())).toMatchObject({ choices: [{ message: { content: 'Hello!' } }] })
 
-    // Leaving asks once, since it was not copied.
+    // Closing asks for confirmation once, since the key was not copied.
     await page.getByRole('button', { name: 'Done' }).click()
     await page.getByText('The key was not copied').waitFor()
     await page.getByRole('button', { name: 'Leave without it' }).click()

@@ -1,4 +1,4 @@
-/** Who gets which version of a preset, and who used which. */
+/** Which callers get which version of a preset, and who used which. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { type StartedService, useServices } from '../../test/support/started-service.ts'
@@ -24,7 +24,7 @@ describe.skipIf(BROWSER_PATH === null)('labels of a preset', () => {
     await saveTwoVersions('labelled-bot')
     await manage(service, '/presets/labelled-bot', { method: 'PATCH', body: { labels: { production: 1 } } })
     const { page, expectStatus, checkAccessible } = await signedIn(browser, service, '/presets/labelled-bot?tab=labels')
-    // No rollout is there, and a protected label is refused until the move is confirmed.
+    // There is no rollout, and moving a protected label is refused until it is confirmed.
     expectStatus(404, 400)
     const labels = async (): Promise<unknown> => (await manage<{ data: { labels: unknown } }>(service, '/presets/labelled-bot')).data.labels
     await page.getByLabel('Protect production').click()

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 const ASSETS = join(import.meta.dirname, '../dist/assets')
 
-/** The name of the one script that is loaded late and says this. */
+/** The name of the only lazily loaded script that contains these words. */
 export const lateScriptWith = (words: string): string => {
   const found = readdirSync(ASSETS).filter(
     (name) => name.startsWith('chunk-') && name.endsWith('.js') && readFileSync(join(ASSETS, name), 'utf8').includes(words),

@@ -4,7 +4,7 @@ import { liveBefore } from '../src/screens/presets/live-before.ts'
 
 type Move = readonly [from: number | null, to: number]
 
-/** `moves`: the oldest first. */
+/** `moves`: oldest first. */
 const before = (...moves: readonly Move[]): number | null => {
   const last = moves.at(-1)
   return liveBefore(moves.map(([from, to]) => ({ label: null, from, to })).toReversed(), last?.[1] ?? 1)

@@ -1,4 +1,4 @@
-/** How much is asked for before a person sees something, and the states that every list goes through. */
+/** How much is loaded before a person sees something, and the states of every list. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 
@@ -11,11 +11,13 @@ import { stateOf } from './state-picture.ts'
 const services = useServices()
 const browser = useBrowser()
 
-/** Each list, the operation that it shows, something that is there once it is loaded, and how many parts of the screen wait for it. */
+/**
+ * Each list, the operation that it shows, an element that exists once it is loaded, and the number of parts of the screen that wait for it.
+ */
 const LISTS = [
   ['/requests', 'generations', '[data-row]', 2],
   ['/presets', 'presets', 'text=support-bot', 1],
-  // Two rows of one instant stand in no order that a test knows.
+  // The order of two rows with the same time is not defined.
   ['/keys?q=inference', 'keys', 'text=First inference key', 1],
   ['/spend', 'usage', 'text=First inference key', 1],
   ['/models', 'providers', 'text=Sandbox', 1],
@@ -81,7 +83,7 @@ describe.skipIf(BROWSER_PATH === null)('while it is loaded', () => {
       release = Promise.withResolvers<void>()
       await page.reload()
       await loading.first().waitFor()
-      // Other lists of the screen have their rows, as many as they are, before this one is looked at.
+      // The other lists of the screen must have their rows before this one is checked.
       await until(async () => (await loading.count()) === waiting, 'the rest of the screen')
       await countShifts(page)
       answers = 'true'
@@ -103,7 +105,7 @@ describe.skipIf(BROWSER_PATH === null)('while it is loaded', () => {
   )
 })
 
-/** Each list without rows, and the words that it has then. */
+/** Each list without rows, and the text that it then shows. */
 const EMPTY = [
   ['/requests', 'No requests in this time.'],
   ['/requests?q=status:error', 'No request in this time fits the filter.'],
@@ -129,8 +131,8 @@ test.skipIf(BROWSER_PATH === null)('each list without rows says so in a sentence
 })
 
 /**
- * The part of the screen that moves from now on, times how far: 0.01 and less is 0 to those who measure pages. Letters of the own font may
- * move what they stand in before the first list is there.
+ * Measures layout shift from now on: the moved part of the screen times the distance; up to 0.01 counts as 0. The page's own font may shift
+ * text before the first list is loaded.
  */
 const countShifts = (page: Page): Promise<unknown> =>
   page.evaluate(`document.fonts.ready.then(() => new Promise(requestAnimationFrame)).then(() => {
@@ -141,7 +143,7 @@ const countShifts = (page: Page): Promise<unknown> =>
     }).observe({ type: 'layout-shift' })
   })`)
 
-/** As if the person came back to the page after a while. */
+/** Simulates a person who comes back to the page after a while. */
 const readAgain = async (page: Page): Promise<void> => {
   await page.evaluate(`const now = Date.now
     Date.now = () => now() + 60000

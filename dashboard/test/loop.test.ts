@@ -119,9 +119,9 @@ describe.skipIf(BROWSER_PATH === null)('the playground', () => {
       await page.getByLabel('Message 1', { exact: true }).fill('Weather?')
       await page.getByRole('button', { name: 'JSON' }).click()
       const editor = page.getByRole('textbox', { name: 'Settings as JSON' })
-      // The plain field stays for as long as it has the focus, so the editor must be there first.
+      // The plain field stays while it has the focus, so the editor must be loaded first.
       await page.locator('.cm-editor').waitFor()
-      // Beside a bracket its pair is marked: text that replaces a marked selection has no colours of its own.
+      // At a bracket its pair is marked; text that replaces a marked selection must have no colours of its own.
       await editor.press('Home')
       await editor.locator('.cm-matchingBracket').first().waitFor()
       await editor.fill(JSON.stringify({ tools: [tool] }))

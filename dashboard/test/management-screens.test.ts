@@ -1,4 +1,4 @@
-/** The screens that show and change what an admin manages: each opens, says what is there, and can be used by everybody. */
+/** The screens for what an admin manages: each opens, shows what exists, and is accessible. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 
 import type { Locator } from 'playwright-core'
@@ -165,7 +165,7 @@ describe.skipIf(BROWSER_PATH === null)('management', () => {
     await assign(hit)
     const { id } = await say('ACME-1')
     await say('nothing')
-    // It is blocked before a model is asked, so it has no record.
+    // The request is blocked before a model is called, so it has no record.
     await say('SECRET')
     const { page, ...visitor } = await signedIn(browser, service, '/guardrails')
     const rows = page.locator('[data-row]')

@@ -6,7 +6,7 @@ import type { Services, StartedService } from '../../test/support/started-servic
 import { chat } from './calls.ts'
 import { countHours } from './count-hours.ts'
 
-/** So many and one more, a second apart: `gen-copy-000001` is the newest. */
+/** This many requests and one more, a second apart: `gen-copy-000001` is the newest. */
 export const startWithRequests = async (services: Services, rows: number): Promise<StartedService> => {
   const first = await services.start()
   await chat(first, { model: 'sandbox/echo' })
@@ -16,7 +16,7 @@ export const startWithRequests = async (services: Services, rows: number): Promi
   return { ...(await services.start({ dataDir: first.dataDir })), managementKey, inferenceKey }
 }
 
-/** Copies of the requests that there are, a second apart. */
+/** Copies the existing requests, a second apart. */
 const multiply = (dataDir: string, rows: number): void => {
   const database = new Database(join(dataDir, 'patchbay.db'))
   const columns = (database.query(`select name from pragma_table_info('generations')`).all() as { name: string }[]).map(({ name }) => name)
@@ -24,7 +24,7 @@ const multiply = (dataDir: string, rows: number): void => {
     id: `'gen-copy-' || printf('%06d', number)`,
     created_at: `strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-' || number || ' seconds')`,
     record: `json_set(record, '$.id', 'gen-copy-' || printf('%06d', number))`,
-    // The oldest alone was dear: no index finds it.
+    // Only the oldest request was expensive, and no index finds it.
     cost_nanos: `case when number = ${rows} then 5000000000 else 0 end`,
   }
   database.run(

@@ -16,7 +16,7 @@ const HEAP_BYTES = 40 * 1024 * 1024
 
 const FRAME_CPU_MS = 16
 const FRAMES = 100
-/** Known work takes longer where others keep the cores busy, and so does a frame: it may take so many times as long as that then. */
+/** Known work takes longer on a busy machine, and so does a frame: a frame may take this many times as long as the known work. */
 const FRAME_OF_KNOWN = 7
 
 interface FrameTimes {
@@ -25,8 +25,8 @@ interface FrameTimes {
 }
 
 /**
- * A frame that replaces every row in view, and known work: plain rows that are made, laid out and removed. Both are times that the
- * page's thread works, not those that it waits for a core.
+ * Measures a frame that replaces every row in view, and known work: creating, laying out and removing plain rows. Both are CPU times of the
+ * page's thread, without waiting for a core.
  */
 const scrolledByScreens = async (page: Page): Promise<FrameTimes> => {
   const session = await page.context().newCDPSession(page)
@@ -55,7 +55,7 @@ const scrolledByScreens = async (page: Page): Promise<FrameTimes> => {
       rows.remove()
     }`)
   const timeOf = async (work: (times: number) => Promise<unknown>): Promise<number> => {
-    // The first round compiles what draws.
+    // The first round compiles the rendering code.
     await work(FRAMES)
     const before = await worked()
     await work(FRAMES)
@@ -77,7 +77,7 @@ describe.skipIf(BROWSER_PATH === null)('a list of ten thousand requests', () => 
     const table = page.getByRole('table', { name: 'Requests', exact: true })
     const scroller = page.locator('.rows-scroller')
     let most = 0
-    // Each step asks for the page behind the last row.
+    // Each step loads the page after the last row.
     while (Number(await table.getAttribute('aria-rowcount')) <= ROWS) {
       await scroller.evaluate((element) => element.scrollTo(0, element.scrollHeight))
       await page.waitForTimeout(20)

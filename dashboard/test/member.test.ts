@@ -1,4 +1,4 @@
-/** The screens of a member: every one opens, and nothing that is asked is refused. */
+/** The screens of a member: every one opens, and none of its requests is refused. */
 import { describe, expect, test } from 'bun:test'
 
 import { useServices } from '../../test/support/started-service.ts'

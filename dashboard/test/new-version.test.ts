@@ -1,4 +1,4 @@
-/** A tab that was open while another version was installed, and asks for a script that is gone. */
+/** A tab that was open while another version was installed, and requests a script that no longer exists. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 
 import type { Locator, Page } from 'playwright-core'
@@ -13,10 +13,10 @@ const services = useServices()
 const browser = useBrowser()
 
 interface Part {
-  /** Words that its script alone says. */
+  /** Words that only its script contains. */
   readonly words: string
   open(page: Page): Promise<void>
-  /** Something that it shows. */
+  /** An element that it shows. */
   shown(page: Page): Locator
 }
 

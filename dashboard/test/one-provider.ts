@@ -1,4 +1,4 @@
-/** The configuration of a service that knows one provider and one model, `fake/good`, of it. */
+/** The configuration of a service with one provider and one model, `fake/good`. */
 import type { FakeUpstream } from '../../test/support/fake-upstream.ts'
 
 /** `more`: further members of the model's endpoint. */

@@ -14,7 +14,7 @@ const browser = useBrowser()
 const relays: TcpRelay[] = []
 afterAll(() => relays.forEach((relay) => relay.close()))
 
-/** A service that can be away and back at the same address, which nobody else can take in the meantime. */
+/** A service that can go away and come back at the same address, which no other process can take meanwhile. */
 const startBehindRelay = async (): Promise<{ service: StartedService; relay: TcpRelay }> => {
   const started = await services.start()
   const relay = await startTcpRelay(started.url)
@@ -22,7 +22,7 @@ const startBehindRelay = async (): Promise<{ service: StartedService; relay: Tcp
   return { service: { ...started, url: relay.url.replace(/\/$/, '') }, relay }
 }
 
-/** The page has fetched every screen that it fetches when it has nothing else to do. */
+/** Resolves when the page has loaded every screen that it loads when idle. */
 const screensAreThere = (page: Page): Promise<void> =>
   until(async () => (await page.evaluate(`performance.getEntriesByName('patchbay screens loaded').length`)) === 1, 'the other screens')
 

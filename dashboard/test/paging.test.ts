@@ -1,4 +1,4 @@
-/** Lists that are longer than a page, and lists whose rows lie far apart. */
+/** Lists longer than a page, and lists whose matching rows are far apart. */
 import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ const browser = useBrowser()
 const ROWS = 230
 const FAR = 41_000
 
-/** Presets, keys and entries of the audit log, made from the one that is there. */
+/** Makes copies of the existing preset, key and audit log entry. */
 const filled = async (): Promise<StartedService> => {
   const first = await services.start()
   await savePreset(first, 'needle', 'Answer politely.')
@@ -65,7 +65,7 @@ describe.skipIf(BROWSER_PATH === null)('lists of many', () => {
     await page.locator('.audit li').nth(199).waitFor()
     await page.goto(`${service.url}/dashboard/audit?object=preset`)
     await page.getByRole('link', { name: 'needle' }).first().waitFor()
-    // A key is found by its name among the filters of Requests, too.
+    // The filter of Requests finds a key by its name, too.
     await page.goto(`${service.url}/dashboard/requests?q=key:needle`)
     await page.getByText('No request in this time fits the filter.').waitFor()
     expect(await page.getByRole('alert').count()).toBe(0)
@@ -77,7 +77,7 @@ describe.skipIf(BROWSER_PATH === null)('lists of many', () => {
     await savePreset(service, 'support-bot', 'Version 1.')
     await manage(service, '/guardrails', { body: { name: 'guardrail 0' } })
     const { page, ...visitor } = await signedIn(browser, service, '/settings')
-    // As many rows as a page has not room for, made from the service's own answers.
+    // More rows than fit on the page, made from the service's own response.
     const asked: string[] = []
     await page.route(
       ({ pathname }) => /^\/api\/v1\/(?:presets\/[^/]+\/versions|workspaces(?:\/[^/]+\/members)?|guardrails)$/.test(pathname),
@@ -92,7 +92,7 @@ describe.skipIf(BROWSER_PATH === null)('lists of many', () => {
         await route.fulfill({ json: { data, total_count: ROWS } })
       },
     )
-    // The pointer rests on one of these rows, and the page reads ahead what belongs to it.
+    // The pointer rests on one of these rows, so the page prefetches its data.
     await page.route(
       ({ pathname }) => pathname.includes('/assignments/'),
       (route) => route.fulfill({ json: { data: [], total_count: 0 } }),

@@ -1,5 +1,5 @@
 /**
- * Makes the pictures of docs/images: each screen in the light and in the dark, with data that is made up.
+ * Makes the pictures of docs/images: each screen in the light and the dark theme, with invented data.
  * `bin/bun test ./dashboard/test/pictures.ts`
  */
 import { Database } from 'bun:sqlite'
@@ -85,7 +85,7 @@ test('pictures', async () => {
   }
 }, 300_000)
 
-/** Spreads the requests over a day, and gives them models and prices that people know. */
+/** Spreads the requests over a day, and gives them well-known models and prices. */
 const makeUp = (dataDir: string): void => {
   const database = new Database(join(dataDir, 'patchbay.db'))
   const rows = database.query('select id, record, error_type from generations order by created_at').all() as {

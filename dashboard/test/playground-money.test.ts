@@ -34,7 +34,7 @@ describe.skipIf(BROWSER_PATH === null)('the money of the playground', () => {
 
     const keys = async (): Promise<readonly Key[]> => (await manage<{ data: readonly Key[] }>(service, '/keys')).data
     const isOwn = ({ purpose }: Key): boolean => purpose === 'playground'
-    // A request is charged behind its answer.
+    // A request is charged after its answer.
     await until(async () => ((await keys()).find(isOwn)?.usage ?? 0) > 0, 'the cost of the request')
     const own = (await keys()).find(isOwn)
     expect(own).toMatchObject({ creator_user_id: 'ada', limit: 5 })

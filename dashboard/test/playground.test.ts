@@ -1,4 +1,4 @@
-/** The playground beside its answers: who pays, settings by column, what a link holds, what is kept as a test, the request as a program. */
+/** The playground besides its answers: the charged key, settings of a column, contents of a link, saved tests, the request as a program. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 
 import type { Page } from 'playwright-core'
@@ -113,11 +113,11 @@ describe.skipIf(BROWSER_PATH === null)('the playground', () => {
     await tab.getByText('Charged to').waitFor()
     expect(await tab.getByLabel('Message 1', { exact: true }).inputValue()).toBe('')
     await tab.close()
-    // A link that somebody opens has its own settings.
+    // An opened link has its own settings.
     await page.goto(`${service.url}/dashboard/playground?model=fake/one&settings=${encodeURIComponent('{"temperature":0.75}')}`)
     await page.getByText('Charged to').waitFor()
     expect(await page.getByLabel('Temperature').inputValue()).toBe('0.75')
-    // An answer that is still awaited when somebody leaves is a 401 rightly.
+    // A response that is still pending at sign-out is rightly a 401.
     await page.waitForLoadState('networkidle')
     await page.getByRole('button', { name: 'Owner' }).click()
     await page.getByRole('menuitem', { name: 'Sign out' }).click()
@@ -165,7 +165,7 @@ describe.skipIf(BROWSER_PATH === null)('the playground', () => {
     await page.evaluate(`import('${script}').then(() => undefined)`)
     await page.keyboard.type('25}')
     expect(await field.inputValue()).toBe('{"temperature": 0.25}')
-    // As where the person goes to another window, and comes back.
+    // As when the person switches to another window and comes back.
     await field.evaluate((element) => element.dispatchEvent(new FocusEvent('focusout', { bubbles: true })))
     expect(await field.evaluate((element) => element === document.activeElement)).toBe(true)
     await page.getByLabel('Message 1', { exact: true }).focus()
@@ -187,7 +187,7 @@ describe.skipIf(BROWSER_PATH === null)('the playground', () => {
     await page.getByLabel('Stream').uncheck()
     await model.press('End')
     await model.press('ArrowLeft')
-    // Both keys within one task of the page, before the address can follow.
+    // Both keystrokes are within one task of the page, before the address can follow.
     await page.evaluate(`document.execCommand('insertText', false, 'o'), document.execCommand('insertText', false, 'n')`)
     expect(await model.inputValue()).toBe('fake/one')
     await page.keyboard.press('Control+Enter')
@@ -320,7 +320,7 @@ describe.skipIf(BROWSER_PATH === null)('the playground', () => {
       expect((await sent).postDataJSON()).toMatchObject({ tools: [tool] })
       await page.getByRole('region', { name: 'sandbox/echo' }).getByRole('link', { name: 'Request' }).waitFor()
 
-      // The name is looked up first.
+      // The name is looked up first, which gives this status.
       visitor.expectStatus(404)
       await page.getByRole('button', { name: 'Save as preset…' }).click()
       await page.getByLabel('Name in the address').fill(`parcels-${dialect}`)

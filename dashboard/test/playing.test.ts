@@ -1,4 +1,4 @@
-/** Trying models and presets, seen from both ends: what the page shows, and what the provider is asked. */
+/** Trying models and presets, seen from both ends: what the page shows, and what the provider receives. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { dataEvent, FINISH_CHUNK, proseChunk, say, startFakeUpstream } from '../../test/support/fake-upstream.ts'
@@ -48,7 +48,7 @@ describe.skipIf(BROWSER_PATH === null)('on the page', () => {
     await page.getByRole('button', { name: 'Run both' }).click()
     const live = page.getByRole('region', { name: 'v1 live' })
     const draft = page.getByRole('region', { name: 'Draft' })
-    // Neither has ended, and both show what has come.
+    // Neither has ended, and both show what has arrived so far.
     await live.getByText('Asked: Answer briefly.').waitFor()
     await draft.getByText('Asked: Answer at length.').waitFor()
     for (const answer of [live, draft]) expect(await answer.getAttribute('aria-busy')).toBe('true')
@@ -104,7 +104,7 @@ describe.skipIf(BROWSER_PATH === null)('on the page', () => {
     visitor.expectStatus(400)
     await page.getByText(`${model} keeps to itself: max_tokens, tools. A request that sets one of them is ${fate}.`).waitFor()
     const field = page.getByLabel('Most tokens')
-    // Both have a field.
+    // Both locked settings have a field.
     expect(await page.getByText(`Locked by ${model}: a request that sets it is ${fate}.`).count()).toBe(2)
     await visitor.checkAccessible()
     await field.fill('99')

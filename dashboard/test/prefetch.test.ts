@@ -1,4 +1,4 @@
-/** Links to an object ask for it when the pointer comes to them. */
+/** A link to an object prefetches it when the pointer is on it. */
 import { describe, expect, test } from 'bun:test'
 
 import { useServices } from '../../test/support/started-service.ts'

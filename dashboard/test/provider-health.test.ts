@@ -1,4 +1,4 @@
-/** The screen that a person opens when a provider fails. */
+/** The screen to open when a provider fails. */
 import { describe, expect, test } from 'bun:test'
 
 import { say, startFakeUpstream } from '../../test/support/fake-upstream.ts'

@@ -1,4 +1,4 @@
-/** The dashboard below a path, behind a proxy that ends TLS; and switched off. */
+/** The dashboard below a path, behind a proxy that terminates TLS; and the dashboard disabled. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -15,7 +15,7 @@ const browser = useBrowser()
 const PEM = readFileSync(join(import.meta.dirname, '../../test/fixtures/tls/untrusted.pem'), 'utf8')
 const PREFIX = '/patchbay'
 
-/** Takes the path away and passes all else on, as the page about deployment has it. */
+/** Removes the prefix and forwards everything else, as the page on deployment describes. */
 const startProxy = (): { url: string; to: { url: string } } => {
   const to = { url: '' }
   const server = Bun.serve({

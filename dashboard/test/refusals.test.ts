@@ -1,4 +1,4 @@
-/** Where the service does not do what it is asked: who asked reads so, and is offered only what can help. */
+/** If the service refuses something, the person reads why, and is offered only actions that can help. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { type StartedService, useServices } from '../../test/support/started-service.ts'

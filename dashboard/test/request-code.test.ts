@@ -1,4 +1,4 @@
-/** The request of the playground as a program: each one is run, by the SDK that it is for, and sends what the playground sends. */
+/** The request of the playground as a program: each program is run with its SDK, and sends what the playground sends. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** The list of requests while somebody reads it: where it stands, and what comes meanwhile. */
+/** The list of requests while somebody reads it: its position, and the requests that arrive meanwhile. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 
 import type { Page } from 'playwright-core'
@@ -14,7 +14,7 @@ const browser = useBrowser()
 
 const scrolled = async (page: Page): Promise<number> => page.locator('.rows-scroller').evaluate(({ scrollTop }) => scrollTop)
 
-/** The row below the pointer. */
+/** The row under the pointer. */
 const rowAt = (page: Page, x: number, y: number): Promise<unknown> =>
   page.evaluate(`document.elementFromPoint(${x}, ${y})?.closest('[data-row]')?.dataset.row ?? null`)
 

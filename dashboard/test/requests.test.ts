@@ -240,13 +240,13 @@ models:
 })
 
 interface GreyPicture {
-  /** Between its darkest and its lightest point, as WCAG counts it. */
+  /** The contrast of its darkest and its lightest point, as WCAG defines it. */
   readonly contrast: number
-  /** Point by point, of a square of 24: nearer to its darkest than to its lightest. */
+  /** For each point of a 24 by 24 square: true if it is nearer to the darkest point than to the lightest. */
   readonly dark: readonly boolean[]
 }
 
-/** A picture without its colours. */
+/** A picture without colours. */
 const greyPicture = async (page: Page, png: Buffer): Promise<GreyPicture> =>
   (await page.evaluate(`(async () => {
     const image = new Image()

@@ -1,4 +1,4 @@
-/** Secrets that nobody finds who looks over the shoulder, into the history, or into the log. */
+/** Secrets cannot be found on the screen, in the history, or in the log. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 
 import type { Page } from 'playwright-core'
@@ -11,7 +11,7 @@ import { signInByPage } from './signed-in.ts'
 const services = useServices()
 const browser = useBrowser()
 
-/** Everything that the browser keeps, and what the page holds: its text, its fields and its scripts' storage. */
+/** Everything that the browser stores, and the contents of the page: its text, its fields and its scripts' storage. */
 const keptBy = async (page: Page): Promise<string> =>
   JSON.stringify([
     page.url(),

@@ -97,7 +97,7 @@ describe.skipIf(BROWSER_PATH === null)('signing in', () => {
     const { page, check } = await browser.visit(link)
     await page.getByRole('heading', { name: 'Overview' }).waitFor()
     expect(page.url()).not.toContain('login')
-    // Whatever is still asked for when somebody leaves is a 401 rightly.
+    // A request that is still pending at sign-out is rightly a 401.
     await page.waitForLoadState('networkidle')
     await page.locator('.side-foot button').click()
     await page.getByRole('menuitem', { name: 'Sign out' }).click()

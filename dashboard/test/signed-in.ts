@@ -1,4 +1,4 @@
-/** A person who signed in before: the browser has both halves of the session, as the sign-in page leaves them. */
+/** A person who signed in earlier: the browser has both halves of the session, as the sign-in page leaves them. */
 import type { StartedService } from '../../test/support/started-service.ts'
 import type { useBrowser, Visitor } from './browser.ts'
 
@@ -23,13 +23,13 @@ export const signedIn = async (
   return visitor
 }
 
-/** By the page that people sign in by. */
+/** Signs in on the page that people use. */
 export const signInByPage = async (visitor: Visitor, key: string): Promise<void> => {
   await visitor.page.getByLabel('Management key or sign-in link').fill(key)
   await visitor.page.getByRole('button', { name: 'Sign in' }).click()
   await screensAreThere(visitor)
 }
 
-/** The last screen of an administrator: the page knows who it is, and takes all keys. */
+/** The last screen of an administrator is shown when the page knows who is signed in and handles all keys. */
 const screensAreThere = ({ page }: Visitor): Promise<void> =>
   page.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name: 'Settings' }).waitFor()

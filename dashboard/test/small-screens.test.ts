@@ -31,13 +31,13 @@ const SCREENS = [
 
 const SIDEWAYS = `[...document.querySelectorAll('.table-frame')].filter((frame) => frame.scrollWidth > frame.clientWidth).map((frame) => frame.textContent)`
 
-/** Pixels of the page, and how many of the screen each has. A screen of 1280 by 800 pixels at four times the size has no more of them (WCAG 2.2, 1.4.10). */
+/** The size in page pixels, and the device pixels for each. A screen of 1280 by 800 pixels at 400 % zoom has no more (WCAG 2.2, 1.4.10). */
 const SIZES = [
   [390, 780, 1],
   [320, 200, 4],
 ] as const
 
-/** Finds each control that lies beyond the border of the page where nothing scrolls to it. */
+/** Finds each control outside the page's borders that cannot be scrolled into view. */
 const CUT = `[...document.querySelectorAll('button, a, input, select, textarea')].flatMap((element) => {
   const { left, right, width } = element.getBoundingClientRect()
   if (width === 0 || element.closest('.hidden-text, .skip') !== null || (left >= -1 && right <= innerWidth + 1)) return []

@@ -1,10 +1,10 @@
 /**
- * Describes how a state of a screen looks, as text that is the same on every machine: the tree that a screen reader has, and the colours and
- * sizes of its parts in the light and in the dark. Pixels would tell fonts and graphics cards apart.
+ * Describes the look of a state of a screen as text that is the same on every machine: the accessibility tree, and the colours and sizes of
+ * its parts in the light and the dark theme. Pixels would depend on fonts and graphics cards.
  */
 import type { Page } from 'playwright-core'
 
-/** Parts that a state has or has not: rows that wait, notes, what is said of nothing, the table. */
+/** Parts that only some states have: placeholder rows, notes, the text of an empty list, the table. */
 const PARTS = [
   'h1',
   '.skeleton-row',
@@ -21,7 +21,7 @@ const PARTS = [
 
 const STYLES = ['color', 'background-color', 'border-bottom-color', 'font-size', 'line-height', 'min-height'] as const
 
-/** Charts have as many columns as the hour of the day gives them. */
+/** The number of a chart's columns depends on the time of day. */
 const withoutCharts = (isHidden: boolean): string =>
   `for (const chart of document.querySelectorAll('#content .chart')) chart.${isHidden ? `setAttribute('aria-hidden', 'true')` : `removeAttribute('aria-hidden')`}`
 
@@ -45,7 +45,7 @@ const STYLES_OF_PARTS = `${JSON.stringify(PARTS)}.flatMap((part) => {
   return ['  ' + part + ': ' + ${JSON.stringify(STYLES)}.map((name) => style.getPropertyValue(name)).join(' | ')]
 })`
 
-/** Ids, times and durations are others each time. */
+/** Replaces ids, times and durations, which differ each time. */
 const withoutChance = (text: string): string => CHANCE.reduce((read, [found, word]) => read.replaceAll(found, word), text)
 
 const CHANCE: readonly (readonly [RegExp, string])[] = [

@@ -1,4 +1,4 @@
-/** Each figure leads to the requests that it counts, to the last one at the borders of its time. */
+/** Each figure links to exactly the requests that it counts, also at the borders of its time range. */
 import { Database } from 'bun:sqlite'
 import { join } from 'node:path'
 
@@ -15,7 +15,7 @@ const services = useServices()
 const browser = useBrowser()
 
 const MINUTE_MS = 60_000
-/** Minutes ago: near the beginning of the day that is shown, at full hours and beside them, and now. */
+/** Minutes ago: near the beginning of the range that is shown, at full hours and close to them, and now. */
 const AGES = [24 * 60 - 1, 24 * 60 + 5, 24 * 60 + 59, 600, 601, 599, 61, 60, 3, 2, 1, 0]
 
 const moveInTime = (dataDir: string): void => {
@@ -30,14 +30,14 @@ const moveInTime = (dataDir: string): void => {
   database.close()
 }
 
-/** How many requests the list has, all pages of it. */
+/** The number of requests in the list, over all pages. */
 const listed = async (page: Page): Promise<number> => {
   await page.getByRole('heading', { name: 'Requests', level: 1 }).waitFor()
   await page.getByText('These are all.').waitFor()
   return Number(await page.getByRole('table', { name: 'Requests', exact: true }).getAttribute('aria-rowcount')) - 1
 }
 
-/** Opens the first column that counts something, by keyboard; answers how many requests it counts. */
+/** Opens the first column with requests, by keyboard; returns how many requests it counts. */
 const openColumn = async (page: Page, chart: RegExp, region: string): Promise<number> => {
   await page.getByRole('group', { name: chart }).focus()
   const rows = page.getByRole('region', { name: region }).locator('tbody tr')

@@ -1,4 +1,4 @@
-/** Trying a draft with what was asked before: every saved test, and the conversation of a request. */
+/** Tries a draft with earlier input: every saved test, and the conversation of a request. */
 import { describe, expect, test } from 'bun:test'
 
 import { until, useServices } from '../../test/support/started-service.ts'

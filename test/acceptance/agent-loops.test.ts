@@ -13,7 +13,7 @@ const services = useServices()
 const upstreams = Object.fromEntries(await Promise.all(SSE_DIALECTS.map(async (dialect) => [dialect, await startFakeUpstream()] as const)))
 let service: StartedService
 
-/** Anthropic's rules go by the name of the model; so does what OpenAI's models can do. */
+/** Anthropic's rules, and the abilities of OpenAI's models, depend on the name of the model. */
 const UPSTREAM_MODELS: Readonly<Record<SseDialect, string>> = {
   anthropic: 'claude-sonnet-4-5',
   'openai-responses': 'gpt-5.2',
@@ -25,7 +25,7 @@ beforeAll(async () => {
   const providers = SSE_DIALECTS.map(
     (dialect) => `  p-${dialect}: { dialects: [${dialect}], base_url: "${upstreams[dialect]?.url}", api_key: k }`,
   )
-  // One model has no price: clients that count on a number must get over that too.
+  // One model has no price, since clients that expect a number must cope with that too.
   const prices = (dialect: SseDialect): string => (dialect === 'openai-chat' ? '' : ', prices: { prompt: 1, completion: 2 }')
   const models = SSE_DIALECTS.map(
     (dialect) => `  agent/${dialect}: { endpoints: [{ provider: p-${dialect}, model: ${UPSTREAM_MODELS[dialect]}${prices(dialect)} }] }`,
@@ -102,7 +102,7 @@ for (const client of AGENT_CLIENTS) {
         const { text, faults, warnings } = await runLoop(client, [from, from, to, to])
         expect(faults).toEqual([])
         expect(text).toBe(FINAL_TEXT)
-        // To a server of its own dialect a chat client's thinking is passed on.
+        // A server that speaks Chat Completions itself gets a chat client's thinking unchanged.
         if (!PROVES[from] || !client.carriesProofs || to === 'openai-chat') return
         const unchanged = await runLoop(client, [to, to, to, to])
         expect(warnings[2]).toBeGreaterThan(unchanged.warnings[2] ?? 0)

@@ -1,4 +1,4 @@
-/** Tools that ask other models: advisors, subagents, fusions and pictures; and patches, which go to the client. */
+/** Tools that call other models: advisors, subagents, fusions and images; and patches, which go to the client. */
 import { readFileSync } from 'node:fs'
 
 import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
@@ -57,7 +57,7 @@ const ask = (dialect: Dialect, script: readonly Json[], tools: readonly Json[], 
 const advise = (prompt: string, name = 'service:advisor'): Json => ({ call: { name, arguments: { prompt } } })
 const ADVISOR = { type: 'service:advisor', parameters: { model: 't/wise' } }
 
-/** The requests since the test began. */
+/** The requests to the upstream since the test began. */
 let asked: Exchange[] = []
 beforeEach(() => {
   asked = []
@@ -169,7 +169,7 @@ describe.each(DIALECTS)('%s', (dialect) => {
     const plain = answer.text.replaceAll('\\', '')
     expect(plain).toContain('"consensus":["Yes"]')
     expect(plain).toMatch(/"failed_models":\[\{"model":"t\/other"/)
-    // A request has one fusion.
+    // A request may have only one fusion.
     expect(plain).toContain(dialect === 'messages' ? 'A request has one fusion.' : 'fusion')
     expect(asked.length).toBe(3)
   })
@@ -187,7 +187,7 @@ describe.each(DIALECTS)('%s', (dialect) => {
     for (const words of ['It is wise.', 'It is other.', DONE.text]) expect(plain).toContain(words)
     expect(plain).toContain(dialect === 'responses' ? '"type":"service:fusion"' : '"status":"ok"')
     expect(plain).not.toContain('"analysis"')
-    // Two that answered are paid, and one that failed is not.
+    // The two that answered are charged; the one that failed is not.
     expect(wire(answer).usage.cost).toBeCloseTo(20 / 1_000_000, 12)
   })
 

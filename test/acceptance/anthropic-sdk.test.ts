@@ -1,4 +1,4 @@
-/** `@anthropic-ai/sdk`, unmodified, against the sandbox models: below /api and on the bare host. */
+/** `@anthropic-ai/sdk`, unmodified, against the sandbox models: below /api and at the root of the host. */
 import Anthropic from '@anthropic-ai/sdk'
 import { beforeAll, describe, expect, test } from 'bun:test'
 

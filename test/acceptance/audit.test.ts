@@ -1,4 +1,4 @@
-/** Every operation that a management key can change something with leaves one entry in the audit log: no more, no less. */
+/** Every operation with which a management key changes something adds exactly one entry to the audit log. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 
 import { type Answer, call } from '../support/calls.ts'
@@ -20,7 +20,7 @@ beforeAll(async () => {
       'models: { fake/held: { endpoints: [{ provider: fake, model: up-held }] } }',
     ].join('\n'),
   })
-  // An evaluation stays where it was until it is changed: nobody answers it.
+  // The evaluation must stay as it is until the test changes it, so its requests are never answered.
   fake.script(() => held.promise)
 })
 
@@ -73,7 +73,7 @@ const upload = (): Promise<Answer> =>
     headers: { 'content-type': 'multipart/form-data; boundary=b' },
   })
 
-/** A call of each operation that changes something, as its own last step, where its description does not show how. */
+/** Calls for the changing operations whose description does not show how to call them. */
 const CHANGES: Readonly<Record<string, () => Promise<Answer>>> = {
   createPresetsResponses: () => text('POST', '/presets/walk/responses', { model: 'sandbox/echo' }),
   createPresetsMessages: () => text('POST', '/presets/walk/messages', { model: 'sandbox/echo', max_tokens: 1 }),
@@ -175,7 +175,7 @@ const CHANGES: Readonly<Record<string, () => Promise<Answer>>> = {
   },
 }
 
-/** Operations that try something, and leave everything as it was. */
+/** Operations that only try something, and change nothing. */
 const TRIALS: ReadonlySet<string> = new Set(['testGuardrail', 'testGuardrailOnRequests', 'testProvider'])
 
 interface Operation {
@@ -183,7 +183,7 @@ interface Operation {
   readonly security: readonly { readonly bearer?: readonly string[] }[]
 }
 
-/** Read from the description of the running service, which is made of its table of routes. */
+/** Read from the OpenAPI description of the running service, which is generated from its table of routes. */
 const changingOperations = async (): Promise<readonly string[]> => {
   const document = (await (await fetch(`${service.url}/openapi.json`)).json()) as { paths: Record<string, Record<string, Operation>> }
   return Object.values(document.paths).flatMap((item) =>
@@ -204,7 +204,7 @@ const leavesOneEntry = async (answer: Answer): Promise<void> => {
   const { data: newest } = (await text('GET', '/audit-log?limit=10')).json as {
     data: { id: string; key_hash: string; user_id: string }[]
   }
-  // An evaluation writes a last entry of its own when it has run, whatever is asked meanwhile.
+  // An evaluation adds a last entry of its own when it has finished, which may come between others.
   const data = newest.filter(({ id }) => id.startsWith('req-'))
   expect(data[0]).toMatchObject({ id: answer.headers.get('x-request-id'), user_id: expect.stringMatching(/^user_/) })
   expect(data[0]?.key_hash).toMatch(/^[0-9a-f]{64}$/)

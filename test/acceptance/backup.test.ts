@@ -1,4 +1,4 @@
-/** A backup of a service that runs, restored elsewhere (docs/operating.md). */
+/** A backup of a running service, restored elsewhere (docs/operating.md). */
 import { expect, test } from 'bun:test'
 import { copyFileSync, existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

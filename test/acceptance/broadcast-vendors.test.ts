@@ -1,6 +1,6 @@
 /**
- * Each vendor is sent what it documents, over the wire, to a receiver that takes nothing else: its path, its proof of who
- * sends, its body. Their addresses are those of their documentation, where a host can be named; that of New Relic cannot.
+ * Each vendor is sent what it documents, over the wire, to a receiver that accepts nothing else: its path, its authentication, its body.
+ * The addresses are those in the vendor's documentation if the host can be configured; New Relic's cannot.
  */
 import { createHash, createHmac } from 'node:crypto'
 
@@ -38,10 +38,10 @@ beforeEach(async () => {
   receiver.received.length = 0
 })
 
-/** Tells why a request is not what the vendor documents; null: it is. */
+/** Returns why a request is not as the vendor documents it; null if it is. */
 type Check = (request: Delivered) => string | null
 
-/** The destination is saved, a request is made, and what came of both is what the vendor takes. */
+/** Saves the destination and makes a request; both the test delivery and the trace must pass the vendor's check. */
 const delivered = async (type: string, config: object, check: Check, fields: object = {}): Promise<Delivered> => {
   const refusals: string[] = []
   receiver.answer((response, request) => {
@@ -188,7 +188,7 @@ describe('s3', () => {
   })
 })
 
-/** Signature Version 4, as Amazon writes it down, by means of its own: the signer of the service has no part in it. */
+/** Signature Version 4, implemented from Amazon's documentation without the service's own signer. */
 const signedBy =
   (secret: string): Check =>
   ({ method, path, headers, text }) => {

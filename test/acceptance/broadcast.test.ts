@@ -1,4 +1,4 @@
-/** Traces of requests, told to the destinations of a workspace and to the operator's own collector. */
+/** Traces of requests, sent to the destinations of a workspace and to the operator's own collector. */
 import { Database } from 'bun:sqlite'
 import { createHmac } from 'node:crypto'
 import { join } from 'node:path'
@@ -111,7 +111,7 @@ describe('management', () => {
     expect(refused.status).toBe(400)
     expect(receiver.received.map((one) => [one.path, isTrial(one), one.text])).toEqual([['/v1/traces', true, '{"resourceSpans":[]}']])
     expect((await call(service, 'GET', PATH)).json).toEqual({ data: [], total_count: 0 })
-    // A receiver may refuse a request for being empty.
+    // A receiver may refuse a request because it is empty.
     receiver.answer((response) => void response.writeHead(400).end())
     expect(await enter()).toMatchObject({ type: 'otel-collector' })
     receiver.answer((response) => void response.writeHead(500).end())
@@ -137,7 +137,7 @@ describe('management', () => {
     expect(signature).toBe(createHmac('sha256', 'a-long-secret-of-ours').update(`${second}.${sent?.text}`).digest('hex'))
     expect(JSON.stringify((await call(service, 'GET', '/audit-log')).json)).not.toContain('a-long-secret-of-ours')
     const files = filesBelow(service.dataDir)
-    // The row itself is found there, so its secret would be, too.
+    // The files contain the row itself, so they would contain its secret, too.
     expect(files.some((bytes) => bytes.includes(made.id))).toBe(true)
     for (const bytes of files)
       for (const secret of ['a-long-secret-of-ours', 'token-0123456789abcdef']) expect(bytes.includes(secret)).toBe(false)
@@ -412,7 +412,7 @@ describe('what is sent', () => {
     await until(() => waitingIn(first) === 3, 'what waits is in storage')
     first.signal('SIGKILL')
     await first.exited
-    // Sealed, as everything that somebody said.
+    // Sealed, as all contents of requests are.
     for (const bytes of filesBelow(first.dataDir)) expect(bytes.includes('PROMPT-MARKER')).toBe(false)
     receiver.received.length = 0
     receiver.answer((response) => void response.end('{}'))
@@ -420,7 +420,7 @@ describe('what is sent', () => {
     const reported = () => new Set(receiver.spans().map(({ attributes }) => attributes['session.id']))
     await until(() => sessions.every((session) => reported().has(session)), 'the traces of the killed process')
     await until(() => waitingIn(second) === 0, 'nothing waits any more')
-    // Nothing comes again with the next start.
+    // The next start sends nothing again.
     receiver.received.length = 0
     expect(await second.stop()).toBe(0)
     expect(receiver.spans()).toEqual([])

@@ -1,4 +1,4 @@
-/** Limits and budgets over HTTP: what is let in, what is answered where not, and what is charged. */
+/** Limits and budgets over HTTP: which requests are admitted, how others are refused, and what is charged. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { type Answer, call, infer } from '../support/calls.ts'
@@ -20,7 +20,7 @@ import { patient } from '../support/patience.ts'
 const services = useServices()
 const upstream = await startFakeUpstream()
 
-/** A token of output costs a tenth of a cent, so that what is held is nearly all `max_tokens`. */
+/** A token of output costs a tenth of a cent, so that a hold consists almost entirely of `max_tokens`. */
 const CONFIG = `
 providers:
   fake: { name: Fake, dialects: [openai-chat], base_url: "${upstream.url}", api_key: upstream-credential }
@@ -118,7 +118,7 @@ describe('a spent limit', () => {
   })
 })
 
-/** An upstream that answers when it is told to. */
+/** An upstream that answers only when it is released. */
 const holding = (): { script: Script; waiting: Exchange[]; release(): Promise<void> } => {
   const waiting: Exchange[] = []
   return {
@@ -146,7 +146,7 @@ describe('a limit that running requests fill', () => {
     if (path === '/messages') expect(json).toMatchObject({ type: 'error', error: { type: 'billing_error' } })
     else expect(json).toMatchObject({ error: { code: 402, metadata: { error_type: 'payment_required' } } })
 
-    // The figures that the key shows of itself are what stops it.
+    // The key's own figures show the limit that refuses it.
     const during = await current(key)
     expect(during.budgets[0]?.remaining_usd).toBeLessThan(0.005)
     expect(during.effective_budget).toEqual(during.budgets[0] as never)
@@ -188,7 +188,7 @@ describe('a limit that running requests fill', () => {
 })
 
 test('a request that grows beyond its limit on its way is a 403, and its record names the limit', async () => {
-  // Quotes of an object become escapes in the text of a call.
+  // Quotes in an object become escapes in the text of a call.
   const input = Object.fromEntries(Array.from({ length: 2000 }, (_, index) => [`"${index}"`, '"']))
   const messages = [
     { role: 'user', content: 'Hi' },
@@ -463,7 +463,7 @@ describe('a killed service', () => {
           if (answer?.status === 200) delivered.push((answer.json as { id: string }).id)
         }
       })
-      // In the middle of the others, whatever the machine takes for them.
+      // Kills the process in the middle of the other requests, however slow the machine is.
       await until(() => delivered.length >= before + 6 + round * 4, 'some answers')
       running.signal('SIGKILL')
       await Promise.all(asking)

@@ -1,4 +1,4 @@
-/** Customers' own provider keys: entered once, never shown, used first, paid by the customer. */
+/** Customers' own provider keys: entered once, never shown, used first, and paid for by the customer. */
 
 import { OpenRouter } from '@openrouter/sdk'
 import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
@@ -56,7 +56,7 @@ const forgetAll = async (): Promise<void> => {
 
 const tokenOf = ({ headers }: Exchange): string => headers['authorization']?.replace('Bearer ', '') ?? ''
 
-/** The keys that the upstream saw for one request, in order. */
+/** The keys that the upstream received for one request, in order. */
 const keysSeen = async (body: object = {}, options: { key?: string } = {}): Promise<readonly string[]> => {
   const before = fake.exchanges.length
   await infer(service, { model: 'fake/one', messages: [{ role: 'user', content: 'Hi' }], ...body }, options)
@@ -232,7 +232,7 @@ describe('at inference', () => {
       data: { hash: string }
     }
     await enter({})
-    // Its worst case is more than the limit: the service's key may not be used for it, and the customer's own may.
+    // The worst-case cost is above the limit, so the service's key may not be used, but the customer's own may.
     const answered = await infer(
       service,
       { model: 'fake/one', messages: [{ role: 'user', content: 'Hi' }] },

@@ -47,7 +47,7 @@ test('patchbay doctor knows the models that were imported, also where the file n
   }
   const before = Number(/(\d+) models/.exec((await configuration())?.says ?? '')?.[1])
   expect((await services.run(['catalogue', 'import', join(FIXTURES, 'litellm.json'), ...flags], key)).code).toBe(0)
-  // The list has one model of an enabled provider that the shipped catalogue lacks.
+  // The imported list has one model of an enabled provider that the shipped catalogue lacks.
   expect(await configuration()).toMatchObject({ state: 'fine', says: expect.stringContaining(`${before + 1} models`) as string })
   own.configure(`${providers}models:\n  openai/gpt-7-nova: { name: Our own name }\n`)
   expect(await configuration()).toMatchObject({ state: 'fine' })

@@ -1,4 +1,6 @@
-/** A data directory that lost something, is full, or is open to others: what `serve` says, and that it never begins anew by itself. */
+/**
+ * A data directory that lost a file, is full, or is accessible to others: what `serve` reports, and that it never starts afresh by itself.
+ */
 import { spawnSync } from 'node:child_process'
 import { chmodSync, closeSync, copyFileSync, mkdirSync, openSync, readdirSync, rmSync, statSync, truncateSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
@@ -34,17 +36,17 @@ describe('exit 2, one sentence and no new keys', () => {
     if (what === 'deleted') rmSync(join(dataDir, 'patchbay.db'))
     else truncateSync(join(dataDir, 'patchbay.db'))
     expect(await refusedStart(dataDir)).toContain('is missing or empty')
-    // The shell does not make one in its place either.
+    // The command line does not create a new one either.
     expect(await services.run(['keys', 'create', '--kind=management', '--name=x', '--data-dir', dataDir])).toMatchObject({
       code: 2,
       stdout: '',
     })
-    // With the secret alone it is the same.
+    // It is the same if only the secret is left.
     rmSync(join(dataDir, 'database.json'))
     expect(await refusedStart(dataDir)).toEndWith(`move secret and journal out of ${dataDir}.\n`)
     rmSync(join(dataDir, 'journal'), { recursive: true })
     expect(await refusedStart(dataDir)).toEndWith(`move secret out of ${dataDir}.\n`)
-    // On purpose.
+    // Everything was removed deliberately, so a new start is allowed.
     rmSync(join(dataDir, 'secret'))
     expect((await services.start({ dataDir })).managementKey).toStartWith('pb_mgmt_')
   })
@@ -115,7 +117,7 @@ test('the database was deleted while the service runs: it is not ready, refuses 
 test('the whole directory was deleted while the service runs: it ends all the same, and saves what it has', async () => {
   const service = await services.start()
   await savePreset(service, 'kept', { model: 'sandbox/echo' })
-  // Its settlement is in the journal.
+  // The settlement of this request is in the journal.
   await infer(service, { model: 'sandbox/echo', messages: [{ role: 'user', content: 'Hello' }] })
   await call(service, 'GET', '/generations')
   rmSync(service.dataDir, { recursive: true })
@@ -134,7 +136,7 @@ test('what management wrote is in the database file within seconds: the log is n
     async () => {
       rmSync(copy, { recursive: true, force: true })
       mkdirSync(copy, { mode: 0o700 })
-      // Without the log, as a careless backup would be.
+      // The copy lacks the write-ahead log, as a careless backup does.
       for (const name of ['patchbay.db', 'secret']) copyFileSync(join(service.dataDir, name), join(copy, name))
       const restored = await services.start({ dataDir: copy })
       const { status } = await call(restored, 'GET', '/presets/kept', { key: service.managementKey })
@@ -161,7 +163,7 @@ test('a secret file that others can read is closed to them, in words', async () 
 
 const asRoot = (...command: readonly string[]) => spawnSync('/usr/bin/env', [...command])
 
-/** Until there is no room for one more byte. */
+/** Fills the disk to the last byte. */
 const fill = (path: string): void => {
   const file = openSync(path, 'w')
   for (let size = 1 << 20; size >= 1;) {
@@ -174,7 +176,7 @@ const fill = (path: string): void => {
   closeSync(file)
 }
 
-/** A file system of its own that can be filled: only root may mount one. */
+/** A small file system that can be filled; only root may mount one. */
 const mountSmall = (): string | null => {
   const place = services.directory()
   return asRoot('mount', '-t', 'tmpfs', '-o', 'size=24m', 'tmpfs', place).status === 0 ? place : null

@@ -1,4 +1,4 @@
-/** The facts that a client may see of how it was served: the bodies that went out, the routing metadata, and a dry run. */
+/** The details of its request that a client may see: the bodies that were sent, the routing metadata, and a dry run. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { infer, streamChunks } from '../support/calls.ts'
@@ -14,7 +14,7 @@ const native = await startFakeUpstream()
 const KEY = 'sk-provider-key-0123456789'
 let service: StartedService
 
-/** One model for each test: what failed in one is not remembered in another. */
+/** One model for each test, so that failures in one test are not remembered in another. */
 const PAIRS = 20
 let used = 0
 const both = (): string => `m/both-${used++}`
@@ -273,7 +273,7 @@ describe('a dry run', () => {
     })
     const { cost_estimate: cost } = json as { cost_estimate: { input_tokens: number; min_usd: number; max_usd: number } }
     expect(cost.min_usd).toBeCloseTo(cost.input_tokens * 1e-6, 9)
-    // Responses names its limit otherwise, so the endpoint's own counts there.
+    // Responses has another name for its limit, so the endpoint's own limit applies there.
     expect(cost.max_usd).toBeCloseTo(cost.min_usd + (path === '/responses' ? 1000 : 100) * 1e-5, 9)
     expect(JSON.stringify(json)).not.toContain(KEY)
   })

@@ -1,4 +1,4 @@
-/** Tools that the model finds by searching, with an upstream that does what the test says: what it is sent, and what the client gets. */
+/** Tools that the model finds by searching, with an upstream that follows a script: what it is sent, and what the client gets. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -36,7 +36,7 @@ interface ScriptedTurn {
 let asked: Exchange[] = []
 let callsMade = 0
 
-/** The upstream's turns from now on, one a request. */
+/** Sets the upstream's turns from now on, one for each request. */
 const plays = (...turns: readonly ScriptedTurn[]): void => {
   let next = 0
   upstream.script((exchange) => {
@@ -142,7 +142,7 @@ interface SeenCall {
   readonly arguments: unknown
 }
 
-/** The calls that a client would run. */
+/** The calls that a client would have to run. */
 const callsIn = (dialect: Dialect, answer: Answer, stream: boolean): readonly SeenCall[] => {
   if (stream) expect(readStream(dialect, answer.text)).toEqual({ end: 'normal', faults: [] })
   const json = stream ? foldedCalls(dialect, answer.text) : (answer.json as Json)
@@ -164,7 +164,7 @@ const callsIn = (dialect: Dialect, answer: Answer, stream: boolean): readonly Se
     .map(({ id, name, input }) => ({ id, name, arguments: input }))
 }
 
-/** A stream's calls in the form of a whole answer. Each comes in one piece. */
+/** The calls of a stream, in the form of a whole answer. Each call comes in one piece. */
 const foldedCalls = (dialect: Dialect, text: string): Json => {
   const events = streamEvents(text).map(({ data }) => data as Json)
   if (dialect === 'chat') {
@@ -218,7 +218,7 @@ for (const dialect of DIALECTS) {
         expect(new Set(asked.map(({ body }) => JSON.stringify(body.tools))).size).toBe(1)
         const found = JSON.parse(lastMessage(asked[1] as Exchange).content) as { tools: { name: string; parameters: unknown }[] }
         expect(found.tools[0]).toMatchObject({ name: 'get_weather', parameters: CITY })
-        // The search is shown with the catalogue that was searched, and the wrapper never.
+        // The answer shows the search with the catalogue that was searched, but never the wrapper tool.
         expect(answer.text).toMatch(/"catalog":"[0-9a-f]{64}"/)
         expect(answer.text).not.toContain('service_call_tool')
       })
@@ -365,7 +365,7 @@ for (const dialect of DIALECTS) {
   })
 }
 
-/** The part of an answer that a client sends back, with the output of each of its calls. */
+/** The part of an answer that a client sends back, with the outputs of its calls. */
 const replayOf = (dialect: Dialect, answer: Answer, outputs: Readonly<Record<string, string>>): readonly unknown[] => {
   const json = answer.json as Json
   if (dialect === 'chat') {
@@ -542,7 +542,7 @@ describe('tool search', () => {
 test("a pattern that others need exponential time for is checked, and the arguments that miss it are the model's to mend", async () => {
   const tools = [{ name: 'evil', schema: { type: 'object', properties: { text: { type: 'string', pattern: '^(a+)+$' } } } }]
   const withText = (text: string): ScriptedTurn => ({ calls: [['service_call_tool', { name: 'evil', arguments: { text } }]] })
-  // An engine that tries every way would not come back from this one.
+  // A backtracking engine would not finish this one.
   plays(withText(`${'a'.repeat(60)}!`), withText('a'.repeat(40)))
   const answer = await ask('chat', { tools })
   expect(callsIn('chat', answer, false)).toMatchObject([{ name: 'evil' }])

@@ -1,4 +1,4 @@
-/** Tools that guardrails and workspaces forbid: refused on every interface, whoever would run them. */
+/** Tools that guardrails and workspaces forbid are refused on every interface, whoever would run them. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { call, infer, savePreset, type Answer } from '../support/calls.ts'

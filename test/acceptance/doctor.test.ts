@@ -1,4 +1,4 @@
-/** `patchbay doctor`, on an installation that is fine and on ones that are not, and against vendors that are scripted. */
+/** `patchbay doctor`, on installations with and without faults, and against scripted vendors. */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -16,7 +16,7 @@ interface Asked {
   readonly [field: string]: unknown
 }
 
-/** A vendor of Chat Completions. `refuse`: the sentence of its 400, or null where it answers. */
+/** A vendor of Chat Completions. `refuse` returns the message of its 400, or null if it answers. */
 const startVendor = (refuse: (body: Asked) => string | null, dateOffsetMs = 0) => {
   const asked: Asked[] = []
   const server = Bun.serve({

@@ -1,4 +1,4 @@
-/** Embeddings are asked only of providers that speak the dialect they are asked in. */
+/** Embeddings are only sent to providers that speak the dialect of the request. */
 import { beforeAll, expect, test } from 'bun:test'
 
 import { call, infer } from '../support/calls.ts'

@@ -1,4 +1,4 @@
-/** docs/contract/errors.md, rule by rule: each title is the rule. The 27 types one by one are in error-matrix.test.ts. */
+/** docs/contract/errors.md, rule by rule: each test title is the rule. error-matrix.test.ts tests the 27 types one by one. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { call, type ErrorWire, infer, savePreset, streamChunks } from '../support/calls.ts'
@@ -40,7 +40,7 @@ const ask = (on: Interface, model: string, more: object = {}, headers: Record<st
 
 const REAL_STATUS = { 'x-service-provider-failure': 'status' }
 
-/** The type, wherever the interface has it. */
+/** The error type, wherever the interface puts it. */
 const typeIn = (json: unknown): unknown => {
   const { error, error_type } = json as { error?: { error_type?: string; metadata?: { error_type?: string } }; error_type?: string }
   return error_type ?? error?.error_type ?? error?.metadata?.error_type

@@ -1,7 +1,6 @@
 /**
  * Every error type on every interface, whole or streamed, before content or after it, in both settings
- * (docs/contract/errors.md#provider-failures): status, headers, body and last event, and what each official client
- * makes of it.
+ * (docs/contract/errors.md#provider-failures): status, headers, body and last event, and how each official client reports it.
  */
 import { createAnthropic } from '@ai-sdk/anthropic'
 import { createOpenAI } from '@ai-sdk/openai'
@@ -60,12 +59,12 @@ const bodyOf = (cell: Cell): object => {
 
 const isAnswer = ({ type, dialect }: Cell): boolean => dialect === 'responses' && ERROR_RULES[type].responses === null
 
-/** The real status is for those who asked for it, while nothing was sent; an answer of length is an answer. */
+/** The real status is for clients that asked for it, if nothing was sent before; an answer cut by length is a normal answer. */
 const hasRealStatus = (cell: Cell): boolean => cell.setting === 'status' && cell.moment !== 'streamed, after content' && !isAnswer(cell)
 
 const MODERATION = ['content_policy_violation']
 
-/** The members in the metadata of a failure, but for its type: nothing on a 500, the provider's code on one of unknown category. */
+/** The members of an error's metadata, except its type: none on a 500, the provider's code if the category is unknown. */
 const checkFacts = (cell: Cell, facts: Readonly<Record<string, unknown>> | undefined): void => {
   const { type } = cell
   if (ERROR_RULES[type].status === 500) {
@@ -174,7 +173,7 @@ const checkWire = async (cell: Cell): Promise<void> => {
   const streams = MOMENTS[cell.moment].stream && !hasRealStatus(cell)
   expect(response.status).toBe(hasRealStatus(cell) ? ERROR_RULES[cell.type].status : 200)
   expect(response.headers.get('content-type')).toBe(streams ? 'text/event-stream; charset=utf-8' : 'application/json; charset=utf-8')
-  // Headers that left before the failure know nothing of it.
+  // Headers that were sent before the failure cannot mention it.
   const waits = cell.moment === 'streamed, after content' ? null : (RETRY_AFTER[cell.type] ?? null)
   expect(response.headers.get('retry-after')).toBe(waits)
   const generationId = response.headers.get('x-generation-id') ?? ''
@@ -184,7 +183,7 @@ const checkWire = async (cell: Cell): Promise<void> => {
   expect(text).not.toMatch(/provider returned error/i)
 }
 
-/** The error that a client raises; fails where it raises nothing. */
+/** The error that a client throws; fails the test if it throws none. */
 const raised = async (work: () => Promise<unknown>): Promise<Wire> => {
   try {
     await work()
@@ -210,7 +209,7 @@ const OPENAI_CLASSES: Readonly<Record<number, new (...parts: never[]) => Error>>
 const openai = (setting: Setting): OpenAI =>
   new OpenAI({ apiKey: service.inferenceKey, baseURL: service.api, maxRetries: 0, defaultHeaders: { [HEADER]: setting } })
 
-/** Chat Completions by `openai`: by the status its class; in a 200 a body with `error`, or an APIError from the stream. */
+/** Chat Completions with `openai`: throws the class for the status; a 200 gives a body with `error`, or an APIError from the stream. */
 const checkOpenaiChat = async (cell: Cell): Promise<void> => {
   const client = openai(cell.setting)
   const request = { model: modelOf(cell), messages: [PROMPT] }
@@ -222,7 +221,7 @@ const checkOpenaiChat = async (cell: Cell): Promise<void> => {
   if (!stream && !hasRealStatus(cell)) {
     const answer = (await ask()) as Wire
     checkChatError(cell, answer.error)
-    // Without choices, or with one that says that it failed.
+    // The body has no choices, or one that says that it failed.
     expect(answer.choices?.[0]?.finish_reason ?? 'error').toBe('error')
     return
   }
@@ -231,7 +230,7 @@ const checkOpenaiChat = async (cell: Cell): Promise<void> => {
   checkChatError(cell, thrown.error)
 }
 
-/** Responses by `openai`: by the status its class; else the response itself, also from the `.stream()` helper. */
+/** Responses with `openai`: throws the class for the status; otherwise returns the response itself, also from the `.stream()` helper. */
 const checkOpenaiResponses = async (cell: Cell): Promise<void> => {
   const client = openai(cell.setting)
   const request = { model: modelOf(cell), input: INPUT }
@@ -249,7 +248,10 @@ const checkOpenaiResponses = async (cell: Cell): Promise<void> => {
   }
 }
 
-/** Messages by `@anthropic-ai/sdk`: by the status its class; in a 200 the envelope, or an APIError from stream and helper. */
+/**
+ * Messages with `@anthropic-ai/sdk`: throws the class for the status; a 200 gives the error envelope, or an APIError from stream and
+ * helper.
+ */
 const checkAnthropic = async (cell: Cell): Promise<void> => {
   const client = new Anthropic({
     apiKey: service.inferenceKey,
@@ -279,8 +281,8 @@ const checkAnthropic = async (cell: Cell): Promise<void> => {
 }
 
 /**
- * `@openrouter/sdk`, whose schemas know no answer without choices, no Responses body at a status but 200, and of an
- * error beside choices only what 200 brings: there it raises that it cannot read the body, which is not a normal end either.
+ * `@openrouter/sdk`: its schemas do not allow an answer without choices, a Responses body with a status other than 200, or an error beside
+ * choices except with status 200. In these cases it throws that it cannot read the body, which is not a normal end either.
  */
 const checkOpenrouter = async (cell: Cell): Promise<void> => {
   const client = new OpenRouter({ apiKey: service.inferenceKey, serverURL: service.api, retryConfig: { strategy: 'none' } })
@@ -318,8 +320,8 @@ const aiModel = (cell: Cell): LanguageModel => {
 }
 
 /**
- * `ai`, on each interface: by the status its APICallError. In a 200 it tells an error, but for Chat Completions with
- * content or as a stream, whose shape of an error it does not know: there the answer ends for an `other` reason.
+ * `ai`, on each interface: throws the APICallError for the status. In a 200 it reports an error, except on Chat Completions with content or
+ * as a stream, where it does not know our error format: there the answer ends with the reason `other`.
  */
 const checkAi = async (cell: Cell): Promise<void> => {
   const request = { model: aiModel(cell), prompt: INPUT, maxOutputTokens: 100, maxRetries: 0 }
@@ -346,7 +348,7 @@ const checkAi = async (cell: Cell): Promise<void> => {
 const CLIENTS: Readonly<Record<ClientDialect, Readonly<Record<string, (cell: Cell) => Promise<void>>>>> = {
   chat: { openai: checkOpenaiChat, '@openrouter/sdk': checkOpenrouter, ai: checkAi },
   responses: { openai: checkOpenaiResponses, '@openrouter/sdk': checkOpenrouter, ai: checkAi },
-  // @openrouter/sdk has no call for messages.
+  // @openrouter/sdk has no method for Messages.
   messages: { '@anthropic-ai/sdk': checkAnthropic, ai: checkAi },
 }
 

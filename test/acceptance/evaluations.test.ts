@@ -1,4 +1,4 @@
-/** Evaluations (docs/contract/presets.md#evaluations): what is run, checked, paid for once, and told. */
+/** Evaluations (docs/contract/presets.md#evaluations): what is run, checked, paid for once, and reported. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -279,8 +279,8 @@ describe('a run', () => {
       await priced([{ type: 'pairwise', model: 'fake/judge', rubric: 'r' }]),
     ]
     expect([plain, judged, paired].map(({ judge_requests }) => judge_requests)).toEqual([0, 4, 4])
-    // Each judge reads at least its instructions (more than 50 tokens of a dollar a million), and writes at most 1,000 tokens
-    // behind an answer of 100; of a pair it reads two.
+    // Each judge reads at least its instructions (more than 50 tokens at a dollar per million), and writes at most 1,000 tokens after an
+    // answer of 100; to compare a pair it reads two answers.
     for (const one of [judged, paired]) {
       expect(one.min_usd - plain.min_usd).toBeGreaterThan(4 * 50e-6)
       expect(one.max_usd - plain.max_usd).toBeGreaterThan(4 * (1000 + 100 + 50) * 1e-6)
@@ -409,14 +409,14 @@ describe('a preset that requires an evaluation', () => {
     expect(refused.error.message).toContain('POST /presets/careful/evaluations with "version": 2')
     const atOnce = await call(service, 'POST', '/presets/careful/chat/completions', { body: { model: 'fake/two' } })
     expect([atOnce.status, atOnce.error.message]).toEqual([412, expect.stringContaining('?designate=false')])
-    // One that failed proves nothing, nor does that of another version.
+    // A failed evaluation proves nothing, and neither does one of another version.
     await evaluated('careful', { version: 2, items: items('something else'), checks: [{ type: 'exact' }] })
     await evaluated('careful', { version: 1, items: items('echo x'), checks: [{ type: 'exact' }] })
     expect((await patch({ designated_version: 2 })).status).toBe(412)
     expect(await served()).toBe(1)
     await evaluated('careful', { version: 2, items: items('echo x'), checks: [{ type: 'exact' }] })
     expect((await patch({ designated_version: 2 })).status).toBe(200)
-    // Version 1 was live before: whoever rolls back does not wait.
+    // Version 1 was live before: a rollback needs no evaluation.
     expect((await patch({ designated_version: 1 })).status).toBe(200)
     const { json } = await call(service, 'GET', '/audit-log?object_id=careful&action=updated')
     expect((json as { data: { after: object }[] }).data.at(-1)?.after).toMatchObject({ require_evaluation: true })
@@ -438,7 +438,7 @@ test('two evaluations are compared item by item, as JSON, a table and lines', as
   await save('twice', 'fake/one')
   await save('twice', 'fake/two')
   const item = (text: string, expected: string) => ({ messages: user(text), expected })
-  // The second version answers "d" as before, "b" wrong and "c" right.
+  // Both versions answer "d" alike; the second answers "b" wrongly and "c" correctly.
   upstream.script((exchange) => {
     const text = lastUser(exchange.body.messages)
     const isWrong = exchange.body.model === 'up-two' ? text === 'b' : text === 'c'
@@ -484,7 +484,7 @@ describe('recorded requests', () => {
     const selection = { from: 'generations', limit: 5, expect_answer: true }
     const evaluation = await evaluated('recorded', { version: 2, items: selection, checks: [{ type: 'exact' }] })
     expect(evaluation).toMatchObject({ state: 'done', passed: true, items_total: 5 })
-    // They are named and not copied: what was said is read where it is kept.
+    // The items refer to the requests without a copy: contents are read where they are stored.
     for (const { messages, generation_id } of evaluation.items) {
       expect(messages).toBeNull()
       expect((await call(service, 'GET', `/generation/content?id=${generation_id}`)).status).toBe(200)
@@ -500,7 +500,7 @@ describe('recorded requests', () => {
     expect(new Set(interfaces)).toEqual(new Set(['chat', 'responses', 'messages']))
     const log = (await call(service, 'GET', '/audit-log?action=evaluation_started')).json as { data: { after: object }[] }
     expect(log.data[0]?.after).toMatchObject({ evaluation_id: evaluation.id, recorded: 5 })
-    // Requests of evaluations are nobody's: the same selection finds the same ones.
+    // Requests made by an evaluation do not count as requests of callers, so the same selection finds the same ones.
     const again = await evaluated('recorded', { version: 1, items: selection, checks: [{ type: 'exact' }] })
     expect(again.items.map(({ generation_id }) => generation_id)).toEqual(evaluation.items.map(({ generation_id }) => generation_id))
   })
@@ -560,7 +560,7 @@ test('200 recorded requests are each paid for once, though the service is killed
   upstream.script(async (exchange) => {
     answered += 1
     if (answered === 100) middle.resolve()
-    // From the middle on answers wait: what is under way when the service dies was not paid for.
+    // From the middle on answers are held back, so requests in flight when the service is killed were not paid for.
     if (answered > 100 && !isKilled) return
     const text = lastUser(exchange.body.messages)
     asked.set(text, (asked.get(text) ?? 0) + 1)
@@ -579,7 +579,7 @@ test('200 recorded requests are each paid for once, though the service is killed
   const evaluation = await until('killed', id, ({ state }) => state !== 'running', second)
   expect(evaluation).toMatchObject({ state: 'done', passed: true, items_total: 200, items_done: 200 })
   expect(new Set(evaluation.items.map(({ generation_id }) => generation_id)).size).toBe(200)
-  // Nothing that was answered before the death was asked again after it.
+  // No request that was answered before the kill was sent again after it.
   expect([asked.size, ...new Set(asked.values())]).toEqual([200, 1])
   const costs = evaluation.items.map(({ answer }) => answer?.cost ?? 0)
   expect(Math.abs(evaluation.cost - costs.reduce((sum, cost) => sum + cost, 0))).toBeLessThan(1e-9)

@@ -1,4 +1,4 @@
-/** Every way in which a provider fails: who is asked next, what the client sees on each interface, and what is recorded. */
+/** Every way in which a provider fails: which one is called next, what the client sees on each interface, and what is recorded. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { call, infer, type Answer } from '../support/calls.ts'
@@ -11,7 +11,10 @@ import { startTlsUpstream, TRUSTING } from '../support/tls-upstream.ts'
 const services = useServices()
 const spare = await startFakeUpstream()
 spare.script(say('from the spare'))
-/** Deadlines are short where nothing else ends an attempt. Elsewhere they are the usual ones: the spare is in time on a busy machine too. */
+/**
+ * Deadlines are short only if nothing else ends an attempt. Otherwise they are the usual ones, so that the second provider answers in time
+ * on a busy machine too.
+ */
 let impatient: StartedService
 let usual: StartedService
 const tls = {
@@ -23,20 +26,20 @@ const deaf = await startDeafUpstream()
 const tlsAddress = (name: keyof typeof tls): string => `https://127.0.0.1:${tls[name].port}/v1`
 
 interface Fault {
-  /** The answer to each request. */
+  /** How the provider answers each request. */
   readonly script?: readonly RawStep[]
   /** The address of a provider that no script plays. */
   readonly baseUrl?: string
   readonly scheme?: 'https'
-  /** The code for the client where nobody else is left. */
+  /** The code for the client if no provider is left. */
   readonly code: number
   readonly type: string
-  /** The status in the record, where it is not `code`. */
+  /** The status in the record, if it is not `code`. */
   readonly recorded?: number
   readonly retryAfter?: string
-  /** The request is at fault: no other provider of the model is asked. */
+  /** The request is at fault, so no other provider of the model is called. */
   readonly final?: true
-  /** Only as a stream, or only as a whole answer. */
+  /** The case applies only to a stream, or only to a whole answer. */
   readonly only?: 'stream' | 'whole'
 }
 
@@ -112,7 +115,7 @@ for (const [name, { baseUrl, script, scheme = 'http' }] of Object.entries(FAULTS
   addresses.set(name, address)
 }
 
-/** A model of its own for every case: no failure of one case is remembered in another. */
+/** Each case has its own model, so that its failures are not remembered in another. */
 const modelsOf = (name: string): string =>
   NAMES.flatMap((dialect) =>
     ['stream', 'whole'].map(

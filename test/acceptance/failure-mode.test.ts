@@ -1,4 +1,7 @@
-/** Who gets a provider's failure as the status, and who as the body of a 200: the request decides, else its key, else the server, else the client. */
+/**
+ * Decides whether a client gets a provider's failure as the status or in the body of a 200: by the request, else its key, else the server,
+ * else the client.
+ */
 import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { call, infer } from '../support/calls.ts'
@@ -19,7 +22,7 @@ const FAILING = {
   messages: [{ role: 'user', content: 'Hi' }],
 } as const
 
-/** The statuses of the same failure, whole and streamed, on every interface. */
+/** The statuses for the same failure, whole and streamed, on every interface. */
 const statuses = async (headers: Readonly<Record<string, string>>, at = service, key = at.inferenceKey): Promise<ReadonlySet<number>> => {
   const answers = PATHS.flatMap((path) => [false, true].map((stream) => infer(at, { ...FAILING, stream }, { path, headers, key })))
   return new Set((await Promise.all(answers)).map(({ status }) => status))

@@ -1,4 +1,4 @@
-/** PDFs as text for models that take no files, and the tool that a plugin offers. */
+/** PDFs as text for models that do not accept files, and the tool that a plugin offers. */
 import { createHash } from 'node:crypto'
 import { createServer } from 'node:http'
 

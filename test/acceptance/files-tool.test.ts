@@ -32,7 +32,7 @@ interface AskOptions {
   readonly type?: string
 }
 
-/** The model makes the calls one after the other, and then says so. */
+/** The model makes the calls one after the other, and then says that it has finished. */
 const ask = (dialect: Dialect, calls: readonly Arguments[], { key, stream, type = 'service:files' }: AskOptions = {}): Promise<Answer> => {
   const script = [...calls.map((input) => ({ call: { name: 'service:files', arguments: input } })), { text: 'All is filed.' }]
   const words = 'Keep this for me.'

@@ -47,7 +47,7 @@ const formOf = (content: string | Uint8Array, filename: string, type = 'text/pla
     Buffer.from(`\r\n--${BOUNDARY}--\r\n`),
   ])
 
-/** A body that comes piece by piece, whose length nobody knows before. */
+/** A streamed body of unknown length. */
 const arriving = (pieces: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> =>
   new ReadableStream({
     async pull(controller) {
@@ -270,7 +270,7 @@ describe('an upload', () => {
       headers: {
         authorization: `Bearer ${service.inferenceKey}`,
         'content-type': `multipart/form-data; boundary=${BOUNDARY}`,
-        // So much is not even read to be refused.
+        // A body this large is refused before it is read.
         'content-length': String(500 * 1024 * 1024),
       },
     })
@@ -304,7 +304,7 @@ describe('an upload', () => {
       signal: leave.signal,
     })
     expect(await sent.catch((thrown: unknown) => thrown)).toBeInstanceOf(Error)
-    // Once the service has seen that the client is gone, all of its room is free again.
+    // After the service has seen that the client is gone, all of its space is free again.
     for (let stored = false; !stored;) stored = (await upload(new Uint8Array(990_000), { key: tenant.inference })).status === 200
     expect(await filesOf(tenant.inference)).toHaveLength(before.length + 1)
   })

@@ -1,4 +1,4 @@
-/** Questions and answers are kept where a workspace wants it, and nowhere else. */
+/** The contents of requests and answers are stored only in workspaces that want it. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -150,7 +150,7 @@ describe('where it does', () => {
     await set({ io_logging_sampling_rate: 0.5 })
     const ids = await Promise.all(Array.from({ length: 60 }, () => ask()))
     const kept = (await Promise.all(ids.map((id) => contentOf(id)))).filter(({ status }) => status === 200).length
-    // Outside of this by chance once in a hundred million runs.
+    // By chance this fails once in a hundred million runs.
     expect(kept).toBeGreaterThan(8)
     expect(kept).toBeLessThan(52)
     await set({ io_logging_sampling_rate: 1 })

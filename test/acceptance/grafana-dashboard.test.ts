@@ -1,4 +1,4 @@
-/** The dashboard that ships asks for metrics and labels that the service has. */
+/** The shipped dashboard only uses metrics and labels that the service has. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -31,7 +31,7 @@ beforeAll(async () => {
 
 const METRIC = /\bpatchbay_\w+/g
 
-/** A histogram has its buckets. */
+/** A histogram's metric also has a series of buckets. */
 const isServed = (metric: string): boolean =>
   page.includes(`# TYPE ${metric} `) || page.includes(`# TYPE ${metric.replace(/_bucket$/, '')} histogram`)
 
@@ -46,7 +46,7 @@ test('every label by which a panel groups is one of its metric', () => {
     const [metric = ''] = expr.match(METRIC) ?? []
     const grouped = [...expr.matchAll(/ by \(([^)]*)\)/g)].flatMap(([, names = '']) => names.split(', '))
     const sample = page.split('\n').find((line) => line.startsWith(`${metric}{`))
-    // Without a sample the labels are not told: tools and traces have none here.
+    // Labels are only known from a sample; tools and traces have none here.
     return sample === undefined ? [] : grouped.filter((label) => !sample.includes(`${label}="`)).map((label) => `${title}: ${label}`)
   })
   expect(wrong).toEqual([])

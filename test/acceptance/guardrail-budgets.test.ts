@@ -1,4 +1,4 @@
-/** Budgets of guardrails over HTTP: whom they bound, what is answered, and what the key shows of them. */
+/** Budgets of guardrails over HTTP: whom they limit, how requests are refused, and what the key shows of them. */
 import { afterEach, beforeAll, expect, test } from 'bun:test'
 
 import { call, infer } from '../support/calls.ts'
@@ -43,7 +43,7 @@ const budgetsOf = async (key: string): Promise<readonly unknown[]> =>
   ((await call(service, 'GET', '/key', { key })).json as { data: { budgets: readonly unknown[] } }).data.budgets
 
 const expectSpent = async (key: string, scope: string, whose: string): Promise<void> => {
-  // Spending is counted, at the latest, before it is shown.
+  // Spend is counted, at the latest, before it is shown.
   await budgetsOf(key)
   const asked = upstream.exchanges.length
   const { status, error } = await infer(service, ASKING, { key })

@@ -1,4 +1,4 @@
-/** Guardrails tried on a text (docs/contract/guardrails.md#tests): what is told is what a real request gets. */
+/** Guardrails tested on a text (docs/contract/guardrails.md#tests): the result is what a real request gets. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 

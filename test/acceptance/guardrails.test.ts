@@ -1,4 +1,4 @@
-/** Guardrails as their users meet them: managed with `@openrouter/sdk`, felt on every route that reaches a model. */
+/** Guardrails as their users see them: managed with `@openrouter/sdk`, applied on every route that reaches a model. */
 import { OpenRouter } from '@openrouter/sdk'
 import type { CreateGuardrailRequest, Guardrail } from '@openrouter/sdk/models'
 import {
@@ -56,7 +56,7 @@ const create = async (settings: Omit<CreateGuardrailRequest, 'name'>): Promise<G
   return data
 }
 
-/** The inference key has it. */
+/** Assigns the guardrail to the inference key. */
 const apply = async (settings: Omit<CreateGuardrailRequest, 'name'>): Promise<Guardrail> => {
   const guardrail = await create(settings)
   await manager.guardrails.bulkAssignKeys({ id: guardrail.id, bulkAssignKeysRequest: { keyHashes: [keyHash] } })
@@ -102,7 +102,7 @@ describe('management', () => {
       { rule: '[PROMPT_INJECTION]', requests: 1 },
     ])
     expect((await list('')).data[0]).not.toHaveProperty('hits')
-    // The refused one has no record.
+    // The refused request has no record.
     const found = (await call(service, 'GET', `/generations?guardrail=${id}`)).json as { data: readonly { http_status: number }[] }
     expect(found.data.map(({ http_status }) => http_status)).toEqual([200, 200, 200])
     expect((await call(service, 'GET', '/generations?guardrail=unknown')).json).toEqual({ data: [], next_cursor: null })

@@ -1,4 +1,7 @@
-/** `Idempotency-Key` on whatever creates something: done once, answered alike, and the answer is kept from everybody else. */
+/**
+ * `Idempotency-Key` on everything that creates something: it is done once, repeated requests get the same response, and nobody else gets
+ * that response.
+ */
 
 import { beforeAll, describe, expect, test } from 'bun:test'
 
@@ -24,7 +27,7 @@ describeEachEngine('Idempotency-Key', (engine) => {
   const post = (path: string, body: object, idempotencyKey: string, key?: string): Promise<Answer> =>
     call(service, 'POST', path, { body, headers: { 'idempotency-key': idempotencyKey }, ...(key === undefined ? {} : { key }) })
 
-  /** How many there are of what a create makes. */
+  /** The number of objects of the kind that the request creates. */
   const count = async (path: string): Promise<number> => {
     if (path === '/credits') return ((await call(service, 'GET', path)).json as { data: { total_credits: number } }).data.total_credits ?? 0
     const { data } = (await call(service, 'GET', path === '/byok' ? '/byok?limit=100' : path)).json as { data: unknown[] }
@@ -101,7 +104,7 @@ describeEachEngine('Idempotency-Key', (engine) => {
     const others = (await post('/keys', body, 'key-6', second.key)).json as { key: string }
     expect(others.key).not.toBe(made.key)
     if (engine.name === 'postgres') return
-    // At rest it is sealed.
+    // The stored response is sealed.
     const stored = filesBelow(service.dataDir).map((bytes) => bytes.toString('latin1'))
     expect(stored.some((text) => text.includes(made.key))).toBe(false)
   })

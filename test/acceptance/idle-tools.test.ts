@@ -1,4 +1,7 @@
-/** Tools that cannot run here are saved in a preset, and the answer says what requests of it would be refused with (docs/contract/tools.md#tools-of-a-preset). */
+/**
+ * Tools that cannot run here are saved in a preset, and the response says how requests with it would be refused
+ * (docs/contract/tools.md#tools-of-a-preset).
+ */
 import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { call, infer } from '../support/calls.ts'

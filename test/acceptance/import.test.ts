@@ -22,7 +22,7 @@ const run = (args: readonly string[]) => runAt(service, args)
 
 const move = (what: string, file: string, ...flags: readonly string[]) => run([what, join(FIXTURES, what, file), ...flags])
 
-/** The lines about places, with the file's name alone. */
+/** The lines about places in the file, with only the name of the file. */
 const findings = (stdout: string): string[] =>
   stdout
     .split('\n')

@@ -1,4 +1,7 @@
-/** Subagents that call functions of the client's: they wait, the client runs the functions, and they go on (docs/contract/responses.md#functions-of-subagents). */
+/**
+ * Subagents that call the client's functions: they wait while the client runs the functions, and then continue
+ * (docs/contract/responses.md#functions-of-subagents).
+ */
 import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 
 import { call, infer, type Answer } from '../support/calls.ts'
@@ -50,7 +53,7 @@ const outputOf = ({ json }: Answer): readonly Item[] => (json as { output: reado
 const result = ({ call_id }: Item, output = '{"status":"shipped"}'): Json => ({ type: 'function_call_output', call_id, output })
 const callsIn = (items: readonly Item[]): readonly Item[] => items.filter(({ type }) => type === 'function_call')
 
-/** A worker that calls the function as often as its round says, and then reports. */
+/** A worker that makes the calls of its rounds, and then reports. */
 const worker = (...rounds: readonly (readonly Json[])[]) => {
   provider.script((exchange) => {
     asked.push(exchange)
@@ -106,7 +109,7 @@ test('the results resume it, and the model goes on with its outcome; the cost is
   expect(ended?.id).not.toBe(agent.id)
   expect(JSON.stringify(said)).toContain(DONE.text)
   expect((second.json as { usage: { cost: number } }).usage.cost).toBeCloseTo(10 / 1_000_000, 12)
-  // A third request runs nothing again.
+  // A third request does not run anything again.
   asked = []
   const third = await ask([DELEGATE, DONE, { text: 'Bye.' }], [ASKED, ...before, result(called), ...outputOf(second)])
   expect([third.status, asked.length]).toEqual([200, 0])
@@ -136,7 +139,7 @@ test('the model reads the outcome in the place of its call, whether it was resum
     infer(own, { model: 't/outer', input, tools: [LOOKUP, UPDATE, AGENT] }, { path: '/responses' })
   const first = outputOf(await send([ASKED]))
   const called = callsIn(first)[0] as Item
-  // Both models gave this id, so that the client gets another one of the agent's call.
+  // Both models used this id, so the client gets another id for the agent's call.
   expect(called.call_id).not.toBe('call_w0')
   const history = [ASKED, ...first, result(called)]
   const second = outputOf(await send(history))

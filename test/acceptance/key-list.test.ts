@@ -1,4 +1,4 @@
-/** Keys are found, rotated, and shown with what bounds them (docs/contract/keys-and-workspaces.md#key-list). */
+/** Finding and rotating keys, and showing their limits (docs/contract/keys-and-workspaces.md#key-list). */
 import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { call, infer, type Answer } from '../support/calls.ts'

@@ -1,4 +1,4 @@
-/** The settings of a key for its requests, over HTTP: they are kept, shown and changed, and nothing else is. */
+/** The settings of a key for its requests, over HTTP: these are stored, shown and changed, and no others. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { call, infer } from '../support/calls.ts'

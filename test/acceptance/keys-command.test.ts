@@ -61,7 +61,7 @@ describe('create', () => {
   test('401: a key from the instant of its expiry, though it was served a moment before', async () => {
     const startMs = Date.now()
     await create('inference')
-    // As long as it takes on this machine, and time enough to be served.
+    // Twice as long as creation takes on this machine, plus time for a request.
     const expiresMs = Date.now() + 2 * (Date.now() - startMs) + 1500
     const { key } = await create('inference', '--expires', new Date(expiresMs).toISOString())
     await until(async () => (await status(key)) === 200, 'the new key')

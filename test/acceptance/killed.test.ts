@@ -1,4 +1,4 @@
-/** A service that is killed: what it had answered is recorded and charged all the same (docs/budgets.md). */
+/** A service that is killed: the requests that it had answered are recorded and charged all the same (docs/budgets.md). */
 import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { call, infer } from '../support/calls.ts'
@@ -8,7 +8,7 @@ import { type StartedService, until, useServices } from '../support/started-serv
 const services = useServices()
 const upstream = await startFakeUpstream()
 const REQUESTS = 40
-/** 1,000 tokens in and 100 out, at 1 and 2 dollars a million. */
+/** 1,000 tokens in and 100 out, at 1 and 2 dollars per million. */
 const COST = 0.0012
 
 const config = `providers:
@@ -65,7 +65,7 @@ describe('every answer before kill -9 is in the records and charged once after t
       expect(record.json).toMatchObject({ data: { id, total_cost: COST, native_tokens_prompt: 1000 } })
     }
     expect(await usage(service, made.data.hash)).toBeCloseTo(REQUESTS * COST, 9)
-    // Nothing is told twice: the start after this one finds nothing to do.
+    // Nothing is counted twice: the next start finds nothing to do.
     second.signal('SIGKILL')
     await second.exited
     const third = await services.start({ config, dataDir: first.dataDir })

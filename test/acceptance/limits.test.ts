@@ -36,7 +36,7 @@ describe('requests a minute', () => {
     expect([messages.status, messages.json]).toEqual([429, expect.objectContaining({ type: 'error' })])
     const responses = await infer(service, { model: 'sandbox/echo', input: 'Hi' }, { key, path: '/responses' })
     expect([responses.status, responses.headers.get('x-generation-id')]).toEqual([429, null])
-    // The key may still read what it did.
+    // The key may still read its own usage.
     expect((await call(service, 'GET', '/key', { key })).status).toBe(200)
   })
 
@@ -128,7 +128,7 @@ test('one key with 120 streams does not shut out another, which is let in at onc
       return null
     }
   })
-  // They are kept: a response that nobody refers to any more is closed.
+  // References are kept, because a response that is garbage-collected is closed.
   const answers = await Promise.all(streams)
   const refused = answers.filter((answer) => answer?.status !== 200)
   expect(refused.map((answer) => [answer?.status, answer?.headers.get('retry-after')])).toEqual(

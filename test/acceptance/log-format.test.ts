@@ -15,7 +15,7 @@ afterAll(() => {
   for (const end of ended) end()
 })
 
-/** A service at a terminal, what that shows, and the terminal's own end. */
+/** A service on a terminal, the terminal's output, and the end of the terminal. */
 const atTerminal = (config: string, env: Readonly<Record<string, string>> = {}) => {
   const directory = services.directory()
   writeFileSync(join(directory, 'patchbay.yaml'), config)
@@ -56,7 +56,7 @@ test('a service whose terminal is gone goes on answering, and ends when it is to
   await until(() => terminal.address() !== undefined, 'the ready line')
   const [url, pid] = [terminal.address()!, terminal.pid()]
   ended.push(() => isRunning(pid) && process.kill(pid, 'SIGKILL'))
-  // The service takes the hang-up for a wish to read its file again.
+  // Killing the terminal hangs up on the service, which takes that as the signal to reload its file.
   terminal.child.kill('SIGKILL')
   await new Promise((resolve) => terminal.child.once('exit', resolve))
   for (let asked = 0; asked < 20; asked += 1) await askAnything(url)
@@ -68,7 +68,7 @@ const isRunning = (pid: number): boolean => {
   try {
     return process.kill(pid, 0)
   } catch {
-    return false // it has ended
+    return false // the process has ended
   }
 }
 
@@ -96,7 +96,7 @@ test.each([
     await new Promise<void>((resolve) =>
       socket.write(`${head}Content-Type: application/json\r\nContent-Length: ${length}\r\n\r\n{"model":"sand`, () => resolve()),
     )
-    // Most often the service has read it when another request is answered, which came later.
+    // Once another, later request is answered, the service has most probably read this one.
     await askAnything(service.url)
     socket.destroy()
     return service.stderr().includes('"operation":"createChatCompletion"')

@@ -1,4 +1,4 @@
-/** Loops of tools at a provider that charges the most that each body allows cannot make a key spend more than its limit. */
+/** Tool loops with a provider that charges the most that each body allows cannot make a key spend more than its limit. */
 import { expect, test } from 'bun:test'
 import * as fc from 'fast-check'
 

@@ -1,4 +1,4 @@
-/** Calls that nobody runs: of a tool that there is not, and behind the end of a loop; and the bounds of loops at providers of all dialects. */
+/** Calls that nobody runs: of an unknown tool, and after the end of a loop; and the limits of loops with providers of all dialects. */
 import { beforeAll, expect, test } from 'bun:test'
 
 import { call, infer, type Answer } from '../support/calls.ts'

@@ -1,4 +1,4 @@
-/** The bodies of management: all that they hold is done, or the request is refused and says why. */
+/** Management request bodies: every member is applied, or the request is refused with the reason. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { type Answer, call, savePreset } from '../support/calls.ts'
@@ -6,7 +6,7 @@ import { type StartedService, useServices } from '../support/started-service.ts'
 
 const services = useServices()
 let service: StartedService
-/** Real objects for the parameters of paths. */
+/** Existing objects for the path parameters. */
 let objects: { readonly hash: string; readonly guardrail: string; readonly byok: string; readonly destination: string }
 
 const dataOf = (answer: Answer): Readonly<Record<string, string>> => (answer.json as { data: Record<string, string> }).data
@@ -37,7 +37,7 @@ beforeAll(async () => {
   await savePreset(service, 'mine', { model: 'sandbox/echo' })
 })
 
-/** Every operation of the running service that manages something with a body; presets ignore what they do not persist. */
+/** Every management operation of the running service that has a body. Presets are left out, since they ignore what they do not store. */
 const operations = async (): Promise<readonly (readonly [string, string])[]> => {
   const document = (await (await fetch(`${service.url}/openapi.json`)).json()) as {
     paths: Record<string, Record<string, { requestBody?: object; security: { bearer?: string[] }[] }>>
@@ -215,7 +215,7 @@ describe('bounds and names', () => {
       })
     expect([(await label(0, 99)).status, (await label(99, 2)).status, (await label(99, 1)).status]).toEqual([200, 400, 200])
     expect((await label(100, 1)).text).toContain('at most 100')
-    // One may take another's place.
+    // A label may replace another when the limit is reached.
     const swap = { labels: { 'label-0': null, other: 1 } }
     expect((await call(service, 'PATCH', '/presets/mine', { body: swap })).status).toBe(200)
   })

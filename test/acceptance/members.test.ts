@@ -37,7 +37,7 @@ test('another role ends the sessions of the person; another name does not', asyn
   expect((await person.ask('GET', '/sessions/current')).status).toBe(200)
   await patch('bo', { role: 'admin' })
   expect((await person.ask('GET', '/sessions/current')).status).toBe(401)
-  // Neither does the old role bring them back.
+  // Restoring the old role does not restore the sessions.
   await patch('bo', { role: 'member' })
   expect((await person.ask('GET', '/sessions/current')).status).toBe(401)
 })

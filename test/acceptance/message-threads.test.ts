@@ -1,4 +1,7 @@
-/** Threads and summaries of Anthropic's Messages (docs/contract/messages.md#threads): `@anthropic-ai/sdk`, unmodified, before providers that keep nothing here. */
+/**
+ * Threads and summaries of Anthropic's Messages (docs/contract/messages.md#threads): `@anthropic-ai/sdk`, unmodified, with providers that
+ * store nothing.
+ */
 import Anthropic from '@anthropic-ai/sdk'
 import { beforeAll, describe, expect, test } from 'bun:test'
 
@@ -22,7 +25,7 @@ beforeAll(async () => {
 const QUESTION = 'Is it warm in Oslo?'
 const CALL = { id: 'call_1', name: 'get_weather' }
 
-/** Calls the tool unless its result is there, and then says all that it was sent. */
+/** Calls the tool unless its result is present; otherwise repeats everything that it was sent. */
 const chatAnswer = (said: string): object => ({
   id: 'chatcmpl-1',
   object: 'chat.completion',

@@ -1,4 +1,4 @@
-/** The list of models as pickers and SDKs read it: what this key can call, by filters, in parts, in both shapes. */
+/** The list of models for pickers and SDKs: what this key may call, with filters, in pages, in both formats. */
 import Anthropic from '@anthropic-ai/sdk'
 import { OpenRouter } from '@openrouter/sdk'
 import { NotFoundResponseError } from '@openrouter/sdk/models/errors'
@@ -95,7 +95,7 @@ describe("a key's guardrails", () => {
     const key = await keyWith(settings)
     const expected = (await idsOf()).filter((id) => allowed.test(id))
     expect(expected.length).toBeGreaterThan(3)
-    // A model with several providers stays where one of them passes.
+    // A model with several providers stays in the list if one of them passes the filter.
     expect(await idsOf('', key)).toEqual(expected)
     const { json } = await call(service, 'GET', '/models/count', { key })
     expect(json).toEqual({ data: { count: expected.filter((id) => !id.startsWith('@preset/')).length } })
@@ -130,7 +130,7 @@ describe('filters', () => {
     ['?distillable=true', ({ id }) => id.startsWith('sandbox/')],
     ['?q=', () => true],
   ])('%s', async (query, fits) => {
-    // The abilities of a preset are its model's.
+    // A preset has the abilities of its model.
     const models = (ids: ListWire['data']) => ids.filter(({ id }) => !id.startsWith('@preset/'))
     const found = models((await list(query)).data)
     expect(found.length).toBeGreaterThan(0)

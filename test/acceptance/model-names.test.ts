@@ -1,4 +1,7 @@
-/** Names that clients ask for by themselves: a vendor's own names, found on every path that takes a model; a preset or an operator's model of that name wins. */
+/**
+ * Vendors' own model names, which clients send by default, work on every path that takes a model; a preset or an operator's model of the
+ * same name takes precedence.
+ */
 import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { call, infer, savePreset } from '../support/calls.ts'
@@ -18,7 +21,7 @@ const question = { messages: [{ role: 'user', content: 'Hi' }] }
 const questionFor = (path: string): object =>
   path === '/responses' ? { input: 'Hi' } : path === '/messages' ? { max_tokens: 10, ...question } : question
 
-/** The model that would be asked, by the plan: nobody is called. */
+/** The model that would be called, according to a dry run: nothing is sent. */
 const planned = async (model: string, path: string, key = service.inferenceKey): Promise<unknown> => {
   const answer = await infer(service, { model, ...questionFor(path) }, { path, key, headers: { 'X-Service-Dry-Run': 'enabled' } })
   const { plan } = answer.json as { readonly plan?: { readonly attempts: readonly { readonly model: string }[] } }

@@ -1,4 +1,4 @@
-/** An application gets a key of a person who allows it, by OAuth with PKCE (docs/contract/sign-in.md#applications). */
+/** An application gets a key of a person who approves it, by OAuth with PKCE (docs/contract/sign-in.md#applications). */
 import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 

@@ -144,7 +144,7 @@ test('403: another domain, or an address that the provider has not confirmed', a
 })
 
 describe('a failure', () => {
-  /** As a browser asks, in which a person came back. */
+  /** The request of a browser in which a person returns from the provider. */
   const shown = async (callback: (url: string) => URLSearchParams) => {
     const { cookie, url } = await begin()
     const headers = { cookie, accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }

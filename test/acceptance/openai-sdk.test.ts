@@ -254,7 +254,7 @@ describe('responses', () => {
     const thrown = await thrownBy(async () => {
       for await (const event of stream) events.push(event.type)
     })
-    // Both are honest ends; a completed response would be none.
+    // Both are acceptable ends; a completed response would not be.
     expect(thrown instanceof OpenAI.APIError || events.at(-1) === 'response.failed').toBe(true)
     expect(events).not.toContain('response.completed')
   })

@@ -1,4 +1,4 @@
-/** `@openrouter/sdk`, unmodified: each answer passes its strict schemas, each refusal becomes its class. */
+/** `@openrouter/sdk`, unmodified: each answer passes its strict schemas, each error is thrown as its class. */
 import { OpenRouter } from '@openrouter/sdk'
 import type { ChatRequest, ChatResult, ChatStreamChunk } from '@openrouter/sdk/models'
 import {

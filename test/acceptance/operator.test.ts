@@ -1,4 +1,4 @@
-/** The operator, who has a management key of the default workspace, beside a tenant, who has one of another workspace. */
+/** The operator, with a management key of the default workspace, and a tenant, with a key of another workspace. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { type Answer, call, infer } from '../support/calls.ts'
@@ -44,7 +44,7 @@ beforeAll(async () => {
 const echo = { model: 'sandbox/echo', messages: [{ role: 'user', content: 'Hi' }] }
 
 describe('the operator reads, changes and deletes what belongs to a tenant by its id alone, and no other tenant does', () => {
-  /** Each as the tenant makes it, and every operation on it, deletion last. */
+  /** For each kind, how the tenant creates one, and every operation on it, deletion last. */
   const objects: readonly [string, () => Promise<string>, readonly (readonly [string, string, object?])[]][] = [
     [
       'an API key',
@@ -242,7 +242,7 @@ describe('workspace_id in the query', () => {
   })
 
   test('400 on every other route, whoever asks: nothing acts elsewhere than it was told to', async () => {
-    // Keys are refused before the query is read where people alone are let in.
+    // Operations that only people may use refuse keys before they read the query.
     const others = (await operations()).filter(({ declares, forPeople }) => !declares && !forPeople)
     expect(others.length).toBeGreaterThan(15)
     for (const operation of others) {

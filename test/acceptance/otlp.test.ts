@@ -1,4 +1,4 @@
-/** The operator's own collector, as the variables of OpenTelemetry's standard name it. */
+/** The operator's own collector, configured with OpenTelemetry's standard variables. */
 import { describe, expect, test } from 'bun:test'
 
 import { infer } from '../support/calls.ts'
@@ -10,7 +10,7 @@ const services = useServices()
 const TRACES = ['0af7651916cd43dd8448eb211c80319c', '1bf7651916cd43dd8448eb211c80319c'] as const
 const [SAMPLED, UNSAMPLED] = TRACES
 
-/** One request of each kind: without a parent, with one that is sampled, with one that is not. Ends when all was told that will be. */
+/** Sends one request of each kind: without a parent, with a sampled parent, with one that is not sampled. Ends when all traces are sent. */
 const askAndStop = async (env: Readonly<Record<string, string>>): Promise<void> => {
   const service = await services.start({ env })
   await askThree(service)
@@ -57,7 +57,7 @@ describe('one address for both', () => {
       )
       expect(text).not.toContain('SAID-MARKER')
     }
-    // Where nothing is said of samplers, a parent decides, and what has none is told.
+    // Without a sampler setting, the parent decides, and a request without a parent is sampled.
     expect(tracesOf(receiver).size).toBe(2)
     expect([...tracesOf(receiver)]).toContain(SAMPLED)
     expect([...tracesOf(receiver)]).not.toContain(UNSAMPLED)

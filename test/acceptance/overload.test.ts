@@ -1,4 +1,7 @@
-/** Five times as many requests as fit, and what is left of them: by counts alone, so that it holds on a busy machine too. */
+/**
+ * Five times as many requests as the service can take, and what they leave behind. Everything is counted, not timed, so that it holds on a
+ * busy machine too.
+ */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 
 import { call, infer, type Answer } from '../support/calls.ts'
@@ -31,7 +34,7 @@ const metrics = async (): Promise<ReadonlyMap<string, number>> => {
   return new Map([...text.matchAll(/^(patchbay_\w+) (\S+)$/gm)].map(([, name = '', value]) => [name, Number(value)]))
 }
 
-/** Everything that a request takes and must give back. */
+/** Everything that a request takes and must release. */
 const HELD = [
   'patchbay_requests_inside',
   'patchbay_requests_waiting',
@@ -58,7 +61,7 @@ test('after bursts of five times what fits it serves as before: no place, hold o
       await say('Hi.')(exchange)
     })
     const leaving = new AbortController()
-    // Whole, streamed, and by clients that leave.
+    // Whole, streamed, and by clients that disconnect.
     const asked = Array.from({ length: 5 * PLACES }, (_, index) =>
       infer(service, { ...request, stream: index % 2 === 0 }, { key, ...(index % 5 === 0 ? { signal: leaving.signal } : {}) }).catch(
         () => null,
@@ -73,14 +76,14 @@ test('after bursts of five times what fits it serves as before: no place, hold o
       })
     await until(() => inside === PLACES && decided === 4 * PLACES, 'each request to be let in or refused')
     expect(refused.filter(({ status, headers }) => status !== 503 || !headers.has('retry-after'))).toEqual([])
-    // Full, it still tells that it is well, and may be managed.
+    // When full, it still reports that it is ready, and can be managed.
     expect((await fetch(`${service.url}/health/ready`)).status).toBe(200)
     expect((await call(service, 'GET', '/presets')).status).toBe(200)
     leaving.abort()
     held.resolve()
     await Promise.all(asked)
     await until(async () => (await taken()).length === 0, 'all that was taken to be given back')
-    // As many as fit, at once: every place is there.
+    // Fills all places at once: every place is free again.
     upstream.script(say('Hi.'))
     const again = await Promise.all(Array.from({ length: PLACES }, () => infer(service, request, { key })))
     expect(again.map(({ status }) => status)).toEqual(Array.from({ length: PLACES }, () => 200))

@@ -1,6 +1,6 @@
 /**
- * A field that a provider's dialect cannot say and the client will not do without: our own check, whatever failures of
- * providers look like (docs/contract/errors.md#own-checks).
+ * A field that a provider's dialect cannot express and that the client marked as required: our own refusal keeps its form, whatever mode
+ * applies to failures of providers (docs/contract/errors.md#own-checks).
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
@@ -114,7 +114,7 @@ test('null is as none where a field must be null', async () => {
   expect(status).toBe(200)
 })
 
-/** The status line and headers of an answer to a hand-written GET. */
+/** The status line and headers of the response to a hand-written GET. */
 const rawGet = (path: string, headers: readonly string[]): Promise<string> =>
   new Promise((resolve, reject) => {
     const { hostname, port } = new URL(service.url)

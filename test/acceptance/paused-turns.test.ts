@@ -1,4 +1,6 @@
-/** Turns that Claude pauses, and turns with its own tools, in a loop of tools of the service: between a client and Anthropic's API. */
+/**
+ * Turns that Claude pauses, and turns with Anthropic's own tools, in a loop of the service's tools, between a client and Anthropic's API.
+ */
 import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { call, infer, type Answer } from '../support/calls.ts'
@@ -31,13 +33,13 @@ type Json = Readonly<Record<string, unknown>>
 interface Turn {
   readonly content: readonly Json[]
   readonly stop: string
-  /** Sends this instead. */
+  /** The status to send in place of 200. */
   readonly status?: number
 }
 
 const USAGE = { input_tokens: 20, output_tokens: 5 }
 
-/** The deltas of a block, and the block as it begins. */
+/** The initial state of a block, and its deltas. */
 const grown = (block: Json): { readonly begun: Json; readonly deltas: readonly Json[] } => {
   if (block['type'] === 'text') {
     const text = String(block['text'])
@@ -125,9 +127,9 @@ const CITED: Json = {
   ],
 }
 
-/** It stops before the result of its second search. */
+/** The turn stops before the result of its second search. */
 const PAUSED: Turn = { content: [text('I look. '), search('1', 'quokka'), found('1'), search('2', 'size')], stop: 'pause_turn' }
-/** It calls a tool of ours beside a third search, which runs when it has that tool's result. */
+/** It calls a tool of the service beside a third search, which runs once it has the result of that tool. */
 const MIXED: Turn = { content: [found('2'), CITED, search('3', 'age'), CLOCK], stop: 'tool_use' }
 const ENDED: Turn = { content: [found('3'), text('Done.')], stop: 'end_turn' }
 

@@ -1,4 +1,4 @@
-/** Fallbacks that a client asks for, and the bound on what one provider has to bear. */
+/** Fallbacks that a client requests, and the limit on the load of one provider. */
 import { expect, test } from 'bun:test'
 
 import { infer } from '../support/calls.ts'

@@ -1,4 +1,4 @@
-/** A person who is signed in calls models, charged to a key of the person's own (docs/contract/sign-in.md#playground). */
+/** A signed-in person calls models, charged to the person's own key (docs/contract/sign-in.md#playground). */
 import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { call, type Answer } from '../support/calls.ts'
@@ -90,7 +90,7 @@ test('a stream breaks off within a second of the end of its session', async () =
     }
   })()
   expect(await rest).not.toContain('[DONE]')
-  // The whole answer takes a hundred seconds.
+  // The whole answer would take a hundred seconds.
   expect(performance.now() - endedMs).toBeLessThan(20_000)
   await until(
     async () => !(await (await fetch(`${service.url}/metrics`)).text()).includes('patchbay_running_generations 1'),

@@ -1,4 +1,4 @@
-/** Plugins: what a request, its workspace or its preset asks for, on the way to the provider and back. */
+/** Plugins that a request, its workspace or its preset enables, on the way to the provider and back. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -212,7 +212,7 @@ describe('context-compression', () => {
     const body = { model: 'fake/small', messages: long, transforms: ['nonsense'] }
     const answer = await ask(body)
     expect(answerOf(answer).service_metadata.warnings).toMatchObject([{ code: 'unknown_plugin', field: 'transforms[0]' }])
-    // A small model gets it unasked.
+    // A small model gets it by default.
     expect(stagesOf(answer)).toHaveLength(1)
     const strict = await ask({ ...body, strict: true })
     expect([strict.status, strict.error.message]).toEqual([400, expect.stringContaining('"nonsense"')])
@@ -292,7 +292,7 @@ describe('alignment', () => {
   let made = 0
   let judged: string[] = []
 
-  /** The model says these one after the other; the judge finds fault with what holds SECRET. */
+  /** The model says these texts one after the other; the judge rejects every text that contains SECRET. */
   const saying = (
     texts: readonly string[],
     verdict = (text: string) => `\`\`\`json\n{"probabilities": [${text.includes('SECRET') ? 0.9 : 0.1}, 0]}\n\`\`\``,

@@ -23,7 +23,7 @@ const save = (service: StartedService, slug: string, seed: number, key?: string)
     ...(key === undefined ? {} : { headers: { 'idempotency-key': key } }),
   })
 
-/** A busy database refuses with 503, by which nothing was written: the client comes again. */
+/** A busy database answers 503 and has written nothing, so the client retries. */
 const inTheEnd = async (write: () => Promise<Answer>): Promise<Answer> => {
   for (;;) {
     const answer = await write()
@@ -41,7 +41,7 @@ describeEachEngine('writers', (engine) => {
         for (let round = 0; round < 100; round += 1) {
           const answer = await inTheEnd(() => save(service, 'busy', client * 100 + round))
           expect(answer.status).toBe(200)
-          // The version that this very request wrote, not a later one.
+          // The version that this request wrote, not a later one.
           expect(answer.preset.designated_version.config['seed']).toBe(client * 100 + round)
           expect(answer.preset.designated_version_id).toBe(answer.preset.designated_version.id)
           answered.push(answer.preset)
@@ -94,7 +94,7 @@ test(`kill -9, ${KILLS} times in the middle of ${WRITERS} writers: no acknowledg
         else alive = false
       }
     })
-    // A moment that neither side can foresee is the point here.
+    // The kill must come at an unpredictable moment.
     await Bun.sleep(20 + Math.random() * 180)
     service.signal('SIGKILL')
     expect(await service.exited).toBeNull()
@@ -109,7 +109,7 @@ test(`kill -9, ${KILLS} times in the middle of ${WRITERS} writers: no acknowledg
     for (const [mark, version] of acknowledged) expect(byMark.get(mark)).toBe(version)
     acknowledgedInAll += acknowledged.size
 
-    // A caller without an answer asks again under the same key: then each version is there exactly once.
+    // A caller without an answer retries with the same key; then each version exists exactly once.
     const unanswered = sent.filter((mark) => !acknowledged.has(mark))
     for (const mark of unanswered) {
       const again = await save(service, slug, mark, `key-${mark}`)

@@ -232,7 +232,7 @@ describe('Idempotency-Key', () => {
 
   test('200: a hundred repetitions at once write one version', async () => {
     const answers = await Promise.all(Array.from({ length: 100 }, () => save('stampede', 'key-4', { model: 'sandbox/echo' })))
-    // 409 is for a first request that is still on its way.
+    // A 409 means that the first request is still in progress.
     expect(new Set(answers.filter(({ status }) => status === 200).map(({ text }) => text)).size).toBe(1)
     expect(answers.filter(({ status }) => status !== 200 && status !== 409)).toEqual([])
     expect((await call(service, 'GET', '/presets/stampede')).preset.designated_version.version).toBe(1)

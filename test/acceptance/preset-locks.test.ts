@@ -1,4 +1,4 @@
-/** A locked field of a preset holds, by whichever words a request would change it (docs/contract/presets.md#merge). */
+/** A locked field of a preset keeps its value, under whichever name a request sets it (docs/contract/presets.md#merge). */
 import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 
 import { type Answer, infer, savePreset } from '../support/calls.ts'
@@ -34,9 +34,9 @@ const weather = { type: 'function', name: 'weather', parameters: { type: 'object
 
 interface Walk {
   readonly preset: object
-  /** `SLUG` stands for the preset's. */
+  /** `SLUG` stands for the slug of the preset. */
   readonly request: object
-  /** The field that the warning or the refusal names. */
+  /** The field that the warning or the error names. */
   readonly field: string
   readonly sent: object
   readonly path?: string

@@ -1,4 +1,4 @@
-/** The part that a preset hides reaches the provider and management keys, and nobody who only uses it. */
+/** The hidden part of a preset is visible to the provider and to management keys, but not to those who only use the preset. */
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -68,7 +68,7 @@ const bodyOf = (dialect: string, model: string, more: object = {}): Record<strin
 const ask = (dialect: string, model: string, more: object = {}, headers: Readonly<Record<string, string>> = {}) =>
   call(service, 'POST', PATHS[dialect] ?? '', { key: service.inferenceKey, body: bodyOf(dialect, model, more), headers })
 
-/** As OpenAI answers: with all that it was asked. */
+/** As OpenAI answers: it echoes the whole request. */
 const responseTo = ({ body }: Exchange): object => ({
   id: 'resp_1',
   object: 'response',
@@ -111,7 +111,7 @@ describe('an answer that tells what was asked', () => {
     for (const dialect of Object.keys(PATHS)) {
       for (const model of ['fake/chat', 'fake/native', 'fake/claude']) {
         const { status, text } = await ask(dialect, model, {}, { 'x-service-dry-run': 'enabled' })
-        // On its own interface the preset has a tool that only this one model's provider may know.
+        // On its own interface the preset has a tool that only the provider of this one model may support.
         const refused = dialect === 'responses' && model !== 'fake/native'
         expect([status, text]).toEqual(
           refused ? [400, expect.stringContaining('mcp')] : [200, expect.stringContaining('[preset system prompt]')],
@@ -132,7 +132,7 @@ describe('an answer that tells what was asked', () => {
 describe('an answer with the whole request in members that nobody knows', () => {
   const MODELS: Readonly<Record<string, string>> = { chat: 'fake/chat', responses: 'fake/native', messages: 'fake/claude' }
 
-  /** Wherever an answer may have a member more. */
+  /** Every place where an answer may have an additional member. */
   const echoes = (text: string): object => ({
     request: JSON.parse(text),
     request_text: text,
@@ -172,7 +172,7 @@ describe('an answer with the whole request in members that nobody knows', () => 
       ...echo,
     }),
   }
-  /** In pieces too small to be a quotation. */
+  /** In pieces too small to be recognised as a quotation. */
   const inPieces = (text: string): string[] => text.match(/.{1,5}/gs) ?? []
   const events: Readonly<Record<string, (exchange: Exchange, echo: object) => string[]>> = {
     chat: ({ text }, echo) => {

@@ -1,4 +1,4 @@
-/** Inputs that are kept to try a preset with (docs/contract/presets.md#tests). */
+/** Inputs that are saved to try a preset with (docs/contract/presets.md#tests). */
 import { beforeAll, expect, test } from 'bun:test'
 
 import { type Answer, call, savePreset } from '../support/calls.ts'

@@ -1,4 +1,4 @@
-/** A saved preset comes back as it was sent, whatever is in it, on every engine (docs/contract/presets.md#what-is-kept). */
+/** A saved preset is returned as it was sent, whatever it contains, on every engine (docs/contract/presets.md#what-is-kept). */
 import { expect, test } from 'bun:test'
 
 import { call, infer } from '../support/calls.ts'
@@ -14,7 +14,7 @@ describeEachEngine('presets', (engine) => {
       .locate()
       .then(({ databaseUrl }) => services.start(databaseUrl === null ? {} : { flags: ['--database-url', databaseUrl] })))
 
-  // As JSON text: some of them cannot be written any other way.
+  // As JSON text, since some of them cannot be written in any other way.
   const texts: Readonly<Record<string, string>> = {
     'accents and scripts': '"Grüße, 世界, שלום"',
     'emoji of several code points': '"👩‍👩‍👧‍👦🏳️‍🌈"',

@@ -1,4 +1,4 @@
-/** The process as an operator meets it: starting, stopping, reloading, faults in flags and files (docs/contract/operating.md#process). */
+/** The process as an operator runs it: starting, stopping, reloading, faults in flags and files (docs/contract/operating.md#process). */
 import { spawnSync } from 'node:child_process'
 import { closeSync, constants, existsSync, openSync, readFileSync, statSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
@@ -383,7 +383,7 @@ describe('stopping', () => {
       const service = { api: `${found(/ready (http:\/\/[\d.:]+)/)}/api/v1`, managementKey: '', inferenceKey: found(/(pb_inf_\w+)/) }
       try {
         holder.kill(silence)
-        // Some 40 KB of log: more than the buffer of a terminal takes.
+        // Some 40 KB of log, more than the buffer of a terminal takes.
         for (let request = 0; request < 100; request += 1)
           expect((await infer(service, { model: 'sandbox/echo', messages })).status).toBe(200)
         const answer = await startReading(service, { ...slowly, sandbox: { tokens: 1000, delay_ms: 50 } })
@@ -403,7 +403,7 @@ describe('stopping', () => {
     const answer = await startReading(service, { ...slowly, sandbox: { tokens: 1000, delay_ms: 50 } })
     service.signal('SIGTERM')
     await until(async () => refused(service), 'the end of accepting')
-    // Sooner, it would be an echo of the first.
+    // An earlier signal would be merged with the first one.
     await Bun.sleep(1100)
     const secondAt = performance.now()
     service.signal('SIGTERM')
@@ -505,7 +505,7 @@ describe('service routes', () => {
 
     const page = await fetch(`${service.url}/docs`)
     expect(page.headers.get('content-type')).toMatch(/^text\/html/)
-    // Served from the package itself: nothing is loaded from elsewhere.
+    // The page is served from the package itself and loads nothing from elsewhere.
     expect(await page.text()).not.toMatch(/<(?:script|link|img)[^>]+(?:src|href)="(?:https?:)?\/\//i)
   })
 
@@ -525,7 +525,7 @@ const checkMisuse = (ended: { code: number | null; stdout: string; stderr: strin
   expect(ended.code).toBe(2)
 }
 
-/** A child that nobody waits for, or none. */
+/** The process is a zombie, or gone. */
 const hasEnded = (pid: number): boolean => {
   try {
     return /^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
@@ -542,7 +542,7 @@ const refused = async (service: StartedService): Promise<boolean> => {
   }
 }
 
-/** Reads until the first content; `rest` is everything, once the stream has ended. */
+/** Reads until the first content; `rest` reads the whole stream to its end. */
 const startReading = async (service: Pick<StartedService, 'api' | 'inferenceKey'>, body: object): Promise<{ rest(): Promise<string> }> => {
   const response = await fetch(`${service.api}/chat/completions`, {
     method: 'POST',

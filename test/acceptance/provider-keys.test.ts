@@ -107,7 +107,7 @@ test('a prompt too long for one model goes to no other provider of it, but to th
 test('a connection that is reset in the moment of its reuse is silently tried once more, on a fresh one', async () => {
   expect((await ask('m/racing')).text).toContain('Again.')
   const { connections } = racing
-  // The first connection answers its next request with a reset; a fresh one answers.
+  // The first connection resets on its next request; a new connection answers.
   racing.play([CHUNKED_ANSWER], [rst])
   const answer = await ask('m/racing')
   expect(answer.text).toContain('Again.')

@@ -1,4 +1,4 @@
-/** The service behind the proxies of deploy/, with their files as they are but for addresses and certificates. */
+/** The service behind the proxies of deploy/, with their files unchanged except for addresses and certificates. */
 import { connect } from 'node:tls'
 
 import { beforeAll, describe, expect, test } from 'bun:test'
@@ -42,7 +42,7 @@ for (const proxy of PROXIES) {
         ...(signal === undefined ? {} : { signal }),
       })
 
-    /** Raw requests on one connection, and all that came back until it has this text. */
+    /** Sends raw requests on one connection, and returns what was received up to this text. */
     const talk = (requests: readonly string[], end: RegExp): Promise<string> =>
       new Promise((resolve, reject) => {
         let received = ''
@@ -100,7 +100,7 @@ for (const proxy of PROXIES) {
       expect(answer.status).toBe(200)
       expect((await answer.text()).match(/y{9,}/)?.[0]).toHaveLength(3_000_000)
       expect(upstream.last.text.length).toBeGreaterThan(user.content.length)
-      // A proxy that refuses at once may close while the body is still sent.
+      // A proxy that refuses at once may close while the body is still being sent.
       const tooLarge = await chat({ messages: [{ ...user, content: 'x'.repeat(22 * 1024 ** 2) }] }).then(
         ({ status }) => status,
         () => 413,

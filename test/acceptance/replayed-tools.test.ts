@@ -1,4 +1,4 @@
-/** Items of server tools that ran, as a client sends them back: the model reads them as what they were, and nothing runs again. */
+/** Items of server tools that ran, as a client sends them back: the model reads them as past calls, and nothing runs again. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { infer, type Answer } from '../support/calls.ts'
@@ -161,7 +161,7 @@ upstream.script((exchange: Exchange) => {
   return exchange.answer(200, JSON.stringify(REPLIES[dialect]))
 })
 
-/** Ids of calls and of results in a conversation as an upstream got it, in order. */
+/** The ids of calls and of results in a conversation as an upstream got it, in order. */
 const pairsIn = (body: Json): { readonly calls: readonly string[]; readonly results: readonly string[] } => {
   const items = (body['messages'] ?? body['input']) as readonly (Json & {
     readonly content?: unknown
@@ -183,7 +183,7 @@ const pairsIn = (body: Json): { readonly calls: readonly string[]; readonly resu
 const [CLOCKS, BOOKS] = [{ name: 'service:datetime' }, { name: 'book', arguments: {} }]
 const MIXED = [{ text: 'Let me see.', calls: [CLOCKS, BOOKS] }]
 
-/** Calls as a client meets them in an answer, whole or streamed: `service` for one with its result. */
+/** The calls in an answer, whole or streamed: `service` for a call with its result, `client` for others. */
 const shownIn = (dialect: Dialect, { text, json }: Answer): readonly string[] => {
   const { output, content } = json as AnswerWire
   const isWhole = text.startsWith('{')
@@ -235,7 +235,7 @@ describe.each(DIALECTS)('a client of %s', (dialect) => {
     const script = [{ calls: [BOOKS, CLOCKS, BOOKS, CLOCKS] }]
     const answer = await ask(dialect, [said('Book it.')], { stream, sandbox: { script }, tools: [TOOL, BOOK[dialect]] })
     expect(answer.status).toBe(200)
-    // A whole message of chat has its calls apart from all else.
+    // A whole chat message has its calls in a field of their own, without an order among the rest.
     if (dialect !== 'chat' || stream) expect(shownIn(dialect, answer)).toEqual(['client', 'service', 'service', 'client'])
   })
 

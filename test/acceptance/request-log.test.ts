@@ -1,4 +1,4 @@
-/** The record of a request says why it failed, who was asked when, and who was not. */
+/** The record of a request says why it failed, which providers were called when, and which were not. */
 import { Database } from 'bun:sqlite'
 import { beforeAll, describe, expect, test } from 'bun:test'
 
@@ -93,7 +93,7 @@ test('who was not asked is recorded with the reason, and attempts stand on one a
   late.script((exchange) => exchange.answer(503, '{}'))
   const { headers } = await infer(service, {
     model: 'fake/two',
-    // The order of prices is a weighted draw: in one of 82 requests the dearer provider would be asked first, and alone.
+    // The default order is a draw weighted by price: in one of 82 requests the more expensive provider would be called first, and alone.
     provider: { order: ['late', 'good'] },
     messages: [{ role: 'user', content: 'hi' }],
     temperature: 0.25,
@@ -169,7 +169,7 @@ describe('the list of requests', () => {
     expect(await ids('provider=bad')).toEqual([failed])
     expect(await ids('interface=responses')).toEqual([failed])
     expect(await ids('preset=nothing')).toEqual([])
-    // Also where other conditions would have an index of their own.
+    // Also if other conditions would use an index of their own.
     expect(await ids('preset=nothing&status=ok&has_content=true')).toEqual([])
     expect(await ids('has_preset=false')).toEqual([failed, good])
     expect(await ids('has_preset=true')).toEqual([])
@@ -354,7 +354,7 @@ test('minutes of more records than one answer looks through are told by the hour
   const service = { ...(await services.start({ dataDir: first.dataDir })), managementKey: first.managementKey }
   const dense = (await minutes(service)) as { from: string; to: string; data: readonly { time: string }[] }
   expect(dense).toMatchObject({ interval: 'hour', coarser: { asked: 'minute', reason: 'too_many_records', records_max: 50_000 } })
-  // The hours are whole, those of the roll-up, and have what was settled.
+  // The hours are the whole hours of the roll-up, and include what was settled.
   expect([dense.from, dense.to, ...dense.data.map(({ time }) => time)].filter((time) => !time.endsWith(':00:00.000Z'))).toEqual([])
   expect(dense).toMatchObject({ groups: [{ requests: 1 }] })
 })

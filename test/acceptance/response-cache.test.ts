@@ -1,4 +1,4 @@
-/** The response cache over HTTP: what comes again, to whom, and what it tells (docs/response-cache.md). */
+/** The response cache over HTTP: which answers are cached, for whom, and what is reported (docs/response-cache.md). */
 import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { call, infer, savePreset, type Answer, type CallOptions } from '../support/calls.ts'
@@ -31,7 +31,7 @@ const ON = { 'x-openrouter-cache': 'true' }
 const messages = [{ role: 'user', content: 'Hello!' }] as const
 const CHAT = { model: 'm/openai-chat', messages }
 let asked = 0
-/** A conversation that no other test has had. */
+/** A conversation that no other test uses. */
 const fresh = (more: object = {}): typeof CHAT & Record<string, unknown> => {
   asked += 1
   return { ...CHAT, messages: [{ role: 'user', content: `Hello ${asked}!` }], ...more } as never
@@ -123,7 +123,7 @@ describe('a second request that is the same', () => {
             expect(Number(seconds)).toBeGreaterThanOrEqual(startedSeconds)
           if (!stream) return
           expect(readStream(client, first.text).faults).toEqual([])
-          // Nothing was used, at the start as at the end.
+          // A cached answer reports no usage, at the start and at the end.
           expect(readStream(client, second.text).faults.filter((fault) => !fault.endsWith('no input tokens at the start'))).toEqual([])
         })
       }
@@ -407,7 +407,7 @@ describe('an answer', () => {
       call(service, 'POST', `/presets/shared/chat/completions${query}`, { body: { model: 'm/openai-chat', temperature } })
     await save(0.1)
     await save(0.2, '?designate=false')
-    // The temperature of a version is what the provider answers with.
+    // The provider answers with the temperature, which differs between the versions.
     upstream.script((exchange) => say(`at ${String(exchange.body['temperature'])}`)(exchange))
     const splits = [
       { version: 1, weight: 50 },
@@ -424,7 +424,7 @@ describe('an answer', () => {
     for (const session of [...sessions, ...sessions]) seen.push(await reported(session))
     const expected: Record<string, string> = { 'shared@1': 'at 0.1', 'shared@2': 'at 0.2' }
     expect(seen.map(([, , text]) => text)).toEqual(seen.map(([version]) => expected[version ?? ''] ?? 'another version'))
-    // Each version answered once, and from what is kept from then on.
+    // Each version was answered by the provider once, and from the cache from then on.
     const missed = seen.flatMap(([version, status]) => (status === 'MISS' ? [version] : []))
     expect([missed.length, new Set(missed)]).toEqual([2, new Set(['shared@1', 'shared@2'])])
     await call(service, 'PATCH', '/presets/shared', { body: { designated_version: 2 } })
@@ -486,7 +486,7 @@ describe('an answer', () => {
 })
 
 describeEachEngine('two nodes', (engine) => {
-  // A SQLite file has one process.
+  // A SQLite file can only be used by one process.
   if (engine.name === 'sqlite') return
 
   test.skipIf(!HAS_REDIS)(
@@ -508,7 +508,7 @@ describeEachEngine('two nodes', (engine) => {
       await savePreset(two, 'shared', { model: 'm/openai-chat', temperature: 0.5 }, 'chat/completions')
       const third = await infer(two, request, { headers: ON })
       expect([statusOf(third), third.text]).toEqual(['MISS', expect.stringContaining('Second.')])
-      // The other node hears of the version within half a second, and then has nothing but its answer.
+      // The other node learns of the new version within half a second, and then only serves answers of that version.
       await until(async () => (await infer(one, request, { headers: ON })).text.includes('Second.'), 'the new version')
       const { status, text } = await infer(one, request, { headers: ON })
       expect([status, text]).toEqual([200, expect.stringContaining('Second.')])
@@ -537,7 +537,7 @@ describe.skipIf(!HAS_REDIS)('with Redis', () => {
     expect(names).toHaveLength(1)
     const kept = String(await client.send('GET', names))
     expect(Buffer.from(kept, 'base64').toString('latin1') + names.join()).not.toContain('secret')
-    // Somebody changes it where it lies.
+    // The cached value is changed in Redis.
     await client.send('SET', [names[0] ?? '', `${kept.slice(0, -8)}AAAAAAA=`])
     expect(statusOf(await send())).toBe('MISS')
     client.close()

@@ -1,4 +1,7 @@
-/** Servers of open models, whose templates refuse conversations that every vendor takes: asked again in a form that they take, which is remembered. */
+/**
+ * Servers of open models whose templates refuse conversations that all vendors accept: the request is retried in a form that they accept,
+ * which is remembered.
+ */
 import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 
 import { type Answer, infer } from '../support/calls.ts'
@@ -67,7 +70,7 @@ const answered = (exchange: Exchange): void | Promise<void> => {
   return stream === true ? exchange.stream([proseChunk('Yes'), FINISH_CHUNK]) : exchange.answer(200, proseAnswer('Yes'))
 }
 
-/** Refuses what `fault` finds a sentence for. */
+/** Refuses the request if `fault` returns a message. */
 const strictServer = (fault: (exchange: Exchange) => string | null, status = 400): void =>
   upstream.script((exchange) => {
     asked.push(exchange)

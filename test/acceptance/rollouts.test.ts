@@ -1,4 +1,4 @@
-/** Rollouts (docs/contract/presets.md#rollouts): who is served what, what is counted, and when it goes back by itself. */
+/** Rollouts (docs/contract/presets.md#rollouts): which version is served to whom, what is counted, and when a rollout halts by itself. */
 import { join } from 'node:path'
 
 import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
@@ -68,7 +68,7 @@ const prepare = async (slug: string, second = 'sandbox/echo'): Promise<void> => 
   await draft(slug, second)
 }
 
-/** The service looks every few seconds. */
+/** The service checks every few seconds. */
 const whenHalted = async (slug: string): Promise<RolloutWire> => {
   const deadline = performance.now() + patient(6000)
   for (;;) {
@@ -82,7 +82,8 @@ describe('a split', () => {
   test('gives 10 ± 2 % of 3,000 sessions the new version; each stays with its own, also as the share grows', async () => {
     await prepare('split')
     expect((await put('split', ninetyTen())).status).toBe(200)
-    // The draw depends on the preset's id, which is new in each run: of 1,000 sessions one run in thirty has more or fewer.
+    // The draw depends on the preset's id, which is new in each run: with only 1,000 sessions, one run in thirty would be outside the
+    // limits.
     const sessions = Array.from({ length: 3000 }, (_, at) => `session-${at}`)
     const first = await Promise.all(sessions.map((session_id) => ask('@preset/split', { session_id })))
     const share = first.filter((served) => served === 'split@2').length / sessions.length
@@ -224,7 +225,7 @@ describe('halting', () => {
 })
 
 describeEachEngine('two processes', (engine) => {
-  // A SQLite file has one process.
+  // A SQLite file can only be used by one process.
   if (engine.name === 'sqlite') return
 
   test('serve each session the same version, hear of each change, and halt together', async () => {
@@ -248,7 +249,7 @@ describeEachEngine('two processes', (engine) => {
       infer(node, { model: '@preset/shared', messages: [{ role: 'user', content: 'Hi' }], session_id }).then(({ headers }) =>
         headers.get('x-preset'),
       )
-    // The other process hears of the rollout within half a second.
+    // The other process learns of the rollout within half a second.
     const sessions = Array.from({ length: 60 }, (_, at) => `session-${at}`)
     await until(
       async () => (await Promise.all(sessions.slice(0, 20).map((name) => served(first, name)))).includes('shared@2'),
@@ -257,7 +258,7 @@ describeEachEngine('two processes', (engine) => {
     const seen = await Promise.all(nodes.map((node) => Promise.all(sessions.map((name) => served(node, name)))))
     expect(seen[0]).toEqual(seen[1] ?? [])
     expect(new Set(seen[0])).toEqual(new Set(['shared@1', 'shared@2']))
-    // From now on it may halt, by what the two see together.
+    // From now on it may halt, by the combined figures of both processes.
     await call(second, 'PUT', path('shared'), { body: { splits, halt: { min_requests: 20 } } })
     for (const node of nodes) await Promise.all(sessions.map((name) => served(node, name)))
     const states = async (): Promise<string[]> =>

@@ -1,4 +1,4 @@
-/** The settings that models of the sandbox heed, and those that they refuse, on all interfaces. */
+/** The settings that models of the sandbox apply, and those that they refuse, on all interfaces. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { type Answer, infer } from '../support/calls.ts'

@@ -1,4 +1,4 @@
-/** Commands of models, in containers of Docker or at a service of the operator's (docs/shell.md). */
+/** Commands of models, in Docker containers or at a service of the operator (docs/shell.md). */
 import { createHmac } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -26,7 +26,7 @@ const run = (...commands: string[]): Json => ({ call: { name: 'service:shell', a
 const SHELL = { type: 'service:shell' }
 const BASH = { type: 'service:bash', engine: 'service' }
 
-/** The requests to the operator's own service, and how it answers them; null: never. */
+/** The requests to the operator's own service, and how it answers them; null means never. */
 let asked: { readonly headers: Readonly<Record<string, unknown>>; readonly text: string }[] = []
 let own: (body: Json) => readonly [status: number, body: Json] | null = () => [500, {}]
 const ownService = createServer((request, response) => {
@@ -145,7 +145,7 @@ describe('Docker', () => {
         Runtime: 'runsc',
       },
     })
-    // Its own process ends a container that nobody ends any more: after so long without a command, and after a day.
+    // A container's own process ends it if no gateway does: after this many seconds without a command, and after a day.
     expect(engine.made.at(-1)?.Cmd.slice(-2)).toEqual(['900', '86400'])
     await until(() => engine.containers.size === 0, 'the container is gone')
     expect(engine.faults).toEqual([])
@@ -180,7 +180,7 @@ describe('Docker', () => {
     const body = { model: 'sandbox/agent', input: 'Run it.' }
     for (const [parameters, found] of [
       [{}, { stderr: 'No such file\n' }],
-      // Nor does it by the id of that container.
+      // The id of that container does not help either.
       [{ environment: { type: 'container_reference', container_id: first.container_id } }, undefined],
     ] as const) {
       const other = await infer(

@@ -1,4 +1,4 @@
-/** A text that a guardrail blocks reaches no provider, wherever in a request it stands. */
+/** A text that a guardrail blocks reaches no provider, wherever in a request it is. */
 import { beforeAll, expect, test } from 'bun:test'
 
 import { call } from '../support/calls.ts'
@@ -12,7 +12,7 @@ let service: StartedService
 
 const MARKER = 'PROJ-4711'
 const DISGUISED = 'Ｐ\u200bROJ\u2011４7\u00ad11'
-/** Whole, between invisible characters, between control characters and halves of characters, and in JSON within JSON. */
+/** As it is, between invisible characters, between control characters and lone surrogates, and in JSON within JSON. */
 const WRITTEN = [MARKER, DISGUISED, 'PR\0OJ-\u001b4711', 'P\ud800ROJ-47\udc0011', 'PR\\u004fJ-4711', '{"a":"\\\\u0050ROJ-4711"}']
 const PATHS: Readonly<Record<string, string>> = { chat: '/chat/completions', messages: '/messages', responses: '/responses' }
 

@@ -1,4 +1,4 @@
-/** The plugin `web` and the variant `:online`: a search before the model is asked. */
+/** The plugin `web` and the variant `:online`: a search before the model is called. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { call, infer, savePreset, type Answer } from '../support/calls.ts'
@@ -180,7 +180,7 @@ test('a provider with a search of its own gets that as a tool, and nothing is se
   expect((await ask(bare, 'chat', { model: 't/both:online' })).status).toBe(200)
   expect(provider.last.body.tools as unknown).toMatchObject([{ type: 'web_search' }])
   expect(engine.exchanges.length).toBe(before)
-  // An engine that the client names searches here.
+  // The search uses the engine that the client names.
   provider.script((exchange) => exchange.answer(200, JSON.stringify(RESPONSE)))
   expect((await ask(service, 'responses', { model: 't/both', plugins: [{ id: 'web', engine: 'house' }] })).status).toBe(200)
   expect(provider.last.body.tools).toBeUndefined()
@@ -287,7 +287,7 @@ test('the loop of tools goes on behind a search before it, and its sources are c
     expect(text).toContain(`See ${OTHER}.`)
     const alone = await ask(service, dialect, body)
     expect(alone.text).toContain(`About ${OTHER}`)
-    // No question to search for: the sources of the tool are cited all the same.
+    // There is no question to search for, but the sources found by the tool are cited all the same.
     const blank = { messages: [{ role: 'user', content: ' ' }] }
     if (dialect === 'chat') expect((await ask(service, dialect, { ...body, ...WEB, ...blank })).text).toContain('"annotations":[{')
   }

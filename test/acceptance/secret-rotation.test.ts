@@ -1,4 +1,4 @@
-/** `patchbay secret rotate`: nothing stops working, whatever the moment at which it is killed. */
+/** `patchbay secret rotate`: everything keeps working, at whatever moment it is killed. */
 import { spawnSync } from 'node:child_process'
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ import { type StartedService, until, useServices } from '../support/started-serv
 
 const OWN = 'sk-own-credential-aaaaaaaaaaaa'
 
-// Several starts each, and rotations that wait for running services.
+// Each test has several starts, and rotations that wait for running services.
 setDefaultTimeout(300_000)
 
 const services = useServices()
@@ -37,11 +37,11 @@ const withOwnKey = async (env?: Record<string, string>): Promise<StartedService>
   return service
 }
 
-/** With the credential of its tool. */
+/** The tools include their credential. */
 const presetIn = async (service: StartedService, key?: string): Promise<unknown> =>
   (await call(service, 'GET', '/presets/crm', key === undefined ? {} : { key })).preset.designated_version.config['tools']
 
-/** The key that the provider saw of a request with this API key; the status where it was refused. */
+/** The key that the provider received for a request with this API key, or the status if the request was refused. */
 const keyUsed = async (service: StartedService, key: string): Promise<string | number | undefined> => {
   const { status } = await infer(service, { model: 'fake/one', messages: [{ role: 'user', content: 'Hi' }] }, { key })
   return status === 200 ? fake.last.headers['authorization']?.replace('Bearer ', '') : status
@@ -63,7 +63,7 @@ test('beside a running service: API keys and provider keys go on, before and aft
   const made = await services.run(['keys', 'create', '--kind=inference', '--name=later', '--data-dir', service.dataDir])
   await until(async () => (await keyUsed(service, made.stdout.trim())) === OWN, 'the new key')
   expect(await keyUsed(service, service.inferenceKey)).toBe(OWN)
-  // The management key was not used since; then it is.
+  // The management key has not been used since the rotation; after this it has.
   const early = await secretVerb(service, 'retire')
   expect([early.code, early.stderr]).toEqual([2, expect.stringContaining('1 API keys have not been used since the rotation')])
   expect((await call(service, 'GET', '/keys')).status).toBe(200)
@@ -94,7 +94,7 @@ describe('killed', () => {
       expect(await presetIn(between, service.managementKey)).toEqual(TOOLS)
       await between.stop()
       expect((await secretVerb(service, 'rotate')).code).toBe(0)
-      // Killed at the very end there was nothing to finish, so it was a second rotation.
+      // If it was killed at the very end there was nothing left to finish, so the next run was a second rotation.
       expect(secretsIn(service.dataDir)).toHaveLength(step === 'done' ? 3 : 2)
       const after = await start(service.dataDir)
       expect(await keyUsed(after, service.inferenceKey)).toBe(OWN)
@@ -120,7 +120,7 @@ test('with secrets by variable: both are valid between, and only the new one aft
   expect((await services.run(['secret', 'retire', '--force', ...at], both)).code).toBe(0)
   const after = await start(service.dataDir, { PATCHBAY_SECRET: fresh })
   expect(await keyUsed(after, service.inferenceKey)).toBe(OWN)
-  // Not used between the two: its digest is still the old secret's.
+  // It was not used between the two rotations, so its digest is still made with the old secret.
   expect((await call(after, 'GET', '/keys', { key: service.managementKey })).status).toBe(401)
   await after.stop()
   const refused = await services.run(['serve', '--port', '0', ...at], { PATCHBAY_SECRET: old })

@@ -1,4 +1,4 @@
-/** Secrets planted everywhere, looked for everywhere else: what is stored, what is logged, what is answered. */
+/** Plants secrets everywhere, and looks for them everywhere else: in storage, logs and responses. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -20,7 +20,7 @@ let service: StartedService
 let created: { key: string; data: { hash: string } }
 const answers: string[] = []
 
-/** A busy minute of an installation, with every kind of failure in it. */
+/** A busy minute of an installation, with every kind of failure. */
 beforeAll(async () => {
   service = await services.start({
     env: { PATCHBAY_SECRET: ROOT_SECRET, FAKE_API_KEY: CREDENTIAL },
@@ -41,7 +41,7 @@ models:
 
   upstream.script(say(ANSWER))
   await ask()
-  // A provider that repeats our credential, and the prompt, in what it says of a failure.
+  // A provider whose error message repeats our credential and the prompt.
   const leaky = JSON.stringify({
     error: {
       message: `Incorrect API key provided: ${CREDENTIAL}`,
@@ -66,7 +66,7 @@ models:
   answers.push((await call(service, 'GET', `/presets?limit=${created.key}`)).text)
   answers.push((await call(service, 'GET', '/keys')).text, (await call(service, 'GET', '/key', { key: created.key })).text)
   await savePreset(service, 'planted', { model: 'fake/one', instructions: 'Be kind.' })
-  // The customer's own key of the provider: entered, used, echoed, refused by the provider, changed, read, forgotten.
+  // The customer's own key: entered, used, echoed, refused by the provider, changed, read, deleted.
   const entered = await call(service, 'POST', '/byok', { body: { provider: 'fake', key: OWN_KEY, name: 'Planted' } })
   const { id } = (entered.json as { data: { id: string } }).data
   answers.push(entered.text)
@@ -99,7 +99,7 @@ const stored = (dataDir: string): string =>
     .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'latin1'))
     .join('\n')
 
-/** As it is, and as something on the way might write it. */
+/** As it is, and in the encodings in which it might be written on the way. */
 const formsOf = (secret: string): readonly string[] => [
   secret,
   Buffer.from(secret).toString('base64').replace(/=+$/, ''),

@@ -1,4 +1,4 @@
-/** A request is charged at the price of the tier that served it, and held at the dearest one that may. */
+/** A request is charged at the price of the tier that served it; its hold is at the most expensive tier that may serve it. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { call, infer } from '../support/calls.ts'

@@ -1,4 +1,4 @@
-/** The commands of the pages on tools of the service do what the pages say, with the variables that all pages share. */
+/** The commands on the pages about the service's tools do what the pages say, with the variables that all pages share. */
 import { readFileSync } from 'node:fs'
 
 import { beforeAll, expect, test } from 'bun:test'
@@ -19,7 +19,7 @@ beforeAll(async () => {
   service = await services.start({ config: `tools: { web_search: { engines: { house: { kind: searxng, url: "${url}" } } } }\n` })
 })
 
-/** How a command puts a file of the reader's into its body. */
+/** The text with which a command puts a file of the reader into its body. */
 const FILE = `'"$(base64 < a.pdf | tr -d '\\n')"'`
 
 const commandsOf = (page: string): readonly (readonly [path: string, body: string])[] => {
@@ -27,7 +27,7 @@ const commandsOf = (page: string): readonly (readonly [path: string, body: strin
     pdfOf(['Invoice 42']).toString('base64'),
   )
   const blocks = [...text.matchAll(/```sh\n(.*?)```/gs)].map(([, block = '']) => block)
-  // A test reads no page of the open internet.
+  // Tests do not read pages of the open internet.
   const here = blocks.filter((block) => !block.includes('service:web_fetch'))
   return here.map((block) => {
     const [, path = '', body = ''] =

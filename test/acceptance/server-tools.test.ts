@@ -1,4 +1,4 @@
-/** Tools that the service runs between a client and a model, with a model that does what the request says. */
+/** Tools that the service runs between a client and a model; the model follows the instructions in the request. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { infer, type Answer } from '../support/calls.ts'
@@ -34,7 +34,7 @@ const ask = (dialect: Dialect, script: readonly Turn[], more: Readonly<Record<st
 const CLOCK: Turn = { call: { name: 'service:datetime' } }
 const DONE: Turn = { text: 'It is late.' }
 
-/** The end that the answer tells, whatever the interface. */
+/** The final text of the answer on any interface. */
 const saidIn = (json: unknown): string => {
   const { choices, output, content } = json as AnswerWire
   const blocks = content ?? output?.flatMap((item) => item.content ?? [])

@@ -1,4 +1,4 @@
-/** The service's facts of itself, of its providers, and of what is looked for. */
+/** The facts that the service reports about itself and its providers, and its search. */
 
 import { beforeAll, describe, expect, test } from 'bun:test'
 

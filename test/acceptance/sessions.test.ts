@@ -1,4 +1,4 @@
-/** People sign in, act as far as their role goes, and are kept from what is not theirs (docs/contract/sign-in.md). */
+/** People sign in, may do what their role allows, and cannot reach what is not theirs (docs/contract/sign-in.md). */
 import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { call, type Answer } from '../support/calls.ts'
@@ -197,7 +197,7 @@ describe('a session ends', () => {
     const admin = await signInByKey(service)
     const stream = await fetch(`${service.api}/generations/stream`, { headers: admin.headers })
     expect(stream.status).toBe(200)
-    // It is cut off, as no end of its own is there to be told.
+    // The stream is cut off, since it has no way to report its own end.
     const over = stream.text().catch(() => '')
     const endedMs = performance.now()
     await call(service, 'DELETE', `/sessions/${admin.sessionId}`)
@@ -269,7 +269,7 @@ test('behind a proxy that is trusted, failures count for the address that it nam
   const behind = await services.start({ config: 'server: { trusted_proxies: ["127.0.0.0/8", "::1"] }' })
   for (let wrong = 0; wrong < 10; wrong += 1) expect((await openSession(behind, { key: 'wrong' }, sender)).status).toBe(401)
   expect((await openSession(behind, { key: behind.managementKey }, sender)).status).toBe(429)
-  // Its own words, before those of the proxy, are no address of it.
+  // Text that the client adds before the proxy's address is not taken as an address.
   expect((await openSession(behind, { key: behind.managementKey }, other)).status).toBe(201)
 
   const open = await services.start()

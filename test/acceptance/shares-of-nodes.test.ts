@@ -1,4 +1,4 @@
-/** Two nodes tell one another how their places are taken: the share of a key is of the places of both. Real processes, real stores. */
+/** Two nodes report their used places to each other: the share of a key is of the places of both. With real processes and stores. */
 import { join } from 'node:path'
 
 import { describe, expect, test } from 'bun:test'
@@ -41,7 +41,7 @@ models:
   })
   const makeKey = async (): Promise<string> =>
     ((await call({ ...second, managementKey: first.managementKey }, 'POST', '/keys', { body: { name: 'x' } })).json as { key: string }).key
-  /** So many requests at once, which stay until they are let go; answers how many were let in. */
+  /** Sends this many requests at once, which stay until they are released; returns how many were admitted. */
   const hold = async (node: Callee, key: string, many: number): Promise<{ admitted: number; letGo(): void }> => {
     const before = held
     const leaving = new AbortController()
@@ -71,7 +71,7 @@ models:
 }
 
 describeEachEngine('a share of the places of two nodes', (engine) => {
-  // A SQLite file has one process.
+  // A SQLite file can only be used by one process.
   if (engine.name === 'sqlite') return
 
   for (const withRedis of [true, false]) {
@@ -83,12 +83,12 @@ describeEachEngine('a share of the places of two nodes', (engine) => {
         const nodes = await startNodes((await engine.locate()).databaseUrl ?? '', redisUrl)
         const key = await nodes.makeKey()
         const hog = await nodes.fillFirst(key)
-        // 58 of 80 while 22 are free. Alone there it would be 32.
+        // The key gets 58 of 80 places while 22 are free. On this node alone it would get 32.
         expect((await nodes.hold(nodes.second, key, PLACES)).admitted).toBe(26)
         expect((await nodes.hold(nodes.second, await nodes.makeKey(), 1)).admitted).toBe(1)
         hog.letGo()
         await nodes.freeElsewhere(nodes.second, 32)
-        // 32 of the places of this node, beside the newcomer's.
+        // The key gets 32 places of this node, beside the newcomer's.
         expect((await nodes.hold(nodes.second, key, PLACES)).admitted).toBe(6)
       },
       120_000,

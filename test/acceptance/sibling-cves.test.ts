@@ -24,7 +24,7 @@ const upstream = await startFakeUpstream()
 const evil = await startFakeUpstream()
 upstream.script(say('Hello.'))
 let service: StartedService
-/** A management and an inference key of another workspace than the default one. */
+/** A management and an inference key of a workspace other than the default one. */
 let tenant: { management: string; inference: string }
 
 const dataOf = ({ json }: Answer): Record<string, unknown> => (json as { data: Record<string, unknown> }).data
@@ -77,7 +77,7 @@ describe('1, CVE-2026-42208: what stands in Authorization', () => {
         try {
           headers.set('authorization', scheme + token)
         } catch {
-          return // No header can carry it.
+          return // No header can carry this value.
         }
         for (const policy of ['management', 'inference', 'any-key'] as const) {
           let thrown: unknown
@@ -144,7 +144,7 @@ describe('3 and 4, CVE-2026-49468, CVE-2026-48710: the Host decides nothing', ()
   test.each(['a/?', 'a/#', 'localhost/health/live?', 'a/health/live#', '@evil', 'a\\b', 'evil.example', '127.0.0.1', ''])(
     '%p',
     async (host) => {
-      // 400, or what any other Host would get: never in without a key, and never as somebody else.
+      // 400, or what any other Host would get: never admitted without a key, and never as somebody else.
       expect([400, 401]).toContain(await raw('/api/v1/keys', host, null))
       expect([400, 403]).toContain(await raw('/api/v1/keys', host, service.inferenceKey))
       expect([400, 404]).toContain(await raw('/api/v1/presets/never', host, service.managementKey))
@@ -274,7 +274,7 @@ test('14, 43, 47: the routes that need no key are these, and none of them descri
     'get /health/ready',
     'get /metrics',
     'get /openapi.json',
-    // It asks for a link or a management key in its body.
+    // The link or the management key is in the body.
     'post /api/v1/sessions',
   ])
   for (const path of [

@@ -1,4 +1,4 @@
-/** Clients that send too slowly, read too slowly, or come while the service stops. */
+/** Clients that send too slowly, read too slowly, or connect while the service stops. */
 import { connect, type Socket } from 'node:net'
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
@@ -27,7 +27,7 @@ models:
 const sockets: Socket[] = []
 afterAll(() => sockets.forEach((socket) => socket.destroy()))
 
-/** A connection of which nothing is read unless `read` is called. */
+/** A connection from which nothing is read unless `read` is called. */
 const open = (head: string, length: number, at = service): { socket: Socket; read: (until?: string) => Promise<string> } => {
   const { hostname, port, host } = new URL(at.url)
   const socket = connect(Number(port), hostname)
@@ -38,7 +38,7 @@ const open = (head: string, length: number, at = service): { socket: Socket; rea
     `POST /api/v1/${head} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${at.inferenceKey}\r\n` +
       `Content-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`,
   )
-  /** To the end of the connection, or to this text. */
+  /** Reads to the end of the connection, or up to this text. */
   const read = (end?: string): Promise<string> =>
     new Promise((resolve) => {
       let received = ''
@@ -99,7 +99,7 @@ test('a client that reads nothing is given up: the connections to it and to the 
 }, 300_000)
 
 describe('whole answers that nobody reads', () => {
-  /** Sockets hold four megabytes and more of an answer; it is the rest that the service keeps. */
+  /** Sockets buffer four megabytes or more of an answer; the service must hold the rest. */
   const LONG = 'x'.repeat(12_000_000)
   const body = JSON.stringify({ model: 'm/one', messages: [{ role: 'user', content: 'Hi' }] })
   const unreadAt = async (at: StartedService): Promise<number> =>
@@ -127,7 +127,7 @@ models:
     expect((await call(bounded, 'GET', '/key')).status).toBe(200)
     const [slow, ...gone] = clients
     for (const { socket } of gone) socket.destroy()
-    // One comes back, and gets all of its answer.
+    // One client reads again, and gets its whole answer.
     const received = (await slow?.read('"finish_reason":"stop"')) ?? ''
     expect(received.match(/x+/g)?.reduce((sum, { length }) => sum + length, 0)).toBeGreaterThanOrEqual(LONG.length)
     await until(async () => (await unreadAt(bounded)) === 0, 'what they left to be free')

@@ -1,4 +1,4 @@
-/** A provider that takes every word literally and charges the most that it may cannot make a key spend more than its limit. */
+/** A provider that reads a body literally and charges the most that it may cannot make a key spend more than its limit. */
 import { expect, test } from 'bun:test'
 
 import { call, infer } from '../support/calls.ts'
@@ -69,7 +69,7 @@ describeEachEngine(`${AT_ONCE} requests at once never spend more than the limit 
       const { key } = made.json as { key: string }
       const answers = await Promise.all(Array.from({ length: AT_ONCE }, () => infer(running, body, { key })))
       const statuses = new Set(answers.map(({ status }) => status))
-      // Some are let in, or the shape itself is refused; nothing else fails.
+      // Some are admitted, or the form itself is refused; there are no other failures.
       expect([...statuses].filter((status) => ![200, 400, 402, 403].includes(status))).toEqual([])
       const { json } = await call(running, 'GET', '/key', { key })
       const { usage } = (json as { data: { usage: number } }).data

@@ -1,4 +1,4 @@
-/** A service whose database goes away and comes back: what it knows goes on, and what it must ask for says what is the matter. */
+/** A service whose database goes away and comes back: requests that need only cached data go on, and others report what is wrong. */
 import { afterEach, expect, test } from 'bun:test'
 
 import { call, infer, savePreset } from '../support/calls.ts'
@@ -14,7 +14,7 @@ interface KeyWire {
 }
 
 describeEachEngine('storage that goes away', (engine) => {
-  // The database of SQLite is a file of the same process: there is nothing between the two to cut.
+  // SQLite's database is a file used by the same process, so there is no connection to cut.
   if (engine.name === 'sqlite') return
 
   const relays: TcpRelay[] = []
@@ -40,7 +40,7 @@ describeEachEngine('storage that goes away', (engine) => {
     await savePreset(service, 'known', { model: 'sandbox/echo' })
     const [known, fresh] = [await makeKey(service), await makeKey(service)]
     expect((await infer(service, body, { key: known.key })).status).toBe(200)
-    // Each of these makes every process read again what it knows.
+    // Each of these makes every process reload its cached data.
     await savePreset(service, 'unrelated', { model: 'sandbox/echo' })
     await call(service, 'POST', '/guardrails', { body: { name: 'unrelated' } })
     await makeKey(service)
@@ -85,7 +85,7 @@ describeEachEngine('storage that goes away', (engine) => {
     }
     expect((await ask()).status).toBe(200)
     relay.hang()
-    // Waves, each of which would wait for a connection of its own.
+    // Waves of requests, each of which would wait for a connection of its own.
     const waves: Promise<{ status: number; ms: number }>[] = []
     for (let wave = 0; wave < 14; wave += 1) {
       waves.push(...Array.from({ length: 5 }, ask))
@@ -140,7 +140,7 @@ describeEachEngine('storage that goes away', (engine) => {
     expect(await status(disabled)).toBe(200)
     expect((await call(service, 'PATCH', `/keys/${disabled.hash}`, { body: { disabled: true } })).status).toBe(200)
     relay.cut()
-    // Known to be dead, or not known: never served as it was.
+    // Its state is known to be dead or is unknown: it is never served as before.
     for (const key of [here, disabled]) expect([401, 503]).toContain(await status(key))
     expect(await status(untouched)).toBe(200)
     const revoked = await services.run(['keys', 'revoke', elsewhere.hash, '--data-dir', service.dataDir, '--database-url', databaseUrl])

@@ -37,7 +37,7 @@ beforeAll(async () => {
 const image = { type: 'input_image', image_url: 'data:image/png;base64,iVBORw0KGgo=' }
 const variables = { customer: 'Ada', screenshot: image }
 
-/** The body that would go to the provider. */
+/** The body that would be sent to the provider. */
 const upstream = async (body: object): Promise<Record<string, unknown>> => {
   const answer = await call(service, 'POST', '/responses', {
     key: service.inferenceKey,

@@ -1,4 +1,4 @@
-/** Signed thinking goes back to the model that signed it, and to no other one, though its signature names nobody. */
+/** Signed thinking is sent back to the model that signed it, and to no other, though its signature names no model. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { type Answer, infer, streamChunks } from '../support/calls.ts'
@@ -19,7 +19,7 @@ const signatureOf = (turn: string): string => Buffer.from(`signed thinking of tu
 
 const event = (body: { readonly type: string }): string => `event: ${body.type}\ndata: ${JSON.stringify(body)}\n\n`
 
-/** Thinks, and says the turn that the last question names. */
+/** The model thinks, and gives the turn that the last message names. */
 const think = async (exchange: Exchange): Promise<void> => {
   const turn = JSON.stringify(exchange.body.messages.at(-1)?.content).replaceAll(/[^a-z-]/g, '')
   const usage = { input_tokens: 1, output_tokens: 1 }
@@ -57,7 +57,7 @@ upstream.script(think)
 
 const warned = (answer: Answer): boolean => answer.headers.get('x-service-warnings') !== null
 
-/** The blocks of the assistant's turn, as the model got it. */
+/** The blocks of the assistant's turn, as the model received them. */
 const reportedBlocks = (): unknown => {
   const content = upstream.last.body.messages[1]?.content
   return Array.isArray(content) ? content.map(({ type }: { type: string }) => type) : content

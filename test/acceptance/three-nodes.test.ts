@@ -18,7 +18,7 @@ const ROOT = join(import.meta.dir, '../..')
 const services = useServices()
 const upstream = await startFakeUpstream()
 
-/** 2 tokens in and 100 out, at 1 and 2 dollars a million: no more than what is held for it. */
+/** 2 tokens in and 100 out, at 1 and 2 dollars per million: no more than the hold for it. */
 const COST = 0.000202
 const priced = { model: 'priced/one', messages: [{ role: 'user', content: 'Hi' }], max_tokens: 100 }
 const free = { model: 'sandbox/echo', messages: [{ role: 'user', content: 'Hi' }] }
@@ -40,20 +40,20 @@ interface NodeProcess extends Callee {
 }
 
 interface ThreeNodes {
-  /** Through the balancer. */
+  /** The base of requests that go through the balancer. */
   readonly all: Callee
-  /** As they are now. */
+  /** The nodes that are running now. */
   nodes(): readonly NodeProcess[]
   shown(): string
   signal(name: NodeJS.Signals): void
   readonly dataDir: string
   readonly databaseUrl: string
-  /** The settings that each node is started with, but its port. */
+  /** The flags that each node is started with, except its port. */
   readonly flags: readonly string[]
 }
 
 describeEachEngine('three nodes', (engine) => {
-  // A SQLite file has one process.
+  // A SQLite file can only be used by one process.
   if (engine.name === 'sqlite') return
 
   describe.skipIf(!HAS_REDIS)('with Redis', () => {
@@ -128,7 +128,7 @@ describeEachEngine('three nodes', (engine) => {
       await threeSeen()
     })
 
-    /** A node that has left is counted until the others exchange news again, and its part of a bound is nobody's until then. */
+    /** A node that has left is still counted until the others next exchange news, and nobody can use its part of a limit until then. */
     const threeSeen = (): Promise<void> =>
       until(
         async () => (await Promise.all(three.nodes().map(nodesSeenBy))).every((seen) => seen === 3),
@@ -142,7 +142,7 @@ describeEachEngine('three nodes', (engine) => {
       return { key, hash: data.hash }
     }
 
-    /** So many at once, over these in turns; answers how many were 200. */
+    /** Sends this many requests at once, to these nodes in turn; returns how many were 200. */
     const many = async (count: number, over: readonly Callee[], body: object, key: string): Promise<number> => {
       const statuses = await Promise.all(
         Array.from(
@@ -166,7 +166,7 @@ describeEachEngine('three nodes', (engine) => {
         await until(async () => (await infer(node, preset, { key })).text.includes('"error"'), 'the new version', patient(1000))
       expect((await call(first ?? three.all, 'DELETE', `/keys/${hash}`)).status).toBe(200)
       for (const node of others) await until(async () => (await infer(node, preset, { key })).status === 401, 'the refusal', patient(1000))
-      // Both together; on a quiet machine it is some 10 ms.
+      // Both together take some 10 ms on a quiet machine.
       expect(performance.now() - savedAt).toBeLessThan(patient(2000))
     })
 
@@ -179,7 +179,7 @@ describeEachEngine('three nodes', (engine) => {
         const { data } = json as { data: readonly { slug: string; breaker: { state: string } }[] }
         return data.find(({ slug }) => slug === 'failing')?.breaker.state ?? 'unknown'
       }
-      // Nobody leaves a provider alone without having seen that another one works.
+      // A node only avoids a provider after it has seen that another one works.
       for (const node of others) expect((await infer(node, { ...body, provider: { only: ['priced'] } })).status).toBe(200)
       await until(
         async () => {
@@ -231,7 +231,7 @@ describeEachEngine('three nodes', (engine) => {
       const admitted = await many(150, [ahead, ...three.nodes()], free, key)
       expect(admitted).toBeGreaterThanOrEqual(60)
       expect(admitted).toBeLessThanOrEqual(62 + Math.ceil((performance.now() - startedAt) / 1000))
-      // Its holds are held, and settled, by clocks that differ.
+      // Its holds are made and settled by nodes whose clocks differ.
       const spender = await makeKey({ limit: 100 * COST })
       expect(await many(20, [ahead, ...three.nodes()], priced, spender.key)).toBe(20)
       child.kill('SIGTERM')
@@ -346,7 +346,7 @@ const metric = async (node: Callee, name: string): Promise<number> => {
 
 const nodesSeenBy = (node: Callee): Promise<number> => metric(node, 'patchbay_nodes')
 
-/** Requests for which money is set aside. */
+/** The number of requests with a hold. */
 const heldIn = async (databaseUrl: string): Promise<number> => {
   const client = new Client({ connectionString: databaseUrl })
   await client.connect()

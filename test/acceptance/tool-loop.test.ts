@@ -1,4 +1,4 @@
-/** The limits, the money and the failures of a loop of server tools, between a client and providers of a model. */
+/** The limits, costs and failures of a loop of server tools, between a client and the providers of a model. */
 import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 
 import { openDatabase } from '../../src/storage/open-database.ts'
@@ -34,7 +34,7 @@ const configOf = (seconds: number, failover: string): string => CONFIG.replace('
 
 beforeAll(async () => {
   service = await services.start({ config: configOf(60, 'same_model') })
-  // Timers count whole milliseconds, and fire before this time is over.
+  // Timers count whole milliseconds, so they fire before this time is over.
   sticking = await services.start({ config: configOf(0.5009, 'never') })
 })
 
@@ -49,7 +49,7 @@ const USAGE = { prompt_tokens: 20, completion_tokens: 5, total_tokens: 25 }
 const toolCalls = (calls: readonly Called[], at: number): Json[] =>
   calls.map(({ name, json = '{}' }, index) => ({ index, id: `call_${at}_${index}`, type: 'function', function: { name, arguments: json } }))
 
-/** Calls, or says its words: whole or as a stream. */
+/** Answers with calls, or with text: whole or as a stream. */
 const speak = async (exchange: Exchange, content: string, calls: readonly Called[], at: number): Promise<void> => {
   const finish = calls.length > 0 ? 'tool_calls' : 'stop'
   const head = { id: 'chatcmpl-1', created: 1, model: 'a' }
@@ -71,7 +71,7 @@ const speak = async (exchange: Exchange, content: string, calls: readonly Called
   )
 }
 
-/** Turns that the model had in a conversation as it is sent. */
+/** The number of the model's turns in a conversation as it is sent. */
 const turnOf = ({ body }: Exchange): number => body.messages.filter(({ role }) => role === 'assistant').length
 
 type Turn = readonly Called[] | string | Script
@@ -146,7 +146,7 @@ const recordOf = async ({ headers }: Answer, to = service): Promise<Json> => {
   return found ?? {}
 }
 
-/** The queries of the searches in a stream of Responses, as they begin. */
+/** The queries of the searches in a Responses stream, as they begin. */
 const announcedIn = (text: string): readonly (string | undefined)[] =>
   streamEvents(text).flatMap(({ data }) => {
     const { type, item } = data as Reported
@@ -158,7 +158,7 @@ interface Reported {
   readonly item?: { readonly type: string; readonly action?: { readonly query?: string } }
 }
 
-/** Since a point of the test, at both providers. */
+/** The requests at both providers since this call. */
 const watching = (): (() => readonly Exchange[]) => {
   const [ones, twos] = [first.exchanges.length, second.exchanges.length]
   return () => [...first.exchanges.slice(ones), ...second.exchanges.slice(twos)]
@@ -314,7 +314,7 @@ describe('limits', () => {
     expect(answer.status).toBe(200)
     expect(asked()).toHaveLength(calls)
     expect(asked().at(-1)?.body['tool_choice']).toBe('none')
-    // It calls in its last turn too: the call is left out, and reported.
+    // The model makes a call in its last turn too: the call is left out, and reported.
     expect(wire(answer).choices[0]).toMatchObject({ finish_reason: 'stop' })
     expect(wire(answer).choices[0]?.message).not.toHaveProperty('tool_calls')
     expect(answer.text).toContain('tool_call_after_limit')
@@ -435,7 +435,7 @@ describe('limits', () => {
       engine.script(async (exchange) => {
         running += 1
         most = Math.max(most, running)
-        // The later one ends first.
+        // The later call ends first.
         await new Promise<void>((resolve) => {
           waiting.push(resolve)
           if (waiting.length === 2) for (const end of waiting.splice(0).toReversed()) end()
@@ -606,7 +606,7 @@ describe('money', () => {
     ((await call(service, 'POST', '/keys', { body: { name: 'limited', limit } })).json as { key: string }).key
 
   test('a budget that bears one turn and a last one ends in an answer, and is not overspent', async () => {
-    // Each turn has used little, and the next may use all that is left.
+    // Each turn has used little, so the next may use all that is left.
     const long = 'x'.repeat(30_000)
     first.script(playing([{ ...SEARCH, json: JSON.stringify({ query: 'q' }) }], [CLOCK], [CLOCK], 'Done.'))
     engine.script((exchange) =>

@@ -1,4 +1,4 @@
-/** Streams of answers with tools of the service: the vendors' own stream helpers take them, and make of them what the whole answer holds. */
+/** Streams of answers with tools of the service: the vendors' own stream helpers read them, and build what the whole answer holds. */
 import { createAnthropic } from '@ai-sdk/anthropic'
 import { createOpenAI } from '@ai-sdk/openai'
 import { createOpenRouter } from '@openrouter/ai-sdk-provider'
@@ -27,7 +27,7 @@ const DIALECTS = Object.keys(PATHS) as Dialect[]
 interface Scenario {
   readonly script: readonly Json[]
   readonly tools: readonly Json[]
-  /** The client has this function. */
+  /** The client has this function, too. */
   readonly books?: true
   readonly only?: Dialect
 }
@@ -109,7 +109,7 @@ const answerTo = (
   )
 }
 
-/** The words of an answer, without ids of this answer, times, and what helpers add. */
+/** The contents of an answer, without its own ids, times, and members that helpers add. */
 const said = (value: unknown): unknown =>
   JSON.parse(
     JSON.stringify(value, (key, inner: unknown) => {
@@ -122,9 +122,9 @@ const OWN_IDS = /\b(?:[a-z]+_svc\d+p\d+b?_|msg_|fc_|rs_|ap_)[\w-]+/g
 const TIMES = /\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)/g
 
 interface Fold {
-  /** The members of the whole answer that the vendor's helper knows, too. */
+  /** The members of the whole answer that the vendor's helper knows. */
   given(whole: string): unknown
-  /** The same members, as each version of the vendor's helper makes them of the stream. */
+  /** The same members, as each version of the vendor's helper builds them from the stream. */
   folded(stream: string): Promise<readonly unknown[]>
 }
 
@@ -195,7 +195,7 @@ const saying = (body: string): typeof fetch =>
   (async () => new Response(body, { headers: { 'content-type': 'text/event-stream' } })) as unknown as typeof fetch
 
 const apiKey = 'k'
-/** As it says who it is. */
+/** The headers by which the AI SDK is recognised. */
 const AI_SDK = { 'user-agent': 'ai/6.0.326 ai-sdk/provider-utils/4.0.64 runtime/bun/1.4.5' }
 const AI_MODELS: Readonly<Record<Dialect, readonly ((body: string) => LanguageModel)[]>> = {
   chat: [
@@ -266,7 +266,7 @@ test.each(WAYS)(
     const asked = (): Promise<Answer> => answerTo(dialect, scenario, stream, { 'x-service-cache': 'true' })
     const [first, second] = [await asked(), await asked()]
     expect([first, second].map(({ headers }) => headers.get('x-service-cache-status'))).toEqual(['MISS', 'HIT'])
-    // The time that the tool told is that of the first.
+    // The time in the cached answer is the time of the first one.
     const times = first.text.match(TIMES)
     expect(times?.length).toBeGreaterThan(0)
     expect(second.text.match(TIMES)).toEqual(times)
@@ -280,7 +280,7 @@ test.each(WAYS)(
   },
 )
 
-/** A kept answer has used nothing, and says when it was given. */
+/** A cached answer has no usage, and has the time when it was first given. */
 const withoutUse = (value: unknown): unknown => ({
   ...(value as Json),
   usage: null,

@@ -1,4 +1,4 @@
-/** A provider that bills its dearer tiers at six times the price is not asked for them where the catalogue does not know what they cost. */
+/** A provider whose more expensive tiers bill six times the price is not asked for them if the catalogue does not know their prices. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { call, infer } from '../support/calls.ts'

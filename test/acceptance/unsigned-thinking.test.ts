@@ -1,4 +1,7 @@
-/** Thinking that its model signs with nothing, with `@anthropic-ai/sdk`: it comes with a signature, without which some clients lose it, and goes back. */
+/**
+ * Thinking without a signature, with `@anthropic-ai/sdk`: it is sent with a signature, without which some clients lose it, and is sent
+ * back.
+ */
 import Anthropic from '@anthropic-ai/sdk'
 import { beforeAll, describe, expect, test } from 'bun:test'
 

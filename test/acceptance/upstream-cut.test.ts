@@ -1,4 +1,4 @@
-/** Broken connections on either side: a cut is never a normal end, and a client that left costs nothing more. */
+/** Broken connections on either side: a cut is never a normal end, and a client that left causes no more costs. */
 import { OpenRouter } from '@openrouter/sdk'
 import type { ChatStreamChunk } from '@openrouter/sdk/models'
 import { BadGatewayResponseError } from '@openrouter/sdk/models/errors'
@@ -32,9 +32,9 @@ models:
 const messages: [{ role: 'user'; content: string }] = [{ role: 'user', content: 'Hello!' }]
 
 interface Cut {
-  /** The events that are sent before the connection breaks. */
+  /** Sends the events before the connection breaks. */
   readonly before: (exchange: Exchange) => Promise<void>
-  /** Says whether the client sees content before the break: then it is awaited, since a reset may overtake it. */
+  /** Says whether the client sees content before the break. If so, the test waits for it, since a reset may overtake it. */
   readonly content: boolean
 }
 
@@ -91,7 +91,7 @@ const cuts: Readonly<Record<string, Cut>> = {
   },
 }
 
-/** Runs one stream to its end, and breaks it as the cut says as soon as the client has what it shall have. */
+/** Runs one stream to its end, and breaks the connection once the client has the content that it should have. */
 const play = async (cut: Cut, how: 'end' | 'reset', read: (heard: () => void) => Promise<void>): Promise<unknown> => {
   upstream.script(async (exchange) => {
     await cut.before(exchange)
@@ -199,7 +199,7 @@ test('the service goes on after all these cuts', async () => {
 })
 
 describe('client gone', () => {
-  /** Another machine's scheduling is no fault of the service; the promise is 100 ms. */
+  /** The promise is 100 ms; the scheduling of a busy machine must not fail the test. */
   const WITHIN_MS = patient(100)
 
   const leaveWhen = async (ready: () => Promise<unknown>, controller: AbortController): Promise<number> => {

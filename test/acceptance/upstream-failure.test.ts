@@ -1,4 +1,7 @@
-/** Failures of providers, as clients see them, in both settings (docs/contract/errors.md#provider-failures); and who answers instead. */
+/**
+ * Failures of providers, as clients see them, in both settings (docs/contract/errors.md#provider-failures), and which provider answers
+ * instead.
+ */
 import { beforeAll, describe, expect, test } from 'bun:test'
 import OpenAI from 'openai'
 
@@ -34,7 +37,7 @@ ${Array.from(
   })
 })
 
-/** A model with two providers and without a past: one that failed recently is tried last. */
+/** A model with two providers and without a history, since a provider that failed recently is tried last. */
 const two = (): string => `fake/two-${twoUsed++ % TWO_MODELS}`
 let twoUsed = 0
 
@@ -354,7 +357,7 @@ describe('failover', () => {
     const thrown = await thrownBy(async () => {
       for await (const chunk of await client.chat.completions.create({ model: two(), messages, stream: true })) {
         said += chunk.choices[0]?.delta.content ?? ''
-        // A reset may overtake what was sent before it, so it waits until that has arrived.
+        // A reset may overtake data sent before it, so it waits until that has arrived.
         upstream.last.reset()
       }
     })

@@ -1,4 +1,4 @@
-/** A provider's words on their way through: recorded answers reach the clients, unknown fields survive both ways. */
+/** Relaying a provider's answers: recorded answers reach the clients, and unknown fields survive both ways. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 import OpenAI from 'openai'
 import { OpenRouter } from '@openrouter/sdk'
@@ -65,14 +65,14 @@ interface RecordedAnswer {
   completionTokens: number
 }
 
-/** The words of a recording: text, calls, end and usage, read as the dialect defines it. */
+/** The contents of a recording: text, calls, end and usage, read as the dialect defines them. */
 const answerIn = (payloads: readonly Recorded[]): RecordedAnswer => {
   const said: RecordedAnswer = { text: '', calls: [], finish: null, promptTokens: 0, completionTokens: 0 }
   for (const { choices, usage } of payloads) {
     if (usage != null) [said.promptTokens, said.completionTokens] = [usage.prompt_tokens, usage.completion_tokens]
     const [choice] = choices
     const { content, tool_calls: calls = [] } = choice?.delta ?? choice?.message ?? {}
-    // One vendor sends parts, its thinking among them, where the dialect has a string.
+    // One vendor sends a list of parts, thinking among them, where the dialect has a string.
     const parts: readonly { readonly text?: unknown }[] = Array.isArray(content) ? content : [{ text: content }]
     for (const { text } of parts) if (typeof text === 'string') said.text += text
     for (const [position, { index = position, function: fn }] of (calls ?? []).entries()) {
@@ -128,7 +128,7 @@ describe('recorded answers', () => {
       const bytes = [...recordedLines(name), '[DONE]'].map(dataEvent).join('')
       upstream.script(async (exchange) => {
         await exchange.head(200)
-        // Borders of one character each, a few hundred of them; the rest in one piece.
+        // A few hundred pieces of one byte each; the rest in one piece.
         for (const character of bytes.slice(0, 300)) await exchange.piece(character)
         await exchange.piece(bytes.slice(300))
         await exchange.done()
@@ -177,7 +177,7 @@ describe('reasoning', () => {
 const reasoningOf = (holder: unknown): string => (holder as { readonly reasoning?: string | null } | undefined)?.reasoning ?? ''
 
 describe('bytes', () => {
-  // Spellings that a parse and a print would change.
+  // Spellings that parsing and printing would change.
   const ODD = String.raw`"x_odd":{"big":12345678901234567890,"exact":1.0,"exponent":1E+2,"escape":"\u00e9\/\ud83d\ude00","empty":{},"nested":[[ ],{"a" : null}]}`
 
   test("unknown fields of a request reach the provider as the client wrote them, and so do the client's messages", async () => {
@@ -269,7 +269,7 @@ describe('bytes', () => {
     let text = ''
     for await (const chunk of await client.chat.completions.create({ model: 'fake/one', messages, stream: true })) {
       text += chunk.choices[0]?.delta.content ?? ''
-      // The upstream waits for this: an answer held back would never end.
+      // The upstream waits for this call: if the answer were held back, it would never end.
       reading()
     }
     expect(text).toBe('first')

@@ -1,4 +1,4 @@
-/** Tools that only vendors have: who lacks one is not asked, and where nobody has it nobody is asked. */
+/** Tools that only some vendors have: a vendor without the tool is not called, and if none has it, the request is refused. */
 import { afterEach, beforeAll, describe, expect, test } from 'bun:test'
 
 import { call, infer, savePreset, type Answer } from '../support/calls.ts'

@@ -1,4 +1,4 @@
-/** Pages that the service fetches for models. There is no internet in a test: what is asked for are addresses that it must refuse. */
+/** Pages that the service fetches for models. Tests have no internet, so they only request addresses that it must refuse. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { infer, type Answer } from '../support/calls.ts'
@@ -111,7 +111,7 @@ test('Responses: the item says which page, and why there is none', async () => {
 })
 
 describe.each(DIALECTS)('urls: seen, %s', (dialect) => {
-  // It is no address of the open internet: who is let to ask for it is refused by that.
+  // It is not an address of the open internet, so a permitted fetch of it is refused for that reason.
   const MADE_UP = 'http://10.9.8.7/?q=what-the-user-said'
   const words = (said: string) => (dialect === 'responses' ? { input: said } : { messages: [{ role: 'user', content: said }] })
   const fetching = { call: { name: 'service:web_fetch', arguments: { url: MADE_UP } } }

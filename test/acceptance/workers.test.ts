@@ -37,7 +37,7 @@ describeEachEngine('workers', (engine) => {
             body: JSON.stringify({ model: 'sandbox/echo', max_tokens: index + 1 }),
           })
           const { data } = (await answer.json()) as { data?: { designated_version: { version: number } } }
-          // On a busy machine the lock may be held by others for too long: nothing was written, and a client tries again.
+          // On a busy machine others may hold the lock for too long: nothing was written, and the client retries.
           if (answer.status !== 409) return data?.designated_version.version ?? 0
         }
       }),
@@ -49,7 +49,7 @@ describeEachEngine('workers', (engine) => {
   }, 300_000)
 })
 
-/** Children of a process, from /proc. */
+/** The child processes, from /proc. */
 const childrenOf = (parent: number): number[] =>
   readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -57,7 +57,7 @@ const childrenOf = (parent: number): number[] =>
       try {
         return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ')[1] === String(parent)
       } catch {
-        return false // it ended meanwhile
+        return false // the process ended meanwhile
       }
     })
     .map(Number)

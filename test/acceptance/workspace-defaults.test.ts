@@ -1,4 +1,4 @@
-/** The defaults of a workspace at work: for requests of its keys that do not say it themselves, and for no others. */
+/** The defaults of a workspace apply to requests of its keys that do not set the value themselves, and to no others. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { type Answer, call, infer } from '../support/calls.ts'
@@ -13,7 +13,7 @@ let tenant: { readonly id: string; readonly management: string; readonly inferen
 const keyOf = async (body: object): Promise<string> => ((await call(service, 'POST', '/keys', { body })).json as { key: string }).key
 
 beforeAll(async () => {
-  // By price `cheap` comes first, by the order of the file `dear` may: only the sort tells.
+  // By price `cheap` comes first, in the file's order `dear` does, so the result shows which sort applied.
   service = await services.start({
     config: `
 providers:
@@ -60,7 +60,7 @@ describe('default_text_model', () => {
     await set({ default_text_model: 'sandbox/echo' })
     const answer = await asked()
     expect([answer.status, modelOf(answer)]).toEqual([200, 'sandbox/echo'])
-    // Another workspace has its own.
+    // Another workspace has its own defaults.
     expect((await infer(service, body, { path })).status).toBe(400)
   })
 
@@ -86,7 +86,7 @@ describe('default_text_model', () => {
     await set({ default_text_model: '@preset/lorem' })
     const answer = await ask({})
     expect([modelOf(answer), answer.headers.get('x-preset')]).toEqual(['fake/both', 'lorem@1'])
-    // It does not stand in for what another preset lacks.
+    // It does not supply what another preset lacks.
     expect((await ask({ preset: 'bare' })).status).toBe(400)
   })
 
@@ -101,7 +101,7 @@ describe('default_text_model', () => {
 })
 
 describe('default_provider_sort', () => {
-  /** Why the attempts stand as they do. */
+  /** The reported reason for the order of the attempts. */
   const strategy = async (body: object): Promise<string> => {
     const answer = await infer(
       service,
@@ -136,7 +136,7 @@ describe('default_provider_sort', () => {
     try {
       await set({ default_provider_sort: 'price' })
       const cheap = { model: 'up', input: 'Hi', key: 'Bearer sk-cheap-0123456789' }
-      // By chance alone the dearer one would be asked now and then.
+      // By chance alone the more expensive one would be called now and then.
       for (let time = 0; time < 12; time += 1) expect(await asked()).toEqual(cheap)
     } finally {
       fake.script(say('Hello.'))

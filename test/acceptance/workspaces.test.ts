@@ -1,4 +1,4 @@
-/** Workspaces over HTTP and through `@openrouter/sdk`: what belongs to one is not there for the keys of another. */
+/** Workspaces over HTTP and through `@openrouter/sdk`: the keys of one workspace cannot see what belongs to another. */
 import { OpenRouter } from '@openrouter/sdk'
 import { beforeAll, describe, expect, test } from 'bun:test'
 
@@ -142,7 +142,7 @@ describe('what belongs to a workspace', () => {
     expect(
       (await call(service, 'POST', '/guardrails', { key: other.management, body: { name: 'x', workspace_id: 'default' } })).status,
     ).toBe(404)
-    // An answer to one workspace is about its own: a key or member of another cannot be assigned.
+    // A guardrail only concerns its own workspace: a key or member of another cannot be assigned.
     const assign = { key_hashes: [other.hash] }
     expect((await call(service, 'POST', `/guardrails/${mine.id}/assignments/keys`, { body: assign })).status).toBe(404)
     expect((await call(service, 'GET', '/guardrails/default', { key: other.management })).text).toContain(other.id)

@@ -1,4 +1,4 @@
-/** The tasks of each client, and how one knows that it did them. Agents do the same as SDKs, with tools of their own. */
+/** The tasks of each client, and the results that show that it did them. Agents do the same as SDKs, with their own tools. */
 import type { JsonObject } from '../../src/lib/json.ts'
 import { callLine, PRESET_PROMPT, PRESET_SIGN } from './vendors/conversation.ts'
 import { failLine, REASONS } from './vendors/failures.ts'
@@ -10,37 +10,37 @@ const FETCHING_PRESET = 'fetching'
 /** The presets of the suite, as they are saved. */
 export const PRESETS: Readonly<Record<string, JsonObject>> = {
   [PRESET]: { model: 'anthropic/claude-haiku-4.5', instructions: PRESET_PROMPT },
-  // A plugin comes beside the tools that an agent names itself.
+  // The plugin is added to the tools that an agent sends itself.
   [FETCHING_PRESET]: { model: 'deepseek/deepseek-v4-pro', plugins: [{ id: 'web-fetch' }] },
 }
 
-/** `refused`: it says so, in words that hold `reason`, and within its time. */
+/** `reason`: the client must report an error that matches it, within its time. */
 type Expected = { readonly text: readonly string[] } | { readonly reason: RegExp }
 
 export interface Case {
   readonly name: string
   readonly model: string
-  /** `unique` tells the runs of one case apart; `tools` are two calls of the client's own. */
+  /** `unique` distinguishes the runs of one case; `tools` are two calls of the client's own tools. */
   readonly prompt: (unique: string, tools: readonly [ToolCall, ToolCall]) => string
   readonly stream: boolean
   readonly tools: boolean
-  /** Sends the settings that some models refuse. */
+  /** Sends settings that some models refuse. */
   readonly settings: boolean
   readonly key: 'good' | 'wrong'
-  /** Retries that the client makes itself. */
+  /** The number of retries that the client makes itself. */
   readonly retries: number
   readonly expected: (tools: readonly [ToolCall, ToolCall]) => Expected
-  /** The words that it must not print. */
+  /** Words that the client must not print. */
   readonly never?: RegExp
-  /** The one client that is asked. */
+  /** The only client that runs the case. */
   readonly only?: string
   /** An MCP server with a tool runs beside the client: mcp-server.mjs. */
   readonly mcp?: true
-  /** The client asks for a WebSocket first, and is to go on by HTTP without a second try. */
+  /** The client tries a WebSocket first, and must continue with HTTP without a second attempt. */
   readonly webSockets?: true
 }
 
-/** A call that the client can carry out, and what must come of it. */
+/** A call that the client can execute, and its expected result. */
 export interface ToolCall {
   readonly name: string
   readonly args: JsonObject
@@ -80,7 +80,7 @@ export const CASES: readonly Case[] = [
     { ...base, name: `tools ${upstream}`, model, ...twoTools },
     { ...base, name: `tools streamed ${upstream}`, model, stream: true, ...twoTools },
   ]),
-  // Codex keeps the tools of each server in a namespace, which only OpenAI's Responses knows.
+  // Codex groups the tools of each server in a namespace, which only OpenAI's Responses supports.
   ...(['anthropic/claude-opus-4.8', 'deepseek/deepseek-v4-pro'] as const).map((model): Case => ({
     ...base,
     name: `a tool of an MCP server ${model}`,
@@ -98,10 +98,10 @@ export const CASES: readonly Case[] = [
     webSockets: true,
     retries: 5,
     ...hello('deepseek-v4-pro'),
-    // It says so before each further try.
+    // It would print this before each retry.
     never: /Reconnecting/,
   },
-  // The search that each of them brings runs in the service for a model whose vendor has none.
+  // Each client's own search tool runs in the service if the model's vendor has none.
   {
     ...base,
     name: 'its own web search',
@@ -115,11 +115,11 @@ export const CASES: readonly Case[] = [
     name: 'its own web search',
     model: 'deepseek/deepseek-v4-pro',
     only: 'claude-code',
-    // Its tool asks a model of its own, with the query in its words.
+    // Its tool calls a model of its own, with the query in the prompt.
     prompt: () => callLine('WebSearch', { query: `letters of Ada\n${callLine('service_web_search', { query: 'letters of Ada' })}\n` }),
     expected: () => ({ text: ['The tools said:', FOUND_URL] }),
   },
-  // Claude Code's own sign for a long context.
+  // Claude Code's own suffix for a long context.
   { ...base, name: 'a model with [1m]', model: 'claude-opus-4-8[1m]', only: 'claude-code', ...hello('claude-opus-4-8') },
   {
     ...base,
@@ -136,7 +136,7 @@ export const CASES: readonly Case[] = [
     prompt: () => 'Hello!',
     expected: () => ({ text: [PRESET_SIGN, 'Hello from claude-haiku-4-5-20251001.'] }),
   },
-  // No setting lets the service reach a page of this machine, so every client sees how the model is told why there is none.
+  // No setting lets the service fetch a page of this machine, so for every client the model is told why the fetch failed.
   ...[false, true].map((stream): Case => ({
     ...base,
     name: `a page that the service reads${stream ? ', streamed' : ''}`,

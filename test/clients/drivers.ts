@@ -1,19 +1,19 @@
-/** How each client is run: which ways it has to ask, and with what. */
+/** How each client is run: the interfaces that it can use, and its program. */
 import type { JsonObject } from '../../src/lib/json.ts'
 import type { ToolCall } from './cases.ts'
 
 export interface Driver {
-  /** Which of its interfaces it asks by. */
+  /** The interfaces that it uses. */
   readonly ways: readonly string[]
-  /** A file of its language's folder that reads the cases from stdin; what those of Go are built to. */
+  /** A file in the folder of its language that reads the cases from stdin; for Go, the name of the built program. */
   readonly script: string
-  /** Cases that it is not asked, and why. */
+  /** Cases that it does not run, and why. */
   readonly leavesOut?: readonly (readonly [RegExp, string])[]
-  /** Its dependencies fit no other's. */
+  /** Its dependencies conflict with those of others. */
   readonly alone?: true
-  /** The lines that it prints beside the answer. */
+  /** Lines that it prints besides the answer. */
   readonly prints?: RegExp
-  /** The names of its tools, and what they give. */
+  /** The names of its tools, and their results. */
   readonly tools: readonly [ToolCall, ToolCall]
 }
 
@@ -24,7 +24,7 @@ const SDK_TOOLS = [
 
 const sdk = (script: string, ...ways: readonly string[]): Driver => ({ ways, script, tools: SDK_TOOLS })
 
-/** Agents have tools of their own: a shell, in which two commands are run. */
+/** Agents have their own tools: a shell, in which two commands are run. */
 const shell = (name: string, argument: string, more: JsonObject = {}): Driver['tools'] => [
   { name, args: { [argument]: 'echo first-tool', ...more }, result: 'first-tool' },
   { name, args: { [argument]: 'echo second-tool', ...more }, result: 'second-tool' },

@@ -1,4 +1,4 @@
-/** Brings a client, in its pinned versions, into a folder of its own. */
+/** Installs the pinned versions of a client into a folder of its own. */
 import { spawn } from 'node:child_process'
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,9 +9,9 @@ import { installFailure, Unavailable } from './install-failure.ts'
 
 export interface Installed {
   readonly directory: string
-  /** The program and its arguments that run a driver of the suite, or a snippet, which lie in that directory. */
+  /** The program and arguments to run a driver of the suite, or a snippet, in that directory. */
   readonly command: (script: string) => readonly [string, ...string[]]
-  /** The variables that it needs in its environment. */
+  /** The environment variables that it needs. */
   readonly env?: Readonly<Record<string, string>>
 }
 
@@ -71,7 +71,7 @@ const REGISTRIES: Readonly<Record<KnownClient['registry'], Registry>> = {
   },
 }
 
-/** The lines that it prints. Throws with the last words of a program that is missing or fails. */
+/** Returns the lines that the program prints. Throws with its last words if it is missing or fails. */
 const step = (program: string, args: readonly string[], directory: string): Promise<string> =>
   new Promise((resolve, reject) => {
     const child = spawn(program, args, { cwd: directory, stdio: ['ignore', 'pipe', 'pipe'] })

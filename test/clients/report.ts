@@ -1,4 +1,4 @@
-/** The table of a run: a line for each client, a sign for each case, and the reason of each that did not pass. */
+/** The table of a run: a line for each client with a mark for each case, and the reason for each case that did not pass. */
 export type Outcome =
   | { readonly kind: 'passed' }
   | { readonly kind: 'failed'; readonly why: string }

@@ -1,6 +1,6 @@
 /**
- * `npm run test:clients [-- id …]`: installs each client in a temporary folder, runs it against a started service whose
- * vendors refuse what real ones refuse, and prints what came. The last line counts.
+ * `npm run test:clients [-- id …]`: installs each client in a temporary folder, runs it against a started service whose vendors refuse what
+ * real ones refuse, and prints the results. The last line has the counts.
  */
 import { spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -18,7 +18,9 @@ import { startService } from './service.ts'
 import { REASONS } from './vendors/failures.ts'
 
 const AT_ONCE = 2
-/** A client that hangs must not hold the rest. It tells each outcome, so silence is its sign, and not how long all of its cases take. */
+/**
+ * A client that hangs must not delay the others. It prints each outcome, so the limit is on its silence, not on the time of all its cases.
+ */
 const SILENCE_MS = 600_000
 
 const wanted = process.argv.slice(2)
@@ -26,7 +28,7 @@ const clients = KNOWN_CLIENTS.filter(({ id }) => wanted.length === 0 || wanted.i
 const root = mkdtempSync(join(tmpdir(), 'patchbay-clients-'))
 const install = createInstaller(clients, root)
 const service = await startService(join(root, 'service'))
-/** The leaders of the groups that run now. */
+/** The leaders of the process groups that are running. */
 const running = new Set<number>()
 
 const main = async (): Promise<readonly Result[]> => {
@@ -106,12 +108,12 @@ const runCases = async (client: KnownClient, installed: Installed): Promise<read
   })
 }
 
-/** Without the colours of a terminal, and what the program prints beside it. */
+/** Removes terminal colours, and what the program prints besides the answer. */
 const answerIn = (text: string, { prints = /$^/g }: Driver): string => stripVTControlCharacters(text).replaceAll(prints, '').trim()
 
 /**
- * On Responses a context that is too long is an answer that was cut short (docs/contract/errors.md#length-errors),
- * of which libraries make an empty text or an error of their own.
+ * On Responses a context that is too long is an answer that was cut short (docs/contract/errors.md#length-errors), which libraries turn
+ * into an empty text or an error of their own.
  */
 const judge = (expected: ReturnType<Case['expected']>, { text, error }: { text?: string | null; error?: string }, way: string): Outcome => {
   const fault = (asked: string): Outcome => ({ kind: 'failed', why: `${asked}; it said ${JSON.stringify(error ?? text).slice(-400)}` })
@@ -125,7 +127,7 @@ const judge = (expected: ReturnType<Case['expected']>, { text, error }: { text?:
   return inOrder(text ?? '', expected.text) ? { kind: 'passed' } : fault(`"${expected.text.join('" and then "')}" was due`)
 }
 
-/** Agents print what they were asked as well: a part counts behind the one before it. */
+/** Agents print their prompt as well, so each part must come after the one before it. */
 const inOrder = (text: string, parts: readonly string[]): boolean => {
   let from = 0
   return parts.every((part) => {
@@ -137,7 +139,7 @@ const inOrder = (text: string, parts: readonly string[]): boolean => {
 
 const ENDINGS = { sh: 'sh', python: 'py', js: 'mjs', go: 'go' } as const
 
-/** As docs/clients.md prints it. */
+/** The snippet as docs/clients.md prints it. */
 const runSnippet = async ({ id, snippet }: KnownClient, installed: Installed): Promise<Result> => {
   const folder = join(installed.directory, 'snippets', id)
   mkdirSync(folder, { recursive: true })
@@ -149,7 +151,7 @@ const runSnippet = async ({ id, snippet }: KnownClient, installed: Installed): P
   return { client: id, case: 'the snippet of docs/clients.md', way: '', outcome }
 }
 
-/** The output of a program, both ways together. Its home is its own, and what it has started ends with it. */
+/** The output of a program, stdout and stderr together. It has a home directory of its own, and its child processes end with it. */
 const output = ([program, ...args]: readonly [string, ...string[]], { directory, env }: Installed, input: string): Promise<string> =>
   new Promise((resolve, reject) => {
     const home = join(directory, 'home')

@@ -1,4 +1,4 @@
-/** A service with the vendors' variables set, as an operator would start it; the vendors are scripted. */
+/** A service with the vendors' variables set, as an operator would start it, and with scripted vendors. */
 import { spawn } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,15 +14,15 @@ export interface Service {
   stop(): Promise<void>
 }
 
-/** Everything else is as it comes: a default server is what these clients meet. */
+/** All other settings have their defaults, since clients should meet a default server. */
 export const startService = async (directory: string): Promise<Service> => {
   mkdirSync(directory, { recursive: true })
   const vendors = await startVendors()
   const config = join(directory, 'patchbay.yaml')
-  // Each failure has a model of its own, so that it closes no door to the others.
+  // Each failure has a model of its own, so that its circuit breaker does not affect the others.
   writeFileSync(
     config,
-    // A machine that is busy with other work refuses requests; that is no finding.
+    // A service on a busy machine would refuse requests, which says nothing about the client.
     `limits: { loop_lag_ms: 0 }\n` +
       `providers: { failing: { name: Failing, dialects: [openai-chat, openai-responses, anthropic], base_url: "${vendors.url}/failing", any_model: true } }\n` +
       `tools: { web_search: { engines: { house: { kind: searxng, url: "${vendors.url}${ENGINE_PATH}" } } } }\n`,
@@ -46,7 +46,7 @@ export const startService = async (directory: string): Promise<Service> => {
   )
   const ended = new Promise<void>((resolve) => void child.once('exit', () => resolve()))
   const { url, management, key } = await keysOf(child.stdout)
-  // Its log goes on for as long as it runs.
+  // Its log must be read for as long as it runs.
   child.stdout.resume()
   for (const [slug, body] of Object.entries(PRESETS)) {
     const saved = await fetch(`${url}/api/v1/presets/${slug}/responses`, {

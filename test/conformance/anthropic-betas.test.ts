@@ -1,4 +1,4 @@
-/** Betas that a client asks for: whichever way it names them, Anthropic reads them in the one header that it knows. */
+/** Beta features that a client requests: however it names them, Anthropic gets them in the one header that it knows. */
 import { expect, test } from 'bun:test'
 
 import { at } from '../support/json-at.ts'

@@ -1,4 +1,4 @@
-/** Log probabilities that a request asks for, or refuses, at providers of the dialects that have them. */
+/** Log probabilities that a request asks for, or refuses, with providers of the dialects that have them. */
 import { expect, test } from 'bun:test'
 
 import type { ClientDialect } from '../../src/canonical/call.ts'

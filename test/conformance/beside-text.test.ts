@@ -1,4 +1,7 @@
-/** The parts of answers beside text, from every dialect that has them to every client that can be told, streamed and whole: probabilities, pictures, stop sequences, cached tokens. */
+/**
+ * Parts of answers besides text, from every dialect that has them to every client that can receive them, streamed and whole: probabilities,
+ * pictures, stop sequences, cached tokens.
+ */
 import { describe, expect, test } from 'bun:test'
 
 import type { ClientDialect } from '../../src/canonical/call.ts'
@@ -19,7 +22,7 @@ const send = async (client: ClientDialect, dialect: UpstreamDialect, [payloads, 
   return text
 }
 
-/** The response, or the joined choice, or the message of a stream or of a body. */
+/** The response, the joined choice, or the message, from a stream or a body. */
 // Answers of three dialects.
 // oxlint-disable-next-line typescript/no-explicit-any
 const answerOf = (client: ClientDialect, text: string, stream: boolean): any => {
@@ -59,7 +62,7 @@ const response = (...output: readonly object[]): object => ({
   status: 'completed',
   output,
 })
-/** A stream that tells its items whole, as some servers do. */
+/** A stream that sends each item whole, as some servers do. */
 const items = (...output: readonly object[]): object[] =>
   [
     { type: 'response.created', response: { ...response(), status: 'in_progress' } },

@@ -1,4 +1,7 @@
-/** Tools of Responses that the client runs and that only OpenAI's models know by heart: functions for everybody else, items again for the client. */
+/**
+ * Tools of Responses that the client runs and that only OpenAI's models know: other models get them as functions, and the client gets items
+ * back.
+ */
 import { describe, expect, test } from 'bun:test'
 
 import { readStream, streamEvents } from '../support/client-stream.ts'
@@ -103,7 +106,7 @@ describe.each(UPSTREAMS.map(([dialect, slug]) => ({ dialect, slug })))('$dialect
     const body = sent[0]?.body ?? ''
     for (const name of NAMES) expect(body).toContain(`"${name}"`)
     expect(body).not.toMatch(/built_in|"(?:local_shell|shell|apply_patch)_call/)
-    // Each argument of the functions, and what the calls and their outputs in the conversation said.
+    // Each argument of the functions, and the contents of the calls and their outputs in the conversation.
     for (const reported of ['working_directory', 'max_output_length', 'update_file', '/tmp', 'cat a.txt', 'No such file', 'exit_code'])
       expect(body).toContain(reported)
   })

@@ -1,4 +1,4 @@
-/** The subject of a request reaches the provider, or the request is a 400 that names it: a model never answers without it. */
+/** The essential content of a request reaches the provider, or the request is a 400 that names it: a model never answers without it. */
 import { describe, expect, test } from 'bun:test'
 
 import type { ClientDialect } from '../../src/canonical/call.ts'
@@ -17,7 +17,7 @@ const MODELS: Readonly<Record<UpstreamDialect, string>> = {
 interface Sent {
   readonly status: number
   readonly text: string
-  /** The body that went out; null for none. */
+  /** The body that was sent; null if none was. */
   readonly body: Readonly<Record<string, unknown>> | null
   readonly warnings: number
 }

@@ -1,4 +1,4 @@
-/** Messages of a chat client as vendors of Chat Completions take them, whether they are passed on or were translated. */
+/** Messages of a chat client in the form that vendors of Chat Completions accept, whether relayed or translated. */
 import { describe, expect, test } from 'bun:test'
 
 import * as fc from 'fast-check'
@@ -25,7 +25,7 @@ const LANES = ['relayed', 'translated'] as const
 
 const send = (lane: (typeof LANES)[number], vendor: string, request: object, more: Partial<Target> = {}): Sent => {
   const { call } = atOnce(chatFormat.parseCall(JsonBody.read(JSON.stringify({ model: 'a/b', ...request }))))
-  // Another interface's client with the same conversation.
+  // The same conversation from a client of another interface.
   return sendCall(lane === 'relayed' ? call : { ...call, dialect: 'responses' }, vendor, more)
 }
 
@@ -62,7 +62,7 @@ const listOf = (value: unknown): readonly Json[] => (Array.isArray(value) ? (val
 
 interface Rules {
   readonly named: readonly string[] | 'any'
-  /** Roles whose content may be a list of texts. */
+  /** The roles whose content may be a list of texts. */
   readonly lists: readonly string[] | 'any'
   readonly customTools?: true
   readonly mediaOfTools?: true
@@ -71,7 +71,7 @@ interface Rules {
   readonly files?: 'data' | 'document_url'
 }
 
-/** The rules in the vendors' documents and refusals. */
+/** The rules in the vendors' documentation and error messages. */
 const RULES: Readonly<Record<string, Rules>> = {
   openai: { named: 'any', lists: 'any', customTools: true, id: /^[\s\S]{1,40}$/, files: 'data' },
   openrouter: { named: 'any', lists: 'any', mediaOfTools: true },
@@ -84,7 +84,7 @@ const RULES: Readonly<Record<string, Rules>> = {
   vllm: { named: 'any', lists: 'any' },
 }
 
-/** Why a vendor would refuse the messages. */
+/** The reasons why a vendor would refuse the messages. */
 const refusals = (messages: readonly Json[], rules: Rules): string[] => {
   const found: string[] = []
   const ids = new Set<unknown>()
@@ -139,7 +139,7 @@ const isObjectText = (text: unknown): boolean => {
   }
 }
 
-/** Programs that count calls anew use few ids many times over. */
+/** Programs that restart their numbering use few ids many times. */
 const anyId = fc.constantFrom('a', 'b', 'call_1', 'abcDEF123', 'x'.repeat(50))
 const said = fc.integer({ min: 0, max: 9999 }).map((number) => `said-${number}.`)
 const texts = fc.array(said, { minLength: 1, maxLength: 3 }).map((all) => all.map((text) => ({ type: 'text', text })))

@@ -1,4 +1,4 @@
-/** A source stands at the text that it is a source of, in UTF-16 units of the whole answer. */
+/** A source is attached to the text that it supports, in UTF-16 units of the whole answer. */
 import { describe, expect, test } from 'bun:test'
 
 import { at } from '../support/json-at.ts'
@@ -12,7 +12,7 @@ interface Place {
   readonly text: string
 }
 
-/** Anthropic tells a block's sources before its text: each is a source of the whole block. */
+/** Anthropic sends a block's sources before its text: each applies to the whole block. */
 const reported = (): Place[] => {
   const blocks = new Map<number, { text: string; urls: string[] }>()
   for (const payload of recording('anthropic', 'anthropic-web-search-tool.1', true).payloads) {
@@ -80,7 +80,7 @@ describe('sources that Perplexity tells beside the choices', () => {
     object: 'chat.completion.chunk',
     choices: [{ index: 0, delta: { role: 'assistant', content }, finish_reason: null, ...more }],
   })
-  // They stand in each chunk, also before the first word.
+  // The sources are in each chunk, also before the first text.
   const chunks = [chunk(''), chunk('One [1].'), chunk(' Two [2][3].'), chunk('', { finish_reason: 'stop' })]
   const encode = (text: string) => [new TextEncoder().encode(text)]
   const streamed = {

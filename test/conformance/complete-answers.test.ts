@@ -1,6 +1,6 @@
 /**
- * An upstream of the client's own dialect that leaves out what strict clients need: it is added, and nothing else is
- * touched (docs/contract/chat-completions.md#answer).
+ * An upstream of the client's own dialect that leaves out what strict clients need: the missing members are added, and nothing else is
+ * changed (docs/contract/chat-completions.md#answer).
  */
 import { describe, expect, test } from 'bun:test'
 
@@ -19,7 +19,7 @@ import { reported, whole } from '../support/upstream-replies.ts'
 
 const ask = async (client: ClientDialect, reply: Reply): Promise<string> => (await replayReply(client, OWN_DIALECT[client], reply)).text
 
-/** All that the strict client reads, none of it passed over as unknown. */
+/** Everything must be known to the strict client: nothing is read as unknown. */
 const strictly = (schema: { parse(value: unknown): unknown }, value: unknown): void =>
   expect(JSON.stringify(schema.parse(value))).not.toContain('"UNKNOWN"')
 
@@ -84,7 +84,7 @@ describe('responses', () => {
     strictly(OpenResponsesResult$inboundSchema, JSON.parse(text))
     const answer = await openAi(text, 'application/json').responses.create({ model: 'm', input: 'x' })
     expect(answer).toMatchObject({ status: 'completed', output: [message, call], parallel_tool_calls: true, x: 1.5 })
-    expect(answer.tools).toHaveLength(1) // the request's
+    expect(answer.tools).toHaveLength(1) // the tools of the request
   })
 
   test('events without numbers, chances, names and contents', async () => {

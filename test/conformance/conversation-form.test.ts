@@ -1,4 +1,4 @@
-/** A conversation whose form is none is a 400 that names the place, whether it is translated or passed on (decisions/0092). */
+/** A malformed conversation is a 400 that names the place, whether it is translated or relayed (decisions/0092). */
 import { describe, expect, test } from 'bun:test'
 
 import type { ClientDialect } from '../../src/canonical/call.ts'
@@ -10,9 +10,9 @@ const VENDORS: Readonly<Record<ClientDialect, string>> = { chat: 'openai', respo
 const FIELDS: Readonly<Record<ClientDialect, string>> = { chat: 'messages', responses: 'input', messages: 'messages' }
 
 interface Sent {
-  /** The error that refused it; null where it went out. */
+  /** The error that refused the request; null if it was sent. */
   readonly refusal: GatewayError | null
-  /** The body that went out, as text; null for none. */
+  /** The body that was sent, as text; null if none was. */
   readonly sent: string | null
 }
 
@@ -33,7 +33,7 @@ const send = async (client: ClientDialect, dialect: UpstreamDialect, slug: strin
 }
 
 const HI = { role: 'user', content: 'Hi' }
-/** Makes the conversation too large to be parsed where it is passed on. */
+/** Makes the conversation too large to be parsed when it is relayed. */
 const LONG = { role: 'user', content: 'Hi. '.repeat(20_000) }
 const said = (content: unknown) => [HI, { role: 'user', content }]
 

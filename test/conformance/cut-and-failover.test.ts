@@ -1,4 +1,4 @@
-/** A stream that breaks at any byte: before content another provider answers it whole, after content nobody does. */
+/** A stream that breaks at any byte: before the first content another provider answers it whole, after that none does. */
 import { expect, test } from 'bun:test'
 
 import { CLIENT_DIALECTS } from '../../src/canonical/call.ts'
@@ -8,7 +8,7 @@ import { question, replay, type Reply } from '../support/replay.ts'
 import { chunk, reported } from '../support/upstream-replies.ts'
 
 const SPARE: Reply = reported('openai-chat', chunk({ role: 'assistant', content: 'From the spare.' }), chunk({}, 'stop'))
-/** So many positions of a stream; of one that is no longer, every one. */
+/** The most positions of a stream that are tried; in a shorter stream all are. */
 const POSITIONS_MAX = 500
 
 for (const dialect of UPSTREAM_DIALECTS) {
@@ -37,7 +37,7 @@ for (const dialect of UPSTREAM_DIALECTS) {
             expect([end, text.includes('From the spare.'), delivered]).toEqual(['normal', true, false])
             expect(run?.log.attempts.map(({ error }) => error?.type ?? null)).toEqual(['provider_unavailable', null])
           } else {
-            // From the first byte of content on it is this answer or none.
+            // From the first byte of content on, there is this answer or none.
             delivered = true
             expect(text).not.toContain('From the spare.')
             expect(end === 'error' || run?.log.error === null).toBe(true)

@@ -1,4 +1,4 @@
-/** An upstream that is cut, at whatever byte: no official client of any interface takes what it reads for an answer that ended. */
+/** An upstream that is cut at any byte: no official client of any interface takes the result for a complete answer. */
 import { createAnthropic } from '@ai-sdk/anthropic'
 import { createOpenAI } from '@ai-sdk/openai'
 import { createOpenRouter } from '@openrouter/ai-sdk-provider'
@@ -13,13 +13,13 @@ import { bytesUntilEnd } from '../support/cut-points.ts'
 import { ALL_RECORDINGS, type Recording } from '../support/recordings.ts'
 import { replayReply } from '../support/replay.ts'
 
-/** Says whether a client that reads this stream reports that the answer ended as answers end. */
+/** Says whether a client that reads this stream reports a normal end of the answer. */
 type Reader = (body: string) => Promise<boolean>
 
 const saying = (body: string): typeof fetch =>
   (async () => new Response(body, { headers: { 'content-type': 'text/event-stream' } })) as unknown as typeof fetch
 
-/** Not normal is what is thrown. */
+/** A thrown error is not a normal end. */
 const unlessThrown = async (read: () => Promise<boolean>): Promise<boolean> => {
   try {
     return await read()
@@ -93,10 +93,10 @@ const READERS: Readonly<Record<ClientDialect, Readonly<Record<string, Reader>>>>
   },
 }
 
-/** For every upstream dialect, a stream with text and two calls, small enough to be cut everywhere. */
+/** For every upstream dialect, a stream with text and two calls, small enough to be cut at every byte. */
 const CUT = ALL_RECORDINGS.filter(({ stream, name }) => stream && name === 'parallel-calls')
 
-/** The stream that a client gets where the upstream is cut, at each byte; what is the same, once, with the first byte of it. */
+/** The streams that a client gets if the upstream is cut at each byte; equal streams once, with the first such byte. */
 const cutAnswers = async ({ dialect, bytes, ...recording }: Recording, client: ClientDialect): Promise<Map<string, number>> => {
   const answers = new Map<string, number>()
   const end = bytesUntilEnd({ dialect, bytes, ...recording })

@@ -1,4 +1,4 @@
-/** An upstream that breaks off, wherever, never looks like one that ended. */
+/** An upstream that breaks off, at whatever point, never looks like one that ended. */
 import { describe, expect, test } from 'bun:test'
 
 import { CLIENT_DIALECTS } from '../../src/canonical/call.ts'

@@ -1,4 +1,4 @@
-/** The choice of a tool that is not there, at providers of all dialects: a demanded call is never dropped without a word. */
+/** The choice of a tool that does not exist, with providers of all dialects: a demanded call is never dropped silently. */
 import { describe, expect, test } from 'bun:test'
 
 import { CLIENT_DIALECTS, type ClientDialect } from '../../src/canonical/call.ts'
@@ -19,7 +19,7 @@ const NAMED: Readonly<Record<ClientDialect, unknown>> = {
   messages: { type: 'tool', name: 'get_wether' },
 }
 
-/** A provider of the client's own dialect gets the client's own words. */
+/** A provider of the client's own dialect gets the client's own JSON. */
 const PAIRS = CLIENT_DIALECTS.flatMap((client) =>
   UPSTREAM_DIALECTS.filter((dialect) => dialect !== OWN_DIALECT[client]).map((dialect) => [client, dialect] as const),
 )

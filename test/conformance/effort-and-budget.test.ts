@@ -1,4 +1,4 @@
-/** An effort and a budget of tokens for one thinking: a provider that has no word for both gets one of them, and the client is told which. */
+/** An effort and a token budget for the same thinking: a provider that cannot take both gets one of them, and the client is told which. */
 import { describe, expect, test } from 'bun:test'
 
 import { CLIENT_DIALECTS, type ClientDialect } from '../../src/canonical/call.ts'

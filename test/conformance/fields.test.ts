@@ -1,4 +1,7 @@
-/** The table of request fields (src/providers/loss-table.ts, docs/translation.md) against what is really sent: nothing is silent. */
+/**
+ * Checks the table of request fields (src/providers/loss-table.ts, docs/translation.md) against what is really sent: nothing is lost
+ * silently.
+ */
 import { describe, expect, test } from 'bun:test'
 
 import { CLIENT_DIALECTS, type ClientDialect } from '../../src/canonical/call.ts'
@@ -8,7 +11,7 @@ import { REQUEST_FIELDS, settingFields } from '../../src/request-fields/request-
 import { recording, UPSTREAM_DIALECTS, type UpstreamDialect } from '../support/recordings.ts'
 import { MODEL, question, replay } from '../support/replay.ts'
 
-/** Models that know as much of their dialect as any. */
+/** Models that support as much of their dialect as any. */
 const MODELS: Readonly<Record<UpstreamDialect, string>> = {
   'openai-chat': 'local-model',
   'openai-responses': 'gpt-5.4',
@@ -32,7 +35,7 @@ const IN_ALL = {
   extra_headers: { authorization: 'k' },
   trace: { trace_id: 't-1' },
   stop_server_tools_when: [{ type: 'step_count_is', step_count: 1 }],
-  // So many tools that those of the request are not withheld.
+  // More than the tools of the request, so that those are not withheld.
   deferred_tools: { profile: 'universal', protocol: 'v1', validation: 'runtime', search: { type: 'bm25' }, min_deferred_tools: 99 },
 }
 const IN_OPENAI = {
@@ -40,11 +43,11 @@ const IN_OPENAI = {
   debug: { echo_upstream_body: true },
 }
 
-/** The fields that are nothing but a setting. */
+/** The fields that only express a setting. */
 const settingSamples = (client: ClientDialect): Readonly<Record<string, unknown>> =>
   Object.fromEntries([...settingFields(client)].flatMap(([name, fields]) => fields.map((field) => [field, SETTING_SAMPLES[name]])))
 
-/** A value for each field that asks for something. */
+/** A value with an effect for each field. */
 const SAMPLES: Readonly<Record<ClientDialect, Readonly<Record<string, unknown>>>> = {
   chat: {
     ...settingSamples('chat'),
@@ -124,16 +127,16 @@ const SAMPLES: Readonly<Record<ClientDialect, Readonly<Record<string, unknown>>>
 const ELSEWHERE: ReadonlySet<string> = new Set(['model', 'stream', 'preset'])
 
 /**
- * The fields that a vendor of the dialect takes and an unknown server, which stands here for them, is not known to; and Google's
- * search, which cannot stand beside the functions of the question.
+ * Fields that some vendors of the dialect accept, but not the unknown server that these tests use; and Google's search, which cannot be
+ * combined with the functions in the request.
  */
 const BY_VENDOR: ReadonlySet<string> = new Set(['cache_control', 'web_search_options'])
 
-/** They ask for what is done without them: that nothing is stored, that the use is told, that thinking nobody asked for is not shown. */
+/** They ask for the default behaviour: nothing is stored, usage is reported, and thinking that nobody asked for is not shown. */
 const SAYS_NOTHING: ReadonlySet<string> = new Set(['store', 'stream_options', 'include_reasoning'])
 
 interface Sent {
-  /** The status of the answer, or of the error in it. */
+  /** The status of the response, or of the error in its body. */
   readonly status: number
   readonly body: Record<string, unknown> | null
   readonly warned: readonly string[]
@@ -145,7 +148,7 @@ const send = async (client: ClientDialect, dialect: UpstreamDialect, more: Reado
     client,
     upstreams: [{ dialect, reply, model: MODELS[dialect] }],
     body: { ...question(client, false), ...(client === 'messages' ? { max_tokens: 5000 } : {}), ...more },
-    // A tier is passed on where its price is known.
+    // A tier is passed on only if its price is known.
     priorityPrices: { prompt: 2, completion: 4 },
     headers: { 'x-service-metadata': 'enabled' },
   }).catch((error: { status?: number }) => ({ status: error.status ?? 0, sent: [], text: '{}' }))
@@ -189,7 +192,7 @@ for (const client of CLIENT_DIALECTS) {
             expect(warned).toEqual([])
           } else {
             const reported = names(warned, field)
-            // It is told, or it has changed what is sent: nothing is silent.
+            // The field is reported, or it changed what is sent: nothing is lost silently.
             if (!SAYS_NOTHING.has(field)) expect(reported || JSON.stringify(body) !== JSON.stringify(plain.body)).toBe(true)
             if (outcomes.includes('dropped')) expect(reported).toBe(true)
             else if (!SAYS_NOTHING.has(field) && !BY_VENDOR.has(field)) expect(body).not.toEqual(plain.body)

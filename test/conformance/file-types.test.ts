@@ -1,4 +1,4 @@
-/** Files as base64 alone: the type that a provider needs beside the bytes is the one that the file's name says. */
+/** Files as base64 without a type: the type that a provider needs comes from the file's name. */
 import { describe, expect, test } from 'bun:test'
 
 import { recording, type UpstreamDialect } from '../support/recordings.ts'

@@ -1,4 +1,7 @@
-/** Readings of clients, kept to be looked at: `UPDATE_GOLDENS=1 npm test -- test/conformance/goldens.test.ts` writes them anew; read the diff. */
+/**
+ * Golden readings of clients, kept for inspection: `UPDATE_GOLDENS=1 npm test -- test/conformance/goldens.test.ts` writes them anew; read
+ * the diff.
+ */
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -45,7 +48,7 @@ const RUN_MAX = 8
 const FIRST = 3
 const LAST = 2
 
-/** The beginning and the end of a long run of frames that differ in their text only: the hash vouches for the rest. */
+/** Keeps the beginning and the end of a long run of frames that differ only in their text; a hash covers the rest. */
 const shortened = (text: string): string => {
   const runs: { readonly shape: string; readonly frames: string[] }[] = []
   for (const frame of text.split(/(?<=\n\n)/)) {
@@ -63,7 +66,7 @@ const elided = (frames: readonly string[]): string => {
   return `${frames.slice(0, FIRST).join('')}… ${middle.length} frames like these, sha256 ${hash}\n\n${frames.slice(-LAST).join('')}`
 }
 
-/** Keys and literals; a string that is a value is any string, a number any number. */
+/** Keeps keys and literals; all string values are equal, and so are all numbers. */
 const shapeOf = (frame: string): string =>
   frame.replaceAll(TOKEN, (token) => (token.startsWith('"') ? (token.endsWith(':') ? token : '""') : '0'))
 

@@ -1,4 +1,4 @@
-/** Google refuses, or thinks worse of, a turn whose signatures moved: what a client sends back as it came reaches Google as it was. */
+/** Google refuses, or reasons worse on, a turn whose signatures moved: what a client sends back unchanged reaches Google unchanged. */
 import { describe, expect, test } from 'bun:test'
 
 import { CLIENT_DIALECTS, type ClientDialect } from '../../src/canonical/call.ts'
@@ -40,7 +40,7 @@ interface Answer {
 
 const MORE = { role: 'user', content: 'More' }
 
-/** The conversation with the answer as it came, and what follows it. */
+/** The conversation with the answer unchanged, and the next message. */
 const NEXT: Readonly<Record<ClientDialect, (asked: Readonly<Record<string, unknown>>, answer: Answer) => object>> = {
   chat: ({ messages }, { choices: [{ message }] }) => {
     const results = (message.tool_calls ?? []).map(({ id }) => ({ role: 'tool', tool_call_id: id, content: 'r' }))

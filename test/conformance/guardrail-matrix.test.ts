@@ -19,11 +19,11 @@ import { reportedBytes } from '../support/reported-answers.ts'
 import { whole } from '../support/upstream-replies.ts'
 
 const SECRET = 'jane@example.com'
-/** The words of the caller; the Responses dialect echoes instructions. */
+/** The text of the caller, which the Responses dialect echoes in its instructions. */
 const ASKED = 'john@sample.org'
 const SAID = `Write to ${SECRET} today.`
 
-/** The address is split over frames, within words and at its sign; each frame arrives by itself, or all at once. */
+/** The address is split over frames, within words and at its `@`; frames arrive one by one, or all at once. */
 const streamOf = (dialect: UpstreamDialect, atOnce = false): Reply => {
   const bytes = reportedBytes(dialect, {
     text: ['Write to ja', 'ne', '@', 'exam', 'ple.c', 'om', ' today', '.'],
@@ -90,7 +90,7 @@ const asking = (client: ClientDialect, stream: boolean, preset: boolean): Readon
   return preset ? { ...body, model: '@preset/house' } : body
 }
 
-/** Its system prompt names the address too. */
+/** The preset's system prompt contains the address too. */
 const presets = {
   serve: () => ({
     preset: { id: 'preset-1', slug: 'house', status: 'active' },
@@ -256,7 +256,7 @@ describe('output, block: no other provider is asked, none is blamed, and what wa
         })
         expect(sent).toHaveLength(1)
         expect(run?.bill.cost.totalNanos).toBeGreaterThan(0)
-        // An answer cut off is counted by what was said; a whole one by its provider.
+        // An answer that was cut off is counted by its text; a whole one by its provider.
         if (!stream) expect(run?.bill.usage).toMatchObject({ inputFresh: 7, output: 3 })
         if (run?.log.attempts[0] === undefined) throw new Error('no attempt')
         const failure = { error: run.log.error ?? new GatewayError('server'), zone: 'sent', upstreamStatus: 200 } as const

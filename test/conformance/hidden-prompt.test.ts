@@ -1,4 +1,4 @@
-/** A preset's system prompt is for management keys to read: no answer, echo or dry run tells it (docs/contract/presets.md#secrets). */
+/** Only management keys may read a preset's system prompt: no answer, echo or dry run reveals it (docs/contract/presets.md#secrets). */
 import { describe, expect, test } from 'bun:test'
 
 import { CLIENT_DIALECTS, type ClientDialect } from '../../src/canonical/call.ts'

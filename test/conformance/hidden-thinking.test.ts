@@ -1,4 +1,4 @@
-/** Thinking that a client asked not to be shown is not shown, whatever the provider sends (docs/contract/requests.md#reasoning). */
+/** Thinking is hidden if the client asked for that, whatever the provider sends (docs/contract/requests.md#reasoning). */
 import { describe, expect, test } from 'bun:test'
 
 import { CLIENT_DIALECTS, type ClientDialect } from '../../src/canonical/call.ts'
@@ -17,7 +17,7 @@ const answered = async (client: ClientDialect, { dialect, stream, bytes }: Recor
   return (await replay({ client, upstreams, body: { ...question(client, stream), ...more } })).text
 }
 
-/** As it stands in the answer; each piece of a stream has at least a few characters of it. */
+/** The text as the JSON of an answer has it; each piece of a stream has at least a few characters of it. */
 const inJson = (text: string): string => JSON.stringify(text.slice(0, 24)).slice(1, -1)
 
 const withoutThinking = (reading: Reading): object => ({ ...reading, reasoning: '' })

@@ -1,4 +1,4 @@
-/** The hold for a request is never less than what the body that leaves may cost, whatever the client wrote into it. */
+/** The hold for a request is never less than the possible cost of the body that is sent, whatever the client wrote into it. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 
@@ -29,11 +29,11 @@ const SCOPE: Scope = {
 }
 
 const REFUSED: Reply = { status: 500, type: 'application/json', pieces: [] }
-/** Four times the largest limit that there can be: what may cost as much is let in nowhere. */
+/** Four times the largest possible limit: a request that may cost this much is never admitted. */
 const MOST_NANOS = 4e15
 const PRICES = { prompt: 3, completion: 15 }
 
-/** The hold before each body left, and the body. `grows`: whether there is room for more than was held first. */
+/** The hold before each body was sent, and the body. `grows`: whether there is room for more than the first hold. */
 const sendBody = async (client: ClientDialect, dialect: (typeof DIALECTS)[number], body: string, grows = true) => {
   let heldNanos = 0
   let growths = 0
@@ -97,7 +97,7 @@ const messagesPart = fc.constantFrom<object>(
 const PARTS = { chat: chatPart, responses: responsesPart, messages: messagesPart }
 
 const number = fc.oneof(fc.integer({ min: 1, max: 100_000 }), fc.integer({ min: 1, max: 64 }))
-/** A number, or a text that a server may read as one. */
+/** A number, or a string that a server may read as one. */
 const numeral = fc.oneof(
   number,
   number.map(String),
@@ -112,7 +112,7 @@ const SETTINGS = {
     { requiredKeys: [] },
   ),
 }
-/** One or none: most of them are refused where a server may take them for a field that is known. */
+/** At most one, since most of them are refused if a server may take them for a known field. */
 const HOSTILE: fc.Arbitrary<object> = fc.oneof(
   fc.constant({}),
   fc.record({ n: fc.integer({ min: 1, max: 8 }) }),
@@ -146,7 +146,7 @@ const bodyOf = (client: ClientDialect) =>
       }
     })
 
-/** The same JSON with letters of its names and texts escaped. */
+/** The same JSON with some letters of its names and texts escaped. */
 const escaped = (json: string, every: number): string =>
   json.replaceAll(/(?<=")[a-z]/g, (letter: string, at: number) => (at % every === 0 ? `\\u00${letter.charCodeAt(0).toString(16)}` : letter))
 
@@ -188,7 +188,7 @@ test('without a limit of its own, a request gets from a dialect that wants one t
 })
 
 test('a body that turns out to be dearer than there is room for does not leave, with its real status', async () => {
-  // Quotes of an object become escapes in the text of a call.
+  // Quotes in an object become escapes in the text of a call.
   const input = Object.fromEntries(Array.from({ length: 2000 }, (_, index) => [`"${index}"`, '"']))
   const messages = [
     { role: 'user', content: 'Hi' },

@@ -1,6 +1,6 @@
 /**
- * Thinking between words and calls goes back where it stood (docs/contract/requests.md#proofs-of-reasoning): a chat message has
- * one place for all thinking, one for the text and one for the calls, and makers of proofs refuse a turn in another order.
+ * Thinking between text and calls is sent back in its place (docs/contract/requests.md#proofs-of-reasoning): a chat message has one field
+ * for all thinking, one for the text and one for the calls, and vendors that sign thinking refuse a turn in another order.
  */
 import { describe, expect, test } from 'bun:test'
 
@@ -12,7 +12,7 @@ import { reported, whole } from '../support/upstream-replies.ts'
 
 type Dialect = 'anthropic' | 'bedrock' | 'openai-responses'
 
-/** Words and thinking, named by their first letter; a call by its id. */
+/** Text and thinking, named by their first letter; a call by its id. */
 type Turn = readonly string[]
 
 const TURNS: readonly Turn[] = [
@@ -104,7 +104,7 @@ const ANSWERS: Readonly<Record<Dialect, (turn: Turn) => unknown>> = {
   }),
 }
 
-/** The blocks of a stream of Claude's, each begun, told in two pieces, and ended. */
+/** The blocks of a Claude stream, each opened, sent in two pieces, and closed. */
 const claudeStream = (turn: Turn): Reply =>
   reported(
     'anthropic',
@@ -134,7 +134,7 @@ const claudeStream = (turn: Turn): Reply =>
     { type: 'message_stop' },
   )
 
-/** The assistant's turn of a request, as its provider gave it: without what is ours or says nothing. */
+/** The assistant's turn in a request, as its provider gave it: without members that are ours or say nothing. */
 const SENT: Readonly<Record<Dialect, (body: unknown) => unknown>> = {
   anthropic: (body) => at(body, 'messages', 1, 'content'),
   bedrock: (body) => at(body, 'messages', 1, 'content'),
@@ -166,7 +166,7 @@ const ask = async (
 
 const HI = { role: 'user', content: 'Hi' }
 
-/** The turn that goes up when the client brings its message back with the results of its calls. */
+/** The turn that is sent when the client sends its message back with the results of its calls. */
 const broughtBack = async (dialect: Dialect, message: JsonObject, turn: Turn): Promise<unknown> => {
   const calls = (message['tool_calls'] ?? []) as readonly JsonObject[]
   const results = calls.map(({ id }) => ({ role: 'tool', tool_call_id: id, content: 'done' }))
@@ -181,7 +181,7 @@ const wholeMessage = async (dialect: Dialect, turn: Turn): Promise<JsonObject> =
 
 const detailsOf = (message: JsonObject): readonly JsonObject[] => message['reasoning_details'] as readonly JsonObject[]
 
-/** As the model's own order but for what its dialect does not want back. */
+/** The model's own order, without what its dialect does not want back. */
 const comparable = (dialect: Dialect, blocks: unknown): unknown =>
   dialect === 'openai-responses'
     ? (blocks as readonly JsonObject[]).map((item) => [
@@ -201,7 +201,7 @@ for (const dialect of ['anthropic', 'bedrock', 'openai-responses'] as const) {
 }
 
 describe('a client of a stream', () => {
-  /** The messages that clients make of the chunks: with every piece as it came, or with the pieces of an index in one. */
+  /** The messages that clients build from the chunks: with every piece separate, or with the pieces of an index joined. */
   const streamedMessage = async (turn: Turn, joined: boolean): Promise<JsonObject> => {
     const { text } = await ask('anthropic', [HI], claudeStream(turn), true)
     let content = ''
@@ -214,7 +214,7 @@ describe('a client of a stream', () => {
       for (const piece of (delta['reasoning_details'] ?? []) as readonly JsonObject[]) {
         const open = details.at(-1)
         if (!joined || open === undefined || open['index'] !== piece['index']) details.push(piece)
-        // The first piece's id stays, as some programs have it.
+        // The id of the first piece is kept, as some programs do.
         else
           details[details.length - 1] = {
             ...piece,

@@ -1,6 +1,6 @@
 /**
- * Golden invoices: what a recorded use costs, worked out by hand beside it. Prices are in dollars per million tokens, so
- * tokens times price is millionths of a dollar, a thousand nano-dollars each.
+ * Golden invoices: the cost of recorded usage, calculated by hand beside it. Prices are in dollars per million tokens, so tokens times
+ * price is millionths of a dollar, a thousand nano-dollars each.
  */
 import { describe, expect, test } from 'bun:test'
 
@@ -14,7 +14,7 @@ interface Invoice {
   readonly name: string
   readonly stream: boolean
   readonly prices: PriceEntry
-  /** By hand, with the sum that makes it. */
+  /** Calculated by hand, as in the comment above it. */
   readonly nanos: number
 }
 
@@ -34,15 +34,15 @@ const INVOICES: readonly Invoice[] = [
   { dialect: 'anthropic', name: 'cache-usage', stream: true, prices: SONNET, nanos: 3_135_000 },
   // 15 665×3 + 795×15 = 46 995 + 11 925, and a cent for the one search
   { dialect: 'anthropic', name: 'anthropic-web-search-tool.1', stream: true, prices: { ...SONNET, web_search: 0.01 }, nanos: 68_920_000 },
-  // 9×2 + (29 + 282 thoughts)×12 = 18 + 3732: thoughts come beside the candidates' count
+  // 9×2 + (29 + 282 thoughts)×12 = 18 + 3732: the candidates' count excludes thoughts
   { dialect: 'google', name: 'google-reasoning', stream: false, prices: GEMINI, nanos: 3_750_000 },
-  // (2048 − 1920)×2 = 256, 1920×0.2 = 384, (4 + 60 thoughts)×12 = 768: what is cached is within the prompt's count
+  // (2048 − 1920)×2 = 256, 1920×0.2 = 384, (4 + 60 thoughts)×12 = 768: the prompt's count includes cached tokens
   { dialect: 'google', name: 'cache-usage', stream: true, prices: GEMINI, nanos: 1_408_000 },
-  // (339 − 320)×0.28 = 5.32, 320×0.028 = 8.96, 92×0.42 = 38.64: thinking is within the completion's count
+  // (339 − 320)×0.28 = 5.32, 320×0.028 = 8.96, 92×0.42 = 38.64: the completion's count includes thinking
   { dialect: 'openai-chat', name: 'deepseek-tool-call', stream: false, prices: DEEPSEEK, nanos: 52_920 },
   // 218×0.59 = 128.62, 15×0.79 = 11.85
   { dialect: 'openai-chat', name: 'groq-tool-call', stream: false, prices: LLAMA, nanos: 140_470 },
-  // 210×0.59 = 123.9, 15×0.79 = 11.85: the use is told twice, in the vendor's own member too
+  // 210×0.59 = 123.9, 15×0.79 = 11.85: usage is reported twice, in the vendor's own member too
   { dialect: 'openai-chat', name: 'groq-tool-call', stream: true, prices: LLAMA, nanos: 135_750 },
   // 10×2 + 46×5 = 20 + 230
   { dialect: 'openai-chat', name: 'mistral-reasoning', stream: false, prices: { prompt: 2, completion: 5 }, nanos: 250_000 },
@@ -58,7 +58,7 @@ const INVOICES: readonly Invoice[] = [
   { dialect: 'openai-responses', name: 'openai-custom-tool.1', stream: true, prices: CODEX, nanos: 367_500 },
   // (7243 − 3072)×1.75 = 7299.25, 3072×0.175 = 537.6, 423×14 = 5922
   { dialect: 'openai-responses', name: 'openai-phase.1', stream: false, prices: CODEX, nanos: 13_758_850 },
-  // above 7000 input tokens, cached ones included, all of it is dearer: 4171×3.5 = 14 598.5, 3072×0.35 = 1075.2, 423×21 = 8883
+  // above 7000 input tokens, cached ones included, all tokens cost more: 4171×3.5 = 14 598.5, 3072×0.35 = 1075.2, 423×21 = 8883
   {
     dialect: 'openai-responses',
     name: 'openai-phase.1',

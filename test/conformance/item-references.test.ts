@@ -1,4 +1,7 @@
-/** Programs that think their answers are stored, as the Vercel AI SDK by default: nothing is, and the conversation goes on. */
+/**
+ * Programs that assume that their answers are stored, as the Vercel AI SDK does by default: nothing is stored, but the conversation goes
+ * on.
+ */
 import { createOpenAI } from '@ai-sdk/openai'
 import { generateText, type ModelMessage } from 'ai'
 import { describe, expect, test } from 'bun:test'

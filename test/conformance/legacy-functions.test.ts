@@ -1,4 +1,4 @@
-/** The older words of Chat Completions for tools, from clients and from upstreams: what everybody else knows, and back. */
+/** The older fields of Chat Completions for tools, from clients and from upstreams: translated to the present ones, and back. */
 import { describe, expect, test } from 'bun:test'
 
 import { streamEvents } from '../support/client-stream.ts'

@@ -1,4 +1,4 @@
-/** Every stream of every pair is one that its dialect allows: framed, numbered, closed, ended once. */
+/** Every stream of every pair follows its dialect: framing, numbering, closing, a single end. */
 import { describe, expect, test } from 'bun:test'
 
 import { ChatStreamChunk$inboundSchema } from '@openrouter/sdk/models/chatstreamchunk.js'

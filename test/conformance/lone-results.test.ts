@@ -1,4 +1,4 @@
-/** Calls and results of Codex and other agents that do not match: no provider has to refuse them, and nothing is lost. */
+/** Unmatched calls and results of Codex and other agents: no provider needs to refuse them, and nothing is lost. */
 import { describe, expect, test } from 'bun:test'
 
 import { at } from '../support/json-at.ts'

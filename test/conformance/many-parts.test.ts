@@ -26,7 +26,7 @@ const message = (content: readonly object[]): object => ({
   usage: { input_tokens: 1, output_tokens: 1 },
 })
 
-/** A whole answer of so many calls; one part more is the choice of Chat Completions, or the candidate of Google. */
+/** A whole answer with this many calls; the choice of Chat Completions, or Google's candidate, counts as one part more. */
 const calls: Readonly<Record<Dialect, (count: number) => object>> = {
   'openai-chat': (count) => ({
     id: 'a',

@@ -1,4 +1,4 @@
-/** Arguments of tools are the model's and the client's own: numbers beyond a double reach the other side as they are written. */
+/** Tool arguments belong to the model and the client: numbers too precise for a double reach the other side as they are written. */
 import { describe, expect, test } from 'bun:test'
 
 import { CLIENT_DIALECTS } from '../../src/canonical/call.ts'

@@ -1,4 +1,7 @@
-/** The table of parts, tools and formats (src/providers/loss-table.ts, docs/translation.md) against what is really sent: nothing is silent. */
+/**
+ * Checks the table of parts, tools and formats (src/providers/loss-table.ts, docs/translation.md) against what is really sent: nothing is
+ * lost silently.
+ */
 import { describe, expect, test } from 'bun:test'
 
 import type { ClientDialect } from '../../src/canonical/call.ts'
@@ -7,7 +10,7 @@ import { PART_OUTCOMES } from '../../src/providers/loss-table.ts'
 import { recording, UPSTREAM_DIALECTS, type UpstreamDialect } from '../support/recordings.ts'
 import { MODEL, OWN_DIALECT, replay } from '../support/replay.ts'
 
-/** A model of each dialect that knows as much of it as any. */
+/** A model of each dialect that supports as much of it as any. */
 const MODELS: Readonly<Record<UpstreamDialect, string>> = {
   'openai-chat': 'gpt-4.1',
   'openai-responses': 'gpt-5.4',
@@ -16,7 +19,7 @@ const MODELS: Readonly<Record<UpstreamDialect, string>> = {
   bedrock: 'anthropic.claude-sonnet-4-5-20250929-v1:0',
 }
 
-/** The settings that Bedrock's other models know and Claude does not. */
+/** Models of Bedrock that support what Claude does not. */
 const OTHER_MODELS: Readonly<Partial<Record<string, string>>> = {
   audio: 'amazon.nova-2-omni-v1:0',
   'video as data': 'amazon.nova-2-omni-v1:0',
@@ -30,7 +33,7 @@ const asked = { role: 'user', content: 'Hi' }
 interface Case {
   readonly client: ClientDialect
   readonly body: object
-  /** The field in the upstream's request where it is not lost. */
+  /** The text to look for in the upstream's request, unless it is lost. */
   readonly mark: string
 }
 
@@ -39,7 +42,7 @@ const inResponses = (mark: string, body: object): Case => ({ client: 'responses'
 const inMessages = (mark: string, body: object): Case => ({ client: 'messages', mark, body: { max_tokens: 5000, ...body } })
 const ofUser = (mark: string, part: object): Case[] => [inChat(mark, { messages: [user({ type: 'text', text: 'Hi' }, part)] })]
 
-/** A turn that called `look`, its result, and what else its messages hold. */
+/** A turn that called `look`, its result, and further contents of its messages. */
 const looked = (mark: string, result: object, more: object = {}): Case =>
   inMessages(mark, {
     messages: [
@@ -58,7 +61,7 @@ const FORMATS: Readonly<Partial<Record<UpstreamDialect, ReasoningFormat>>> = {
   bedrock: 'anthropic-claude-v1',
 }
 
-/** By a Responses client, whose field takes the proofs of all. */
+/** From a Responses client, whose field takes the proofs of all formats. */
 const thought = (format: ReasoningFormat): Case =>
   inResponses('cHJvb2Y', {
     input: [
@@ -83,7 +86,7 @@ const thought = (format: ReasoningFormat): Case =>
 const SCHEMA = { type: 'object', properties: { weather_7: { type: 'string' } }, required: ['weather_7'], additionalProperties: false }
 const site = { url: `${URL}/source`, title: 'A', start_index: 0, end_index: 2 }
 
-/** Where there is no word for JSON alone, the model is asked for it. */
+/** If the dialect has no setting for JSON, the prompt asks the model for it. */
 const jsonWord = (dialect: UpstreamDialect): string => (dialect === 'anthropic' || dialect === 'bedrock' ? 'one JSON object' : 'json')
 
 const CASES: Readonly<Record<string, (dialect: UpstreamDialect) => readonly Case[]>> = {
@@ -115,7 +118,7 @@ const CASES: Readonly<Record<string, (dialect: UpstreamDialect) => readonly Case
     inResponses('JVBERi0=', { input: [user({ type: 'input_file', file_data: 'JVBERi0=', filename: 'a.pdf' })] }),
   ],
   'file by its URL': (dialect) =>
-    // OpenAI's own chat takes data only; other vendors of the dialect take both.
+    // OpenAI's own Chat Completions takes only inline data; other vendors of the dialect take URLs too.
     [
       inMessages(`${URL}/a.pdf`, {
         messages: [user({ type: 'text', text: 'Hi' }, { type: 'document', source: { type: 'url', url: `${URL}/a.pdf` } })],

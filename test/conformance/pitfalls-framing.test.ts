@@ -1,4 +1,6 @@
-/** Faults that hurt the users of other gateways (docs/contract/streams.md#reading-providers): how providers frame and count what they say. */
+/**
+ * Faults that hurt the users of other gateways (docs/contract/streams.md#reading-providers): how providers frame and count their output.
+ */
 import { describe, expect, test } from 'bun:test'
 
 import { StreamEvents$inboundSchema } from '@openrouter/sdk/models/streamevents.js'

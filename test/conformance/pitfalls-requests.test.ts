@@ -1,4 +1,4 @@
-/** Requests that hurt the users of other gateways (docs/contract/requests.md#losses): what of them reaches a provider. */
+/** Requests that hurt the users of other gateways (docs/contract/requests.md#losses): which parts of them reach a provider. */
 import { describe, expect, test } from 'bun:test'
 
 import { CLIENT_DIALECTS, type ClientDialect } from '../../src/canonical/call.ts'
@@ -134,7 +134,7 @@ describe('requests', () => {
       expect(history.indexOf('Be brief from now on.')).toBeGreaterThan(history.indexOf('two'))
       expect(history.indexOf('three')).toBeGreaterThan(history.indexOf('Be brief from now on.'))
       const shared = JSON.stringify(before.body[field[dialect]]).split('again')[0] ?? ''
-      // Up to where the new message begins.
+      // Compares up to the beginning of the new message.
       expect(history.slice(0, history.indexOf('two') + 3)).toBe(shared.slice(0, shared.indexOf('two') + 3))
     }
   })

@@ -1,4 +1,4 @@
-/** Faults that hurt the users of other gateways (docs/contract/streams.md#lifecycle): how streams are told, end and fail. */
+/** Faults that hurt the users of other gateways (docs/contract/streams.md#lifecycle): how streams are written, end and fail. */
 import { describe, expect, test } from 'bun:test'
 
 import { CLIENT_DIALECTS, type ClientDialect } from '../../src/canonical/call.ts'
@@ -136,7 +136,7 @@ describe('streams', () => {
         const begun = streamBytes(dialect, payloads.slice(0, -2), true)
         const late = { dialect, reply: { type, pieces: [begun, failureOf(dialect)] } } as const
         const ended = await replay({ client, upstreams: [late, second], body: question(client, true) })
-        // Google's case is short: nothing was said before.
+        // Google's stream is short: nothing was sent before the failure.
         if (ended.sent.length === 1) expect(readStream(client, ended.text)).toEqual({ end: 'error', faults: [] })
         else expect(dialect).toBe('google')
       }

@@ -10,7 +10,7 @@ import { sentTo } from '../support/upstream-replies.ts'
 
 const SIGNATURE = 'EqQBCgIYAhIM/+a=='
 
-/** A turn of Claude's that thought, as each interface gives it to its client and gets it back. */
+/** A turn in which Claude thought, as each interface sends it to its client and gets it back. */
 const THOUGHT: Readonly<Record<ClientDialect, (encrypted: string) => Readonly<Record<string, unknown>>>> = {
   chat: () => ({
     messages: [
@@ -70,7 +70,7 @@ describe('thinking and cache marks', () => {
     const encrypted = await encryptedContent()
     for (const client of CLIENT_DIALECTS) {
       for (const dialect of UPSTREAM_DIALECTS) {
-        // A server of the client's own dialect that nobody knows may be a router: it gets what the client sends.
+        // An unknown server of the client's own dialect may be a router, so it gets what the client sends.
         if (dialect === 'anthropic' || (dialect === 'openai-chat' && client === 'chat')) continue
         const { text, warnings } = await sentTo(client, dialect, THOUGHT[client](encrypted))
         expect(text).not.toContain(SIGNATURE)

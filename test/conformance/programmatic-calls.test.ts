@@ -1,4 +1,7 @@
-/** A tool that Anthropic runs on its own servers is never a call for the client; a call that its code makes of a client's tool is one. */
+/**
+ * A tool that Anthropic runs on its own servers is never a call for the client; a call of a client's tool made by Anthropic's code
+ * execution is one.
+ */
 import { describe, expect, test } from 'bun:test'
 
 import { readAnswer } from '../support/read-answer.ts'

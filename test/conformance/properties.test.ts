@@ -1,4 +1,4 @@
-/** Whatever a model says, in whatever pieces: what holds for every pair of dialects (docs/contract/streams.md#lifecycle). */
+/** Properties that hold for every pair of dialects, whatever a model says, in whatever pieces (docs/contract/streams.md#lifecycle). */
 import { describe, expect, test } from 'bun:test'
 import * as fc from 'fast-check'
 

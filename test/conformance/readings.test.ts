@@ -1,4 +1,4 @@
-/** A client finds in our answer what the provider said, whichever pair of dialects carries it. Read by the official SDKs on both sides. */
+/** A client reads in our answer what the provider sent, for every pair of dialects. Both sides are read with the official SDKs. */
 import { describe, expect, test } from 'bun:test'
 
 import { CLIENT_DIALECTS } from '../../src/canonical/call.ts'
@@ -6,10 +6,10 @@ import { readAnswer, type Reading } from '../support/read-answer.ts'
 import { ALL_RECORDINGS, fails, type Recording, type UpstreamDialect } from '../support/recordings.ts'
 import { OWN_DIALECT, replayReply, typeOf } from '../support/replay.ts'
 
-/** One reading as far as every dialect can tell it. */
+/** A reading, reduced to what every dialect can express. */
 const common = ({ text, refusal, reasoning, calls, stop, sources, usage }: Reading, withIds: boolean): unknown => ({
-  // Messages has no part for a refusal: its words are text there, and the reason of the end tells. What stands between
-  // two texts is the dialect's own (text-breaks.test.ts).
+  // Messages has no part for a refusal: its text is ordinary text there, and the stop reason says so. The break between two texts depends
+  // on the dialect (text-breaks.test.ts).
   said: text.replaceAll('\n\n', '') + (text.includes(refusal) ? '' : refusal),
   reasoning: reasoning.replaceAll(/\s+/g, ' ').trim(),
   calls: calls.map(({ id, name, arguments: args }) => ({
@@ -33,7 +33,7 @@ for (const recording of ALL_RECORDINGS.filter((each) => !fails(each))) {
         const theirs = await read(dialect, recording, dialect === 'bedrock' ? payloads.join('\n') : new TextDecoder().decode(bytes))
         const answer = await replayReply(client, dialect, { type: typeOf(stream), pieces: [bytes] })
         const ours = await read(OWN_DIALECT[client], recording, answer.text)
-        // Google's older models name no calls: the ids are ours.
+        // Google's older models give calls no ids, so the ids are ours.
         const withIds = theirs.calls.every(({ id }) => id !== '')
         expect(common(ours, withIds)).toEqual(common(theirs, withIds))
         if (ours.usage?.reasoning != null && theirs.usage?.reasoning != null) expect(ours.usage.reasoning).toBe(theirs.usage.reasoning)

@@ -1,4 +1,4 @@
-/** Ids of calls as the vendor takes them, also where a client's own JSON is passed on. */
+/** Ids of calls in the form that the vendor accepts, also if a client's own JSON is relayed. */
 import { describe, expect, test } from 'bun:test'
 
 import { atOnce } from '../../src/lib/steps.ts'

@@ -1,4 +1,4 @@
-/** A provider of the client's own dialect gets the client's own bytes: order, spaces, spelling of numbers, fields that nobody knows. */
+/** A provider of the client's own dialect gets the client's own bytes: order, spaces, spelling of numbers, unknown fields. */
 import { describe, expect, test } from 'bun:test'
 import * as fc from 'fast-check'
 
@@ -8,7 +8,7 @@ import { SERVICE_FIELDS } from '../../src/request-fields/service-fields.ts'
 import { recording } from '../support/recordings.ts'
 import { MODEL, OWN_DIALECT, replay } from '../support/replay.ts'
 
-/** Whole answers: what comes back is not looked at. */
+/** Whole answers, whose contents are not checked. */
 const ANSWERS = {
   chat: ['openai-chat', 'openai-text'],
   responses: ['openai-responses', 'length'],
@@ -26,7 +26,7 @@ const sentFor = async (client: ClientDialect, body: string): Promise<string> => 
 
 type Member = readonly [key: string, value: string]
 
-/** Members of the outermost object, as they are written. */
+/** The members of the outermost object, as they are written. */
 const membersOf = (json: string): Member[] => {
   const members: Member[] = []
   let depth = 0
@@ -53,7 +53,7 @@ const membersOf = (json: string): Member[] => {
 const ODD_NUMBERS = ['1.0', '1e2', '-0', '12345678901234567890', '0.1000', '1E-7', '6.02e+23', '9007199254740993']
 const space = fc.constantFrom('', ' ', '\n  ', '\t')
 
-/** JSON as other programs write it: their spaces, escapes and numbers. */
+/** JSON as other programs write it, with their spaces, escapes and numbers. */
 const oddJson: fc.Arbitrary<string> = fc.letrec<{ value: string }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 3 },
@@ -66,7 +66,7 @@ const oddJson: fc.Arbitrary<string> = fc.letrec<{ value: string }>((tie) => ({
   ),
 })).value
 
-/** The fields that each dialect needs, with odd numbers where they are likely: in tools and their arguments. */
+/** The fields that each dialect requires, with odd numbers in likely places: tools and their arguments. */
 const NEEDED: Readonly<Record<ClientDialect, readonly Member[]>> = {
   chat: [
     ['model', JSON.stringify(MODEL)],
@@ -101,7 +101,7 @@ const NEEDED: Readonly<Record<ClientDialect, readonly Member[]>> = {
   ],
 }
 
-/** Written by the service whatever the client wrote. */
+/** Fields that the service always writes itself. */
 const OWNED: ReadonlySet<string> = new Set(['model', 'store', 'stream', 'stream_options', ...SERVICE_FIELDS])
 
 const bodies = (client: ClientDialect): fc.Arbitrary<{ readonly text: string; readonly members: readonly Member[] }> =>
@@ -123,7 +123,7 @@ const bodies = (client: ClientDialect): fc.Arbitrary<{ readonly text: string; re
       return { text: `${gap}{${written.join(`${gap},`)}${gap}}${gap}`, members: shuffled.map(({ member }) => member) }
     })
 
-/** Fields for this service that change nothing in a request for the one model there is. */
+/** Fields for this service that change nothing in a request for the only model. */
 const HARMLESS: Readonly<Record<string, string>> = {
   session_id: '"s-1"',
   trace: '{"x":1}',

@@ -1,4 +1,4 @@
-/** The searches and additions that a request goes through before it is encoded give way too, however much they look at. */
+/** The searches in a request and additions to it before it is encoded yield, too, however much they read. */
 import { createHash } from 'node:crypto'
 
 import { expect, setDefaultTimeout, test } from 'bun:test'
@@ -27,7 +27,7 @@ const bytesOf = (client: ClientDialect, text: string): Uint8Array => {
   return new TextEncoder().encode(JSON.stringify({ model: MODEL, max_tokens: 100, ...conversation }))
 }
 
-/** Every place where the work may give way is counted, since time passes with each look at the clock. */
+/** Every point where the work may yield is counted, since time passes with each read of the clock. */
 const turnsFor = async (
   client: ClientDialect,
   body: Uint8Array,
@@ -119,7 +119,7 @@ const SCOPE: Scope = {
   allowLastRequest: false,
 }
 
-/** Its caller has a budget, so what it may cost is held before anything is sent. */
+/** The caller has a budget, so the possible cost is held before anything is sent. */
 const underBudget = (clock: Clock): Partial<Replay> => ({
   admit: createAdmit({
     ledger: {

@@ -1,4 +1,7 @@
-/** A provider of the client's own dialect is passed on: its frames and bodies, but for the members that the service owns. */
+/**
+ * Answers of a provider of the client's own dialect are relayed: frames and bodies are unchanged except for the members that the service
+ * owns.
+ */
 import { describe, expect, test } from 'bun:test'
 
 import { CLIENT_DIALECTS, type ClientDialect } from '../../src/canonical/call.ts'
@@ -11,7 +14,7 @@ import { OWN_DIALECT, replayReply, typeOf } from '../support/replay.ts'
 /** An object of one of three dialects. */
 type Payload = Readonly<Record<string, unknown>>
 
-/** The part that is compared: a payload without what is ours, and what the provider counted; null: it need not be passed on. */
+/** The part that is compared: a payload without our own members, and the provider's usage; null if it need not be relayed. */
 interface Compared {
   readonly rest: unknown
   readonly usage: unknown
@@ -30,12 +33,12 @@ interface Choice extends Payload {
   readonly message?: Payload
 }
 
-/** An event that carries no answer: an envelope of use, a padding against traffic analysis. */
+/** An event without a part of the answer: usage only, or padding against traffic analysis. */
 const chat = (payload: Payload): Compared | null => {
   const { system_fingerprint: fingerprint, choices: given, ...rest } = without(withoutOwned(payload), 'obfuscation', 'object')
   const choices = (given as Choice[]).map(({ native_finish_reason, delta, message, ...choice }) => ({
     ...choice,
-    // A refusal ends with content_filter on this interface (docs/contract/errors.md#types); the provider's word stays beside it.
+    // A refusal ends with content_filter on this interface (docs/contract/errors.md#types); the provider's own reason is kept beside it.
     finish_reason: native_finish_reason ?? choice.finish_reason,
     logprobs: choice.logprobs ?? null,
     said: withoutRepeated(delta ?? message ?? {}),
@@ -46,7 +49,7 @@ const chat = (payload: Payload): Compared | null => {
   return bare && usage === null ? null : { rest: bare ? null : { ...rest, ...more, choices }, usage }
 }
 
-/** A vendor's word for thinking is told under the common name too. */
+/** A vendor's field for thinking is also sent under the common name. */
 const withoutRepeated = ({ reasoning, ...said }: Payload): Payload =>
   said['reasoning_content'] === undefined && reasoning !== undefined ? { ...said, reasoning } : said
 
@@ -66,7 +69,7 @@ const messages = (payload: Payload): Compared | null => {
 
 const COMPARE: Readonly<Record<ClientDialect, (payload: Payload) => Compared | null>> = { chat, responses, messages }
 
-/** Its `content` is a list where clients of the dialect read text, so it is rendered, not passed on. */
+/** Its `content` is a list where clients of the dialect read a string, so it is translated, not relayed. */
 const RENDERED: ReadonlySet<string> = new Set(['mistral-reasoning'])
 
 for (const client of CLIENT_DIALECTS) {
@@ -79,7 +82,7 @@ for (const client of CLIENT_DIALECTS) {
         const compare = (all: readonly Payload[]): Compared[] => all.flatMap((payload) => COMPARE[client](payload) ?? [])
         const [got, wanted] = [compare(ours), compare(payloads.map((payload) => JSON.parse(payload) as Payload))]
         const restOf = (all: readonly Compared[]): Payload[] => all.flatMap(({ rest }) => (rest === null ? [] : [rest as Payload]))
-        // Members that strict clients need and the provider left out are added: complete-answers.test.ts.
+        // Members that strict clients need and the provider left out are added: see complete-answers.test.ts.
         expect(restOf(got)).toMatchObject(restOf(wanted))
         expect(got.at(-1)?.usage ?? got.at(-2)?.usage).toMatchObject(
           (wanted.findLast(({ usage }) => usage !== null)?.usage as Payload | undefined) ?? {},

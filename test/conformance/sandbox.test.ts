@@ -1,4 +1,4 @@
-/** The models of the sandbox through every interface: the same text, thinking, calls and end, told once, streamed and whole. */
+/** The models of the sandbox through every interface: the same text, thinking, calls and end, each sent once, streamed and whole. */
 import { describe, expect, test } from 'bun:test'
 
 import { CLIENT_DIALECTS, type ClientDialect } from '../../src/canonical/call.ts'
@@ -7,7 +7,7 @@ import { createFakeClock, turn } from '../support/fake-clock.ts'
 import { readAnswer, type Reading } from '../support/read-answer.ts'
 import { OWN_DIALECT, question, replay, type Replayed, typeOf } from '../support/replay.ts'
 
-/** An answer of the sandbox, whose waits pass as fast as the machine can. */
+/** An answer of the sandbox, with its waits skipped. */
 const play = async (client: ClientDialect, stream: boolean, name: string): Promise<Replayed> => {
   const clock = createFakeClock()
   const upstream = { dialect: 'sandbox', model: `sandbox/${name}`, reply: { type: typeOf(stream), pieces: [] } } as const
@@ -40,7 +40,7 @@ const REPORTED: Readonly<Record<string, Reported>> = {
   flaky: { text: /^The first attempt failed, this one works\.$/, stop: 'stop' },
 }
 
-/** Messages tells the words of a refusal as text, and Responses completes with them. */
+/** In Messages the words of a refusal are text, and in Responses they complete the answer. */
 const common = ({ text, refusal, reasoning, calls, stop }: Reading): Omit<Reading, 'sources' | 'usage'> => ({
   text: text === refusal ? '' : text,
   refusal,

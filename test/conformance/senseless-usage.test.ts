@@ -1,4 +1,4 @@
-/** A count of a provider that cannot be is not told: it is estimated from what was delivered, marked, and charged. */
+/** An impossible token count of a provider is not passed on: usage is estimated from what was delivered, marked as such, and charged. */
 import { describe, expect, test } from 'bun:test'
 
 import { NO_COST } from '../../src/canonical/cost.ts'
@@ -7,7 +7,7 @@ import { question, replay, type Reply } from '../support/replay.ts'
 import { reported, whole } from '../support/upstream-replies.ts'
 
 const TEXT = 'Hello there, whoever reads this.'
-/** Who gets the upstream's own words, where there is such a client. */
+/** The client dialect to which the upstream's answer is relayed, if there is one. */
 const CLIENT = {
   'openai-chat': 'chat',
   'openai-responses': 'responses',
@@ -20,9 +20,9 @@ const PRICES = { prompt: 1, completion: 2, audio: 30, completion_audio: 40, comp
 interface UsageShape {
   readonly input: string
   readonly output: string
-  /** JSON of the answer, with the JSON of its usage in it. */
+  /** The JSON of the answer, with this JSON of its usage. */
   readonly whole: (usage: string) => string
-  /** JSON of the events. */
+  /** The JSON of the events. */
   readonly stream: (usage: string) => readonly string[]
 }
 
@@ -159,7 +159,7 @@ test.each(['chat', 'responses', 'messages'] as const)(
 )
 
 describe('speech without a transcript that nobody counted is estimated from its bytes, and charged', () => {
-  // Two seconds: 24,000 samples of two bytes in each, 20 tokens for each.
+  // Two seconds of 24,000 samples each, two bytes a sample, at 20 tokens a second.
   const data = Buffer.alloc(2 * 48_000).toString('base64')
   const pcm = { mimeType: 'audio/L16;codec=pcm;rate=24000', data }
   const spoken = (said: 'delta' | 'message'): object => ({

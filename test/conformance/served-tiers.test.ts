@@ -1,4 +1,7 @@
-/** An answer tells the service tier that served it, and costs what that tier costs, whatever was asked for (docs/contract/routing.md#service-tiers). */
+/**
+ * An answer reports the service tier that served it, and costs what that tier costs, whatever was requested
+ * (docs/contract/routing.md#service-tiers).
+ */
 import { describe, expect, test } from 'bun:test'
 
 import { CLIENT_DIALECTS, type ClientDialect } from '../../src/canonical/call.ts'
@@ -8,7 +11,7 @@ import { question, replay, typeOf } from '../support/replay.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-/** The words of each vendor for the ordinary and the dear tier. */
+/** Each vendor's names for the ordinary and the more expensive tier. */
 const WORDS: Readonly<Record<UpstreamDialect, Readonly<Record<'default' | 'priority', string>>>> = {
   'openai-chat': { default: 'default', priority: 'priority' },
   'openai-responses': { default: 'default', priority: 'priority' },
@@ -20,7 +23,7 @@ const WORDS: Readonly<Record<UpstreamDialect, Readonly<Record<'default' | 'prior
 const within = (payload: Json, member: string, more: object): Json =>
   isObject(payload[member]) ? { ...payload, [member]: { ...payload[member], ...more } } : payload
 
-/** The payload of a vendor, naming the tier where that vendor does. */
+/** The payload of a vendor, with the tier in the place where the vendor puts it. */
 const TELL: Readonly<Record<UpstreamDialect, (payload: Json, word: string) => Json>> = {
   'openai-chat': (payload, word) => ({ ...payload, service_tier: word }),
   'openai-responses': (payload, word) =>
@@ -39,7 +42,7 @@ interface Asked {
   readonly dialect: UpstreamDialect
   readonly stream: boolean
   readonly fields: Json
-  /** Absent: the provider says nothing of its tier. */
+  /** If absent, the provider does not report its tier. */
   readonly served?: 'default' | 'priority'
 }
 

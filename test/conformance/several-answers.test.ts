@@ -1,4 +1,4 @@
-/** Further answers (`n`) of a vendor whose content is a list of parts: each of them reaches the client, as text. */
+/** Further answers (`n`) of a vendor whose content is a list of parts: each reaches the client as text. */
 import { expect, test } from 'bun:test'
 
 import { streamEvents } from '../support/client-stream.ts'

@@ -1,4 +1,4 @@
-/** Where the network cuts an upstream's bytes means nothing: not inside an event, a line end, a code point. */
+/** It does not matter where the network splits an upstream's bytes, even inside an event, a line end or a code point. */
 import { describe, expect, test } from 'bun:test'
 
 import { CLIENT_DIALECTS } from '../../src/canonical/call.ts'

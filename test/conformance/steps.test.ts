@@ -1,6 +1,6 @@
 /**
- * No body, accepted or refused, holds the process for long, whatever it holds. A step is measured against a known amount of
- * work in the same run, which takes three to four milliseconds on a machine of 2024.
+ * No body, accepted or refused, blocks the process for long, whatever it contains. A step is compared with a known amount of work in the
+ * same run, which takes three to four milliseconds on a machine of 2024.
  */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -17,10 +17,10 @@ import { atOnce } from '../../src/lib/steps.ts'
 
 const FORMATS: Readonly<Record<ClientDialect, ClientFormat>> = { chat: chatFormat, responses: responsesFormat, messages: messagesFormat }
 
-/** Characters that a body may have. */
+/** The most characters in a body. */
 const BODY_MAX = 19_000_000
 
-/** Text of a value that is repeated until the body is as large as it may be, or beyond a limit. */
+/** The text of a value that is repeated until the body reaches its largest size, or exceeds a limit. */
 const unit = fc.oneof(
   fc.constantFrom(
     '12345678901234567',
@@ -55,7 +55,7 @@ function membersOf(list: string): string {
   return `"k":${list.slice(0, BODY_MAX / 2).replaceAll(/,(?=[{["\d\s])/g, () => `,"k${(number += 1)}":`)}`
 }
 
-/** The time of the processor counts, so that other programs on the machine do not matter. */
+/** Measures processor time, so that other programs on the machine do not matter. */
 const microseconds = (work: () => void): number => {
   const before = process.cpuUsage()
   work()
@@ -63,11 +63,11 @@ const microseconds = (work: () => void): number => {
   return user + system
 }
 
-/** A known amount of work on the machine at hand: 2.5 MB of JSON are parsed. */
+/** A known amount of work for comparison: parsing 2.5 MB of JSON. */
 const KNOWN = `[${'{"role":"user","content":"How are you?"},'.repeat(60_000)}0]`
 const known = (): number => microseconds(() => void JSON.parse(KNOWN))
 
-/** Steps as `answerInference` takes them. */
+/** The steps of a request, as `answerInference` takes them. */
 const stepsOf = (bytes: Uint8Array, format: ClientFormat): readonly number[] => {
   const steps: number[] = []
   let body: JsonBody | null = null
@@ -98,8 +98,8 @@ test('each step with a hostile body takes no more than twelve times as long as t
     fc.property(unit, count, holder, fc.constantFrom<ClientDialect>('chat', 'responses', 'messages'), (one, times, hold, dialect) => {
       const fitting = Math.min(times, Math.floor(BODY_MAX / 2 / (one.length + 1)))
       const bytes = Buffer.from(hold(Array.from({ length: fitting }, () => one).join(',')))
-      // The first run of a step includes the engine's compiling, and collections of garbage come at any time: the best run counts, and
-      // the worse one of the known work.
+      // The first run of a step includes compilation, and garbage is collected at any time, so the best run counts, and the slower one of
+      // the known work.
       const runs = [0, 1, 2, 3].map(() => stepsOf(bytes, FORMATS[dialect]))
       const limit = 12 * Math.max(known(), known())
       for (const at of (runs[0] ?? []).keys()) expect(Math.min(...runs.map((steps) => steps[at] ?? 0))).toBeLessThan(limit)

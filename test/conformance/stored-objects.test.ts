@@ -1,4 +1,4 @@
-/** A request reaches what is stored in an account at a provider with a customer's own key only, or where the operator allows it. */
+/** A request can use objects stored in an account at a provider only with a customer's own key, or if the operator allows it. */
 import { describe, expect, test } from 'bun:test'
 
 import type { ClientDialect } from '../../src/canonical/call.ts'
@@ -11,7 +11,7 @@ const REFUSED: Reply = { status: 500, type: 'application/json', pieces: [] }
 const said = { role: 'user', content: 'Hi' }
 const text = { type: 'input_text', text: 'Hi' }
 
-/** The field that is named, the client, and its request. */
+/** The field that refers to an object, the client, and its request. */
 const NAMING: readonly (readonly [string, ClientDialect, Readonly<Record<string, unknown>>])[] = [
   [
     'messages[0].content[1]',
@@ -86,7 +86,7 @@ const ask = (client: ClientDialect, body: Readonly<Record<string, unknown>>, sto
     body: { model: MODEL, stream, ...body },
   })
 
-/** The body once for each character of the names, which alone is an escape in it. */
+/** The body once for each character of the names, with only that character escaped. */
 const spellings = (json: string): readonly string[] =>
   ['file', 'container', 'vector', '_id', '_store', '_upload', 'audio'].flatMap((part) =>
     [...part].flatMap((character, at) => {

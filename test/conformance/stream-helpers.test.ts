@@ -1,4 +1,7 @@
-/** The strict readers of the field get through every stream of ours: the `.stream()` helpers, which follow the lifecycle, and the AI SDK, which checks shapes. */
+/**
+ * The strictest readers accept every stream of ours: the `.stream()` helpers, which follow the lifecycle, and the AI SDK, which checks
+ * shapes.
+ */
 import { createAnthropic } from '@ai-sdk/anthropic'
 import { createOpenAI } from '@ai-sdk/openai'
 import { createOpenRouter } from '@openrouter/ai-sdk-provider'
@@ -39,7 +42,7 @@ const AI_PROVIDERS: Readonly<Record<ClientDialect, readonly Provider[]>> = {
   messages: [(body) => createAnthropic({ apiKey, fetch: saying(body) })('m')],
 }
 
-/** The answer that the AI SDK reads, and what it holds against the stream. */
+/** The answer that the AI SDK reads, and the errors that it reports. */
 const readByAi = async (model: LanguageModel): Promise<{ readonly text: string; readonly finish: string; readonly errors: unknown[] }> => {
   const errors: unknown[] = []
   const result = streamText({ model, prompt: 'x', maxRetries: 0, onError: ({ error }) => void errors.push(error) })
@@ -48,7 +51,7 @@ const readByAi = async (model: LanguageModel): Promise<{ readonly text: string; 
   return { text: await result.text, finish: await result.finishReason, errors }
 }
 
-/** Shortened by hand where they were published, which helpers that follow the lifecycle notice. */
+/** These were shortened by hand before publication, which helpers that follow the lifecycle detect. */
 const SHORTENED = /^openai-(?:phase|reasoning-encrypted-content)\.1/
 
 for (const recording of ALL_RECORDINGS.filter(({ stream }) => stream)) {
@@ -71,7 +74,7 @@ for (const recording of ALL_RECORDINGS.filter(({ stream }) => stream)) {
         } else {
           for (const provider of AI_PROVIDERS[client]) {
             const read = await readByAi(provider(body))
-            // On chat the shape of our error chunk is not one that this library tells as an error: it must not be a normal end.
+            // On chat this library does not recognise our error chunk as an error, but it must not report a normal end.
             expect(['error', 'other']).toContain(read.finish)
           }
         }

@@ -1,4 +1,4 @@
-/** Whatever an accepted request holds, on any interface: the body that reaches Anthropic is one that its API takes. */
+/** Whatever an accepted request contains, on any interface: the body that reaches Anthropic is one that its API accepts. */
 import { describe, expect, test } from 'bun:test'
 import * as fc from 'fast-check'
 
@@ -24,7 +24,7 @@ const MODELS = [
 
 interface Sent {
   readonly status: number
-  /** Null where nothing was sent. */
+  /** Null if nothing was sent. */
   readonly body: Readonly<Record<string, unknown>> | null
   readonly answer: string
 }
@@ -42,7 +42,7 @@ const send = async (client: ClientDialect, upstream: Upstream, model: string, bo
   return { status, body: request === undefined ? null : (JSON.parse(request.body) as Record<string, unknown>), answer: text }
 }
 
-/** Text as clients leave it: nothing, white space alone, white space at its end. */
+/** Text as clients leave it: empty, only white space, or with white space at its end. */
 const words = fc.constantFrom('', ' ', '\n\t', '\u00a0', 'Hello', 'Hello \n', '2', 'É')
 const ids = fc.constantFrom('a', 'b', 'a', 'functions.f:0', '')
 const inputs = fc.constantFrom<unknown>({}, { id: 'a', text: '' }, { type: 'tool_use' }, 'text', null, [1])
@@ -135,7 +135,7 @@ const turn = fc.oneof(
     }),
   },
   { weight: 1, arbitrary: fc.record({ role: fc.constant('system'), content: fc.oneof(words, fc.array(text, { maxLength: 2 })) }) },
-  // The fields that lie in the wrong hands.
+  // Parts in messages of the wrong role.
   {
     weight: 1,
     arbitrary: fc.record({
@@ -272,7 +272,7 @@ const responsesBody = fc.record(
 const BODIES = { chat: chatBody, responses: responsesBody, messages: messagesBody } as const
 const defined = (body: object): object => JSON.parse(JSON.stringify(body)) as object
 
-/** A request of Converse in the words of Messages: Claude is the same behind either. */
+/** A Converse request in the format of Messages: Claude is the same behind both. */
 const asMessages = (model: string, { system, messages, toolConfig, inferenceConfig, ...rest }: Converse): Record<string, unknown> => {
   const { tools = [], toolChoice } = toolConfig ?? {}
   const { maxTokens = 100_000, temperature, topP, stopSequences } = inferenceConfig ?? {}
@@ -342,7 +342,7 @@ describe.each(['anthropic', 'bedrock'] as const)('before Claude at %s', (upstrea
             defined(given),
           )
           if (body === null) {
-            // Our own refusal names what is at fault; nothing breaks.
+            // Our own error names the fault, and nothing breaks.
             expect({ status, answer }).toMatchObject({ status: 400 })
             return
           }

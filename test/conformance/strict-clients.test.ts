@@ -1,4 +1,7 @@
-/** Every answer, rendered or passed on, as the AI SDK's providers read it: their schemas refuse a whole answer for one member of another type. */
+/**
+ * Every answer, translated or relayed, as the AI SDK's providers read it: their schemas refuse a whole answer for one member of a wrong
+ * type.
+ */
 import { createAnthropic } from '@ai-sdk/anthropic'
 import { createOpenAI } from '@ai-sdk/openai'
 import { generateText, type LanguageModel, streamText } from 'ai'
@@ -18,7 +21,7 @@ const MODELS: Readonly<Record<ClientDialect, (fetch: typeof globalThis.fetch) =>
 const answering = (text: string, type: string): typeof globalThis.fetch =>
   (async () => new Response(text, { headers: { 'content-type': type } })) as unknown as typeof globalThis.fetch
 
-/** The members that upstreams of a client's own dialect leave out, or say null for. */
+/** Answers with members missing or null that upstreams of a client's own dialect leave out. */
 const BARE: Readonly<Record<ClientDialect, readonly [whole: unknown, ...events: readonly unknown[]]>> = {
   chat: [
     { id: 'u', model: 'm', choices: [{ message: { content: 'Hi', tool_calls: null, annotations: null, refusal: null } }], usage: null },

@@ -1,4 +1,4 @@
-/** Two messages of one Responses answer, such as a comment and the final word, stay two texts; sources stand at their own. */
+/** Two messages of one Responses answer, such as a comment and the final answer, stay two texts, and sources stay with their own text. */
 import { describe, expect, test } from 'bun:test'
 
 import type { ClientDialect } from '../../src/canonical/call.ts'

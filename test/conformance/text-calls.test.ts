@@ -1,4 +1,4 @@
-/** Tools that take any text (OpenAI's `custom`), where the client or the provider has no word for them: the call, and the way back. */
+/** Tools with free-form input (OpenAI's `custom`) if the client's or the provider's dialect lacks them: the call, and the way back. */
 import { describe, expect, test } from 'bun:test'
 
 import type { ClientDialect } from '../../src/canonical/call.ts'
@@ -12,7 +12,7 @@ const INPUT = 'SELECT * FROM users WHERE age > 25'
 const CALL = { name: 'write_sql', input: INPUT }
 const GRAMMAR = { syntax: 'regex', definition: 'SELECT .+' }
 
-/** A question with such a tool, in the dialects that have them. */
+/** A request with such a tool, in the dialects that have them. */
 const ASKED = {
   chat: {
     messages: [{ role: 'user', content: 'Hi' }],
@@ -103,7 +103,7 @@ describe('a call that a Responses upstream makes', () => {
   })
 })
 
-/** A stream in which an upstream calls `write_sql` as the function that it was offered. */
+/** A stream in which an upstream calls `write_sql` as the function that it was given. */
 const FUNCTION_CALLS: Readonly<Partial<Record<UpstreamDialect, readonly unknown[]>>> = {
   'openai-chat': [
     chunk({ role: 'assistant', ...calling(0, 'c1', 'write_sql', '{"input":"SELECT') }),
@@ -152,7 +152,7 @@ describe('a tool that a provider is offered as a function', () => {
       })
       expect(sent[0]?.body).toContain('"input"')
       expect(sent[0]?.body).toContain('SELECT .+')
-      expect(headers.get('x-service-warnings')).toBe('1') // its grammar is told in words
+      expect(headers.get('x-service-warnings')).toBe('1') // its grammar is described in the prompt
       expect(readStream('responses', text)).toEqual({ end: 'normal', faults: [] })
       const events = streamEvents(text)
       expect(at(events.at(-1)?.data, 'response', 'output')).toMatchObject([
@@ -215,7 +215,7 @@ describe('a chat client’s tool, at a vendor of Chat Completions that has funct
       arguments: JSON.stringify({ input: 'SELECT "1"' }),
     } as never)
     expect(sent[0]?.body).not.toContain('custom')
-    expect(headers.get('x-service-warnings')).toBe('1') // its grammar is told in words
+    expect(headers.get('x-service-warnings')).toBe('1') // its grammar is described in the prompt
     if (stream) {
       expect(readStream('chat', text)).toEqual({ end: 'normal', faults: [] })
       const deltas = streamEvents(text).flatMap(({ data }) => (at(data, 'choices', 0, 'delta', 'tool_calls') ?? []) as object[])

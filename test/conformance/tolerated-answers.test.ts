@@ -1,4 +1,4 @@
-/** Answers of upstreams beside the letter of their dialects, and what a client finds in them, on every interface. */
+/** Answers of upstreams that deviate from their dialects, and what a client reads in them, on every interface. */
 import { describe, expect, test } from 'bun:test'
 
 import { CLIENT_DIALECTS, type ClientDialect } from '../../src/canonical/call.ts'
@@ -32,7 +32,7 @@ const events = (dialect: UpstreamDialect, payloads: readonly unknown[]): Uint8Ar
     payloads.map((payload) => JSON.stringify(payload)),
   )
 
-/** Chunks of a chat stream, without the marker of its end. */
+/** Chunks of a chat stream, without the end marker. */
 const chunks = (...payloads: readonly unknown[]): string => payloads.map((payload) => `data: ${JSON.stringify(payload)}\n\n`).join('')
 const chunk = (delta: unknown, finish: string | null = null, more: object = {}): object => ({
   id: 'c',

@@ -1,4 +1,4 @@
-/** Tools whose names a provider would refuse: it gets names that it takes, and the client finds its own again. */
+/** Tools with names that a provider would refuse: it gets names that it accepts, and the client gets its own names back. */
 import { describe, expect, test } from 'bun:test'
 
 import { CLIENT_DIALECTS, type ClientDialect } from '../../src/canonical/call.ts'
@@ -10,7 +10,7 @@ import { reportedBytes } from '../support/reported-answers.ts'
 import { USAGE, whole } from '../support/upstream-replies.ts'
 
 const LONG = `mcp__${'server_of_a_very_long_name_'.repeat(2)}__tool_1`
-/** Names of 93 characters, and others that are the same once they are cut or cleaned. */
+/** Names of 93 characters, and others that become equal when cut or cleaned. */
 const NAMES = [
   LONG.padEnd(93, 'x'),
   LONG.padEnd(94, 'x'),
@@ -25,7 +25,7 @@ const [FIRST, SECOND] = NAMES
 
 const PARAMETERS = { type: 'object', properties: { name: { type: 'string', default: 'a name.of its own' } } }
 
-/** All tools declared, the first one demanded, the second one called before. */
+/** All tools are declared, the first one is demanded, the second one was called before. */
 const REQUESTS: Readonly<Record<ClientDialect, Readonly<Record<string, unknown>>>> = {
   chat: {
     tools: NAMES.map((name) => ({ type: 'function', function: { name, parameters: PARAMETERS } })),
@@ -65,7 +65,7 @@ interface SentNames {
 
 const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 
-/** Where each dialect has them. */
+/** The names in a sent body, in the places of each dialect. */
 const SENT: Readonly<Record<UpstreamDialect, (body: unknown) => SentNames>> = {
   'openai-chat': (body) => ({
     tools: list(at(body, 'tools')).map((tool) => at(tool, 'function', 'name')),

@@ -1,4 +1,7 @@
-/** Tools that a client keeps in namespaces (MCP servers, sub-agents): flat for providers that do not know them, whole again for the client. */
+/**
+ * Tools that a client groups in namespaces (MCP servers, sub-agents): flattened for providers that do not support them, and grouped again
+ * for the client.
+ */
 import { describe, expect, test } from 'bun:test'
 
 import { streamEvents } from '../support/client-stream.ts'
@@ -69,7 +72,7 @@ describe('a namespace', () => {
       const body = sent[0]?.body ?? text
       for (const name of FLAT) expect(body).toContain(`"${name}"`)
       expect(body).not.toContain('namespace"')
-      // One declaration and, of the one that was called, the call and (Google) its result.
+      // One declaration and, for the tool that was called, the call and (Google) its result.
       expect(body.match(/"mcp__mail__search"/g)).toHaveLength(1)
       expect(body.split('Find emails of your inbox.')).toHaveLength(2)
 

@@ -1,6 +1,6 @@
 /**
- * Between two steps of the work on a large request others get their turn, on each interface and towards each dialect: the work
- * is cut by what the request holds, so that a step stays as long as it is however much longer the conversation becomes.
+ * Work on a large request yields between steps, on each interface and for each dialect. It is divided by the contents of the request, so
+ * that a step stays as long as it is however much longer the conversation becomes.
  */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
@@ -22,7 +22,7 @@ import { UPSTREAM_DIALECTS, type UpstreamDialect } from '../support/recordings.t
 import { MODEL, OWN_DIALECT, type Replay, replay, type Reply } from '../support/replay.ts'
 import { threadCpu } from '../support/thread-cpu.ts'
 
-// Large bodies, on machines that do other work beside.
+// The bodies are large, and test machines do other work, too.
 setDefaultTimeout(300_000)
 
 const REFUSED: Reply = { status: 500, type: 'application/json', pieces: [] }
@@ -54,7 +54,7 @@ const send = async (
 
 const list = <Item>(count: number, item: (at: number) => Item): Item[] => Array.from({ length: count }, (_, at) => item(at))
 
-/** A tool was called and has answered, in each round. */
+/** In each round a tool was called and has answered. */
 const rounds = (client: ClientDialect, count: number, idOf: (at: number) => string, json = '{}'): object[] => {
   const said = { role: 'user', content: 'x' }
   switch (client) {
@@ -95,7 +95,7 @@ const bytesOf = (client: ClientDialect, conversation: unknown, more: object = {}
     }),
   )
 
-/** Time passes with each look at the clock, so that every place where the work may give way is counted. */
+/** Time passes with each read of the clock, so that every point where the work may yield is counted. */
 const turnsFor = async (
   client: ClientDialect,
   dialect: UpstreamDialect,
@@ -121,10 +121,11 @@ const turnsFor = async (
 
 describe('a conversation that is four times as long is encoded in more steps, not in longer ones', () => {
   describe.each(CLIENT_DIALECTS)('%s', (client) => {
-    // Items of Responses go on to their own dialect as they came.
+    // Items of Responses are relayed unchanged to their own dialect.
     const dialects = UPSTREAM_DIALECTS.filter((dialect) => client !== 'responses' || dialect !== 'openai-responses')
     test.each(dialects)('to %s', async (dialect) => {
-      // Calls of one id have to be told apart in every dialect, also the client's own; they are about half of what a body may hold.
+      // Repeated call ids must be made distinct in every dialect, the client's own included; this is about half of the most that a body may
+      // hold.
       const most = client === 'messages' ? 2400 : 3000
       const turns = (count: number) =>
         turnsFor(
@@ -141,7 +142,7 @@ describe('a conversation that is four times as long is encoded in more steps, no
   })
 })
 
-/** So many functions in the words of an interface. */
+/** This many functions in the format of an interface. */
 const functions = (client: ClientDialect, count: number): object[] =>
   list(count, (at) => {
     const name = `tool_${at}`
@@ -164,7 +165,7 @@ describe('a preset of four times as many tools is applied, checked and read in m
     test.each(CLIENT_DIALECTS)('used on %s', async (client) => {
       const body = bytesOf(client, [{ role: 'user', content: 'x' }], { model: '@preset/house' })
       for (const dialect of UPSTREAM_DIALECTS) {
-        // A request that is translated is read and encoded too.
+        // A request that is translated is also decoded and encoded.
         const more = dialect === OWN_DIALECT[client] ? 9 : 22
         const turns = (count: number): Promise<number> =>
           turnsFor(client, dialect, body, REFUSED, { presets: presetOf(shape, { tools: functions(shape, count) }) })
@@ -186,7 +187,7 @@ describe('a preset of four times as many tools is applied, checked and read in m
   })
 })
 
-/** A whole answer in the words of a provider. */
+/** A whole answer in the format of a provider. */
 const wholeAnswer = (dialect: UpstreamDialect, text: string): Reply => {
   const said = { role: 'assistant', content: [{ type: 'text', text }] }
   const bodies: Readonly<Record<UpstreamDialect, object>> = {
@@ -215,7 +216,7 @@ describe('a whole answer that is four times as long is read in more steps, and a
   })
 })
 
-/** A stream that says all of it in one event. */
+/** A stream with the whole text in one event. */
 const longEvent = (dialect: UpstreamDialect, text: string): Reply => {
   const item = { type: 'message', id: 'b', role: 'assistant', status: 'in_progress', content: [] }
   const usage = { input_tokens: 1, output_tokens: 1, total_tokens: 2 }
@@ -248,7 +249,7 @@ const longEvent = (dialect: UpstreamDialect, text: string): Reply => {
   return { type: 'text/event-stream', pieces: [bytes] }
 }
 
-/** All that deltas of a stream say, in the words of any interface. */
+/** All text in the deltas of a stream, on any interface. */
 const toldText = (stream: string): string =>
   stream
     .split('\n')
@@ -376,7 +377,7 @@ describe('a field that is four times as long is read in more steps', () => {
   })
 })
 
-/** OpenAI refuses it as it is. */
+/** OpenAI refuses this schema as it is. */
 const REFUSED_SCHEMA = { type: 'object', properties: { a: { type: 'array' }, b: { type: 'array' } } }
 
 const toolsOf = (client: ClientDialect, count: number, nameOf: (at: number) => string, schema: object): object[] =>
@@ -471,7 +472,7 @@ describe('a call whose arguments are four times as long comes back as its client
 
   test.each([false, true])('stream: %s', async (stream) => {
     const asked = [{ role: 'user', content: 'x' }]
-    /** The names of the tool to its provider and to its client, and the client's words. */
+    /** The names of the tool for its provider and for its client, and the client's request. */
     const cases = [
       ['f', '"function_call":{"name":"f"', { functions }],
       [
@@ -600,12 +601,12 @@ test.each(CLIENT_DIALECTS)(
   },
 )
 
-/** A known amount of work on the machine at hand: 2.5 MB of JSON are parsed. */
+/** A known amount of work for comparison: parsing 2.5 MB of JSON. */
 const known = `[${'{"role":"user","content":"How are you?"},'.repeat(60_000)}0]`
 
 /**
- * As a socket takes an answer: a whole one at its own pace (src/http/paced-body.ts), so that its first piece, for which the text is put
- * together, costs as much as any. To decode what comes is the client's work.
+ * Reads an answer as a socket does: a whole one at its own pace (src/http/paced-body.ts), so that its first piece, for which the text is
+ * assembled, costs as much as any. Decoding is the client's work.
  */
 const taken: NonNullable<Replay['read']> = async (response) => {
   const isWhole = response instanceof LongAnswer
@@ -616,7 +617,7 @@ const taken: NonNullable<Replay['read']> = async (response) => {
   return { text: '', broken: false }
 }
 
-/** As a socket brings an answer: in small pieces, and in a round of the event loop each. */
+/** A reply as a socket delivers it: in small pieces, each in its own round of the event loop. */
 const arriving = (reply: Reply, clock: Clock): Reply => ({
   ...reply,
   pieces: reply.pieces.flatMap((piece) => list(Math.ceil(piece.length / 65_536), (at) => piece.subarray(at * 65_536, (at + 1) * 65_536))),
@@ -624,7 +625,7 @@ const arriving = (reply: Reply, clock: Clock): Reply => ({
 })
 
 const longestStep = async (client: ClientDialect, dialect: UpstreamDialect, body: Uint8Array, reply?: Reply): Promise<number> => {
-  // The copy is the test's own work.
+  // Making the copy is the test's own work.
   const given = body.slice()
   let longest = 0
   let began = threadCpu()
@@ -644,7 +645,7 @@ const longestStep = async (client: ClientDialect, dialect: UpstreamDialect, body
   return Math.max(longest, threadCpu() - began)
 }
 
-/** The first runs include the engine’s compiling, which takes more of them on a busy machine, and collections of garbage come at any time: the best run counts. */
+/** The best run counts: the first runs include compilation, more of them on a busy machine, and garbage is collected at any time. */
 const expectShortSteps = async (body: Uint8Array, client: ClientDialect, dialect: UpstreamDialect, reply?: Reply): Promise<void> => {
   let longest = Number.POSITIVE_INFINITY
   let limit = 0
@@ -743,7 +744,7 @@ describe('no step of a hostile request takes long', () => {
     Object.fromEntries(list(count, (at) => [`p${at}`, property(at)]))
   const words = named(9000, () => ({ type: 'string' }))
 
-  /** Schemas of tools that are small to send, and long work for whoever looks at each part of them for each other one. */
+  /** Tool schemas that are small to send, but long work for code that compares each part with every other one. */
   const SCHEMAS: Readonly<Record<string, object>> = {
     'many properties, required in another order': { type: 'object', properties: words, required: Object.keys(words).toReversed() },
     'alternatives that require the same': { anyOf: list(6000, () => ({ required: ['a'] })) },

@@ -1,11 +1,11 @@
-/** A dearer tier whose price the catalogue does not know is not asked for, in whichever dialect (docs/contract/routing.md#service-tiers). */
+/** A more expensive tier with an unknown price is not requested, in whichever dialect (docs/contract/routing.md#service-tiers). */
 import { describe, expect, test } from 'bun:test'
 
 import { CLIENT_DIALECTS, type ClientDialect } from '../../src/canonical/call.ts'
 import { recording, UPSTREAM_DIALECTS, type UpstreamDialect } from '../support/recordings.ts'
 import { question, replay, typeOf } from '../support/replay.ts'
 
-/** Models that have the dearer tiers of their vendors. */
+/** Models that have their vendors' more expensive tiers. */
 const MODELS: Readonly<Record<UpstreamDialect, string>> = {
   'openai-chat': 'gpt-5.4',
   'openai-responses': 'gpt-5.4',

@@ -1,4 +1,4 @@
-/** An answer whose parts the client's dialect has no word for is never an empty success without a word. */
+/** An answer whose parts the client's dialect cannot express is never silently an empty success. */
 import { describe, expect, test } from 'bun:test'
 
 import { CLIENT_DIALECTS } from '../../src/canonical/call.ts'
@@ -17,7 +17,7 @@ const CODE = {
 }
 const SOUND = [{ type: 'audio_url', audio_url: { url: 'https://a.example/a.mp3' } }]
 
-/** The parts that are the provider's own in each dialect, and nothing else, streamed and whole. */
+/** Answers that consist only of parts specific to the provider, in each dialect, streamed and whole. */
 const ONLY: readonly (readonly [UpstreamDialect, kind: string, stream: Reply, whole: Reply])[] = [
   [
     'openai-responses',

@@ -1,4 +1,4 @@
-/** Whatever the client's dialect, a known vendor gets only fields that it accepts; and both lanes carry the same settings. */
+/** Whatever the client's dialect, a known vendor gets only fields that it accepts, and both lanes carry the same settings. */
 import { describe, expect, test } from 'bun:test'
 
 import * as fc from 'fast-check'
@@ -26,7 +26,7 @@ const ENCODERS = { chat: encodeChatRequest, responses: encodeResponsesRequest, m
 
 const MODELS = ['gpt-4o', 'gpt-5', 'gpt-5.2', 'gpt-5.6-sol', 'gpt-6-sol', 'o3', 'claude-haiku-4-5', 'claude-opus-4-8', 'some-model']
 
-/** Vendors by the dialect that they are spoken to in: each that has a row. */
+/** The vendors that have a row in the table, by the dialect that they are spoken to in. */
 const VENDORS: Readonly<Record<ClientDialect, readonly string[]>> = {
   chat: vendorsOf('chat'),
   responses: vendorsOf('responses'),
@@ -46,10 +46,10 @@ const QUESTION: Readonly<Record<ClientDialect, object>> = {
   },
 }
 
-/** Fields of an interface that spell a setting, with a value that asks for something. */
+/** Fields of an interface that express a setting, with a value that has an effect. */
 const samplesOf = (client: ClientDialect): readonly (readonly [string, unknown])[] =>
   [...settingFields(client)].flatMap(([name, fields]: [SettingName, readonly string[]]) =>
-    // Thinking is spelt in a way of its own in each field.
+    // Each field has its own format for thinking.
     name === 'reasoning' ? [] : fields.map((field) => [field, SETTING_SAMPLES[name]] as const),
   )
 
@@ -68,7 +68,7 @@ interface Sent {
   readonly reported: number
 }
 
-/** Null where the request is refused. */
+/** Returns null if the request is refused. */
 const send = (call: Call, upstream: ClientDialect, target: Target): Sent | null => {
   let reported = 0
   const attempt: Attempt = { call, target, number: 0, warn: () => void (reported += 1), connection: new AbortController() }
@@ -121,7 +121,7 @@ for (const upstream of ['chat', 'responses', 'messages'] as const) {
               const sent = call === null ? null : send(call, upstream, target)
               if (sent === null) return
               expect({ vendor, model, unasked: unasked(sent, upstream, target) }).toEqual({ vendor, model, unasked: [] })
-              // One limit of output leaves, within what the model gives.
+              // At most one output limit is sent, and within what the model allows.
               const limits = ['max_tokens', 'max_completion_tokens', 'max_output_tokens'].filter((name) => name in sent.fields)
               expect(limits.length).toBeLessThanOrEqual(1)
               for (const name of limits) expect(sent.fields[name] as number).toBeLessThanOrEqual(8000)
@@ -133,11 +133,11 @@ for (const upstream of ['chat', 'responses', 'messages'] as const) {
     }
 
     test.each(VENDORS[upstream])('%s: what is relayed and what is translated carry the same settings', (vendor) => {
-      // Another interface's client with the same wishes: the prompt is this one's, its text is not.
+      // The same settings from a client of another interface, with this request's prompt.
       const other = upstream === 'chat' ? 'responses' : 'chat'
       for (const [field, value] of samplesOf(upstream)) {
         const call = callOf(upstream, { [field]: value })
-        // A field that the dialect itself has no word for, a translation cannot say.
+        // A field that the dialect itself lacks cannot be translated.
         if (call === null || outcomeOf(field, upstream) !== 'carried') continue
         for (const model of MODELS) {
           const target = targetOf(vendor, model)
@@ -158,7 +158,7 @@ const outcomeOf = (field: string, upstream: ClientDialect): 'carried' | 'lost' =
 
 const DIALECTS = { chat: 'openai-chat', responses: 'openai-responses', messages: 'anthropic' } as const
 
-/** Names under which a vendor may get the field. */
+/** The names under which a vendor may get the field. */
 const namesOf = (field: string, upstream: ClientDialect): readonly string[] => {
   const meanings = meaningsOf(fieldOf(upstream, field) ?? {})
   if (meanings.includes('maxOutputTokens')) return ['max_tokens', 'max_completion_tokens', 'max_output_tokens']

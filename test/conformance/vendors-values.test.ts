@@ -1,4 +1,4 @@
-/** Values that a vendor refuses, or that say nothing to it, whichever lane they come on. */
+/** Values that a vendor refuses, or that mean nothing to it, on either lane. */
 import { describe, expect, test } from 'bun:test'
 
 import type { ClientDialect } from '../../src/canonical/call.ts'

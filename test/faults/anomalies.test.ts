@@ -1,6 +1,6 @@
 /**
- * The N-th call of a port fails, for N = 1, 2, 3 … until a run has no call left that could. The service is composed as it is, on a
- * SQLite file; each run is a new process of it, whose caches are cold, on what the runs before have left.
+ * Fails the N-th call of a port, for N = 1, 2, 3 …, until a run has no N-th call. The service is composed as usual, on a SQLite file; each
+ * run is a new process with cold caches, on the data that the runs before have left.
  */
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
@@ -58,7 +58,7 @@ const faultAt = (number: number): Fault => {
 
 const never = (): Fault => faultAt(Number.POSITIVE_INFINITY)
 
-/** Fails a query before it runs, or behind it, where nobody can tell whether it was done; and a commit of which no word came back. */
+/** Fails a query before it runs, or after it, when nobody can tell whether it took effect; also fails a commit without an answer. */
 const failingDatabase = (fault: Fault): Database => {
   const refuse = (): void => {
     if (fault.strikes()) throw new StorageUnavailable('The database does not answer.')
@@ -109,7 +109,7 @@ const failingJournal = (fault: Fault, journal: Journal): Journal => {
 
 const HOUR_MS = 60 * 60 * 1000
 
-/** A timer fires at once, or the wall clock jumps by an hour, forward and back again. */
+/** A timer fires at once, or the wall clock jumps forward by an hour and back again. */
 const failingClock = (fault: Fault, clock: FakeClock): Clock => ({
   ...clock,
   now: () => {
@@ -120,7 +120,7 @@ const failingClock = (fault: Fault, clock: FakeClock): Clock => ({
   after: (delayMs, task) => clock.after(fault.strikes() ? 0 : delayMs, task),
 })
 
-/** Each step of an exchange may be the one at which the connection breaks. */
+/** The connection may break at each step of an exchange. */
 const failingProvider =
   (fault: Fault) =>
   async (exchange: Exchange): Promise<void> => {
@@ -205,7 +205,7 @@ const basePartsOf = (clock: FakeClock, store: Database): BaseParts => ({
 
 let processes = 0
 
-/** A process of the service, begun a quarter of an hour after the one before it. */
+/** Runs a process of the service, which starts a quarter of an hour after the one before it. */
 const withService = async (
   faults: Faults,
   work: (ask: (key: string, path: string, body: object) => Promise<Answer>) => Promise<void>,
@@ -244,7 +244,7 @@ const withService = async (
       while (!over) {
         await turn()
         const nowMs = performance.now()
-        // Once bytes are under way no faster than real time, or the provider would seem slow on a busy machine.
+        // Once bytes are on the way, time passes no faster than in reality, or the provider would seem slow on a busy machine.
         const isAsked = upstream.exchanges.length > exchanges
         clock.advance(isAsked ? Math.min(1, nowMs - sinceMs) : 1)
         sinceMs = nowMs
@@ -265,7 +265,7 @@ const withService = async (
   }
 }
 
-/** One key of each kind, which every process knows. */
+/** One key of each kind, known to every process. */
 const makeKeys = async () => {
   const { keys } = await composeService(basePartsOf(createFakeClock(), failingDatabase(never())), FILE, null, {})
   const create = (kind: 'management' | 'inference', limitNanos: number | null) =>
@@ -277,7 +277,7 @@ const keys = await makeKeys()
 
 const QUESTION = { model: 'fake/one', messages: [{ role: 'user', content: 'Hi' }], max_tokens: 10 }
 
-/** The work of people in a minute. Answers with what became of each of them. */
+/** The requests of people in a minute. Returns the answer to each. */
 const aMinute = async (faults: Faults): Promise<readonly Answer[]> => {
   const answers: Answer[] = []
   await withService(faults, async (ask) => {
@@ -286,7 +286,7 @@ const aMinute = async (faults: Faults): Promise<readonly Answer[]> => {
     answers.push(await ask(keys.manager, '/presets/anomaly/chat/completions', { ...QUESTION, temperature: 0.5 }))
     answers.push(await ask(keys.manager, '/keys', { name: 'another', limit: 1 }))
   }).catch((thrown: unknown) => {
-    // A process that cannot read its database as it starts ends with a sentence: it served nobody.
+    // A process that cannot read its database at the start exits with a message and serves nobody.
     if (!(thrown instanceof StorageUnavailable)) throw thrown
   })
   return answers
@@ -294,14 +294,14 @@ const aMinute = async (faults: Faults): Promise<readonly Answer[]> => {
 
 const quiet = (): Faults => ({ storage: never(), file: never(), clock: never(), network: never() })
 
-/** Whole, or an error of a type that clients know, or a connection that breaks: never a half answer that looks whole. */
+/** An answer is whole, an error of a known type, or a broken connection: never a partial answer that looks whole. */
 const isHonest = ({ status, text }: Answer): boolean => {
   const failed = /"error"\s*:\s*\{/.test(text)
   if (status >= 300) return failed && status >= 400
   return failed || text === 'broken' || text.includes('[DONE]') || /"finish_reason":\s*"stop"|"designated_version"|"key":/.test(text)
 }
 
-/** The charge so far, and for how many requests. */
+/** The charge so far, and the number of charged requests. */
 const books = async (): Promise<{ readonly nanos: number; readonly requests: number }> => {
   const rows = await database.kysely.selectFrom('key_usage_days').selectAll().where('key_hash', '=', keys.spenderHash).execute()
   return {
@@ -312,7 +312,7 @@ const books = async (): Promise<{ readonly nanos: number; readonly requests: num
 
 const isWhole = ({ status, text }: Answer): boolean => status === 200 && text.includes('there') && !text.includes('"error"')
 
-/** The cost that an answer told its client, which comes last. */
+/** The cost in an answer; the last one counts. */
 const reportedNanos = ({ text }: Answer): number => {
   const costs = [...text.matchAll(/"cost":\s*([\d.e-]+)/g)].map(([, cost]) => Math.round(Number(cost) * 1e9))
   const reported = costs.at(-1) ?? 0
@@ -320,7 +320,7 @@ const reportedNanos = ({ text }: Answer): number => {
   return reported
 }
 
-/** More calls than a minute has: the sweep does not go on for ever. */
+/** More calls than a minute has, so that the loop ends. */
 const CALLS_MAX = 400
 
 describe.each(['storage', 'network', 'clock', 'file'] as const)('%s', (port) => {
@@ -330,19 +330,19 @@ describe.each(['storage', 'network', 'clock', 'file'] as const)('%s', (port) => 
       const before = await books()
       const answers = await aMinute({ ...quiet(), [port]: fault })
       expect([number, answers.filter((answer) => !isHonest(answer))]).toEqual([number, []])
-      // The process after it writes what was left, and gives back what nobody holds any more.
+      // The next process writes what was left, and releases holds that have no request any more.
       await withService(quiet(), async (ask) => {
         const answer = await ask(keys.spender, '/chat/completions', QUESTION)
         expect([number, isWhole(answer)]).toEqual([number, true])
       })
       const after = await books()
-      // Each whole answer is charged as it told its client: by its use, or by an estimate where its use came too late.
+      // Each whole answer is charged as it reported: by its usage, or by an estimate if the usage came too late.
       const charged = after.nanos - before.nanos
       const reported = answers.filter(isWhole).reduce((sum, answer) => sum + reportedNanos(answer), COST_NANOS)
       expect([number, charged >= reported, charged <= 3 * COST_NANOS]).toEqual([number, true, true])
       expect([number, await auditLedger(database, new Date(T0 + (processes + 400) * HOUR_MS).toISOString())]).toEqual([number, []])
       if (fault.calls < number) {
-        // This run had no such call: all that there are have failed once.
+        // This run had no such call, so all calls have failed once.
         expect([port, number > 3]).toEqual([port, true])
         console.log(`${port}: ${number - 1} calls, each failed once`)
         return

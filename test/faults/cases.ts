@@ -1,10 +1,10 @@
 /**
- * The faults that the service is held to, and the tests that play them: `npm run test:faults` runs these files, and fails where a
- * case has no test that passed. `shown` matches the names of tests, with those of the groups around them.
+ * The faults that the service must withstand, and the tests that play them: `npm run test:faults` runs these files, and fails if a case has
+ * no passing test. `shown` matches the names of tests, including the groups around them.
  */
 export interface FaultCase {
   readonly fault: string
-  /** On all interfaces, each in its own shape, unless it says otherwise. */
+  /** Holds for all interfaces, each in its own format, unless it says otherwise. */
   readonly expected: string
   readonly file: string
   readonly shown: RegExp

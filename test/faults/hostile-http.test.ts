@@ -1,4 +1,4 @@
-/** Requests that a raw socket can send: framing that two readers would read in two ways, doubled headers, forms of a target, clients that stop. */
+/** Requests that only a raw socket can send: ambiguous framing, doubled headers, forms of a target, clients that stop. */
 import { connect, type Socket } from 'node:net'
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
@@ -47,7 +47,7 @@ const head = (lines: string, target = PATH, method = 'POST'): string =>
 const LENGTH = `content-length: ${BODY.length}\r\n`
 const chunked = (text: string): string => `${text.length.toString(16)}\r\n${text}\r\n0\r\n\r\n`
 const CHUNKED = 'transfer-encoding: chunked\r\n'
-/** The bytes that follow are a request only for a server that read the one before them wrongly. */
+/** The bytes that follow are a request only for a server that misread the one before them. */
 const SMUGGLED = `GET /api/v1/key HTTP/1.1\r\nhost: a\r\n\r\n`
 
 interface Heard {
@@ -186,7 +186,7 @@ test.each(['h2c', 'websocket'])('an upgrade to %s is no way around the key: what
 })
 
 test('a client that has ended its side gets its whole answer or is taken for gone, and others are answered', async () => {
-  // Only an answer that is ready by then is sent (docs/contract/streams.md#clients-that-leave).
+  // A response is only sent if it is ready by then (docs/contract/streams.md#clients-that-leave).
   const { statuses, text, closed } = await send(head(LENGTH) + BODY, { half: true, quietMs: 1500 })
   if (statuses.length > 0) expect([statuses, text]).toEqual([[200], expect.stringMatching(/"finish_reason":[^]*\}$/)])
   expect(closed).toBe(true)

@@ -1,6 +1,6 @@
 /**
- * kill -9 at any moment: while a database is brought up to date, while presets are made, while answers stream and are settled.
- * TEST_KILLS says how often.
+ * kill -9 at any moment: while a database is migrated, while presets are made, while answers are streamed and settled. TEST_KILLS sets how
+ * often.
  */
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
@@ -24,7 +24,7 @@ const LIMIT_MS = 60_000 + KILLS * 20_000
 const services = useServices()
 const upstream = await startFakeUpstream()
 const usage = { prompt_tokens: 1000, completion_tokens: 100, total_tokens: 1100 }
-/** At 1 and 2 dollars a million. */
+/** At 1 and 2 dollars per million tokens. */
 const COST = 0.0012
 
 upstream.script(async (exchange) => {
@@ -88,7 +88,7 @@ describeEachEngine('kill -9', (engine) => {
         const running = { ...service, managementKey }
         const workers = Array.from({ length: 6 }, () => work(running, () => over))
         await Bun.sleep(20 + random() * 400)
-        // On a busy machine nothing may have been answered by now, and a kill before that shows little.
+        // On a busy machine nothing may have been answered by now, and a kill before that would show little.
         await until(() => answered >= kill + 2, 'some answers')
         service.signal('SIGKILL')
         over = true
@@ -103,7 +103,7 @@ describeEachEngine('kill -9', (engine) => {
       const used = async (): Promise<number> =>
         ((await call(last, 'GET', `/keys/${made.data.hash}`)).json as { data: { usage: number } }).data.usage
       await until(async () => (await used()) >= answered * COST - 1e-9, 'the answers to be charged')
-      // A request that was under way when its process died may be charged by what it held, once.
+      // A request in flight when its process was killed may be charged at its hold, once.
       expect(await used()).toBeLessThanOrEqual(asked * COST + 1e-9)
       expect(answered).toBeGreaterThan(KILLS)
       expect(await service.stop()).toBe(0)
@@ -140,7 +140,7 @@ describeEachEngine('kill -9', (engine) => {
         await child.exited
         const startedAt = performance.now()
         let audit = await services.run(['ledger', 'audit', ...flags])
-        // A server that is too busy to take a connection was not asked for anything.
+        // If the server was too busy to take a connection, the command has checked nothing, so it is repeated.
         while (audit.stderr.includes('cannot be reached')) audit = await services.run(['ledger', 'audit', ...flags])
         wholeMs = performance.now() - startedAt
         expect([audit.code, audit.stderr]).toEqual([0, ''])

@@ -1,4 +1,7 @@
-/** The agent loop as programs write it, in each client library: ask, run the tools, send everything back, until there is an answer. */
+/**
+ * The agent loop as programs write it, in each client library: send a request, run the tools, send everything back, until there is a final
+ * answer.
+ */
 import { createAnthropic } from '@ai-sdk/anthropic'
 import { createOpenAI } from '@ai-sdk/openai'
 import Anthropic from '@anthropic-ai/sdk'
@@ -11,10 +14,10 @@ import OpenAI from 'openai'
 import { QUESTION, toolResult, TURNS } from './agent-script.ts'
 
 export interface AgentSetting {
-  /** The base of the API, `/api/v1`. */
+  /** The base URL of the API, which ends in `/api/v1`. */
   readonly api: string
   readonly key: string
-  /** Called with every answer's headers. */
+  /** The fetch that the library must use; it sees the headers of every response. */
   readonly fetch: typeof fetch
   /** The model of each turn. */
   readonly modelOf: (turn: number) => string
@@ -22,9 +25,9 @@ export interface AgentSetting {
 
 export interface AgentClient {
   readonly name: string
-  /** Says whether the library keeps what models want back of their thinking; some have no place for it. */
+  /** Says whether the library sends back the proofs of thinking that models need; some have no field for them. */
   readonly carriesProofs: boolean
-  /** Runs the loop; answers with the last text. */
+  /** Runs the loop and returns the last text. */
   readonly run: (setting: AgentSetting) => Promise<string>
 }
 
@@ -38,7 +41,7 @@ const tooLong = (): Error => new Error('The loop does not end.')
 
 const CHAT_TOOLS: OpenAI.ChatCompletionTool[] = TOOLS.map((about) => ({ type: 'function', function: about }))
 
-/** As a program puts the pieces of `reasoning_details` together: by index, texts joined, the rest as it comes. */
+/** Joins the pieces of `reasoning_details` as programs do: by index, with texts concatenated and other members overwritten. */
 type Detail = Record<string, unknown> & { readonly index?: number }
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 const mergeDetails = (all: Detail[], pieces: readonly Detail[]): void => {
@@ -148,7 +151,7 @@ const responsesStream: AgentClient = {
       const { output, output_text: text } = await stream.finalResponse()
       const calls = output.filter((item) => item.type === 'function_call')
       if (calls.length === 0) return text
-      // The helper adds what it has parsed; the API has no such fields.
+      // The helper adds its parsed arguments, which the API has no field for.
       for (const item of output) {
         const { parsed_arguments: _, ...sent } = item as typeof item & { parsed_arguments?: unknown }
         input.push(sent as OpenAI.Responses.ResponseInputItem)
@@ -221,7 +224,7 @@ const openRouterChat: AgentClient = {
 
 type Options = Parameters<typeof streamText>[0]['providerOptions']
 
-/** `ai` runs the loop itself. */
+/** The `ai` library runs the loop itself. */
 const aiLoop = (
   name: string,
   carriesProofs: boolean,

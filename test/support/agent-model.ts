@@ -1,7 +1,7 @@
-/** An agent model in a dialect: what it streams, and how it reads its own history. */
+/** A scripted agent model in one dialect: what it streams, and how it reads the history in a request. */
 import { type ScriptedTurn, type ReportedTurn, TURNS } from './agent-script.ts'
 
-/** A message, an item, a block or a part of any of the four dialects, as far as the script reads it. */
+/** A message, an item, a block or a part of any of the four dialects, with the members that the script reads. */
 export interface Reported {
   readonly type?: string
   readonly role?: string
@@ -34,7 +34,7 @@ export interface Reported {
   readonly functionResponse?: { readonly name: string; readonly response?: unknown }
 }
 
-/** A request body of any of them. */
+/** A request body of any dialect. */
 export interface AgentRequest {
   readonly messages?: readonly Reported[]
   readonly contents?: readonly Reported[]
@@ -45,7 +45,7 @@ export interface AgentRequest {
 export interface AgentModel {
   /** The events of a turn. */
   payloads(turn: number): readonly unknown[]
-  /** The turns before, as the request tells them; a fault where it is no history of that dialect. */
+  /** The earlier turns, as the request reports them, with a fault if they are not a valid history of the dialect. */
   read(body: AgentRequest): { readonly reported: readonly ReportedTurn[]; readonly faults: string[] }
 }
 

@@ -1,4 +1,4 @@
-/** The scripted agent model as OpenAI's Responses API has it. */
+/** The scripted agent model in the dialect of OpenAI's Responses API. */
 import { type AgentModel, emptyTurn, halves, textsOf, type Reported, turnOf } from './agent-model.ts'
 import { callId, proofText, QUESTION, type ReportedTurn } from './agent-script.ts'
 

@@ -1,4 +1,6 @@
-/** A small agent's work: four turns, two tools. What each model says, and what the next turn must bring back of it. */
+/**
+ * The script of a small agent run: four turns, two tools. It defines what each model says, and what the next request must send back of it.
+ */
 import type { SseDialect } from './recordings.ts'
 
 export interface ScriptedTurn {
@@ -24,26 +26,26 @@ export const TURNS: readonly ScriptedTurn[] = [
 export const QUESTION = 'How are Zürich and Oslo?'
 export const FINAL_TEXT = 'It rains in both.'
 
-/** The answer of a tool. */
+/** The result of a tool. */
 export const toolResult = (name: string, args: unknown): string => `${name}: ${JSON.stringify(args)} is “fine”\n`
 
-/** A turn of the assistant with the results behind it, as a dialect's history tells it. */
+/** A turn of the assistant and the tool results after it, as the history in a request reports them. */
 export interface ReportedTurn {
   text: string
-  /** Proofs of thinking, each with the text that it vouches for, where the dialect sends that back. */
+  /** Proofs of thinking, each with the text that it proves if the dialect sends that text back. */
   proofs: string[]
   calls: { id: string; name: string; args: unknown }[]
   results: { id: string; text: string }[]
 }
 
-/** The name that the upstream gives a call; dialects without names for calls read it nowhere. */
+/** The id that the upstream gives a call; dialects without call ids ignore it. */
 export const callId = (dialect: SseDialect, turn: number, index: number): string =>
   `${{ anthropic: 'toolu', 'openai-chat': 'call', 'openai-responses': 'call', google: 'none' }[dialect]}_T${turn}_${index}`
 
-/** Opaque, with every character that base64 has. */
+/** Opaque, with the special characters of base64. */
 export const proofText = (dialect: SseDialect, turn: number): string => `${dialect}/proof+${turn}==`
 
-/** Which dialects prove their thinking. */
+/** The dialects that give proofs of their thinking. */
 export const PROVES: Readonly<Record<SseDialect, boolean>> = {
   anthropic: true,
   'openai-responses': true,
@@ -51,7 +53,7 @@ export const PROVES: Readonly<Record<SseDialect, boolean>> = {
   'openai-chat': false,
 }
 
-/** The faults of the history that `dialect` got before its turn; `speakers[n]` is the dialect that gave turn n. */
+/** The faults of the history that `dialect` received before its turn; `speakers[n]` is the dialect that gave turn n. */
 export const historyFaults = (
   dialect: SseDialect,
   reported: readonly ReportedTurn[],
@@ -95,11 +97,11 @@ export const historyFaults = (
   return faults
 }
 
-/** Anthropic wants the text beside the signature back as it was, and the hidden kind of block without text. */
+/** Anthropic needs the text beside the signature unchanged, and a redacted block without text. */
 const expectedProof = (dialect: SseDialect, turn: number): string => {
   if (dialect !== 'anthropic') return proofText(dialect, turn)
   return isRedacted(turn) ? `redacted ${proofText(dialect, turn)}` : `${TURNS[turn]?.thinking} ${proofText(dialect, turn)}`
 }
 
-/** One of Anthropic's turns shows nothing of its thinking. */
+/** In one of Anthropic's turns the thinking is redacted. */
 export const isRedacted = (turn: number): boolean => turn === 1

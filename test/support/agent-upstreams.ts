@@ -1,4 +1,4 @@
-/** The scripted agent model in each provider dialect: by its name. */
+/** The scripted agent model in each provider dialect, by the name of the dialect. */
 import { type AgentModel, emptyTurn, halves, textsOf, type Reported, turnOf } from './agent-model.ts'
 import { agentResponses } from './agent-responses.ts'
 import { callId, isRedacted, proofText, QUESTION, type ReportedTurn } from './agent-script.ts'
@@ -114,7 +114,7 @@ const openaiChat: AgentModel = {
       chunk({ role: 'assistant', content: null, reasoning_content: thinking }),
       ...(text === '' ? [] : halves(text).map((content) => chunk({ content }))),
       ...calls.map(({ name }, index) => call(index, { name, arguments: '' }, name)),
-      // Woven, as parallel calls may come.
+      // Interleaved, as parallel calls may be streamed.
       ...[0, 1].flatMap((half) => calls.map(({ args }, index) => call(index, { arguments: halves(JSON.stringify(args))[half] }))),
       chunk({}, calls.length > 0 ? 'tool_calls' : 'stop'),
       { ...(chunk({}) as object), choices: [], usage: { prompt_tokens: 50, completion_tokens: 30, total_tokens: 80 } },
@@ -129,7 +129,7 @@ const openaiChat: AgentModel = {
       if (message.role === 'assistant')
         reported.push({
           text: textsOf(message.content),
-          // A server of the operator's own may be a router that wants them: whatever the client sends is passed on.
+          // An operator's own server may be a router that needs them, so whatever the client sends is passed on.
           proofs: [],
           calls: (message.tool_calls ?? []).map((call) => ({
             id: call.id ?? '',
@@ -156,7 +156,7 @@ const google: AgentModel = {
       responseId: `resp${turn}`,
     })
     const thoughtSignature = proofText('google', turn)
-    // The first of parallel calls carries the signature; a turn without calls has it behind its text.
+    // The first of parallel calls carries the signature; in a turn without calls the signature follows the text.
     const callParts = calls.map(({ name, args }, index) => ({ functionCall: { name, args }, ...(index === 0 ? { thoughtSignature } : {}) }))
     return [
       chunk([{ text: thinking, thought: true }]),
@@ -194,10 +194,10 @@ const google: AgentModel = {
   },
 }
 
-/** The API's word for a call whose proof there is not, such as another model's (ai.google.dev, "Thought signatures"). */
+/** The API's placeholder for a call without a proof, such as a call made by another model (ai.google.dev, "Thought signatures"). */
 const STANDS_FOR_A_PROOF = 'skip_thought_signature_validator'
 
-/** A tool's text stands in some member of the object that the dialect wants. */
+/** The result of a tool is the only member of the object that the dialect requires. */
 const resultText = (response: unknown): string => {
   const [only, ...more] = Object.values(response ?? {})
   return typeof only === 'string' && more.length === 0 ? only : JSON.stringify(response)

@@ -20,7 +20,7 @@ export const HEAD: AnswerHead = {
   createdSeconds: 1_700_000_000,
   model: 'acme/one',
   provider: 'Acme',
-  // Thinking is asked for, so that it stands where the model put it.
+  // Thinking is enabled, so that it stays where the model put it.
   request: JsonBody.read('{"model":"acme/one","temperature":0.5,"thinking":{"type":"adaptive"}}'),
   inputTokensEstimate: 7,
 }
@@ -71,10 +71,10 @@ export const finish = (reason: 'stop' | 'length' | 'tool_calls' | 'content_filte
 })
 export const used: ModelEvent = { type: 'usage', usage: TAIL.usage }
 
-/** One frame an event. */
+/** One frame for each event. */
 export const frames = (...events: readonly ModelEvent[]): Frame[] => events.map((event) => ({ events: [event] }))
 
-/** The whole text of a stream that ends well. */
+/** The whole text of a stream that ends normally. */
 export const streamed = (opened: StreamRenderer<Written>, given: readonly Frame[], tail: AnswerTail = TAIL): string => {
   const renderer = inWholeTexts(opened)
   return given.map((frame) => renderer.frames([frame])).join('') + renderer.finish(tail)
@@ -82,7 +82,7 @@ export const streamed = (opened: StreamRenderer<Written>, given: readonly Frame[
 
 export const decoded = (stream: string): SseEvent[] => new SseDecoder().push(new TextEncoder().encode(stream))
 
-/** As much of an event's data, in any dialect, as tests look into. */
+/** The members of an event's data, in any dialect, that tests read. */
 export interface Payload {
   readonly [member: string]: unknown
   readonly type: string
@@ -93,7 +93,7 @@ export interface Payload {
   readonly response: { readonly output: OpenAI.Responses.ResponseOutputItem[] }
 }
 
-/** The data of every event but `[DONE]`, parsed. */
+/** The parsed data of every event except `[DONE]`. */
 export const payloads = (stream: string): Payload[] =>
   decoded(stream)
     .filter((event) => event.data !== '[DONE]')
@@ -101,26 +101,26 @@ export const payloads = (stream: string): Payload[] =>
 
 const answering = (body: string, type: string) => async (): Promise<Response> => new Response(body, { headers: { 'content-type': type } })
 
-/** Official clients whose server says `body`, whatever they ask. */
+/** An official client that gets `body` as the response to every request. */
 export const openAi = (body: string, type = 'text/event-stream'): OpenAI =>
   new OpenAI({ apiKey: 'k', baseURL: 'http://localhost/v1', maxRetries: 0, fetch: answering(body, type) })
 
-/** The same with the next major version of its SDK. */
+/** The same with the next major version of the SDK. */
 export const openAi7 = (body: string, type = 'text/event-stream'): OpenAI7 =>
   new OpenAI7({ apiKey: 'k', baseURL: 'http://localhost/v1', maxRetries: 0, fetch: answering(body, type) })
 
 export const anthropic = (body: string, type = 'text/event-stream'): Anthropic =>
   new Anthropic({ apiKey: 'k', baseURL: 'http://localhost', maxRetries: 0, fetch: answering(body, type) })
 
-/** Proofs of each format, as its maker gives them. */
+/** Proofs in each format, as the vendors send them. */
 export const CLAUDE: ReasoningProof = { format: 'anthropic-claude-v1', kind: 'signature', data: 'EvQBCk/+==' }
 export const REDACTED: ReasoningProof = { format: 'anthropic-claude-v1', kind: 'encrypted', data: 'EmwK+/==' }
 export const OPENAI: ReasoningProof = { format: 'openai-responses-v1', kind: 'encrypted', data: 'gAAAAB-_', id: 'rs_theirs' }
 export const GEMINI: ReasoningProof = { format: 'google-gemini-v1', kind: 'signature', data: 'CoYB/+==', model: 'google/pro' }
 
 /**
- * The events that a model may tell, in any order and woven: prose, thinking with and without proof, sources, pictures, calls opened
- * once and densely, pieces of their JSON; then the end.
+ * The events that a model may send, interleaved in any order: text, thinking with and without proof, sources, images, calls, each opened
+ * once and numbered without gaps, and pieces of their JSON; then the end.
  */
 export const answerEvents: fc.Arbitrary<ModelEvent[]> = fc
   .record({
@@ -164,7 +164,7 @@ export interface AnswerContents {
   calls: { id: string; name: string; arguments: string }[]
   /** The `data` of each proof. */
   proofs: string[]
-  /** Base64 of each picture. */
+  /** The base64 data of each image. */
   images: string[]
   /** The URL of each source. */
   sources: string[]
@@ -180,7 +180,7 @@ export const emptyContents = (): AnswerContents => ({
   sources: [],
 })
 
-/** The sum of the events: the measure for every rendering of them. */
+/** The sum of the events, which every rendering of them must match. */
 export const contentsOf = (events: readonly ModelEvent[]): AnswerContents => {
   const said = emptyContents()
   for (const event of events) {

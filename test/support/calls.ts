@@ -1,4 +1,4 @@
-/** Plain HTTP to a started service: paths and bodies go out exactly as they are given. */
+/** Plain HTTP requests to a started service: paths and bodies are sent exactly as given. */
 import { connect } from 'node:net'
 
 import type { StartedService } from './started-service.ts'
@@ -41,18 +41,18 @@ export interface Answer {
   readonly headers: Headers
   readonly text: string
   readonly json: unknown
-  /** The body of an answer `{data: …}`. */
+  /** The body of a response `{data: …}`. */
   readonly preset: PresetWire
   readonly presets: readonly PresetWire[]
   readonly versions: readonly PresetVersionWire[]
-  /** The body of an answer `{error: …}`. */
+  /** The body of a response `{error: …}`. */
   readonly error: ErrorWire
 }
 
 export interface CallOptions {
-  /** The API key; null sends none. The management key when absent. */
+  /** The API key; null sends none. Defaults to the management key. */
   readonly key?: string | null
-  /** An object is sent as JSON, a string as it is. */
+  /** An object is sent as JSON, a string unchanged. */
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal
@@ -77,7 +77,7 @@ export const call = async (service: Callee, method: string, path: string, option
   return answerOf(response.status, response.headers, await response.text())
 }
 
-/** The same with the inference key, to chat completions unless told otherwise. */
+/** A call with the inference key, to chat completions by default. */
 export const infer = (
   service: Callee,
   body: Readonly<Record<string, unknown>> | string,
@@ -87,7 +87,7 @@ export const infer = (
 export const savePreset = (service: Callee, slug: string, body: unknown, shape = 'responses'): Promise<Answer> =>
   call(service, 'POST', `/presets/${slug}/${shape}`, { body })
 
-/** A request target that no URL parser has touched: dots and percent signs arrive as they are written. */
+/** Sends a request target without any URL parsing: dots and percent signs arrive as they are written. */
 export const callRaw = (service: StartedService, method: string, target: string, body: unknown): Promise<Answer> =>
   new Promise((resolve, reject) => {
     const { hostname, port, host } = new URL(service.url)
@@ -121,7 +121,7 @@ const answerOf = (status: number, headers: Headers, text: string): Answer => {
   }
 }
 
-/** The data of every event of a stream but its end marker. */
+/** The data of every event of a stream except its end marker. */
 export const streamChunks = (text: string): readonly StreamChunkWire[] =>
   text
     .split('\n')

@@ -1,4 +1,4 @@
-/** Who makes a change, where a test does not care: each change has an id of its own. */
+/** The author of a change, for tests that do not care who it is: each change gets its own request id. */
 import type { ChangedBy } from '../../src/storage/audit-log.ts'
 
 export const changedBy = (): ChangedBy => ({ requestId: `req-${crypto.randomUUID()}`, userId: 'user-1', keyHash: null })

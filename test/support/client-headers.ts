@@ -1,4 +1,4 @@
-/** Who the clients say they are: headers as they were recorded from each of them, unmodified. */
+/** The identifying headers of the clients, as recorded from each of them. */
 type Reported = Readonly<Record<string, string>>
 
 const stainless = (lang: string, version: string): Reported => ({
@@ -9,7 +9,7 @@ const stainless = (lang: string, version: string): Reported => ({
   'x-stainless-retry-count': '0',
 })
 
-/** They break on a failure inside a 200. */
+/** These clients break if a 200 response contains an error. */
 export const NEED_STATUS: Readonly<Record<string, Reported>> = {
   'openai-python 3.54.0': { 'user-agent': 'OpenAI/Python 3.54.0', ...stainless('python', '3.54.0') },
   'openai-python 3.54.0, async': { 'user-agent': 'AsyncOpenAI/Python 3.54.0', ...stainless('python', '3.54.0') },

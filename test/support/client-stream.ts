@@ -1,4 +1,7 @@
-/** The rules of our streams, whatever they say: framing and lifecycle (docs/contract/streams.md#framing), as lists of faults. */
+/**
+ * The rules that each of our streams must follow, whatever its contents: framing and lifecycle (docs/contract/streams.md#framing). The
+ * functions return lists of faults.
+ */
 import type { ClientDialect } from '../../src/canonical/call.ts'
 import { SseDecoder } from '../../src/lib/sse.ts'
 
@@ -7,7 +10,7 @@ export interface StreamEvent {
   readonly data: unknown
 }
 
-/** The events before `[DONE]`, parsed. */
+/** The parsed events before `[DONE]`. */
 export const streamEvents = (text: string): StreamEvent[] =>
   new SseDecoder()
     .push(new TextEncoder().encode(text))
@@ -16,7 +19,7 @@ export const streamEvents = (text: string): StreamEvent[] =>
 
 export type StreamEnd = 'normal' | 'error'
 
-/** How a well-formed stream ended; a list of faults where it is none. */
+/** How a well-formed stream ended, or the list of its faults. */
 export const readStream = (client: ClientDialect, text: string): { readonly end: StreamEnd | null; readonly faults: readonly string[] } => {
   const faults = framingFaults(client, text)
   if (faults.length > 0) return { end: null, faults }
@@ -25,7 +28,7 @@ export const readStream = (client: ClientDialect, text: string): { readonly end:
   return { end, faults }
 }
 
-/** The end of a line of JavaScript need not be one of a stream. */
+/** `s` lets `.` match characters that end a line in JavaScript but not in an event stream. */
 const LINE = /^(?:data: \S.*|event: [\w.]+|: .*|)$/s
 
 const framingFaults = (client: ClientDialect, text: string): string[] => {
@@ -46,7 +49,7 @@ const framingFaults = (client: ClientDialect, text: string): string[] => {
 
 type Lifecycle = (events: readonly StreamEvent[], faults: string[]) => StreamEnd | null
 
-/** The members of a chunk that are looked at, as far as they are there. */
+/** The members of a chunk that are checked, if present. */
 interface Chunk {
   readonly id?: unknown
   readonly object?: unknown
@@ -135,7 +138,7 @@ const BLOCK_DELTAS: Readonly<Record<string, readonly string[]>> = {
   tool_search_tool_result: [],
 }
 
-/** The members of an event that are looked at, as far as they are there. */
+/** The members of an event that are checked, if present. */
 interface MessageEvent {
   readonly type?: string
   readonly index?: number
@@ -237,7 +240,7 @@ interface ResponseEvent {
   }
 }
 
-/** The parts of an item, each with what its pieces must add up to. */
+/** The parts of an open item, each with the text that its pieces must add up to. */
 interface OpenItem {
   readonly item: Item
   readonly parts: Map<string, { text: string; done: boolean }>
@@ -296,7 +299,7 @@ const responses: Lifecycle = (reported, faults) => {
           arguments: '',
           argumentsDone: item.type !== 'function_call',
         })
-        // A subagent that waits for the client is announced, and ends in a later answer.
+        // A subagent that waits for the client is announced in this answer, and ends in a later one.
         if (item.type?.endsWith(':subagent') === true) done[index] = item
         break
       case 'response.content_part.added':

@@ -1,4 +1,4 @@
-/** Up to where a recorded stream may be cut and has not ended. */
+/** The point up to which a recorded stream may be cut and is still incomplete. */
 import { type Recording, streamBytes } from './recordings.ts'
 
 /** The event that says how the answer ended; from its last byte on the answer is complete. */
@@ -17,7 +17,7 @@ const isTerminal = ({ dialect }: Recording, payload: string): boolean => {
   }
 }
 
-/** How many bytes are there when the model has ended; the blank line behind the event may be missing. */
+/** The number of bytes up to the model's end; the blank line after that event is not needed. */
 export const bytesUntilEnd = (recording: Recording): number => {
   const { dialect, payloads, bytes } = recording
   const last = payloads.findIndex((payload) => isTerminal(recording, payload))

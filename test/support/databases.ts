@@ -1,6 +1,6 @@
 /**
- * Runs a suite on every engine. PostgreSQL is the server of TEST_DATABASE_URL (whose user may create databases), or one that
- * is started here, once for each test process, from binaries found on this machine; else its half is skipped and says why.
+ * Runs a suite on every engine. PostgreSQL is the server of TEST_DATABASE_URL (whose user may create databases), or one that is started
+ * here, once for each test process, from binaries found on this machine; otherwise its half is skipped and the reason printed.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
@@ -17,9 +17,9 @@ import { onFreePort } from './free-port.ts'
 
 export interface TestEngine {
   readonly name: Engine
-  /** A new, empty place for a database; removed after the suite. */
+  /** A location for a new, empty database; removed after the suite. */
   locate(): Promise<DatabaseLocation>
-  /** Opens it, or a new place; closed after the suite if the test has not done so. */
+  /** Opens the database at the location, or a new one; closed after the suite unless the test has closed it. */
   open(location?: DatabaseLocation, options?: Partial<OpenDatabaseOptions>): Promise<Database>
 }
 
@@ -28,7 +28,7 @@ export const describeEachEngine = (name: string, suite: (engine: TestEngine) => 
   describe.skipIf(POSTGRES.skipped !== null)(`${name} (postgres)`, () => suite(createTestEngine('postgres', locatePostgres)))
 }
 
-/** Runs the suite on each engine, and once more with settlements in a thread of their own, as a service on SQLite has them. */
+/** Runs the suite on each engine, and once more with a settlement thread, which services on SQLite use. */
 export const describeEachSettler = (name: string, suite: (engine: TestEngine) => void): void => {
   describeEachEngine(name, suite)
   describe(`${name} (sqlite, settled in a thread)`, () => suite(createTestEngine('sqlite', locateSqlite, { thread: true })))
@@ -147,7 +147,7 @@ const startPostgres = async (binaries: string): Promise<string> => {
     throw new Error(`initdb: ${made.stderr ?? String(made.error)}`)
   }
 
-  // The shell stops the server and removes its files when our end of its stdin closes, which also happens when we are killed.
+  // The shell stops the server and removes its files when our end of its stdin closes, which also happens when this process is killed.
   const script = `"$0" -D "$1" -p "$2" -h 127.0.0.1 -k '' -c fsync=off -c max_connections=200 >"$3/log" 2>&1 &
     server=$!; read -r _; kill -QUIT $server; wait $server; rm -rf "$3"`
   return onFreePort(async (port) => {
@@ -173,7 +173,7 @@ const unprivilegedOwner = (): { uid: number; gid: number } | undefined => {
   throw new Error('there is no user to run it as')
 }
 
-/** Waits until it answers. */
+/** Waits until the server answers. */
 const dataDirectoryOf = async (url: string): Promise<unknown> => {
   for (let tries = 1; ; tries++) {
     const client = new Client({ connectionString: url })
@@ -189,9 +189,9 @@ const dataDirectoryOf = async (url: string): Promise<unknown> => {
   }
 }
 
-/** A machine that does other work besides may take half a minute. */
+/** A busy machine may take half a minute. */
 const STARTING_TRIES = 600
 
-/** Started while the module loads, because suites are declared before anything asynchronous of theirs runs. */
+/** Started while the module loads, because suites are declared before any of their asynchronous code runs. */
 const POSTGRES = await findPostgres()
 if (POSTGRES.skipped !== null) console.warn(`PostgreSQL suites are skipped: ${POSTGRES.skipped}`)

@@ -1,4 +1,4 @@
-/** A server that listens and never accepts: its process stands still and its queue of connections is full, so nobody can connect. */
+/** A server that listens and never accepts: its process is stopped and its queue of connections is full, so nobody can connect. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
@@ -6,12 +6,12 @@ import { connect, type Socket } from 'node:net'
 import { afterAll } from 'bun:test'
 
 const LISTEN = `const server = require('node:net').createServer().listen(0, '127.0.0.1', () => console.log(server.address().port))`
-/** More than any queue that a runtime asks for. */
+/** More than the backlog of any runtime. */
 const QUEUE_MAX = 5000
-/** On a loopback a connection takes far less, however busy the machine: the kernel makes it. */
+/** On the loopback the kernel makes a connection in far less time, however busy the machine is. */
 const CONNECT_MS = 500
 
-/** Ended after the tests of the file. To be called while the file loads. */
+/** Stopped after the tests of the file. Call it while the file loads. */
 export const startDeafUpstream = async (): Promise<{ readonly port: number }> => {
   const child = spawn(process.execPath, ['-e', LISTEN], { stdio: ['ignore', 'pipe', 'inherit'] })
   const queued: Socket[] = []

@@ -1,4 +1,4 @@
-/** Calls of operations that are made of nothing but the description of a running service. */
+/** Calls of operations, built only from the OpenAPI description of a running service. */
 import { type Answer, call } from './calls.ts'
 import type { StartedService } from './started-service.ts'
 
@@ -13,8 +13,8 @@ interface Description {
 }
 
 /**
- * By operation id: creates what a collection holds with the example of its body, and changes or deletes one that was just
- * created, by its id. Operations of other forms are left out.
+ * By operation id: a create operation sends the example of its body; a change or delete operation uses the id of an object that was just
+ * created. Operations of other forms are left out.
  */
 export const describedCalls = async (service: StartedService): Promise<Readonly<Record<string, () => Promise<Answer>>>> => {
   const { paths, components } = (await (await fetch(`${service.url}/openapi.json`)).json()) as Description

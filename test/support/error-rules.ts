@@ -1,7 +1,7 @@
-/** The types and their names on each interface, copied by hand from docs/contract/errors.md: what the service is held against. */
+/** The error types and their names on each interface, copied by hand from docs/contract/errors.md, to check the service against. */
 interface Rule {
   readonly status: number
-  /** `error.code` on Responses; null where the failure is an answer of finish reason length. */
+  /** `error.code` on Responses; null if the failure is an answer with finish reason length. */
   readonly responses: string | null
   /** `error.type` on Messages. */
   readonly messages: string

@@ -1,12 +1,12 @@
-/** Time that stands still until a test lets it pass. */
+/** A clock that only moves when a test advances it. */
 import type { Clock } from '../../src/lib/clock.ts'
 
 export interface FakeClock extends Clock {
-  /** Lets time pass. What falls due runs in the order of its instants, each at its own, and so does what it asks for. */
+  /** Advances the time. Timers run in the order of their due times, each at its own time, including those that are set meanwhile. */
   advance(ms: number): void
-  /** Moves the wall clock alone, as an administrator or NTP does. */
+  /** Moves only the wall clock, as an administrator or NTP does. */
   setWall(epochMs: number): void
-  /** Tasks that still wait. */
+  /** The number of pending timers. */
   readonly waiting: number
 }
 
@@ -46,5 +46,5 @@ export const createFakeClock = (wallMs = T0): FakeClock => {
   }
 }
 
-/** Lets everything run that waits for no time: promises, and one turn of the event loop. */
+/** Runs everything that waits for no timer: promises, and one turn of the event loop. */
 export const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))

@@ -1,4 +1,6 @@
-/** Docker's Engine API on a socket, as far as sandboxes use it. Its commands are `echo`, `write`, `read`, `flood`, `hang` and `kill`. */
+/**
+ * The part of Docker's Engine API that sandboxes use, on a socket. Its commands are `echo`, `write`, `read`, `flood`, `hang` and `kill`.
+ */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -16,19 +18,19 @@ export interface ContainerSpec {
 
 export interface FakeEngine {
   readonly socket: string
-  /** The containers that are there now, by name. */
+  /** The containers that exist now, by name. */
   readonly containers: ReadonlyMap<string, { readonly spec: ContainerSpec }>
-  /** Every container that was made, oldest first. */
+  /** Every container that was created, oldest first. */
   readonly made: readonly ContainerSpec[]
   /** Every command that was run. */
   readonly commands: readonly (readonly string[])[]
   /** Requests that the API does not have. */
   readonly faults: readonly string[]
-  /** The answer to a name that is taken: 409 at Docker, 500 at Podman 4. */
+  /** The status for a container name that is taken: 409 with Docker, 500 with Podman 4. */
   takenStatus: number
-  /** A command that cannot be started, as none can where all processes are taken. */
+  /** The error for a command that cannot be started, such as when the process limit is reached. */
   refused: string | null
-  /** Puts a container there that no gateway of this run has made. */
+  /** Adds a container that no gateway of this run has created. */
   leave(name: string, state: 'created' | 'running', ageSeconds: number): void
 }
 
@@ -47,7 +49,7 @@ interface Ran {
   exitCode: number
 }
 
-/** Ended after the tests of the file. */
+/** Stopped after the tests of the file. */
 export const startFakeEngine = async (): Promise<FakeEngine> => {
   const folder = mkdtempSync(join(tmpdir(), 'patchbay-engine-'))
   const socket = join(folder, 'docker.sock')
@@ -162,7 +164,7 @@ const execute = (one: Ran, response: ServerResponse): void => {
   const { files, hanging } = one.container
   switch (word) {
     case 'echo':
-      // In pieces that are no frames.
+      // Sends pieces that do not match frame boundaries.
       for (const byte of frame(1, `${rest.join(' ')}\n`)) response.write(Buffer.of(byte))
       break
     case 'write':

@@ -1,4 +1,4 @@
-/** Ids that a test can name beforehand: they count from one. */
+/** Predictable ids for tests: they count from one. */
 import type { IdSource } from '../../src/lib/id.ts'
 
 export const createFakeIds = (): IdSource => {

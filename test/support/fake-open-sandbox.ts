@@ -1,5 +1,5 @@
 /**
- * An OpenSandbox server as far as sandboxes use it, which refuses what its descriptions refuse (specs/sandbox-lifecycle.yml and
+ * The part of an OpenSandbox server that sandboxes use. It refuses what its descriptions refuse (specs/sandbox-lifecycle.yml and
  * execd-api.yaml of its repository). Its commands are `mkdir`, `echo`, `write`, `read`, `flood`, `hang` and `env`.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -9,25 +9,25 @@ import { afterAll } from 'bun:test'
 type Json = Readonly<Record<string, unknown>>
 
 export interface FakeSandboxes {
-  /** The API as an operator configures it. */
+  /** The URL of the API that an operator configures. */
   readonly url: string
-  /** The sandboxes that are there now, by the name of their container. */
+  /** The sandboxes that exist now, by the name of their container. */
   readonly sandboxes: ReadonlyMap<string, { readonly id: string }>
-  /** The bodies of all that were made. */
+  /** The bodies of all requests that created a sandbox. */
   readonly made: readonly Json[]
   /** The bodies of the commands, and the headers of all requests to the inside of a sandbox. */
   readonly commands: readonly Json[]
   readonly inside: readonly IncomingMessage['headers'][]
-  /** The ends that were set, as bodies. */
+  /** The bodies of the requests that set an expiry time. */
   readonly renewals: readonly Json[]
   readonly interrupted: readonly string[]
   /** Requests that the API does not have. */
   readonly faults: readonly string[]
-  /** The answer to requests that make a sandbox; null: it makes them. */
+  /** The answer to requests that create a sandbox; null lets them succeed. */
   refusal: { readonly status: number; readonly message: string } | null
-  /** The faults were expected. */
+  /** Clears the faults, which the test expected. */
   forget(): unknown
-  /** All sandboxes end, as when their time is over. */
+  /** Ends all sandboxes, as when they expire. */
   endAll(): void
 }
 
@@ -37,14 +37,14 @@ interface Held {
   readonly files: Map<string, string>
   readonly createdAt: string
   expiresAt: string
-  /** How often it was looked at; it runs from the second time on. */
+  /** How often its state was read; it is running from the second read on. */
   seen: number
 }
 
 const LABEL_NAME = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/
 const CREATE_MEMBERS = new Set(['image', 'timeout', 'resourceLimits', 'entrypoint', 'networkPolicy', 'metadata', 'env', 'extensions'])
 
-/** Ended after the tests of the file. */
+/** Stopped after the tests of the file. */
 export const startFakeSandboxes = async (key: string): Promise<FakeSandboxes> => {
   const sandboxes = new Map<string, Held>()
   const [made, commands, renewals]: [Json[], Json[], Json[]] = [[], [], []]
@@ -132,7 +132,7 @@ export const startFakeSandboxes = async (key: string): Promise<FakeSandboxes> =>
         return tell(204)
       case 'GET endpoints':
         if (port !== '44772' || searchParams.get('use_server_proxy') !== 'true') return refuse(400, 'endpoint')
-        // The server knows itself by another name.
+        // The server knows itself under another name.
         return tell(200, { endpoint: `sandboxes.internal:8080/sandboxes/${id}/proxy/44772`, headers: { 'x-route': 'r1' } })
       case 'POST renew-expiration': {
         if (one === undefined) return tell(404, { code: 'NOT_FOUND', message: 'no such sandbox' })
@@ -197,7 +197,7 @@ export const startFakeSandboxes = async (key: string): Promise<FakeSandboxes> =>
         return ended(0)
       case 'hang':
         event({ type: 'stdout', text: 'begun' })
-        // The server kills it when its time is over, where it is told to.
+        // The server kills the command after its timeout, unless the test made it ignore that.
         if (file === 'deaf') return void hanging.set(id, response)
         return void setTimeout(() => ended(-1), Number(timeout))
       default:

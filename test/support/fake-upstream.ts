@@ -1,4 +1,4 @@
-/** A provider over a real socket, scripted down to the byte: pauses, cuts and resets are what it is for. */
+/** A provider over a real socket, scripted down to the byte, for tests with pauses, cuts and resets. */
 import { readFileSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
@@ -7,26 +7,26 @@ import { afterAll } from 'bun:test'
 
 export interface Exchange {
   readonly path: string
-  /** Names in lower case. */
+  /** The names are in lower case. */
   readonly headers: Readonly<Record<string, string>>
   /** The body as it was received. */
   readonly text: string
   readonly body: ReceivedBody
-  /** Resolves, with the time on performance.now()'s clock, when the other side has ended the connection. */
+  /** Resolves when the other side has closed the connection, with the time on performance.now()'s clock. */
   readonly gone: Promise<number>
-  /** Raw bytes; resolves when they were handed to the system. */
+  /** Sends raw bytes; resolves when they were handed to the system. */
   send(bytes: string | Uint8Array): Promise<void>
-  /** Status line and headers, for a body in chunks. */
+  /** Sends the status line and headers for a chunked body. */
   head(status: number, headers?: Readonly<Record<string, string>>): Promise<void>
-  /** A piece of a body in chunks. */
+  /** Sends a piece of a chunked body. */
   piece(text: string): Promise<void>
-  /** The last, empty piece: the body is complete. */
+  /** Sends the last, empty chunk: the body is complete. */
   done(): Promise<void>
-  /** A whole answer. */
+  /** Sends a whole response. */
   answer(status: number, text: string, headers?: Readonly<Record<string, string>>): Promise<void>
-  /** A whole event stream: one event for each line of data, and `[DONE]`. */
+  /** Sends a whole event stream: one event for each line of data, then `[DONE]`. */
   stream(lines: readonly string[]): Promise<void>
-  /** Ends our side, politely (FIN). */
+  /** Closes our side normally (FIN). */
   end(): void
   /** Breaks the connection (RST). */
   reset(): void
@@ -47,11 +47,11 @@ export interface FakeUpstream {
   /** Every request so far, oldest first. */
   readonly exchanges: readonly Exchange[]
   readonly last: Exchange
-  /** How every request is answered from now on. */
+  /** Sets how every request from now on is answered. */
   script(script: Script): void
 }
 
-/** Ended after the tests of the file. To be called while the file loads, where `afterAll` means the file. */
+/** Stopped after the tests of the file. Call it while the file loads, when `afterAll` means the file. */
 export const startFakeUpstream = async (): Promise<FakeUpstream> => {
   const exchanges: Exchange[] = []
   const sockets = new Set<Socket>()
@@ -92,7 +92,7 @@ const listen = (server: Server): Promise<number> =>
     })
   })
 
-/** One request after the other on a connection, as a client with keep-alive sends them. */
+/** Serves one request after the other on a connection, as a client with keep-alive sends them. */
 const serve = (socket: Socket, begin: (exchange: Exchange) => void): void => {
   let buffered = Buffer.alloc(0)
   const gone = new Promise<number>((resolve) => {
@@ -176,7 +176,7 @@ const headerLines = (headers: Readonly<Record<string, string>>): string =>
 
 export const dataEvent = (line: string): string => `data: ${line}\n\n`
 
-/** A chunk of prose, as providers write them. */
+/** A chunk of text, as providers write it. */
 export const proseChunk = (content: string, more: Readonly<Record<string, unknown>> = {}): string =>
   JSON.stringify({
     id: 'chatcmpl-fake',
@@ -195,7 +195,7 @@ export const FINISH_CHUNK = JSON.stringify({
   choices: [{ index: 0, delta: {}, finish_reason: 'stop' }],
 })
 
-/** A whole answer of prose. */
+/** A whole answer of text. */
 export const proseAnswer = (content: string, more: Readonly<Record<string, unknown>> = {}): string =>
   JSON.stringify({
     id: 'chatcmpl-fake',
@@ -207,7 +207,7 @@ export const proseAnswer = (content: string, more: Readonly<Record<string, unkno
     ...more,
   })
 
-/** Answers each request in its own way: a stream where one was asked for. */
+/** Answers each request in the way it asks for: with a stream if it asked for one. */
 export const say =
   (content: string): Script =>
   (exchange) =>
@@ -215,7 +215,7 @@ export const say =
 
 const RECORDED = join(import.meta.dir, '../fixtures/recorded/openai-chat')
 
-/** A recorded body, or the lines of a recorded stream. */
+/** The body of a recording, or the lines of a recorded stream. */
 export const recordedBody = (name: string): string => readFileSync(join(RECORDED, `${name}.json`), 'utf8')
 export const recordedLines = (name: string): string[] =>
   readFileSync(join(RECORDED, `${name}.chunks.txt`), 'utf8')

@@ -1,12 +1,12 @@
-/** Frames that are pushed, for tests that would rather pull them, and the other way round. */
+/** Turns frames that are pushed into frames that a test pulls, and the other way round. */
 import type { Frame, TakeFrames } from '../../src/canonical/event.ts'
 import type { Attempt, ProviderAdapter, ProviderContext } from '../../src/providers/provider.ts'
 
 export type FrameScript = AsyncGenerator<readonly Frame[], void, undefined>
 
 /**
- * The batches that `start` hands over, one for each that is asked for: as long as none is, it is told that its reader is
- * behind. Leaving early makes what it waits for reject.
+ * Yields the batches that `start` pushes, one for each pull. While none is pulled, `start` is told that its reader is behind. Leaving the
+ * loop early makes the pending push reject.
  */
 export async function* pulled(start: (take: TakeFrames) => Promise<unknown>): FrameScript {
   const batches: (readonly Frame[])[] = []
@@ -40,7 +40,7 @@ export async function* pulled(start: (take: TakeFrames) => Promise<unknown>): Fr
   }
 }
 
-/** An adapter that plays a script, at its reader's pace. */
+/** An adapter that plays a script at the pace of its reader. */
 export const playing =
   (script: (attempt: Attempt, context: ProviderContext) => FrameScript): ProviderAdapter =>
   async (attempt, context, take) => {

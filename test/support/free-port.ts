@@ -1,9 +1,11 @@
-/** A port for a program that cannot choose one by itself. */
+/** A free port for a program that cannot choose one itself. */
 import { createServer, type AddressInfo } from 'node:net'
 
 const TRIES = 10
 
-/** `start` rejects where the program does not listen; then it is given another port, since somebody else may have taken the one it had. */
+/**
+ * `start` must reject if the program does not listen; it is then called with another port, since another process may have taken the first.
+ */
 export const onFreePort = async <Started>(start: (port: number) => Promise<Started>): Promise<Started> => {
   for (let tries = 1; ; tries += 1) {
     const port = await freePort()

@@ -1,10 +1,10 @@
 /**
- * How many times as much work four times as much input makes: about four where time is linear, sixteen where it is
- * quadratic. It counts the time of the processor, so other programs on the machine do not matter.
+ * The ratio of work when the input is four times as large: about four if time is linear, sixteen if it is quadratic. It counts processor
+ * time, so other programs on the machine do not matter.
  */
 export const growth = (workOn: (size: number) => () => void, size: number): number => {
   const [little, much] = [workOn(size), workOn(4 * size)]
-  // Code that runs for the first time is not compiled yet.
+  // Warms up, since code is not compiled when it runs for the first time.
   costOf(much)
   let least = Number.POSITIVE_INFINITY
   for (let round = 0; round < ROUNDS && least >= LINEAR; round += 1) {
@@ -13,10 +13,10 @@ export const growth = (workOn: (size: number) => () => void, size: number): numb
   return least
 }
 
-/** Collected garbage and compiled code count as work too, once or twice: time that is not linear is so each time. */
+/** Garbage collection and compilation count as work too, but only now and then; work that is not linear is so in every round. */
 const ROUNDS = 5
 
-/** Less than this is shorter than the steps in which the system counts. In microseconds, as `cpuUsage` has it. */
+/** Anything shorter is below the resolution of the system's clock. In microseconds, as `cpuUsage` counts. */
 const FLOOR = 12_000
 const RUNS = 3
 
@@ -26,5 +26,5 @@ const costOf = (work: () => void): number => {
   return process.cpuUsage().user - before
 }
 
-/** Chance included. */
+/** The largest ratio that still counts as linear, with a margin for noise. */
 export const LINEAR = 10

@@ -1,4 +1,4 @@
-/** Guardrails as a caller has them, for tests without storage. */
+/** Guardrails as they apply to a caller, for tests without storage. */
 import type { FilterAction, FilterSide, GuardrailPatch } from '../../src/contract/guardrail.ts'
 import type { Applied } from '../../src/guardrails/effective.ts'
 import { newSettings } from '../../src/guardrails/guardrail-settings.ts'

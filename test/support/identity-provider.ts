@@ -1,19 +1,19 @@
-/** A small identity provider: real sockets, signed tokens, and every way to get them wrong. */
+/** A small identity provider with real sockets and signed tokens, and options for every kind of bad token. */
 import { createHash, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 
 import { afterAll } from 'bun:test'
 
 export interface FakeIdentityProvider {
   readonly issuer: string
-  /** `host:port` */
+  /** In the form `host:port`. */
   readonly host: string
-  /** The members of the next token, over those that it would have. */
+  /** Claims that override those of the next token. */
   claims: Record<string, unknown>
-  /** Signs with a key that is not published. */
+  /** If true, tokens are signed with an unpublished key. */
   forged: boolean
   /** Signs with a new key from now on, and publishes it. */
   rotateKey(): void
-  /** The query that a browser brings back after the person signed in there. */
+  /** The query with which a browser returns after the person signed in there. */
   authorize(url: string): URLSearchParams
 }
 
@@ -35,7 +35,7 @@ const newKey = (): SigningKey => {
 
 const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
 
-/** As RFC 6749 has names and secrets of clients written, in 2.3.1. */
+/** RFC 6749, 2.3.1, requires client names and secrets in this encoding. */
 const formDecoded = (text: string): string => decodeURIComponent(text.replaceAll('+', ' '))
 
 export const startIdentityProvider = (): FakeIdentityProvider => {
@@ -116,7 +116,7 @@ export const startIdentityProvider = (): FakeIdentityProvider => {
           return Response.json({ keys: [key.jwk] })
         case '/token':
           return exchange(request)
-        // The page on which a person signs in: this one lets everybody in at once.
+        // The page where a person signs in: this one signs everybody in at once.
         case '/authorize': {
           const callback = provider.authorize(request.url)
           return Response.redirect(`${new URL(request.url).searchParams.get('redirect_uri') ?? ''}?${callback.toString()}`)

@@ -1,4 +1,4 @@
-/** The value at a path of a parsed JSON value; undefined where there is no such place. */
+/** The value at a path of a parsed JSON value; undefined if the path does not exist. */
 export const at = (value: unknown, ...path: readonly (string | number)[]): unknown => {
   let found = value
   for (const step of path) {

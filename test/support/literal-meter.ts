@@ -1,16 +1,15 @@
 import { texts } from '../fixtures/token-counts.json'
 
 /**
- * A provider that takes every word of a body literally and charges the most that it may: the largest number that any limit
- * of output names, times every number of answers, pictures by the parts that are pictures,
- * documents by their pages, texts that were counted by their tokens, and all else by its bytes.
+ * A provider that reads a body literally and charges the most that it may: the largest number in any output limit, times every number of
+ * answers; images by their parts, documents by their pages, counted texts by their tokens, and everything else by its bytes.
  */
 interface Charge {
   readonly inputTokens: number
   readonly outputTokens: number
 }
 
-/** Output of a body that names no limit. */
+/** The output that is charged if the body has no limit. */
 const UNLIMITED_TOKENS = 16_384
 const PICTURE_TOKENS = { 'openai-chat': 2900, 'openai-responses': 2900, anthropic: 4800, google: 2600, bedrock: 4800 } as const
 
@@ -24,7 +23,7 @@ const LIMITS = new Set([
   'thinkingbudget',
 ])
 const COUNTS = new Set(['n', 'bestof', 'numreturnsequences', 'candidatecount', 'numbeams'])
-/** The limits that a provider of each dialect surely heeds; others it may not know. */
+/** The limits that a provider of each dialect surely respects; it may not know others. */
 const KNOWN: Readonly<Record<string, (body: Record<string, unknown>) => readonly unknown[]>> = {
   'openai-chat': (body) => [body['max_tokens'], body['max_completion_tokens']],
   'openai-responses': (body) => [body['max_output_tokens']],
@@ -56,7 +55,7 @@ export const literalCharge = (text: string, dialect: keyof typeof PICTURE_TOKENS
 const PAGE_TOKENS = 3000
 const COUNTED = new Map(texts.map(({ text, tokens }) => [text, tokens]))
 
-/** The tokens that strings are beyond their bytes: of texts that were counted, and of PDFs. */
+/** The tokens of strings that are not covered by their bytes: of counted texts, and of PDFs. */
 const extraTokens = (value: unknown, pageTokens: number): number => {
   if (typeof value === 'string') {
     const text = value.startsWith('data:application/pdf') ? value.slice(value.indexOf(',') + 1) : value
@@ -112,14 +111,14 @@ const countPictures = (value: unknown, pictures: { count: number; bytes: number 
   for (const place of ['content', 'parts', 'output', 'toolResult', 'functionResponse']) countPictures(part[place], pictures)
 }
 
-/** Pictures beside the conversation, each by an address of its own. */
+/** Counts images outside the conversation, each given by a URL. */
 const countStray = (name: string, value: unknown, pictures: { count: number }): void => {
   if (typeof value === 'string') pictures.count += /^https?:/.test(value) && /image|multi_?modal/i.test(name) ? 1 : 0
   else if (Array.isArray(value)) value.forEach((entry) => countStray(name, entry, pictures))
   else for (const [key, inner] of Object.entries(objectOf(value))) countStray(`${name} ${key}`, inner, pictures)
 }
 
-/** Only a picture that says that it is one, in the place where a picture's bytes stand. */
+/** Counts only an image that is declared as one, in the field for an image's bytes. */
 const base64Bytes = (value: unknown): number => {
   if (typeof value === 'string') return /^data:image\/\w+;base64,/.test(value) ? value.length - value.indexOf(',') - 1 : 0
   const source = objectOf(value)

@@ -1,4 +1,7 @@
-/** Many rows that the database makes by itself: which connection takes so long, and values that are the same on both engines. */
+/**
+ * Many rows that the database generates itself: the connection that is allowed the time for it, and values that are the same on both
+ * engines.
+ */
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import { Pool } from 'pg'
 
@@ -6,7 +9,10 @@ import type { Database } from '../../src/storage/database.ts'
 import type { Engine } from '../../src/storage/engine.ts'
 import type { Schema } from '../../src/storage/schema.ts'
 
-/** The service ends a statement after some seconds; to fill a table and to make its indexes takes longer. Null: so few rows that it need not. */
+/**
+ * The service's connections limit the time of a statement, but filling a table and creating its indexes takes longer. `databaseUrl` is null
+ * if there are so few rows that the limit does not matter.
+ */
 export const fillPatiently = async (
   database: Database,
   databaseUrl: string | null,
@@ -21,15 +27,15 @@ export const fillPatiently = async (
   }
 }
 
-/** The instant of row `i`, as timestamps are stored. */
+/** The time of row `i`, in the format in which timestamps are stored. */
 export const timeOfRow = (engine: Engine, fromMs: number, stepMs: number) =>
   engine === 'sqlite'
     ? sql`strftime('%Y-%m-%dT%H:%M:%fZ', (${sql.lit(fromMs)} + i * ${sql.lit(stepMs)}) / 1000.0, 'unixepoch')`
     : sql`to_char(to_timestamp((${sql.lit(fromMs)} + i * ${sql.lit(stepMs)}) / 1000.0) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
-/** The rows `i` from the first to the last. */
+/** The rows `i` from first to last. */
 export const rowsBetween = (first: number, last: number) =>
   sql`with recursive n(i) as (select cast(${sql.lit(first)} as bigint) union all select i + 1 from n where i < ${sql.lit(last)})`
 
-/** One of so many, in no order that an index would know. */
+/** A number below `of`, in an order that no index has. */
 export const spread = (of: number, salt = 0) => sql`((i * 2654435761 + ${sql.lit(salt)}) % ${sql.lit(of)})`

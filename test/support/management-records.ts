@@ -1,4 +1,7 @@
-/** As many keys, presets with a version each, members and entries of the audit log, with the real schema: made by the database itself. */
+/**
+ * Fills the real schema with the wanted number of keys, presets with one version each, members and audit log entries; the database
+ * generates them itself.
+ */
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 
 import { isoTimestamp } from '../../src/lib/clock.ts'
@@ -9,11 +12,11 @@ import { fillPatiently, rowsBetween, spread, timeOfRow } from './made-rows.ts'
 
 export interface ManagementRecords {
   readonly records: number
-  /** One a second, from then on. */
+  /** Rows are one second apart, starting here. */
   readonly fromMs: number
 }
 
-/** The workspace that has nine tenths of them. */
+/** The workspace that gets nine tenths of the rows. */
 export const MANY = 'many'
 const OTHER = 'other'
 

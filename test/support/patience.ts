@@ -1,5 +1,5 @@
 /**
- * How long a test waits for what should take `ms` on an idle machine. Machines that run tests do other work besides, so a
- * bound of time tells a wait from a hang and no more; what must be fast is measured by the benchmark.
+ * How long a test waits for something that takes `ms` on an idle machine. Test machines are busy with other work, so a time limit only
+ * tells a slow step from a hang; speed is measured by the benchmark.
  */
 export const patient = (ms: number): number => ms * 10

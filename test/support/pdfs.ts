@@ -1,4 +1,4 @@
-/** The smallest PDFs that there are: one line of text a page. */
+/** Minimal PDFs with one line of text on each page. */
 export const pdfOf = (pages: readonly string[], { encrypted = false } = {}): Buffer => {
   const kids = pages.map((_, index) => `${FIRST_PAGE + index * 2} 0 R`).join(' ')
   const objects = [
@@ -12,7 +12,7 @@ export const pdfOf = (pages: readonly string[], { encrypted = false } = {}): Buf
         `<< /Length ${drawn.length} >>\nstream\n${drawn}\nendstream`,
       ]
     }),
-    // A password that nobody knows.
+    // Encrypted with an unknown password.
     ...(encrypted ? [`<< /Filter /Standard /V 1 /R 2 /O <${'ab'.repeat(32)}> /U <${'cd'.repeat(32)}> /P -4 >>`] : []),
   ]
   let file = '%PDF-1.4\n'

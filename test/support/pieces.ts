@@ -1,4 +1,4 @@
-/** The body of an upstream's answer in a test: these pieces, each when it has arrived, and then its end or this failure. */
+/** The body of an upstream's response in a test: these pieces, each when it has arrived, then the end or this failure. */
 import type { PieceReader } from '../../src/providers/upstream.ts'
 
 export const piecesOf = (pieces: readonly Uint8Array[], failure: Error | null = null, arrival?: () => Promise<void>): PieceReader => {

@@ -1,4 +1,4 @@
-/** A pipeline of which a test names only the parts that it is about, and requests for it. */
+/** A pipeline for which a test names only the parts that it is about, and requests for it. */
 import type { ClientDialect } from '../../src/canonical/call.ts'
 import { messagesFormat } from '../../src/formats/anthropic-messages/anthropic-messages.ts'
 import { chatFormat } from '../../src/formats/openai-chat/openai-chat.ts'
@@ -65,7 +65,7 @@ export const receivedFrom = (
   }
 }
 
-/** Lets every request in. */
+/** Admits every request. */
 export const admittingAll = (clock: Clock): Admit =>
   createAdmit({
     ledger: {
@@ -82,7 +82,7 @@ export const admittingAll = (clock: Clock): Admit =>
 
 const noEngines = (clock: Clock): SearchEngines => createSearchEngines(toolSettings.parse({}).web_search, clock)
 
-/** Without presets, defaults, guardrails, customers' keys, models or an upstream, but for those that are given. */
+/** Has no presets, defaults, guardrails, customers' keys, models or upstream, except those that are given. */
 export const partsOfPipeline = (clock: Clock, more: Partial<PipelineParts> = {}): PipelineParts => ({
   presets: {
     serve() {
@@ -165,7 +165,7 @@ export const pipelineOf = (clock: Clock, more: Partial<PipelineParts> = {}): Pip
 export const preparedFrom = (clock: Clock, received: Received, more: Partial<PipelineParts> = {}): Promise<Prepared> =>
   prepare(received, { ...partsOfPipeline(clock, more), turn: () => undefined })
 
-/** The request that was admitted; throws the refusal. */
+/** Returns the admitted request; throws the error if it was refused. */
 export const admittedBy = async (pipeline: Pick<Pipeline, 'admit'>, received: Received): Promise<Admitted> => {
   const admitted = await pipeline.admit(received)
   if (admitted instanceof Refused) throw admitted.error

@@ -1,4 +1,4 @@
-/** Models, endpoints and plans in few words. */
+/** Short constructors for models, endpoints and plans. */
 import { createFakeClock, type FakeClock } from './fake-clock.ts'
 import type { Call, ClientDialect } from '../../src/canonical/call.ts'
 import { GatewayError } from '../../src/errors.ts'
@@ -28,7 +28,7 @@ type Reported = Parameters<typeof plainEndpoint>[2]
 export const endpoint = (tag: string, reported: Reported = {}): ModelEndpoint =>
   plainEndpoint(provider(tag.split('/')[0] ?? tag), tag, { tag, ...reported })
 
-/** Both token prices together, in dollars per million. */
+/** An endpoint whose prompt and completion prices add up to `price`, in dollars per million tokens. */
 export const priced = (tag: string, price: number, reported: Reported = {}): ModelEndpoint =>
   endpoint(tag, { prices: { prompt: price / 2, completion: price / 2 }, ...reported })
 
@@ -78,7 +78,7 @@ export const planOf = (
 export const tags = ({ attempts }: Plan): string => attempts.map(({ endpoint }) => endpoint.tag).join(' ')
 export const reasons = (removed: Plan['removed']): string => removed.map(({ provider, reason }) => `${provider}: ${reason}`).join(', ')
 
-/** The error that a plan ends in. */
+/** The error that planning throws. */
 export const refusalOf = (planning: () => Plan): GatewayError => {
   try {
     planning()
@@ -91,7 +91,7 @@ export const refusalOf = (planning: () => Plan): GatewayError => {
 
 const REPORT: AttemptReport = { outcome: 'ok', firstTokenMs: null, tokensPerSecond: null, retryAfterSeconds: null }
 
-/** One attempt from begin to end; whether it was admitted. */
+/** Reports one attempt from begin to end; returns whether it was admitted. */
 export const attemptOf = (health: Health, key: string, report: Partial<AttemptReport>): boolean => {
   const by = (key.split(' ')[1] ?? '').split('/')[0] ?? ''
   if (!health.begin(key, by)) return false

@@ -1,4 +1,7 @@
-/** The proxies of deploy/, before a service: real programs where this machine has them, else their tests are skipped, with a line. */
+/**
+ * Runs the proxies of deploy/ in front of a service, as real programs if this machine has them; otherwise their tests are skipped, with a
+ * line of output.
+ */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,13 +17,16 @@ const CERTIFICATE = join(ROOT, 'test/fixtures/tls/untrusted.pem')
 export interface Proxy {
   readonly name: string
   readonly isHere: boolean
-  /** Before the service at this port; answers the port of its own, with TLS by a certificate of nobody. Ended after the tests of the file. */
+  /**
+   * Starts the proxy for the service at this port; returns the proxy's port, which uses TLS with an untrusted certificate. Stopped after
+   * the tests of the file.
+   */
   start(servicePort: number, directory: string): Promise<number>
 }
 
 const read = (file: string): string => readFileSync(join(ROOT, 'deploy', file), 'utf8')
 
-/** Replaces what must be there. */
+/** Replaces each text; throws if one is missing. */
 const replaced = (text: string, changes: readonly (readonly [string | RegExp, string])[]): string =>
   changes.reduce((before, [from, to]) => {
     const after = before.replace(from, to)
@@ -59,7 +65,7 @@ afterAll(() => {
   for (const child of started) child.kill('SIGKILL')
 })
 
-/** Resolves when it takes connections; rejects where it ends before. */
+/** Resolves when the proxy accepts connections; rejects if it exits before that. */
 const run = async ([program = '', ...args]: readonly string[], directory: string, port: number): Promise<number> => {
   const env = { PATH: process.env['PATH'] ?? '', HOME: directory, XDG_DATA_HOME: directory, XDG_CONFIG_HOME: directory }
   const child = spawn(program, [...args], { cwd: directory, env, stdio: ['ignore', 'ignore', 'pipe'] })

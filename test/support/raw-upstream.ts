@@ -1,4 +1,4 @@
-/** A server below HTTP: it plays a script of bytes, pauses and breaks on each connection, and says what it received. */
+/** A server below HTTP: it plays a script of bytes, pauses and breaks on each connection, and records what it received. */
 import { createServer, type Socket } from 'node:net'
 
 import { afterAll } from 'bun:test'
@@ -7,7 +7,7 @@ export type RawStep =
   | string
   | { readonly ms: number }
   | { readonly end: 'fin' | 'rst' | 'stall' }
-  /** Says it again every `everyMs`, for as long as somebody listens. */
+  /** Sends it again every `everyMs` while the connection is open. */
   | { readonly repeat: string; readonly everyMs: number }
 
 export const fin: RawStep = { end: 'fin' }
@@ -16,16 +16,16 @@ export const stall: RawStep = { end: 'stall' }
 
 export interface RawUpstream {
   readonly port: number
-  /** Connections so far, and those of them that are still open. */
+  /** The number of connections so far, and of those that are still open. */
   readonly connections: number
   readonly open: number
   /** The bytes that each connection sent, as text. */
   readonly received: readonly string[]
-  /** The script that answers each request of a connection from now on; the last one serves all further ones. */
+  /** Sets the scripts for the next requests of each connection, in order; the last one serves all further requests. */
   play(...scripts: readonly (readonly RawStep[])[]): void
 }
 
-/** Ended after the tests of the file. To be called while the file loads. */
+/** Stopped after the tests of the file. Call it while the file loads. */
 export const startRawUpstream = async (...scripts: readonly (readonly RawStep[])[]): Promise<RawUpstream> => {
   const sockets = new Set<Socket>()
   const received: string[] = []
@@ -72,7 +72,7 @@ export const startRawUpstream = async (...scripts: readonly (readonly RawStep[])
   }
 }
 
-/** How many requests are complete; bytes that are no request, as those of TLS, count as one. */
+/** The number of complete requests. Bytes that are not HTTP, such as a TLS handshake, count as one. */
 const requestsIn = (text: string): number => {
   let at = 0
   let count = 0
@@ -101,7 +101,7 @@ const play = async (socket: Socket, script: readonly RawStep[]): Promise<void> =
   }
 }
 
-/** A whole HTTP answer. */
+/** A whole HTTP response. */
 export const rawAnswer = (status: number, body: string, headers: Readonly<Record<string, string>> = {}): string =>
   `HTTP/1.1 ${status} Status\r\n${Object.entries({
     'content-type': 'application/json',
@@ -111,6 +111,6 @@ export const rawAnswer = (status: number, body: string, headers: Readonly<Record
     .map(([name, value]) => `${name}: ${value}\r\n`)
     .join('')}\r\n${body}`
 
-/** The head of an answer in chunks, and a chunk. */
+/** The head of a chunked response, and a chunk. */
 export const rawHead = (type: string): string => `HTTP/1.1 200 OK\r\ncontent-type: ${type}\r\ntransfer-encoding: chunked\r\n\r\n`
 export const rawChunk = (text: string): string => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`

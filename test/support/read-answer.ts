@@ -1,6 +1,6 @@
 /**
- * The findings of a program in an answer, read with the official SDK of its dialect: the same of a provider's own answer and
- * of ours. Google's and Bedrock's dialects are read by hand; a stream of the latter as the lines of its recording.
+ * Reads an answer with the official SDK of its dialect as a program does, for a provider's own answer as for ours. Google's and Bedrock's
+ * dialects are read by hand; a Bedrock stream is given as the lines of its recording.
  */
 import type OpenAI from 'openai'
 
@@ -12,11 +12,11 @@ export interface Reading {
   reasoning: string
   refusal: string
   calls: { id: string; name: string; arguments: unknown }[]
-  /** By chat's names. */
+  /** In the terms of Chat Completions. */
   stop: string | null
   /** The URL of each source. */
   sources: string[]
-  /** `input` with all that was cached, `output` with the thinking; null: the dialect does not tell. */
+  /** `input` includes cached tokens, `output` includes thinking; null if the dialect does not report usage. */
   usage: { input: number; cacheRead: number; output: number; reasoning: number | null } | null
 }
 
@@ -37,10 +37,10 @@ export const readAnswer = (dialect: UpstreamDialect, stream: boolean, body: stri
 
 const nothing = (): Reading => ({ text: '', reasoning: '', refusal: '', calls: [], stop: null, sources: [], usage: null })
 
-/** Empty arguments are an empty object; else the JSON decides, not its spaces. */
+/** Empty arguments are an empty object; otherwise the parsed JSON is compared, so spaces do not matter. */
 const parsed = (json: string): unknown => JSON.parse(json === '' ? '{}' : json) as unknown
 
-/** The members of the dialects beside what the SDKs have types for. */
+/** Members of the dialects that the SDKs have no types for. */
 interface ChatMessage {
   readonly content?: unknown
   readonly reasoning?: string | null
@@ -116,7 +116,7 @@ const responseReading = (response: OpenAI.Responses.Response): Reading => {
   const reading = nothing()
   for (const item of response.output) {
     if (item.type === 'function_call') reading.calls.push({ id: item.call_id, name: item.name, arguments: parsed(item.arguments) })
-    // xAI shows searches that its own server has made as calls, too.
+    // xAI also shows searches made by its own server as calls.
     if (item.type === 'custom_tool_call' && !item.call_id.startsWith('xs_'))
       reading.calls.push({ id: item.call_id, name: item.name, arguments: { input: item.input } })
     if (item.type === 'reasoning') for (const { text } of [...item.summary, ...(item.content ?? [])]) reading.reasoning += text
@@ -166,7 +166,7 @@ const readMessage = async (stream: boolean, body: string): Promise<Reading> => {
   const { usage, stop_details: details } = message
   reading.stop = MESSAGE_STOPS[message.stop_reason ?? ''] ?? message.stop_reason
   if (details?.type === 'refusal') reading.refusal = details.explanation ?? ''
-  // One that is not explained at all is told in words of this service's.
+  // A refusal without an explanation is reported in this service's own words.
   else if (message.stop_reason === 'refusal') reading.refusal = 'The model declined to answer.'
   const cacheRead = usage.cache_read_input_tokens ?? 0
   reading.usage = {
@@ -182,7 +182,7 @@ interface GoogleCall {
   readonly id?: string
   readonly name?: string
   readonly args?: unknown
-  /** In a stream arguments may come in pieces, each at its place. */
+  /** In a stream, arguments may come in pieces, each with its JSON path. */
   readonly partialArgs?: readonly { readonly jsonPath: string; readonly stringValue?: string; readonly numberValue?: number }[]
 }
 

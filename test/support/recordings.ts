@@ -1,10 +1,10 @@
-/** Replies of providers as they stand in test/fixtures, and the bytes that they are on the wire. */
+/** Recorded provider replies from test/fixtures, and their bytes on the wire. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { bytesOf, event, exception } from '../../src/providers/bedrock/event-stream.test-kit.ts'
 
-/** Their streams are server-sent events; Bedrock's have a framing of their own. */
+/** The dialects that stream server-sent events; Bedrock's streams have another framing. */
 export const SSE_DIALECTS = ['openai-chat', 'openai-responses', 'anthropic', 'google'] as const
 export type SseDialect = (typeof SSE_DIALECTS)[number]
 export const UPSTREAM_DIALECTS = [...SSE_DIALECTS, 'bedrock'] as const
@@ -12,7 +12,7 @@ export type UpstreamDialect = (typeof UPSTREAM_DIALECTS)[number]
 
 export interface Recording {
   readonly dialect: UpstreamDialect
-  /** The name of its file: `openai-text`. */
+  /** The name of the recording's file: `openai-text`. */
   readonly name: string
   readonly stream: boolean
   /** JSON payloads: the events of a stream, or the one body. */
@@ -24,13 +24,13 @@ export interface Recording {
 const FIXTURES = join(import.meta.dir, '../fixtures')
 const encoder = new TextEncoder()
 
-/** Bodies of errors are no answers: tests of their own read them. */
+/** Error bodies are no answers; separate tests read them. */
 const ERROR_BODIES: ReadonlySet<string> = new Set(['google-429-retry-info.json', 'openai-error.1.json'])
 
 export const recordingsOf = (dialect: UpstreamDialect): Recording[] =>
   ['recorded', 'written'].flatMap((kind) => {
     const folder = join(FIXTURES, kind, dialect)
-    // Nobody published any of Bedrock's.
+    // Nobody has published recordings of Bedrock.
     if (!existsSync(folder)) return []
     return readdirSync(folder)
       .filter((file) => !ERROR_BODIES.has(file))
@@ -38,10 +38,10 @@ export const recordingsOf = (dialect: UpstreamDialect): Recording[] =>
       .flatMap((file) => readRecordings(dialect, folder, file))
   })
 
-/** Says whether it tells a failure instead of an end. */
+/** Says whether the recording ends in a failure. */
 export const fails = ({ name }: Recording): boolean => name.includes('error')
 
-/** A file may hold the streams of several turns, one behind the other. */
+/** A file may hold the streams of several turns, one after the other. */
 const readRecordings = (dialect: UpstreamDialect, folder: string, file: string): Recording[] => {
   const text = readFileSync(join(folder, file), 'utf8')
   const name = file.replace(/\.(?:chunks\.txt|json)$/, '')
@@ -60,7 +60,10 @@ const readRecordings = (dialect: UpstreamDialect, folder: string, file: string):
   }))
 }
 
-/** The faults that readStream finds at recordings that were shortened by hand where they were published: what is relayed is as it came. */
+/**
+ * The faults that readStream reports for recordings that were shortened by hand before publication, since the gateway relays them
+ * unchanged.
+ */
 export const ownFaults = ({ dialect, name }: Recording): RegExp => (dialect === 'openai-responses' ? SHORTENED[name] : undefined) ?? /^$/
 
 const SHORTENED: Readonly<Record<string, RegExp>> = {
@@ -68,7 +71,7 @@ const SHORTENED: Readonly<Record<string, RegExp>> = {
   'openai-reasoning-encrypted-content.1': /output differs from the items done/,
 }
 
-/** One event a payload, framed and ended as the dialect does it. `begun`: without the marker of its end. */
+/** One event for each payload, framed and ended as the dialect does it. `begun`: leaves out the end marker. */
 export const streamBytes = (dialect: UpstreamDialect, payloads: readonly string[], begun = false): Uint8Array => {
   if (dialect === 'bedrock') return bytesOf(payloads.map(converseMessage))
   const text = streamText(dialect, payloads)

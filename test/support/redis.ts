@@ -1,4 +1,4 @@
-/** A Redis or Valkey of its own for a test, from a program found on this machine; else it is skipped, with a line. */
+/** A Redis or Valkey server for a test, from a program found on this machine; without one the test is skipped, with a line of output. */
 import { spawn } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
@@ -29,12 +29,12 @@ export interface StartedRedis {
   stop(): Promise<void>
 }
 
-/** Ended with the process of the tests at the latest. `port`: that of one that was stopped. */
+/** Stopped at the latest with the test process. `port`: the port of an earlier server that was stopped. */
 export const startRedis = (port?: number): Promise<StartedRedis> => (port === undefined ? onFreePort(startOn) : startOn(port))
 
 /**
- * The shell stops the server when our end of its stdin closes, which also happens when we are killed. A hook behind a file of tests is no
- * help: files that run in one process share this module, and with it the hook of the first of them.
+ * The shell stops the server when our end of its stdin closes, which also happens when this process is killed. An `afterAll` hook would not
+ * do: files that run in one process share this module, and with it the hook of the first file.
  */
 const KEEPER = `"$@" & server=$!; exec >&- 2>&-; read -r _; kill -KILL $server; wait $server`
 

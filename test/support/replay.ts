@@ -1,4 +1,6 @@
-/** One request through all of the service but its sockets: a scripted upstream in, the bytes that the client reads out. */
+/**
+ * One request through the whole service without sockets: a scripted upstream answers, and the result is the bytes that the client reads.
+ */
 import { piecesOf } from './pieces.ts'
 import type { ClientDialect } from '../../src/canonical/call.ts'
 import { GatewayError } from '../../src/errors.ts'
@@ -22,56 +24,56 @@ import { admittingAll, FORMATS, partsOfPipeline, PRINCIPAL } from './pipelines.t
 import type { UpstreamDialect } from './recordings.ts'
 import type { LoadMedia } from '../../src/providers/provider.ts'
 
-/** The answer that an upstream sends back. */
+/** The response that an upstream sends. */
 export interface Reply {
   readonly status?: number
-  /** A stream of Bedrock's says that it is one of its own kind. */
+  /** A Bedrock stream has a content type of its own. */
   readonly type: 'text/event-stream' | 'application/json'
   readonly pieces: readonly Uint8Array[]
-  /** The type that the response tells in place of `type`; null for none. */
+  /** The content type that is sent in place of `type`; null for none. */
   readonly contentType?: string | null
-  /** The connection breaks behind the last piece. */
+  /** The connection breaks after the last piece. */
   readonly cut?: boolean
-  /** Resolves when the next piece is there; each is at once when absent. */
+  /** Resolves when the next piece arrives; if absent, each arrives at once. */
   readonly arrival?: () => Promise<void>
 }
 
 export interface Replay {
   readonly client: ClientDialect
-  /** The dialect of the provider of each attempt, and its answer: one provider for each, tried in this order. */
+  /** For each attempt, the dialect of the provider and its response; there is one provider for each, tried in this order. */
   readonly upstreams: readonly {
     readonly dialect: UpstreamDialect | 'sandbox'
-    /** May depend on what was sent. */
+    /** The response may depend on the request. */
     readonly reply: Reply | ((sent: string) => Reply)
     readonly model?: string
-    /** The vendor's slug, where its facts matter; else that of a server of which nothing is known. */
+    /** The vendor's slug, if vendor-specific facts matter; otherwise that of an unknown server. */
     readonly slug?: string
-    /** Requests may name what is stored in the account there. */
+    /** Requests may refer to objects stored in the account there. */
     readonly storedObjects?: boolean
   }[]
-  /** Bytes go in as they are: nothing of the test's own is done between two steps. */
+  /** Bytes are passed unchanged, so that the test does no work of its own between two steps. */
   readonly body: Readonly<Record<string, unknown>> | string | Uint8Array
   readonly headers?: Readonly<Record<string, string>>
-  /** No provider lets a request through. */
+  /** The circuit breaker of every provider is open. */
   readonly closed?: boolean
   /** The id of the first provider's model, in the catalogue's form. */
   readonly modelId?: string
-  /** The prices of every provider; 1 and 2 dollars per million tokens when absent. */
+  /** The prices of every provider; by default 1 and 2 dollars per million tokens. */
   readonly prices?: PriceEntry
-  /** Every provider has an endpoint of the tier `priority` too, at these prices; none has when absent. */
+  /** If present, every provider also has an endpoint of the tier `priority` at these prices. */
   readonly priorityPrices?: PriceEntry
-  /** Lets runs in; nothing bounds the caller when absent. */
+  /** Admits the requests; by default nothing limits the caller. */
   readonly admit?: Admit
-  /** Time stands still but for what the test lets pass of it. */
+  /** Time only moves when the test advances it. */
   readonly clock?: Clock
-  /** That hold for the caller. */
+  /** The guardrails that apply to the caller. */
   readonly guardrails?: readonly Applied[]
   readonly presets?: Presets | undefined
-  /** The kinds that the model is known to read. */
+  /** The input modalities that the model is known to support. */
   readonly modalities?: readonly string[] | null
-  /** The operator allows that media are fetched, which comes to this. */
+  /** Makes the operator allow the fetching of media, with this loader. */
   readonly loadMedia?: LoadMedia
-  /** The client's reading of the answer; as text when absent. */
+  /** How the client reads the response; by default as text. */
   readonly read?: (response: Response) => Promise<Pick<Replayed, 'text' | 'broken'>>
 }
 
@@ -79,16 +81,16 @@ export interface Replayed {
   readonly status: number
   readonly headers: Headers
   readonly text: string
-  /** The stream could not be ended honestly, and was broken off. */
+  /** True if the stream could not be ended correctly, so the connection was broken off. */
   readonly broken: boolean
-  /** The bodies that went to the upstreams, in order. */
+  /** The requests sent to the upstreams, in order. */
   readonly sent: readonly SentRequest[]
   readonly run: Admitted | undefined
-  /** Errors that nobody expected: faults of our own rendering. */
+  /** Unexpected errors, which are faults of our own rendering. */
   readonly internalErrors: readonly unknown[]
 }
 
-/** The upstream dialect that a client dialect is. */
+/** The upstream dialect that is the same as a client dialect. */
 export const OWN_DIALECT: Readonly<Record<ClientDialect, UpstreamDialect>> = {
   chat: 'openai-chat',
   responses: 'openai-responses',
@@ -97,7 +99,7 @@ export const OWN_DIALECT: Readonly<Record<ClientDialect, UpstreamDialect>> = {
 
 export const MODEL = 'replay/one'
 
-/** The request that an upstream got, its body as text. */
+/** A request as an upstream got it, with its body as text. */
 type SentRequest = UpstreamRequest & { readonly body: string }
 
 export const replay = async ({
@@ -215,7 +217,7 @@ export const replay = async ({
   return { status: response.status, headers: response.headers, text, broken, sent, run, internalErrors }
 }
 
-/** A large body is read in steps, as the service reads it. */
+/** A large body is read in steps, as in the service. */
 const bodyOf = (given: Uint8Array, clock: Clock): JsonBody | Promise<JsonBody> =>
   given.byteLength <= LARGE_BYTES ? JsonBody.ofBytes(given) : inTurns(JsonBody.readingBytes(given), () => turnOf(clock))
 
@@ -281,7 +283,7 @@ export const question = (client: ClientDialect, stream: boolean): Readonly<Recor
   }
 }
 
-/** A reply of one upstream to the usual question. */
+/** Replays one upstream's reply to the usual question. */
 export const replayReply = (
   client: ClientDialect,
   dialect: UpstreamDialect,

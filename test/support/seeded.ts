@@ -1,6 +1,6 @@
-/** The same choices in every run. */
+/** Random choices that are the same in every run. */
 
-/** mulberry32: numbers in [0, 1). */
+/** mulberry32: returns numbers in [0, 1). */
 export const seeded = (seed: number): (() => number) => {
   let state = seed
   return () => {
@@ -11,7 +11,7 @@ export const seeded = (seed: number): (() => number) => {
   }
 }
 
-/** Every position inside `length` where there are at most `most`, else that many of them. */
+/** Every position inside `length` if there are at most `most`; otherwise that many of them. */
 export const positions = (length: number, most: number, seed = length): number[] => {
   if (length - 1 <= most) return Array.from({ length: Math.max(0, length - 1) }, (_, index) => index + 1)
   const next = seeded(seed)

@@ -1,4 +1,4 @@
-/** A person who is signed in, as a browser that shows the service's own page sends requests. */
+/** A person who is signed in, and sends requests as a browser on the service's own page does. */
 import { type Answer, call, type CallOptions } from './calls.ts'
 import type { StartedService } from './started-service.ts'
 
@@ -6,7 +6,7 @@ export interface SignedIn {
   readonly cookie: string
   readonly csrf: string
   readonly sessionId: string
-  /** Both halves, from the service's own page. */
+  /** Both halves of the session, with the headers of the service's own page. */
   readonly headers: Readonly<Record<string, string>>
   ask(method: string, path: string, options?: Omit<CallOptions, 'key'>): Promise<Answer>
 }
@@ -28,7 +28,7 @@ export const signedIn = (service: StartedService, answer: Answer): SignedIn => {
   }
 }
 
-/** An admin by the management key. */
+/** Signs in as an admin with the management key. */
 export const signInByKey = async (service: StartedService, key = service.managementKey): Promise<SignedIn> =>
   signedIn(service, await openSession(service, { key }))
 
@@ -44,6 +44,6 @@ export const loginToken = async (service: StartedService, wanted: LinkFor): Prom
   return new URL((json as { data: { url: string } }).data.url).hash.replace('#login=', '')
 }
 
-/** By a link for the person. */
+/** Signs in with a login link for the person. */
 export const signInAs = async (service: StartedService, wanted: LinkFor): Promise<SignedIn> =>
   signedIn(service, await openSession(service, { token: await loginToken(service, wanted) }))

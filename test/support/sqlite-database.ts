@@ -1,4 +1,4 @@
-/** A new SQLite database with its owner, for tests that need a real store and not every engine. Removed after the tests of the file. */
+/** A new SQLite database with its owner, for tests that need real storage but not every engine. Removed after the tests of the file. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,14 +15,14 @@ export interface OwnedDatabase {
   readonly owner: { readonly workspaceId: string; readonly userId: string }
 }
 
-/** A new directory, removed after the tests of the file. To be called while the file loads, where `afterAll` means the file. */
+/** Makes a new directory, removed after the tests of the file. Call it while the file loads, when `afterAll` means the file. */
 export const temporaryDirectory = (): string => {
   const directory = mkdtempSync(join(tmpdir(), 'patchbay-unit-'))
   afterAll(() => rmSync(directory, { recursive: true, force: true }))
   return directory
 }
 
-/** To be called while the file loads. */
+/** Call it while the file loads. */
 export const openSqliteDatabase = async (): Promise<OwnedDatabase> => {
   const dataDir = temporaryDirectory()
   const database = await openDatabase({ databaseUrl: null, dataDir, exclusive: false, onError: () => undefined })

@@ -1,4 +1,4 @@
-/** The service as its users meet it: a process of its own, found by what it prints. */
+/** The service as its users run it: a separate process, whose address is read from its output. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -7,22 +7,22 @@ import { join } from 'node:path'
 import { afterAll } from 'bun:test'
 import { patient } from './patience.ts'
 
-/** Another build of the service, such as the executable, is named by TEST_PROGRAM. */
+/** TEST_PROGRAM names another build of the service, such as the executable. */
 const PROGRAM = process.env['TEST_PROGRAM'] ?? join(import.meta.dir, '../../bin/patchbay')
 
 interface StartOptions {
   /** The text of a configuration file. */
   readonly config?: string
-  /** The folder of an earlier service; a new one when absent. */
+  /** The data folder of an earlier service; by default a new one. */
   readonly dataDir?: string
   readonly env?: Readonly<Record<string, string>>
   readonly flags?: readonly string[]
-  /** A descriptor in place of the pipe that is read here. */
+  /** A file descriptor in place of the pipe that is read here. */
   readonly stderr?: number
 }
 
 export interface StartedService {
-  /** Without a path. */
+  /** The address of the service, without a path. */
   readonly url: string
   /** The base of the API. */
   readonly api: string
@@ -31,24 +31,24 @@ export interface StartedService {
   /** Printed on the very first start; '' later. */
   readonly managementKey: string
   readonly inferenceKey: string
-  /** From the start of the process to its ready line. */
+  /** Milliseconds from the start of the process to its ready line. */
   readonly readyMs: number
   readonly pid: number
-  /** Writes its configuration file anew; SIGHUP makes it read it. */
+  /** Writes the configuration file anew; SIGHUP makes the service read it. */
   configure(config: string): void
-  /** The lines that it has written so far. */
+  /** The lines that the process has written so far. */
   stdout(): string
   stderr(): string
   signal(name: NodeJS.Signals): void
-  /** The exit code; null where a signal ended it. */
+  /** The exit code; null if a signal ended the process. */
   readonly exited: Promise<number | null>
-  /** Ends it with SIGTERM and waits. */
+  /** Sends SIGTERM and waits for the exit. */
   stop(): Promise<number | null>
 }
 
 export interface Services {
   start(options?: StartOptions): Promise<StartedService>
-  /** Runs another verb, or a start that is expected to fail, to its end. */
+  /** Runs another subcommand, or a start that is expected to fail, until it exits. */
   run(args: readonly string[], env?: Readonly<Record<string, string>>): Promise<Ended>
   /** A new directory, removed after the file's tests. */
   directory(): string
@@ -60,7 +60,7 @@ interface Ended {
   readonly stderr: string
 }
 
-/** Everything started here is ended, and everything written removed, after the tests of the file. */
+/** After the tests of the file, everything started here is stopped and everything written is removed. */
 export const useServices = (): Services => {
   const directories: string[] = []
   const processes: ChildProcess[] = []
@@ -123,7 +123,7 @@ export const useServices = (): Services => {
   }
 }
 
-/** A process that is behind because the machine is busy with other tests refuses requests; that is no finding. */
+/** A process that lags because the machine is busy with other tests would refuse requests, which says nothing about the code. */
 const patientConfig = (config: string): string => {
   if (config.includes('loop_lag_ms')) return config
   const limits = /^limits:( \{)?/m
@@ -131,7 +131,7 @@ const patientConfig = (config: string): string => {
   return config.replace(limits, (_, inline?: string) => (inline === undefined ? 'limits:\n  loop_lag_ms: 0' : 'limits: { loop_lag_ms: 0,'))
 }
 
-/** The whole line, and on the first start all that follows it in the same write. */
+/** The whole ready line, and on the first start everything after it in the same write. */
 const READY = /^patchbay ready (\S+)\n/m
 
 const collect = (child: ChildProcess): { stdout(): string; stderr(): string } => {
@@ -142,7 +142,7 @@ const collect = (child: ChildProcess): { stdout(): string; stderr(): string } =>
   return { stdout: () => texts.stdout, stderr: () => texts.stderr }
 }
 
-/** Resolves when its output is complete too. */
+/** Resolves when the output is complete, too. */
 const exitOf = (child: ChildProcess): Promise<number | null> =>
   new Promise((resolve, reject) => {
     child.once('error', reject)
@@ -156,7 +156,7 @@ const endNow = async (child: ChildProcess): Promise<void> => {
   await ended
 }
 
-/** Waits for what no event announces. */
+/** Polls for a condition that no event announces. */
 export const until = async (reached: () => boolean | Promise<boolean>, what: string, withinMs = patient(3000)): Promise<void> => {
   const deadline = performance.now() + withinMs
   while (!(await reached())) {

@@ -1,13 +1,13 @@
 /**
- * The refusals of Anthropic's API for the body of a Messages request, in its own sentences. Sources: its reference and guides
- * (docs.claude.com: Messages, tool use, extended thinking, prompt caching, structured outputs, migration guides), and the
- * refusals that people report. It knows none of our code, so that it can contradict it.
+ * The errors of Anthropic's API for the body of a Messages request, in its own words. Sources: its reference and guides (docs.claude.com:
+ * Messages, tool use, extended thinking, prompt caching, structured outputs, migration guides), and errors that people report. It uses none
+ * of our code, so that it can contradict it.
  */
 import { isObject } from '../../src/lib/json.ts'
 
 type Body = Readonly<Record<string, unknown>>
 
-/** The first thing that is refused; null where the request is accepted. */
+/** The first error of the request; null if it is accepted. */
 export const refusedByAnthropic = (body: Body): string | null => {
   for (const rule of RULES) {
     const refusal = rule(body)
@@ -27,7 +27,7 @@ interface Version {
   readonly number: number
 }
 
-/** Null for what is no Claude. */
+/** Returns null if the model is no Claude. */
 const versionOf = (model: unknown): Version | null => {
   const [, family = '', major = '0', minor = '0'] = /claude-(opus|sonnet|haiku)-(\d+)(?:-(\d{1,2})(?!\d))?/.exec(String(model)) ?? []
   return family === '' ? null : { family, number: Number(major) * 100 + Number(minor) }
@@ -163,7 +163,7 @@ const thinkingRules: readonly Rule[] = [
   (body) => {
     const { context_management: management } = body
     const edits = isObject(management) ? objects(management['edits']) : []
-    // Since Claude 5 a model thinks unless it is told not to.
+    // Since Claude 5 a model thinks by default.
     const unasked = isSince(body['model'], 500) && body['thinking'] === undefined
     const between = isObject(body['thinking']) && body['thinking']['type'] === 'between_tools'
     return edits.some(({ type }) => type === 'clear_thinking_20251015') && !thinks(body) && !unasked && !between

@@ -1,12 +1,12 @@
-/** Stands between a service and a server that it connects to, so that a test can take the server away and bring it back. */
+/** A relay between a service and a server that it connects to, so that a test can take the server away and bring it back. */
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 
 export interface TcpRelay {
-  /** The same address, through the relay. */
+  /** The server's URL, through the relay. */
   readonly url: string
-  /** Ends every connection, and each new one at once. */
+  /** Closes every connection, and each new one at once. */
   cut(): void
-  /** Passes nothing on, and closes nothing: a partition. */
+  /** Forwards nothing and closes nothing, as in a network partition. */
   hang(): void
   restore(): void
   close(): void

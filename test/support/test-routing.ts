@@ -1,4 +1,4 @@
-/** The state behind routing, for tests: nothing learned yet, nothing remembered, and every lot falls on the first. */
+/** The state of routing for tests: nothing is learned or remembered yet, and every random choice takes the first. */
 import type { Clock } from '../../src/lib/clock.ts'
 import { createCredentials } from '../../src/routing/credentials.ts'
 import { createHealth } from '../../src/routing/health.ts'

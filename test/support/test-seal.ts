@@ -1,4 +1,4 @@
-/** Seals as a service does, under a key that only tests have. */
+/** Seals as a service does, with a key that only tests have. */
 import { systemIds } from '../../src/lib/id.ts'
 import { openBytes, sealBytes } from '../../src/lib/sealed-bytes.ts'
 import type { ByteSeal, TextSeal } from '../../src/storage/sealed-config.ts'

@@ -1,6 +1,6 @@
 /**
- * The processor's time that this thread used: other programs on the machine do not matter. The system may count what
- * `process.threadCpuUsage` reads in ticks of four milliseconds, half of what a step may take: its exact clock is read where there is one.
+ * The processor time of this thread, so that other programs on the machine do not matter. The system may update what
+ * `process.threadCpuUsage` reads in ticks of four milliseconds, half of what a step may take, so an exact clock is read if there is one.
  */
 import { dlopen, FFIType, ptr } from 'bun:ffi'
 
@@ -24,7 +24,7 @@ const exactClock = (): (() => number) | null => {
       return Number(time[0]) * 1e6 + Number(time[1]) / 1e3
     }
   } catch {
-    // A C library of another name.
+    // The C library has another name here.
     return null
   }
 }

@@ -13,11 +13,11 @@ export const TRUSTING = { NODE_EXTRA_CA_CERTS: join(CERTIFICATES, 'trusted.crt')
 
 export interface TlsUpstream {
   readonly port: number
-  /** How many bytes came through TLS: of a request, or of a credential. */
+  /** The number of bytes received through TLS, of a request or of a credential. */
   readonly received: number
 }
 
-/** Answers nothing. Ended after the tests of the file. To be called while the file loads. */
+/** Never responds. Stopped after the tests of the file. Call it while the file loads. */
 export const startTlsUpstream = async (certificate: 'untrusted' | 'expired' | 'wrong-name'): Promise<TlsUpstream> => {
   const pem = readFileSync(join(CERTIFICATES, `${certificate}.pem`), 'utf8')
   let received = 0

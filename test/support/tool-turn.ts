@@ -1,8 +1,8 @@
-/** Who calls a tool, and the turn of a conversation in which it is called, for tests of one tool. */
+/** The caller of a tool, and the turn in which it is called, for tests of a single tool. */
 import type { Part } from '../../src/canonical/prompt.ts'
 import type { ToolCaller, ToolTurn } from '../../src/tools/tool.ts'
 
-/** Nobody answers it where it asks a model, but for what is given. */
+/** If the tool calls a model, nobody answers, unless the test provides it. */
 export const toolTurn = (more: Partial<ToolTurn> = {}, ...parts: readonly Part[]): ToolTurn => ({
   signal: new AbortController().signal,
   prompt: {

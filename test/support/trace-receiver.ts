@@ -1,4 +1,4 @@
-/** Takes traces over a real socket, and answers them as a test says. */
+/** Receives traces over a real socket, and responds as a test says. */
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { gunzipSync } from 'node:zlib'
@@ -9,11 +9,11 @@ export interface Delivered {
   readonly method: string
   readonly path: string
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
-  /** Unpacked. */
+  /** The body, decompressed. */
   readonly text: string
 }
 
-/** Says whether it is a trial of a destination that is saved. */
+/** Says whether it is the connection test of a destination that is being saved. */
 export const isTrial = ({ headers }: Delivered): boolean => headers['x-test-connection'] === 'true'
 
 export interface ReceivedSpan {
@@ -36,9 +36,9 @@ export interface TraceReceiver {
   readonly url: string
   readonly host: string
   readonly received: Delivered[]
-  /** How every request is answered from now on. */
+  /** Sets how every request from now on is answered. */
   answer(how: (response: ServerResponse, request: Delivered) => void): void
-  /** All spans that came, in their order. */
+  /** All spans received so far, in order. */
   spans(): readonly ReceivedSpan[]
 }
 

@@ -1,4 +1,4 @@
-/** For work in steps that no test looks at: it never gives way. */
+/** A turn that never yields, for work in steps if the test is not about them. */
 import type { Turn } from '../../src/lib/steps.ts'
 
 export const uninterrupted = (): Turn => () => undefined

@@ -1,4 +1,4 @@
-/** Upstream replies written in place, and what comes of them at the client or at the upstream. */
+/** Upstream replies written inside tests, and what the client or the upstream gets. */
 import { expect } from 'bun:test'
 
 import { CLIENT_DIALECTS, type ClientDialect } from '../../src/canonical/call.ts'
@@ -32,7 +32,7 @@ export const calling = (index: number, id: string, name: string, json: string): 
 })
 export const USAGE = { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 }
 
-/** The reading of one upstream stream by a client of each dialect, whose lifecycle is right. */
+/** The reading of one upstream stream by a client of each dialect, after a check of the lifecycle. */
 export const readings = async (dialect: UpstreamDialect, reply: Reply): Promise<Readonly<Record<ClientDialect, Reading>>> => {
   const read = async (client: ClientDialect): Promise<Reading> => {
     const { text } = await replayReply(client, dialect, reply)

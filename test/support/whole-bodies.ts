@@ -1,4 +1,4 @@
-/** Bodies that use what each interface has, and every position of a string in them that a provider gets. */
+/** Bodies that use all features of each interface, and every position of a string in them that is sent to a provider. */
 import type { JsonValue } from '../../src/lib/json.ts'
 
 export type Path = readonly (string | number)[]
@@ -148,7 +148,7 @@ export const BODIES: Readonly<Record<string, Record<string, JsonValue>>> = {
   },
 }
 
-/** But for the model's name, which chooses who answers and which no model reads. */
+/** Leaves out the model's name, which chooses the provider and which no model reads. */
 export function* stringsOf(value: JsonValue, path: Path = []): Generator<Path> {
   if (typeof value === 'string') yield path
   else if (Array.isArray(value)) for (const [at, item] of value.entries()) yield* stringsOf(item, [...path, at])

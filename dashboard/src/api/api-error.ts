@@ -1,9 +1,9 @@
-/** Why a request to the service came to nothing: its own answer, or that there was none. */
+/** A failed request to the service: either its error response, or no response at all. */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
-  /** 0 where the service could not be reached. */
+  /** The HTTP status, or 0 if the service could not be reached. */
   readonly status: number
-  /** A type of docs/errors.md; null where the answer named none. */
+  /** An error type of docs/errors.md; null if the response named none. */
   readonly type: string | null
   readonly requestId: string | null
   readonly metadata: Readonly<Record<string, unknown>>
@@ -19,7 +19,7 @@ export class ApiError extends Error {
     this.metadata = about.metadata ?? {}
   }
 
-  /** The faults of a body; the path is '' where it is the whole body. */
+  /** The faults of a request body. The path is '' if the fault is in the whole body. */
   get issues(): readonly { readonly path: string; readonly message: string }[] {
     const { issues } = this.metadata
     if (!Array.isArray(issues)) return []
@@ -28,7 +28,10 @@ export class ApiError extends Error {
     )
   }
 
-  /** The sentence of this very case, where the message is the same for all of its status. A code for programs has no spaces, and is none. */
+  /**
+   * The reason of this one failure, in addition to the message, which is the same for every error of its status. Null if the reason is a
+   * code for programs, which has no spaces.
+   */
   get reason(): string | null {
     const { reason } = this.metadata
     return typeof reason === 'string' && reason.includes(' ') ? reason : null
@@ -39,7 +42,7 @@ export class ApiError extends Error {
   }
 }
 
-/** From an answer that is not 2xx. */
+/** Makes the error from a response that is not 2xx. */
 export const readApiError = async (response: Response): Promise<ApiError> => {
   const requestId = response.headers.get('x-request-id')
   const body = (await response.json().catch(() => null)) as { error?: ErrorBody } | null

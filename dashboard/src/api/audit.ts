@@ -1,4 +1,4 @@
-/** Who changed what. */
+/** The audit log: who changed what. */
 import type { z } from 'zod'
 
 import type { auditEntry } from '../../../src/contract/workspace.ts'

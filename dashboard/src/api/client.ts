@@ -1,4 +1,4 @@
-/** The one way to the service: its public API, with the session's second half on each request. */
+/** All requests to the service go through this file. They use its public API, with the session's second half on each request. */
 import { API_BASE } from '../page.ts'
 import { ApiError, readApiError } from './api-error.ts'
 import { markReached, markUnreached } from './connection.ts'
@@ -13,13 +13,13 @@ export interface ApiRequest {
   readonly signal?: AbortSignal | undefined
 }
 
-/** JSON in, JSON out; undefined for an answer without a body. Throws ApiError. */
+/** Sends and receives JSON; returns undefined if the response has no body. Throws ApiError. */
 export const ask = async <Answer>(path: string, request: ApiRequest = {}): Promise<Answer> => {
   const response = await askRaw(path, request)
   return (response.status === 204 ? undefined : await response.json()) as Answer
 }
 
-/** The answer as it came, for streams and files. Throws ApiError where it is not 2xx, and where there is none. */
+/** Returns the raw response, for streams and files. Throws ApiError if it is not 2xx, and if there is none. */
 export const askRaw = async (path: string, request: ApiRequest = {}): Promise<Response> => {
   const half = sessionHalf()
   const response = await fetch(API_BASE + pathOf(path, request.query), {
@@ -45,8 +45,8 @@ export const askRaw = async (path: string, request: ApiRequest = {}): Promise<Re
   throw error
 }
 
-/** Its 401 says that a link or a key is bad, not that the session is over. */
+/** A 401 from this path means that a link or a key is bad, not that the session is over. */
 const SESSIONS = '/sessions'
 
-/** A name in a path: encoded once, since model ids and slugs may hold any character. */
+/** A name as one segment of a path. It is encoded, since model ids and slugs may hold any character. */
 export const segment = (name: string): string => encodeURIComponent(name)

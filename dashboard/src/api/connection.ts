@@ -1,4 +1,4 @@
-/** Says whether the service answers. Every request reports here whether it did; while it does not, it is asked again until it does. */
+/** Says whether the service answers. Every request reports its outcome here; after a failure the service is polled until it answers. */
 import { createStore } from '../store.ts'
 import { PAGE_BASE } from '../page.ts'
 
@@ -24,7 +24,7 @@ export const markUnreached = (): void => {
   waiting ??= setTimeout(() => void askAgain(), waitMs)
 }
 
-/** Resolves when the service answers; it is asked until it does. */
+/** Polls the service and resolves when it answers. */
 export const reachedAgain = (): Promise<void> =>
   new Promise((resolve) => {
     markUnreached()

@@ -1,4 +1,4 @@
-/** Evaluations of a preset, and two of them beside each other. */
+/** Evaluations of a preset, and the comparison of two of them. */
 import { queryOptions } from '@tanstack/react-query'
 
 import type { z } from 'zod'
@@ -14,14 +14,14 @@ import { ask, segment } from './client.ts'
 import { offsetList } from './paged-list.ts'
 import type { Query } from './path.ts'
 
-/** As it stands in a list: its figures are with its items. */
+/** An evaluation as lists return it: its figures come with its items. */
 export type Evaluation = Omit<EvaluationResource, 'summary' | 'items_done'>
 export type PassRate = EvaluationResource['summary']['version']['pass_rate']
 export type ComparedItem = EvaluationComparison['items'][number]
 export type EvaluationRequest = z.input<typeof evaluationBody>
 export type { EvaluationComparison, EvaluationEstimate, EvaluationResult }
 
-/** Evaluations that run are asked for again and again. */
+/** The interval at which a running evaluation is polled. */
 const WATCH_MS = 2000
 
 const isRunning = ({ state }: Pick<Evaluation, 'state'>): boolean => state === 'running'
@@ -60,7 +60,7 @@ export const evaluationComparison = (slug: string, id: string, other: string, qu
       ).data,
   })
 
-/** The cost that an evaluation of this body, as JSON, may have; no model is asked. */
+/** An estimate of the cost of an evaluation with this body, which is JSON. No model is called. */
 export const estimateEvaluation = (slug: string, body: string, query: Query = {}) =>
   queryOptions({
     queryKey: ['presets', slug, 'evaluation-estimate', body, query],
@@ -73,10 +73,10 @@ export const estimateEvaluation = (slug: string, body: string, query: Query = {}
 export const startEvaluation = async (slug: string, body: EvaluationRequest, query: Query = {}): Promise<EvaluationResource> =>
   (await ask<{ data: EvaluationResource }>(pathOf(slug), { method: 'POST', body, query })).data
 
-/** No more requests are made; what is done stays. */
+/** Makes no more requests; the results so far stay. */
 export const stopEvaluation = (slug: string, id: string, query: Query = {}): Promise<unknown> =>
   ask(`${pathOf(slug)}/${segment(id)}/cancel`, { method: 'POST', body: {}, query })
 
-/** With the items that wait. `budgetUsd` takes the place of its budget. */
+/** Goes on with the items that are still waiting. `budgetUsd`, unless null, replaces the evaluation's budget. */
 export const resumeEvaluation = (slug: string, id: string, budgetUsd: number | null, query: Query = {}): Promise<unknown> =>
   ask(`${pathOf(slug)}/${segment(id)}/resume`, { method: 'POST', body: budgetUsd === null ? {} : { budget_usd: budgetUsd }, query })

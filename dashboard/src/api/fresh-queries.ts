@@ -1,8 +1,8 @@
 import { type InvalidateOptions, type InvalidateQueryFilters, QueryClient, type QueryKey } from '@tanstack/react-query'
 
 /**
- * Queries that are read anew behind a change, also those that are being read for the first time: what is on its way may have been
- * read before the change, and the library would wait for that alone.
+ * Refetches queries after a change, including those that are being fetched for the first time: a request in flight may have been answered
+ * from before the change, and the library would only wait for that one.
  */
 export class FreshQueries extends QueryClient {
   override async invalidateQueries<Key extends QueryKey = QueryKey>(

@@ -13,7 +13,7 @@ export type Generation = Omit<RecordedGeneration, 'warnings' | 'pipeline'> & {
     readonly type: string
     readonly name: string
     readonly summary: string
-    /** Where its type is `guardrail`. */
+    /** Only present if the type is `guardrail`. */
     readonly guardrail_id?: string
   }[]
   readonly api_key_hash: string
@@ -31,7 +31,7 @@ type LongMember =
   | 'trace'
   | 'server_tool_calls'
 
-/** A record as lists have it. */
+/** A record as lists return it. */
 export type GenerationRow = Omit<Generation, LongMember> & { readonly attempts: number; readonly has_content: boolean }
 
 interface GenerationPage {
@@ -50,7 +50,7 @@ export const generationList = (filter: Query) =>
     getNextPageParam: ({ next_cursor }) => next_cursor,
   })
 
-/** The newest few: for parts of other screens. */
+/** The newest few records, for parts of other screens. */
 export const newestGenerations = (filter: Query, limit: number) =>
   queryOptions({
     queryKey: ['generations', 'newest', filter, limit],
@@ -64,7 +64,7 @@ export const generation = (id: string) =>
     staleTime: Number.POSITIVE_INFINITY,
   })
 
-/** The question and the answer. A request that is too large to keep has its beginning alone. */
+/** The request and its response. Of a request that is too large to keep, only the beginning is stored. */
 export interface GenerationContent {
   readonly request: Readonly<Record<string, unknown>> | null
   readonly request_cut: boolean
@@ -73,7 +73,7 @@ export interface GenerationContent {
   readonly error: unknown
 }
 
-/** Each reading of it stands in the audit log, so it is read when somebody asks for it. */
+/** The audit log records each reading, so contents are fetched only when somebody asks for them. */
 export const generationContent = (id: string) =>
   queryOptions({
     queryKey: ['generation', id, 'content'],
@@ -82,7 +82,7 @@ export const generationContent = (id: string) =>
     retry: false,
   })
 
-/** Ends with the signal, with the session, or with the connection: then the promise resolves. */
+/** The promise resolves when the signal aborts, the session ends or the connection closes. */
 export const followGenerations = async (
   filter: Query,
   signal: AbortSignal,

@@ -1,4 +1,4 @@
-/** Guardrails, to whom they are assigned, and what they make of a text. */
+/** Guardrails, their assignments, and the test of a text against them. */
 import { queryOptions } from '@tanstack/react-query'
 import type { z } from 'zod'
 
@@ -8,25 +8,25 @@ import { ask, segment } from './client.ts'
 import { offsetList } from './paged-list.ts'
 import { queryClient } from './query-client.ts'
 
-/** `hits` are there in the list of them. */
+/** A guardrail as the list returns it, with `hits`. */
 export type Guardrail = ListedGuardrailResource
 export type GuardrailTest = z.output<typeof guardrailTest>
 export type RequestsTried = z.output<typeof guardrailRecordedTest>
 
-/** A draft sets these; a member that it leaves out stays as it is saved. */
+/** A draft sets these members; one that it leaves out stays as it is saved. */
 export type GuardrailDraft = Readonly<Partial<Omit<Guardrail, 'id' | 'workspace_id' | 'created_at' | 'updated_at' | 'hits'>>>
 
 export const guardrailList = (workspace?: string) =>
   offsetList<Guardrail>(['guardrails', { workspace }], '/guardrails', { workspace_id: workspace, include: 'hits' })
 
-/** For an address that names one which the list does not show: it is further down, or gone. */
+/** Fetches one guardrail that an address names and the loaded list does not have: it is further down, or deleted. */
 export const oneGuardrail = (id: string) =>
   queryOptions({
     queryKey: ['guardrails', id],
     queryFn: async ({ signal }) => (await ask<{ data: Guardrail }>(`/guardrails/${segment(id)}`, { signal })).data,
   })
 
-/** Without hits, which are counted for each answer: to name guardrails, and to choose one. */
+/** The list without hits, which the service counts anew for each response. For the choice of a guardrail and for its name. */
 export const guardrailNames = (workspace?: string) =>
   offsetList<Guardrail>(['guardrails', 'names', { workspace }], '/guardrails', { workspace_id: workspace })
 
@@ -36,7 +36,7 @@ export const assignedKeys = (id: string) =>
 export const assignedMembers = (id: string) =>
   offsetList<MemberAssignmentResource>(['guardrails', id, 'members'], `/guardrails/${segment(id)}/assignments/members`)
 
-/** Every assignment to a key, and to a person, of the workspace. */
+/** All assignments of guardrails to keys in the workspace; the query below lists those to members. */
 export const keyAssignments = (workspace?: string) =>
   offsetList<KeyAssignmentResource>(['guardrails', 'keys', { workspace }], '/guardrails/assignments/keys', { workspace_id: workspace })
 
@@ -50,7 +50,7 @@ export const testGuardrail = (body: Readonly<Record<string, unknown>>, signal: A
     (answer) => answer.data ?? answer,
   )
 
-/** On the newest requests whose contents are stored. */
+/** Tries a guardrail on the newest requests whose contents are stored. */
 export const tryOnRequests = async (body: unknown, workspace: string | undefined): Promise<RequestsTried> =>
   (
     await ask<{ data: RequestsTried }>('/guardrail-tests/requests', {

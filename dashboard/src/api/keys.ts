@@ -1,4 +1,4 @@
-/** Keys, their limits, and what bounds them. */
+/** Keys and the limits that apply to them. */
 import { queryOptions } from '@tanstack/react-query'
 
 import type { z } from 'zod'
@@ -10,7 +10,7 @@ import { queryClient } from './query-client.ts'
 
 export type KeyLimit = z.output<typeof keyLimit>
 
-/** One key has `limits`: what bounds it, what leaves it least first. Lists leave them out. */
+/** A key. `limits`, the limits that apply to it with the tightest first, come only with a single key; lists leave them out. */
 export type Key = ApiKeyResource & { readonly limits?: readonly KeyLimit[] }
 
 export interface KeyFilter {
@@ -22,7 +22,7 @@ export interface KeyFilter {
 
 export const keyList = (filter: KeyFilter) => cursorList<Key>(['keys', filter], '/keys', { ...filter })
 
-/** An address that somebody wrote may name a key by anything. */
+/** A hash from a hand-written address may be any text, so it is checked. */
 export const isKeyHash = (text: string): boolean => /^[0-9a-f]{64}$/.test(text)
 
 export const oneKey = (hash: string) =>
@@ -31,14 +31,14 @@ export const oneKey = (hash: string) =>
     queryFn: async ({ signal }) => (await ask<{ data: Key }>(`/keys/${segment(hash)}`, { signal })).data,
   })
 
-/** The key that a person's runs are charged to; null before the first one. */
+/** The key that a person's playground runs are charged to; null before the first run. */
 export const playgroundKey = (userId: string, workspaceId: string) =>
   queryOptions({
     queryKey: ['keys', 'playground', userId, workspaceId],
     queryFn: async ({ signal }) => {
       const query = { purpose: 'playground', user_id: userId, workspace_id: workspaceId, status: 'all', limit: 1 }
       const known = (await ask<{ data: readonly Key[] }>('/keys', { query, signal })).data[0]
-      // One key alone is read with all that was answered before counted.
+      // Only the read of a single key counts all the requests that were answered before it.
       return known === undefined ? null : (await ask<{ data: Key }>(`/keys/${segment(known.hash)}`, { signal })).data
     },
   })
@@ -51,11 +51,11 @@ export interface NewKey {
   readonly creator_user_id?: string
   readonly rpm_limit?: number
   readonly kind?: 'inference' | 'management'
-  /** That of the session where it is absent. */
+  /** The session's workspace if absent. */
   readonly workspace_id?: string
 }
 
-/** The key itself is in the answer, once. */
+/** The response contains the key itself, this once only. */
 export const createKey = async (body: NewKey): Promise<{ key: string; data: Key }> => changed(ask('/keys', { method: 'POST', body }))
 
 export const changeKey = async (hash: string, body: Readonly<Record<string, unknown>>): Promise<{ data: Key }> =>
@@ -63,7 +63,7 @@ export const changeKey = async (hash: string, body: Readonly<Record<string, unkn
 
 export const revokeKey = async (hash: string): Promise<unknown> => changed(ask(`/keys/${segment(hash)}`, { method: 'DELETE' }))
 
-/** The old key works on for `graceSeconds`. */
+/** The old key stays valid for `graceSeconds`. */
 export const rotateKey = async (hash: string, graceSeconds: number): Promise<{ key: string; data: Key }> =>
   changed(ask(`/keys/${segment(hash)}/rotate`, { method: 'POST', body: { grace_seconds: graceSeconds } }))
 

@@ -1,4 +1,4 @@
-/** Models that can be asked, presets among them. */
+/** The models that a request may name, presets included. */
 import { queryOptions } from '@tanstack/react-query'
 
 import { ask } from './client.ts'

@@ -1,4 +1,4 @@
-/** Lists that come by the page, as one list of the rows that came so far. */
+/** Paginated lists, as one list of the rows loaded so far. */
 import { infiniteQueryOptions } from '@tanstack/react-query'
 
 import { ask } from './client.ts'
@@ -6,7 +6,7 @@ import type { Query } from './path.ts'
 
 const PAGE_ROWS = 100
 
-/** A page goes on behind the cursor of the one before. It may have few rows, or none, where it is not the last. */
+/** Each page continues after the cursor of the one before. A page may have few rows or none without being the last. */
 export const cursorList = <Row>(queryKey: readonly unknown[], path: string, query: Query) =>
   infiniteQueryOptions({
     queryKey,
@@ -20,7 +20,7 @@ export const cursorList = <Row>(queryKey: readonly unknown[], path: string, quer
     select: ({ pages }): readonly Row[] => pages.flatMap(({ data }) => data),
   })
 
-/** A page passes over the rows of those before. */
+/** Each page skips the rows of the pages before it. */
 export const offsetList = <Row>(queryKey: readonly unknown[], path: string, query: Query = {}) =>
   infiniteQueryOptions({
     queryKey,

@@ -24,7 +24,7 @@ const pathOfPreset = (slug: string): string => `/presets/${segment(slug)}`
 
 export const presetList = (query: Query) => cursorList<Preset>(['presets', 'list', query], '/presets', { count: false, ...query })
 
-/** The first few that have a part of the name: to choose from. */
+/** The first few presets whose name contains the text, to choose from. */
 export const presetNames = (query: Query) =>
   queryOptions({
     queryKey: ['presets', 'names', query],
@@ -59,7 +59,7 @@ export const patchPreset = (slug: string, patch: PresetPatch, query: Query = {})
 
 const SHAPE_PATHS: Readonly<Record<PresetShape, string>> = { chat: 'chat/completions', responses: 'responses', messages: 'messages' }
 
-/** Where a version is saved. */
+/** The preset that a version is saved to. */
 export interface PresetTarget {
   readonly slug: string
   /** The version that it was written from; null for a new preset. */
@@ -73,7 +73,9 @@ interface PresetVersionToSave {
   readonly note: string
 }
 
-/** A new version, which is not live unless it is the first. Throws ApiError with 412 where another one was saved from the same base. */
+/**
+ * Saves a new version, which is not live unless it is the first. Throws ApiError with 412 if another version was saved from the same base.
+ */
 const saveVersion = async (
   { slug, base, query }: PresetTarget,
   path: string,
@@ -91,7 +93,7 @@ const saveVersion = async (
 export const savePresetDraft = async (target: PresetTarget, { shape, ...save }: PresetVersionToSave): Promise<PresetVersion> =>
   (await saveVersion(target, SHAPE_PATHS[shape], save)).version
 
-/** The warnings say what of the request is not in it. */
+/** The warnings name the parts of the request that the version does not contain. */
 export const savePresetFromRequest = (target: PresetTarget, id: string): ReturnType<typeof saveVersion> =>
   saveVersion(target, 'from-generation', { body: { generation_id: id }, note: `from ${id}` })
 
@@ -100,11 +102,11 @@ export interface PresetTest {
   readonly name: string
   readonly messages: readonly Readonly<Record<string, unknown>>[]
   readonly tools?: readonly Readonly<Record<string, unknown>>[] | null
-  /** The answer that an evaluation compares with. */
+  /** The answer that an evaluation compares with this test's. */
   readonly expected?: unknown
 }
 
-/** Inputs that are kept to try the preset with. */
+/** Inputs that are saved to try the preset with. */
 export const presetTests = (slug: string, query: Query = {}) =>
   queryOptions({
     queryKey: ['presets', slug, 'tests', query],
@@ -126,12 +128,12 @@ export interface Rollout {
 
 export interface RolloutStatus extends Rollout {
   readonly state: RolloutState
-  /** Why it halted or ended. */
+  /** The reason for its halt or end. */
   readonly reason: string | null
   readonly versions: readonly VersionFigures[]
 }
 
-/** The newest one, also where it has ended; null where there was none. */
+/** The newest rollout, even if it has ended; null if there never was one. */
 export const presetRollout = (slug: string, query: Query = {}) =>
   queryOptions({
     queryKey: ['presets', slug, 'rollout', query],

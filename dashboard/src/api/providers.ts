@@ -1,4 +1,4 @@
-/** Providers: which there are, how they do, and whether they answer now. */
+/** The providers, their health, and a test that calls one now. */
 import { queryOptions } from '@tanstack/react-query'
 import type { z } from 'zod'
 
@@ -17,7 +17,7 @@ export const providerList = queryOptions({
   staleTime: 60_000,
 })
 
-/** As all processes together see it. */
+/** The health of a provider, over all processes. */
 export type ProviderHealth = z.output<typeof health>
 
 export const providerHealth = queryOptions({
@@ -28,6 +28,6 @@ export const providerHealth = queryOptions({
 
 export type ProviderTest = z.output<typeof providerTest>
 
-/** One request of one token; it is recorded, and costs what it costs. */
+/** Sends one request of one token. It is recorded and costs what any request costs. */
 export const testProvider = async (slug: string): Promise<ProviderTest> =>
   (await ask<{ data: ProviderTest }>(`/providers/${segment(slug)}/test`, { method: 'POST', body: {} })).data

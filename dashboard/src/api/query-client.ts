@@ -3,7 +3,7 @@ import { connection } from './connection.ts'
 import { FreshQueries } from './fresh-queries.ts'
 import { sessionState } from './session-half.ts'
 
-/** Data stays on the page while newer is fetched, and where fetching fails. */
+/** Data stays on the page while newer data is fetched, and when the fetch fails. */
 export const queryClient = new FreshQueries({
   defaultOptions: {
     queries: {
@@ -21,6 +21,6 @@ const refetchOnce = (isBack: () => boolean) => (): void => {
   if (isBack()) void queryClient.invalidateQueries()
 }
 
-// After an outage, and after signing in again, everything on the page is read anew.
+// After an outage, and after a new sign-in, all queries on the page are refetched.
 connection.subscribe(refetchOnce(() => connection.get() === 'reached'))
 sessionState.subscribe(refetchOnce(() => sessionState.get() === 'held'))

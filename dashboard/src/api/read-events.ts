@@ -1,4 +1,4 @@
-/** Server-sent events of an answer. An `EventSource` could not send the session's second half. */
+/** Reads the server-sent events of a response. An `EventSource` could not send the session's second half. */
 export interface ServerEvent {
   readonly event: string
   readonly data: string

@@ -8,7 +8,7 @@ export interface SearchHit {
   readonly title: string
 }
 
-/** At most eight. */
+/** Returns at most eight hits. */
 export const search = (text: string) =>
   queryOptions({
     queryKey: ['search', text],

@@ -1,13 +1,13 @@
 /**
- * The half of the session that the page holds. The other is a cookie that no script sees, and that the browser sends to every port of
- * this host; this one is bound to host and port.
+ * The half of the session that the page holds. The other half is a cookie that no script can read and that the browser sends to every port
+ * of this host; this half is bound to host and port.
  */
 import { forgetAllKept } from '../kept-values.ts'
 import { createStore } from '../store.ts'
 
 const NAME = 'patchbay.csrf'
 
-/** `ended`: the service said so while the page was open. What is on it stays. */
+/** `ended`: the service ended the session while the page was open. The content of the page stays. */
 export type SessionState = 'none' | 'held' | 'ended'
 
 export const sessionState = createStore<SessionState>(localStorage.getItem(NAME) === null ? 'none' : 'held')
@@ -19,21 +19,21 @@ export const holdSession = (half: string): void => {
   sessionState.set('held')
 }
 
-/** `refused`: the half that the service did not take. A newer one, of this tab or of another, stays. */
+/** `refused`: the half that the service refused. If this tab or another one has a newer half by now, that one stays. */
 export const endSession = (refused: string | null): void => {
   if (sessionHalf() !== refused) return
   localStorage.removeItem(NAME)
   if (sessionState.get() === 'held') sessionState.set('ended')
 }
 
-/** By the person: nothing of the page stays. */
+/** Signs the person out, and forgets everything that the page kept. */
 export const forgetSession = (): void => {
   localStorage.removeItem(NAME)
   forgetAllKept()
   sessionState.set('none')
 }
 
-/** Who signs in or out in one tab does so in all of them: they share the cookie. The session of before is over in both cases. */
+/** Tabs share the cookie, so a sign-in or sign-out in one tab applies to all. The earlier session is over in both cases. */
 window.addEventListener('storage', ({ key, newValue }) => {
   if (key !== NAME) return
   if (sessionState.get() === 'held') sessionState.set('ended')

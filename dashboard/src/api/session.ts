@@ -1,4 +1,4 @@
-/** Who is signed in. */
+/** The sign-in, and the person who is signed in. */
 import { queryOptions } from '@tanstack/react-query'
 
 import type { CurrentSessionResource, SignInMethodsResource } from '../../../src/contract/session.ts'
@@ -6,7 +6,7 @@ import { PAGE_BASE } from '../page.ts'
 import { ask } from './client.ts'
 import { forgetSession, holdSession } from './session-half.ts'
 
-/** `proof`: the token of a link, or a management key; neither is kept. Throws ApiError with 401 where it is none. */
+/** `proof`: the token of a link, or a management key; neither is kept. Throws ApiError with 401 if it is not valid. */
 export const signIn = async (proof: { token: string } | { key: string }): Promise<void> => {
   const { csrf } = await ask<{ csrf: string }>('/sessions', { method: 'POST', body: proof })
   holdSession(csrf)
@@ -30,8 +30,8 @@ export const signInMethods = queryOptions({
 })
 
 /**
- * Takes the token of a link out of the address, so that neither the history nor a screenshot holds it. Who was at the identity provider comes
- * back to where they were.
+ * Takes the token of a login link out of the address, so that neither the history nor a screenshot holds it. Somebody who comes back from
+ * the identity provider is returned to the screen where they were.
  */
 export const takeLoginToken = (): string | null => {
   const token = /^#login=([\w.~-]+)$/.exec(location.hash)?.[1] ?? null
@@ -41,10 +41,13 @@ export const takeLoginToken = (): string | null => {
   return token
 }
 
-/** The tab has it, and no address: nobody can send somebody elsewhere by it. */
+/** Stored in the tab and never taken from an address, so that no link can redirect a person elsewhere. */
 const PLACE = 'patchbay.place'
 
-/** Before the tab leaves for the identity provider. A refusal there leads back to the first screen, which nobody chose: an earlier place stays. */
+/**
+ * Call it before the tab leaves for the identity provider. A refusal there leads back to the first screen, which nobody chose, so an
+ * earlier place is kept.
+ */
 export const keepPlace = (): void => {
   const place = location.pathname + location.search
   if (place.replace(/\/$/, '') !== PAGE_BASE) sessionStorage.setItem(PLACE, place)

@@ -1,4 +1,4 @@
-/** The needs of a program: a model or preset to name, and word of its first request. */
+/** The data that the setup screen needs: a model or preset to name, and the first request of the program. */
 import { queryOptions } from '@tanstack/react-query'
 
 import { ask } from './client.ts'
@@ -24,7 +24,7 @@ interface FirstRequest {
   readonly created_at: string
 }
 
-/** The first request with the key since then, or null; asked again until there is one. */
+/** The first request with the key since then, or null. It is polled until there is one. */
 export const firstRequest = (keyHash: string | null, since: string) =>
   queryOptions({
     queryKey: ['first-request', keyHash, since],

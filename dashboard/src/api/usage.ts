@@ -14,7 +14,7 @@ export interface UsageSums {
   readonly tokens_completion: number
   readonly cost: number
   readonly byok_cost: number
-  /** The cost of requests whose tokens the provider did not report; part of the cost. */
+  /** The cost of requests whose token counts are estimates, since the provider reported none; included in the cost. */
   readonly estimated_cost?: number
   readonly unpriced_requests?: number
   readonly ttft_p50: number | null
@@ -25,7 +25,7 @@ export interface UsageSums {
   readonly total_p99: number | null
 }
 
-/** The dimensions of the sums, by what the query grouped them. */
+/** The dimensions that the query grouped the sums by. */
 export interface UsageGroup {
   readonly key?: string | null
   readonly key_name?: string | null
@@ -37,19 +37,19 @@ export interface UsageGroup {
   readonly workspace?: string | null
   readonly interface?: string | null
   readonly error_type?: string | null
-  /** All groups together that are not listed by themselves. */
+  /** True for the group that combines all groups that are not listed individually. */
   readonly other?: boolean
 }
 
 export interface Usage {
   readonly from: string
   readonly to: string
-  /** The interval of the points is longer than what was asked for where there are too many records; `coarser` says so then. */
+  /** The interval of the points. It is longer than the requested one if there are too many records; `coarser` then says so. */
   readonly interval: Interval
   readonly coarser: { readonly asked: string } | null
-  /** One for each interval and group in which something happened. */
+  /** One point for each interval and group with at least one request. */
   readonly data: readonly (UsageSums & UsageGroup & { readonly time: string })[]
-  /** The whole range, the dearest group first. */
+  /** The sums of the whole range, the most expensive group first. */
   readonly groups: readonly (UsageSums & UsageGroup)[]
 }
 

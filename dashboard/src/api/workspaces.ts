@@ -16,7 +16,7 @@ export type LoginLink = z.output<typeof loginLink>
 
 export const workspaceList = offsetList<Workspace>(['workspaces'], '/workspaces')
 
-/** With members, keys and money of each. */
+/** Includes the members, keys and cost of each. */
 export const workspaceFigures = offsetList<ListedWorkspace>(['workspaces', 'figures'], '/workspaces', { include: 'figures' })
 
 export const workspaceOf = (id: string) =>
@@ -47,14 +47,14 @@ export const createWorkspace = async (body: { name: string; slug: string }): Pro
 export const changeWorkspace = async (id: string, body: Readonly<Record<string, unknown>>): Promise<unknown> =>
   changed(ask(`/workspaces/${segment(id)}`, { method: 'PATCH', body }))
 
-/** A role that changes ends the sessions of the person. */
+/** A change of role ends the sessions of the person. */
 export const changeMember = async (id: string, userId: string, body: Readonly<Record<string, unknown>>): Promise<unknown> =>
   changed(ask(`/workspaces/${segment(id)}/members/${segment(userId)}`, { method: 'PATCH', body }))
 
 export const removeMember = async (id: string, userId: string): Promise<unknown> =>
   changed(ask(`/workspaces/${segment(id)}/members/remove`, { method: 'POST', body: { user_ids: [userId] } }))
 
-/** The address is in the answer, once. */
+/** The response contains the link's address, this once only. */
 export const createLoginLink = async (body: { user_id: string; role: string; workspace_id: string }): Promise<LoginLink> => {
   const answer = await changed(ask<{ data?: LoginLink } & LoginLink>('/login-links', { method: 'POST', body }))
   return answer.data ?? answer

@@ -3,7 +3,7 @@ import { useMemo } from 'react'
 import { SeenText } from './seen-text.tsx'
 import { wordDiff } from './word-diff.ts'
 
-/** Two texts as one, with what only one of them has marked. */
+/** Shows two texts as one, with removed and added pieces marked. */
 export const DiffText = ({ before, after }: { before: string; after: string }) => {
   const pieces = useMemo(() => wordDiff(before, after), [before, after])
   return (

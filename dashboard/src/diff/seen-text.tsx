@@ -2,7 +2,10 @@ import { useMemo } from 'react'
 
 import { seenPieces } from './unseen.ts'
 
-/** A text whose unseen characters are written out: who puts a version live reads all that the model does, in its order. */
+/**
+ * A text with its invisible characters written out: a person who puts a version live must see everything that the model reads, in its
+ * order.
+ */
 export const SeenText = ({ text }: { text: string }) => {
   const pieces = useMemo(() => seenPieces(text), [text])
   return pieces.map(({ text: piece, isUnseen }, index) =>

@@ -1,8 +1,8 @@
-/** Two settings of a preset: by key, and tools by their names, so that moving one changes nothing. */
+/** Compares two presets' settings by key, and tools by their names, so that reordering tools is no change. */
 export interface SettingChange {
-  /** `temperature`, or `tools: search`. */
+  /** For example `temperature`, or `tools: search`. */
   readonly name: string
-  /** As JSON; null where there is none. */
+  /** As JSON; null if absent. */
   readonly before: string | null
   readonly after: string | null
 }
@@ -31,7 +31,7 @@ const nameOfTool = (tool: unknown): string | null => {
   return [called?.name, name, type].find((text) => typeof text === 'string') ?? null
 }
 
-/** The order of the keys of an object means nothing. */
+/** The order of an object's keys is ignored. */
 const asJson = (value: unknown): string => JSON.stringify(value, sortKeys, 2)
 
 const sortKeys = (_: string, value: unknown): unknown =>

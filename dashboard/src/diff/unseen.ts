@@ -1,11 +1,11 @@
-/** A text cut at the characters that nobody sees and a model reads: they may turn the order of what follows, or hide words in it. */
+/** A text split at characters that people do not see but a model reads: they may reverse the order of what follows, or hide words in it. */
 export interface SeenPiece {
   readonly text: string
-  /** The character stands in `text` by its number, such as `U+202E`. */
+  /** If true, `text` shows the character by its code point, such as `U+202E`. */
   readonly isUnseen: boolean
 }
 
-/** Joiners and the selectors of a form are left out: scripts and emoji are written with them. */
+/** Joiners and variation selectors do not count as unseen: scripts and emoji are written with them. */
 const UNSEEN = /((?!\u200c|\u200d|[\ufe00-\ufe0f])[\p{DI}\ufff9-\ufffb]|(?![\t\n\r])\p{Cc})/u
 
 export const seenPieces = (text: string): readonly SeenPiece[] =>

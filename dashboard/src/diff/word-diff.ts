@@ -1,10 +1,10 @@
-/** Two texts, word by word: what both have, what only the first has, what only the second has. */
+/** The difference of two texts, word by word. */
 export interface Piece {
   readonly kind: 'same' | 'removed' | 'added'
   readonly text: string
 }
 
-/** Beyond so many comparisons the middle of the texts is shown as replaced. */
+/** Above this number of comparisons the whole middle of the texts is shown as replaced. */
 const STEPS_MAX = 4_000_000
 
 export const wordDiff = (before: string, after: string): readonly Piece[] => {
@@ -23,7 +23,7 @@ export const wordDiff = (before: string, after: string): readonly Piece[] => {
 
 const piece = (kind: Piece['kind'], text: string): readonly Piece[] => (text === '' ? [] : [{ kind, text }])
 
-/** Changed words that only spaces part are one change: a sentence that was replaced reads as a sentence. */
+/** Changed words that are separated only by spaces become one change, so that a replaced sentence reads as a sentence. */
 const joined = (words: readonly (readonly [Piece['kind'], string])[]): readonly Piece[] => {
   const pieces: Piece[] = []
   let [same, removed, added] = ['', '', '']
@@ -50,10 +50,10 @@ const joined = (words: readonly (readonly [Piece['kind'], string])[]): readonly 
   return [...pieces, ...piece('same', same)]
 }
 
-/** Words, the spaces between them, and marks: together they are the text. */
+/** Splits a text into words, spaces and marks, which joined give the text again. */
 const wordsOf = (text: string): readonly string[] => text.match(/\s+|[\p{L}\p{N}_]+|[^\s\p{L}\p{N}_]/gu) ?? []
 
-/** By the longest common subsequence. */
+/** Uses the longest common subsequence. */
 const middle = (first: readonly string[], second: readonly string[]): (readonly [Piece['kind'], string])[] => {
   const whole = [...first.map((word) => ['removed', word] as const), ...second.map((word) => ['added', word] as const)]
   if (first.length * second.length > STEPS_MAX) return whole

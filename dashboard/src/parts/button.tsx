@@ -4,9 +4,9 @@ import { COMMAND_KEY } from './command-key.ts'
 
 interface ButtonProps extends ComponentProps<'button'> {
   readonly kind?: 'primary' | 'plain' | 'quiet' | 'danger'
-  /** While it works it is not pressed again, and keeps its focus. */
+  /** While busy it cannot be pressed again, but keeps the focus. */
   readonly busy?: boolean
-  /** Keys that do the same, shown beside the words. */
+  /** The keyboard shortcut of the button, shown beside its words. */
   readonly keys?: string
 }
 

@@ -1,4 +1,4 @@
-/** A client's snippet with its choice, as Keys and Set up show it. */
+/** The snippet of a client with the choice of the client, for the screens Keys and Set up. */
 import { SERVICE_URL } from '../page.ts'
 import { environmentOf, SNIPPETS, snippetOf, withModel } from '../snippets.ts'
 import { CodeBlock } from './code-block.tsx'

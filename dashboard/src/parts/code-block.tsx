@@ -1,6 +1,6 @@
 import { Copy } from './copy.tsx'
 
-/** Text to be pasted elsewhere, as it is. */
+/** Text to be pasted elsewhere, unchanged. */
 export const CodeBlock = ({ label, text, onCopied }: { label: string; text: string; onCopied?: () => void }) => (
   <div className="snippet">
     <div className="snippet-head">

@@ -1,4 +1,4 @@
-/** CodeMirror, for JSON. */
+/** A CodeMirror editor for JSON. */
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands'
 import { json } from '@codemirror/lang-json'
 import { bracketMatching, HighlightStyle, indentOnInput, syntaxHighlighting } from '@codemirror/language'
@@ -9,7 +9,7 @@ import { useEffect, useRef } from 'react'
 
 import { PAGE_NONCE } from '../page.ts'
 
-/** Its own colours do not reach the contrast of WCAG in the dark. */
+/** CodeMirror's own colours do not reach the WCAG contrast in the dark theme. */
 const colours = HighlightStyle.define([
   { tag: tags.propertyName, color: 'var(--accent)' },
   { tag: tags.string, color: 'var(--ok)' },
@@ -31,16 +31,16 @@ const look = EditorView.theme({
   '.cm-matchingBracket': { backgroundColor: 'var(--hover) !important' },
 })
 
-/** Left to the browser, text that replaces a coloured selection would keep its colours by an inline style, which the page's policy refuses. */
+/** If the browser replaced a coloured selection, it would keep the colours with an inline style, which the page's policy refuses. */
 const typeOverSelection = EditorView.domEventHandlers({
   beforeinput(event, view) {
-    // The browser's own selection: the editor hears of a new one later.
+    // Read from the browser, since the editor learns of a new selection later.
     const selected = document.getSelection()
     if (event.inputType !== 'insertText' || event.data === null || selected === null || selected.isCollapsed) return false
     const replaced = selected.getRangeAt(0)
     const from = view.posAtDOM(replaced.startContainer, replaced.startOffset)
     const to = view.posAtDOM(replaced.endContainer, replaced.endOffset)
-    // Its length is the editor's, where a line break of two characters is one.
+    // The length must be the editor's, which counts a line break of two characters as one.
     const insert = view.state.toText(event.data)
     const selection = { anchor: from + insert.length }
     view.dispatch({ changes: { from, to, insert }, selection, userEvent: 'input.type', scrollIntoView: true })
@@ -82,7 +82,7 @@ export const CodeEditor = ({ label, describedBy, value, onChange }: CodeEditorPr
           typeOverSelection,
           EditorView.lineWrapping,
           EditorView.contentAttributes.of({ 'aria-label': label, 'aria-describedby': describedBy }),
-          // Tab moves on, as everywhere on a page.
+          // Tab is not bound, so it moves the focus, as everywhere on a page.
           keymap.of([...defaultKeymap, ...historyKeymap]),
           EditorView.updateListener.of((update) => {
             if (update.docChanged) changed.current(update.state.doc.toString())

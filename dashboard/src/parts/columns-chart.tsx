@@ -1,14 +1,14 @@
 /**
- * Stacked columns over time. The pointer or the arrow keys move over the columns, a click or Enter opens one, and dragging chooses a
- * range. What it draws stands in a table, too, for those who do not see it.
+ * Stacked columns over time. The pointer or the arrow keys move over the columns, a click or Enter opens one, and dragging selects a range.
+ * A hidden table has the same values for screen readers.
  */
 import { type KeyboardEvent, type PointerEvent, useId, useRef, useState } from 'react'
 
 export interface Series {
   readonly name: string
-  /** A variable of tokens.css. Absent: the next of the eight hues. */
+  /** A variable of tokens.css; if absent, the next of the eight hues. */
   readonly color?: string
-  /** Drawn with stripes: errors can be recognised without colour. */
+  /** Drawn with stripes, so that errors can be recognised without colour. */
   readonly isStriped?: boolean
 }
 
@@ -16,9 +16,9 @@ export interface Slot {
   /** ISO 8601. */
   readonly from: string
   readonly to: string
-  /** The name that the axis, the tooltip and the table have for it. */
+  /** The name of the slot on the axis, in the tooltip and in the table. */
   readonly label: string
-  /** One value a series. */
+  /** One value for each series. */
   readonly values: readonly number[]
 }
 
@@ -28,12 +28,12 @@ interface ColumnsChartProps {
   readonly slots: readonly Slot[]
   readonly format: (value: number) => string
   readonly height?: number
-  /** Called with the time of one column, or of the columns that were dragged over, and how many they are. */
+  /** Called with the start and end of the selected columns, and their number: one, or as many as were dragged over. */
   readonly onOpen?: (from: string, to: string, columns: number) => void
 }
 
 const HUES = 8
-/** The series behind the hues is the rest of all, in grey. */
+/** The series after the last hue combines all the rest, in grey. */
 const hueOf = (index: number): string => (index < HUES ? `var(--hue-${index + 1})` : 'var(--faint)')
 
 export const ColumnsChart = ({ label, series, slots, format, height = 96, onOpen }: ColumnsChartProps) => {
@@ -131,7 +131,7 @@ export const ColumnsChart = ({ label, series, slots, format, height = 96, onOpen
       <p id={`${id}-at`} className="hidden-text" aria-live="polite">
         {shown === undefined ? '' : tipOf(shown, series, format)}
       </p>
-      {/* A table is as wide as its content, whatever its style says. */}
+      {/* The table has a wrapper because a table is as wide as its content, whatever its style says. */}
       <div className="hidden-text">
         <table>
           <caption>{label}</caption>
@@ -169,7 +169,7 @@ const tipOf = ({ label, values }: Slot, series: readonly Series[], format: (valu
 const isBetween = (index: number, since: number | null, at: number | null): boolean =>
   at !== null && index >= Math.min(since ?? at, at) && index <= Math.max(since ?? at, at)
 
-/** From the bottom; what is there at all has at least a line. */
+/** Stacks from the bottom; a value above zero is at least a line high. */
 const stack = (values: readonly number[], top: number): readonly { y: number; size: number }[] => {
   let bottom = 100
   return values.map((value) => {

@@ -1,2 +1,2 @@
-/** The key that commands are pressed with, as this keyboard has it. */
+/** The command key as this keyboard labels it. */
 export const COMMAND_KEY = /Mac|iPhone|iPad/.test(navigator.platform) ? '⌘' : 'Ctrl '

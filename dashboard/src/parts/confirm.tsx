@@ -1,4 +1,6 @@
-/** A change that cannot be taken back, with its effect in words. What is revoked or deleted for ever is typed by its name. */
+/**
+ * Confirms a change that cannot be undone, with its effect in words. To revoke or delete something for ever, a person must type its name.
+ */
 import { type FormEvent, type ReactNode, useState } from 'react'
 
 import { Dialog } from './dialog.tsx'
@@ -12,7 +14,7 @@ interface ConfirmProps {
   /** A verb and its object: `Revoke checkout`. */
   readonly action: string
   readonly isDanger?: boolean
-  /** To be typed first. */
+  /** The name that must be typed before confirming. */
   readonly name?: string
   readonly wide?: boolean
   readonly onConfirm: () => Promise<unknown>

@@ -1,4 +1,4 @@
-/** The turns of a request or an answer, whichever of the three interfaces it is of. */
+/** The turns of a request or an answer of any of the three interfaces. */
 export type TurnPart =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'card'; readonly title: string; readonly value?: unknown }
@@ -10,7 +10,7 @@ export interface Turn {
 
 type Loose = Readonly<Record<string, unknown>>
 
-/** Empty where it is none of them. */
+/** Returns an empty list if the body is of none of them. */
 export const turnsOf = (body: unknown): readonly Turn[] => {
   const { system, instructions, messages, input, choices, output, content, role } = object(body)
   return [
@@ -55,7 +55,7 @@ const partsOf = (content: unknown): readonly TurnPart[] => {
   })
 }
 
-/** Arguments are JSON in a text, if the model kept to it. */
+/** Arguments are JSON in a string, if the model kept to the format. */
 const parsed = (text: unknown): unknown => {
   if (typeof text !== 'string') return text
   try {

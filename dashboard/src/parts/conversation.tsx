@@ -1,4 +1,4 @@
-/** A request or an answer of any of the three interfaces, as a conversation. What it does not know it shows as JSON. */
+/** Shows a request or an answer of any of the three interfaces as a conversation, and parts of unknown types as JSON. */
 import { turnsOf } from './conversation-turns.ts'
 import { FoldedText } from './folded-text.tsx'
 import { JsonText } from './json-text.tsx'

@@ -1,4 +1,4 @@
-/** The call of the API that made what is on the screen. */
+/** Copies the API call whose result the screen shows. */
 import { type Call, curlOf } from '../curl.ts'
 import { Copy } from './copy.tsx'
 

@@ -12,7 +12,7 @@ export const copyText = async (text: string): Promise<boolean> => {
   }
 }
 
-/** Words, or an id, that a click copies. */
+/** Words, or an id, that are copied by a click. */
 export const Copy = ({ text, children, label, onCopied }: { text: string; children?: string; label?: string; onCopied?: () => void }) => {
   const [done, setDone] = useState(false)
   return (

@@ -1,4 +1,4 @@
-/** The browser's own dialog: it keeps the focus inside, closes on Escape, and gives the focus back. */
+/** The browser's own dialog: it traps the focus, closes on Escape, and returns the focus. */
 import { type ReactNode, useEffect, useId, useRef } from 'react'
 
 import { keepFocus } from './keep-focus.ts'
@@ -18,14 +18,14 @@ export const Dialog = ({ title, wide = false, onClose, children }: DialogProps) 
     const before = document.activeElement
     if (element !== null && !element.open) {
       element.showModal()
-      // Where there is something to write, a person begins there; else with the action.
+      // The focus starts in the first field, or on the action if there is none.
       const first = element.querySelector<HTMLElement>('input, select, textarea') ?? element.querySelector<HTMLElement>('[type="submit"]')
       first?.focus()
     }
     return () => {
       element?.close()
       if (before instanceof HTMLElement && before.isConnected) before.focus()
-      // The button that opened it may be gone with what was done.
+      // The action may have removed the button that opened the dialog.
       keepFocus()
     }
   }, [])

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 
-/** One sentence and the one thing to do. */
+/** An empty list: one sentence and the one action to take. */
 export const Empty = ({ children, action }: { children: ReactNode; action?: ReactNode }) => (
   <div className="empty">
     <p>{children}</p>

@@ -1,8 +1,8 @@
-/** A failure where it happened: what, what to do, and the id to look it up by. */
+/** Shows a failure where it happened: its message, the advice, and the id to look it up by. */
 import { ApiError } from '../api/api-error.ts'
 import { Button } from './button.tsx'
 
-/** Where the answer names what is wrong with a body, that is the message: its own sentence only says that something is. */
+/** If the error names faults of a body, they are the message: its own sentence only says that the body is invalid. */
 export const messageOf = (thrown: unknown): string => {
   if (thrown instanceof ApiError && thrown.issues.length > 0)
     return thrown.issues.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`)).join('\n')
@@ -10,10 +10,10 @@ export const messageOf = (thrown: unknown): string => {
   return thrown instanceof Error ? thrown.message : 'Something went wrong.'
 }
 
-/** Something that is gone or belongs to others, or a service that is older than the page. */
+/** The object is gone or belongs to others, or the service is older than the page. */
 const isMissing = (thrown: unknown): boolean => thrown instanceof ApiError && (thrown.status === 404 || thrown.status === 405)
 
-/** The same question would be refused in the same way: it is malformed, or somebody else's to ask. */
+/** A retry would be refused in the same way: the request is malformed, or not allowed for this person. */
 const isRefused = (thrown: unknown): boolean => thrown instanceof ApiError && REFUSALS.has(thrown.status)
 
 const REFUSALS: ReadonlySet<number> = new Set([400, 403, 413, 422])

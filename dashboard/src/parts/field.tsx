@@ -1,4 +1,4 @@
-/** A labelled control, with what helps and what is wrong below it. */
+/** A labelled control, with its help and its fault below it. */
 import { cloneElement, type ReactElement, type ReactNode, useId } from 'react'
 
 interface FieldProps {

@@ -1,4 +1,4 @@
-/** A text of any size: what is long is folded, and data in base64 is shown by its size alone. */
+/** A text of any size: a long one is folded, and base64 data is replaced by its size. */
 import { useState } from 'react'
 
 import { bytes } from '../format.ts'
@@ -6,7 +6,7 @@ import { bytes } from '../format.ts'
 const FOLD_ABOVE = 20_000
 const DATA = /(?:data:[\w/+.-]+;base64,)?[A-Za-z0-9+/]{1024,}={0,2}/g
 
-/** Pictures, sound and files as their size. */
+/** Replaces images, audio and files by their size. */
 export const withoutData = (text: string): string => text.replace(DATA, (data) => `[${bytes(Math.floor((data.length * 3) / 4))} of data]`)
 
 export const FoldedText = ({ text, mono = false }: { text: string; mono?: boolean }) => {

@@ -1,4 +1,4 @@
-/** An editor for JSON: a plain field until the real one is loaded, and for good where it cannot be. */
+/** An editor for JSON: a plain text field until the real editor is loaded, and for good if it cannot be loaded. */
 import { type FunctionComponent, useEffect, useId, useState } from 'react'
 
 import type { CodeEditorProps } from './code-editor.tsx'
@@ -13,7 +13,7 @@ interface JsonEditorProps {
 export const JsonEditor = ({ label, value, fault = null, onChange }: JsonEditorProps) => {
   const id = useId()
   const CodeEditor = useCodeEditor()
-  // The editor comes once a person who has begun to type leaves the field, or their keys would go nowhere.
+  // The editor replaces the field only when the field does not have the focus: otherwise keys typed meanwhile would be lost.
   const [hasFocus, setFocus] = useState(false)
   return (
     <div className="field">
@@ -27,7 +27,7 @@ export const JsonEditor = ({ label, value, fault = null, onChange }: JsonEditorP
           spellCheck={false}
           onChange={(event) => onChange(event.target.value)}
           onFocus={() => setFocus(true)}
-          // Where the window loses the focus, the field has it again when the window has.
+          // When the window loses the focus, the field is still the active element, and gets the focus back with the window.
           onBlur={(event) => setFocus(document.activeElement === event.currentTarget)}
         />
       ) : (
@@ -51,7 +51,7 @@ const useCodeEditor = (): FunctionComponent<CodeEditorProps> | null => {
         loaded = parts.CodeEditor
         setEditor(() => parts.CodeEditor)
       },
-      // The plain field does the same, without colours.
+      // Ignored, since the plain field works too, without colours.
       () => undefined,
     )
   }, [editor])

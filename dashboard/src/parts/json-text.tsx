@@ -1,6 +1,6 @@
 import { FoldedText, withoutData } from './folded-text.tsx'
 
-/** JSON to read. What is long inside of it is shortened before it is laid out. */
+/** Shows JSON. Long strings inside it are shortened before it is rendered. */
 export const JsonText = ({ value }: { value: unknown }) => (
   <FoldedText
     mono

@@ -1,12 +1,12 @@
 /**
- * Focus that would be lost goes to the title of the screen, until the person does something: what had it may be gone only a moment later,
- * and the title of a screen that is still loading comes in place of the one before. `arriving`: the title takes the focus at once. Answers
- * what ends the waiting.
+ * Moves focus that would be lost to the title of the screen, until the person does something: the focused element may be removed a moment
+ * later, and the title of a screen that is still loading replaces the one before. `arriving`: the title takes the focus at once. Returns
+ * the function that ends the waiting.
  */
 export const keepFocus = (arriving = false): (() => void) => {
   const focus = (): void => {
     if (document.querySelector('dialog[open]') !== null) return
-    // An open request has its title behind that of its list.
+    // The title of an open request comes after that of its list.
     const titles = document.querySelectorAll<HTMLElement>('#content h1')
     titles[titles.length - 1]?.focus({ preventScroll: true })
   }

@@ -1,4 +1,4 @@
-/** One of the inference keys that work. */
+/** Selects one of the active inference keys. */
 import { useInfiniteQuery } from '@tanstack/react-query'
 
 import { keyList } from '../api/keys.ts'
@@ -9,7 +9,7 @@ interface KeySelectProps {
   readonly label?: string
   readonly value: string
   readonly onChange: (hash: string) => void
-  /** Stands for no key. */
+  /** The words of the choice without a key. */
   readonly none: string
   readonly prefix?: string
 }

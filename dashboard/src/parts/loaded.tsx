@@ -1,4 +1,7 @@
-/** A query as a part of the page: rows of its final height while it is first asked, what failed in its place, and old data while newer comes. */
+/**
+ * Shows a query: placeholder rows of the final height while it is first fetched, the error if it fails, and old data while newer is
+ * fetched.
+ */
 import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 
@@ -6,7 +9,7 @@ import { ErrorNote } from './error-note.tsx'
 
 interface LoadedProps<Data> {
   readonly query: Pick<UseQueryResult<Data>, 'data' | 'error' | 'refetch'>
-  /** How many rows to keep room for. */
+  /** The number of placeholder rows. */
   readonly rows?: number
   readonly children: (data: Data) => ReactNode
 }

@@ -10,7 +10,7 @@ export interface MenuItem {
 
 interface MenuProps {
   readonly label: string
-  /** The words of the button; three dots without them. */
+  /** The words of the button; without them it shows three dots. */
   readonly button?: ReactNode
   readonly kind?: 'plain' | 'primary'
   readonly items: readonly MenuItem[]

@@ -1,5 +1,5 @@
-/** How much of a limit is used. */
-/** `isLimit` false: a comparison, where nothing runs out. */
+/** Shows how much of a limit is used. */
+/** `isLimit` false: the value is only compared with another one, and nothing runs out. */
 export const Meter = ({ label, used, limit, isLimit = true }: { label: string; used: number; limit: number; isLimit?: boolean }) => {
   const share = limit === 0 ? 1 : Math.min(1, used / limit)
   return (

@@ -1,4 +1,4 @@
-/** A part of a screen. A fault in it leaves the rest of the page alive. */
+/** A part of a screen. An exception in it leaves the rest of the page working. */
 import { Component, type ReactNode, useId } from 'react'
 
 import { isMissingScript } from '../new-version.ts'
@@ -6,7 +6,7 @@ import { ErrorNote } from './error-note.tsx'
 
 interface PanelProps {
   readonly title: string
-  /** For a panel whose title the screen shows already. */
+  /** Hides the title, for a panel whose title the screen shows already. */
   readonly quiet?: boolean
   readonly actions?: ReactNode
   readonly children: ReactNode
@@ -25,7 +25,7 @@ export const Panel = ({ title, quiet = false, actions, children }: PanelProps) =
   )
 }
 
-/** React offers this only as a class. */
+/** React offers error boundaries only as classes. */
 export class FaultBoundary extends Component<{ readonly children: ReactNode }, { readonly fault: unknown }> {
   override state: { readonly fault: unknown } = { fault: null }
 

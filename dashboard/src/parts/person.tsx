@@ -1,4 +1,4 @@
-/** A person, by the name in the reader's workspace. Without one, an id that a machine made is cut; the whole one is in the tooltip. */
+/** A person, by the name in the reader's workspace. Without a name, a machine-made id is shortened; its tooltip has the whole id. */
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 
 import { currentSession } from '../api/session.ts'
@@ -12,7 +12,7 @@ export const Person = ({ id }: { id: string | null | undefined }) => {
   return <span title={id}>{name ?? shortId(id)}</span>
 }
 
-/** Only an admin may read who the others are. */
+/** Only an admin may read the names of others. */
 const useNameOf = (id: string): string | null => {
   const reader = useQuery(currentSession).data
   const isOther = id !== '' && reader !== undefined && id !== reader.user_id

@@ -3,7 +3,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router'
 import { instant } from '../format.ts'
 import { DEFAULT_RANGE, RANGES } from '../range.ts'
 
-/** The range of the screen, in its address. `usual`: the one that an address leaves out. */
+/** Selects the time range of the screen, which its address holds. `usual`: the default range, which the address leaves out. */
 export const RangeSelect = ({ usual = DEFAULT_RANGE }: { usual?: string }) => {
   const { range = usual, from, to } = useSearch({ strict: false })
   const navigate = useNavigate()

@@ -1,4 +1,4 @@
-/** Hands a file to the person. */
+/** Downloads the content as a file. */
 export const saveFile = (content: Blob, name: string): void => {
   const link = document.createElement('a')
   link.href = URL.createObjectURL(content)

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 
-/** The title of a screen, which the address bar's title repeats, and its actions. */
+/** The title of a screen, also as the title of the document, and the screen's actions. */
 export const ScreenHead = ({ title, children }: { title: string; children?: ReactNode }) => (
   <header className="screen-head">
     <title>{`${title} · Patchbay`}</title>

@@ -1,6 +1,6 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 
-/** A table that is wider than its place scrolls, and then the keyboard reaches it. */
+/** Scrolls a table that is wider than its place, and makes it reachable by the keyboard then. */
 export const ScrollingFrame = ({ children }: { children: ReactNode }) => {
   const frame = useRef<HTMLDivElement>(null)
   const [isWide, setWide] = useState(false)

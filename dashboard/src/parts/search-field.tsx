@@ -1,4 +1,4 @@
-/** A field that searches as the address says: what is typed goes there after a moment. `/` leads to it. */
+/** A search field whose text is in the address, updated a moment after typing. `/` focuses it. */
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
 

@@ -1,4 +1,4 @@
-/** The way to the rest of a list that comes by the page. */
+/** Loads and shows the rest of a paginated list. */
 import { useEffect, useState } from 'react'
 
 import { Button } from './button.tsx'
@@ -11,10 +11,13 @@ export interface MoreRows {
   readonly fetchNextPage: () => Promise<unknown>
 }
 
-/** So many rows more are shown at once. */
+/** The number of rows that one press adds. */
 const ROWS = 50
 
-/** The service looks through so many rows for a page, so one with few of them is not the end: this goes on by itself until there are enough. */
+/**
+ * The service searches a bounded number of rows for each page, so a page with few results is not the end: pages are fetched until there are
+ * enough.
+ */
 export const ShowMore = ({ list, shown }: { list: MoreRows; shown: number }) => {
   const [wanted, setWanted] = useState(ROWS)
   const { hasNextPage, isFetching, isFetchingNextPage, isFetchNextPageError, fetchNextPage } = list

@@ -1,4 +1,4 @@
-/** A state as a mark and a word: colour alone says nothing to some. */
+/** A state as a mark and a word, since not everybody can distinguish colours. */
 export const MARKS = {
   ok: '●',
   error: '▲',

@@ -1,4 +1,4 @@
-/** A table of what fits on a page. A list without end has parts/virtual-rows.tsx. */
+/** A table that fits on a page. Endless lists use parts/virtual-rows.tsx. */
 import type { ReactNode } from 'react'
 
 import { ScrollingFrame } from './scrolling-frame.tsx'
@@ -7,21 +7,21 @@ export interface Column<Row> {
   readonly title: string
   readonly cell: (row: Row) => ReactNode
   readonly align?: 'right'
-  /** Left out on a narrow screen. */
+  /** Hidden on a narrow screen. */
   readonly wideOnly?: boolean
-  /** Texts that people wrote, of any length: they wrap. A name of a row is one, too. */
+  /** Texts that people wrote, of any length, including the name of a row: they wrap. */
   readonly isWords?: boolean
   /** The name of the row, which screen readers repeat with each cell. */
   readonly isHead?: boolean
 }
 
 interface TableProps<Row> {
-  /** The contents of the table, for those who do not see what stands around it. */
+  /** Describes the table to people who do not see what is around it. */
   readonly label: string
   readonly columns: readonly Column<Row>[]
   readonly rows: readonly Row[]
   readonly rowKey: (row: Row) => string
-  /** Shown instead where there are no rows. */
+  /** Shown instead of the table if there are no rows. */
   readonly empty?: ReactNode
   readonly isSelected?: (row: Row) => boolean
 }

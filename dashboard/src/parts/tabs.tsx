@@ -1,4 +1,4 @@
-/** Parts of a screen that take each other's place. Which one is shown stands in the address, so each is a link. */
+/** Parts of a screen that are shown one at a time. The address holds which one, so each tab is a link. */
 import { Link } from '@tanstack/react-router'
 
 import { useCurrentInView } from './use-current-in-view.ts'
@@ -7,7 +7,7 @@ interface TabsProps {
   readonly label: string
   readonly tabs: readonly { readonly id: string; readonly title: string }[]
   readonly current: string
-  /** The parameter of the address; the first tab leaves it out. */
+  /** The parameter of the address. The first tab is the one without it. */
   readonly parameter?: string
 }
 
@@ -21,7 +21,7 @@ export const Tabs = ({ label, tabs, current, parameter = 'tab' }: TabsProps) => 
         replace
         className={id === current ? 'tab current' : 'tab'}
         aria-current={id === current ? 'page' : undefined}
-        // Else the first one, which adds nothing to the address, would be current beside every other.
+        // Otherwise the first tab, whose link has no parameter, would be current together with every other tab.
         activeOptions={{ exact: true }}
         resetScroll={false}
       >
@@ -31,6 +31,6 @@ export const Tabs = ({ label, tabs, current, parameter = 'tab' }: TabsProps) => 
   </nav>
 )
 
-/** The tab that the address names; the first one where it names none that there is. */
+/** The tab that the address names; the first one if it names no existing tab. */
 export const tabNamed = <Id extends string>(tabs: readonly [{ readonly id: Id }, ...(readonly { readonly id: Id }[])], name?: string): Id =>
   (tabs.find(({ id }) => id === name) ?? tabs[0]).id

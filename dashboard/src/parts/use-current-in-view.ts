@@ -1,6 +1,6 @@
 import { type RefObject, useLayoutEffect, useRef } from 'react'
 
-/** Scrolls a row of links, where it is wider than its place, to the one that is `current`. The page around it stays where it is. */
+/** Scrolls a row of links that is wider than its place to the `current` one, without scrolling the page. */
 export const useCurrentInView = (current: string): RefObject<HTMLElement | null> => {
   const row = useRef<HTMLElement>(null)
   useLayoutEffect(() => {

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react'
 
-/** Says whether the window is at least so wide. */
+/** Says whether the window is at least this wide. */
 export const useIsWide = (px: number): boolean => {
   const query = `(min-width: ${px}px)`
   return useSyncExternalStore(

@@ -6,8 +6,8 @@ import type { Search } from '../search.ts'
 const NOTHING: Search = {}
 
 /**
- * The address as this screen has changed it. The router follows a moment later: a field that showed what it has would lose the keys of who
- * types fast, and a run that is started at once would ask what stood there before.
+ * The address with this screen's own changes applied at once. The router applies them a moment later: a field that showed the router's
+ * address would lose keystrokes of fast typing, and a run that is started at once would send the earlier text.
  */
 export const useOwnSearch = (): [search: Search, change: (more: Search) => void] => {
   const search = useSearch({ strict: false })

@@ -1,7 +1,7 @@
 import { useInfiniteQuery, type UseInfiniteQueryOptions } from '@tanstack/react-query'
 import { useEffect } from 'react'
 
-/** A list to choose from, page after page until it is whole: the rows that came so far. */
+/** Fetches all pages of a list to choose from, and returns the rows loaded so far. */
 export const useWholeList = <Page, Row, Position>(
   options: UseInfiniteQueryOptions<Page, Error, readonly Row[], readonly unknown[], Position>,
 ): readonly Row[] => {

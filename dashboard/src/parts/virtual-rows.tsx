@@ -1,4 +1,4 @@
-/** A list without end: only the rows in view are in the page. j and k move through it, Enter opens. */
+/** An endless list of which only the rows in view are rendered. j and k move through it, Enter opens a row. */
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { memo, type ReactNode, type RefObject, useCallback, useEffect, useLayoutEffect, useRef } from 'react'
 
@@ -18,12 +18,12 @@ interface VirtualRowsProps<Row> {
   readonly rows: readonly Row[]
   readonly rowKey: (row: Row) => string
   readonly selected: string | null
-  /** Asked for more once its end is near. */
+  /** Called when the end of the list is near, to load more. */
   readonly onEnd: () => void
-  /** Behind the last row. */
+  /** Shown after the last row. */
   readonly foot: ReactNode
   readonly scroller: RefObject<HTMLDivElement | null>
-  /** The keys have come to this row. */
+  /** Called when the keys have moved to this row. */
   readonly onMove?: (row: Row) => void
 }
 
@@ -48,7 +48,7 @@ export const VirtualRows = <Row,>({ label, columns, rows, rowKey, selected, onEn
     asked.current = rows.length
     onEnd()
   }, [last, rows.length, onEnd])
-  /** The row that the keys have come to. It takes the focus once it is drawn. */
+  /** The row that the keys have moved to. It takes the focus once it is rendered. */
   const current = useRef<string | null>(null)
   const isWanted = useRef(false)
   const focusWanted = useCallback((): void => {
@@ -85,7 +85,7 @@ export const VirtualRows = <Row,>({ label, columns, rows, rowKey, selected, onEn
       </div>
       <div
         className="rows-scroller"
-        // By this the router finds its place again after Back, whatever stands above the list then.
+        // The router uses it to restore the scroll position after Back, whatever is above the list then.
         data-scroll-restoration-id={label}
         ref={scroller}
         role="rowgroup"
@@ -118,7 +118,7 @@ interface RowProps<Row> extends Pick<VirtualRowsProps<Row>, 'columns'> {
   readonly row: Row
   readonly id: string
   readonly index: number
-  /** Below the top of the list, in pixels. */
+  /** The distance from the top of the list, in pixels. */
   readonly start: number
   readonly template: string
   readonly isSelected: boolean
@@ -140,5 +140,5 @@ const RowOnce = <Row,>({ row, id, index, start, columns, template, isSelected }:
   </div>
 )
 
-/** While the list is scrolled, a row that stays in view is not drawn again. The type of `memo` forgets that of the row. */
+/** A row that stays in view is not rendered again while the list scrolls. The type of `memo` loses the type of the row, hence the cast. */
 const DrawnRow = memo(RowOnce) as typeof RowOnce

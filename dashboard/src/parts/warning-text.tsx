@@ -1,4 +1,4 @@
-/** A field that a request asked for and did not get, and what became of it. */
+/** A field of a request that was not applied, and what was done instead. */
 export interface Warning {
   readonly code: string
   readonly field: string

@@ -12,7 +12,7 @@ setInterval(() => {
   for (const listener of listeners) listener()
 }, 15_000)
 
-/** The time, as often as a page needs to show it. */
+/** The current time, updated as often as a page needs to show it. */
 export const useNow = (): number =>
   useSyncExternalStore(
     (listener) => {
@@ -22,7 +22,7 @@ export const useNow = (): number =>
     () => nowMs,
   )
 
-/** Relative, or the time of the day; the instant is in the tooltip. */
+/** Shows a time relative to now, or the time of day; the tooltip has the full instant. */
 export const When = ({ at, exact = false }: { at: string | null | undefined; exact?: boolean }) => {
   const now = useNow()
   useStore(timeZone)

@@ -1,4 +1,4 @@
-/** An answer as it comes, with its figures and, for calls of tools, a place to answer them by hand. */
+/** An answer while it arrives, with its figures and, if it calls tools, fields to enter their results by hand. */
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
@@ -20,7 +20,7 @@ interface AnswerViewProps {
   readonly title: string
   readonly run: Run | undefined
   readonly interface: PresetShape
-  /** The model's turn and the results of its calls, to go on with. */
+  /** Called with the model's turn and the results of its calls, to continue the conversation. */
   readonly onResults?: (messages: readonly Message[]) => void
 }
 
@@ -81,7 +81,7 @@ const Figures = ({ run: { answer, firstMs, totalMs, generationId, state } }: { r
   </footer>
 )
 
-/** Lists those who were asked, in order; they are looked up when somebody wants to know. */
+/** Lists the attempts in order. The record is fetched only when somebody opens the list. */
 const Attempts = ({ id }: { id: string }) => {
   const [isOpen, setOpen] = useState(false)
   const record = useQuery({ ...generation(id), enabled: isOpen })
@@ -106,7 +106,7 @@ const Attempts = ({ id }: { id: string }) => {
   )
 }
 
-/** Names each field that the request asked for and did not get. */
+/** Names each field of the request that was not applied. */
 const RunWarnings = ({ id, count }: { id: string; count: number }) => {
   const record = useQuery(generation(id))
   return (

@@ -1,4 +1,4 @@
-/** Answers that came side by side, each compared with the first, word by word. */
+/** Compares each of the answers with the first one, word by word. */
 import { DiffText } from '../diff/diff-text.tsx'
 import type { Run } from './run.ts'
 

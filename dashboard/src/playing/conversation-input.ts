@@ -1,7 +1,7 @@
-/** The question of a person in the playground, and the request that it becomes on each interface. */
+/** The input of a person in the playground, and the request that it becomes on each interface. */
 import type { PresetShape } from '../api/presets.ts'
 
-/** A turn that was written by hand, or one that came back from a model and goes on as it was (`raw`). */
+/** A turn that was written by hand, or one that a model returned and that is sent back unchanged (`raw`). */
 export type Message =
   | { readonly role: 'user' | 'assistant'; readonly text: string }
   | { readonly role: 'raw'; readonly interface: PresetShape; readonly values: readonly unknown[]; readonly title: string }
@@ -10,12 +10,12 @@ export interface Asked {
   readonly interface: PresetShape
   readonly system: string
   readonly messages: readonly Message[]
-  /** Fields of the interface beside them: `model`, `temperature`, `tools`. */
+  /** Further fields of the interface: `model`, `temperature`, `tools`. */
   readonly settings: Readonly<Record<string, unknown>>
   readonly stream: boolean
 }
 
-/** Messages needs a bound of the answer; the other interfaces do not. */
+/** Messages requires a limit on the answer's tokens; the other interfaces do not. */
 const MESSAGES_MAX_TOKENS = 1024
 
 export const INFERENCE_PATHS: Readonly<Record<PresetShape, string>> = {
@@ -24,7 +24,7 @@ export const INFERENCE_PATHS: Readonly<Record<PresetShape, string>> = {
   messages: '/messages',
 }
 
-/** The result is undefined for requests that nobody writes here: embeddings, and records of old. */
+/** Returns undefined for requests that nobody writes here: embeddings, and old records. */
 export const inferencePath = (dialect: string | null): string | undefined =>
   Object.entries(INFERENCE_PATHS).find(([name]) => name === dialect)?.[1]
 
@@ -46,7 +46,10 @@ export const requestBody = ({ interface: dialect, system, messages, settings, st
   return { ...settings, messages: [...(system === '' ? [] : [{ role: 'system', content: system }]), ...turns], ...streaming }
 }
 
-/** The conversation as a test keeps it: turns of Chat Completions and the tools of one. `left`: turns of another interface. */
+/**
+ * The conversation as a saved test stores it: turns of Chat Completions, and their tools. `left`: turns of another interface, which it
+ * cannot store.
+ */
 export const testInputOf = ({
   interface: dialect,
   messages,
@@ -69,7 +72,7 @@ interface TestInput {
   readonly tools?: readonly Readonly<Record<string, unknown>>[]
 }
 
-/** The conversation of a request that was kept, as far as it is text. */
+/** The conversation of a stored request, as far as it is text. */
 export const askedFrom = (
   body: Readonly<Record<string, unknown>>,
   dialect: PresetShape,
@@ -99,7 +102,7 @@ export const askedFrom = (
   }
 }
 
-/** Null where it holds more than text. */
+/** Returns null if it holds more than text. */
 const textOf = (content: unknown): string | null => {
   if (typeof content === 'string') return content
   if (!Array.isArray(content)) return null

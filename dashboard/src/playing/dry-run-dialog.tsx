@@ -1,4 +1,4 @@
-/** The effect that a request would have, without calling anybody. */
+/** The effect that a request would have, without calling a provider. */
 import { useQuery } from '@tanstack/react-query'
 
 import { count, money } from '../format.ts'

@@ -14,7 +14,7 @@ export interface DryRun {
   readonly warnings: readonly Warning[]
 }
 
-/** No provider is called, nothing is charged. */
+/** Calls no provider and charges nothing. */
 export const dryRunOf = (path: string, body: unknown): Promise<DryRun> =>
   ask(path, { method: 'POST', body, headers: { 'x-service-dry-run': 'enabled' } })
 

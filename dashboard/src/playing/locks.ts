@@ -1,10 +1,10 @@
-/** Fields that a preset keeps to itself, and the fate of a request that sets them. */
+/** Fields that a preset locks, and whether a request that sets them is refused. */
 import type { PresetShape } from '../api/presets.ts'
 
 export interface Lock {
-  /** The preset as requests name it; null for the one that is edited. */
+  /** The preset as requests name it; null for the preset that is being edited. */
   readonly by: string | null
-  /** The interface whose names the fields have. */
+  /** The interface that the names of the fields belong to. */
   readonly shape: PresetShape
   readonly fields: ReadonlySet<string>
   readonly isRefused: boolean

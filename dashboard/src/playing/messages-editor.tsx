@@ -1,4 +1,4 @@
-/** The conversation that is asked, turn by turn. */
+/** Edits the conversation to send, turn by turn. */
 import { Button } from '../parts/button.tsx'
 import type { Message } from './conversation-input.ts'
 

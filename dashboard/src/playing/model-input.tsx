@@ -3,7 +3,7 @@ import { useId, type ComponentProps } from 'react'
 
 import { modelList } from '../api/models.ts'
 
-/** A model or a preset by its name, with those that there are to choose from. */
+/** The name of a model or a preset, with the existing ones to choose from. */
 export const ModelInput = ({ onChange, ...rest }: Omit<ComponentProps<'input'>, 'onChange'> & { onChange: (model: string) => void }) => {
   const models = useQuery(modelList)
   const id = useId()

@@ -1,4 +1,4 @@
-/** Saves a preset under a name: a new one, which is live at once, or a draft of one that is there. */
+/** Saves a preset under a name: a new preset, which is live at once, or a draft version of an existing one. */
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type FormEvent, type ReactNode, useState } from 'react'
@@ -13,20 +13,20 @@ import { toast } from '../shell/toasts.tsx'
 
 interface SavedVersion {
   readonly version: PresetVersion
-  /** Sentences on what is not in it. */
+  /** Sentences on the parts that the saved version leaves out. */
   readonly warnings?: readonly string[]
 }
 
 interface PresetDialogProps {
   readonly title: string
   readonly action: string
-  /** The name to begin with. */
+  /** The initial name. */
   readonly name?: string
   readonly save: (target: PresetTarget) => Promise<SavedVersion>
   readonly onClose: () => void
-  /** Stands above the name, and says what is saved. */
+  /** Shown above the name; says what is saved. */
   readonly explanation?: ReactNode
-  /** Further fields, below the name. */
+  /** Further fields, shown below the name. */
   readonly children?: ReactNode
 }
 

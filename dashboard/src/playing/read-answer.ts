@@ -1,10 +1,10 @@
-/** An answer of any of the three interfaces, whole or piece by piece, as one value to show. */
+/** Reads an answer of any of the three interfaces, whole or streamed, into one value to show. */
 import type { PresetShape } from '../api/presets.ts'
 
 export interface ToolCall {
   readonly id: string
   readonly name: string
-  /** JSON, if the model kept to it; in pieces while it streams. */
+  /** JSON, if the model kept to the format; incomplete while it streams. */
   readonly input: string
 }
 
@@ -16,9 +16,9 @@ export interface Answer {
   readonly outputTokens: number | null
   readonly costUsd: number | null
   readonly finish: string | null
-  /** A failure that the answer itself reports. */
+  /** An error that the answer itself reports. */
   readonly fault: string | null
-  /** The model's turn as the next request holds it. */
+  /** The model's turn, as the next request must send it. */
   readonly turns: readonly unknown[]
 }
 
@@ -119,7 +119,7 @@ const withUsage = (answer: Answer, usage: unknown, error: unknown): Answer => {
   }
 }
 
-/** Takes one event after the other; each call answers all that is known by then. */
+/** Reads one event after the other; each call returns the whole answer so far. */
 export const createStreamReader = (dialect: PresetShape): ((data: string) => Answer) => {
   let answer = NO_ANSWER
   const calls: { id: string; name: string; input: string }[] = []
@@ -178,7 +178,7 @@ export const createStreamReader = (dialect: PresetShape): ((data: string) => Ans
   }
 }
 
-/** The message that the pieces come to, as the next request holds it. */
+/** The assembled message, as the next request must send it. */
 const turnsOf = (dialect: PresetShape, { text: said }: Answer, calls: readonly ToolCall[]): readonly unknown[] => {
   if (dialect === 'messages') {
     const uses = calls.map(({ id, name, input }) => ({ type: 'tool_use', id, name, input: parsed(input) }))

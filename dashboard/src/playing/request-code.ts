@@ -1,4 +1,7 @@
-/** A request as a program that sends it, for the shell and for the two makers' SDKs. Keys and addresses come from the variables of every snippet. */
+/**
+ * A request as a program that sends it, for the shell and for the two vendors' SDKs. Keys and addresses come from the variables that every
+ * snippet reads.
+ */
 import { type Asked, INFERENCE_PATHS, requestBody } from './conversation-input.ts'
 import { curlOf } from '../curl.ts'
 
@@ -7,7 +10,7 @@ export interface RequestCode {
   readonly text: string
 }
 
-/** The answer comes whole: it is shorter to read, and `stream` is one word to add. */
+/** The program does not stream: that is shorter to read, and `stream` is one word to add. */
 export const codeOf = (asked: Asked): readonly RequestCode[] => {
   const body = requestBody({ ...asked, stream: false })
   const curl = curlOf({ method: 'POST', path: INFERENCE_PATHS[asked.interface], body }, 'INFERENCE_KEY')
@@ -64,7 +67,7 @@ print("".join(part.text for part in answer.content if part.type == "text"))
 `,
 } as const
 
-/** Python’s functions take these by name; names that they do not know they take in `extra_body` alone. */
+/** The Python SDKs take these as named arguments; names that they do not know must go into `extra_body`. */
 const NAMED = {
   chat: ['model', 'messages'],
   responses: ['model', 'input'],
@@ -80,7 +83,7 @@ const argumentsOf = (body: Readonly<Record<string, unknown>>, named: readonly st
   return `\n${given.join('')}`
 }
 
-/** JSON's texts and numbers are Python's too. */
+/** JSON strings and numbers are valid Python. */
 const pythonOf = (value: unknown, depth: number): string => {
   if (value === null || value === undefined) return 'None'
   if (value === true) return 'True'

@@ -11,9 +11,9 @@ export interface Run {
   readonly firstMs: number | null
   readonly totalMs: number | null
   readonly generationId: string | null
-  /** The version of the preset that served it. */
+  /** The version of the preset that served the request. */
   readonly preset: string | null
-  /** How many there are; the record has their sentences. */
+  /** The number of warnings; the record has their texts. */
   readonly warnings: number
   readonly fault: string | null
 }
@@ -29,7 +29,7 @@ const STARTED: Run = {
   fault: null,
 }
 
-/** `show` is called at most once a frame. The signal stops the request at the provider, too. */
+/** `show` is called at most once a frame. Aborting the signal stops the request at the provider, too. */
 export const runRequest = async (asked: Asked, signal: AbortSignal, show: (run: Run) => void): Promise<void> => {
   const startedAt = performance.now()
   const sinceStart = (): number => Math.round(performance.now() - startedAt)

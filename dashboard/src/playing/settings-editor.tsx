@@ -1,4 +1,4 @@
-/** The settings of a request or a preset, as a form and as JSON. Both show the same object. */
+/** The settings of a request or a preset, as a form and as JSON, which edit the same object. */
 import { useState } from 'react'
 
 import type { PresetShape } from '../api/presets.ts'
@@ -17,9 +17,9 @@ interface SettingsEditorProps {
   readonly shape: PresetShape
   readonly settings: Settings
   readonly onChange: (settings: Settings) => void
-  /** The playground chooses models by column. */
+  /** Adds the field for the model. The playground leaves it out, since its columns choose the models. */
   readonly withModel?: boolean
-  /** The presets that the request goes through have these. */
+  /** The locks of the presets that the request goes through. */
   readonly locks?: readonly Lock[]
 }
 

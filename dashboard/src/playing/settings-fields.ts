@@ -1,4 +1,4 @@
-/** Settings that a form shows, under the names of each interface. Every other one is edited as JSON. */
+/** Settings that have a field in the form, under their names in each interface. All others are edited as JSON. */
 import type { PresetShape } from '../api/presets.ts'
 
 interface NumberField {
@@ -18,13 +18,13 @@ export const NUMBER_FIELDS: readonly NumberField[] = [
 
 type Settings = Readonly<Record<string, unknown>>
 
-/** Without the field where it is cleared. */
+/** Sets the field, or removes it if the value is undefined. */
 export const withSetting = (settings: Settings, name: string, value: unknown): Settings => {
   const { [name]: _before, ...rest } = settings
   return value === undefined ? rest : { ...rest, [name]: value }
 }
 
-/** An object of JSON, or what is wrong with the text. */
+/** Returns the JSON object, or what is wrong with the text. */
 export const parseSettings = (text: string): { readonly value: Settings } | { readonly fault: string } => {
   try {
     const value: unknown = JSON.parse(text.trim() === '' ? '{}' : text)

@@ -9,11 +9,11 @@ interface ToolsFieldProps {
   /** The member `tools` of the settings. */
   readonly tools: unknown
   readonly onChange: (tools: unknown) => void
-  /** A lock on them. */
+  /** The text of a lock on the tools, if there is one. */
   readonly lock: string | undefined
 }
 
-/** The tools that a model may call, as the interface writes them. */
+/** The tools that a model may call, in the format of the interface. */
 export const ToolsField = ({ shape, tools, onChange, lock }: ToolsFieldProps) => {
   const { text, fault, change } = useTextOf(tools, parseTools, laidOut, onChange)
   const unread = fault === null ? null : `${fault} Until it is mended, the request has the tools before this change.`

@@ -1,10 +1,10 @@
-/** The tools of a request as text: read, checked against the form that its interface gives them, and an example of each. */
+/** The tools of a request as text: parsed, checked against the format of the interface, and with an example for each interface. */
 import type { PresetShape } from '../api/presets.ts'
 
 type Tool = Readonly<Record<string, unknown>>
 type Tools = readonly Tool[]
 
-/** Undefined where the text says no tools. */
+/** The value is undefined if the text is empty. */
 export const parseTools = (text: string): { readonly value: Tools | undefined } | { readonly fault: string } => {
   if (text.trim() === '') return { value: undefined }
   try {
@@ -16,7 +16,7 @@ export const parseTools = (text: string): { readonly value: Tools | undefined } 
   }
 }
 
-/** Null where each tool has the form of the interface. A provider's own tools have many forms, and the service knows them. */
+/** Returns null if each tool has the format of the interface. A provider's own tools have many formats, which only the service knows. */
 export const formFault = (tools: unknown, shape: PresetShape): string | null => {
   if (!Array.isArray(tools)) return null
   const at = tools.findIndex((tool) => isObject(tool) && isFunction(tool) && !FORMS[shape].holds(tool))
@@ -27,7 +27,7 @@ export const exampleTools = (shape: PresetShape): Tools => [FORMS[shape].example
 
 const isObject = (value: unknown): value is Tool => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Messages names no type for them, and the others one that Messages does not have. */
+/** In Messages such tools have no type; in the others they have one that Messages does not have. */
 const isFunction = ({ type }: Tool): boolean => type === undefined || type === 'function' || type === 'custom'
 
 const NAME = 'find_parcel'

@@ -4,7 +4,9 @@ import { preset, presetVersion } from '../api/presets.ts'
 import { currentSession } from '../api/session.ts'
 import { type Lock, lockIn } from './locks.ts'
 
-/** The names of presets among the models: `@preset/support-bot`, `openai/gpt@preset/support-bot@production`. */
+/**
+ * The locks of the presets among the models, which are named such as `@preset/support-bot` or `openai/gpt@preset/support-bot@production`.
+ */
 export const useLocks = (models: readonly string[]): readonly Lock[] => {
   const references = [...new Set(models)].flatMap((model) => {
     const [, slug, pin] = /@preset\/([^@]+)(?:@(.+))?$/.exec(model) ?? []
@@ -18,7 +20,7 @@ export const useLocks = (models: readonly string[]): readonly Lock[] => {
     const version = pin === undefined ? found.designated_version.version : (found.labels[pin] ?? Number(pin))
     return [{ slug, by, version, live: found.designated_version }]
   })
-  // Versions that are not live are read by those who may manage them.
+  // Only people who may manage presets can read versions that are not live.
   const pinned = useQueries({
     queries: named.map(({ slug, version, live }) => ({
       ...presetVersion(slug, version),

@@ -11,7 +11,7 @@ export interface Runs {
   stop(): void
 }
 
-/** Requests side by side. A new start, and leaving the page, ends those that run. */
+/** Runs requests side by side. A new start, and leaving the page, aborts those that are running. */
 export const useRuns = (): Runs => {
   const [runs, setRuns] = useState<Readonly<Record<string, Run>>>({})
   const connection = useRef<AbortController | null>(null)

@@ -1,16 +1,16 @@
-/** A value that is edited as text: what is typed keeps its spaces, and a change made elsewhere is shown. */
+/** A value that is edited as text: typed text keeps its spaces, and a change made elsewhere is shown. */
 import { useEffect, useState } from 'react'
 
 type Read<Value> = { readonly value: Value } | { readonly fault: string }
 
 interface TextOf {
   readonly text: string
-  /** The reason why the text says no value: the last one that it said stays. */
+  /** The reason why the text cannot be read; until it is mended, the last valid value stays. */
   readonly fault: string | null
   readonly change: (text: string) => void
 }
 
-/** `read` and `layOut` are functions of a module: they stay the same ones. */
+/** `read` and `layOut` must be functions of a module, so that they stay the same between renders. */
 export const useTextOf = <Value>(
   value: Value,
   read: (text: string) => Read<Value>,

@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router'
 import { Empty } from '../parts/empty.tsx'
 import { ScreenHead } from '../parts/screen-head.tsx'
 
-/** For a member who was sent the address by an admin: each part of the screen would be refused. */
+/** Shown to a member who follows an admin's link: every request of the screen would be refused. */
 export const ForAdmins = ({ title }: { title: string }) => (
   <>
     <ScreenHead title={title} />

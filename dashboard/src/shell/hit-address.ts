@@ -1,4 +1,4 @@
-/** Where a found thing is shown. */
+/** The screen that shows a search hit. */
 import type { SearchHit } from '../api/search.ts'
 
 export const addressOf = ({ type, id }: SearchHit): { to: string; search?: Record<string, string> } => {

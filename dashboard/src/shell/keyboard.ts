@@ -1,4 +1,4 @@
-/** Keys that act while no text is being typed. */
+/** Keyboard shortcuts, which act while no text is being typed. */
 import { useEffect, useRef } from 'react'
 
 import { createStore } from '../store.ts'
@@ -16,10 +16,10 @@ export const chooseSingleKeys = (on: boolean): void => {
 const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
 
-/** By key: `j`, `Enter`, `mod+k` (⌘ or Ctrl). False: the key is left to others. */
+/** By key: `j`, `Enter`, `mod+k` (⌘ or Ctrl). If the function returns false, the key keeps its other effects. */
 export type Keys = Readonly<Record<string, (event: KeyboardEvent) => unknown>>
 
-/** A combination with `mod` acts everywhere; a single key not while somebody types, nor below an open dialog. */
+/** A combination with `mod` works everywhere; a single key does not while somebody types, or below an open dialog. */
 export const useKeys = (keys: Keys): void => {
   const newest = useRef(keys)
   useEffect(() => {

@@ -1,9 +1,9 @@
-/** The screens in their order, with the key that follows `g`. */
+/** The screens in the order of the navigation, each with the key that follows `g`. */
 export interface Screen {
   readonly to: string
   readonly title: string
   readonly key: string
-  /** `listed` in a member's navigation; `open` by an address; `closed`, since all that it asks is refused. */
+  /** `listed`: in a member's navigation; `open`: reachable by address; `closed`: all its requests would be refused. */
   readonly members: 'listed' | 'open' | 'closed'
 }
 
@@ -25,6 +25,6 @@ export const SCREENS: readonly Screen[] = [
 export const screensFor = (role: 'admin' | 'member'): readonly Screen[] =>
   SCREENS.filter(({ members }) => role === 'admin' || members === 'listed')
 
-/** `path`: with or without what the service is below. */
+/** `path`: with or without the prefix of the service. */
 export const closedToMembers = (path: string): Screen | undefined =>
   SCREENS.find(({ to, members }) => members === 'closed' && path.replace(/\/$/, '').endsWith(to))

@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router'
 import { Empty } from '../parts/empty.tsx'
 import { ScreenHead } from '../parts/screen-head.tsx'
 
-/** For an address that was mistyped, or is of another version. */
+/** Shown for an address that was mistyped, or that belongs to another version. */
 export const NoSuchScreen = () => (
   <>
     <ScreenHead title="Not found" />

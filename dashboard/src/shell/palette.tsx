@@ -1,4 +1,4 @@
-/** ⌘K: screens, objects by name, and any id that was pasted. */
+/** The ⌘K palette: finds screens, objects by name, and pasted ids. */
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { Command } from 'cmdk'
@@ -11,7 +11,7 @@ import { useSettled } from '../parts/use-settled.ts'
 import { addressOf } from './hit-address.ts'
 import type { Screen } from './navigation.ts'
 
-/** While somebody types, nothing is asked. */
+/** The pause in typing before a search is sent. */
 const TYPING_MS = 150
 
 export interface PaletteProps {
@@ -33,7 +33,7 @@ export const Palette = ({ onClose, screens }: PaletteProps) => {
     void navigate(addressOf(hit))
   }
   const matching = screens.filter(({ title }) => title.toLowerCase().includes(text.trim().toLowerCase()))
-  // An id opens its object whatever the search knows.
+  // A pasted id opens its object even if the search does not find it.
   const pasted = /^(?:gen-|resp_|msg_)[\w-]{8,}$/.exec(text.trim())?.[0]
   const hits: readonly SearchHit[] =
     pasted !== undefined ? [{ type: 'generation', id: pasted, title: pasted }] : text.trim() === '' ? [] : (found.data ?? [])

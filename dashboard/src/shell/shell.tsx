@@ -29,7 +29,7 @@ const paletteOpen = createStore(false)
 
 export const Shell = () => {
   const session = useQuery(currentSession)
-  // Until it is known who looks, the navigation offers what everyone may open.
+  // Until the person's role is known, the navigation has only what everyone may open.
   const screens = screensFor(session.data?.role ?? 'member')
   const isOpen = useStore(paletteOpen)
   const path = useRouterState({ select: ({ location }) => location.pathname })
@@ -100,12 +100,12 @@ const ConnectionBar = () =>
     </p>
   ) : null
 
-/** A new screen is announced by its title, which takes the focus. */
+/** Announces a new screen by moving the focus to its title. */
 const FocusOnArrival = () => {
   const path = useRouterState({ select: ({ location }) => location.pathname })
   const before = useRef<string | null>(null)
   useEffect(() => {
-    // A request opens beside its list, and takes the focus by itself.
+    // A request opens beside its list, and takes the focus itself.
     const screen = path.replace(/(?<=\/requests)\/.*/, '')
     const last = before.current
     before.current = screen

@@ -1,6 +1,6 @@
 /**
- * Sign in by a link that was printed or sent, by a management key, which is exchanged for a session at once and kept nowhere, or at the
- * identity provider, where the service names one.
+ * Signs in with a link that was printed or sent, with a management key, which is exchanged for a session at once and not kept, or at the
+ * identity provider, if the service has one.
  */
 import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
@@ -37,7 +37,7 @@ const AtProvider = () => {
   )
 }
 
-/** Leaves this tab as it is, which goes on once somebody has signed in in another. */
+/** Keeps this tab as it is; it continues once somebody has signed in in another tab. */
 const InAnotherTab = () => {
   const oidc = useQuery(signInMethods).data?.oidc ?? null
   return oidc === null ? null : (
@@ -50,7 +50,7 @@ const InAnotherTab = () => {
   )
 }
 
-/** Over the page, so that a draft below it is kept. */
+/** Shown over the page, so that a draft below it is kept. */
 export const SignInDialog = () => (
   <Dialog title="Sign in again" onClose={() => sessionState.set('none')}>
     <p className="soft">Your session has ended. What you wrote is still here.</p>

@@ -1,4 +1,4 @@
-/** A note of what just happened, said for a while, with a way back where there is one. */
+/** A short-lived note on what just happened, with an undo action if there is one. */
 import { createStore, useStore } from '../store.ts'
 import { useKeys } from './keyboard.ts'
 
@@ -9,7 +9,7 @@ interface Toast {
 }
 
 const SHOWN_MS = 10_000
-/** So often a note that is held is looked at again. */
+/** How often a note that is kept open is checked again. */
 const HELD_MS = 1000
 
 const toasts = createStore<readonly Toast[]>([])
@@ -21,7 +21,7 @@ export const toast = (text: string, undo: (() => void) | null = null): void => {
   setTimeout(() => expire(id), SHOWN_MS)
 }
 
-/** None goes while somebody points at one or has the focus in one: they may be about to press it (WCAG 2.2.1). */
+/** No note expires while the pointer or the focus is on one, since somebody may be about to press it (WCAG 2.2.1). */
 const expire = (id: number): void => {
   if (document.querySelector('.toasts:is(:hover, :focus-within)') === null) remove(id)
   else setTimeout(() => expire(id), HELD_MS)

@@ -1,4 +1,4 @@
-/** For those who run the installation: chooses the workspace that the screens show requests, presets, keys and figures of. */
+/** For admins of the installation: chooses the workspace whose requests, presets, keys and figures the screens show. */
 import { useIsFetching, useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
@@ -9,7 +9,7 @@ import { useWholeList } from '../parts/use-whole-list.ts'
 
 export const WorkspaceSwitch = () => {
   const isOperator = useQuery(currentSession).data?.is_operator === true
-  // The screen's own questions go first.
+  // The screen's own queries go first.
   const isBusy = useIsFetching() > 0
   const [isTurn, setTurn] = useState(false)
   useEffect(() => {
@@ -19,7 +19,7 @@ export const WorkspaceSwitch = () => {
   const { workspace = '' } = useSearch({ strict: false })
   const navigate = useNavigate()
   if (workspaces.length < 2) return null
-  // A link names it by its id.
+  // A link may name the workspace by its id.
   const shown = workspaces.find(({ id }) => id === workspace)?.slug ?? workspace
   return (
     <select

@@ -60,7 +60,7 @@ const turnsMax = 5
 
 var errEndless = errors.New("the loop does not end")
 
-// ask answers the last text of the model, or the library's error.
+// ask returns the last text of the model, or the library's error.
 var ask = map[string]func(testCase, setting) (string, error){
 	"chat":      askChat,
 	"responses": askResponses,

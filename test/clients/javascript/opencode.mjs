@@ -8,7 +8,7 @@ void serve(({ id, way, model, prompt, key }, { api }) => {
   return runProgram({
     id,
     program: 'opencode',
-    // As an argument it would be quoted.
+    // The prompt goes to stdin, since as an argument it would be quoted.
     args: ['run', '-m', `patchbay/${model}`],
     input: prompt,
     files: { 'opencode.json': JSON.stringify({ autoupdate: false, share: 'disabled', provider: { patchbay: provider } }) },

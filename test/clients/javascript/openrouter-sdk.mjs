@@ -4,7 +4,7 @@ import { runTool, serve, TOOLS, TURNS_MAX } from './serve.mjs'
 
 const RETRYING = { strategy: 'backoff', backoff: { initialInterval: 50, maxInterval: 100, exponent: 1.5, maxElapsedTime: 5000 } }
 
-/** By itself it retries server errors alone. */
+/** By default it retries only server errors. */
 const RETRIED = { retryCodes: ['429', '5XX'] }
 
 void serve(async ({ model, prompt, stream, tools, settings, key, retries }, { api }) => {

@@ -3,10 +3,10 @@ import { spawn } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Longer than any of them takes where it does not wait for something that never comes. */
+/** Longer than any of the programs takes, unless it waits for something that never comes. */
 const PROGRAM_MS = 90_000
 
-/** What it printed; throws that where it failed, or had to be ended. `files` are written into its folder first, `input` is what it reads. */
+/** Returns the output; throws it if the program failed or was killed. `files` are written into its folder first; `input` is its stdin. */
 export const runProgram = ({ id, program, args, env, files = {}, input = '' }) =>
   new Promise((resolve, reject) => {
     const folder = join(process.cwd(), 'runs', id)

@@ -1,7 +1,7 @@
 /** The side of a driver that speaks to the suite: cases on stdin, a line for each outcome on stdout. */
 import { text } from 'node:stream/consumers'
 
-/** `ask(case, setting)` answers the last text of the model, or throws what the library throws. */
+/** `ask(case, setting)` returns the last text of the model, or throws what the library throws. */
 export const serve = async (ask) => {
   const setting = JSON.parse(await text(process.stdin))
   for (const one of setting.cases) {

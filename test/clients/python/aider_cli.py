@@ -19,7 +19,7 @@ def ask(case, setting):
              "LITELLM_LOCAL_MODEL_COST_MAP": "True"},
     )
     text = said.stdout + said.stderr
-    # It ends well whatever has happened.
+    # Its exit code is 0 even after an error.
     if "litellm." in text:
         raise RuntimeError(text)
     return text

@@ -1,4 +1,4 @@
-/** Chat Completions, as OpenAI and DeepSeek speak it. */
+/** Chat Completions in the dialect of OpenAI and DeepSeek. */
 import { isObject } from '../../../src/lib/json.ts'
 import { type Body, type Conversation, listOf, type Refusal, textOf, type Turn } from './conversation.ts'
 
@@ -47,7 +47,7 @@ export const writeChat = ({ text, call }: Turn, { model, stream }: Conversation,
   ]
 }
 
-/** OpenAI's error, and that of those who copy it. */
+/** OpenAI's error, and that of vendors that copy it. */
 export const openaiRefusal = (status: number, message: string, more: Body = {}): Refusal => ({
   status,
   body: { error: { message, type: 'invalid_request_error', param: null, code: null, ...more } },

@@ -1,13 +1,13 @@
-/** The facts of a request that a scripted vendor understands, whatever its dialect, and what it answers. */
+/** The facts that a scripted vendor reads in a request of any dialect, and its answer. */
 import { isObject } from '../../../src/lib/json.ts'
 
 export interface Conversation {
   readonly model: string
   readonly stream: boolean
   readonly system: string
-  /** All that the user wrote. */
+  /** All text of the user. */
   readonly asked: string
-  /** The answers of the tools. */
+  /** The results of the tools. */
   readonly results: readonly string[]
   readonly toolNames: readonly string[]
 }
@@ -17,21 +17,23 @@ export interface Turn {
   readonly call: { readonly name: string; readonly args: Body } | null
 }
 
-/** A refusal as the vendor words it. */
+/** An error in the vendor's words. */
 export interface Refusal {
   readonly status: number
   readonly body: Body
   readonly retryAfter?: string
 }
 
-/** Said where the preset's system prompt has arrived. */
+/** The answer begins with it if the preset's system prompt has arrived. */
 export const PRESET_SIGN = 'Ahoy!'
 export const PRESET_PROMPT = `Begin every answer with "${PRESET_SIGN}".`
 
-/** A user who wants a tool called writes a line `CALL name {"json": "arguments"}`; they are called one after the other. */
+/** To have a tool called, the user's text contains a line `CALL name {"json": "arguments"}`; the calls are made one after the other. */
 export const callLine = (name: string, args: Body): string => `CALL ${name} ${JSON.stringify(args)}`
 
-/** The results of the tools of SDKs: one whose call a client has not sent back comes as text of the user, and a model reads it there. */
+/**
+ * The results of the SDKs' tools. If a client does not send the call back, its result arrives as text of the user, where a model reads it.
+ */
 const TOLD = /^(?:Weather|Time) in .*$/gm
 
 const CALL = /^CALL (\S+) (\{.*\})$/gm
@@ -42,7 +44,7 @@ export const nextTurn = ({ asked, results: answered, toolNames, system, model }:
   const [, name = '', json = '{}'] = wanted[results.length] ?? []
   const sign = system.includes(PRESET_PROMPT) ? `${PRESET_SIGN} ` : ''
   if (name !== '') {
-    // Under a name of its own the tool may be one of a namespace, or adapted to the vendor's alphabet.
+    // The tool may be offered under a longer name: in a namespace, or adapted to the vendor's alphabet.
     const offered = toolNames.find((tool) => tool === name || tool.endsWith(name))
     return offered === undefined
       ? { text: `No tool ${name} among ${toolNames.join(', ') || 'none'}.`, call: null }
@@ -55,7 +57,7 @@ export type Body = Readonly<Record<string, unknown>>
 
 export const listOf = (value: unknown): readonly Body[] => (Array.isArray(value) ? value.filter(isObject) : [])
 
-/** A string, or the texts of its parts. */
+/** The string itself, or the texts of the parts. */
 export const textOf = (content: unknown): string =>
   typeof content === 'string'
     ? content

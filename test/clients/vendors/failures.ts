@@ -1,4 +1,7 @@
-/** How a vendor fails when the user's text says so: `FAIL 429`, `FAIL 500`, `FAIL overflow`; `FAIL once NAME` fails the first time that the name is seen. */
+/**
+ * How a vendor fails if the user's text says so: `FAIL 429`, `FAIL 500`, `FAIL overflow`; `FAIL once NAME` fails only the first time for
+ * that name.
+ */
 import { openaiRefusal } from './chat.ts'
 import type { Refusal } from './conversation.ts'
 import { anthropicRefusal } from './messages.ts'
@@ -6,7 +9,10 @@ import { anthropicRefusal } from './messages.ts'
 export const FAILURES = ['429', '500', 'overflow', 'once'] as const
 export type FailureName = (typeof FAILURES)[number]
 
-/** The words that must reach whoever runs the client. aider says what to do about a long conversation, Codex has a sentence of its own for a 5xx, and tells a 429 by its status. */
+/**
+ * The words that must reach the user of the client. aider gives its own advice on a long conversation; Codex has its own sentence for a
+ * 5xx, and recognises a 429 by its status.
+ */
 export const REASONS: Readonly<Record<Exclude<FailureName, 'once'>, RegExp>> = {
   '429': /rate limit|429 Too Many Requests/i,
   '500': /Internal Server Error|high demand/i,
@@ -46,7 +52,7 @@ const ORDER = /^FAIL (429|500|overflow|once) (\S+)$/m
 
 export const failLine = (failure: FailureName, name: string): string => `FAIL ${failure} ${name}`
 
-/** `seen`: names of earlier requests. */
+/** `seen`: the names in earlier requests. */
 export const failureOf = (asked: string, dialect: 'openai' | 'anthropic', seen: Set<string>): Refusal | null => {
   const [, failure, name = ''] = ORDER.exec(asked) ?? []
   if (failure === undefined || (failure === 'once' && seen.has(name))) return null

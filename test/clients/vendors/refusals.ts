@@ -1,6 +1,6 @@
 /**
- * The refusals of real vendors, in their words: the reason why clients that work with one vendor fail behind a gateway. Each
- * rule names what it looks for; the first that applies answers. Sources: the vendors' references and public bug reports.
+ * Refusals of real vendors in their own words: the reason why clients that work with one vendor fail behind a gateway. Each rule describes
+ * what it looks for; the first rule that matches gives the answer. Sources: the vendors' references and public bug reports.
  */
 import { isObject } from '../../../src/lib/json.ts'
 import { refusedByAnthropic } from '../../support/strict-anthropic.ts'
@@ -19,7 +19,7 @@ const unknownFields =
     return field === undefined ? null : refuse(field)
   }
 
-/** In OpenAI's dialects tools carry their name in one place or the other. */
+/** In OpenAI's dialects a tool's name is in one of two places. */
 const toolName = (tool: Body): unknown => (isObject(tool['function']) ? tool['function']['name'] : tool['name'])
 
 const badToolName =

@@ -16,7 +16,7 @@ export const readResponses = (body: Body): Conversation => {
   }
 }
 
-/** Those of a namespace are called by their own name. */
+/** Tools of a namespace are called by their own names. */
 const toolNames = (tools: unknown): readonly string[] =>
   listOf(tools).flatMap(({ type, name, tools: inner }) =>
     type === 'namespace' ? toolNames(inner) : typeof name === 'string' ? [name] : [],

@@ -1,4 +1,4 @@
-/** An engine that answers as SearXNG does: whatever is searched for, it finds one page. */
+/** A search engine with SearXNG's protocol, which finds the same page for every query. */
 export const FOUND_URL = 'https://letters.example/ada'
 
 export const ENGINE_PATH = '/searxng'

@@ -1,4 +1,4 @@
-/** Three vendors on one port: each reads its dialect, refuses what it refuses, and then does what the user's text says. */
+/** Three vendors on one port: each reads its dialect, refuses what the real one refuses, and then does what the user's text says. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 
 import { openaiRefusal, readChat, writeChat } from './chat.ts'
@@ -15,7 +15,7 @@ interface Vendor {
   readonly rules: readonly Rule[]
   readonly read: (body: Body) => Conversation
   readonly write: (turn: Turn, conversation: Conversation, id: string) => readonly unknown[]
-  /** Says whether events have names, and whether `[DONE]` ends them. */
+  /** Says whether events have names, in place of `[DONE]` at the end. */
   readonly named: boolean
 }
 
@@ -28,7 +28,7 @@ const VENDORS: readonly Vendor[] = [
 
 export interface Vendors {
   readonly url: string
-  /** The requests that were refused so far, by the vendors' own rules. */
+  /** The requests that were refused so far by the vendors' own rules. */
   readonly refused: readonly string[]
   stop(): void
 }
@@ -44,7 +44,7 @@ export const startVendors = async (): Promise<Vendors> => {
       const vendor = VENDORS.find((one) => one.path.test(path))
       if (vendor === undefined) return refuse(response, openaiRefusal(404, `Invalid URL (${request.method} ${path})`))
       const headers = new Headers(Object.entries(request.headers).map(([name, value]): [string, string] => [name, String(value)]))
-      // A server of the operator's own refuses nothing.
+      // An operator's own server refuses nothing.
       const rules = path.startsWith('/failing/') ? [] : vendor.rules
       const broken = rules.reduce<Refusal | null>((found, rule) => found ?? rule(body, headers), null)
       if (broken !== null) {

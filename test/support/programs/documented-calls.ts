@@ -1,4 +1,7 @@
-/** Prints every call that `/openapi.json` names with everything switched on: `["GET","/api/v1/presets/{slug}"]`, all in one JSON array. */
+/**
+ * Prints every call in `/openapi.json` with everything switched on, as one JSON array of entries such as
+ * `["GET","/api/v1/presets/{slug}"]`.
+ */
 import { describedMounts } from '../../../src/compose/described-routes.test-kit.ts'
 import { openapiDocument as describing } from '../../../src/http/openapi.ts'
 import { entriesOf, objectAt } from '../../../src/reference/read-json.ts'

@@ -1,4 +1,7 @@
-/** Runs a program in a terminal of its own, and shows on its standard output what appears there. Once it is stopped, nobody reads the terminal. */
+/**
+ * Runs a program in its own terminal, and copies the terminal's output to standard output. If this program is stopped, nobody reads the
+ * terminal.
+ */
 import { argv, exit, stdout } from 'node:process'
 
 const [, , ...command] = argv

@@ -1,6 +1,6 @@
 import type { AuditEntry } from '../../api/audit.ts'
 
-/** The members that differ, before and after; behind a click, since most people look for one entry. */
+/** The members that differ, before and after. They are folded, since most people look for one entry. */
 export const AuditChange = ({ of: { before, after } }: { of: AuditEntry }) => {
   const changes = changesOf(before ?? {}, after ?? {})
   if (changes.length === 0) return null
@@ -35,7 +35,7 @@ interface Change {
   readonly is: string
 }
 
-/** Moves with each change, and says nothing. */
+/** Changes with every edit, so it says nothing. */
 const ALWAYS = new Set(['updated_at'])
 
 const changesOf = (before: NonNullable<AuditEntry['before']>, after: NonNullable<AuditEntry['after']>): readonly Change[] =>

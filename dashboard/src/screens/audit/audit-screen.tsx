@@ -69,7 +69,7 @@ export const AuditScreen = () => {
   )
 }
 
-/** The kind that the address names is chosen before the service has sent its kinds of objects. */
+/** The kind that the address names can be chosen before the service has sent its list of kinds. */
 const ObjectSelect = ({ chosen, choose }: { chosen: string; choose: (object: string | undefined) => void }) => {
   const { data: facts } = useQuery(serviceFacts)
   const objects = new Set([...(facts?.audit_objects ?? []), ...(chosen === '' ? [] : [chosen])])
@@ -107,7 +107,7 @@ const Entries = ({ entries }: { entries: readonly AuditEntry[] }) =>
 
 const wordsOf = (name: string): string => name.replaceAll('_', ' ')
 
-/** A long name is cut, and not what follows it. */
+/** A long name is cut, so that the text after it stays visible. */
 const Who = ({ of: { user_id, key_hash, session_id } }: { of: AuditEntry }) => {
   const by = session_id !== null ? 'session' : key_hash === null ? 'shell' : `key ${key_hash.slice(0, 6)}`
   return (

@@ -5,7 +5,7 @@ import type { ReactNode } from 'react'
 import type { AuditEntry } from '../../api/audit.ts'
 import { currentSession } from '../../api/session.ts'
 
-/** Leads to the object where a screen shows it. */
+/** A link to the object, if a screen shows it. */
 export const ObjectLink = ({ of: entry }: { of: AuditEntry }) => {
   const own = useQuery(currentSession).data?.workspace_id
   const link = LINKS[entry.object_type]
@@ -13,7 +13,7 @@ export const ObjectLink = ({ of: entry }: { of: AuditEntry }) => {
   return link === undefined ? <span>{name}</span> : link(entry, entry.workspace_id === own ? {} : { workspace: entry.workspace_id }, name)
 }
 
-/** `there`: the workspace of the object, where it is not that of the person. */
+/** `there`: the workspace of the object, if it is not the person's own. */
 type ToObject = (entry: AuditEntry, there: { readonly workspace?: string }, name: string) => ReactNode
 
 const toWorkspace: ToObject = ({ workspace_id }, _there, name) => (
@@ -39,7 +39,8 @@ const LINKS: Readonly<Record<string, ToObject>> = {
     </Link>
   ),
   generation_content: ({ object_id: id, action }, there, name) =>
-    // A trial of a guardrail reads the contents of many requests.
+    // This entry records that somebody tried a guardrail on stored requests, which reads the contents of many, so there is no one request
+    // to link to.
     action === 'screened' ? (
       <span>{name}</span>
     ) : (

@@ -6,7 +6,7 @@ import { HitRequests } from './hit-requests.tsx'
 import { BUILTINS, FILTER_ACTIONS, FILTER_SIDES, type FilterRow, type PatternFaults, type RowHits } from './filter-rows.ts'
 
 interface FilterFormProps {
-  /** Its id. */
+  /** The id of the guardrail. */
   readonly guardrail: string
   readonly rows: readonly FilterRow[]
   readonly faults: PatternFaults

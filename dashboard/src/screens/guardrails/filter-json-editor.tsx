@@ -7,7 +7,7 @@ import type { FilterRow, PatternFaults } from './filter-rows.ts'
 interface FilterJsonEditorProps {
   readonly rows: readonly FilterRow[]
   readonly faults: PatternFaults
-  /** Null where the text says no rules. */
+  /** Called with the rules, or with null if the text is not valid. */
   readonly onRows: (rows: readonly FilterRow[] | null) => void
 }
 

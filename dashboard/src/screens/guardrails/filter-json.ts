@@ -8,16 +8,16 @@ export const filterJson = (rows: readonly FilterRow[]): string => {
 
 type ReadRows = { readonly rows: readonly FilterRow[] } | { readonly fault: string }
 
-/** By the list: the members of an entry with the values that they may have, null for any text. */
+/** For each list, the members of an entry and their allowed values; null allows any text. */
 const MEMBERS: Readonly<Record<string, Readonly<Record<string, readonly string[] | null>>>> = {
-  // The placeholder of a built-in rule is its own; a text that was read from the API names it.
+  // The placeholder of a built-in rule cannot be chosen, but text that was read from the API contains it.
   content_filter_builtins: { slug: BUILTINS, label: null, action: FILTER_ACTIONS, applies_to: FILTER_SIDES, scan_scope: SCAN_SCOPES },
   content_filters: { pattern: null, label: null, action: FILTER_ACTIONS, applies_to: FILTER_SIDES },
 }
 
 const REQUIRED = ['slug', 'pattern', 'action']
 
-/** `before`: the rows that the text came from. A rule that is still there keeps its row, and so its hits. */
+/** `before`: the rows that the text was made from. A rule that still exists keeps its row, and so its hits. */
 export const readFilterJson = (text: string, before: readonly FilterRow[]): ReadRows => {
   let value: unknown
   try {

@@ -1,4 +1,4 @@
-/** Filters as the form has them: one row each, built-in or a pattern. */
+/** Filters as rows of the form, each a built-in filter or a pattern. */
 import type { BuiltinSlug, FilterAction, FilterSide, ScanScope } from '../../../../src/contract/guardrail.ts'
 import { ApiError } from '../../api/api-error.ts'
 import type { Guardrail, GuardrailDraft } from '../../api/guardrails.ts'
@@ -11,7 +11,7 @@ export interface FilterRow {
   readonly label: string
   readonly action: FilterAction
   readonly side: FilterSide
-  /** The form has no field for it, and keeps it. */
+  /** The form has no field for it, but preserves it. */
   readonly scanScope?: ScanScope | undefined
 }
 
@@ -51,17 +51,17 @@ export const rowsOf = ({ content_filter_builtins, content_filters }: Guardrail):
   })),
 ]
 
-/** The placeholder by which hits of a pattern are counted, as the service gives it. */
+/** The placeholder by which the service counts hits of a pattern, built as the service builds it. */
 const placeholderOf = ({ label, action }: { label: string | null; action: FilterAction }): string =>
   label === null || label === '' ? (action === 'redact' ? '[REDACTED]' : '[BLOCKED]') : label.startsWith('[') ? label : `[${label}]`
 
 export interface RowHits {
   readonly requests: number
-  /** Other patterns have the same placeholder, and the number is that of all of them. */
+  /** Other patterns have the same placeholder, and the number is the sum for all of them. */
   readonly isShared: boolean
 }
 
-/** By the id of its row: the requests of the last 24 hours in which it found something, as it is saved. */
+/** By the id of the row: the requests of the last 24 hours in which the saved filter matched. */
 export const hitsOf = ({ content_filter_builtins, content_filters, hits }: Guardrail): ReadonlyMap<number, RowHits> => {
   const rules = [
     ...(content_filter_builtins ?? []).map(({ label }, id) => [id, label] as const),
@@ -78,15 +78,15 @@ export const hitsOf = ({ content_filter_builtins, content_filters, hits }: Guard
   )
 }
 
-/** A pattern that is not written yet is no part of the draft. */
+/** A pattern that is still empty is left out of the draft. */
 const isDrafted = ({ slug, pattern }: FilterRow): boolean => slug === null && pattern !== ''
 
-/** By the id of its row: why the pattern cannot be used. */
+/** By the id of the row: why the pattern cannot be used. */
 export type PatternFaults = ReadonlyMap<number, string>
 
 export const PATTERN_PATH = /(?:^|\.)content_filters\[(\d+)\]\.pattern$/
 
-/** The faults of an answer that belong to a row of the form. */
+/** Those faults in an error that belong to a row of the form. */
 export const patternFaults = (rows: readonly FilterRow[], thrown: unknown): PatternFaults => {
   if (!(thrown instanceof ApiError)) return new Map()
   const drafted = rows.filter(isDrafted)

@@ -1,4 +1,4 @@
-/** The filters of one guardrail, tried as they stand, and saved when they are right. */
+/** Edits the filters of one guardrail, which can be tried before they are saved. */
 import { useNavigate } from '@tanstack/react-router'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -31,9 +31,9 @@ export const GuardrailEditor = ({ of: guardrail }: { of: Guardrail }) => {
   const navigate = useNavigate()
   const draft = draftOf(rows)
   const isChanged = JSON.stringify(draft) !== JSON.stringify(draftOf(rowsOf(guardrail)))
-  // Somebody may have changed the rules before the answer came, which says nothing of what stands there now.
+  // If the rules were changed before the error came, it does not apply to the present ones.
   const fault = refusal?.of === rows ? refusal.thrown : null
-  // The test box tries what is typed, so a pattern is refused before it is saved.
+  // The test box tests the draft while it is typed, so a bad pattern is reported before it is saved.
   const refused = patternFaults(rows, fault ?? tested)
   const change = (next: readonly FilterRow[] | null): void => {
     setRefusal(null)

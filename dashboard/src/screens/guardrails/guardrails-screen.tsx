@@ -1,4 +1,4 @@
-/** Guardrails: what may be said and asked, with a box to try them in before they hold. */
+/** Guardrails, with a box to try them before they apply. */
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'

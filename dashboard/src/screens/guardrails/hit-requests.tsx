@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router'
 
 import { filterText } from '../requests/filter.ts'
 
-/** Leads from a number of hits to the requests in which the guardrail found something. */
+/** A link from a number of hits to the requests in which the guardrail matched. */
 export const HitRequests = ({ guardrail, hits, children }: { guardrail: string; hits: number; children: string }) =>
   hits === 0 ? (
     children

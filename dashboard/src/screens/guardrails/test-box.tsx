@@ -1,4 +1,4 @@
-/** A text through the rules as they stand in the form: each filter with what it matched, and what would go on. Nothing is recorded. */
+/** Tests a text with the rules in the form: shows the matches of each filter, and the text that would be passed on. Nothing is recorded. */
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useDeferredValue, useEffect, useState } from 'react'
 
@@ -16,7 +16,7 @@ const EXAMPLE = 'Mail ada@example.com about card 4111 1111 1111 1111.'
 interface TestBoxProps {
   readonly guardrail: Guardrail
   readonly draft: GuardrailDraft | null
-  /** Called with what was thrown by the newest test, null where it went well. */
+  /** Called with the error of the newest test, or null if it succeeded. */
   readonly onTested: (thrown: unknown) => void
 }
 

@@ -1,4 +1,4 @@
-/** The rules as they stand in the form on the newest requests whose contents are stored: which of them would have been stopped or changed. */
+/** Tries the rules in the form on the newest requests whose contents are stored: shows which would have been stopped or changed. */
 import { useMutation } from '@tanstack/react-query'
 import { Link, useSearch } from '@tanstack/react-router'
 
@@ -18,7 +18,7 @@ export const TryOnRequests = ({ guardrail, draft }: { guardrail: Guardrail; draf
   const trial = useMutation({
     mutationFn: async (asked: string) => ({ rules: asked, tried: await tryOnRequests(JSON.parse(asked), workspace) }),
   })
-  // An outcome of other rules than those of the form says nothing of them.
+  // The outcome is shown only if it is of the rules that are now in the form.
   const tried = trial.data?.rules === rules ? trial.data.tried : undefined
   return (
     <div className="stack">

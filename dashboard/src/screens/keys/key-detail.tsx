@@ -1,4 +1,4 @@
-/** One key: what bounds it, from the tightest limit on, and what can be done with it. */
+/** One key: its limits, the tightest first, and the actions on it. */
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -133,7 +133,7 @@ const SCOPES: Readonly<Record<KeyLimit['scope'], string>> = {
   workspace_default_member: 'Every person of the workspace',
 }
 
-/** The tightest first: it is the one that will refuse. */
+/** The tightest limit comes first: it will be the first to refuse a request. */
 const LimitChain = ({ limits }: { limits: readonly KeyLimit[] }) => {
   if (limits.length === 0) return <p className="soft">Nothing bounds what it may spend.</p>
   return (

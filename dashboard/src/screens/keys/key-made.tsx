@@ -1,4 +1,4 @@
-/** A new key: shown once, and gone with the dialog. Leaving asks once where it was not copied. */
+/** A new key, which is shown only in this dialog. If it was not copied, closing asks for confirmation once. */
 import { useState } from 'react'
 
 import { Button } from '../../parts/button.tsx'

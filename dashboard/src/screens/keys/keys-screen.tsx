@@ -1,4 +1,4 @@
-/** Keys: who has one, what it may spend, when it was last used. */
+/** The list of keys: their owners, limits and last use. */
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -124,7 +124,7 @@ const nameCell = ({ hash, name, kind }: Key) => (
   </>
 )
 
-/** A key without a limit of its own has that of the file. */
+/** A key without a limit of its own has the one of the configuration file. */
 const rateCell = ({ rpm_limit: limit }: Key) => (limit === null ? <span className="faint">–</span> : `rpm ${count(limit)}`)
 
 const Guardrails = ({ of: guardrails }: { of: readonly Guardrail[] }) =>

@@ -6,7 +6,7 @@ import { Confirm } from '../../parts/confirm.tsx'
 import { Field } from '../../parts/field.tsx'
 import { toast } from '../../shell/toasts.tsx'
 
-/** In force with the next request; what was spent stays counted. */
+/** A new limit applies from the next request on; what was spent stays counted. */
 export const LimitDialog = ({ of: key, onClose }: { of: Key; onClose: () => void }) => {
   const [limit, setLimit] = useState(key.limit === null ? '' : String(key.limit))
   const [reset, setReset] = useState(key.limit_reset ?? '')

@@ -1,4 +1,4 @@
-/** Three fields for most keys; the key itself is shown once, with a snippet that uses it. */
+/** Creates a key. Most need three fields; the key itself is shown once, with a snippet that uses it. */
 import { useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
@@ -86,7 +86,7 @@ const NewKeyForm = ({ onMade, onClose }: { onMade: (made: { key: string; name: s
   )
 }
 
-/** The values of the form, or the sentence that is wrong with it. */
+/** The values of the form, or a sentence that says what is wrong with it. */
 const newKeyOf = (form: FormData, self: string | undefined): NewKey | string => {
   const text = (name: string): string => {
     const value = form.get(name)

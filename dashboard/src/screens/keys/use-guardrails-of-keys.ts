@@ -5,9 +5,9 @@ import type { Key } from '../../api/keys.ts'
 import { currentSession } from '../../api/session.ts'
 import { useWholeList } from '../../parts/use-whole-list.ts'
 
-/** The guardrails that are assigned to a key or to its person. That of the workspace holds for every key, so no row repeats it. */
+/** The guardrails that are assigned to a key or to its person. A workspace's guardrail applies to every key, so the rows leave it out. */
 export const useGuardrailsOfKeys = (workspace: string | undefined): ((key: Key) => readonly Guardrail[]) => {
-  // Members do not see guardrails.
+  // Members may not read guardrails.
   const enabled = useQuery(currentSession).data?.role === 'admin'
   const all = useWholeList({ ...guardrailList(workspace), enabled })
   const ofKeys = useWholeList({ ...keyAssignments(workspace), enabled })

@@ -1,4 +1,4 @@
-/** The presets and keys that lose something by a provider that fails: those that asked its failing models. */
+/** The presets and keys that a failing provider affects: those whose requests used its failing models. */
 import type { ProviderHealth } from '../../api/providers.ts'
 import type { UsageGroup, UsageSums } from '../../api/usage.ts'
 
@@ -12,13 +12,13 @@ type Group = UsageSums & UsageGroup
 
 export const isFailing = ({ status }: ProviderHealth): boolean => status === 'down' || status === 'degraded'
 
-/** Where no endpoint fails by itself, as with a refused key, all of them do. */
+/** If no single endpoint fails, as with a refused API key, all of them count as failing. */
 export const failingModels = ({ endpoints }: ProviderHealth): ReadonlySet<string> => {
   const failing = endpoints.filter(({ status, breaker }) => status === 'down' || status === 'degraded' || breaker.state === 'open')
   return new Set((failing.length === 0 ? endpoints : failing).map(({ model }) => model))
 }
 
-/** `groups`: sums by model and by `dimension`. Those that asked most come first. */
+/** `groups`: sums by model and by `dimension`. Returns those with the most requests first. */
 export const affectedBy = (models: ReadonlySet<string>, groups: readonly Group[], dimension: 'preset' | 'key'): readonly Affected[] => {
   const found = new Map<string, Affected>()
   for (const group of groups) {

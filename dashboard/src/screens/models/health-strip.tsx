@@ -1,4 +1,4 @@
-/** The last 24 hours of a provider, half an hour a column: the more attempts failed, the taller it is. */
+/** The last 24 hours of a provider, one column for each half hour; its height is the share of failed attempts. */
 import type { ProviderHealth } from '../../api/providers.ts'
 import { clockTime, count } from '../../format.ts'
 import { useNow } from '../../parts/when.tsx'

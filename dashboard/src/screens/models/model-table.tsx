@@ -16,7 +16,7 @@ import { rangeOf } from '../../range.ts'
 import { filterText } from '../requests/filter.ts'
 import { percentilesOf, type Served, servedBy } from './provider-state.ts'
 
-/** Prices are dollars per token on the wire, and per million tokens here, as vendors state them. */
+/** The API's prices are dollars per token; shown here per million tokens, as vendors state them. */
 const MILLION = 1_000_000
 
 export const ModelTable = () => {
@@ -58,12 +58,12 @@ export const ModelTable = () => {
                 title: 'Requests, 24 h',
                 align: 'right',
                 cell: ({ id }) =>
-                  // A preset's requests are recorded with the model that it asks.
+                  // Requests with a preset are recorded under the model that the preset calls.
                   id.startsWith('@preset/') ? (
                     <span className="faint">–</span>
                   ) : (
                     <Link to="/requests" search={{ q: filterText({ model: id }), range: '24h' }}>
-                      {/* Nobody counts the models beyond those that cost most by themselves. */}
+                      {/* Unknown for a model that is not among the most expensive ones, which alone are listed individually. */}
                       {count(usedBy(id)?.requests ?? (used.data?.groups.some(({ other }) => other === true) === true ? null : 0))}
                     </Link>
                   ),

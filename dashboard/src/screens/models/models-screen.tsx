@@ -1,4 +1,4 @@
-/** Providers with how they do now, and the models that can be asked. */
+/** Providers with their present state, and the models that requests may name. */
 import { useSearch } from '@tanstack/react-router'
 
 import { CopyCurl } from '../../parts/copy-curl.tsx'

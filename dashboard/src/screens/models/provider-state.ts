@@ -1,4 +1,4 @@
-/** How a provider does, as a mark and words. */
+/** The state of a provider, as a mark and words. */
 import type { ProviderHealth } from '../../api/providers.ts'
 import type { UsageSums } from '../../api/usage.ts'
 import { duration } from '../../format.ts'
@@ -7,7 +7,7 @@ import type { Mark } from '../../parts/status.tsx'
 interface ProviderState {
   readonly mark: Mark
   readonly words: string
-  /** When a shut circuit is tried again. */
+  /** The time at which an open circuit breaker lets a request through again. */
   readonly until: string | null
 }
 
@@ -18,7 +18,7 @@ const STATES: Readonly<Record<ProviderHealth['status'], readonly [Mark, string]>
   unused: ['none', 'Not asked in 24 h'],
 }
 
-/** Its circuit may be half open, or too little was asked to shut it. */
+/** Shown if the breaker is half open, or has seen too few requests to open. */
 const FAILING: readonly [Mark, string] = ['error', 'Fails every time']
 
 export const stateOf = (health: ProviderHealth | undefined): ProviderState => {
@@ -33,18 +33,18 @@ export const stateOf = (health: ProviderHealth | undefined): ProviderState => {
   }
 }
 
-/** The median and the slow end of the time to the first token. */
+/** The median and the 99th percentile of the time to the first token. */
 export const percentilesOf = (sums: UsageSums | undefined): string =>
   sums === undefined || sums.ttft_p50 === null ? '–' : `${duration(sums.ttft_p50)}, ${duration(sums.ttft_p99)}`
 
-/** A provider of one model, as it serves this model. */
+/** A provider's state for one model. */
 export interface Served {
   readonly name: string
   readonly mark: Mark
   readonly words: string
 }
 
-/** By model, the providers in the order of the list. */
+/** By model; the providers are in the order of the list. */
 export const servedBy = (health: readonly ProviderHealth[]): ReadonlyMap<string, readonly Served[]> => {
   const served = new Map<string, readonly Served[]>()
   for (const { name, endpoints } of health) {

@@ -92,7 +92,7 @@ const ProviderState = ({ of: health }: { of: ProviderHealth | undefined }) => {
   )
 }
 
-/** A key that the provider refused is what to change at night, so its own mark says so. */
+/** A refused credential is what an operator must replace at once, so it has a mark of its own. */
 const Credentials = ({ of: credentials }: { of: ProviderHealth['credentials'] }) =>
   credentials.length === 0 ? (
     <span className="faint">–</span>

@@ -18,7 +18,7 @@ export const TestProvider = ({ of: { slug, name }, tests }: { of: Provider; test
   )
 }
 
-/** Each provider is asked at once: a slow one keeps none of the others waiting. */
+/** All providers are tested at the same time, so a slow one does not delay the others. */
 export const TestAll = ({ tests }: { tests: ProviderTests }) => {
   const providers = useQuery(providerList).data ?? []
   return (
@@ -35,7 +35,7 @@ export const TestAll = ({ tests }: { tests: ProviderTests }) => {
   )
 }
 
-/** A refusal of the service's own, before the provider was asked, says nothing about the provider. */
+/** If the service itself refused the test before it called the provider, the outcome says nothing about the provider. */
 const TestOutcome = ({ of: outcome }: { of: Exclude<TestState, 'busy'> }) => {
   if ('refused' in outcome) return <NotTested why={outcome.refused} />
   if (outcome.ok) return <Status mark="ok">{`${duration(outcome.total_ms)}, ${money(outcome.cost_usd)}`}</Status>

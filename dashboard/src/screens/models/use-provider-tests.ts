@@ -1,10 +1,10 @@
-/** Tests of providers that were started on this screen, with their outcomes. */
+/** The provider tests that were started on this screen, with their outcomes. */
 import { useState } from 'react'
 
 import { type ProviderTest, testProvider } from '../../api/providers.ts'
 import { messageOf } from '../../parts/error-note.tsx'
 
-/** A sentence stands where the test itself was refused. */
+/** `refused`: the sentence of the service's refusal of the test itself. */
 export type TestState = 'busy' | ProviderTest | { readonly refused: string }
 
 export interface ProviderTests {

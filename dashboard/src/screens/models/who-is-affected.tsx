@@ -13,7 +13,7 @@ import { rangeOf } from '../../range.ts'
 import { filterText } from '../requests/filter.ts'
 import { type Affected, affectedBy, failingModels } from './affected.ts'
 
-/** The most groups that sums have. */
+/** The largest number of groups that the API returns. */
 const TOP = 50
 
 export const WhoIsAffected = ({ provider }: { provider: ProviderHealth }) => {
@@ -27,7 +27,7 @@ export const WhoIsAffected = ({ provider }: { provider: ProviderHealth }) => {
   if (byPreset === undefined || byKey === undefined) return null
   const models = failingModels(provider)
   const [presets, keys] = [affectedBy(models, byPreset, 'preset'), affectedBy(models, byKey, 'key')]
-  // The others together have no names here, so there may be more.
+  // The combined group has no names, so there may be more than these.
   const least = [...byPreset, ...byKey].some(({ other }) => other === true) ? 'at least ' : ''
   const words = `${least}${numbered(presets.length, 'preset')}, ${numbered(keys.length, 'key')} affected`
   if (presets.length + keys.length === 0) return <span className="faint">{words}</span>

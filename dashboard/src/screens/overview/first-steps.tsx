@@ -1,4 +1,4 @@
-/** The steps that a new installation still needs. They go when all is done. */
+/** The steps that a new installation still needs; hidden once all are done. */
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 

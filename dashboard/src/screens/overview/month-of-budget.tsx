@@ -6,7 +6,7 @@ import { monthStart } from '../spend/month.ts'
 import { countedCost, nextMinute, useMonthBudget, useMonthCost } from '../spend/month-budget.ts'
 import type { Scope } from './scope.ts'
 
-/** Budgets are of a month, whatever range the other figures have. It is the last of them, so that none moves when it comes. */
+/** A budget is for a month, whatever range the other figures have. The figure comes last, so that no other one moves when it appears. */
 export const MonthOfBudget = ({ workspace }: Pick<Scope, 'workspace'>) => {
   const nowMs = nextMinute(useNow())
   const filter = workspace === undefined ? {} : { workspace_id: workspace }

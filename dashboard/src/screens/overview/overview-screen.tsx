@@ -1,4 +1,4 @@
-/** The state of the service: what is wrong, how much is asked, who spends, what failed last. */
+/** The state of the service: failing providers, usage, spend, the latest errors. */
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 
@@ -111,7 +111,7 @@ const Figures = ({ range, workspace }: Scope) => {
 interface FigureProps {
   readonly name: string
   readonly value: string
-  /** The time that was summed: whole hours, so that the list has what was counted. */
+  /** The range of the sums: whole hours, so that the linked list has exactly the requests that were counted. */
   readonly summed: Pick<TimeRange, 'from' | 'to'>
   readonly q: string
   readonly isBad?: boolean

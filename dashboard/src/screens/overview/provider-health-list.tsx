@@ -11,7 +11,7 @@ import { Table } from '../../parts/table.tsx'
 import { stateOf } from '../models/provider-state.ts'
 import type { Scope } from './scope.ts'
 
-/** Every provider with how it fares in all processes: for admins. */
+/** All providers with their health over all processes, for admins. */
 export const ProviderHealthList = ({ range: { from, to }, workspace }: Scope) => {
   const health = useQuery(providerHealth)
   const used = useQuery({

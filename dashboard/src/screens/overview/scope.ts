@@ -1,6 +1,6 @@
 import type { TimeRange } from '../../range.ts'
 
-/** The range that every part of the screen asks within. */
+/** The range and workspace that every part of the screen queries. */
 export interface Scope {
   readonly range: TimeRange
   readonly workspace: string | undefined

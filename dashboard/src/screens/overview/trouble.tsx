@@ -1,4 +1,4 @@
-/** Providers that fail now, as all processes together see them, and nothing where none does. */
+/** Providers that fail now, as seen over all processes; shows nothing if there are none. */
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 

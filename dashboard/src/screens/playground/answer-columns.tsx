@@ -1,4 +1,4 @@
-/** A column a model: what is asked, with which settings, and its answer. */
+/** One column for each model, with its settings and its answer. */
 import { AnswerView } from '../../playing/answer-view.tsx'
 import { AnswersDiff } from '../../playing/answers-diff.tsx'
 import type { Message } from '../../playing/conversation-input.ts'
@@ -10,7 +10,7 @@ import { ColumnParams } from './column-params.tsx'
 export interface Column {
   readonly id: string
   readonly model: string
-  /** Over those of the request. */
+  /** Settings that override those of the request. */
   readonly settings: Readonly<Record<string, unknown>>
 }
 
@@ -62,6 +62,6 @@ export const AnswerColumns = ({ columns, runs, interface: dialect, onModel, onSe
   </>
 )
 
-/** The model, and the number of the column where two ask the same one. */
+/** The model, with the number of the column if two columns have the same model. */
 const titleOf = (columns: readonly Column[], model: string, index: number): string =>
   columns.filter((one) => one.model === model).length === 1 ? model : `${model} (column ${index + 1})`

@@ -1,4 +1,4 @@
-/** Shows which key a run is charged to: the person's own, which the first run makes. */
+/** Shows which key a run is charged to: the person's own playground key, which the first run creates. */
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useEffect } from 'react'

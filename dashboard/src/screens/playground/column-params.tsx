@@ -1,4 +1,4 @@
-/** Settings of one column alone, over those of the request: the same model with two temperatures, side by side. */
+/** Settings of one column that override those of the request, for example to compare two temperatures of one model. */
 import { useState } from 'react'
 
 import type { PresetShape } from '../../api/presets.ts'
@@ -9,7 +9,7 @@ import { SettingsEditor } from '../../playing/settings-editor.tsx'
 type Settings = Readonly<Record<string, unknown>>
 
 interface ColumnParamsProps {
-  /** `column 2`, for those who do not see where the button stands. */
+  /** `column 2`, for people who do not see where the button is. */
   readonly title: string
   readonly shape: PresetShape
   readonly settings: Settings

@@ -1,4 +1,4 @@
-/** The settings in the address of the playground: parameters alone, so that a link holds no text of anybody and no secret of a tool. */
+/** The settings that the address of the playground holds: only parameters, so that a link holds nobody's texts and no secrets of tools. */
 const PARAMETERS: ReadonlySet<string> = new Set([
   'temperature',
   'top_p',
@@ -31,21 +31,21 @@ type Settings = Readonly<Record<string, unknown>>
 
 const parametersOf = (settings: Settings): Settings => Object.fromEntries(Object.entries(settings).filter(([name]) => PARAMETERS.has(name)))
 
-/** Undefined where there is nothing to say. */
+/** Returns undefined if there are no parameters. */
 export const linkText = (settings: Settings): string | undefined => {
   const parameters = parametersOf(settings)
   return Object.keys(parameters).length === 0 ? undefined : JSON.stringify(parameters)
 }
 
-/** An address may hold anything: nothing where it is no object. */
+/** An address may hold anything; returns no settings if the text is not a JSON object. */
 export const settingsInLink = (text: string | undefined): Settings => {
   try {
     const value: unknown = JSON.parse(text ?? '{}')
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? parametersOf(value as Settings) : {}
   } catch {
-    return {} // somebody wrote the address by hand
+    return {} // the address was written by hand
   }
 }
 
-/** Settings that a link leaves out. */
+/** The names of settings that a link leaves out. */
 export const leftOut = (settings: Settings): readonly string[] => Object.keys(settings).filter((name) => !PARAMETERS.has(name))

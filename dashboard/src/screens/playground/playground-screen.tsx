@@ -1,4 +1,4 @@
-/** Ask models and presets side by side, on any of the three interfaces. */
+/** The playground: sends a request to models and presets side by side, on any of the three interfaces. */
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'

@@ -1,4 +1,4 @@
-/** The contents of the playground, as a preset. */
+/** Saves the contents of the playground as a preset. */
 import { useState } from 'react'
 
 import { savePresetDraft } from '../../api/presets.ts'

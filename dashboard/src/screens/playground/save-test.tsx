@@ -1,4 +1,4 @@
-/** The conversation, kept as an input that a preset is tried and evaluated with. */
+/** Saves the conversation as an input for trying and evaluating a preset. */
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { useId, useState } from 'react'

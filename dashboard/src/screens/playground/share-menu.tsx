@@ -1,4 +1,6 @@
-/** Links to what stands in the playground: with models and parameters, and, where the texts are stored, with the request that holds them. */
+/**
+ * Links to the contents of the playground: with models and parameters, and, if contents are stored, with the request that holds the texts.
+ */
 import { newestGenerations, generation } from '../../api/generations.ts'
 import { queryClient } from '../../api/query-client.ts'
 import { copyText } from '../../parts/copy.tsx'
@@ -7,9 +9,9 @@ import { Menu } from '../../parts/menu.tsx'
 import { toast } from '../../shell/toasts.tsx'
 
 interface ShareMenuProps {
-  /** The last request of the first column; null before it ran. */
+  /** The id of the last request of the first column; null before it ran. */
   readonly generationId: string | null
-  /** Settings that stand in no address. */
+  /** Settings that the address leaves out. */
   readonly unlinked: readonly string[]
 }
 

@@ -1,4 +1,7 @@
-/** The columns of the playground. Models and parameters stand in the address, so that a link opens the same ones; texts and tools never do. */
+/**
+ * The columns of the playground. The address holds models and parameters, so that a link opens the same columns; it never holds texts or
+ * tools.
+ */
 import { useMemo } from 'react'
 
 import { useKept } from '../../kept.ts'
@@ -12,7 +15,7 @@ type Settings = Column['settings']
 const MODELS = ['model', 'model2', 'model3', 'model4'] as const
 type ModelName = (typeof MODELS)[number]
 
-/** The name that a column's own settings have in the address. */
+/** The parameter of the address that holds a column's own settings. */
 const OWN: Readonly<Record<ModelName, string>> = { model: 'params', model2: 'params2', model3: 'params3', model4: 'params4' }
 const SHARED = 'settings'
 const NAMES = [SHARED, ...Object.values(OWN)]
@@ -38,7 +41,7 @@ interface Columns {
 
 export const useColumns = (): Columns => {
   const [search, setSearch] = useOwnSearch()
-  // A setting that stands in no address is here alone. Where the address says something else, somebody opened a link.
+  // Settings that no address holds are kept here only. If the address has other parameters, somebody opened a link.
   const [kept, setKept] = useKept<SettingsByName>('playground settings', () => NONE)
   const settings = useMemo(() => Object.fromEntries(NAMES.map((name) => [name, openedAt(search[name], kept[name])])), [kept, search])
   const settingsOf = (name: string): Settings => settings[name] ?? {}
@@ -53,7 +56,7 @@ export const useColumns = (): Columns => {
     columns: [columnOf('model'), ...MODELS.slice(1, count).map(columnOf)],
     canAdd: count < MODELS.length,
     add: () => setSearch({ columns: String(count + 1) }),
-    // The columns behind it move up.
+    // The columns after the removed one move up.
     remove(index) {
       const left = MODELS.filter((_, at) => at !== index)
       const moved = MODELS.map((id, at) => [id, left[at]] as const)

@@ -1,4 +1,4 @@
-/** The request that an address names, taken into the playground: with its texts where they were kept, else with its settings. */
+/** Loads the request that the address names into the playground: with its texts if they were stored, otherwise with its settings only. */
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 
@@ -16,7 +16,10 @@ interface Replayed {
   readonly settings: Readonly<Record<string, unknown>>
 }
 
-/** Answers what to say about it. `take` leaves the id out of the address: what is changed from then on is no longer that request. */
+/**
+ * Returns the note to show about it. `take` must remove the id from the address, since after a change the contents are no longer that
+ * request.
+ */
 export const useReplay = (id: string | undefined, take: (found: Replayed) => void): ReactNode => {
   const record = useQuery({ ...generation(id ?? ''), enabled: id !== undefined })
   const content = useQuery({ ...generationContent(id ?? ''), enabled: id !== undefined })

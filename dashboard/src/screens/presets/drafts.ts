@@ -1,4 +1,4 @@
-/** The draft that somebody wrote and has not saved: kept in this browser, by person, preset and version that it began with. */
+/** A draft that somebody has not saved, kept in this browser by person, preset and base version. */
 import type { PresetContent } from '../../diff/content-diff.tsx'
 import { storeWhatFits } from '../../store-what-fits.ts'
 
@@ -9,12 +9,12 @@ export const readDraft = (user: string, slug: string, base: number): PresetConte
   return kept === null ? null : (JSON.parse(kept) as PresetContent)
 }
 
-/** Null forgets it. False where the browser has no room for it. */
+/** Null deletes the draft. Returns false if the browser has no room for it. */
 export const keepDraft = (user: string, slug: string, base: number, content: PresetContent | null): boolean => {
   const name = nameOf(user, slug, base)
   if (content === null) localStorage.removeItem(name)
   else if (!storeWhatFits(localStorage, name, JSON.stringify(content))) {
-    // An older text would come back as if it were this one.
+    // Otherwise an older text would be restored in place of this one.
     localStorage.removeItem(name)
     return false
   }

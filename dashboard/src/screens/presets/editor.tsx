@@ -1,4 +1,4 @@
-/** Edit a preset and try it, beside the version that is live. */
+/** Edits a preset and tries the draft, beside the version that is live. */
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -34,11 +34,11 @@ export const Editor = ({ preset, versions }: PresetParts) => {
   const { version: chosen, workspace } = useSearch({ strict: false })
   const navigate = useNavigate()
   const queries = useQueryClient()
-  // Another version may go live meanwhile; a draft stays with the one that it began with.
+  // Another version may go live meanwhile; the draft keeps the version that it was started from.
   const [opened] = useState(live.version)
   const base = versions.find(({ version }) => version === Number(chosen ?? opened)) ?? live
   const draft = useDraft(slug, base)
-  // A save names the newest version that this person has seen: one that came since is not overwritten unseen.
+  // A save names the newest version that this person has seen, so that a version saved since is not overwritten unseen.
   const [seen, setSeen] = useState(latest)
   const [note, setNote] = useState('')
   const [messages, setMessages] = useState<readonly Message[]>(EMPTY)
@@ -249,7 +249,7 @@ export const Editor = ({ preset, versions }: PresetParts) => {
   )
 }
 
-/** They speak of requests with the preset; a draft is sent as a request of its own. */
+/** Locks apply to requests that name the preset; a draft is sent as an ordinary request. */
 const withoutLocks = ({
   locked: _locked,
   on_locked: _onLocked,

@@ -1,4 +1,4 @@
-/** The conversation of a request with this preset, to try the draft with. */
+/** Loads the conversation of a request that used this preset, to try the draft with. */
 import { useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -14,7 +14,7 @@ import { When } from '../../parts/when.tsx'
 import { askedFrom, type Message } from '../../playing/conversation-input.ts'
 import { toast } from '../../shell/toasts.tsx'
 
-/** So many of the newest are offered; an older one is replayed from its own page. */
+/** The number of newest requests that are offered; an older one can be replayed from its own page. */
 const OFFERED = 20
 
 export const FromRequest = ({ slug, onLoad }: { slug: string; onLoad: (messages: readonly Message[]) => void }) => {
@@ -40,7 +40,7 @@ const Requests = ({ slug, onLoad, onClose }: RequestsProps) => {
   const stored = useQuery(newestGenerations({ preset: slug, has_content: true, workspace_id: workspace }, OFFERED))
   const load = async (id: string): Promise<void> => {
     const { request } = await queryClient.fetchQuery(generationContent(id))
-    // Presets keep system prompts of their own.
+    // The system prompt is left out, since the preset has its own.
     onLoad(askedFrom(request ?? {}, 'chat').messages)
     onClose()
   }

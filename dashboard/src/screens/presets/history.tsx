@@ -1,4 +1,4 @@
-/** Versions, newest first; two of them compared. */
+/** The versions of a preset, newest first, and the comparison of two of them. */
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -118,7 +118,7 @@ export const History = ({ preset, versions, moreVersions, moves, moreMoves }: Hi
   )
 }
 
-/** Leads to what it changed of the version before it. */
+/** A link to the changes from the version before. */
 const VersionName = ({ version, before }: { version: number; before: PresetVersion | undefined }) =>
   before === undefined ? (
     `v${version}`

@@ -1,4 +1,4 @@
-/** Names for versions, and which share of the callers gets which version. */
+/** Labels for versions, and the share of callers that gets each version. */
 import { Panel } from '../../parts/panel.tsx'
 import { Labels } from './labels.tsx'
 import type { PresetParts } from './preset-parts.ts'

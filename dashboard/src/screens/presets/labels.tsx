@@ -29,14 +29,14 @@ export const Labels = ({ preset: { slug, labels, latest_version: latest, workspa
     await queries.invalidateQueries({ queryKey: ['presets', slug] })
     toast(to === null ? `Removed the label ${label}.` : `${label} is v${to} now.`)
   }
-  /** A protected label is moved by who confirms it. */
+  /** Moving a protected label needs a confirmation. */
   const begin = (change: Move): void => {
     move(change, false).catch((thrown: unknown) => {
       if (thrown instanceof ApiError && 'protected_labels' in thrown.metadata) setAsking(change)
       else toast(messageOf(thrown))
     })
   }
-  /** It holds for every preset of the workspace. */
+  /** The protection of a label applies to every preset of the workspace. */
   const protect = (label: string, isGuarded: boolean): void => {
     const others = guarded.filter((one) => one !== label)
     changeWorkspace(owner, { protected_labels: isGuarded ? [...others, label] : others }).then(

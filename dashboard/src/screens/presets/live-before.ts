@@ -1,8 +1,8 @@
 import type { PresetMove } from '../../api/presets.ts'
 
 /**
- * The version to roll back to: the one that was live before the one that is, where no version counts that was rolled back from. Null where
- * there is none. `moves`: the newest first.
+ * The version to roll back to: the one that was live before the present one, without versions that were rolled back from. Null if there is
+ * none. `moves`: newest first.
  */
 export const liveBefore = (moves: readonly Pick<PresetMove, 'label' | 'from' | 'to'>[], live: number): number | null => {
   const versions: number[] = []

@@ -1,4 +1,4 @@
-/** Another version goes live: what changes for callers is shown before, and the way back is offered after. */
+/** Makes another version live: shows before what changes for callers, and offers the way back after. */
 import { useQuery } from '@tanstack/react-query'
 import { Link, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'

@@ -1,4 +1,7 @@
-/** Somebody saved another version while this draft was written. Nothing is lost: both are shown, and the draft can go on from the newer one. */
+/**
+ * Shown if somebody saved another version while this draft was written. Nothing is lost: both are shown, and the draft can continue from
+ * the newer one.
+ */
 import { useState } from 'react'
 
 import type { PresetVersion } from '../../api/presets.ts'

@@ -1,4 +1,4 @@
-/** A new preset, from the body of a request as programs send it: written here, or read from a file. */
+/** Creates a preset from a request body as programs send it, typed here or read from a file. */
 import { useState } from 'react'
 
 import { type PresetShape, savePresetDraft } from '../../api/presets.ts'
@@ -13,7 +13,7 @@ const EXAMPLE = `{
   ]
 }`
 
-/** Each interface has a member that the others do not. */
+/** Each interface has a field that the others do not have. */
 const shapeOf = (body: Readonly<Record<string, unknown>>): PresetShape =>
   'input' in body || 'instructions' in body || 'max_output_tokens' in body ? 'responses' : 'system' in body ? 'messages' : 'chat'
 

@@ -1,4 +1,4 @@
-/** The preset's work, for people who use it and do not change it. */
+/** A read-only view of the preset, for people who use it and may not change it. */
 import { Link } from '@tanstack/react-router'
 
 import type { PresetWithVersion } from '../../api/presets.ts'

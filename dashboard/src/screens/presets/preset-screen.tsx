@@ -1,4 +1,4 @@
-/** One preset: edit and try it, its history, who gets which version, who uses it. */
+/** One preset: its editor, its history, the versions that callers get, and the keys that use it. */
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useParams, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'

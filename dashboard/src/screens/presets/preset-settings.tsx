@@ -1,4 +1,4 @@
-/** The name of a preset, what a version of it must have shown to go live, and whether it answers at all. */
+/** The name of a preset, the evaluation result that a version needs before it may go live, and whether the preset is enabled. */
 import { useQueryClient } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'

@@ -135,7 +135,7 @@ export const PresetsScreen = () => {
 
 type Summary = NonNullable<Preset['summary']>
 
-/** The version that is served, or those that share the requests; and the newest where it is another. */
+/** The live version, or the versions that share the requests, and the newest one if it is another. */
 const Live = ({ summary, newest }: { summary: Summary | undefined; newest: number }) => {
   if (summary === undefined) return <>{`v${newest}`}</>
   const { live_version: live, splits } = summary

@@ -1,4 +1,4 @@
-/** A share of the callers gets another version; figures of each show when to go on and when to end it. */
+/** A rollout: a share of the callers gets another version, and the figures of each version show when to go on and when to stop. */
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'

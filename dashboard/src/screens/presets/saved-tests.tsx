@@ -1,4 +1,4 @@
-/** Inputs that are kept with the preset, to be tried again. */
+/** Inputs that are saved with the preset, to be tried again. */
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'

@@ -1,4 +1,4 @@
-/** The draft of a preset: what the version that it began with holds, until somebody writes. */
+/** The draft of a preset: the contents of its base version until somebody edits it. */
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 
@@ -13,7 +13,7 @@ export interface Draft {
   readonly content: PresetContent
   readonly isChanged: boolean
   change(content: PresetContent): void
-  /** Back to what the version holds. */
+  /** Resets the draft to the contents of the version. */
   discard(): void
 }
 

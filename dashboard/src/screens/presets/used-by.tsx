@@ -1,4 +1,4 @@
-/** Who used the preset in the last 30 days, version by version. */
+/** The keys that used the preset in the last 30 days, version by version. */
 import { useQuery } from '@tanstack/react-query'
 import { Link, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'

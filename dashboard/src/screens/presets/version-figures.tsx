@@ -2,7 +2,7 @@ import type { Usage } from '../../api/usage.ts'
 import { count, duration, money, percent } from '../../format.ts'
 import { Table } from '../../parts/table.tsx'
 
-/** The work of each version, side by side. */
+/** The usage figures of each version, side by side. */
 export const VersionFigures = ({ groups }: { groups: Usage['groups'] }) => (
   <Table
     label="Figures of the versions"

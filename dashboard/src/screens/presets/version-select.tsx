@@ -3,7 +3,7 @@ import type { ComponentProps } from 'react'
 import type { PresetVersion } from '../../api/presets.ts'
 
 interface VersionSelectProps extends Omit<ComponentProps<'select'>, 'onChange' | 'value'> {
-  /** Absent where a field names it. */
+  /** Absent if a surrounding field labels it. */
   readonly label?: string
   readonly versions: readonly PresetVersion[]
   readonly value: number

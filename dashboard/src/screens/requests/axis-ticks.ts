@@ -1,9 +1,9 @@
 import { duration } from '../../format.ts'
 
-/** Below it a quarter of the axis is no whole number of milliseconds, and rounded ones would repeat. */
+/** Below this length a quarter of the axis is not a whole number of milliseconds, and rounded labels would repeat. */
 const TENTHS_BELOW_MS = 10
 
-/** The times at the quarters of an axis, each of them another. */
+/** The labels at the quarters of an axis, all different. */
 export const axisTicks = (endMs: number): readonly string[] =>
   [0, 0.25, 0.5, 0.75, 1].map((share) => {
     const ms = endMs * share

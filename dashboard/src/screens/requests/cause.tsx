@@ -1,4 +1,4 @@
-/** Why it failed, in a sentence, and what to do about it. */
+/** Why the request failed, in a sentence, and what to do about it. */
 import type { Generation } from '../../api/generations.ts'
 import { PAGE_BASE } from '../../page.ts'
 import { wordsOfProvider } from '../../parts/provider-words.ts'
@@ -32,7 +32,7 @@ export const Cause = ({ record }: { record: Generation }) => {
   )
 }
 
-/** A connection that broke, or a credential that was refused, is a finding of the service: the provider said nothing of the kind. */
+/** A broken connection or a refused credential is a message of the service itself, not of the provider. */
 const Said = ({ message, provider }: { message: string; provider: string | null }) => {
   const words = wordsOfProvider(message, provider)
   return words === null ? (

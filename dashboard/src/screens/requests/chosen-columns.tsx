@@ -1,4 +1,4 @@
-/** Which columns the list of requests has; kept in this browser. */
+/** The columns that the list of requests shows; kept in this browser. */
 import { DropdownMenu } from 'radix-ui'
 
 import { createStore, useStore } from '../../store.ts'

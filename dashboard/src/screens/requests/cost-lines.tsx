@@ -1,4 +1,4 @@
-/** The use that was counted, and what it cost. */
+/** The counted usage, and its cost. */
 import type { Generation } from '../../api/generations.ts'
 import { count, money } from '../../format.ts'
 import { Table } from '../../parts/table.tsx'
@@ -45,7 +45,7 @@ export const CostLines = ({ record }: { record: Generation }) => {
   )
 }
 
-/** To the nano-dollar, as it is accounted. */
+/** To the nano-dollar, the unit of accounting. */
 const exactMoney = (amount: number): string => `$${amount.toFixed(9).replace(/0{1,7}$/, '')}`
 
 const tokensOf = (record: Generation): readonly { name: string; tokens: number }[] => {

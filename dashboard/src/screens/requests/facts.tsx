@@ -72,7 +72,7 @@ const Group = ({ title, children }: { title: string; children: ReactNode }) => (
   </section>
 )
 
-/** A fact that is not known is left out. */
+/** Leaves out an unknown fact. */
 const Fact = ({ name, children }: { name: string; children: ReactNode }) =>
   children === null || children === undefined || children === '' ? null : (
     <div>

@@ -1,4 +1,4 @@
-/** The filter as text, with its keys and their values to choose from. */
+/** The filter as text, with suggestions for its keys and their values. */
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type FormEvent, useEffect, useId, useRef, useState } from 'react'
 
@@ -59,10 +59,10 @@ export const FilterBar = ({ faults }: Pick<ReadFilter, 'faults'>) => {
   )
 }
 
-/** The last word is to be the name of a guardrail. */
+/** Matches if the last word is the beginning of a guardrail filter. */
 const OPEN_GUARDRAIL = /(?<=^|\s)guardrail:(?:"[^"]*"?|\S*)$/
 
-/** The words that may follow what stands there. */
+/** The whole filter texts that are suggested for the present text. */
 const suggestions = (text: string, guardrails: readonly Guardrail[]): readonly string[] => {
   const open = OPEN_GUARDRAIL.exec(text)
   if (open !== null) return guardrails.map(({ name }) => text.slice(0, open.index) + filterText({ guardrail: name }))

@@ -1,19 +1,19 @@
 /**
- * The words that people type to find requests: `status:error model:gpt cost>0.01`. Each word becomes a parameter of the API; one that does not is
- * reported, never dropped in silence.
+ * The filter language of the list of requests: `status:error model:gpt cost>0.01`. Each word becomes a parameter of the API; a word that
+ * does not is reported, never dropped silently.
  */
 import type { Query } from '../../api/path.ts'
 
 export interface ReadFilter {
   readonly query: Query
-  /** Words that mean nothing here, as they were typed, with the reason. */
+  /** Words that are not valid filters, as they were typed, with the reason. */
   readonly faults: readonly { readonly word: string; readonly reason: string }[]
 }
 
 const YES_NO = ['yes', 'no']
 const TRUTH: Readonly<Record<string, string>> = { yes: 'true', no: 'false' }
 
-/** By the name that people type: the parameter, and for some what its values are. */
+/** By the name that people type: the parameter, and its allowed values if they are fixed. */
 export const FILTER_KEYS: Readonly<Record<string, { readonly parameter: string; readonly values?: readonly string[] }>> = {
   status: { parameter: 'status', values: ['ok', 'error', 'cancelled'] },
   error: { parameter: 'error_type' },
@@ -33,7 +33,7 @@ export const FILTER_KEYS: Readonly<Record<string, { readonly parameter: string; 
 
 const LEAST: Readonly<Record<string, string>> = { cost: 'min_cost_usd', latency: 'min_latency_ms' }
 
-/** The word that is typed for a parameter of the API. */
+/** The filter key for a parameter of the API. */
 export const wordOf = (parameter: string): string =>
   Object.entries(FILTER_KEYS).find(([, field]) => field.parameter === parameter)?.[0] ??
   Object.entries(LEAST).find(([, least]) => least === parameter)?.[0] ??
@@ -56,7 +56,7 @@ export const readFilter = (text: string): ReadFilter => {
 const unquoted = (text: string): string =>
   text.startsWith('"') ? text.slice(1, text.endsWith('"') ? -1 : undefined).replace(/\\([^])/g, '$1') : text
 
-/** Null, or what is wrong. */
+/** Returns null, or what is wrong. */
 const readPair = (query: Record<string, string>, name: string, value: string): string | null => {
   if (name.startsWith('-')) return 'a filter cannot be turned round'
   const known = Object.hasOwn(FILTER_KEYS, name) ? FILTER_KEYS[name] : undefined
@@ -80,14 +80,14 @@ const readLeast = (query: Record<string, string>, name: string, value: string): 
   return null
 }
 
-/** An id stands by itself. */
+/** An id is a filter without a key. */
 const readBare = (query: Record<string, string>, word: string): string | null => {
   if (word.startsWith('req-')) query['request_id'] = word
   else return 'write key:value, such as model:gpt'
   return null
 }
 
-/** The text that reads as this filter: how other screens link to requests. */
+/** The filter text for these values, with which other screens link to requests. */
 export const filterText = (filter: Readonly<Record<string, string | number | null | undefined>>): string =>
   Object.entries(filter)
     .filter(([, value]) => value !== null && value !== undefined && value !== '')

@@ -1,4 +1,4 @@
-/** The contents of a request, where the workspace keeps them. Each reading is in the audit log, so it is asked for by a click. */
+/** The contents of a request, if the workspace stores them. The audit log records each reading, so they are fetched only on a click. */
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
@@ -11,7 +11,7 @@ import { Loaded } from '../../parts/loaded.tsx'
 
 interface KeptContentsProps {
   readonly id: string
-  /** Shown below the sentence that they were not kept. */
+  /** Shown below the sentence that the contents were not stored. */
   readonly withoutThem?: ReactNode
   readonly children: (content: GenerationContent) => ReactNode
 }

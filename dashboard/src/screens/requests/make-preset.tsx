@@ -2,7 +2,7 @@ import type { Generation } from '../../api/generations.ts'
 import { savePresetFromRequest } from '../../api/presets.ts'
 import { PresetDialog } from '../../playing/preset-dialog.tsx'
 
-/** A preset with the settings of a request, and with its system prompt where the contents were kept. */
+/** Makes a preset with the settings of a request, and with its system prompt if the contents were stored. */
 export const MakePreset = ({ record, onClose }: { record: Generation; onClose: () => void }) => (
   <PresetDialog
     title="Make a preset from this request"

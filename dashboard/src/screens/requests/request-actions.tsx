@@ -1,4 +1,4 @@
-/** From a request to the playground, to a preset, to a shell. */
+/** Opens a request in the playground, makes a preset of it, or copies it as a shell command. */
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 

@@ -1,4 +1,4 @@
-/** The columns of the list: all of them, or the few that stand beside an open request. */
+/** The columns of the list: all of them, or the few that are shown beside an open request. */
 import { Link } from '@tanstack/react-router'
 
 import type { GenerationRow } from '../../api/generations.ts'
@@ -23,7 +23,7 @@ const TIME: RowColumn<GenerationRow> = {
     </Link>
   ),
 }
-/** The link covers its row, so its tooltip has what the row may cut. */
+/** The link covers its row, so its tooltip contains what the row may cut off. */
 const wholeRow = (row: GenerationRow): string =>
   [
     instant(row.created_at),
@@ -48,12 +48,12 @@ const COST: RowColumn<GenerationRow> = {
   cell: (row) => (row.cost_known ? money(row.total_cost) : '?'),
 }
 
-/** Two numbers of six digits are wider than their column. */
+/** Two numbers of six digits would be wider than their column. */
 const tokens = (number: number | null): string => (number === null || number < 100_000 ? count(number) : compact(number))
 
 export const FEW_COLUMNS: readonly RowColumn<GenerationRow>[] = [TIME, STATUS, MODEL]
 export const PHONE_COLUMNS: readonly RowColumn<GenerationRow>[] = [TIME, STATUS, MODEL]
-/** The columns that cannot be left out stand first. */
+/** The columns that cannot be hidden come first. */
 export const ALL_COLUMNS: readonly RowColumn<GenerationRow>[] = [
   TIME,
   STATUS,

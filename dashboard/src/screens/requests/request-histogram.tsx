@@ -1,4 +1,4 @@
-/** Requests over the range; a column, or a stretch that is dragged over, becomes the range. */
+/** Requests over the range. A click on a column, or dragging over several, selects a new range. */
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 
@@ -12,13 +12,13 @@ import type { TimeRange } from '../../range.ts'
 import { TOO_MANY, usageSlots } from '../../usage-slots.ts'
 import { wordOf } from './filter.ts'
 
-/** The key that sums are kept by. */
+/** The filters that the usage sums support. */
 const SUMMED = ['key', 'model', 'provider', 'preset', 'preset_version', 'user_id', 'interface', 'error_type', 'workspace_id'] as const
 
 interface RequestHistogramProps {
   readonly filter: Query
   readonly range: TimeRange
-  /** The rows are asked for first. */
+  /** False until the rows, which are fetched first, have come. */
   readonly isTurn: boolean
 }
 

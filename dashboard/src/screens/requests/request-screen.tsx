@@ -36,7 +36,7 @@ export const RequestScreen = () => {
   return isClientRequest(id) ? <RequestOfClient requestId={id} /> : <RecordedRequest id={id} />
 }
 
-/** By the id of the request that the client got: leads to what was generated for it. */
+/** Finds a request by the id that the client got, and opens the record made for it. */
 const RequestOfClient = ({ requestId }: { requestId: string }) => {
   const found = useQuery(ofClientRequest(requestId))
   return (

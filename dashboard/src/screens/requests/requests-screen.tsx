@@ -1,4 +1,4 @@
-/** Every request, newest first, with one of them beside the list. */
+/** All requests, newest first, with one of them open beside the list. */
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Outlet, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
@@ -34,7 +34,7 @@ export const RequestsScreen = () => {
   const isWide = useIsWide(1100)
   const isPhone = !useIsWide(721)
   const { q = '', workspace } = search
-  // A range that is followed live begins when it was asked for: one that moved with the clock would ask again each minute.
+  // A live range starts at the time when it was opened: one that moved with the clock would be fetched again each minute.
   const [openedAt] = useState(now)
   const range = rangeOf(search, openedAt)
   const { query: filter, faults, isReady } = useRequestFilter(q, workspace)
@@ -66,7 +66,7 @@ export const RequestsScreen = () => {
   const more = useCallback(() => {
     if (list.hasNextPage && !list.isFetchingNextPage) void list.fetchNextPage()
   }, [list])
-  // The service looks through so many requests for a page: one without rows is not the end.
+  // The service searches a bounded number of requests for each page, so a page without rows is not the end.
   const isFoundless = list.data?.pages.at(-1)?.data.length === 0 && list.hasNextPage
   useEffect(() => {
     if (isFoundless && !list.isFetchNextPageError) more()
@@ -137,14 +137,14 @@ export const RequestsScreen = () => {
   )
 }
 
-/** Lists have no total: all are counted where all are here, and else it is said that there may be more. */
+/** Lists have no total: the count is exact if all rows are loaded; otherwise it says that there may be more. */
 const foundOf = (loaded: number, hasMore: boolean): string => (hasMore ? `${count(loaded)}+ found` : `${count(loaded)} found`)
 
 const NOTHING = (): void => undefined
 
 const rowKey = ({ id }: GenerationRow): string => id
 
-/** A request that came live and was then loaded, too, is one row. */
+/** A request that arrived live and was then also loaded is shown once. */
 const merged = (live: readonly GenerationRow[], loaded: readonly GenerationRow[]): readonly GenerationRow[] => {
   if (live.length === 0) return loaded
   const known = new Set(loaded.map(rowKey))

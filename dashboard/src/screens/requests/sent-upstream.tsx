@@ -1,5 +1,6 @@
 /**
- * The body for the provider. No record keeps it, so the service writes it anew from the request, by a dry run: what it would send now.
+ * The body sent to the provider. No record stores it, so the service builds it again from the request with a dry run: it shows what would
+ * be sent now.
  */
 import { useQuery } from '@tanstack/react-query'
 
@@ -87,11 +88,11 @@ const WrittenAnew = ({ record, path, body, note = '' }: WrittenAnewProps) => {
   )
 }
 
-/** A request that named no version of its preset is written with the one that served it. */
+/** If the request named no version of its preset, the version that served it is used. */
 const atItsVersion = (body: Body, { preset_slug: slug, preset_version: version }: Generation): Body =>
   slug !== null && version !== null && body['model'] === `@preset/${slug}` ? { ...body, model: `@preset/${slug}@${version}` } : body
 
-/** The settings of a record are those of its preset too. */
+/** The settings of a record already include those of its preset. */
 const withoutTexts = (record: Generation): Body => {
   const dialect = record.interface === 'responses' || record.interface === 'messages' ? record.interface : 'chat'
   const settings = { model: record.model, ...record.settings }

@@ -1,4 +1,4 @@
-/** Attempts on one axis of time, and who was not asked. */
+/** The attempts on one time axis, and the providers that were skipped. */
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 
@@ -81,7 +81,7 @@ export const Timeline = ({ record }: { record: Generation }) => {
   )
 }
 
-/** Members do not see guardrails. */
+/** Members may not read guardrails, so they get no link. */
 const StepName = ({ of: { name, guardrail_id: guardrail } }: { of: Generation['pipeline'][number] }) => {
   const isAdmin = useQuery(currentSession).data?.role === 'admin'
   return guardrail === undefined || !isAdmin ? (
@@ -112,7 +112,7 @@ interface Span {
   readonly firstMs: number | null
 }
 
-/** A record from before times were kept has its attempts one after the other. */
+/** Old records have no start times of attempts, so their attempts are laid out one after the other. */
 const spansOf = (attempts: readonly Attempt[]): readonly Span[] => {
   let at = 0
   return attempts.map((attempt) => {

@@ -1,4 +1,4 @@
-/** New requests as they end. While the list is read, they wait and are counted. */
+/** Adds new requests as they finish. While somebody reads the list, they are held back and counted. */
 import { useCallback, useEffect, useRef, useState } from 'react'
 
 import type { Query } from '../../api/path.ts'
@@ -6,16 +6,16 @@ import { followGenerations, type GenerationRow } from '../../api/generations.ts'
 import { messageOf } from '../../parts/error-note.tsx'
 
 export interface Live {
-  /** Above what was loaded, newest first. */
+  /** The rows above those that were loaded, newest first. */
   readonly rows: readonly GenerationRow[]
-  /** Came while the list was read. */
+  /** The number of requests held back while the list is read. */
   readonly waiting: number
   readonly skipped: number
   readonly fault: string | null
   show(): void
 }
 
-/** More than this many make a new page, not a longer list. */
+/** The most live rows: above this a reload is better than a longer list. */
 const ROWS_MAX = 2000
 const SHOW_EVERY_MS = 1000
 

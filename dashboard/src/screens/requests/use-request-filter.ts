@@ -1,4 +1,4 @@
-/** The filter of the address as the service takes it: a key and a guardrail by their ids, whatever people call them. */
+/** Turns the filter of the address into API parameters: a key and a guardrail become ids, if the filter names them. */
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useEffect, useMemo } from 'react'
 
@@ -8,11 +8,11 @@ import { readFilter, type ReadFilter } from './filter.ts'
 import { useGuardrails } from './use-guardrails.ts'
 
 interface RequestFilter extends ReadFilter {
-  /** False until it is known what its names stand for. */
+  /** False until its names are resolved. */
   readonly isReady: boolean
 }
 
-/** The id of what is called so, or why there is none; neither while it is looked up. */
+/** The id of the named object, or why there is none; neither while it is being looked up. */
 interface Named {
   readonly name: 'key' | 'guardrail'
   readonly called: string
@@ -38,12 +38,12 @@ export const useRequestFilter = (text: string, workspace: string | undefined): R
   }, [read, key, guardrail, workspace])
 }
 
-/** Null where it is an id, or not there at all. */
+/** Returns null if the value is an id, or absent. */
 const nameIn = (value: Query[string], id: RegExp): string | null => (typeof value === 'string' && !id.test(value) ? value : null)
 
 const useKeyCalled = (called: string | null, workspace: string | undefined): Named | null => {
   const found = useInfiniteQuery({ ...keyList({ q: called ?? '', workspace_id: workspace }), enabled: called !== null })
-  // The service looks through so many keys for a page: one without keys is not the end.
+  // The service searches a bounded number of keys for each page, so a page without keys is not the end.
   const isSought = found.hasNextPage && (found.data?.length ?? 0) === 0 && !found.isFetchNextPageError
   const { isFetching, isError, fetchNextPage } = found
   useEffect(() => {

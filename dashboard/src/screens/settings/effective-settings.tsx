@@ -1,4 +1,4 @@
-/** The settings that the service runs with, read-only: each value with where it comes from, since that is where it is changed. */
+/** The effective settings of the service, read-only. Each value has its source, which is where to change it. */
 import type { EffectiveSetting, ServiceFacts } from '../../api/settings.ts'
 import { instant } from '../../format.ts'
 import { Facts } from '../../parts/facts.tsx'

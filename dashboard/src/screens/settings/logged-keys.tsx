@@ -9,12 +9,12 @@ type Chosen = Workspace['io_logging_api_key_ids']
 
 interface LoggedKeysProps {
   readonly workspaceId: string
-  /** Null: every key. */
+  /** Null means every key. */
   readonly chosen: Chosen
   readonly onChange: (chosen: Chosen) => void
 }
 
-/** Requests of every key are kept, or those of some. */
+/** Chooses whether the requests of all keys are stored, or only those of some. */
 export const LoggedKeys = ({ workspaceId, chosen, onChange }: LoggedKeysProps) => (
   <fieldset className="stack">
     <legend>Keys</legend>

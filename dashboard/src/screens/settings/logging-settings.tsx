@@ -1,4 +1,4 @@
-/** Says whether what is said is kept. It is off until somebody wants it, and holds for requests from then on. */
+/** Switches the storage of contents on or off. It is off by default, and a change applies to later requests only. */
 import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 

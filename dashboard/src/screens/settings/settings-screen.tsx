@@ -1,4 +1,4 @@
-/** The settings of a workspace, who is signed in, and what the service runs with. */
+/** The settings of a workspace, the person who is signed in, and the settings of the service. */
 import { useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 

@@ -1,4 +1,4 @@
-/** A client, a key and a model come to a snippet to paste; the page waits for the first request that it makes. */
+/** Builds a snippet from a client, a key and a model; the page then waits for the first request made with it. */
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -17,7 +17,7 @@ import { snippetOf } from '../../snippets.ts'
 
 interface ChosenKey {
   readonly text: string
-  /** Null for one that was pasted: it stays in this page. */
+  /** Null for a key that was pasted, which does not leave this page. */
   readonly hash: string | null
 }
 
@@ -27,7 +27,7 @@ export const SetupScreen = () => {
   const search = useSearch({ strict: false })
   const navigate = useNavigate()
   const [key, setKey] = useState<ChosenKey | null>(null)
-  // The field may be empty while somebody types, which no address says.
+  // The field may be empty while somebody types, which the address cannot express.
   const [model, setModel] = useState(search['model'] ?? DEFAULT_MODEL)
   const choose = (name: string, value: string): void =>
     void navigate({ to: '.', search: (before) => ({ ...before, [name]: value }), replace: true, resetScroll: false })

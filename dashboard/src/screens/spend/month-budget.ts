@@ -9,12 +9,12 @@ import type { SpendFilterValues } from './spend-groups.ts'
 
 const MINUTE_MS = 60_000
 
-/** So that the sums are asked for once a minute at most. */
+/** Rounds up to the minute, so that the sums are fetched at most once a minute. */
 export const nextMinute = (nowMs: number): number => Math.ceil(nowMs / MINUTE_MS) * MINUTE_MS
 
 type MonthCost = Pick<UsageSums, 'cost' | 'byok_cost'>
 
-/** Undefined until they are known, and where they are not wanted. */
+/** Undefined until the sums are loaded, and if they are not wanted. */
 export const useMonthCost = (filter: SpendFilterValues, nowMs: number, isWanted = true): MonthCost | undefined => {
   const sums = useQuery({
     ...usage({ ...filter, from: monthStart(nowMs), to: new Date(nowMs).toISOString(), interval: 'day' }),
@@ -24,7 +24,7 @@ export const useMonthCost = (filter: SpendFilterValues, nowMs: number, isWanted 
   return sums.data === undefined ? undefined : (sums.data.groups[0] ?? { cost: 0, byok_cost: 0 })
 }
 
-/** The monthly budget of the one workspace that is shown, where nothing narrows the sums further. */
+/** The monthly budget of the one workspace that is shown, if no other filter narrows the sums. */
 export const useMonthBudget = ({ workspace_id: chosen, ...others }: SpendFilterValues) => {
   const session = useQuery(currentSession).data
   const isWhole = session?.role === 'admin' && Object.keys(others).length === 0

@@ -1,4 +1,4 @@
-/** The month of UTC, as budgets count it. */
+/** The start of the month in UTC, as budgets count it. */
 export const monthStart = (nowMs: number): string => {
   const now = new Date(nowMs)
   return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1)).toISOString()
@@ -6,7 +6,10 @@ export const monthStart = (nowMs: number): string => {
 
 const DAY_MS = 86_400_000
 
-/** The cost of the whole month at the pace so far. Its first day counts whole from the beginning: an hour says little about a month. */
+/**
+ * The forecast for the whole month at the pace so far. The first day always counts as a whole day, since one hour says little about a
+ * month.
+ */
 export const forecastOf = (spent: number, nowMs: number): number => {
   const now = new Date(nowMs)
   const first = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1)

@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router'
 import type { TimeRange } from '../../range.ts'
 import { requestsSearch, type SpendFilterValues } from './spend-groups.ts'
 
-/** The filters that the sums are narrowed to, each with a way back. */
+/** The filters that apply to the sums, each with a link that removes it. */
 export const SpendFilter = ({ filter, time }: { filter: SpendFilterValues; time: Pick<TimeRange, 'from' | 'to'> }) => {
   const given = Object.entries(filter)
   if (given.length === 0) return null

@@ -1,4 +1,4 @@
-/** Which part of the spend the address names, and where a group leads: one step deeper, at last to its requests. */
+/** The part of the spend that the address names, and the link of each group: one step deeper, and at last to its requests. */
 import type { UsageGroup } from '../../api/usage.ts'
 import type { TimeRange } from '../../range.ts'
 import type { Search } from '../../search.ts'
@@ -10,7 +10,7 @@ const FILTERS = ['key', 'model', 'provider', 'preset', 'user_id', 'workspace_id'
 
 export type SpendFilterValues = Readonly<Partial<Record<(typeof FILTERS)[number], string>>>
 
-/** The part that a list of requests is narrowed to; sums have no filter for those without a preset. */
+/** A filter for a list of requests. Sums have no filter for requests without a preset. */
 export type CountedFilter = SpendFilterValues & { readonly has_preset?: 'no' }
 
 export const spendFilterOf = (search: Search): SpendFilterValues =>
@@ -41,19 +41,19 @@ const DEEPER: Readonly<Record<Dimension, Dimension | null>> = {
   interface: 'model',
 }
 
-/** The dimensions that the sums are grouped by: `group`, and `and` where there is a second one. */
+/** The dimensions that the sums are grouped by: `group`, and `and` if there is a second one. */
 export const dimensionsOf = ({ group, and }: Search): Dimensions => {
   const [first = 'key', second] = [group, and].map((name) => DIMENSIONS.find(({ id }) => id === name)?.id)
   return second === undefined || second === first ? [first] : [first, second]
 }
 
-/** One step deeper: the rest of the address, or, where nothing is left to split, the part whose requests are meant. */
+/** The link of a group: to the next dimension, or, if there is none left, to the list of its requests. */
 export type Lead =
   | { readonly kind: 'deeper'; readonly search: Search }
   | { readonly kind: 'requests'; readonly filter: CountedFilter }
   | null
 
-/** Null for what no filter can name: the others together, and what has no value. */
+/** Returns null for groups that no filter can name: the combined group, and groups without a value. */
 export const leadOf = (group: UsageGroup, dimension: Dimension, dimensions: Dimensions, filter: SpendFilterValues): Lead => {
   const narrowed = countedBy(group, [dimension], filter)
   if (narrowed === null) return null
@@ -65,7 +65,7 @@ export const leadOf = (group: UsageGroup, dimension: Dimension, dimensions: Dime
   return { kind: 'requests', filter: narrowed }
 }
 
-/** The filter of exactly those requests that the group counts; null where no filter can name them. */
+/** The filter for exactly the requests that the group counts; null if no filter can name them. */
 export const countedBy = (group: UsageGroup, dimensions: Dimensions, filter: SpendFilterValues): CountedFilter | null => {
   if (group.other === true) return null
   const narrowed: Partial<Record<(typeof FILTERS)[number], string>> & { has_preset?: 'no' } = { ...filter }
@@ -89,7 +89,7 @@ const WORDS: Readonly<Record<(typeof FILTERS)[number], string | null>> = {
   interface: 'interface',
 }
 
-/** The address of the list of these requests. Sums are of whole hours: the list has the time that was summed. */
+/** The address of the list of these requests. Sums are over whole hours, so the list gets the range that was summed. */
 export const requestsSearch = (filter: CountedFilter, { from, to }: Pick<TimeRange, 'from' | 'to'>): Search => ({
   q: filterText({
     ...Object.fromEntries(FILTERS.flatMap((name) => (WORDS[name] === null ? [] : [[WORDS[name], filter[name]]]))),
@@ -97,6 +97,6 @@ export const requestsSearch = (filter: CountedFilter, { from, to }: Pick<TimeRan
   }),
   from,
   to,
-  // The list is narrowed to a workspace by the switch, which knows it by its id too.
+  // The list takes the workspace from the workspace switch, which accepts an id too.
   ...(filter.workspace_id === undefined ? {} : { workspace: filter.workspace_id }),
 })

@@ -1,4 +1,7 @@
-/** Who spends what: stacked columns over the range, and a table that sums to the same total. Each part leads one step deeper, at last to the requests. */
+/**
+ * Who spends what: stacked columns over the range, and a table with the same total. Each part links one step deeper, and at last to the
+ * requests.
+ */
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 

@@ -1,4 +1,4 @@
-/** The sums of the API as columns of a chart: one series a group, in the order of the groups. */
+/** The sums of the API as a chart: one series for each group, in the order of the groups. */
 import type { Usage, UsageGroup, UsageSums } from '../../api/usage.ts'
 import type { Series, Slot } from '../../parts/columns-chart.tsx'
 import { slotLabel, slotsOf, type TimeRange } from '../../range.ts'
@@ -15,7 +15,7 @@ export const DIMENSIONS = [
 
 export type Dimension = (typeof DIMENSIONS)[number]['id']
 
-/** One dimension, or two that the sums are grouped by together. */
+/** The one dimension, or two, that the sums are grouped by. */
 export type Dimensions = readonly [Dimension, Dimension?]
 
 export const MEASURES = [
@@ -29,7 +29,7 @@ export type Measure = (typeof MEASURES)[number]['id']
 const measured = (sums: UsageSums, measure: Measure): number =>
   measure === 'cost' ? sums.cost : measure === 'requests' ? sums.requests : sums.tokens_prompt + sums.tokens_completion
 
-/** The key that identifies a group; all that are not listed by themselves are one. */
+/** The identifier of a group; the combined group has one of its own. */
 export const groupValue = (group: UsageGroup, dimensions: Dimensions): string =>
   group.other === true ? 'others' : JSON.stringify(dimensions.map((dimension) => (dimension === undefined ? null : group[dimension])))
 

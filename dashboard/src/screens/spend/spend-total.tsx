@@ -11,7 +11,7 @@ interface SpendTotalProps {
   readonly month: readonly Figure[]
 }
 
-/** The sum of all groups. What was spent with customers' own keys, what was estimated and what has no price stand apart. */
+/** The sum of all groups. Spend with customers' own keys, estimated cost and requests without a price are listed separately. */
 export const SpendTotal = ({ used, filter, month }: SpendTotalProps) => {
   const { groups } = used
   const sum = (of: (group: Usage['groups'][number]) => number | undefined): number =>

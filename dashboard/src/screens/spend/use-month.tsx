@@ -7,7 +7,7 @@ import { forecastOf } from './month.ts'
 import { countedCost, nextMinute, useMonthBudget, useMonthCost } from './month-budget.ts'
 import type { SpendFilterValues } from './spend-groups.ts'
 
-/** The figures stand from the beginning, so that nothing moves when they come. */
+/** The figures are present from the beginning, so that nothing moves when their values come. */
 export const useMonth = (filter: SpendFilterValues): readonly Figure[] => {
   const nowMs = nextMinute(useNow())
   const month = useMonthCost(filter, nowMs)

@@ -1,4 +1,4 @@
-/** A link that signs one person in, once. Somebody new becomes a member by it. */
+/** Creates a link that signs one person in, once. A new person becomes a member with it. */
 import { type FormEvent, useState } from 'react'
 
 import { createLoginLink, type LoginLink } from '../../api/workspaces.ts'

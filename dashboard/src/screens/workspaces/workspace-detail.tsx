@@ -135,7 +135,7 @@ const Members = ({ id, name }: { id: string; name: string }) => {
   )
 }
 
-/** By the sessions that are open: one that ended says nothing any more. */
+/** Read from the open sessions; an ended session is not listed any more. */
 const LastSeen = ({ of: person, sessions }: { of: string; sessions: readonly SessionResource[] }) => {
   const [last] = sessions
     .filter(({ user_id }) => user_id === person)

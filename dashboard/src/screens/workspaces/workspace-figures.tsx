@@ -1,4 +1,4 @@
-/** The figures of a workspace in the list of all. */
+/** The figures of a workspace in the list of workspaces. */
 import { Link } from '@tanstack/react-router'
 
 import type { ListedWorkspace } from '../../api/workspaces.ts'

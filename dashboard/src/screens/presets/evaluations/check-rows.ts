@@ -1,4 +1,4 @@
-/** Checks of answers as the form has them: one row each, with what its type needs. */
+/** Checks of answers as rows of the form, each with the fields of its type. */
 import type { EvaluationRequest } from '../../../api/evaluations.ts'
 import { parseSettings } from '../../../playing/settings-fields.ts'
 
@@ -7,11 +7,11 @@ export type Check = EvaluationRequest['checks'][number]
 export interface CheckRow {
   readonly id: number
   readonly type: Check['type']
-  /** The words that it looks for, its expression, its schema, or its question to the model. */
+  /** The words to look for, the regular expression, the schema, or the question for the judging model, depending on the type. */
   readonly text: string
-  /** The model that judges. */
+  /** The model that judges the answer. */
   readonly model: string
-  /** The limit, or the lowest score. */
+  /** The limit, or the lowest passing score. */
   readonly number: string
   readonly ignoresCase: boolean
 }
@@ -54,7 +54,7 @@ export const newCheck = (rows: readonly CheckRow[], type: Check['type'] = 'conta
   ignoresCase: true,
 })
 
-/** The check of the row, or the sentence that is wrong with it. */
+/** The check of the row, or a sentence that says what is wrong with it. */
 export const checkOf = ({ type, text, model, number, ignoresCase }: CheckRow): Check | string => {
   const kind = CHECK_KINDS[type]
   const amount = Number(number)

@@ -1,4 +1,4 @@
-/** The checks of a new evaluation: an answer passes where all of them do. */
+/** The checks of a new evaluation. An answer passes if it passes all of them. */
 import { Button } from '../../../parts/button.tsx'
 import { Field } from '../../../parts/field.tsx'
 import { ModelInput } from '../../../playing/model-input.tsx'

@@ -1,4 +1,4 @@
-/** Two evaluations side by side, item by item: those that changed come first. */
+/** Two evaluations side by side, item by item; the items with a changed outcome come first. */
 import { useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 

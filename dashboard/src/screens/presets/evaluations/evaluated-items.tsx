@@ -1,4 +1,4 @@
-/** The items of an evaluation: how each was answered, and the checks that the answer passed. */
+/** The items of an evaluation: the answer to each, and the checks that it passed. */
 import { useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 

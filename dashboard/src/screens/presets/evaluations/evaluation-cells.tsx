@@ -1,11 +1,11 @@
-/** Cells of tables of evaluated items: the question, and how it was answered. */
+/** Table cells for evaluated items: the input, and the answer. */
 import { Link } from '@tanstack/react-router'
 
 import type { EvaluationResult } from '../../../api/evaluations.ts'
 import { count } from '../../../format.ts'
 import { Status } from '../../../parts/status.tsx'
 
-/** Rows of one page; the export has all. */
+/** The most rows that are shown; the export has all. */
 export const ITEMS_SHOWN = 200
 
 const TEXT_MAX = 300

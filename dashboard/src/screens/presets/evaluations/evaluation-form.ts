@@ -1,4 +1,4 @@
-/** The choices of the form for a new evaluation, and the body that they make. */
+/** The values of the form for a new evaluation, and the request body made of them. */
 import type { EvaluationRequest } from '../../../api/evaluations.ts'
 import { checkOf, type CheckRow, newCheck } from './check-rows.ts'
 import type { ItemSet } from './item-set.ts'
@@ -7,16 +7,16 @@ export const SOURCES = { tests: 'Saved tests', recorded: 'Recorded requests', fi
 
 export interface EvaluationForm {
   readonly version: number
-  /** The version that is run beside it. */
+  /** The version that is run for comparison. */
   readonly baseline: number | null
   readonly source: keyof typeof SOURCES
-  /** The newest so many. */
+  /** The newest recorded requests, as many as `limit`. */
   readonly recorded: { readonly limit: string; readonly expectsAnswer: boolean }
   readonly set: ItemSet | null
   readonly checks: readonly CheckRow[]
-  /** Per cent of the items that must pass. */
+  /** The percentage of items that must pass. */
   readonly passShare: string
-  /** In dollars; empty for none. */
+  /** In dollars; empty for no budget. */
   readonly budget: string
   readonly name: string
 }
@@ -33,7 +33,7 @@ export const newForm = (version: number, live: number): EvaluationForm => ({
   name: '',
 })
 
-/** The body of the request, or the sentence that says what it lacks. */
+/** The request body, or a sentence that says what the form lacks. */
 export const bodyOf = (form: EvaluationForm): EvaluationRequest | string => {
   const items = itemsOf(form)
   if (typeof items === 'string') return items

@@ -1,4 +1,4 @@
-/** An evaluation that runs is stopped; one that was stopped goes on. */
+/** Stops a running evaluation, or resumes a stopped one. */
 import { useQueryClient } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { useState } from 'react'

@@ -26,7 +26,7 @@ export const Evaluations = (parts: PresetParts) => {
   const found = useInfiniteQuery(evaluationList(slug, { workspace_id: workspace }))
   const compare = (id: string): void =>
     void navigate({ to: '.', search: (before) => ({ ...before, with: id }), replace: true, resetScroll: false })
-  // The one to check is the newest, which may be a draft.
+  // People usually evaluate the newest version, which may be a draft.
   const newest = versions[0]?.version ?? preset.designated_version.version
   const begin = (version: number | undefined): void =>
     void navigate({ to: '.', search: (before) => ({ ...before, start: version?.toString() }), resetScroll: false })
@@ -121,7 +121,7 @@ export const Evaluations = (parts: PresetParts) => {
   )
 }
 
-/** Evaluations of one version may have one name: the time distinguishes them. */
+/** Evaluations of one version may have the same name, so the title includes the time. */
 const titleOf = ({ name, version, created_at: at, baseline }: Evaluation): string =>
   `${name ?? 'Evaluation'} of v${version}${baseline === null ? '' : ` beside v${baseline}`}, ${instant(at)}`
 

@@ -1,10 +1,10 @@
-/** The items of a set that somebody uploads: a list, an object with `items`, or one item a line. */
+/** Reads the items of an uploaded file: a list, an object with `items`, or one item per line. */
 import type { EvaluationRequest } from '../../../api/evaluations.ts'
 
 export type Item = Extract<EvaluationRequest['items'], readonly unknown[]>[number]
 
 export type ItemSet =
-  /** `left`: other members of the file, such as its checks, which are not taken. */
+  /** `left`: other members of the file, such as its checks, which are ignored. */
   { readonly items: readonly Item[]; readonly left: readonly string[] } | { readonly fault: string }
 
 export const readItemSet = (text: string, fileName: string): ItemSet => {

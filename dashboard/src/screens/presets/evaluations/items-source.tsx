@@ -1,4 +1,4 @@
-/** The place that the items of a new evaluation come from: saved tests, requests on record, or a file. */
+/** The source of a new evaluation's items: saved tests, recorded requests, or a file. */
 import { useQuery } from '@tanstack/react-query'
 import { Link, useSearch } from '@tanstack/react-router'
 

@@ -1,4 +1,4 @@
-/** A new evaluation: the version, the items, the checks, and what it may cost before anybody is asked. */
+/** Starts an evaluation: the version, the items, the checks, and an estimate of the cost before any model is called. */
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
@@ -18,7 +18,7 @@ import { bodyOf, type EvaluationForm, newForm } from './evaluation-form.ts'
 import { ItemsSource } from './items-source.tsx'
 
 interface StartEvaluationProps extends PresetParts {
-  /** To begin with. */
+  /** The version that is selected first. */
   readonly version: number
   readonly onClose: () => void
 }
@@ -110,7 +110,7 @@ export const StartEvaluation = ({ preset, versions, version, onClose }: StartEva
 
 const SETTLED_MS = 300
 
-/** The service estimates the cost once the form has stayed the same for a moment. It asks no model for it. */
+/** The service estimates the cost after the form has not changed for a moment. It calls no model for that. */
 const Estimate = ({ slug, body }: { readonly slug: string; readonly body: EvaluationRequest | string }) => {
   const { workspace } = useSearch({ strict: false })
   const settled = useSettled(typeof body === 'string' ? body : JSON.stringify(body), SETTLED_MS)
