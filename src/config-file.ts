@@ -11,6 +11,7 @@ import { faultsOf, pathText } from './contract/validate.ts'
 import { observabilitySettings } from './broadcast/settings.ts'
 import { moderationSettings } from './guardrails/moderation-settings.ts'
 import { rangeOf } from './lib/address-ranges.ts'
+import { WHOLE_BODY_MAX } from './providers/answer-room.ts'
 import { mediaSettings } from './providers/media-settings.ts'
 import { budgetSettings } from './ledger/settings.ts'
 import { pluginSettings } from './plugins/settings.ts'
@@ -107,6 +108,15 @@ export const configFileSchema = z
           .meta({
             description:
               'Bytes of request bodies, and of answers that clients have not read, that this process holds at once, beyond which requests are refused; at least max_body_bytes.',
+          }),
+        answer_bytes_in_flight: z
+          .int()
+          .min(WHOLE_BODY_MAX)
+          .max(1024 ** 4)
+          .default(256 * 1024 * 1024)
+          .meta({
+            description:
+              "Bytes of providers' whole answers that this process reads and translates at once, the first MiB of each aside, beyond which an attempt fails with provider_overloaded. One provider alone may take most of them, not all.",
           }),
         requests_per_minute: upTo(1_000_000_000, 0, 'Inference requests a minute of a key that has no rpm_limit of its own; 0: no bound.'),
         tokens_per_minute: upTo(1_000_000_000, 0, 'Tokens a minute, in and out, of a key that has no tpm_limit of its own; 0: no bound.'),

@@ -218,6 +218,7 @@ const composePipeline = (parts: Parts, file: ConfigFile, models: Models, env: En
     admit: parts.admit,
     adapters: providerRegistry,
     context: providerContext(clock, file, env),
+    answerRoom: parts.answerRoom,
     largeStep: parts.largeStep,
     clock,
     firstTokenMs: milliseconds(file.timeouts.first_token),

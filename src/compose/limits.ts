@@ -5,6 +5,7 @@ import { createLoopLag, type LoopLag } from '../limits/loop-lag.ts'
 import { createNodePlaces, type NodePlaces } from '../limits/node-places.ts'
 import { createSharedMeter, type SharedMeter } from '../limits/shared-meter.ts'
 import type { Clock } from '../lib/clock.ts'
+import { createAnswerRoom, type AnswerRoom } from '../providers/answer-room.ts'
 import type { LimitStore } from '../storage/limits/limit-store.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -15,6 +16,7 @@ export interface LimitParts {
   readonly meter: SharedMeter
   readonly admission: Admission
   readonly bodyRoom: BodyRoom
+  readonly answerRoom: AnswerRoom
   readonly nodePlaces: NodePlaces
 }
 
@@ -50,6 +52,8 @@ export const composeLimits = (parts: {
   const bodyRoom = createBodyRoom(() => reloadable.settings.bodyRoom)
   metrics.gauge('patchbay_request_body_bytes', 'Bytes of request bodies in memory.', () => bodyRoom.bytes)
   metrics.gauge('patchbay_unread_answer_bytes', 'Characters of answers that wait for clients which are behind.', () => bodyRoom.unreadBytes)
+  const answerRoom = createAnswerRoom(() => reloadable.settings.answerBytes)
+  metrics.gauge('patchbay_whole_answer_bytes', "Bytes of providers' large answers that are being read.", () => answerRoom.bytes)
   metrics.gauge('patchbay_requests_inside', 'Inference requests that were let in.', () => admission.inside)
   metrics.gauge('patchbay_requests_waiting', 'Inference requests that wait to be let in.', () => admission.waiting)
   metrics.gauge(
@@ -63,5 +67,5 @@ export const composeLimits = (parts: {
     'Requests whose limits this node decided by its part alone, because the store was away.',
     () => meter.decidedAlone,
   )
-  return { lag, meter, admission, bodyRoom, nodePlaces }
+  return { lag, meter, admission, bodyRoom, answerRoom, nodePlaces }
 }

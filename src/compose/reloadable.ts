@@ -25,6 +25,7 @@ const settingsOf = ({ limits, budgets, generations }: ConfigFile) => ({
     bodyBytes: limits.max_body_bytes,
     keyShare: limits.key_share,
   } satisfies BodyRoomSettings,
+  answerBytes: limits.answer_bytes_in_flight,
   storeTimeoutMs: limits.store_timeout_ms,
   budgets,
   retentionMs: generations.retention_days * DAY_MS,

@@ -46,6 +46,7 @@ export interface InferenceAnswering {
 
 export const answerInference = async (request: RouteRequest, format: ClientFormat, parts: InferenceAnswering): Promise<Response> => {
   const received = receivedOf(request, { apiType: 'completions', format, ...(await request.json()) })
+  const asked = wantedFailure(request.headers)
   if (wantsDryRun(request.headers)) {
     const shown = await parts.pipeline.dryRun(received)
     return shown instanceof Refused ? refusal(shown, format, request.headers) : jsonInTurns(shown, parts.pipeline.turn)
@@ -53,7 +54,7 @@ export const answerInference = async (request: RouteRequest, format: ClientForma
   const admitted = await parts.pipeline.admit(received)
   if (admitted instanceof Refused) return refusal(admitted, format, request.headers)
   const leave = leaveWith(request.signal, admitted)
-  const answer = new Answer(admitted, format, request, parts)
+  const answer = new Answer(admitted, format, { headers: request.headers, asked }, parts)
   return admitted.request.call.stream ? answer.stream(leave) : answer.whole()
 }
 
@@ -69,6 +70,12 @@ const refusal = ({ error, facts }: Refused, format: ClientFormat, headers: Heade
 /** Failures of validation, keys and our limits have no routing metadata (docs/contract/debugging.md#routing-metadata), nor has a 500. */
 const METADATA_LESS: ReadonlySet<number> = new Set([400, 401, 413, 415, 429, 500])
 
+interface FailureReporting {
+  readonly headers: Headers
+  /** How the client asks for failures of providers; null if it does not say. */
+  readonly asked: ProviderFailureMode | null
+}
+
 /** One admitted request on its way to one client. */
 class Answer implements StatusReporter {
   readonly #admitted: Admitted
@@ -76,14 +83,16 @@ class Answer implements StatusReporter {
   readonly #parts: InferenceAnswering
   readonly #metadataField: ReturnType<typeof metadataField>
   readonly #clientHeaders: Headers
+  readonly #asked: ProviderFailureMode | null
   #isCommitted = false
 
-  constructor(admitted: Admitted, format: ClientFormat, { headers }: RouteRequest, parts: InferenceAnswering) {
+  constructor(admitted: Admitted, format: ClientFormat, { headers, asked }: FailureReporting, parts: InferenceAnswering) {
     this.#admitted = admitted
     this.#format = format
     this.#parts = parts
     this.#metadataField = metadataField(headers)
     this.#clientHeaders = headers
+    this.#asked = asked
     admitted.statusReporter = this
   }
 
@@ -100,7 +109,7 @@ class Answer implements StatusReporter {
   /** True for every refusal of our own; otherwise the request, its key or the server decides (docs/contract/errors.md#own-checks). */
   #hasRealStatus(error: GatewayError): boolean {
     if (this.#admitted.refuses(error)) return true
-    const mode = wantedFailure(this.#clientHeaders) ?? this.#admitted.request.principal.providerFailure ?? this.#parts.providerFailure
+    const mode = this.#asked ?? this.#admitted.request.principal.providerFailure ?? this.#parts.providerFailure
     return mode === 'auto' ? needsStatus(this.#clientHeaders) : mode === 'status'
   }
 

@@ -547,6 +547,18 @@ describe('an inference', () => {
     }
   })
 
+  test.each([
+    ['X-Service-Provider-Failure', 'stauts', '"body" or "status" or "auto"'],
+    ['X-Service-Dry-Run', 'true', '"enabled" or "disabled"'],
+    ['X-Service-Strict', 'yes', '"enabled" or "disabled"'],
+  ])('with a word in %s that it does not know is a 400 that names the words, and no provider is asked', async (name, word, words) => {
+    const sent = { key: 'an inference key' as const, body: chat({ model: 'sandbox/echo' }) }
+    const refused = await ask('POST', '/api/v1/chat/completions', { ...sent, headers: { [name]: word } })
+    expect([refused.status, refused.json]).toMatchObject([400, { error: { message: `${name} is "${word}"; send ${words}.` } }])
+    const empty = await ask('POST', '/api/v1/chat/completions', { ...sent, headers: { [name]: '' } })
+    expect(empty.status).toBe(200)
+  })
+
   test('that is silent commits its stream after two seconds, and is cancelled when its reader leaves', async () => {
     const own = build()
     const answering = own.app.answer(

@@ -1,6 +1,6 @@
 /** A request of an inference interface in the form that the pipeline takes. */
 import type { Received } from '../inference/stages.ts'
-import { isEnabled } from './opt-ins.ts'
+import { wantsStrict } from './opt-ins.ts'
 import { principalOf, type RouteRequest } from './route.ts'
 
 export const receivedOf = (request: RouteRequest, read: Pick<Received, 'apiType' | 'format' | 'body' | 'bytes'>): Received => {
@@ -17,7 +17,7 @@ export const receivedOf = (request: RouteRequest, read: Pick<Received, 'apiType'
     userAgent: headers.get('user-agent'),
     referer: headers.get('http-referer') ?? headers.get('referer'),
     headers: {
-      strict: isEnabled(headers, 'x-service-strict'),
+      strict: wantsStrict(headers),
       sessionId: headers.get('x-session-id'),
       vendor: vendorHeaders(headers, format.dialect === 'messages'),
       trace: traceContext(headers),

@@ -14,6 +14,7 @@ import { ERROR_TYPES, GatewayError, type ErrorType } from '../errors.ts'
 import { serviceStop } from './service-stop.ts'
 import type { PriceEntry } from '../models/catalogue-schema.ts'
 import { createModels, plainEndpoint } from '../models/models.ts'
+import { createAnswerRoom } from '../providers/answer-room.ts'
 import { noConnectionLeft } from '../providers/own-limits.ts'
 import type { Attempt, ProviderAdapter } from '../providers/provider.ts'
 import { providerRegistry } from '../providers/registry.ts'
@@ -621,6 +622,18 @@ test('an attempt for which this machine has no connection left asks nobody, teac
   expect(run.log.error).toBeNull()
   const alone = await outcome([[lack]])
   expect([alone.run.log.asked, alone.run.log.error?.status, alone.run.log.error?.retryAfterSeconds]).toEqual([false, 503, 1])
+})
+
+test('an attempt for whose answer there is no room teaches nothing of its provider, and the next one answers', async () => {
+  const lack: Step = {
+    do: 'throw',
+    thrown: createAnswerRoom(() => 0)
+      .enter('a')
+      .take(2 * 1024 * 1024),
+  }
+  const { run, reports } = await outcome([[lack], [say('a'), finish]])
+  expect(reports.map(({ outcome: reported }) => reported)).toEqual(['cancelled', 'ok'])
+  expect([run.log.asked, run.log.error]).toEqual([true, null])
 })
 
 describe('usage', () => {

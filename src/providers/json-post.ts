@@ -5,6 +5,7 @@ import { joinCohort, nextStage } from '../lib/cohort.ts'
 import { parseExact } from '../lib/exact-json.ts'
 import { parseExactInSteps } from '../lib/json-steps.ts'
 import { atOnce, inTurns, LARGE_BYTES, type Steps } from '../lib/steps.ts'
+import { WHOLE_BODY_MAX } from './answer-room.ts'
 import { takeInTurns } from './answer-turns.ts'
 import { unusable } from './classify-failure.ts'
 import { requireFewParts } from './parts-of-answer.ts'
@@ -13,9 +14,6 @@ import { retryHint } from './retry-hint.ts'
 import { joinedText, type PieceReader, type UpstreamResponse } from './upstream.ts'
 
 const ERROR_BODY_MAX = 64 * 1024
-
-/** The most bytes of a model's whole answer, which may contain pictures and sound. */
-const WHOLE_BODY_MAX = 64 * 1024 * 1024
 
 export type Body = string | Uint8Array<ArrayBuffer>
 
@@ -48,8 +46,6 @@ export const postJson = async (
     },
     body: sent,
     stream,
-    // Some upstreams answer with a stream although a whole answer was asked for; it is kept until it ends.
-    mostBytes: stream ? undefined : WHOLE_BODY_MAX,
     connection,
   })
   if (response.status === 200) return response
@@ -87,7 +83,7 @@ export const answerForm = async (
   }
   return {
     streams: EVENT_FIELD.test(beginning),
-    response: { ...response, pieces: () => again, text: (maxBytes) => joinedText(again, maxBytes) },
+    response: { ...response, pieces: () => again, text: (maxBytes, space) => joinedText(again, maxBytes, space) },
   }
 }
 
@@ -107,9 +103,9 @@ export interface WholeAnswer {
 export const readWholeAnswer = async (
   response: UpstreamResponse,
   { target }: Pick<Attempt, 'target'>,
-  { turn }: Pick<ProviderContext, 'turn'>,
+  { turn, answerSpace }: Pick<ProviderContext, 'turn' | 'answerSpace'>,
 ): Promise<WholeAnswer> => {
-  const text = await response.text(WHOLE_BODY_MAX)
+  const text = await response.text(WHOLE_BODY_MAX, answerSpace)
   await joinCohort()
   let body: unknown
   try {

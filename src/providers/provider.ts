@@ -8,6 +8,7 @@ import type { Part } from '../canonical/prompt.ts'
 import type { Warning } from '../canonical/warning.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Turn } from '../lib/steps.ts'
+import type { AnswerSpace } from './answer-room.ts'
 import type { LearntRoleRules } from './role-rules.ts'
 import type { Upstream, UpstreamRequest } from './upstream.ts'
 
@@ -58,6 +59,8 @@ export interface ProviderContext {
   readonly sending?: ((body: UpstreamRequest['body']) => void | Promise<void>) | undefined
   /** Fetches media that a request names by its address, if the operator allows that. */
   readonly loadMedia?: LoadMedia | undefined
+  /** Counts the bytes of a whole answer while they are kept. Absent: only the answer's own limit holds. */
+  readonly answerSpace?: AnswerSpace | undefined
   /** Absent: no maker is known. */
   readonly proofMakers?: ProofMakers | undefined
   /** Absent: no rules are remembered between requests. */

@@ -5,12 +5,12 @@ import { startFakeUpstream, type Script } from '../../test/support/fake-upstream
 import { GatewayError } from '../errors.ts'
 import { rejection } from '../storage/testing/rejection.ts'
 import { createReachability, probeNothing, type Reachability } from './reachability.ts'
-import { createUpstream, type UpstreamResponse } from './upstream.ts'
+import { createUpstream, keptPieces, type UpstreamResponse } from './upstream.ts'
 
 const provider = await startFakeUpstream()
 const IDLE_MS = 90_000
 
-const post = async (script: Script, mostBytes?: number) => {
+const post = async (script: Script) => {
   provider.script(script)
   const clock = createFakeClock()
   const connection = new AbortController()
@@ -21,7 +21,6 @@ const post = async (script: Script, mostBytes?: number) => {
     body: '{}',
     stream: true,
     connection,
-    mostBytes,
   })
   return { clock, connection, response }
 }
@@ -53,8 +52,8 @@ describe('pieces', () => {
     const { response, clock } = await post(async (exchange) => {
       await exchange.head(200)
       await exchange.piece('12345')
-    }, 9)
-    const pieces = response.pieces()
+    })
+    const pieces = keptPieces(response.pieces(), 9)
     expect(textOf(await pieces.next())).toBe('12345')
     const next = pieces.next()
     await provider.last.piece('67890')

@@ -8,6 +8,7 @@ import { joinCohort } from '../lib/cohort.ts'
 import { JsonBody } from '../lib/json-body.ts'
 import { UNLIMITED } from '../lib/json-limits.ts'
 import { LARGE_BYTES, type Steps } from '../lib/steps.ts'
+import type { AnswerSpace } from './answer-room.ts'
 import { isOwnLimit, noConnectionLeft } from './own-limits.ts'
 import { Unreached, type Reachability } from './reachability.ts'
 
@@ -25,8 +26,6 @@ export interface UpstreamRequest {
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | Uint8Array<ArrayBuffer>
   readonly stream: boolean
-  /** The most bytes of the answer's body; absent: no limit, since its reader does not keep the body. */
-  readonly mostBytes?: number | undefined
   /** Its signal ends the request, and the deadlines here abort it. It must not be used for another request. */
   readonly connection: AbortController
 }
@@ -52,8 +51,8 @@ export interface UpstreamResponse {
    * its pieces now keeps the connection for reuse, once its last bytes have come.
    */
   complete(patienceMs?: number): void
-  /** The whole body as text; throws `provider_unavailable` for more than `maxBytes`. */
-  text(maxBytes: number): Promise<string>
+  /** The whole body as text; throws `provider_unavailable` for more than `maxBytes`, and what `space` refuses with. */
+  text(maxBytes: number, space?: AnswerSpace): Promise<string>
   /** The body's first `maxBytes` as text; the rest stays unread. For bodies of errors, whose status says enough. */
   beginning(maxBytes: number): Promise<string>
 }
@@ -73,7 +72,7 @@ export interface Upstream {
 }
 
 export const createUpstream = (clock: Clock, timeouts: UpstreamTimeouts, reachability: Reachability | null = null): Upstream => ({
-  async post({ url, headers, body, stream, connection, mostBytes = Number.POSITIVE_INFINITY }) {
+  async post({ url, headers, body, stream, connection }) {
     const address = new URL(url)
     const cancelDeadline = clock.after(stream ? timeouts.streamHeadersMs : timeouts.wholeHeadersMs, () =>
       connection.abort(new GatewayError('timeout', 'The provider sent no response in time.')),
@@ -97,7 +96,7 @@ export const createUpstream = (clock: Clock, timeouts: UpstreamTimeouts, reachab
         return send(false)
       })
       reachability?.reached(address)
-      return responseOf(response, connection, clock, timeouts.idleMs, mostBytes)
+      return responseOf(response, connection, clock, timeouts.idleMs)
     } catch (thrown) {
       throw transportError(thrown, connection.signal)
     } finally {
@@ -132,7 +131,7 @@ const isReuseRace = (thrown: unknown, afterMs: number): boolean => {
   return (code === 'ECONNRESET' || code === 'EPIPE') && afterMs < REUSE_RACE_MS
 }
 
-const responseOf = (response: Response, connection: AbortController, clock: Clock, idleMs: number, mostBytes: number): UpstreamResponse => {
+const responseOf = (response: Response, connection: AbortController, clock: Clock, idleMs: number): UpstreamResponse => {
   const patience = createPatience(clock, () => connection.abort())
   const pieces = (): PieceReader => {
     const reader = response.body?.getReader()
@@ -140,7 +139,6 @@ const responseOf = (response: Response, connection: AbortController, clock: Cloc
       if (patience.began()) return
       connection.abort(new GatewayError('timeout', `The provider sent nothing for ${Math.round(idleMs / 1000)} seconds.`))
     })
-    let bytes = 0
     let ended = false
     const end = (): null => {
       ended = true
@@ -156,11 +154,7 @@ const responseOf = (response: Response, connection: AbortController, clock: Cloc
           if (!patience.began()) await joinCohort()
           const { done, value } = await patience.during(reader)
           silence.pause()
-          if (done) return end()
-          bytes += value.byteLength
-          if (bytes <= mostBytes) return value
-          connection.abort(tooLarge(mostBytes))
-          throw tooLarge(mostBytes)
+          return done ? end() : value
         } catch (thrown) {
           end()
           // A fault after a complete answer changes nothing (docs/contract/streams.md#ends), unless the client no longer wants the answer.
@@ -196,28 +190,44 @@ const responseOf = (response: Response, connection: AbortController, clock: Cloc
       body.close()
       return text + decoder.decode()
     },
-    async text(maxBytes) {
+    async text(maxBytes, space) {
       // A small body with a known length is read in one go, which costs less than a reader's loop; for a large one the loop splits the work
       // into many steps. A compressed answer, which was not asked for, does not show its length.
       const { headers } = response
       if (!headers.has('content-encoding') && Number(headers.get('content-length') ?? Number.NaN) <= Math.min(maxBytes, LARGE_BYTES))
         return readWhole(response, connection, clock, idleMs)
-      return joinedText(pieces(), maxBytes)
+      return joinedText(pieces(), maxBytes, space)
     },
   }
 }
 
-/** Throws `provider_unavailable` for more than `maxBytes`. */
-export const joinedText = async (pieces: PieceReader, maxBytes: number): Promise<string> => {
+/**
+ * The same pieces, for a reader that keeps them: throws `provider_unavailable` for more than `maxBytes`, and what `space` refuses with, and
+ * stops reading.
+ */
+export const keptPieces = (pieces: PieceReader, maxBytes: number, space?: AnswerSpace): PieceReader => {
+  let bytes = 0
+  return {
+    async next() {
+      const piece = await pieces.next()
+      if (piece === null) return null
+      bytes += piece.byteLength
+      const refusal = bytes > maxBytes ? tooLarge(maxBytes) : (space?.take(piece.byteLength) ?? null)
+      if (refusal === null) return piece
+      pieces.close()
+      throw refusal
+    },
+    close: pieces.close,
+  }
+}
+
+/** Throws what `keptPieces` throws. */
+export const joinedText = async (source: PieceReader, maxBytes: number, space?: AnswerSpace): Promise<string> => {
+  const pieces = keptPieces(source, maxBytes, space)
   const decoder = new TextDecoder()
   let text = ''
-  let bytes = 0
   try {
-    for (let piece = await pieces.next(); piece !== null; piece = await pieces.next()) {
-      bytes += piece.byteLength
-      if (bytes > maxBytes) throw tooLarge(maxBytes)
-      text += decoder.decode(piece, { stream: true })
-    }
+    for (let piece = await pieces.next(); piece !== null; piece = await pieces.next()) text += decoder.decode(piece, { stream: true })
   } finally {
     pieces.close()
   }

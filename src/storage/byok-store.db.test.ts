@@ -93,6 +93,20 @@ describeEachEngine('provider keys', (engine) => {
     for (const secret of ['sealed', 'wrapped']) expect(JSON.stringify(items)).not.toContain(secret)
   })
 
+  test('changed while its data key is wrapped anew keeps the new wrapping, and gets a new secret whole', async () => {
+    const { store, record, insert, workspaceId } = await open(engine)
+    const before = record('one')
+    await insert(before)
+    await store.rewrap({ ...before, wrappedDataKey: 'anew', kekId: 'second' })
+    expect(await store.replace({ ...before, label: 'a', updatedAt: T1 }, before, workspaceId, changedBy())).toBe(true)
+    const renamed = await store.get('one')
+    expect(renamed).toMatchObject({ label: 'a', sealedSecret: 'sealed', wrappedDataKey: 'anew', kekId: 'second' })
+    const secret = { version: 2, sealedSecret: 'other', wrappedDataKey: 'of other', kekId: 'first' }
+    const read = { ...before, label: 'a', updatedAt: T1 }
+    expect(await store.replace({ ...read, ...secret }, read, workspaceId, changedBy())).toBe(true)
+    expect(await store.get('one')).toMatchObject(secret)
+  })
+
   test('wrapped anew only as the version that was read', async () => {
     const { store, record, insert, workspaceId } = await open(engine)
     await insert(record('one'))

@@ -1,5 +1,5 @@
 /** Customers' own provider keys as stored: sealed, so nothing here can read them. */
-import type { Selectable, Transaction, Updateable } from 'kysely'
+import type { Selectable, Transaction } from 'kysely'
 
 import type { ByokUse } from '../contract/byok.ts'
 import type { Slice } from '../contract/paging.ts'
@@ -109,7 +109,7 @@ export const createByokStore = (database: Database): ByokStore => ({
 
   replace: (record, before, auditWorkspaceId, by) =>
     recordChange(database, by, record.updatedAt, async (transaction) => {
-      const row = await changeAsRead(transaction, before, toRow(record))
+      const row = await changeAsRead(transaction, before, record)
       return { result: row, audit: row ? audited('updated', auditWorkspaceId, before, record) : null }
     }),
 
@@ -149,15 +149,17 @@ export const createByokStore = (database: Database): ByokStore => ({
 /** More than anybody has; the work of a request must be bounded. */
 const IN_FORCE_MAX = 1000
 
-/** Fails if the record was changed since it was read, since one of two concurrent changes would be lost; a rewrap counts as a change. */
-const changeAsRead = async (transaction: Transaction<Schema>, before: ByokRecord, row: Updateable<ByokKeysTable>): Promise<boolean> => {
+/**
+ * Fails if the record was changed since it was read, since one of two concurrent changes would be lost. A rewrap is no such change: without
+ * a new secret, the secret and its data key stay as they are stored.
+ */
+const changeAsRead = async (transaction: Transaction<Schema>, before: ByokRecord, record: ByokRecord): Promise<boolean> => {
   const changed = await transaction
     .updateTable('byok_keys')
-    .set(row)
+    .set(record.version === before.version ? withoutSecret(record) : toRow(record))
     .where('id', '=', before.id)
     .where('version', '=', before.version)
     .where('updated_at', '=', before.updatedAt)
-    .where('kek_id', '=', before.kekId)
     .returning('id')
     .executeTakeFirst()
   return changed !== undefined
@@ -205,7 +207,17 @@ const toRecord = (row: Selectable<ByokKeysTable>): ByokRecord => ({
   updatedAt: row.updated_at,
 })
 
-const toRow = ({ use, ...record }: ByokRecord): Selectable<ByokKeysTable> => ({
+const toRow = (record: ByokRecord): Selectable<ByokKeysTable> => ({
+  ...withoutSecret(record),
+  sealed_secret: record.sealedSecret,
+  wrapped_data_key: record.wrappedDataKey,
+  kek_id: record.kekId,
+})
+
+const withoutSecret = ({
+  use,
+  ...record
+}: ByokRecord): Omit<Selectable<ByokKeysTable>, 'sealed_secret' | 'wrapped_data_key' | 'kek_id'> => ({
   id: record.id,
   workspace_id: record.workspaceId,
   provider: record.provider,
@@ -221,9 +233,6 @@ const toRow = ({ use, ...record }: ByokRecord): Selectable<ByokKeysTable> => ({
   allowed_user_ids: textOf(use.allowed_user_ids),
   allowed_api_key_hashes: textOf(use.allowed_api_key_hashes),
   version: record.version,
-  sealed_secret: record.sealedSecret,
-  wrapped_data_key: record.wrappedDataKey,
-  kek_id: record.kekId,
   created_at: record.createdAt,
   updated_at: record.updatedAt,
 })

@@ -83,8 +83,8 @@ describe('who wins', () => {
     }
   })
 
-  test('a word that is none of the three leaves it to the key and the server', async () => {
-    expect(await statuses({ ...PLAIN, ...asking('never') })).toEqual(new Set([200]))
-    expect(await statuses({ ...NEEDY, ...asking('never') })).toEqual(new Set([429]))
+  test('a word that is none of the three is a 400, for known clients too', async () => {
+    expect(await statuses({ ...PLAIN, ...asking('never') })).toEqual(new Set([400]))
+    expect(await statuses({ ...NEEDY, ...asking('never') })).toEqual(new Set([400]))
   })
 })

@@ -1,6 +1,7 @@
 /** Reports what an attempt shows about the health of its endpoint. */
 import { outputTokens } from '../../canonical/usage.ts'
 import { isGuardrailBlock } from '../../guardrails/detections.ts'
+import { isAnswerRoomLack } from '../../providers/answer-room.ts'
 import type { AttemptOutcome } from './attempt-outcome.ts'
 import { credentialFault, describesRequest, type FailedAttempt } from './failover.ts'
 import type { BegunAttempt } from './attempt-order.ts'
@@ -21,8 +22,8 @@ export const reportOf = (
   const retryAfterSeconds = failure?.error.retryAfterSeconds ?? null
   const reported = { firstTokenMs: firstMs, tokensPerSecond: null, retryAfterSeconds, startedMs, retry }
   if (stopped) return { ...reported, outcome: 'cancelled' }
-  // An endpoint that was not asked has shown nothing about its health.
-  if (failure?.zone === 'not-asked') return { ...reported, outcome: 'cancelled' }
+  // An endpoint that was not asked has shown nothing about its health, nor has one for whose answer there was no room here.
+  if (failure !== null && (failure.zone === 'not-asked' || isAnswerRoomLack(failure.error))) return { ...reported, outcome: 'cancelled' }
   // An answer that a guardrail withholds was still given by the provider.
   if (failure === null || isGuardrailBlock(failure.error)) return { ...reported, outcome: 'ok', tokensPerSecond: pace(outcome) }
   // A fault of one of several keys is neither a failure nor a success of the endpoint.

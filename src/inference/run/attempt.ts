@@ -5,6 +5,7 @@ import { errorRow, GatewayError } from '../../errors.ts'
 import { screening } from '../../guardrails/screen-output.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { nextStage } from '../../lib/cohort.ts'
+import type { AnswerRoom } from '../../providers/answer-room.ts'
 import { isConnectionLack } from '../../providers/own-limits.ts'
 import type { ProviderAdapter, ProviderContext, Target } from '../../providers/provider.ts'
 import type { ProviderRegistry } from '../../providers/registry.ts'
@@ -31,6 +32,8 @@ export interface AttemptParts {
   readonly context: ProviderContext
   readonly clock: Clock
   readonly routing: Pick<RoutingState, 'health'>
+  /** Absent: whole answers have no limit together. */
+  readonly answerRoom?: AnswerRoom | undefined
   /** A candidate that has sent no content after this many milliseconds is given up; a model may have its own limit. */
   readonly firstTokenMs: number
 }
@@ -62,6 +65,7 @@ export const attempt = async (
   let failure: Failure | null = null
   const outcome = log.begin(begun)
   const connection = admitted.connection.open()
+  const answerSpace = parts.answerRoom?.enter(provider.slug)
   const firstTokenMs = planned.model.firstTokenMs ?? parts.firstTokenMs
   let cancelDeadline = stream
     ? parts.clock.after(firstTokenMs, () => connection.abort(new GatewayError('timeout', `${provider.name} sent no content in time.`)))
@@ -95,7 +99,11 @@ export const attempt = async (
     const upstreamAttempt = { call, target: heldTarget(admitted, begun), number, connection, warn: log.warn }
     const screen = request.screenOutput?.()
     const screened = screen === undefined ? null : screening(screen, log, take, parts.context.turn)
-    await adapter(upstreamAttempt, watched(parts.context, admitted, planned), screened === null ? observed : screened.take)
+    await adapter(
+      upstreamAttempt,
+      watched({ ...parts.context, answerSpace }, admitted, planned),
+      screened === null ? observed : screened.take,
+    )
     const screenedRest = screened?.end()
     if (screenedRest !== undefined) await screenedRest
     log.succeed()
@@ -117,6 +125,7 @@ export const attempt = async (
     }
   } finally {
     cancelDeadline?.()
+    answerSpace?.free()
     parts.routing.health.end(planned.key, provider.slug, reportOf(admitted.connection.stopped, begun, outcome, failure))
   }
   return failure

@@ -1,0 +1,58 @@
+/** Providers whose whole answers are large, and do not end. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+
+import { infer } from '../support/calls.ts'
+import { say, startFakeUpstream } from '../support/fake-upstream.ts'
+import { type StartedService, until, useServices } from '../support/started-service.ts'
+
+const MIB = 1024 * 1024
+const services = useServices()
+const upstream = await startFakeUpstream()
+let service: StartedService
+const ends = Promise.withResolvers<void>()
+afterAll(() => ends.resolve())
+
+beforeAll(async () => {
+  service = await services.start({
+    config: `
+limits: { answer_bytes_in_flight: ${64 * MIB} }
+errors: { provider_failure: status }
+providers:
+  large: { dialects: [openai-chat], base_url: "${upstream.url}" }
+models:
+  large/one: { endpoints: [{ provider: large, model: up }] }
+`,
+  })
+})
+
+const heldBytes = async (): Promise<number> =>
+  Number(/^patchbay_whole_answer_bytes (\d+)$/m.exec(await (await fetch(`${service.url}/metrics`)).text())?.[1])
+
+const ask = (signal?: AbortSignal) =>
+  infer(service, { model: 'large/one', messages: [{ role: 'user', content: 'Hi' }] }, signal === undefined ? {} : { signal })
+
+test.each(['application/json', 'text/event-stream'])(
+  'whole answers that come as %s are bounded together: one too many is 503, short ones are served, and all room is given back',
+  async (type) => {
+    let begun = 0
+    upstream.script(async (exchange) => {
+      begun += 1
+      await exchange.head(200, { 'content-type': type })
+      const line = type === 'text/event-stream' ? `: ${'x'.repeat(MIB - 4)}\n\n` : ' '.repeat(MIB)
+      for (let sent = 0; sent < 50; sent += 1) await exchange.piece(line)
+      await Promise.race([ends.promise, exchange.gone])
+    })
+    const leaving = new AbortController()
+    const first = ask(leaving.signal).catch(() => null)
+    await until(async () => (await heldBytes()) === 49 * MIB, 'the first answer to be read')
+    const second = await ask()
+    expect([begun, second.status, second.json]).toMatchObject([2, 503, { error: { metadata: { reason: 'answer_bytes_in_flight' } } }])
+    expect(second.headers.get('retry-after')).toBe('2')
+    upstream.script(say('Hi.'))
+    expect((await ask()).status).toBe(200)
+    leaving.abort()
+    await first
+    await until(async () => (await heldBytes()) === 0, 'all room to be given back')
+  },
+  60_000,
+)
