@@ -85,7 +85,7 @@ describe('settings', () => {
   })
 
   test('arrive under the names of the dialect, zero and empty ones too', () => {
-    const { truncation: _t, include: _i, contextManagement: _c, safeguards: _s, ...carried } = EVERY
+    const { truncation: _t, include: _i, contextManagement: _c, safeguards: _s, compaction: _refused, ...carried } = EVERY
     const { sent, lost } = encode({ settings: settingsOf(carried), tools: [tool] }, { vendor: 'openrouter' })
     expect(lost).toEqual([])
     expect(sent).toMatchObject({
@@ -106,10 +106,15 @@ describe('settings', () => {
     })
   })
 
-  test('each has an outcome at every vendor: sent or reported, under the field that the client wrote', () => {
+  test('each has an outcome at every vendor: sent, reported or refused, under the field that the client wrote', () => {
     for (const vendor of ['acme', ...vendorsOf('chat').filter((slug) => slug !== 'openrouter')]) {
       for (const name of Object.keys(EVERY) as (keyof SettingValues)[]) {
-        const { sent, lost } = encode({ settings: settingsOf({ [name]: EVERY[name] }), tools: [tool] }, { vendor })
+        const settings = settingsOf({ [name]: EVERY[name] })
+        if (SETTING_OUTCOMES[name]['openai-chat'] === 'refused') {
+          expect(() => encode({ settings, tools: [tool] }, { vendor })).toThrow(`their.${name}`)
+          continue
+        }
+        const { sent, lost } = encode({ settings, tools: [tool] }, { vendor })
         const { sent: without } = encode({ tools: [tool] }, { vendor })
         const arrived = Object.keys(sent).length > Object.keys(without).length
         expect({ vendor, name, outcome: arrived || lost.includes(`their.${name}`) }).toEqual({ vendor, name, outcome: true })
