@@ -19,36 +19,7 @@ const CURL: ClientSnippet = {
 `,
 }
 
-const OPENAI_NODE: ClientSnippet = {
-  id: 'openai-node',
-  name: 'OpenAI SDK for JavaScript',
-  language: 'js',
-  text: `import OpenAI from 'openai'
-
-const client = new OpenAI({ baseURL: \`\${process.env.PATCHBAY_URL}/api/v1\`, apiKey: process.env.INFERENCE_KEY })
-const answer = await client.chat.completions.create({ model: 'gpt-5.4', messages: [{ role: 'user', content: 'Hello!' }] })
-console.log(answer.choices[0].message.content)
-`,
-}
-
-const ANTHROPIC_NODE: ClientSnippet = {
-  id: 'anthropic-node',
-  name: 'Anthropic SDK for JavaScript',
-  language: 'js',
-  text: `import Anthropic from '@anthropic-ai/sdk'
-
-const client = new Anthropic({ baseURL: \`\${process.env.PATCHBAY_URL}/api\`, authToken: process.env.INFERENCE_KEY })
-const answer = await client.messages.create({ model: 'claude-opus-4.8', max_tokens: 1000, messages: [{ role: 'user', content: 'Hello!' }] })
-console.log(answer.content.map((part) => part.text ?? '').join(''))
-`,
-}
-
-export const SNIPPETS: readonly ClientSnippet[] = [
-  CURL,
-  OPENAI_NODE,
-  ANTHROPIC_NODE,
-  ...KNOWN_CLIENTS.map(({ id, name, snippet }) => ({ id, name, ...snippet })),
-]
+export const SNIPPETS: readonly ClientSnippet[] = [CURL, ...KNOWN_CLIENTS.map(({ id, name, snippet }) => ({ id, name, ...snippet }))]
 
 export const snippetOf = (id: string | undefined): ClientSnippet => SNIPPETS.find((snippet) => snippet.id === id) ?? CURL
 

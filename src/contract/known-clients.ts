@@ -150,7 +150,39 @@ message = client.messages.create(model="claude-opus-4-8", max_tokens=500, messag
 print("".join(block.text for block in message.content if block.type == "text"))
 `,
     },
-    expect: ['Messages, on every model. The base URL has no /v1: the client adds it.', REAL_STATUS],
+    expect: ['Messages and its tool runner, on every model. The base URL has no /v1: the client adds it.', REAL_STATUS],
+  },
+  {
+    id: 'openai-node',
+    name: 'OpenAI SDK for JavaScript',
+    registry: 'npm',
+    packages: { openai: '6.49.0' },
+    snippet: {
+      language: 'js',
+      text: `import OpenAI from 'openai'
+
+const client = new OpenAI({ baseURL: \`\${process.env.PATCHBAY_URL}/api/v1\`, apiKey: process.env.INFERENCE_KEY })
+const answer = await client.chat.completions.create({ model: 'gpt-5.4', messages: [{ role: 'user', content: 'Hello!' }] })
+console.log(answer.choices[0].message.content)
+`,
+    },
+    expect: ['Chat Completions and Responses, on every model.', REAL_STATUS],
+  },
+  {
+    id: 'anthropic-node',
+    name: 'Anthropic SDK for JavaScript',
+    registry: 'npm',
+    packages: { '@anthropic-ai/sdk': '1.11.0' },
+    snippet: {
+      language: 'js',
+      text: `import Anthropic from '@anthropic-ai/sdk'
+
+const client = new Anthropic({ baseURL: \`\${process.env.PATCHBAY_URL}/api\`, authToken: process.env.INFERENCE_KEY })
+const answer = await client.messages.create({ model: 'claude-opus-4-8', max_tokens: 1000, messages: [{ role: 'user', content: 'Hello!' }] })
+console.log(answer.content.map((part) => part.text ?? '').join(''))
+`,
+    },
+    expect: ['Messages and its tool runner, on every model. The base URL has no /v1: the client adds it.', REAL_STATUS],
   },
   {
     id: 'langchain',

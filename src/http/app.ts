@@ -136,7 +136,8 @@ const apiRoutes = (parts: AppParts, listing = { ...parts, listed: createListedMo
   inferenceRoute('chat', parts),
   inferenceRoute('responses', parts),
   inferenceRoute('messages', parts),
-  countTokensRoute(parts.formats.messages, parts.answering.pipeline),
+  countTokensRoute('messages', { formats: parts.formats, pipeline: parts.answering.pipeline }),
+  countTokensRoute('responses', { formats: parts.formats, pipeline: parts.answering.pipeline }),
   embeddingsRoute(parts.answering.pipeline),
 
   presetsCreate('responses', parts),

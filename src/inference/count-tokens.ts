@@ -25,21 +25,29 @@ interface CountParts {
 }
 
 /** Throws the provider's failure. Only the first candidate is asked, because another one would count differently. */
-export const countTokens = async (
+export const countTokens = async (request: Planned, connection: AbortController, parts: CountParts): Promise<TokenCount> => {
+  const { call } = request
+  const { turn } = parts.context
+  if (turn !== undefined && call.body.searchable.length > LARGE_BYTES) await inTurns(call.readingPrompt(), turn)
+  else call.prompt()
+  const counted = await providersCount(request, connection, parts)
+  return counted === null ? { inputTokens: estimatedInputTokens(call), estimated: true } : { inputTokens: counted, estimated: false }
+}
+
+/** Null where the provider has no count. */
+const providersCount = async (
   request: Planned,
   connection: AbortController,
   { adapters, context, routing }: CountParts,
-): Promise<TokenCount> => {
+): Promise<number | null> => {
   const { call, plan, hidden } = request
-  if (context.turn !== undefined && call.body.searchable.length > LARGE_BYTES) await inTurns(call.readingPrompt(), context.turn)
-  else call.prompt()
   const [planned] = plan.attempts
   const counter = planned === undefined ? null : adapters.counterFor(dialectFor(planned.endpoint.provider, call.dialect))
-  if (planned === undefined || counter === null) return { inputTokens: estimatedInputTokens(call), estimated: true }
+  if (planned === undefined || counter === null) return null
   const credential = planned.customerKey ?? routing.credentials.pick(planned.endpoint.provider, new Set()) ?? { apiKey: null }
   const attempt = { call: callFor(request, planned), target: targetOf(planned, credential), number: 0, connection, warn: () => undefined }
   try {
-    return { inputTokens: await counter(attempt, context), estimated: false }
+    return await counter(attempt, context)
   } catch (thrown) {
     throw hideInError(asFailure(thrown), hidden)
   }

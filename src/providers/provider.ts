@@ -74,8 +74,8 @@ export interface ProviderContext {
  */
 export type ProviderAdapter = (attempt: Attempt, context: ProviderContext, take: TakeFrames) => Promise<void>
 
-/** Returns a provider's own count of a request's input tokens. Throws a GatewayError for every failure. */
-export type TokenCounter = (attempt: Attempt, context: ProviderContext) => Promise<number>
+/** Returns a provider's own count of a request's input tokens, and null where it has none. Throws a GatewayError for every failure. */
+export type TokenCounter = (attempt: Attempt, context: ProviderContext) => Promise<number | null>
 
 export type Media = Extract<Part, { type: 'image' | 'file' | 'video' }>
 

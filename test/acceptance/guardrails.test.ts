@@ -297,12 +297,13 @@ describe('who is bound', () => {
 })
 
 describe('every route to a model', () => {
-  test('count_tokens and embeddings are screened like the three interfaces', async () => {
+  test('the two counts of tokens and embeddings are screened like the three interfaces', async () => {
     await apply({ contentFilterBuiltins: [{ slug: 'email', action: 'block' }] })
     const message = { model: 'fake/one', max_tokens: 10, messages: [{ role: 'user', content: 'jane@example.com' }] }
     const counted = await infer(service, message, { path: '/messages/count_tokens' })
     expect(counted.status).toBe(403)
     expect(counted.json).toMatchObject({ type: 'error', error: { type: 'permission_error' } })
+    expect((await infer(service, { model: 'fake/one', input: 'jane@example.com' }, { path: '/responses/input_tokens' })).status).toBe(403)
     const before = upstream.exchanges.length
     expect((await infer(service, { model: 'fake/one', input: ['fine', 'jane@example.com'] }, { path: '/embeddings' })).status).toBe(403)
     expect(upstream.exchanges.length).toBe(before)

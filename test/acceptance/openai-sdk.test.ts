@@ -286,9 +286,13 @@ describe('responses', () => {
 })
 
 describe('models', () => {
-  test('list', async () => {
-    const ids = (await Array.fromAsync(client.models.list())).map(({ id }) => id)
-    expect(ids).toContain('sandbox/echo')
+  test('list, each model with all that OpenAI says of one', async () => {
+    const page = await client.models.list()
+    expect(page).toMatchObject({ object: 'list' })
+    for (const one of page.data) {
+      expect(one).toMatchObject({ object: 'model', owned_by: one.id.slice(0, one.id.indexOf('/')), created: expect.any(Number) })
+    }
+    expect(page.data.map(({ id }) => id)).toContain('sandbox/echo')
   })
 
   for (const id of ['sandbox/echo', 'sandbox/error/rate_limit_exceeded']) {

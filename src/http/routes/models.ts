@@ -22,7 +22,12 @@ import type { Model } from '../../models/model.ts'
 
 const retrievedModel = model.extend({ object: z.literal('model'), owned_by: z.string() }).meta({ id: 'RetrievedModel' })
 
-const modelList = z.object({ data: z.array(model), total_count: z.int(), links: z.object({ next: z.string().nullable() }) })
+const modelList = z.object({
+  object: z.literal('list'),
+  data: z.array(retrievedModel),
+  total_count: z.int(),
+  links: z.object({ next: z.string().nullable() }),
+})
 
 interface ModelParts {
   readonly models: Models
@@ -59,12 +64,19 @@ export const modelsList = (path: keyof typeof LISTS, { listed, clock }: ModelPar
     const selected = selectModels(all, wanted, clock.now()).map(({ resource }) => resource)
     if (headers.has('anthropic-version')) return jsonResponse(anthropicList(selected, query))
     const { offset, limit } = placePaging.read(query)
-    const data = selected.slice(offset, offset + limit)
+    const data = selected.slice(offset, offset + limit).map(withOpenaisMembers)
     const end = offset + data.length
     const next = data.length > 0 && end < selected.length ? `/api/v1${path}?${nextQuery(query, end)}` : null
-    const list = { data, total_count: selected.length, links: { next } }
+    const list = { object: 'list', data, total_count: selected.length, links: { next } }
     return jsonResponse(query.has('client_version') ? { ...list, models: data } : list)
   },
+})
+
+/** Typed clients of OpenAI's API refuse a model without these members. */
+const withOpenaisMembers = (found: ModelResource): z.infer<typeof retrievedModel> => ({
+  ...found,
+  object: 'model',
+  owned_by: found.id.slice(0, found.id.indexOf('/')),
 })
 
 /** The query of the next page: the same parameters with a new offset. */
@@ -128,7 +140,7 @@ export const modelsGet = (path: keyof typeof RETRIEVALS, parts: ModelParts): Rou
   async handle(request) {
     const found = await retrieve(request, parts)
     if (request.headers.has('anthropic-version')) return jsonResponse(anthropicModel(found))
-    return jsonResponse({ ...found, object: 'model', owned_by: found.id.slice(0, found.id.indexOf('/')) })
+    return jsonResponse(withOpenaisMembers(found))
   },
 })
 

@@ -3,10 +3,11 @@ import { passesAsWritten } from '../../canonical/call.ts'
 import { JsonBody } from '../../lib/json-body.ts'
 import { isObject, type JsonChanges } from '../../lib/json.ts'
 import type { Steps } from '../../lib/steps.ts'
-import { unusable } from '../classify-failure.ts'
+import { GatewayError } from '../../errors.ts'
 import { encoded } from '../encoded.ts'
 import { postJson } from '../json-post.ts'
 import type { Attempt, ProviderContext } from '../provider.ts'
+import type { UpstreamResponse } from '../upstream.ts'
 import { messagesUrl, ownHeaders } from './anthropic.ts'
 import { encodeAnthropicRequest } from './encode.ts'
 import { anthropicFailure } from './errors.ts'
@@ -26,23 +27,29 @@ const COUNTED: ReadonlySet<string> = new Set([
 
 const BODY_MAX = 64 * 1024
 
-/** Throws a GatewayError for every failure. */
-export const countAnthropicTokens = async (attempt: Attempt, context: ProviderContext): Promise<number> => {
-  const { target } = attempt
-  const response = await postJson(
-    {
-      url: `${messagesUrl(target.baseUrl)}/count_tokens`,
-      headers: ownHeaders(attempt),
-      body: await encoded(countedRequest(attempt), attempt, context),
-      stream: false,
-      failure: anthropicFailure,
-    },
-    attempt,
-    context,
-  )
-  const count = readCount(await response.text(BODY_MAX))
-  if (count === null) throw unusable(target, 'answered without a count.')
-  return count
+/**
+ * Null where the provider, such as a local server, speaks the dialect and has no such path: it answers 404, or 200 without a count.
+ * Throws a GatewayError for every other failure.
+ */
+export const countAnthropicTokens = async (attempt: Attempt, context: ProviderContext): Promise<number | null> => {
+  const response = await askForCount(attempt, context)
+  return response === null ? null : readCount(await response.text(BODY_MAX))
+}
+
+const askForCount = async (attempt: Attempt, context: ProviderContext): Promise<UpstreamResponse | null> => {
+  const request = {
+    url: `${messagesUrl(attempt.target.baseUrl)}/count_tokens`,
+    headers: ownHeaders(attempt),
+    body: await encoded(countedRequest(attempt), attempt, context),
+    stream: false,
+    failure: anthropicFailure,
+  }
+  try {
+    return await postJson(request, attempt, context)
+  } catch (thrown) {
+    if (thrown instanceof GatewayError && thrown.type === 'not_found') return null
+    throw thrown
+  }
 }
 
 function* countedRequest(attempt: Attempt): Steps<string | Uint8Array<ArrayBuffer>> {
@@ -67,6 +74,6 @@ const readCount = (text: string): number | null => {
     const body: unknown = JSON.parse(text)
     return isObject(body) && typeof body['input_tokens'] === 'number' ? body['input_tokens'] : null
   } catch {
-    return null // the caller reports it
+    return null // no JSON, and so no count
   }
 }

@@ -1,0 +1,90 @@
+/** The counts of a request's input (docs/contract/messages.md#counting, docs/contract/responses.md#counting), as the SDKs of both vendors ask for them. */
+import Anthropic from '@anthropic-ai/sdk'
+import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import OpenAI from 'openai'
+
+import { infer } from '../support/calls.ts'
+import { type Exchange, startFakeUpstream } from '../support/fake-upstream.ts'
+import { type StartedService, useServices } from '../support/started-service.ts'
+
+const services = useServices()
+const upstream = await startFakeUpstream()
+let service: StartedService
+let openai: OpenAI
+let anthropic: Anthropic
+
+beforeAll(async () => {
+  service = await services.start({
+    config: `providers: {
+  chat: { dialects: [openai-chat], base_url: "${upstream.url}", any_model: true },
+  messages: { dialects: [anthropic], base_url: "${upstream.url.slice(0, -'/v1'.length)}", any_model: true } }`,
+  })
+  openai = new OpenAI({ baseURL: `${service.url}/api/v1`, apiKey: service.inferenceKey, maxRetries: 0 })
+  anthropic = new Anthropic({ baseURL: `${service.url}/api`, apiKey: service.inferenceKey, maxRetries: 0 })
+})
+
+const counting = (exchange: Exchange): Promise<void> => exchange.answer(200, '{"input_tokens": 4711}')
+beforeEach(() => upstream.script(counting))
+
+const QUESTION = 'How many tokens are there?'
+const TOOL = {
+  type: 'function',
+  name: 'get_time',
+  description: 'Time.',
+  parameters: { type: 'object', properties: {} },
+  strict: false,
+} as const
+const byMessages = async (model: string): Promise<object> =>
+  await anthropic.messages.countTokens({ model, messages: [{ role: 'user', content: QUESTION }] })
+const byResponses = async (model: string): Promise<object> =>
+  await openai.responses.inputTokens.count({ model, input: QUESTION, instructions: 'Be exact.', tools: [TOOL] })
+
+const COUNTS = [
+  ['messages.countTokens()', byMessages, {}],
+  ['responses.inputTokens.count()', byResponses, { object: 'response.input_tokens' }],
+] as const
+
+describe.each(COUNTS)('%s', (_, count, members) => {
+  test("has the count of a provider that speaks Messages, of the request's own words", async () => {
+    expect(await count('messages/m')).toEqual({ ...members, input_tokens: 4711, estimated: false })
+    const { path, body } = upstream.exchanges.at(-1) as Exchange
+    expect(path).toBe('/v1/messages/count_tokens')
+    expect(JSON.stringify(body)).toContain(QUESTION)
+  })
+
+  test('is estimated at a provider of another dialect, which is not asked', async () => {
+    const before = upstream.exchanges.length
+    expect(await count('chat/m')).toEqual({ ...members, input_tokens: expect.any(Number), estimated: true })
+    expect(upstream.exchanges).toHaveLength(before)
+  })
+
+  test.each([
+    [404, '404 page not found'],
+    [404, '{"detail":"Not Found"}'],
+    [200, '{"error":"Unexpected endpoint or method. (POST /v1/messages/count_tokens)"}'],
+  ])('is estimated at a server that speaks Messages and has no such path: %d %s', async (status, text) => {
+    upstream.script((exchange) => exchange.answer(status, text))
+    expect(await count('messages/m')).toEqual({ ...members, input_tokens: expect.any(Number), estimated: true })
+  })
+
+  test('is the error of a provider that refuses the request', async () => {
+    upstream.script((exchange) =>
+      exchange.answer(400, '{"type":"error","error":{"type":"invalid_request_error","message":"messages.0: wrong"}}'),
+    )
+    const refusal: unknown = await count('messages/m').catch((thrown: unknown) => thrown)
+    expect(refusal).toMatchObject({ status: 400, message: expect.stringContaining('messages.0: wrong') })
+  })
+})
+
+test('responses/input_tokens refuses an unknown model and an earlier response as Responses refuses them', async () => {
+  const refused = await infer(service, { model: 'nobody/none', input: QUESTION }, { path: '/responses/input_tokens' })
+  expect(refused.status).toBe(404)
+  expect(refused.json).toMatchObject({ error: { code: 404 }, error_type: 'not_found' })
+  const earlier = await infer(
+    service,
+    { model: 'chat/m', input: QUESTION, previous_response_id: 'resp_1' },
+    { path: '/responses/input_tokens' },
+  )
+  expect(earlier.status).toBe(400)
+  expect(JSON.stringify(earlier.json)).toContain('previous_response_id')
+})
