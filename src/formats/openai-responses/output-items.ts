@@ -8,7 +8,8 @@ import type { ReasoningProof } from '../../canonical/reasoning.ts'
 import { sealProof } from '../../canonical/reasoning.ts'
 import { serverToolName } from '../../canonical/server-tool-name.ts'
 import type { ServerCall, ServerOutcome, ToolProgress } from '../../canonical/server-tools.ts'
-import type { JsonObject, JsonValue } from '../../lib/json.ts'
+import type { JsonBody } from '../../lib/json-body.ts'
+import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
 import { dialectId } from '../answer-parts.ts'
 import type { Block, BlockSink } from '../block-sequence.ts'
 import type { AnswerHead } from '../format.ts'
@@ -65,6 +66,7 @@ export class OutputItems implements BlockSink {
   /** The indices of the items of service tools that are running, by call id. */
   readonly #running = new Map<string, number>()
   readonly #asked: AskedContents
+  readonly #summarises: boolean
   #ranTools = false
   #item: OpenItem | null = null
   /** The kind of the open block within its item; null for a block that is the item. */
@@ -88,6 +90,7 @@ export class OutputItems implements BlockSink {
     this.#asked = new Set(
       Array.isArray(include) ? include.flatMap((name) => (typeof name === 'string' ? (serverToolName(name) ?? []) : [])) : [],
     )
+    this.#summarises = asksForSummary(head.request)
   }
 
   /** JSON texts of the finished items, and of tools that are still running. */
@@ -114,7 +117,7 @@ export class OutputItems implements BlockSink {
         this.#openPart('message', block.type)
         return
       case 'reasoning':
-        this.#openPart('reasoning', block.summary ? 'summary' : 'reasoning')
+        this.#openPart('reasoning', block.summary || this.#summarises ? 'summary' : 'reasoning')
         return
       case 'proof':
         this.#closeItem()
@@ -337,6 +340,15 @@ const TEXT_EVENTS: Readonly<Record<PartType, string>> = {
   refusal: 'refusal',
   reasoning: 'reasoning_text',
   summary: 'reasoning_summary_text',
+}
+
+/**
+ * True if the client asks for a summary of the thinking. Clients that do so, such as the AI SDK, read nothing else of it, and other vendors
+ * than OpenAI do not tell a summary from the thinking.
+ */
+const asksForSummary = (request: JsonBody): boolean => {
+  const reasoning = request.value('reasoning')
+  return isObject(reasoning) && [reasoning['summary'], reasoning['generate_summary']].some((word) => typeof word === 'string')
 }
 
 const partEvents = (type: PartType): string => (type === 'summary' ? 'reasoning_summary_part' : 'content_part')
