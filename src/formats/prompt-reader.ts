@@ -113,13 +113,17 @@ export const attachProofs = (parts: readonly Part[]): readonly Part[] => {
   const calls = new Set(parts.flatMap((part) => (part.type === 'tool-call' ? [part.id] : [])))
   // In the order of the calls: a provider may name calls of several turns alike.
   const proofs = new Map<string, ReasoningProof[]>()
+  const signed = new Set(
+    parts.flatMap((part) => (part.type === 'tool-call' && part.proof !== undefined ? [`${part.id} ${part.proof.data}`] : [])),
+  )
   for (const part of parts) {
     const id = part.type === 'reasoning' ? part.proof?.id : undefined
     if (part.type !== 'reasoning' || part.proof === undefined || id === undefined || !calls.has(id)) continue
     const { id: _, ...proof } = part.proof
-    const others = proofs.get(id)
-    if (others === undefined) proofs.set(id, [proof])
-    else others.push(proof)
+    const others = proofs.get(id) ?? []
+    proofs.set(id, others)
+    // A client may send a signature back twice: with its call, and among its thinking.
+    if (!signed.has(`${id} ${proof.data}`)) others.push(proof)
   }
   if (proofs.size === 0) return parts
   return parts.flatMap((part): readonly Part[] => {

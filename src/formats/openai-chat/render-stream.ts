@@ -7,6 +7,7 @@ import { endingOnce, errorMetadataMember, metadataMember, tierMember } from '../
 import { watchEnding } from '../ending.ts'
 import type { AnswerHead, AnswerTail, Echo, StreamRenderer } from '../format.ts'
 import { mergedUsage } from '../merged-usage.ts'
+import { signatureOfCall } from './call-signature.ts'
 import { annotation, fileAnnotation, image, logprobs } from './message-parts.ts'
 import { createReasoningDetails } from './reasoning-details.ts'
 import { relayChunks } from './relay-stream.ts'
@@ -140,8 +141,10 @@ class ChatStream implements StreamRenderer {
       case 'tool-call': {
         if (event.custom === true) return this.#customCall(event.index, event.id, event.name)
         this.#bareCalls.add(event.index)
-        const called = `"function":{"name":${JSON.stringify(event.name)},"arguments":""}`
-        return this.#chunk(`"tool_calls":[{"index":${event.index},"id":${JSON.stringify(event.id)},"type":"function",${called}}]`)
+        const { index, id, name, proof } = event
+        return this.#chunk(
+          `"tool_calls":[${JSON.stringify({ index, id, type: 'function', function: { name, arguments: '' }, ...signatureOfCall(proof) })}]`,
+        )
       }
       case 'tool-arguments':
         return event.json === '' ? '' : this.#arguments(event.index, event.json)

@@ -96,12 +96,15 @@ describe('thinking in a stream', () => {
     )
   })
 
-  test('the proof of a tool call is an encrypted detail with the id of the call, ahead of it', () => {
+  test('the proof of a tool call is an encrypted detail with the id of the call, ahead of it, and stands with the call as Google has it', () => {
     expect(render(call(0, 'a', GEMINI), args(0, '{}'), finish('tool_calls'))).toBe(
       delta(
         `"role":"assistant",${details('"type":"reasoning.encrypted","data":"CoYB/+==","id":"call_0","format":"google-gemini-v1","index":0')}`,
       ) +
-        delta('"tool_calls":[{"index":0,"id":"call_0","type":"function","function":{"name":"a","arguments":""}}]') +
+        delta(
+          '"tool_calls":[{"index":0,"id":"call_0","type":"function","function":{"name":"a","arguments":""},' +
+            '"extra_content":{"google":{"thought_signature":"CoYB/+=="}}}]',
+        ) +
         delta('"tool_calls":[{"index":0,"function":{"arguments":"{}"}}]') +
         ended('tool_calls') +
         LAST,

@@ -89,7 +89,8 @@ describe('an answer built from events', () => {
           '{"type":"reasoning.encrypted","data":"gAAAAB-_","id":"rs_theirs","format":"openai-responses-v1","index":1},' +
           '{"type":"reasoning.encrypted","data":"EmwK+/==","format":"anthropic-claude-v1","index":2},' +
           '{"type":"reasoning.encrypted","data":"CoYB/+==","id":"call_0","format":"google-gemini-v1","index":3}],' +
-          '"tool_calls":[{"id":"call_0","type":"function","function":{"name":"a","arguments":"{}"}}]',
+          '"tool_calls":[{"id":"call_0","type":"function","function":{"name":"a","arguments":"{}"},' +
+          '"extra_content":{"google":{"thought_signature":"CoYB/+=="}}}]',
         'tool_calls',
         'null',
       ),

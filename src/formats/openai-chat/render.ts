@@ -1,6 +1,7 @@
 /** Renders a whole chat completion (docs/contract/chat-completions.md#answer). */
 import { isLargeAnswer } from '../../canonical/answer-parts.ts'
 import { type Frame, type ModelEvent, PARAGRAPH_BREAK } from '../../canonical/event.ts'
+import type { ReasoningProof } from '../../canonical/reasoning.ts'
 import type { GatewayError } from '../../errors.ts'
 import { JsonTextError } from '../../lib/json-limits.ts'
 import { writeInSteps } from '../../lib/json-steps.ts'
@@ -9,6 +10,7 @@ import type { Steps } from '../../lib/steps.ts'
 import { errorMetadataMember, metadataMember, tierMember } from '../answer-parts.ts'
 import { watchEnding } from '../ending.ts'
 import type { AnswerHead, AnswerTail } from '../format.ts'
+import { signatureOfCall } from './call-signature.ts'
 import { annotation, fileAnnotation, image, logprobs } from './message-parts.ts'
 import { joinDetails, createReasoningDetails } from './reasoning-details.ts'
 import { relayAnswer } from './relay-answer.ts'
@@ -112,11 +114,12 @@ interface GatheredCall {
   readonly id: string
   readonly name: string
   readonly custom?: true
+  readonly proof?: ReasoningProof
   arguments: string
 }
 
 /** A call without arguments gets an empty object: clients parse the text as JSON without checking. */
-const toolCall = ({ id, name, custom, arguments: args }: GatheredCall): JsonObject =>
+const toolCall = ({ id, name, custom, proof, arguments: args }: GatheredCall): JsonObject =>
   custom === true
     ? { id, type: 'custom', custom: { name, input: args } }
-    : { id, type: 'function', function: { name, arguments: args === '' ? '{}' : args } }
+    : { id, type: 'function', function: { name, arguments: args === '' ? '{}' : args }, ...signatureOfCall(proof) }
