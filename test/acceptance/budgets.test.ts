@@ -110,7 +110,7 @@ describe('a spent limit', () => {
     const bodies: Record<string, object> = { ...REQUESTS, '/embeddings': { model: 'fake/one', input: 'Hello!' } }
     const names = routes.map((path) => path.replace(/^\/(api\/)?v1/, ''))
     // Counting tokens is free.
-    expect(new Set(names)).toEqual(new Set([...Object.keys(bodies), '/messages/count_tokens']))
+    expect(new Set(names)).toEqual(new Set([...Object.keys(bodies), '/messages/count_tokens', '/responses/input_tokens']))
     for (const [path, body] of Object.entries(bodies)) {
       const { status, text } = await infer(service, body as Record<string, unknown>, { key, path })
       expect([path, status, text.includes('service_key_limit')]).toEqual([path, 403, true])
