@@ -3,7 +3,7 @@ import type { JsonBody } from '../lib/json-body.ts'
 import { isAscii, octetsOf } from '../lib/octets.ts'
 import { atOnce, type Steps } from '../lib/steps.ts'
 import { type ConversationMedia, CONVERSATION_FIELDS, conversationMedia, mayHoldMedia, NO_MEDIA, plainName } from './conversation-media.ts'
-import { mostHundredths, wholeTokens } from './token-bound.ts'
+import { hundredthsOf, mostHundredths, wholeTokens } from './token-bound.ts'
 import { mayHoldStrayMedia, strayMedia } from './stray-media.ts'
 
 export interface InputSize extends Pick<ConversationMedia, 'images' | 'linked'> {
@@ -36,7 +36,10 @@ function* measuring(body: JsonBody, before: JsonBody | null): Steps<Measured> {
   let { characters, images, bytes, linked, pages, fileTokens } = NO_MEDIA
   const members = new Map<string, Member>()
   for (const key of body.keys) {
-    const member = memberOf(before, body, key) ?? { media: withoutTexts(yield* mediaIn(body, key)), hundredths: null }
+    const member = memberOf(before, body, key) ?? {
+      media: isPlain(body, key) ? NO_MEDIA : withoutTexts(yield* mediaIn(body, key)),
+      hundredths: null,
+    }
     members.set(key, member)
     const { media } = member
     characters += media.characters
@@ -77,6 +80,9 @@ const memberOf = (measured: JsonBody | null, other: JsonBody, key: string): Memb
 const withoutTexts = (media: ConversationMedia): ConversationMedia =>
   media.inline.length === 0 ? media : { ...media, inline: NO_MEDIA.inline }
 
+/** True for a number, a truth value or null, which most members are: none of them holds media. */
+const isPlain = (body: JsonBody, key: string): boolean => /^[^"[{]/.test(body.rawSearchable(key) ?? '')
+
 function* mediaIn(body: JsonBody, key: string): Steps<ConversationMedia> {
   const name = plainName(key)
   const raw = body.rawSearchable(key) ?? ''
@@ -93,11 +99,12 @@ export function* mostTextTokens(body: JsonBody): Steps<number> {
   if (size.textBytes > LOOKED_THROUGH_MAX) return size.textBytes
   const isHeldAsText = body.searchable.length < body.byteLength
   const octetsIn = (held: string): string => (isHeldAsText && !isAscii(held) ? octetsOf(Buffer.from(held)) : held)
-  let hundredths = yield* mostHundredths(octetsIn(body.searchableFrame))
+  let hundredths = hundredthsOf(octetsIn(body.searchableFrame))
   for (const [key, member] of members) {
     if (member.hundredths === null) {
-      const inline = member.media.characters === 0 ? [] : (yield* mediaIn(body, key)).inline
-      member.hundredths = yield* mostHundredths(octetsIn(body.rawSearchable(key) ?? ''), isOneOf(inline))
+      const octets = octetsIn(body.rawSearchable(key) ?? '')
+      member.hundredths =
+        member.media.characters === 0 ? hundredthsOf(octets) : yield* mostHundredths(octets, isOneOf((yield* mediaIn(body, key)).inline))
       yield
     }
     hundredths += member.hundredths

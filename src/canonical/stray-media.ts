@@ -3,8 +3,8 @@
  * Their text is also counted as text, because it is unknown whether and how a server reads them.
  */
 import { isObject } from '../lib/json.ts'
-import { lookForName } from '../lib/may-name.ts'
-import { testInSteps } from '../lib/search-steps.ts'
+import { lookForName, mayName } from '../lib/may-name.ts'
+import { isOnePiece, testInSteps } from '../lib/search-steps.ts'
 import type { Steps } from '../lib/steps.ts'
 import { type ConversationMedia, plainName } from './conversation-media.ts'
 
@@ -13,7 +13,9 @@ type Stray = Pick<ConversationMedia, 'images' | 'linked'>
 /** Returns true if this top-level member may hold media; `name` is in the form of `plainName`, `json` is the member's text. */
 export function* mayHoldStrayMedia(name: string, json: string): Steps<boolean> {
   if (OTHER_FIELDS.has(name)) return false
-  return isMediaName(name) || (yield* testInSteps(LINK_IN_JSON, json)) || (yield* lookForName(MEDIA_IN_JSON, json))
+  if (isMediaName(name)) return true
+  if (isOnePiece(json)) return LINK_IN_JSON.test(json) || mayName(MEDIA_IN_JSON, json)
+  return (yield* testInSteps(LINK_IN_JSON, json)) || (yield* lookForName(MEDIA_IN_JSON, json))
 }
 
 /** `name`: see `mayHoldStrayMedia`. */

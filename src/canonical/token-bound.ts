@@ -29,6 +29,9 @@ export function* mostHundredths(octets: string, isPassedOver: IsPassedOver = nul
   return sum
 }
 
+/** Like `mostHundredths`, for a text of at most 1 MiB that has nothing to pass over. */
+export const hundredthsOf = (octets: string): number => countPiece(octets, 0, null).sum
+
 /** Converts hundredths of a token to whole tokens, rounded up. */
 export const wholeTokens = (hundredths: number): number => Math.ceil(hundredths / TOKEN)
 

@@ -1,5 +1,5 @@
 /** Searches JSON text for names, so that only text that may contain them is parsed. True also if the text may spell a name with escapes. */
-import { testInSteps, wordPattern } from './search-steps.ts'
+import { isOnePiece, testInSteps, wordPattern } from './search-steps.ts'
 import type { Steps } from './steps.ts'
 
 export const mayName = (name: string | RegExp, json: string): boolean =>
@@ -7,6 +7,7 @@ export const mayName = (name: string | RegExp, json: string): boolean =>
 
 /** Like `mayName`, in steps, for text of any length. */
 export function* lookForName(name: RegExp, json: string): Steps<boolean> {
+  if (isOnePiece(json)) return mayName(name, json)
   return (yield* testInSteps(name, json)) || (yield* testInSteps(SPELT, json))
 }
 

@@ -8,9 +8,12 @@ const PIECE = 256 * 1024
 /** The most characters that a match has on either side of white space within it. */
 const REACH = 128
 
+/** True for a text that is searched in one step. Callers with many short texts search them without steps, which cost more than the search. */
+export const isOnePiece = (text: string): boolean => text.length <= PIECE
+
 /** Like `pattern.test`, in steps. Between the parts of a match there may be as much white space, and colons, as a body may have. */
 export function* testInSteps(pattern: RegExp, text: string): Steps<boolean> {
-  if (text.length <= PIECE) return pattern.test(text)
+  if (isOnePiece(text)) return pattern.test(text)
   for (let from = 0; from < text.length;) {
     const to = behindSpace(text, from + PIECE)
     if (pattern.test(text.slice(Math.max(0, from - REACH), to + REACH))) return true
