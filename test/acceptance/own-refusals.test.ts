@@ -70,14 +70,14 @@ test('a refusal of our own says nothing of the provider’s health', async () =>
   expect(data.endpoints.map(({ uptime_last_5m: uptime }) => uptime)).toEqual([null])
 })
 
-test('the header that chooses between the two is heeded where it names one of them', async () => {
+test('the header that chooses between the two names one of them in any case; any other word is a 400', async () => {
   const body = { model: 'm/full', ...PROMPT, provider: { only: ['full'] } }
   const strictly = await services.start({
     config: `errors: { provider_failure: status }\nproviders: { full: { dialects: [openai-chat], base_url: "http://127.0.0.1:${full.port}", api_key: k } }\nmodels: { m/full: { endpoints: [{ provider: full, model: up }] } }\n`,
   })
   const statusFor = async (value: string): Promise<number> =>
     (await infer(strictly, body, { headers: { 'x-service-provider-failure': value } })).status
-  expect([await statusFor('body'), await statusFor('nonsense'), await statusFor('STATUS')]).toEqual([200, 503, 503])
+  expect([await statusFor('body'), await statusFor('nonsense'), await statusFor('STATUS')]).toEqual([200, 400, 503])
 })
 
 describe('what no provider should have to refuse: 400 that names the field, and nobody is asked', () => {
