@@ -13,7 +13,7 @@ import type { Scope, ScopeSource } from './scope.ts'
 export interface Budgets extends ScopeSource {
   /** The budget of the broadest interval comes first. */
   list(workspaceId: string): Promise<readonly BudgetRecord[]>
-  /** Those of the given workspaces in whose budgets customers' own provider keys count. */
+  /** Returns the given workspaces in whose budgets customers' own provider keys count. */
   countingByok(workspaceIds: readonly string[]): Promise<ReadonlySet<string>>
   /** Throws `invalid_request` if a longer interval would not have the larger limit. */
   put(

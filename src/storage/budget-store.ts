@@ -33,7 +33,7 @@ interface PutBudgetOptions {
 export interface BudgetStore {
   /** The broadest interval first. */
   list(workspaceId: string): Promise<readonly BudgetRecord[]>
-  /** Those of the workspaces whose budgets count customers' own provider keys. */
+  /** Returns the given workspaces whose budgets count customers' own provider keys. */
   countingByok(workspaceIds: readonly string[]): Promise<ReadonlySet<string>>
   /**
    * Creates or changes the budget of that interval, after `check` has seen the others; if `check` throws, everything is

@@ -151,7 +151,7 @@ export const createGuardrailAssignmentStore = (database: Database): GuardrailAss
   },
 })
 
-/** Those of the given keys or users that belong to the workspace; its creator counts as a member. */
+/** Returns the given keys or users that belong to the workspace; its creator counts as a member. */
 const knownOf = async (
   transaction: Transaction<Schema>,
   workspaceId: string,

@@ -30,7 +30,7 @@ export interface SessionStore {
   ): Promise<SessionRecord | null>
   /** The session with one of these digests, if it is still valid. `live` and `list` also look only at valid sessions. */
   find(digests: readonly string[], now: string): Promise<SessionRecord | null>
-  /** Those of the ids that belong to valid sessions. */
+  /** Returns the given ids that belong to valid sessions. */
   live(ids: readonly string[], now: string): Promise<ReadonlySet<string>>
   /** The most recently opened first. */
   list(scope: SessionScope, now: string, limit: number): Promise<readonly SessionRecord[]>

@@ -29,7 +29,7 @@ const params = { id: workspaceRef }
 
 export interface WorkspaceRouteParts {
   readonly workspaces: Workspaces
-  /** Those of the workspaces whose budgets count customers' own provider keys. */
+  /** Returns the given workspaces whose budgets count customers' own provider keys. */
   readonly countingByok: (workspaceIds: readonly string[]) => Promise<ReadonlySet<string>>
   readonly figuresOf: FiguresOf
   readonly onceness: Onceness

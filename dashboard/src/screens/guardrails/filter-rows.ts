@@ -86,7 +86,7 @@ export type PatternFaults = ReadonlyMap<number, string>
 
 export const PATTERN_PATH = /(?:^|\.)content_filters\[(\d+)\]\.pattern$/
 
-/** Those faults in an error that belong to a row of the form. */
+/** Returns the faults in an error that belong to a row of the form. */
 export const patternFaults = (rows: readonly FilterRow[], thrown: unknown): PatternFaults => {
   if (!(thrown instanceof ApiError)) return new Map()
   const drafted = rows.filter(isDrafted)
