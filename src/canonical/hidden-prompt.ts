@@ -19,7 +19,7 @@ export interface HiddenPrompt extends HiddenTexts {
 
 /** This many consecutive characters of a text count as a quotation of it. */
 const PROMPT_RUN = 16
-const CREDENTIAL_RUN = 8
+export const CREDENTIAL_RUN = 8
 
 /** Returns a function that replaces the hidden texts, and quotations of them, in a text. */
 export const hiderOf = (hidden: HiddenTexts): ((text: string) => string) => {
