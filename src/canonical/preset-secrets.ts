@@ -52,13 +52,13 @@ const withTextsAt = (value: JsonValue, texts: readonly Pick<PresetSecret, 'path'
 }
 
 /** Returns a tool as its users may see it: without credentials, no matter who set them, and without hidden texts. */
-export const shownTool = (tool: JsonValue, hiddenTexts: readonly string[]): JsonValue => {
+export const shownTool = (tool: JsonValue, hiddenTexts: readonly string[], mark = HIDDEN_MARK): JsonValue => {
   const hidden = new Set(hiddenTexts)
   const found: PresetSecret[] = []
   findIn(tool, { path: [], inTool: true, found })
   return withTexts(
     tool,
-    found.filter(({ kind, value }) => kind === 'credential' || hidden.has(value)).map(({ path }) => ({ path, value: HIDDEN_MARK })),
+    found.filter(({ kind, value }) => kind === 'credential' || hidden.has(value)).map(({ path }) => ({ path, value: mark })),
   )
 }
 

@@ -12,7 +12,8 @@ export const generationContent = z
     workspace_id: z.string(),
     interface: z.enum(['chat', 'responses', 'messages']),
     request: free.nullable().meta({
-      description: 'The body as the client sent it, or as a guardrail left it where it replaced something; null where it is too large.',
+      description:
+        'The body as the client sent it, or as a guardrail left it if it replaced something, without the credentials of its tools; null if it is too large.',
     }),
     request_bytes: z.int(),
     request_cut: z.boolean().meta({ description: 'It has more than 2 MiB: `request_beginning` has the beginning of its text.' }),

@@ -21,8 +21,10 @@ beforeAll(async () => {
     config: `
 providers:
   good: { name: Good, dialects: [openai-chat], base_url: "${upstream.url}" }
+  native: { dialects: [openai-responses], base_url: "${upstream.url}" }
 models:
   fake/good: { endpoints: [{ provider: good, model: up }] }
+  fake/native: { endpoints: [{ provider: native, model: up }] }
 `,
   })
   upstream.script(say('the word that was answered'))
@@ -122,6 +124,20 @@ describe('where it does', () => {
     expect([data.request, data.request_cut, data.request_bytes > 3_000_000]).toEqual([null, true, true])
     expect(Buffer.byteLength(data.request_beginning)).toBeLessThanOrEqual(2 * 1024 * 1024)
     expect(data.request_beginning).toStartWith('{"model":"fake/good"')
+  })
+
+  test('the credentials that a request carries for its tools are not stored, however large the request is', async () => {
+    const server = { type: 'mcp', server_label: 'crm', server_url: 'https://mcp.example.com/sse', authorization: 'tools-own-secret' }
+    const tools = [{ ...server, headers: { 'X-Team': 'second-own-secret' } }]
+    upstream.script((exchange) => exchange.answer(400, '{}'))
+    const small = await contentOf(await ask('responses', { model: 'fake/native', tools }))
+    expect((small.json as { data: { request: object } }).data.request).toMatchObject({
+      tools: [{ ...server, authorization: '[redacted]', headers: { 'X-Team': '[redacted]' } }],
+    })
+    const large = await contentOf(await ask('responses', { model: 'fake/native', tools, instructions: 'x'.repeat(3_000_000) }))
+    const { request_beginning } = (large.json as { data: { request_beginning: string } }).data
+    expect(request_beginning).toContain('"authorization":"[redacted]"')
+    expect(request_beginning).not.toContain('own-secret')
   })
 
   test('401 without a key, 403 for a key that calls models and for a member, 404 for a key of another workspace', async () => {

@@ -2,13 +2,22 @@
 import { beforeAll, expect, test } from 'bun:test'
 
 import { type Answer, call, infer } from '../support/calls.ts'
+import { startFakeUpstream } from '../support/fake-upstream.ts'
 import { type StartedService, useServices } from '../support/started-service.ts'
 
 const services = useServices()
+const upstream = await startFakeUpstream()
 let service: StartedService
 
 beforeAll(async () => {
-  service = await services.start()
+  service = await services.start({
+    config: `
+providers:
+  native: { dialects: [openai-responses], base_url: "${upstream.url}" }
+models:
+  fake/native: { endpoints: [{ provider: native, model: up }] }
+`,
+  })
 })
 
 const BODY = {
@@ -51,6 +60,16 @@ test('with contents it is as if the body had been saved, the reading is audited,
   expect(draft.preset).toMatchObject({ designated_version: { version: 1 }, saved_version: { version: 2 } })
   const audit = (await call(service, 'GET', `/audit-log?object_type=generation_content&object_id=${id}`)).json as { data: object[] }
   expect(audit.data).toHaveLength(2)
+})
+
+test('a warning names the places of the credentials that are not stored with the contents', async () => {
+  await call(service, 'PATCH', '/workspaces/default', { body: { is_observability_io_logging_enabled: true } })
+  const tools = [{ type: 'mcp', server_label: 'crm', server_url: 'https://mcp.example.com/sse', authorization: 'own-secret' }]
+  upstream.script((exchange) => exchange.answer(400, '{}'))
+  const answer = await infer(service, { model: 'fake/native', input: 'Hi', tools }, { path: '/responses' })
+  const saved = await from('credentials', answer.headers.get('x-generation-id') ?? '')
+  expect(saved.status).toBe(200)
+  expect((saved.json as { warnings: string[] }).warnings).toContainEqual(expect.stringContaining('tools[0].authorization'))
 })
 
 test('a request that used a preset gives its merged settings, and no name of that preset as the model', async () => {

@@ -12,6 +12,7 @@ import { invalidField, validate } from '../../contract/validate.ts'
 import { inWorkspace } from '../../contract/workspace.ts'
 import { GatewayError } from '../../errors.ts'
 import { cutText } from '../../lib/cut-text.ts'
+import { missingCredentials } from '../../inference/own-credentials.ts'
 import { isoTimestamp } from '../../lib/clock.ts'
 import { readJsonObject } from '../../lib/json-body.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
@@ -92,7 +93,7 @@ const bodyOf = async (id: string, request: RouteRequest, parts: PresetFromGenera
   if (shape === undefined) throw invalidField('generation_id', 'Only requests with a conversation make presets.')
   const settings = isObject(record['settings']) ? record['settings'] : {}
   const sent = await contentOf(generation, request, parts)
-  if (sent !== null) return { shape, body: { ...sent, ...settings }, warnings: presetTexts(generation) }
+  if (sent !== null) return { shape, body: { ...sent, ...settings }, warnings: [...presetTexts(generation), ...credentialsOf(sent)] }
   const missing = leftOut.catch([]).parse(record['settings_left_out'])
   const also = missing.length === 0 ? '' : ` So are these settings: ${missing.join(', ')}.`
   return {
@@ -109,6 +110,14 @@ const presetTexts = ({ record }: StoredGeneration): readonly string[] =>
   typeof record['preset_slug'] === 'string'
     ? [`The request used the preset ${record['preset_slug']}, whose own system prompt is not taken.`]
     : []
+
+/** The credentials of tools are not stored with the contents. */
+const credentialsOf = (sent: JsonObject): readonly string[] => {
+  const places = missingCredentials(sent)
+  return places.length === 0
+    ? []
+    : [`The credentials of the request's tools are not stored. Set them in the preset before you use it: ${places.join(', ')}.`]
+}
 
 /** The content is read by somebody who manages the workspace, so the read is recorded in the audit log. */
 const contentOf = async (

@@ -14,6 +14,7 @@ import type { Admitted, Finished } from '../admitted.ts'
 import { answerHead, answerTail } from '../answer-head.ts'
 import { createContentRoom } from '../tracing/content-room.ts'
 import type { Planned } from '../stages.ts'
+import { withoutOwnCredentials } from '../own-credentials.ts'
 import { KeptAnswer } from './kept-answer.ts'
 
 export interface Contents {
@@ -122,11 +123,12 @@ const storedContent = async (
   }
 }
 
-/** The request as the client sent it; if a guardrail replaced something, the replaced version. */
+/** The request as the client sent it, without credentials; if a guardrail replaced something, the replaced version. */
 function* requestContent({ body, call, pipeline }: Planned): Steps<JsonObject> {
   const isReplaced = pipeline.some(({ type, data }) => type === 'guardrail' && data['action'] === 'redacted')
-  const asked = isReplaced ? call.body : body
-  const bytes = asked.byteLength
+  const sent = isReplaced ? call.body : body
+  const bytes = sent.byteLength
+  const asked = yield* withoutOwnCredentials(sent)
   if (bytes > REQUEST_MAX)
     return { request: null, request_beginning: asked.beginning(REQUEST_MAX), request_bytes: bytes, request_cut: true }
   return { request: yield* objectInSteps(asked.text), request_bytes: bytes, request_cut: false }

@@ -11,7 +11,7 @@ import { AnswerSoFar, type AttemptOutput } from './answer-so-far.ts'
 import type { AttemptOutcome } from './attempt-outcome.ts'
 import { countedUsage } from './bill.ts'
 import { hideInError } from '../hide-in-error.ts'
-import { hideOwnCredentials } from '../hide-own-credentials.ts'
+import { hideOwnCredentials } from '../own-credentials.ts'
 import { type Planned, strictError } from '../stages.ts'
 import { estimatedInputTokens } from './estimated-tokens.ts'
 
