@@ -14,7 +14,7 @@ import { mapInSteps, SCHEMA_UNITS, type Steps } from '../lib/steps.ts'
 import { hideWithin } from './hide-in-error.ts'
 
 /** Stands for a credential. */
-export const CREDENTIAL_MARK = '[redacted]'
+const CREDENTIAL_MARK = '[redacted]'
 
 /** The fields in which a client names servers, and what opens them. */
 const FIELDS = ['tools', 'mcp_servers']

@@ -3,11 +3,14 @@ import type { ProviderDialect } from '../canonical/provider-dialects.ts'
 import { anthropic } from './anthropic/anthropic.ts'
 import { countAnthropicTokens } from './anthropic/count-tokens.ts'
 import { bedrock } from './bedrock/bedrock.ts'
+import { countConverseTokens } from './bedrock/count-tokens.ts'
 import { factsOf } from './bedrock/model-facts.ts'
+import { countGoogleTokens } from './google/count-tokens.ts'
 import { google } from './google/google.ts'
 import { toolsSentAsFunctions } from './openai-chat/custom-tools.ts'
 import { embeddings } from './openai-chat/embeddings.ts'
 import { openaiChat } from './openai-chat/openai-chat.ts'
+import { countResponsesTokens } from './openai-responses/count-tokens.ts'
 import { openaiResponses } from './openai-responses/openai-responses.ts'
 import { namingCountedTools, namingTools, type ToolNaming } from './naming-tools.ts'
 import { knowingMakers } from './proof-makers.ts'
@@ -20,33 +23,44 @@ import { vendorOf } from './vendors.ts'
 
 const vendorsForm = ({ provider }: Target): ToolNameForm | null => vendorOf(provider).toolNames
 
-const ANTHROPIC_TOOLS: ToolNaming = { own: 'messages', formFor: () => DASHED }
-
-const ADAPTERS: Readonly<Record<ProviderDialect, ProviderAdapter>> = {
-  anthropic: knowingMakers(namingTools(settlingRoles(restoringTextCalls(anthropic, { own: 'messages' }), 'messages'), ANTHROPIC_TOOLS)),
-  bedrock: knowingMakers(namingTools(restoringTextCalls(bedrock), { own: null, formFor: (target) => factsOf(target).toolNames })),
-  google: namingTools(restoringTextCalls(google), { own: null, formFor: () => DASHED_WORD }),
-  'openai-chat': knowingMakers(
-    namingTools(
-      settlingRoles(restoringTextCalls(openaiChat, { own: 'chat', ownDeclared: toolsSentAsFunctions, makesThem: true }), 'chat'),
-      {
-        own: 'chat',
-        formFor: vendorsForm,
-      },
-    ),
-  ),
-  'openai-responses': namingTools(settlingRoles(restoringTextCalls(openaiResponses, { own: 'responses', makesThem: true }), 'responses'), {
+/** How the names of tools go out in each dialect. */
+const NAMING = {
+  anthropic: { own: 'messages', formFor: () => DASHED },
+  bedrock: { own: null, formFor: (target) => factsOf(target).toolNames },
+  google: { own: null, formFor: () => DASHED_WORD },
+  'openai-chat': { own: 'chat', formFor: vendorsForm },
+  'openai-responses': {
     own: 'responses',
     formFor: vendorsForm,
     namespacesFor: ({ provider }) => vendorOf(provider).toolNamespaces,
     builtInsFor: ({ provider }) => vendorOf(provider).builtInTools,
-  }),
-  sandbox: namingTools(sandboxProvider, { own: null, formFor: () => null }),
+  },
+  sandbox: { own: null, formFor: () => null },
+} as const satisfies Record<ProviderDialect, ToolNaming>
+
+const ADAPTERS: Readonly<Record<ProviderDialect, ProviderAdapter>> = {
+  anthropic: knowingMakers(namingTools(settlingRoles(restoringTextCalls(anthropic, { own: 'messages' }), 'messages'), NAMING.anthropic)),
+  bedrock: knowingMakers(namingTools(restoringTextCalls(bedrock), NAMING.bedrock)),
+  google: namingTools(restoringTextCalls(google), NAMING.google),
+  'openai-chat': knowingMakers(
+    namingTools(
+      settlingRoles(restoringTextCalls(openaiChat, { own: 'chat', ownDeclared: toolsSentAsFunctions, makesThem: true }), 'chat'),
+      NAMING['openai-chat'],
+    ),
+  ),
+  'openai-responses': namingTools(
+    settlingRoles(restoringTextCalls(openaiResponses, { own: 'responses', makesThem: true }), 'responses'),
+    NAMING['openai-responses'],
+  ),
+  sandbox: namingTools(sandboxProvider, NAMING.sandbox),
 }
 
-/** Dialects whose providers count tokens on request. */
+/** The dialects in which a provider can be asked for a count of tokens. */
 const COUNTERS: Readonly<Partial<Record<ProviderDialect, TokenCounter>>> = {
-  anthropic: namingCountedTools(countAnthropicTokens, ANTHROPIC_TOOLS),
+  anthropic: namingCountedTools(countAnthropicTokens, NAMING.anthropic),
+  bedrock: namingCountedTools(countConverseTokens, NAMING.bedrock),
+  google: namingCountedTools(countGoogleTokens, NAMING.google),
+  'openai-responses': namingCountedTools(countResponsesTokens, NAMING['openai-responses']),
 }
 
 export interface ProviderRegistry {

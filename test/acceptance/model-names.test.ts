@@ -5,13 +5,15 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { call, infer, savePreset } from '../support/calls.ts'
+import { startFakeUpstream } from '../support/fake-upstream.ts'
 import { type StartedService, useServices } from '../support/started-service.ts'
 
 const services = useServices()
+const openai = await startFakeUpstream()
 let service: StartedService
 beforeAll(async () => {
   service = await services.start({
-    env: { ANTHROPIC_API_KEY: 'k', OPENAI_API_KEY: 'k' },
+    env: { ANTHROPIC_API_KEY: 'k', OPENAI_API_KEY: 'k', OPENAI_BASE_URL: openai.url },
     config: 'models: { team/gpt-4.1: { endpoints: [{ provider: openai, model: fine-tuned }] } }\n',
   })
 })
@@ -120,7 +122,9 @@ describe('the same names elsewhere', () => {
   test('count_tokens', async () => {
     const count = (model: string) =>
       call(service, 'POST', '/messages/count_tokens', { key: service.inferenceKey, body: { model, messages: question.messages } })
-    expect((await count('gpt-5.4')).json).toMatchObject({ input_tokens: expect.any(Number), estimated: true })
+    openai.script((exchange) => exchange.answer(200, '{"input_tokens":7}'))
+    expect((await count('gpt-5.4')).json).toMatchObject({ input_tokens: 7, estimated: false })
+    expect(openai.exchanges.at(-1)?.body).toMatchObject({ model: 'gpt-5.4' })
     expect((await count('gpt-5.45')).status).toBe(404)
   })
 })

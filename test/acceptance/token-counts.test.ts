@@ -9,6 +9,8 @@ import { type StartedService, useServices } from '../support/started-service.ts'
 
 const services = useServices()
 const upstream = await startFakeUpstream()
+/** The address without the version of an API. */
+const ROOT = upstream.url.slice(0, -'/v1'.length)
 let service: StartedService
 let openai: OpenAI
 let anthropic: Anthropic
@@ -17,7 +19,10 @@ beforeAll(async () => {
   service = await services.start({
     config: `providers: {
   chat: { dialects: [openai-chat], base_url: "${upstream.url}", any_model: true },
-  messages: { dialects: [anthropic], base_url: "${upstream.url.slice(0, -'/v1'.length)}", any_model: true } }`,
+  messages: { dialects: [anthropic], base_url: "${ROOT}", any_model: true },
+  responses: { dialects: [openai-responses], base_url: "${upstream.url}", any_model: true, api_key: sk-key },
+  gemini: { dialects: [google], base_url: "${ROOT}", any_model: true, api_key: google-key },
+  bedrock: { dialects: [bedrock], base_url: "${ROOT}", any_model: true, api_key: bedrock-key } }`,
   })
   openai = new OpenAI({ baseURL: `${service.url}/api/v1`, apiKey: service.inferenceKey, maxRetries: 0 })
   anthropic = new Anthropic({ baseURL: `${service.url}/api`, apiKey: service.inferenceKey, maxRetries: 0 })
@@ -39,6 +44,36 @@ const byMessages = async (model: string): Promise<object> =>
 const byResponses = async (model: string): Promise<object> =>
   await openai.responses.inputTokens.count({ model, input: QUESTION, instructions: 'Be exact.', tools: [TOOL] })
 
+/** The providers of other dialects that count. */
+const ELSEWHERE: Readonly<Record<string, { path: string; authorization: string; answer: string; members: readonly string[] }>> = {
+  'responses/gpt-5': {
+    path: '/v1/responses/input_tokens',
+    authorization: 'Bearer sk-key',
+    answer: '{"object":"response.input_tokens","input_tokens":4711}',
+    members: ['model', 'input'],
+  },
+  'gemini/gemini-3-pro': {
+    path: '/v1beta/models/gemini-3-pro:countTokens',
+    authorization: 'google-key',
+    answer: '{"totalTokens":4711,"promptTokensDetails":[{"modality":"TEXT","tokenCount":4711}]}',
+    members: ['generateContentRequest', 'model', 'contents'],
+  },
+  'bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0': {
+    path: '/model/anthropic.claude-sonnet-4-5-20250929-v1%3A0/count-tokens',
+    authorization: 'Bearer bedrock-key',
+    answer: '{"inputTokens":4711}',
+    members: ['input', 'converse', 'messages'],
+  },
+}
+
+/** The names of the members of a request, and of the objects that wrap it. */
+const membersOf = (body: unknown): readonly string[] =>
+  Object.entries(body as object).flatMap(([name, value]) =>
+    ['generateContentRequest', 'input', 'converse'].includes(name) && !Array.isArray(value) && typeof value === 'object'
+      ? [name, ...membersOf(value)]
+      : [name],
+  )
+
 const COUNTS = [
   ['messages.countTokens()', byMessages, {}],
   ['responses.inputTokens.count()', byResponses, { object: 'response.input_tokens' }],
@@ -56,6 +91,32 @@ describe.each(COUNTS)('%s', (_, count, members) => {
     const before = upstream.exchanges.length
     expect(await count('chat/m')).toEqual({ ...members, input_tokens: expect.any(Number), estimated: true })
     expect(upstream.exchanges).toHaveLength(before)
+  })
+
+  test.each(Object.keys(ELSEWHERE))('has the count of %s, of the request in its own words', async (model) => {
+    const { path, authorization, answer, members: expected } = ELSEWHERE[model] as (typeof ELSEWHERE)[string]
+    upstream.script((exchange) => exchange.answer(200, answer))
+    expect(await count(model)).toEqual({ ...members, input_tokens: 4711, estimated: false })
+    const asked = upstream.exchanges.at(-1) as Exchange
+    expect(asked.path).toBe(path)
+    expect(Object.values(asked.headers)).toContain(authorization)
+    expect(membersOf(asked.body)).toEqual(expect.arrayContaining([...expected]))
+    expect(JSON.stringify(asked.body)).toContain(QUESTION)
+    expect(JSON.stringify(asked.body)).not.toMatch(/max_?(?:output_?)?tokens|"stream"|"store"/i)
+  })
+
+  test.each(Object.keys(ELSEWHERE).flatMap((model) => [400, 403, 404].map((status) => [model, status] as const)))(
+    'is estimated where %s does not count such a request: %d',
+    async (model, status) => {
+      upstream.script((exchange) => exchange.answer(status, '{"message":"The provided model does not support counting tokens."}'))
+      expect(await count(model)).toEqual({ ...members, input_tokens: expect.any(Number), estimated: true })
+    },
+  )
+
+  test.each(Object.keys(ELSEWHERE))('is the error of %s if it is overloaded', async (model) => {
+    upstream.script((exchange) => exchange.answer(503, '{"message":"Come back later."}'))
+    const refusal: unknown = await count(model).catch((thrown: unknown) => thrown)
+    expect((refusal as { status: number }).status).toBeGreaterThanOrEqual(500)
   })
 
   test.each([

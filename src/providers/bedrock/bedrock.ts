@@ -28,10 +28,9 @@ const EVENT_STREAM = 'application/vnd.amazon.eventstream'
 
 export const bedrock: ProviderAdapter = async (attempt, context, take) => {
   const { call, target, connection } = attempt
-  // Converse takes only bytes, and no web addresses.
   const stream = call.stream && !answersWhole(attempt)
-  const loaded = await withLoadedMedia(await withUnescapedMedia(attempt, context), context.loadMedia, () => true)
-  const url = `${target.baseUrl.replace(/\/+$/, '')}/model/${encodeURIComponent(target.upstreamModel)}/${stream ? 'converse-stream' : 'converse'}`
+  const loaded = await withLoadedBytes(attempt, context)
+  const url = `${modelUrl(target)}/${stream ? 'converse-stream' : 'converse'}`
   const encoding = encoded(encodeConverseRequest(loaded), attempt, context)
   const body = encoding instanceof Promise ? await encoding : encoding
   const headers = {
@@ -65,6 +64,13 @@ export const bedrock: ProviderAdapter = async (attempt, context, take) => {
     await takeWhole(whole, context, take, (frames) => void frames.push(wholeFrame(whole, decoder, target)))
   }
 }
+
+export const modelUrl = ({ baseUrl, upstreamModel }: Target, model = upstreamModel): string =>
+  `${baseUrl.replace(/\/+$/, '')}/model/${encodeURIComponent(model)}`
+
+/** Converse takes only bytes, and no web addresses. */
+export const withLoadedBytes = async (attempt: Attempt, context: ProviderContext): Promise<Attempt> =>
+  await withLoadedMedia(await withUnescapedMedia(attempt, context), context.loadMedia, () => true)
 
 const streamed = async (
   response: UpstreamResponse,

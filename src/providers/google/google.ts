@@ -22,8 +22,8 @@ export const google = jsonAdapter((attempt, context) => {
   const { call, target } = attempt
   return {
     dialect: null,
-    url: addressOf(target, call.stream),
-    headers: target.apiKey === null ? {} : { 'x-goog-api-key': target.apiKey },
+    url: `${modelUrl(target)}:${call.stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
+    headers: keyHeader(target),
     body: bodyOf(attempt, context),
     failure: googleFailure,
     // A proxy that loses the query answers with a list of chunks instead of events.
@@ -32,21 +32,30 @@ export const google = jsonAdapter((attempt, context) => {
   }
 })
 
-const bodyOf = async (attempt: Attempt, context: ProviderContext): Promise<Body> => {
+const bodyOf = async (attempt: Attempt, context: ProviderContext): Promise<Body> =>
+  encoded(encodeGoogleRequest(await withReadableMedia(attempt, context)), attempt, context)
+
+/** The same attempt with the media in a form that Google reads. */
+export const withReadableMedia = async (attempt: Attempt, context: ProviderContext): Promise<Attempt> => {
   const model = geminiModel(attempt.target.upstreamModel)
   const unescaped = await withUnescapedMedia(attempt, context, malformedData)
-  const loaded = await withLoadedMedia(unescaped, context.loadMedia, ({ url }) => !isReadByGoogle(url, model))
-  return encoded(encodeGoogleRequest(loaded), attempt, context)
+  return await withLoadedMedia(unescaped, context.loadMedia, ({ url }) => !isReadByGoogle(url, model))
 }
 
-const addressOf = ({ baseUrl, upstreamModel, unlisted }: Target, stream: boolean): string => {
-  const base = baseUrl.replace(/\/+$/, '')
+export const keyHeader = ({ apiKey }: Target): Readonly<Record<string, string>> => (apiKey === null ? {} : { 'x-goog-api-key': apiKey })
+
+export const modelUrl = (target: Target): string => {
+  const base = target.baseUrl.replace(/\/+$/, '')
   const versioned = /\/v1(?:alpha|beta)?$/.test(base) ? base : `${base}/v1beta`
-  // The name of a tuned model that the operator lists includes its collection. A name from a client is always that of a plain model.
-  const [name, ofOperator] = [upstreamModel.replace(/^models\//, ''), unlisted !== true && upstreamModel.includes('/')]
-  const model = ofOperator ? upstreamModel.split('/').map(encodeURIComponent).join('/') : `models/${encodeURIComponent(name)}`
-  return `${versioned}/${model}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`
+  return `${versioned}/${pathOf(target).map(encodeURIComponent).join('/')}`
 }
+
+/** The name of the model with its collection, as it stands in a body. */
+export const resourceOf = (target: Target): string => pathOf(target).join('/')
+
+/** The name of a tuned model that the operator lists includes its collection. A name from a client is always that of a plain model. */
+const pathOf = ({ upstreamModel, unlisted }: Target): readonly string[] =>
+  unlisted !== true && upstreamModel.includes('/') ? upstreamModel.split('/') : ['models', upstreamModel.replace(/^models\//, '')]
 
 const chunkReader = (target: Target): EventReader => {
   const decoder = createGoogleDecoder(target.modelId)

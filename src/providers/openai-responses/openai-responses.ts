@@ -19,14 +19,19 @@ export const openaiResponses = jsonAdapter((attempt, context) => {
   const { target } = attempt
   return {
     dialect: 'responses',
-    url: `${target.baseUrl}/responses`,
-    headers: target.apiKey === null ? {} : { authorization: `Bearer ${target.apiKey}` },
+    url: responsesUrl(target),
+    headers: keyHeader(target),
     body: encoded(responsesWire(attempt), attempt, context),
     failure: responsesFailure,
     events: (native) => eventReader(target, native),
     whole: (answer, native, frames) => readWhole(answer, target, native, frames),
   }
 })
+
+export const responsesUrl = ({ baseUrl }: Target): string => `${baseUrl}/responses`
+
+export const keyHeader = ({ apiKey }: Target): Readonly<Record<string, string>> =>
+  apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }
 
 /** `native`: the client speaks this dialect and asked for a stream, so events can be passed on as they are. */
 const eventReader = (target: Target, native: boolean): EventReader => {
