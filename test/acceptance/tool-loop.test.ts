@@ -50,8 +50,13 @@ const toolCalls = (calls: readonly Called[], at: number): Json[] =>
   calls.map(({ name, json = '{}' }, index) => ({ index, id: `call_${at}_${index}`, type: 'function', function: { name, arguments: json } }))
 
 /** Answers with calls, or with text: whole or as a stream. */
-const speak = async (exchange: Exchange, content: string, calls: readonly Called[], at: number): Promise<void> => {
-  const finish = calls.length > 0 ? 'tool_calls' : 'stop'
+const speak = async (
+  exchange: Exchange,
+  content: string,
+  calls: readonly Called[],
+  at: number,
+  finish = calls.length > 0 ? 'tool_calls' : 'stop',
+): Promise<void> => {
   const head = { id: 'chatcmpl-1', created: 1, model: 'a' }
   const tools = calls.length > 0 ? { tool_calls: toolCalls(calls, at) } : {}
   if (exchange.body.stream === true) {
@@ -413,6 +418,19 @@ describe('limits', () => {
       expect(choices(asked())).toEqual(['auto', 'none'])
       expect(wire(answer).service_metadata['warnings']).toMatchObject([{ code: 'tool_call_after_limit' }])
       expect(await recordOf(answer)).toMatchObject({ steps: 1, stopped_by: 'max_tool_calls', finish_reason: 'stop' })
+    },
+  )
+
+  test.each(DIALECTS.flatMap((dialect) => [false, true].map((stream) => [dialect, stream] as const)))(
+    '%s: a turn that the provider withholds ends the answer, and none of its calls runs (stream: %p)',
+    async (dialect, stream) => {
+      first.script((exchange) => speak(exchange, 'I will look.', [SEARCH, CLOCK], 0, 'content_filter'))
+      const [asked, searches] = [watching(), engine.exchanges.length]
+      const answer = await ask({ stream }, { dialect })
+      expect(answer.status).toBe(200)
+      expect(asked()).toHaveLength(1)
+      expect(engine.exchanges.length - searches).toBe(0)
+      expect(await recordOf(answer)).toMatchObject({ steps: 0, stopped_by: 'model', finish_reason: 'content_filter' })
     },
   )
 

@@ -120,7 +120,7 @@ class ToolLoop {
       }
       this.#report.said(turn)
       const { frames, refusals } = this.#unwrap(turn)
-      const hasCalls = !isFinal && turn.serverCalls.length > 0
+      const hasCalls = !isFinal && !isWithheld(turn) && turn.serverCalls.length > 0
       const ended = hasCalls ? await this.#runTools(turn.serverCalls, refusals, turn.clientCalls > 0) : []
       await this.#deliver([...turn.held, ...frames])
       if (!hasCalls && !this.#isPaused(turn)) return this.#end(turn)
@@ -355,10 +355,10 @@ class ToolLoop {
   }
 
   async #end(turn: ModelTurn): Promise<null> {
-    if (this.#isFinal && this.#report.stoppedBy !== 'client_tool' && turn.serverCalls.length > 0) this.#admitted.log.lose(AFTER_LIMIT)
+    const leavesOut = isWithheld(turn) || (this.#isFinal && this.#report.stoppedBy !== 'client_tool')
+    if (leavesOut && turn.serverCalls.length > 0) this.#admitted.log.lose(AFTER_LIMIT)
     this.#report.stoppedBy ??= turn.clientCalls > 0 ? 'client_tool' : 'model'
-    const reason = turn.clientCalls > 0 ? 'tool_calls' : turn.finish?.reason === 'tool_calls' ? 'stop' : (turn.finish?.reason ?? 'stop')
-    await this.#finish(reason, turn.finish?.native ?? null)
+    await this.#finish(reasonOf(turn), turn.finish?.native ?? null)
     return null
   }
 
@@ -368,6 +368,15 @@ class ToolLoop {
     this.#admitted.log.observe(frames)
     await this.#deliver(frames)
   }
+}
+
+/** The provider withheld the rest of the turn: its calls may be cut off, and the model is not to go on. */
+const isWithheld = ({ finish }: ModelTurn): boolean => finish?.reason === 'content_filter'
+
+const reasonOf = (turn: ModelTurn): FinishReason => {
+  if (turn.clientCalls > 0 && !isWithheld(turn)) return 'tool_calls'
+  const said = turn.finish?.reason ?? 'stop'
+  return said === 'tool_calls' ? 'stop' : said
 }
 
 /** The maximum number of times that an answer continues after its provider paused it. */
