@@ -128,6 +128,25 @@ describe('answers', () => {
     }
   }
 
+  test('a model has every member that typed clients require, with its limits', async () => {
+    const answer = await fetch(`${service.url}/v1/models/sandbox%2Fecho`, {
+      headers: { 'x-api-key': service.inferenceKey, 'anthropic-version': '2023-06-01' },
+    })
+    expect(await answer.json()).toEqual({
+      type: 'model',
+      id: 'sandbox/echo',
+      display_name: expect.any(String),
+      created_at: expect.stringMatching(/^\d{4}-.*Z$/),
+      lifecycle: 'active',
+      deprecated_at: null,
+      retires_at: null,
+      line: null,
+      max_input_tokens: 1_000_000,
+      max_tokens: null,
+      capabilities: null,
+    })
+  })
+
   test('NotFoundError: retrieve of a model that is not there', async () => {
     expect(await thrownBy(() => clientAt('').models.retrieve('sandbox/never'))).toBeInstanceOf(Anthropic.NotFoundError)
   })

@@ -92,11 +92,19 @@ const anthropicList = (models: readonly ModelResource[], query: URLSearchParams)
   return { data: items.map(anthropicModel), has_more: hasMore, first_id: items[0]?.id ?? null, last_id: items.at(-1)?.id ?? null }
 }
 
-const anthropicModel = ({ id, name, created }: ModelResource): object => ({
+/** Typed clients require every member of Anthropic's. A model that is listed can be called, so it is active. */
+const anthropicModel = ({ id, name, created, context_length, top_provider }: ModelResource): object => ({
   type: 'model',
   id,
   display_name: name,
   created_at: new Date(created * 1000).toISOString(),
+  lifecycle: 'active',
+  deprecated_at: null,
+  retires_at: null,
+  line: null,
+  max_input_tokens: context_length,
+  max_tokens: top_provider.max_completion_tokens,
+  capabilities: null,
 })
 
 export const modelsCount = ({ listed, clock }: ModelParts): Route => ({
