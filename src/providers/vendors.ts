@@ -162,6 +162,8 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
         'mcp_servers',
         'context_management',
         'safeguards',
+        'compaction',
+        'inference_geo',
       ],
     }),
   ],
