@@ -26,6 +26,21 @@ export const NO_COST: Cost = {
   customersNanos: 0,
 }
 
+/** The vendor says exactly what it charged; the computed cost only says how that divides into prompt and output. */
+export const chargedAs = (cost: Cost, chargedNanos: number): Cost => {
+  const { upstreamInputNanos: input, upstreamOutputNanos: output } = cost
+  const share = input + output === 0 ? 0 : input / (input + output)
+  const inputNanos = Math.round(chargedNanos * share)
+  return {
+    ...cost,
+    totalNanos: chargedNanos,
+    isKnown: true,
+    upstreamNanos: chargedNanos,
+    upstreamInputNanos: inputNanos,
+    upstreamOutputNanos: chargedNanos - inputNanos,
+  }
+}
+
 /** With a customer's own provider key the provider charges the customer, and this service charges nothing. */
 export const atCustomersCost = (cost: Cost): Cost => ({
   ...cost,

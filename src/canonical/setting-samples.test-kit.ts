@@ -35,6 +35,7 @@ const KNOWN: { readonly [Name in SettingName]?: SettingValues[Name] } = {
   include: ['file_search_call.results'],
   contextManagement: {},
   compaction: { type: 'summarize' },
+  inferenceGeo: 'us',
   webSearchOptions: { search_context_size: 'low' },
   safeguards: [],
   imageConfig: { aspect_ratio: '16:9' },

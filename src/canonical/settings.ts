@@ -48,6 +48,8 @@ export const SETTINGS = {
   contextManagement: z.unknown(),
   /** The answer is to be a summary of the conversation, in Anthropic's own form, and nothing else. */
   compaction: z.unknown(),
+  /** The only geography in which the model may run. */
+  inferenceGeo: text,
   webSearchOptions: z.unknown(),
   safeguards: z.unknown(),
   imageConfig: z.unknown(),

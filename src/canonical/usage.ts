@@ -20,6 +20,8 @@ export interface Usage {
   readonly reportedCostNanos: number | null
   /** The service tier that served the request: as the provider names it, or, in a bill, as we do; null if unknown. */
   readonly servedTier: string | null
+  /** The geography in which the provider says that it answered; null if it names none. */
+  readonly inferenceGeo: string | null
   /** The provider reported nothing, or an impossible count, for the input or the output; the plausible part is a lower bound. */
   readonly unreportedInput: boolean
   readonly unreportedOutput: boolean
@@ -49,6 +51,7 @@ export const NO_USAGE: Usage = {
   webSearches: 0,
   reportedCostNanos: null,
   servedTier: null,
+  inferenceGeo: null,
   unreportedInput: false,
   unreportedOutput: false,
   estimated: false,
@@ -100,6 +103,7 @@ export const addedUsage = (first: Usage, second: Usage): Usage => ({
   reportedCostNanos:
     first.reportedCostNanos === null || second.reportedCostNanos === null ? null : first.reportedCostNanos + second.reportedCostNanos,
   servedTier: second.servedTier,
+  inferenceGeo: second.inferenceGeo,
   unreportedInput: first.unreportedInput || second.unreportedInput,
   unreportedOutput: first.unreportedOutput || second.unreportedOutput,
   estimated: first.estimated || second.estimated,

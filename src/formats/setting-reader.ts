@@ -47,6 +47,7 @@ const SETTLED: { readonly [Name in SettingName]?: (value: SettingValues[Name]) =
   stop: (sequences) => spokenStops(sequences),
   logprobs: (wanted) => (wanted ? true : undefined),
   outputModalities: (kinds) => (kinds.every((kind) => kind === 'text') ? undefined : kinds),
+  inferenceGeo: (geography) => (geography === 'global' ? undefined : geography),
   truncation: (mode) => (mode === 'disabled' ? undefined : mode),
   // An empty name counts as none, since some providers refuse it.
   user: (name) => (name === '' ? undefined : name),

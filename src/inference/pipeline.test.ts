@@ -361,13 +361,12 @@ describe('failover', () => {
     expect(reports.map((report) => report.outcome)).toEqual(['cancelled', 'rate-limited', 'ok'])
   })
 
-  test('never more than four attempts, keys included', async () => {
-    const { attempts, failure } = await outcome(
-      Array.from({ length: 4 }, () => [fail('rate_limit_exceeded')]),
-      { keys: 3 },
-    )
-    expect(attempts.map(({ target }) => target.apiKey)).toEqual(['a-key-1', 'a-key-2', 'a-key-3', 'b-key-1'])
-    expect(failure?.type).toBe('rate_limit_exceeded')
+  test('keys that are set aside for their first fault do not count as attempts', async () => {
+    const limited = Array.from({ length: 6 }, () => [fail('rate_limit_exceeded')])
+    const { attempts, batches } = await outcome([...limited, [say('c'), finish]], { keys: 3 })
+    const expected = ['a-key-1', 'a-key-2', 'a-key-3', 'b-key-1', 'b-key-2', 'b-key-3', 'c-key-1']
+    expect(attempts.map(({ target }) => target.apiKey)).toEqual(expected)
+    expect(batches).toEqual(['c', 'finish'])
   })
 
   test('every attempt is reported to the health of its endpoint, once', async () => {

@@ -44,6 +44,11 @@ test('input by bytes and output by its maximum, at the prices of the endpoint', 
   expect(most(PROMPT, [at({ prompt: 1, completion: 10 })], 50)).toBe(500 * 1000 + 50 * 10_000)
 })
 
+test('the dearest geography is held, since the account of the provider may have one of its own', () => {
+  const endpoint = at({ prompt: 1, completion: 10, request: 1, inference_geo: { eu: 0.9, us: 1.1 } })
+  expect(most(PROMPT, [endpoint], 50)).toBe(1_000_000_000 + 1_100_000)
+})
+
 test('a request without a maximum holds the default, but no more than the endpoint gives', () => {
   expect(most(PROMPT, [at({ prompt: 0, completion: 1 })])).toBe(1000 * 1000)
   expect(most(PROMPT, [at({ prompt: 0, completion: 1 }, 300)])).toBe(300 * 1000)

@@ -201,15 +201,16 @@ const costNanos = (weighed: Weighed, output: number, { model, endpoint }: Asked,
   const costs = endpointsThatMayServe(model, endpoint, work.premiumTier).map((serving) => {
     const prices = serving.prices ?? assumedPrices
     const rates = dearest(prices, input, size.mediaBytes + size.linked > 0)
-    return (
-      tokenCostNanos(input, weighed.marksCache ? rates.cached : rates.prompt) * passes +
-      feeOf(weighed, prices) +
-      work.searches * nanosOf(prices.web_search ?? 0) +
-      tokenCostNanos(output * answers, rates.completion) * passes
-    )
+    const tokens =
+      tokenCostNanos(input, weighed.marksCache ? rates.cached : rates.prompt) + tokenCostNanos(output * answers, rates.completion)
+    return Math.ceil(tokens * dearestFactor(prices)) * passes + feeOf(weighed, prices) + work.searches * nanosOf(prices.web_search ?? 0)
   })
   return Math.max(...costs)
 }
+
+/** The account at the provider may have a geography of its own, so that of the request does not bound the price. */
+const dearestFactor = ({ inference_geo: factors }: PriceEntry): number =>
+  factors === undefined ? 1 : Math.max(1, ...Object.values(factors))
 
 /** Shorter conversations are not compacted: docs.claude.com, "Compaction at a token threshold". */
 const COMPACTED_TOKENS_MIN = 50_000

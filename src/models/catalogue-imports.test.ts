@@ -64,6 +64,13 @@ describe('imported prices', () => {
     expect(priceOf(build([same]), 'acme/one').prices).toEqual({ prompt: 1, completion: 2, cache_read: 0.1 })
   })
 
+  test('that differ leave the fee of a search and the factors of geographies, which lists do not have', () => {
+    const kept = { web_search: 0.01, inference_geo: { us: 1.1 } }
+    const shipped = { ...catalogue, models: { 'acme/one': model('acme', 'one', { prompt: 1, completion: 2, cache_read: 0.1, ...kept }) } }
+    const models = buildModels(shipped, { providers: {}, models: {} }, { X_API_KEY: 'secret' }, [], [cheaper])
+    expect(priceOf(models, 'acme/one').prices).toEqual({ prompt: 0.5, completion: 1, ...kept })
+  })
+
   test('the last import wins, in whatever order they are read', () => {
     const later = list(
       'hosted',

@@ -76,8 +76,17 @@ const withNews = (known: EndpointEntry, reported: EndpointEntry): EndpointEntry 
   prices: newPrices(known.prices, reported.prices),
 })
 
-/** If a list agrees on input and output, the other known prices are kept; if it does not, it replaces all of them. */
-const newPrices = (known: PriceEntry | undefined, reported: PriceEntry | undefined): PriceEntry | undefined =>
-  known !== undefined && reported !== undefined && known.prompt === reported.prompt && known.completion === reported.completion
-    ? { ...known, ...reported }
-    : (reported ?? known)
+/**
+ * If a list agrees on input and output, the other known prices are kept; if it does not, it replaces all prices of tokens. What does not
+ * follow from those, the fee of a search and the factors of geographies, is kept unless the list has its own.
+ */
+const newPrices = (known: PriceEntry | undefined, reported: PriceEntry | undefined): PriceEntry | undefined => {
+  if (known === undefined || reported === undefined) return reported ?? known
+  if (known.prompt === reported.prompt && known.completion === reported.completion) return { ...known, ...reported }
+  const { web_search: search, inference_geo: geographies } = known
+  return {
+    ...(search === undefined ? {} : { web_search: search }),
+    ...(geographies === undefined ? {} : { inference_geo: geographies }),
+    ...reported,
+  }
+}

@@ -17,6 +17,15 @@ test('every shipped endpoint has prices, and no source is newer than as_of', () 
   expect(catalogue.sources.filter(({ dated }) => dated !== undefined && dated > catalogue.as_of)).toEqual([])
 })
 
+test('every shipped model that its vendor lets search the web has a price of a search', () => {
+  const unpriced = endpoints.filter(({ provider, prices }) => SEARCHING.has(provider) && prices?.web_search === undefined)
+  // These models take no search tool.
+  expect(unpriced.map(({ model }) => model).filter((name) => !/^gpt-4\.1-nano$|embedding/.test(name))).toEqual([])
+})
+
+/** The vendors whose searches the service passes on and whose prices are public. */
+const SEARCHING: ReadonlySet<string> = new Set(['anthropic', 'google', 'openai'])
+
 test('no model id and no provider slug is written twice: JSON would silently keep the last', () => {
   const text = readFileSync(new URL('catalogue-data.json', import.meta.url), 'utf8')
   for (const key of [...Object.keys(catalogue.models), ...Object.keys(catalogue.providers)])

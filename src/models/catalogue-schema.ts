@@ -100,6 +100,13 @@ export const priceEntry = z
     completion_audio: dollarsPerMillion('output audio tokens; the price of completion when absent').optional(),
     completion_image: dollarsPerMillion('output image tokens; the price of completion when absent').optional(),
     web_search: z.number().min(0).optional().meta({ description: 'US dollars per web search that the provider runs; 0 when absent.' }),
+    inference_geo: z
+      .record(z.string().regex(/^[a-z]{2,16}$/), z.number().min(0).max(10))
+      .optional()
+      .meta({
+        description: 'Factors on the prices of tokens, by the geography in which the provider says that it answered; 1 for any other.',
+        examples: [{ us: 1.1 }],
+      }),
     tiers: z
       .array(priceTier)
       .min(1)

@@ -45,6 +45,15 @@ test('sound, pictures and searches have prices of their own, and none of their t
   expect(costOf(usage, { prompt: 1, completion: 2 }).totalNanos).toBe(200_000)
 })
 
+test('the factor of a geography holds for all tokens of an answer from there, and for no fee', () => {
+  const prices = { prompt: 1, completion: 2, cache_read: 0.1, request: 0.001, web_search: 0.01, inference_geo: { us: 1.1 } }
+  const counts = { inputFresh: 100, inputCacheRead: 1000, output: 50, webSearches: 1, compaction: usageOf({ output: 100 }) }
+  // (100×1 + 1000×0.1 + 50×2 + 100×2) × 1.1 = 550 millionths of a dollar, and 11 thousandths of fees
+  expect(costOf(usageOf({ ...counts, inferenceGeo: 'us' }), prices).totalNanos).toBe(11_550_000)
+  for (const inferenceGeo of ['global', 'eu', null])
+    expect(costOf(usageOf({ ...counts, inferenceGeo }), prices).totalNanos).toBe(11_500_000)
+})
+
 test('a cache price that is not told is the price of fresh input, never zero', () => {
   expect(costOf(usageOf({ inputCacheRead: 10, inputCacheWrite1h: 10 }), { prompt: 2, completion: 8 }).totalNanos).toBe(40_000)
 })

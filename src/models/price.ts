@@ -24,23 +24,25 @@ export const costOf = (usage: Usage, prices: PriceEntry | null, inputImages = 0)
   // An unknown cache price is that of fresh input: an omission never makes anything free.
   const cacheWrite = rates.cache_write ?? rates.prompt
   const audio = Math.min(usage.inputAudio, usage.inputFresh)
-  const input =
+  const factor = usage.inferenceGeo === null ? 1 : (prices.inference_geo?.[usage.inferenceGeo] ?? 1)
+  const read =
     tokenCostNanos(usage.inputFresh - audio, rates.prompt) +
     tokenCostNanos(audio, prices.audio ?? rates.prompt) +
     tokenCostNanos(usage.inputCacheRead, rates.cache_read ?? rates.prompt) +
     tokenCostNanos(usage.inputCacheWrite5m, cacheWrite) +
-    tokenCostNanos(usage.inputCacheWrite1h, rates.cache_write_1h ?? cacheWrite) +
-    inputImages * nanosOf(prices.image ?? 0)
+    tokenCostNanos(usage.inputCacheWrite1h, rates.cache_write_1h ?? cacheWrite)
+  const input = Math.round(read * factor) + inputImages * nanosOf(prices.image ?? 0)
   const spoken = Math.min(usage.outputAudio, usage.output)
   const drawn = Math.min(usage.outputImage, usage.output - spoken)
-  const output =
+  const written =
     tokenCostNanos(usage.output - spoken - drawn, rates.completion) +
     tokenCostNanos(spoken, prices.completion_audio ?? rates.completion) +
     tokenCostNanos(drawn, prices.completion_image ?? rates.completion) +
     tokenCostNanos(usage.outputReasoning, rates.reasoning ?? rates.completion)
+  const output = Math.round(written * factor)
   const fees = nanosOf(prices.request ?? 0) + usage.webSearches * nanosOf(prices.web_search ?? 0)
   const { compaction } = usage
-  const beside = compaction === null ? null : costOf(compaction, { ...prices, request: 0 })
+  const beside = compaction === null ? null : costOf({ ...compaction, inferenceGeo: usage.inferenceGeo }, { ...prices, request: 0 })
   const total = Math.min(input + output + fees + (beside?.totalNanos ?? 0), TOTAL_MAX)
   return {
     totalNanos: total,

@@ -6,11 +6,15 @@ import { isObject, type JsonValue } from '../lib/json.ts'
 import type { FieldMeaning } from '../request-fields/field.ts'
 import { fieldOf, fieldsWhere, meaningsOf } from '../request-fields/request-fields.ts'
 import type { EditableFields } from './editable-fields.ts'
+import { lossesTo } from './losses.ts'
 import type { Attempt, Target } from './provider.ts'
 
 export type RuleContext = Pick<Attempt, 'call' | 'target' | 'warn'>
 
-/** Leaves out, with a warning, each field that this service's interface knows and the provider is not known to accept. */
+/**
+ * Leaves out, with a warning, each field that this service's interface knows and the provider is not known to accept. Throws
+ * `invalid_request` for a field without which the answer would be one that the client must not get.
+ */
 export const keepAccepted = (
   fields: EditableFields,
   dialect: ClientDialect,
@@ -26,6 +30,8 @@ export const keepAccepted = (
     // The removed tools were reported already.
     if (saysNothing(name, value) || (toolsGo && name === 'tool_choice')) continue
     const field = fields.reported(name)
+    if (meaningsOf(row).some((meaning) => INDISPENSABLE.has(meaning)))
+      lossesTo(warn).refuse(field, `${target.upstreamModel} of ${target.providerName} cannot do this.`)
     warn({
       code: 'unsupported_field',
       field,
@@ -33,6 +39,9 @@ export const keepAccepted = (
     })
   }
 }
+
+/** Without the one the answer is no summary, without the other it may come from anywhere. */
+const INDISPENSABLE: ReadonlySet<FieldMeaning> = new Set(['compaction', 'inferenceGeo'])
 
 /** Fields that no provider has to accept, or that have rules of their own. */
 const OWN_RULES: ReadonlySet<FieldMeaning> = new Set([
@@ -67,6 +76,7 @@ const DEFAULTS: Readonly<Record<string, JsonValue>> = {
   repetition_penalty: 1,
   logprobs: false,
   service_tier: 'auto',
+  inference_geo: 'global',
   tool_choice: 'none',
   parallel_tool_calls: true,
   verbosity: 'medium',

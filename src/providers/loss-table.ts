@@ -63,6 +63,8 @@ export const SETTING_OUTCOMES: Readonly<Record<SettingName, Readonly<Record<Tran
   contextManagement: row('D D D D D'),
   // Without it the answer is no summary, and would take the place of the conversation.
   compaction: row('R R R R R'),
+  // The data may not leave the geography, and no other dialect can promise that.
+  inferenceGeo: row('R R K R R'),
   webSearchOptions: row('K M M M D'),
   safeguards: row('D D D D D'),
   imageConfig: row('K D D M D'),

@@ -68,6 +68,8 @@ export interface Vendor {
   /** Has tools that take free text. */
   readonly customTools: boolean
   readonly webSearch: 'openrouter:web_search' | 'web_search_options' | 'enable_search' | null
+  /** Its answers say exactly what it charges for them (decisions/0146). */
+  readonly reportsCharge: boolean
   /** Null if the vendor has no embeddings. */
   readonly embeddings: EmbeddingWords | null
 }

@@ -55,6 +55,7 @@ const UNKNOWN: Vendor = {
   refusedFields: [],
   customTools: false,
   webSearch: null,
+  reportsCharge: false,
   embeddings: { names: {}, accepts: new Set(['dimensions', 'encoding_format', 'input_type', 'user']) },
 }
 
@@ -162,6 +163,8 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
         'mcp_servers',
         'context_management',
         'safeguards',
+        'compaction',
+        'inference_geo',
       ],
     }),
   ],
@@ -172,10 +175,11 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
   // Azure OpenAI v1 reference, "Authentication": a key goes in api-key. Its base URL may carry ?api-version=.
   ['azure', vendor({ ...OPENAI, keyHeader: 'api-key' })],
 
-  // openrouter.ai/docs: "Reasoning tokens", "Prompt caching"; the @openrouter/sdk package's ChatRequest and ResponsesRequest.
+  // openrouter.ai/docs: "Reasoning tokens", "Prompt caching", "Usage accounting"; the @openrouter/sdk package's ChatRequest and ResponsesRequest.
   [
     'openrouter',
     vendor({
+      reportsCharge: true,
       chat: [
         ...LOCAL.chat,
         'top_a',
@@ -276,6 +280,7 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
   [
     'xai',
     vendor({
+      reportsCharge: true,
       chat: [...USUAL, ...TOKEN_CHANCES, 'n', 'service_tier', 'metadata', 'prompt_cache_key'],
       responses: [...RESPONSES, 'temperature', 'top_p', 'top_logprobs'],
       builtInTools: false,
@@ -343,6 +348,7 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
   [
     'perplexity',
     vendor({
+      reportsCharge: true,
       chat: [...BASIC, ...PENALTIES, 'top_k', 'web_search_options'],
       outputLimits: OLDER_LIMIT,
       streamOptions: false,

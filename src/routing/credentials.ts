@@ -22,7 +22,8 @@ export type CredentialFault = 'refused' | 'limited'
 export interface Credentials {
   /** The first working key that is not in `skip`; if none works, the one whose rest ends first; null if all are skipped. */
   pick(provider: Provider, skip: ReadonlySet<number>): Credential | null
-  report(provider: Provider, credential: Credential, fault: CredentialFault, retryAfterSeconds: number | null): void
+  /** True if the key was in use until now, and rests from now on. */
+  report(provider: Provider, credential: Credential, fault: CredentialFault, retryAfterSeconds: number | null): boolean
   /** The keys that rest according to this node, to report to other nodes. */
   found(): CredentialNews[]
   /** Takes the keys that rest on other nodes, replacing the earlier reports. */
@@ -89,7 +90,7 @@ export const createCredentials = (parts: { clock: Clock; onRefused: (provider: s
       return best?.credential ?? null
     },
     report({ slug }, { apiKey, index }, fault, retryAfterSeconds) {
-      if (apiKey === null) return
+      if (apiKey === null) return false
       const name = nameOf(slug, apiKey)
       // If no other key is left, a resting key is tried anyway; its refusal is already known and raises no new alarm.
       const isNews = restsUntil(name) === 0
@@ -97,6 +98,7 @@ export const createCredentials = (parts: { clock: Clock; onRefused: (provider: s
       resting.set(name, clock.monotonicMs() + restMs)
       if (fault === 'refused') refused.set(name, clock.now())
       if (fault === 'refused' && isNews) onRefused(slug, index)
+      return isNews
     },
     found() {
       const nowMs = clock.monotonicMs()

@@ -113,6 +113,7 @@ const SAMPLES: Readonly<Record<ClientDialect, Readonly<Record<string, unknown>>>
     speed: 'fast',
     metadata: { user_id: 'user-9' },
     compaction: { type: 'summarize' },
+    inference_geo: 'us',
     thread: { type: 'create' },
     context_management: { edits: [{ type: 'clear_tool_uses_20250919' }] },
     safeguards: [{ type: 'x' }],

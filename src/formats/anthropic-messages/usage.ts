@@ -20,6 +20,7 @@ export const messagesUsage = (tail: AnswerTail): JsonObject => {
     ...(tail.serverTools === undefined ? {} : { server_tool_use_details: details }),
     ...(tail.iterations === undefined ? {} : { iterations: tail.iterations.map(iterationUsage) }),
     ...UNKNOWN,
+    inference_geo: usage.inferenceGeo,
     service_tier: tierName(usage),
     ...costs(tail),
   }

@@ -48,6 +48,7 @@ export const createAttemptOrder = (
 ): AttemptOrder => {
   const notTried = new Map<PlannedAttempt, NotTried['why']>()
   let position = 0
+  /** Attempts that count against the limit. A key that is set aside for its first fault took no time worth counting. */
   let made = 0
   let current: BegunAttempt | null = null
   /** Keys of the current endpoint's provider that have failed. */
@@ -101,8 +102,12 @@ export const createAttemptOrder = (
       const { planned, credential } = current
       const fault = credentialFault(failed)
       // The fault of a customer's key is the customer's to fix: it is not reported to the operator.
-      if (fault !== null && !credential.isByok)
+      if (
+        fault !== null &&
+        !credential.isByok &&
         credentials.report(planned.endpoint.provider, credential, fault, failed.error.retryAfterSeconds ?? null)
+      )
+        made -= 1
       const step = nextStep(failed)
       if (step === 'none') return null
       if (made >= ATTEMPTS_MAX) {
@@ -113,7 +118,8 @@ export const createAttemptOrder = (
       const retry = failed.zone === 'sent'
       if (step === 'credential') {
         failedKeys.add(credential.index)
-        const another = begin(planned, retry)
+        // Keys that were known to rest do not take the turns of the endpoints that follow.
+        const another = made + attempts.length - position - 1 < ATTEMPTS_MAX ? begin(planned, retry) : null
         if (another !== null) return another
       }
       if (step === 'model') {

@@ -1,12 +1,14 @@
 /** The usage and the cost of one inference, computed from its log. Nothing is stored here. */
 import { askedWork } from '../../canonical/asked-work.ts'
-import { addedCosts, atCustomersCost, NO_COST, type Cost } from '../../canonical/cost.ts'
+import { addedCosts, atCustomersCost, chargedAs, NO_COST, type Cost } from '../../canonical/cost.ts'
 import { inputSizeOf } from '../../canonical/input-size.ts'
 import { addedUsage, inputTokens, NO_USAGE, outputTokens, type Usage, withEstimates } from '../../canonical/usage.ts'
 import type { GatewayError } from '../../errors.ts'
 import type { PriceEntry } from '../../models/catalogue-schema.ts'
+import type { ModelEndpoint } from '../../models/model.ts'
 import { costOf } from '../../models/price.ts'
 import { endpointThatServed, tierNamed } from '../../models/served-endpoint.ts'
+import { vendorOf } from '../../providers/vendors.ts'
 import type { Credential } from '../../routing/credentials.ts'
 import type { PlannedAttempt } from '../../routing/plan-attempts.ts'
 import type { AttemptOutput } from './answer-so-far.ts'
@@ -56,9 +58,24 @@ export const billOf = (answer: BilledAnswer, terms: BillTerms): Bill => {
   const costIsAssumed = terms.assumedPrices !== null && known === null && usage.reportedCostNanos === null
   if (isFree(answer, usage, terms)) return { usage, cost: NO_COST, costIsAssumed }
   const prices = costIsAssumed ? terms.assumedPrices : known
-  const cost = costOf(usage, prices, prices?.image === undefined ? 0 : inputSizeOf(answer.request.call.body).images)
+  const computed = costOf(usage, prices, prices?.image === undefined ? 0 : inputSizeOf(answer.request.call.body).images)
+  const charged = chargeOf(current.planned.endpoint, usage)
+  const cost = charged === null ? computed : chargedAs(computed, charged)
   return { usage, cost: current.credential.isByok ? atCustomersCost(cost) : cost, costIsAssumed }
 }
+
+/**
+ * Returns what a vendor says that it charged, if it is one whose word is exact. That is nearer than any list of prices, but prices of the operator's
+ * own are deliberate. Zero may mean that nothing was counted, and an answer that was cut cost more (decisions/0146).
+ */
+const chargeOf = ({ provider, pricesFrom }: ModelEndpoint, { reportedCostNanos, estimated }: Usage): number | null =>
+  reportedCostNanos !== null &&
+  reportedCostNanos > 0 &&
+  !estimated &&
+  pricesFrom?.from !== 'operator' &&
+  vendorOf(provider.slug).reportsCharge
+    ? reportedCostNanos
+    : null
 
 /** The bill of two turns of one answer. */
 export const joinedBills = (first: Bill, second: Bill): Bill => ({

@@ -47,6 +47,7 @@ export const decodeUsage = (usage: Json): Usage => {
     outputReasoning: thinking,
     webSearches: sideCount(tools['web_search_requests']),
     servedTier: tier,
+    inferenceGeo: geographyOf(usage),
     unreportedInput: input.unreported,
     unreportedOutput: output.unreported,
     estimated: thought === null || sideCount(hour) + sideCount(minutes) > written || isSenseless(tools['web_search_requests']),
@@ -63,6 +64,10 @@ const compactionOf = (iterations: unknown): Usage | null => {
     return sum === null ? usage : addedUsage(sum, usage)
   }, null)
 }
+
+/** Models that run in any geography report `not_available`. */
+const geographyOf = ({ inference_geo: geography }: Json): string | null =>
+  typeof geography === 'string' && geography !== 'not_available' ? geography : null
 
 /** The fast speed is a tier under another name; if the reported speed is the standard one, so is the tier. */
 const tierOf = ({ speed, service_tier: tier }: Json): string | null => {

@@ -66,6 +66,7 @@ function* translated(context: EncodeContext, attempt: Attempt): Steps<string> {
     metadata: user === undefined ? undefined : { user_id: user },
     service_tier: encodeServiceTier(context.setting('serviceTier'), context.fieldOf('serviceTier'), context),
     cache_control: context.setting('cacheControl'),
+    inference_geo: context.setting('inferenceGeo'),
   }
   const tail = yield* jsonText(acceptedFields(fields, context, attempt), attempt.call)
   const prompts = [...system.map(({ json }) => json), ...(words === undefined ? [] : [JSON.stringify({ type: 'text', text: words })])]

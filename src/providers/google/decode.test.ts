@@ -191,6 +191,18 @@ describe('sources', () => {
     expect(decode(chunk([{ text: 'Grüß W' }]), last, last).filter(({ type }) => type === 'citation')).toHaveLength(4)
   })
 
+  test('each different query is a search; of models that are charged by the prompt all of them are one', () => {
+    const last = (...webSearchQueries: string[]) =>
+      chunk([{ text: 'a' }], { groundingMetadata: { webSearchQueries } }, { usageMetadata: { promptTokenCount: 1 } })
+    const searches = (byPrompt: boolean, ...chunks: readonly Record<string, unknown>[]) => {
+      const decoder = createGoogleDecoder(MODEL, byPrompt)
+      return chunks.flatMap((one) => decoder.events(one)).findLast((event) => event.type === 'usage')?.usage.webSearches
+    }
+    expect(searches(false, last('q'), last('q', 'r', 'q', ''))).toBe(2)
+    expect(searches(true, last('q', 'r'))).toBe(1)
+    expect(searches(true, last())).toBe(0)
+  })
+
   test('point where their quotation stands, or nowhere, when the count is off', () => {
     const groundingMetadata = {
       groundingChunks: [web(0), web(1), { web: {} }, null],

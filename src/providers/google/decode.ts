@@ -28,8 +28,10 @@ export interface Ending {
   readonly message: string | null
 }
 
-/** `modelId`: our id of the model, with which its proofs are marked. */
-export const createGoogleDecoder = (modelId: string): GoogleDecoder => {
+/**
+ * `modelId`: our id of the model, with which its proofs are marked. `searchesByPrompt`: all searches of an answer are charged as one.
+ */
+export const createGoogleDecoder = (modelId: string, searchesByPrompt = false): GoogleDecoder => {
   const sources = createSourceReader()
   let started = false
   let answerId = ''
@@ -140,7 +142,8 @@ export const createGoogleDecoder = (modelId: string): GoogleDecoder => {
       const candidate = firstCandidate(chunk)
       if (candidate !== undefined) events.push(...candidateEvents(candidate))
       const usage = chunk['usageMetadata']
-      if (isObject(usage)) events.push({ type: 'usage', usage: decodeUsage(usage, sources.searches) })
+      if (isObject(usage))
+        events.push({ type: 'usage', usage: decodeUsage(usage, searchesByPrompt ? Math.min(1, sources.searches) : sources.searches) })
       return events
     },
     ending() {

@@ -15,6 +15,8 @@ export interface GeminiModel {
   readonly mixesJsonAndTools: boolean
   /** It continues the beginning of an answer if that is the last turn. Others refuse "requests ending with a model turn". */
   readonly prefill: boolean
+  /** Google charges its searches by the prompt, however many queries it makes of one; it charges later models for each query. */
+  readonly chargesSearchesByPrompt: boolean
   readonly thinking: Thinking
 }
 
@@ -36,6 +38,7 @@ export const geminiModel = (upstreamModel: string): GeminiModel => {
     takesPenalties: generation !== 2.5,
     mixesJsonAndTools: generation >= 3,
     prefill: generation < (name.includes('-lite') ? 3.5 : 3.6),
+    chargesSearchesByPrompt: generation < 3,
     thinking: thinkingOf(name, generation),
   }
 }

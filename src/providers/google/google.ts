@@ -58,7 +58,7 @@ const pathOf = ({ upstreamModel, unlisted }: Target): readonly string[] =>
   unlisted !== true && upstreamModel.includes('/') ? upstreamModel.split('/') : ['models', upstreamModel.replace(/^models\//, '')]
 
 const chunkReader = (target: Target): EventReader => {
-  const decoder = createGoogleDecoder(target.modelId)
+  const decoder = createGoogleDecoder(target.modelId, geminiModel(target.upstreamModel).chargesSearchesByPrompt)
   return {
     patienceMs: AFTER_ENDING_MS,
     read(chunk, _, frames) {
@@ -92,7 +92,7 @@ const finishOf = (ending: Ending | null, target: Target): ModelEvent => {
 
 /** Reads a whole answer, or a list of the chunks that make it up. */
 const readWhole = ({ body }: WholeAnswer, target: Target, frames: Frame[]): void => {
-  const decoder = createGoogleDecoder(target.modelId)
+  const decoder = createGoogleDecoder(target.modelId, geminiModel(target.upstreamModel).chargesSearchesByPrompt)
   readChunk(body, decoder, target, frames)
   const ending = decoder.ending()
   // A whole body is complete even if it does not report its end; a list of chunks may have been cut off.

@@ -15,7 +15,8 @@ export interface SourceReader {
 
 export const createSourceReader = (): SourceReader => {
   let text = ''
-  let searches = 0
+  /** Google charges for each different query (its guide "Grounding with Google Search", "Pricing"). */
+  const queries = new Set<unknown>()
   const reported = new Set<string>()
 
   const fresh = (citations: readonly UrlCitation[]): UrlCitation[] =>
@@ -32,11 +33,11 @@ export const createSourceReader = (): SourceReader => {
     },
     citations(candidate) {
       const metadata = isObject(candidate['groundingMetadata']) ? candidate['groundingMetadata'] : {}
-      searches = Math.max(searches, listOf(metadata['webSearchQueries']).length)
+      for (const query of listOf(metadata['webSearchQueries'])) if (query !== '') queries.add(query)
       return fresh([...groundingCitations(metadata, text), ...quotations(candidate['citationMetadata'], text)])
     },
     get searches() {
-      return searches
+      return queries.size
     },
   }
 }

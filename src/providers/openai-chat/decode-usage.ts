@@ -1,7 +1,7 @@
 /** Reads the usage of an answer, in whichever place and by whichever way of counting a vendor reports it. */
 import { usageOf, type Usage } from '../../canonical/usage.ts'
 import { isObject } from '../../lib/json.ts'
-import { reportedNanos } from '../reported-cost.ts'
+import { reportedCost } from '../reported-cost.ts'
 import { isSenseless, partsOf, sideCount, tokenCount, reportedTotal } from '../token-count.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -87,15 +87,6 @@ const countOrNull = (value: unknown): number | null => (value === undefined || v
 
 /** The first value that is not zero or absent. */
 const firstReported = (...reported: readonly unknown[]): unknown => reported.find((value) => tokenCount(value) !== 0)
-
-/** In dollars (OpenRouter), in dollars by kind and in total (Perplexity), or in ticks, ten of which are one nano-dollar (xAI). */
-const reportedCost = (usage: Json): number | null => {
-  const reported = isObject(usage['cost']) ? usage['cost']['total_cost'] : usage['cost']
-  const ticks = usage['cost_in_usd_ticks']
-  return reportedNanos(reported) ?? (Number.isSafeInteger(ticks) ? reportedNanos(Number(ticks) / TICKS_PER_DOLLAR) : null)
-}
-
-const TICKS_PER_DOLLAR = 10_000_000_000
 
 const NOTHING: Json = {}
 

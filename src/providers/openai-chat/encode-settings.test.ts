@@ -85,7 +85,15 @@ describe('settings', () => {
   })
 
   test('arrive under the names of the dialect, zero and empty ones too', () => {
-    const { truncation: _t, include: _i, contextManagement: _c, safeguards: _s, compaction: _refused, ...carried } = EVERY
+    const {
+      truncation: _t,
+      include: _i,
+      contextManagement: _c,
+      safeguards: _s,
+      compaction: _refused,
+      inferenceGeo: _geo,
+      ...carried
+    } = EVERY
     const { sent, lost } = encode({ settings: settingsOf(carried), tools: [tool] }, { vendor: 'openrouter' })
     expect(lost).toEqual([])
     expect(sent).toMatchObject({

@@ -50,7 +50,7 @@ interface ItemState {
 export const createOutput = ({ runsCustomTools }: { readonly runsCustomTools: boolean }): Output => {
   const items = new Map<unknown, ItemState>()
   let calls = 0
-  let searches = 0
+  const searchItems = new Set<ItemState>()
   /** UTF-16 units of text so far, including paragraph breaks, and the item that the last of it belongs to. */
   let textLength = 0
   let textOwner: ItemState | null = null
@@ -139,7 +139,7 @@ export const createOutput = ({ runsCustomTools }: { readonly runsCustomTools: bo
   const foreign = (state: ItemState, kind: string): ModelEvent[] => {
     if (state.over || kind === '') return []
     state.over = true
-    if (kind === 'web_search_call') searches += 1
+    if (kind === 'web_search_call') searchItems.add(state)
     return [{ type: 'unknown', kind }]
   }
 
@@ -156,7 +156,11 @@ export const createOutput = ({ runsCustomTools }: { readonly runsCustomTools: bo
     done(position, item) {
       const type = kindOf(item)
       const state = stateOf(position, item['id'])
-      if (!isTranslated(type, item)) return foreign(state, type)
+      if (!isTranslated(type, item)) {
+        const events = foreign(state, type)
+        if (isPageAction(item['action'])) searchItems.delete(state)
+        return events
+      }
       if (state.over) return []
       state.over = true
       if (type === 'message') return message(state, item)
@@ -192,9 +196,12 @@ export const createOutput = ({ runsCustomTools }: { readonly runsCustomTools: bo
     hasItems: () => items.size > 0,
     isOpen: (position) => items.get(position)?.over === false,
     callCount: () => calls,
-    webSearches: () => searches,
+    webSearches: () => searchItems.size,
   }
 }
+
+/** A search call that opened a page or looked for words in one: OpenAI charges for searches alone (its guide "Web search", "Output"). */
+const isPageAction = (action: unknown): boolean => isObject(action) && (action['type'] === 'open_page' || action['type'] === 'find_in_page')
 
 /** Items that have a canonical form; `message` and the other non-call items come in pieces. */
 const CALLS: ReadonlySet<string> = new Set(['function_call', 'custom_tool_call'])

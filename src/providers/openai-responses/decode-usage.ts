@@ -1,6 +1,6 @@
 import { usageOf, type Usage } from '../../canonical/usage.ts'
 import { isObject } from '../../lib/json.ts'
-import { reportedNanos } from '../reported-cost.ts'
+import { reportedCost } from '../reported-cost.ts'
 import { partsOf, reportedTotal } from '../token-count.ts'
 
 /**
@@ -29,7 +29,7 @@ export const decodeUsage = (usage: Readonly<Record<string, unknown>>, webSearche
     outputAudio,
     outputImage,
     webSearches,
-    reportedCostNanos: reportedNanos(usage['cost']),
+    reportedCostNanos: reportedCost(usage),
     servedTier: typeof servedTier === 'string' ? servedTier : null,
     unreportedInput: input.unreported,
     unreportedOutput: output.unreported,

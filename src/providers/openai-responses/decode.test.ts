@@ -126,6 +126,16 @@ describe('a stream', () => {
     ])
   })
 
+  test('counts searches alone: a page that was opened or looked through is none', async () => {
+    const acted = (position: number, type: string) => [
+      item('added', position, { type: 'web_search_call', id: `ws_${position}`, status: 'in_progress', action: { type: 'search' } }),
+      item('done', position, { type: 'web_search_call', id: `ws_${position}`, status: 'completed', action: { type } }),
+    ]
+    const actions = ['search', 'open_page', 'find_in_page', 'search'].flatMap((type, position) => acted(position, type))
+    const { events } = await ask(streaming(CREATED, ...actions, ended({ usage: { input_tokens: 10, output_tokens: 0 } })))
+    expect(events.findLast((event) => event.type === 'usage')?.usage.webSearches).toBe(2)
+  })
+
   test('tells refusals, sources, probabilities, pictures, and what only this dialect has', async () => {
     const source = { type: 'url_citation', url: 'https://a.example', title: 'A', start_index: 0, end_index: 1 }
     const token = { token: 'a', logprob: -0.5, top_logprobs: [{ token: 'b', logprob: -1 }] }
