@@ -12,6 +12,7 @@ import { openaiResponses } from './openai-responses/openai-responses.ts'
 import { namingCountedTools, namingTools, type ToolNaming } from './naming-tools.ts'
 import { knowingMakers } from './proof-makers.ts'
 import type { ProviderAdapter, Target, TokenCounter } from './provider.ts'
+import { leavingOutRefused } from './refused-thinking.ts'
 import { settlingRoles } from './settling-roles.ts'
 import { restoringTextCalls } from './text-calls.ts'
 import { sandboxProvider } from './sandbox/sandbox.ts'
@@ -22,25 +23,33 @@ const vendorsForm = ({ provider }: Target): ToolNameForm | null => vendorOf(prov
 
 const ANTHROPIC_TOOLS: ToolNaming = { own: 'messages', formFor: () => DASHED }
 
+const RESPONSES_TOOLS: ToolNaming = {
+  own: 'responses',
+  formFor: vendorsForm,
+  namespacesFor: ({ provider }) => vendorOf(provider).toolNamespaces,
+  builtInsFor: ({ provider }) => vendorOf(provider).builtInTools,
+}
+
+const CHAT_CALLS = { own: 'chat', ownDeclared: toolsSentAsFunctions, makesThem: true } as const
+
 const ADAPTERS: Readonly<Record<ProviderDialect, ProviderAdapter>> = {
-  anthropic: knowingMakers(namingTools(settlingRoles(restoringTextCalls(anthropic, { own: 'messages' }), 'messages'), ANTHROPIC_TOOLS)),
-  bedrock: knowingMakers(namingTools(restoringTextCalls(bedrock), { own: null, formFor: (target) => factsOf(target).toolNames })),
-  google: namingTools(restoringTextCalls(google), { own: null, formFor: () => DASHED_WORD }),
-  'openai-chat': knowingMakers(
-    namingTools(
-      settlingRoles(restoringTextCalls(openaiChat, { own: 'chat', ownDeclared: toolsSentAsFunctions, makesThem: true }), 'chat'),
-      {
-        own: 'chat',
-        formFor: vendorsForm,
-      },
-    ),
+  anthropic: leavingOutRefused(
+    knowingMakers(namingTools(settlingRoles(restoringTextCalls(anthropic, { own: 'messages' }), 'messages'), ANTHROPIC_TOOLS)),
+    'messages',
   ),
-  'openai-responses': namingTools(settlingRoles(restoringTextCalls(openaiResponses, { own: 'responses', makesThem: true }), 'responses'), {
-    own: 'responses',
-    formFor: vendorsForm,
-    namespacesFor: ({ provider }) => vendorOf(provider).toolNamespaces,
-    builtInsFor: ({ provider }) => vendorOf(provider).builtInTools,
-  }),
+  bedrock: leavingOutRefused(
+    knowingMakers(namingTools(restoringTextCalls(bedrock), { own: null, formFor: (target) => factsOf(target).toolNames })),
+    null,
+  ),
+  google: leavingOutRefused(namingTools(restoringTextCalls(google), { own: null, formFor: () => DASHED_WORD }), null),
+  'openai-chat': leavingOutRefused(
+    knowingMakers(namingTools(settlingRoles(restoringTextCalls(openaiChat, CHAT_CALLS), 'chat'), { own: 'chat', formFor: vendorsForm })),
+    'chat',
+  ),
+  'openai-responses': leavingOutRefused(
+    namingTools(settlingRoles(restoringTextCalls(openaiResponses, { own: 'responses', makesThem: true }), 'responses'), RESPONSES_TOOLS),
+    'responses',
+  ),
   sandbox: namingTools(sandboxProvider, { own: null, formFor: () => null }),
 }
 
