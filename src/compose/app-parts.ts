@@ -25,6 +25,7 @@ import { createProofMakers } from '../providers/proof-makers.ts'
 import type { ProviderContext } from '../providers/provider.ts'
 import { createReachability, probeAddress, probeNothing } from '../providers/reachability.ts'
 import { providerRegistry } from '../providers/registry.ts'
+import { createRefusedProofs } from '../providers/refused-proofs.ts'
 import { createLearntRoleRules } from '../providers/role-rules.ts'
 import { createIdentityProvider } from '../sign-in/identity-provider.ts'
 import type { OidcSettings } from '../sign-in/oidc-settings.ts'
@@ -245,7 +246,13 @@ const providerContext = (clock: Clock, { timeouts, media }: ConfigFile, env: Env
     },
     createReachability({ clock, connectMs, probe: behindProxy(env) ? probeNothing : probeAddress }),
   )
-  const context = { upstream, clock, proofMakers: createProofMakers(), roleRules: createLearntRoleRules() }
+  const context = {
+    upstream,
+    clock,
+    proofMakers: createProofMakers(),
+    roleRules: createLearntRoleRules(),
+    refusedProofs: createRefusedProofs(),
+  }
   if (!media.fetch) return context
   const safeFetch = createSafeFetch({ clock, trustedHosts: media.trusted_hosts, trustedBy: 'media.trusted_hosts', plainHttp: true })
   return { ...context, loadMedia: createLoadMedia(safeFetch) }

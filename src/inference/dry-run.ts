@@ -77,6 +77,7 @@ const upstreamBody = async (
         loadMedia,
         proofMakers: context.proofMakers,
         roleRules: context.roleRules,
+        refusedProofs: context.refusedProofs,
         upstream: { post: ({ body }) => sending(body) },
       },
       () => undefined,

@@ -9,6 +9,7 @@ import type { Warning } from '../canonical/warning.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Turn } from '../lib/steps.ts'
 import type { AnswerSpace } from './answer-room.ts'
+import type { RefusedProofs } from './refused-proofs.ts'
 import type { LearntRoleRules } from './role-rules.ts'
 import type { Upstream, UpstreamRequest } from './upstream.ts'
 
@@ -65,6 +66,8 @@ export interface ProviderContext {
   readonly proofMakers?: ProofMakers | undefined
   /** Absent: no rules are remembered between requests. */
   readonly roleRules?: LearntRoleRules | undefined
+  /** Absent: no refused proof is remembered between requests. */
+  readonly refusedProofs?: RefusedProofs | undefined
 }
 
 /**

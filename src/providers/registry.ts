@@ -15,6 +15,7 @@ import { openaiResponses } from './openai-responses/openai-responses.ts'
 import { namingCountedTools, namingTools, type ToolNaming } from './naming-tools.ts'
 import { knowingMakers } from './proof-makers.ts'
 import type { ProviderAdapter, Target, TokenCounter } from './provider.ts'
+import { leavingOutRefused } from './refused-thinking.ts'
 import { settlingRoles } from './settling-roles.ts'
 import { restoringTextCalls } from './text-calls.ts'
 import { sandboxProvider } from './sandbox/sandbox.ts'
@@ -38,19 +39,25 @@ const NAMING = {
   sandbox: { own: null, formFor: () => null },
 } as const satisfies Record<ProviderDialect, ToolNaming>
 
+const CHAT_CALLS = { own: 'chat', ownDeclared: toolsSentAsFunctions, makesThem: true } as const
+
 const ADAPTERS: Readonly<Record<ProviderDialect, ProviderAdapter>> = {
-  anthropic: knowingMakers(namingTools(settlingRoles(restoringTextCalls(anthropic, { own: 'messages' }), 'messages'), NAMING.anthropic)),
-  bedrock: knowingMakers(namingTools(restoringTextCalls(bedrock), NAMING.bedrock)),
-  google: namingTools(restoringTextCalls(google), NAMING.google),
-  'openai-chat': knowingMakers(
-    namingTools(
-      settlingRoles(restoringTextCalls(openaiChat, { own: 'chat', ownDeclared: toolsSentAsFunctions, makesThem: true }), 'chat'),
-      NAMING['openai-chat'],
-    ),
+  anthropic: leavingOutRefused(
+    knowingMakers(namingTools(settlingRoles(restoringTextCalls(anthropic, { own: 'messages' }), 'messages'), NAMING.anthropic)),
+    'messages',
   ),
-  'openai-responses': namingTools(
-    settlingRoles(restoringTextCalls(openaiResponses, { own: 'responses', makesThem: true }), 'responses'),
-    NAMING['openai-responses'],
+  bedrock: leavingOutRefused(knowingMakers(namingTools(restoringTextCalls(bedrock), NAMING.bedrock)), null),
+  google: leavingOutRefused(namingTools(restoringTextCalls(google), NAMING.google), null),
+  'openai-chat': leavingOutRefused(
+    knowingMakers(namingTools(settlingRoles(restoringTextCalls(openaiChat, CHAT_CALLS), 'chat'), NAMING['openai-chat'])),
+    'chat',
+  ),
+  'openai-responses': leavingOutRefused(
+    namingTools(
+      settlingRoles(restoringTextCalls(openaiResponses, { own: 'responses', makesThem: true }), 'responses'),
+      NAMING['openai-responses'],
+    ),
+    'responses',
   ),
   sandbox: namingTools(sandboxProvider, NAMING.sandbox),
 }

@@ -4,13 +4,11 @@
  * next request keeps it at once.
  */
 import { passesAsWritten, type ClientDialect } from '../canonical/call.ts'
-import type { TakeFrames } from '../canonical/event.ts'
-import type { Warning } from '../canonical/warning.ts'
-import { GatewayError } from '../errors.ts'
 import type { Steps } from '../lib/steps.ts'
 import { encoded } from './encoded.ts'
 import type { Attempt, ProviderAdapter } from './provider.ts'
 import { hasOwnTemplates, type RoleRule, rulesReportedBy, vendorRules } from './role-rules.ts'
+import { beginning, refusalOf, warningOnce } from './second-try.ts'
 import { settledBody, settledPrompt } from './settled-roles.ts'
 
 /** `own`: the client dialect that the provider speaks. */
@@ -21,7 +19,7 @@ export const settlingRoles =
     if (!hasOwnTemplates(target.provider)) return adapter(attempt, context, take)
     const written = vendorRules(target.provider)
     const known = new Set([...written, ...(context.roleRules?.find(target) ?? [])])
-    const warn = once(attempt.warn)
+    const warn = warningOnce(attempt.warn)
     let rules: ReadonlySet<RoleRule> = known
     /** Null if the request keeps the rules already. */
     const withinRules = (reported: boolean): Attempt | null | Promise<Attempt | null> =>
@@ -44,36 +42,6 @@ export const settlingRoles =
     }
   }
 
-/**
- * Returns the refusal, or null if the server answered. Each try has a connection of its own, since one whose answer was cut off cannot be
- * used again.
- */
-const refusalOf = async (adapter: ProviderAdapter, attempt: Attempt, ...rest: TailOf<ProviderAdapter>): Promise<GatewayError | null> => {
-  const outer = attempt.connection.signal
-  const connection = new AbortController()
-  const end = (): void => connection.abort(outer.reason)
-  if (outer.aborted) end()
-  outer.addEventListener('abort', end, { once: true })
-  try {
-    await adapter({ ...attempt, connection }, ...rest)
-    return null
-  } catch (thrown) {
-    if (outer.aborted || !(thrown instanceof GatewayError)) throw thrown
-    return thrown
-  } finally {
-    outer.removeEventListener('abort', end)
-  }
-}
-
-type TailOf<F> = F extends (first: Attempt, ...rest: infer Rest) => unknown ? Rest : never
-
-const beginning =
-  (take: TakeFrames, answered: () => void): TakeFrames =>
-  (frames) => {
-    if (frames.some(({ events }) => events.length > 0)) answered()
-    return take(frames)
-  }
-
 /** Null if the request keeps the rules already. `reported`: the client gets a warning even if no message is moved. */
 function* withRules(attempt: Attempt, rules: ReadonlySet<RoleRule>, own: ClientDialect, reported: boolean): Steps<Attempt | null> {
   const { call, target, warn } = attempt
@@ -90,15 +58,4 @@ function* withRules(attempt: Attempt, rules: ReadonlySet<RoleRule>, own: ClientD
     })
   if (body !== null) return { ...attempt, call: { ...call, body: body.request } }
   return prompt === null ? attempt : { ...attempt, call: { ...call, prompt: () => prompt.request } }
-}
-
-/** The request is encoded again after a refusal; no warning about it is given twice. */
-const once = (warn: Attempt['warn']): Attempt['warn'] => {
-  const reported = new Set<string>()
-  return (warning: Warning) => {
-    const key = JSON.stringify([warning.code, warning.field, warning.message])
-    if (reported.has(key)) return
-    reported.add(key)
-    warn(warning)
-  }
 }

@@ -45,6 +45,8 @@ export interface Vendor {
   readonly callIds: 'any' | 'at-most-40' | 'nine-alphanumeric'
   /** The names of tools that the vendor takes; null: any. */
   readonly toolNames: ToolNameForm | null
+  /** Refuses schemas of tools that are not those of an object, without alternatives at the top. */
+  readonly objectSchemas: boolean
   /** Knows tools in namespaces, if it speaks Responses. */
   readonly toolNamespaces: boolean
   /** Knows the shells and the patches of Responses (canonical/built-in-tools.ts), if it speaks Responses. */

@@ -41,6 +41,7 @@ const UNKNOWN: Vendor = {
   contentBesideCalls: false,
   callIds: 'any',
   toolNames: null,
+  objectSchemas: false,
   toolNamespaces: false,
   builtInTools: true,
   files: 'any',
@@ -127,6 +128,7 @@ const OPENAI = {
   refusals: true,
   // "string too long. Expected a string with maximum length 40" for the id of a call.
   callIds: 'at-most-40',
+  objectSchemas: true,
   toolNamespaces: true,
   files: 'data',
   video: false,
@@ -259,7 +261,7 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
 
   // api-docs.deepseek.com/guides/thinking_mode: the toggle, the efforts, and 400 if the thinking of a turn with calls does not come back.
   // /guides/json_mode: no schemas. The developer role is answered with "unknown variant". "Thinking mode does not support this
-  // tool_choice": all but auto and none.
+  // tool_choice": all but auto and none. "schema must be a JSON Schema of 'type: "object"', got 'type: null'" for a tool.
   [
     'deepseek',
     vendor({
@@ -270,13 +272,15 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
       reasoning: { efforts: ['low', 'medium', 'high', 'xhigh', 'max'], toggle: 'thinking', toggleBesideEffort: true, budgetField: null },
       thinkingBack: { field: 'reasoning_content', filler: '' },
       jsonSchema: false,
+      objectSchemas: true,
       unforcedThinkers: /^deepseek-(?!chat)/,
       embeddings: null,
     }),
   ],
 
   // docs.x.ai: chat completions take function calls only (Live Search was withdrawn). "Model grok-4.5 does not support parameter
-  // presencePenalty", also with 0; models that think refuse `stop` too. "Only messages of role 'user' can have a name."
+  // presencePenalty", also with 0; models that think refuse `stop` too. "Only messages of role 'user' can have a name." "Tool parameter
+  // root must be an object type".
   [
     'xai',
     vendor({
@@ -284,6 +288,7 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
       chat: [...USUAL, ...TOKEN_CHANCES, 'n', 'service_tier', 'metadata', 'prompt_cache_key'],
       responses: [...RESPONSES, 'temperature', 'top_p', 'top_logprobs'],
       builtInTools: false,
+      objectSchemas: true,
       strictMessages: true,
       textParts: 'any',
       namedRoles: ['user'],
@@ -362,7 +367,8 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
 
   // platform.moonshot.ai, "Use Kimi thinking models": 400 if the thinking of a turn with calls is missing or empty, or if an effort stands
   // beside the toggle. "Migrating from OpenAI": tool_choice knows no `required`, and no name beside thinking; from K2.5 on sampling is
-  // fixed ("invalid temperature: only 1 is allowed for this model"). "stop": up to 5.
+  // fixed ("invalid temperature: only 1 is allowed for this model"). "stop": up to 5. "tools.function.parameters.type is required and must
+  // be "object"", and no alternatives beside it.
   [
     'moonshot',
     vendor({
@@ -377,6 +383,7 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
       unforcedThinkers: FIXED_KIMI,
       refusedFields: [{ models: FIXED_KIMI, fields: ['temperature', 'top_p', 'n', ...PENALTIES] }],
       toolNames: DASHED_WORD,
+      objectSchemas: true,
       embeddings: null,
     }),
   ],

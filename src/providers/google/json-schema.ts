@@ -35,7 +35,7 @@ export const googleParameters = (schema: unknown, growth: Growth = schemaGrowth(
   const free = additionalProperties === true || isObject(additionalProperties)
   if (reported.length === 0 && !free && (!isObject(properties) || Object.keys(properties).length === 0)) return undefined
   // A root that only combines schemas is an object too, since arguments are. Beside a reference no member is allowed.
-  return mapped['type'] === undefined && mapped['$ref'] === undefined ? { type: 'object', ...mapped } : mapped
+  return (mapped['type'] ?? null) === null && mapped['$ref'] === undefined ? { ...mapped, type: 'object' } : mapped
 }
 
 /** An object schema with only these members has no parameters. */

@@ -54,8 +54,8 @@ const askForUsage = (fields: EditableFields, { streamOptions }: Vendor, { call }
   }
 }
 
-function* mendSchemas(fields: EditableFields, { openAiModels }: Vendor, context: RuleContext): Steps<void> {
-  const tools = openAiModels ? fields.value('tools') : undefined
+function* mendSchemas(fields: EditableFields, { objectSchemas }: Vendor, context: RuleContext): Steps<void> {
+  const tools = objectSchemas ? fields.value('tools') : undefined
   if (!Array.isArray(tools)) return
   const mended = yield* mendedTools(tools, fields.reported('tools'), FUNCTION_OF_TOOL, context)
   if (mended !== tools) fields.put('tools', mended)

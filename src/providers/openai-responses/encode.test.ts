@@ -21,7 +21,11 @@ describe('a request of the same dialect', () => {
       '{ "service_tier":"flex" ,"model": "a/b","x":{"a" :[1e2 ]}, "input" : [ {"role":"user", "content":"H\\u0069"} ], "stream":true, "store":false }',
       '{ "service_tier":"flex" ,"model": "gpt-5.4","x":{"a" :[1e2 ]}, "input" : [ {"role":"user", "content":"H\\u0069"} ], "stream":true, "store":false }',
     ],
-    ['is never stored', '{"model":"a/b","input":"Hi"}', '{"model":"gpt-5.4","input":"Hi","stream":false,"store":false}'],
+    [
+      'is never stored, and gets its thinking in a form that can come back',
+      '{"model":"a/b","input":"Hi"}',
+      '{"model":"gpt-5.4","input":"Hi","stream":false,"store":false,"include":["reasoning.encrypted_content"]}',
+    ],
     [
       'loses what addresses this service',
       '{"model":"a/b","models":["c/d"],"input":"Hi","provider":{},"stream":false,"store":false}',

@@ -8,7 +8,7 @@ import type { JsonObject, JsonChanges, JsonValue } from '../../lib/json.ts'
 import type { JsonBody } from '../../lib/json-body.ts'
 import type { Steps } from '../../lib/steps.ts'
 import { marksLost, withTakenMarks } from '../cache-marks.ts'
-import { fieldsOfBody, fieldsOfObject } from '../editable-fields.ts'
+import { type EditableFields, fieldsOfBody, fieldsOfObject } from '../editable-fields.ts'
 import { jsonText } from '../encoded.ts'
 import { loseChoice } from '../demanded-tool.ts'
 import { dropCacheOptions, type RuleContext } from '../field-rules.ts'
@@ -91,12 +91,26 @@ function* relayChanges(attempt: Attempt): Steps<JsonChanges> {
   if (lawful !== null) changes['input'] = lawful
   yield
   const fields = fieldsOfBody(body, changes)
+  if (body.value('store') !== false) includeThinking(fields, target)
   yield* applyFieldRules(fields, attempt)
   yield* fields.written()
   yield
   Object.assign(changes, yield* unmarkedLists(attempt, changes))
   return changes
 }
+
+/**
+ * A client that counts on a stored response sends back the items of its thinking by their ids alone. Since nothing is stored, OpenAI would
+ * not find them, so the items get what they need to come back by themselves.
+ */
+const includeThinking = (fields: EditableFields, { provider, upstreamModel }: Attempt['target']): void => {
+  if (!vendorOf(provider).openAiModels || openAiModel(upstreamModel).reasons !== true) return
+  const given = fields.value('include')
+  const included: readonly JsonValue[] = Array.isArray(given) ? given : []
+  if (!included.includes(SEALED_THINKING)) fields.put('include', [...included, SEALED_THINKING])
+}
+
+const SEALED_THINKING = 'reasoning.encrypted_content'
 
 /** `replayable`: the changed text of `input`; null if it was not changed. */
 function* lawfulRelayed(body: JsonBody, replayable: string | null, warn: Attempt['warn']): Steps<string | null> {

@@ -25,8 +25,8 @@ export function* applyFieldRules(fields: EditableFields, context: RuleContext): 
     changeVerbosity(fields, model, context)
     dropRefusedTools(fields, model, context)
     thinkForTools(fields, context)
-    yield* mendSchemas(fields, context)
   }
+  if (vendor.objectSchemas) yield* mendSchemas(fields, context)
   raiseOutput(fields, context)
   const effort = effortOf(fields)
   const accepts = (field: string): boolean =>
