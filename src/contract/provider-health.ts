@@ -1,10 +1,17 @@
-/** The health of the providers, for operators (docs/contract/management.md#provider-health). */
+/** The health of the providers (docs/contract/management.md#provider-health). */
 import { z } from 'zod'
 
 const status = z.enum(['ok', 'degraded', 'down', 'unused'])
 const share = z.number().min(0).max(100).nullable().meta({ description: 'In percent; null where there was no request.' })
 const breaker = z.object({ state: z.enum(['closed', 'open', 'half-open']), until: z.iso.datetime().nullable() })
-const lastError = z.object({ at: z.iso.datetime(), type: z.string(), status: z.int().nullable(), message: z.string() }).nullable()
+const lastError = z
+  .object({
+    at: z.iso.datetime(),
+    type: z.string(),
+    status: z.int().nullable(),
+    message: z.string().nullable().meta({ description: 'Null outside of the default workspace: the request may be of another one.' }),
+  })
+  .nullable()
 const strip = z
   .array(z.object({ at: z.iso.datetime(), ok: z.int(), failed: z.int() }))
   .meta({ description: 'The last 48 half hours, the current one last.' })

@@ -27,7 +27,7 @@ export const session = z
 
 export const currentSession = session
   .extend({
-    user_name: z.string().nullable().meta({ description: 'The name of the person; null where none is known.' }),
+    user_name: z.string().nullable().meta({ description: 'The name of the person in the workspace; null where none is known.' }),
     workspace: z.object({ id: z.string(), slug: z.string(), name: z.string() }),
     is_operator: z.boolean().meta({ description: 'An admin of the default workspace: of the whole installation.' }),
   })

@@ -35,8 +35,8 @@ export interface Sessions {
   authenticate(token: string, csrf: string): Promise<Person | 'half' | null>
   isInForce(id: string): Promise<boolean>
   current(person: Person): Promise<SessionRecord>
-  /** The name of a person; null if none is known. */
-  nameOf(userId: string): Promise<string | null>
+  /** The name of the session's person in its workspace; null if none is known there. */
+  nameOf(session: SessionRecord): Promise<string | null>
   list(scope: SessionScope): Promise<readonly SessionRecord[]>
   signOut(person: Person, by: ChangedBy): Promise<void>
   /** Throws `not_found`. */
@@ -142,7 +142,7 @@ export const createSessions = ({ store, keys, clock, ids, peppers, onError }: Se
       if (session === undefined) throw new GatewayError('authentication', SESSION_ENDED)
       return session
     },
-    nameOf: (userId) => store.nameOf(userId),
+    nameOf: store.nameOf,
     list: (scope) => store.list(scope, now(), LISTED_MAX),
     async signOut({ workspaceId, userId, sessionId }, by) {
       await store.end({ workspaceId, userId }, sessionId, 'signed_out', now(), by)

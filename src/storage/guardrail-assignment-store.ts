@@ -4,6 +4,7 @@ import type { KeyAssignmentResource, MemberAssignmentResource } from '../contrac
 import type { Slice } from '../contract/paging.ts'
 import { type AuditedChange, type ChangedBy, recordChange } from './audit-log.ts'
 import type { Database } from './database.ts'
+import { deleteCodesOfKey } from './oauth-code-store.ts'
 import type { Schema } from './schema.ts'
 import type { Page } from './page.ts'
 
@@ -81,6 +82,7 @@ export const createGuardrailAssignmentStore = (database: Database): GuardrailAss
               .doUpdateSet({ guardrail_id: guardrailId, assigned_by: by.userId, created_at: now }),
           )
           .execute()
+        if (kind === 'key') await deleteCodesOfKey(transaction, subject)
       }
       const assigned = fresh.map(({ subject }) => subject)
       return { result: { assigned: assigned.length }, audit: audited('assigned', { workspaceId, guardrailId, kind, subjects: assigned }) }

@@ -235,7 +235,18 @@ export const createKeyStore = (database: Database): KeyStore => ({
   },
 
   update: (scope, hash, patch, now, by) =>
-    changeLive(database, { scope, hash, now, by }, 'updated', () => ({ ...changedColumns(patch), updated_at: now })),
+    changeLive(
+      database,
+      { scope, hash, now, by },
+      'updated',
+      () => ({ ...changedColumns(patch), updated_at: now }),
+      async (transaction, before) => {
+        await deleteCodesOfKey(transaction, hash)
+        // A key that works again opens none of the sessions that ended with it.
+        const isOver = before.disabled === 1 || (before.expires_at !== null && before.expires_at <= now)
+        if (isOver || patch.disabled === true) await endSessionsOfKey(transaction, hash, null)
+      },
+    ),
 
   revoke: async (scope, hash, now, by) =>
     (await changeLive(database, { scope, hash, now, by }, 'revoked', () => ({ deleted_at: now }))) !== null,
@@ -261,7 +272,7 @@ const changeLive = (
   { scope, hash, now, by }: { scope: string | null; hash: string; now: string; by: ChangedBy },
   action: 'updated' | 'revoked' | 'rotated',
   changesOf: (before: Selectable<ApiKeysTable>) => Updateable<ApiKeysTable>,
-  alongside: (transaction: Transaction<Schema>) => Promise<void> = async () => {},
+  alongside: (transaction: Transaction<Schema>, before: Selectable<ApiKeysTable>) => Promise<void> = async () => {},
 ): Promise<KeyRecord | null> =>
   recordChange(database, by, now, async (transaction) => {
     const live = (set: Updateable<ApiKeysTable>) =>
@@ -277,7 +288,7 @@ const changeLive = (
     const before = await live({ hash })
     const after = before === undefined ? undefined : await live(changesOf(before))
     if (before === undefined || after === undefined) return { result: null, audit: null }
-    await alongside(transaction)
+    await alongside(transaction, before)
     const record = toKey(after)
     return { result: record, audit: audited(action, record, auditView(toKey(before)), action === 'revoked' ? null : auditView(record)) }
   })

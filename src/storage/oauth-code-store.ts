@@ -78,8 +78,7 @@ export const createOauthCodeStore = (database: Database): OauthCodeStore => ({
 })
 
 /**
- * Deletes the unused codes that the key allowed: its secret was replaced, because somebody
- * else may have known it. `keyHash` is hex digits.
+ * Deletes the unused codes that the key allowed: they allow what the key allowed until now. `keyHash` is hex digits.
  */
 export const deleteCodesOfKey = async (transaction: Transaction<Schema>, keyHash: string): Promise<void> => {
   await transaction
@@ -89,12 +88,16 @@ export const deleteCodesOfKey = async (transaction: Transaction<Schema>, keyHash
     .execute()
 }
 
-/** Deletes the person's unused codes. */
-export const deleteCodesOfPerson = async (transaction: Transaction<Schema>, workspaceId: string, userId: string): Promise<void> => {
+/** Deletes the people's unused codes. */
+export const deleteCodesOfPeople = async (
+  transaction: Transaction<Schema>,
+  workspaceId: string,
+  userIds: readonly string[],
+): Promise<void> => {
   await transaction
     .deleteFrom('oauth_codes')
     .where('used_at', 'is', null)
     .where('workspace_id', '=', workspaceId)
-    .where('user_id', '=', userId)
+    .where('user_id', 'in', userIds)
     .execute()
 }

@@ -63,7 +63,7 @@ describeEachEngine('people', (engine) => {
       expect(await sessions.list({ workspaceId: null, userId: null }, NOW, 10)).toEqual([])
     })
 
-    test('counts as long as its key is in force, whatever ends that', async () => {
+    test('counts as long as its key is in force; the key coming back does not bring it back', async () => {
       const { sessions, keys } = await open()
       const made = await keys.create(
         { ...UNBOUNDED, kind: 'management', name: 'k', workspaceId: 'w-0', creatorUserId: 'nobody', expiresAt: at(30) },
@@ -76,6 +76,8 @@ describeEachEngine('people', (engine) => {
       await keys.update(null, hash, { disabled: true }, changedBy())
       expect(await counts()).toBe(false)
       await keys.update(null, hash, { disabled: false }, changedBy())
+      expect(await counts()).toBe(false)
+      await sessions.insert(sessionOf('s-1', { key_hash: hash, user_id: 'nobody' }), changedBy())
       expect(await counts()).toBe(true)
       await keys.revoke(null, hash, changedBy())
       expect(await counts()).toBe(false)

@@ -3,7 +3,7 @@ import type { Selectable, Transaction } from 'kysely'
 import { type AuditedChange, type ChangedBy, recordChange } from './audit-log.ts'
 import type { Database } from './database.ts'
 import type { Once } from './idempotency.ts'
-import { deleteCodesOfPerson } from './oauth-code-store.ts'
+import { deleteCodesOfPeople } from './oauth-code-store.ts'
 import type { Schema } from './schema.ts'
 import type { LoginLinksTable, SessionsTable } from './sign-in-tables.ts'
 
@@ -35,8 +35,8 @@ export interface SessionStore {
   /** The most recently opened first. */
   list(scope: SessionScope, now: string, limit: number): Promise<readonly SessionRecord[]>
   prolong(id: string, lastUsedAt: string, expiresAt: string): Promise<void>
-  /** The name of a person; null if none is known. */
-  nameOf(userId: string): Promise<string | null>
+  /** The name of a person in a workspace; null if none is known there. */
+  nameOf(person: Pick<SessionRecord, 'workspace_id' | 'user_id'>): Promise<string | null>
   /** Returns false if the scope has no such session. */
   end(scope: SessionScope, id: string, action: 'signed_out' | 'revoked', now: string, by: ChangedBy): Promise<boolean>
   /**
@@ -98,8 +98,13 @@ export const createSessionStore = (database: Database): SessionStore => ({
       await transaction.updateTable('sessions').set({ last_used_at: lastUsedAt, expires_at: expiresAt }).where('id', '=', id).execute()
     }),
 
-  async nameOf(userId) {
-    const row = await database.kysely.selectFrom('users').select('name').where('id', '=', userId).executeTakeFirst()
+  async nameOf({ workspace_id, user_id }) {
+    const row = await database.kysely
+      .selectFrom('workspace_members')
+      .select('name')
+      .where('workspace_id', '=', workspace_id)
+      .where('user_id', '=', user_id)
+      .executeTakeFirst()
     return row?.name ?? null
   },
 
@@ -191,7 +196,7 @@ const roleOf = async (transaction: Transaction<Schema>, workspaceId: string, use
   return member?.role ?? null
 }
 
-/** Makes the person a member with this role, or changes the role; the sessions that the person had with the old role end. */
+/** Makes the person a member with this role, or changes the role; all that the person opened or may open with the old role ends. */
 const giveRole = async (transaction: Transaction<Schema>, member: NewMember): Promise<void> => {
   const { workspace_id, user_id, role, created_at } = member
   await transaction
@@ -204,19 +209,21 @@ const giveRole = async (transaction: Transaction<Schema>, member: NewMember): Pr
     .values({ ...member, name: null, email: null })
     .onConflict((conflict) => conflict.columns(['workspace_id', 'user_id']).doUpdateSet({ role }))
     .execute()
-  await endSessionsOf(transaction, workspace_id, user_id)
+  await endSignInsOf(transaction, workspace_id, [user_id])
 }
 
 /**
- * Must be called in the transaction that changes the person's role. It also deletes the codes
- * that the person allowed in the previous role.
+ * Must be called in the transaction that changes the role of these people or removes them: otherwise their sessions, their sign-in links
+ * and the codes that they allowed would count again once they have the role again.
  */
-export const endSessionsOf = async (transaction: Transaction<Schema>, workspaceId: string, userId: string): Promise<void> => {
-  await deleteCodesOfPerson(transaction, workspaceId, userId)
-  await transaction.deleteFrom('sessions').where('workspace_id', '=', workspaceId).where('user_id', '=', userId).execute()
+export const endSignInsOf = async (transaction: Transaction<Schema>, workspaceId: string, userIds: readonly string[]): Promise<void> => {
+  await deleteCodesOfPeople(transaction, workspaceId, userIds)
+  for (const table of ['sessions', 'login_links'] as const) {
+    await transaction.deleteFrom(table).where('workspace_id', '=', workspaceId).where('user_id', 'in', userIds).execute()
+  }
 }
 
-/** For the replacement of a key's secret: ends the sessions that the key opened, except the one that replaces it. */
+/** Ends the sessions that the key opened, except `but`, the one that replaces the key's secret. */
 export const endSessionsOfKey = async (transaction: Transaction<Schema>, keyHash: string, but: string | null): Promise<void> => {
   await transaction
     .deleteFrom('sessions')

@@ -5,7 +5,7 @@ import { DEFAULT_SETTINGS, type WorkspaceMemberResource, type WorkspaceSettings 
 import { type AuditedChange, type ChangedBy, recordChange } from './audit-log.ts'
 import type { Database } from './database.ts'
 import type { Once } from './idempotency.ts'
-import { endSessionsOf } from './session-store.ts'
+import { endSignInsOf } from './session-store.ts'
 import { DELETED_WITH_WORKSPACE, type Schema } from './schema.ts'
 import type { WorkspacesTable } from './service-tables.ts'
 import type { Page } from './page.ts'
@@ -254,7 +254,7 @@ export const createWorkspaceStore = (database: Database): WorkspaceStore => ({
       const before = found === undefined ? undefined : await change({ id: found.id })
       if (before === undefined) return { result: null, audit: null }
       const after = Object.keys(changes).length === 0 ? before : ((await change(changes)) ?? before)
-      if (after.role !== before.role) await endSessionsOf(transaction, workspaceId, userId)
+      if (after.role !== before.role) await endSignInsOf(transaction, workspaceId, [userId])
       return {
         result: after,
         audit: {
@@ -291,10 +291,7 @@ export const createWorkspaceStore = (database: Database): WorkspaceStore => ({
         .where('subject_kind', '=', 'member')
         .where('subject', 'in', userIds)
         .execute()
-      // Both would let the person in again: by a key of an application, or by a session.
-      for (const table of ['oauth_codes', 'login_links'] as const) {
-        await transaction.deleteFrom(table).where('workspace_id', '=', workspaceId).where('user_id', 'in', userIds).execute()
-      }
+      await endSignInsOf(transaction, workspaceId, userIds)
       return {
         result: removed.length,
         audit: membersAudit(

@@ -87,6 +87,21 @@ describe('a code', () => {
     expect([answer.status, answer.error.message]).toEqual([403, 'Invalid code or code_verifier'])
   })
 
+  test('makes no key once the key that allowed it was disabled and enabled again, or got a bound that the new key would not have', async () => {
+    const own = await services.start({ config: 'oauth: { enabled: true }' })
+    const later = (await call(own, 'POST', '/guardrails', { body: { name: 'later' } })).json as { data: { id: string } }
+    const guard = `/guardrails/${later.data.id}/assignments/keys`
+    for (const change of [[{ disabled: true }, { disabled: false }], [{ limit: 1 }], []]) {
+      const made = (await call(own, 'POST', '/keys', { body: { name: 'changes' } })).json as { key: string; data: { hash: string } }
+      const code = codeOf(await call(own, 'POST', '/auth/keys/code', { key: made.key, body: S256 }))
+      const { hash } = made.data
+      for (const body of change) expect((await call(own, 'PATCH', `/keys/${hash}`, { body })).status).toBe(200)
+      if (change.length === 0) expect((await call(own, 'POST', guard, { body: { key_hashes: [hash] } })).status).toBe(200)
+      const answer = await call(own, 'POST', '/auth/keys', { key: null, body: { code, code_verifier: VERIFIER } })
+      expect([change, answer.status]).toEqual([change, 403])
+    }
+  })
+
   test('makes no key once the secret that allowed it was replaced; the secret before makes no code, and what was exchanged stays', async () => {
     const made = (await call(service, 'POST', '/keys', { body: { name: 'rotates' } })).json as { key: string; data: { hash: string } }
     const before = keyOf(await exchange({ code: codeOf(await allow(S256, made.key)), code_verifier: VERIFIER }))

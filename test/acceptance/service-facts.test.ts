@@ -173,3 +173,23 @@ describe('GET /search', () => {
     expect((await search('a', service.inferenceKey)).status).toBe(403)
   })
 })
+
+test('a key of another workspace reads no sentence about the requests of others, and nothing of the operator', async () => {
+  await call(service, 'POST', '/workspaces', { body: { name: 'Tenant', slug: 'tenant' } })
+  const made = await call(service, 'POST', '/keys', { body: { name: 'theirs', kind: 'management', workspace_id: 'tenant' } })
+  const { key } = made.json as { key: string }
+  upstream.script((exchange) => exchange.answer(500, JSON.stringify({ error: { message: 'Failed over "the words of a neighbour".' } })))
+  await ask()
+  upstream.script(say('well'))
+  const [own, theirs] = [await call(service, 'GET', '/providers/health'), await call(service, 'GET', '/providers/health', { key })]
+  expect([own.text.includes('the words of a neighbour'), theirs.text.includes('the words of a neighbour')]).toEqual([true, false])
+  const [good] = (theirs.json as { data: { slug: string }[] }).data.filter(({ slug }) => slug === 'good')
+  expect(good).toMatchObject({
+    last_error: { status: 500, message: null },
+    credentials: [],
+    endpoints: [{ last_error: { message: null } }],
+  })
+  const facts = await call(service, 'GET', '/service', { key })
+  expect(facts.json).toMatchObject({ data: { engine: 'sqlite', processes: [], settings: [], config_errors: [] } })
+  expect(facts.text).not.toContain(service.configPath)
+})

@@ -130,6 +130,21 @@ describe('a sign-in link', () => {
     expect(await roleOf({ user_id: 'grace' })).toBe('admin')
   })
 
+  test('401: the role of its person has changed since it was made, even if it changed back', async () => {
+    const own = await services.start()
+    const linkTo = (role: string) => loginToken(own, { user_id: 'hal', role })
+    const change = (role: string) => call(own, 'PATCH', '/workspaces/default/members/hal', { body: { role } })
+    const opened = async (token: string) => (await openSession(own, { token })).status
+    const [early, late] = [await linkTo('admin'), await linkTo('admin')]
+    await change('member')
+    expect(await opened(early)).toBe(401)
+    await change('admin')
+    expect(await opened(late)).toBe(401)
+    const lower = await linkTo('member')
+    const last = await linkTo('admin')
+    expect([await opened(lower), await opened(last)]).toEqual([401, 201])
+  })
+
   test('400: a role, a time or a person that is none; 404: a workspace that is none', async () => {
     for (const body of [{ user_id: '' }, { user_id: 'a', role: 'owner' }, { user_id: 'a', expires_in: 0 }, { role: 'member' }]) {
       expect((await call(service, 'POST', '/login-links', { body })).status).toBe(400)
@@ -193,6 +208,24 @@ describe('a session ends', () => {
     expect(await lives(admin)).toBe(false)
   })
 
+  test('for good: its key lets nobody in again by being enabled again or prolonged, and another change of the key ends nothing', async () => {
+    const made = await call(service, 'POST', '/keys', { body: { name: 'comes back', kind: 'management' } })
+    const { key } = made.json as { key: string }
+    const change = (body: object) => call(service, 'PATCH', `/keys/${String(dataOf(made)['hash'])}`, { body })
+    const admin = await signInByKey(service, key)
+    await change({ name: 'renamed', expires_at: '2999-01-01T00:00:00Z' })
+    expect(await lives(admin)).toBe(true)
+    await change({ disabled: true })
+    await change({ disabled: false })
+    expect(await lives(admin)).toBe(false)
+    const later = await signInByKey(service, key)
+    await change({ expires_at: new Date(Date.now() + 300).toISOString() })
+    await until(async () => !(await lives(later)), 'the end of the key')
+    await change({ expires_at: null })
+    expect(await lives(later)).toBe(false)
+    expect(await lives(await signInByKey(service, key))).toBe(true)
+  })
+
   test('and with it, within a second, the stream that its page follows', async () => {
     const admin = await signInByKey(service)
     const stream = await fetch(`${service.api}/generations/stream`, { headers: admin.headers })
@@ -216,6 +249,8 @@ describe('a session ends', () => {
     const person = await signInAs(service, { user_id: 'sam' })
     await call(service, 'POST', '/workspaces/default/members/remove', { body: { user_ids: ['sam'] } })
     expect(await lives(person)).toBe(false)
+    await call(service, 'POST', '/workspaces/default/members/add', { body: { user_ids: ['sam'] } })
+    expect(await lives(person)).toBe(false)
   })
 
   test('with its workspace', async () => {
@@ -226,6 +261,17 @@ describe('a session ends', () => {
     await call(service, 'DELETE', '/workspaces/short-lived')
     expect(await lives(person)).toBe(false)
   })
+})
+
+test('a session shows the name that its person has in its workspace, and none that the person has in another', async () => {
+  await call(service, 'POST', '/workspaces', { body: { name: 'x', slug: 'tenant' } })
+  const nameIn = async (workspace_id: string, user_id: string) =>
+    dataOf(await (await signInAs(service, { user_id, workspace_id })).ask('GET', '/sessions/current'))['user_name']
+  await signInAs(service, { user_id: 'wes' })
+  await call(service, 'PATCH', '/workspaces/default/members/wes', { body: { name: 'Wes W.' } })
+  const [owner] = listOf(await call(service, 'GET', '/workspaces/default/members'))
+  expect(await nameIn('default', 'wes')).toBe('Wes W.')
+  expect([await nameIn('tenant', 'wes'), await nameIn('tenant', String(owner?.['user_id']))]).toEqual([null, null])
 })
 
 test('an admin of another workspace reaches nothing of this one: 404', async () => {

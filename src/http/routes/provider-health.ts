@@ -11,7 +11,7 @@ import type { HealthView } from '../../routing/health.ts'
 import { type EndpointHealthStore, type EndpointHistory, type ModelLatency, slotsUntil } from '../../storage/endpoint-health.ts'
 import { jsonResponse } from '../json-response.ts'
 import type { PacedReads } from '../paced-reads.ts'
-import type { Route } from '../route.ts'
+import { reachOf, type Route } from '../route.ts'
 
 export interface ProviderHealthParts {
   readonly endpointHealth: Pick<EndpointHealthStore, 'read' | 'latencies'>
@@ -50,8 +50,20 @@ export const providersHealth = (parts: ProviderHealthParts): Route => ({
       const endpoints = (bySlug.get(provider.slug) ?? []).map((one) => endpointResource(one, { histories, latencies, nowMs }, parts))
       return providerResource(provider, endpoints, parts)
     })
-    return jsonResponse({ data })
+    return jsonResponse({ data: reachOf(request).isOperator ? data : data.map(forTenant) })
   },
+})
+
+/** A provider's sentence may quote the request of another workspace, and the credentials are the operator's. */
+const forTenant = (provider: Resource): Resource => ({
+  ...withoutSentence(provider),
+  credentials: [],
+  endpoints: provider.endpoints.map(withoutSentence),
+})
+
+const withoutSentence = <Of extends Pick<Resource, 'last_error'>>(of: Of): Of => ({
+  ...of,
+  last_error: of.last_error === null ? null : { ...of.last_error, message: null },
 })
 
 interface Seen {

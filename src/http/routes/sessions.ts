@@ -57,7 +57,7 @@ export const sessionRoutes = (parts: SessionRouteParts): readonly Route[] => {
     const { id, slug, name } = await workspaces.reach(person, null)
     return {
       ...sessionResource(record, person),
-      user_name: await sessions.nameOf(record.user_id),
+      user_name: await sessions.nameOf(record),
       workspace: { id, slug, name },
       is_operator: workspaces.reachesAll(person),
     }

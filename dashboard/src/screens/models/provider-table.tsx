@@ -118,7 +118,7 @@ const LastFailure = ({ of: error }: { of: ProviderHealth['last_error'] }) =>
   error === null ? (
     <span className="faint">–</span>
   ) : (
-    <span className="failure" title={error.message}>
+    <span className="failure" title={error.message ?? undefined}>
       <When at={error.at} /> {error.status ?? ''} {error.type}
     </span>
   )

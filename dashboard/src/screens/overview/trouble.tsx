@@ -20,6 +20,8 @@ export const Trouble = () => {
   )
 }
 
+const said = (message: string | null, name: string): string => (message === null ? '' : `: ${wordsOfProvider(message, name) ?? message}`)
+
 const TroubleLine = ({ provider }: { provider: ProviderHealth }) => {
   const now = useNow()
   const { name, strip, last_error: error } = provider
@@ -28,11 +30,7 @@ const TroubleLine = ({ provider }: { provider: ProviderHealth }) => {
   const facts = [
     stateOf(provider).words,
     ...(slot === undefined || slot.failed === 0 ? [] : [`${percent(slot.failed / asked)} of attempts failed in this half hour`]),
-    ...(error === null
-      ? []
-      : [
-          `${error.status ?? ''} ${error.type} at ${clockTime(error.at, now)}: ${wordsOfProvider(error.message, name) ?? error.message}`.trim(),
-        ]),
+    ...(error === null ? [] : [`${error.status ?? ''} ${error.type} at ${clockTime(error.at, now)}${said(error.message, name)}`.trim()]),
   ]
   return (
     <Link to="/models" className="trouble">

@@ -11,7 +11,7 @@ export const EffectiveSettings = ({ facts }: { facts: ServiceFacts }) => (
         ['Version', facts.version],
         ['Storage', facts.engine],
         ['Since', instant(facts.started_at)],
-        ['Processes', facts.processes.length],
+        ...(facts.processes.length === 0 ? [] : [['Processes', facts.processes.length] as const]),
       ]}
     />
     {facts.config_errors.map((fault) => (
@@ -23,7 +23,7 @@ export const EffectiveSettings = ({ facts }: { facts: ServiceFacts }) => (
       label="Effective configuration"
       rows={facts.settings}
       rowKey={({ name }) => name}
-      empty={<p className="soft">The service does not tell its settings.</p>}
+      empty={<p className="soft">The settings are for admins of the default workspace.</p>}
       columns={[
         { title: 'Setting', isHead: true, cell: ({ name }) => <code>{name}</code> },
         { title: 'Value', cell: ({ value }) => <code className="setting-value">{shown(value)}</code> },
