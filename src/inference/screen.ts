@@ -10,6 +10,7 @@ import { createOutputScreen } from '../guardrails/screen-output.ts'
 import { proseOf, screenBody, type ScreenLimits } from '../guardrails/screen-request.ts'
 import type { JsonBody } from '../lib/json-body.ts'
 import { atOnce, inTurns, LARGE_BYTES, type Turn } from '../lib/steps.ts'
+import { askedPlugins } from '../plugins/asked-plugins.ts'
 import { asFailure } from './as-failure.ts'
 import { hiddenAfterScreening } from './hidden-after-screening.ts'
 import { hideInError } from './hide-in-error.ts'
@@ -65,6 +66,7 @@ const screened = async (prepared: Prepared, guardrails: Effective, parts: Screen
     return {
       ...prepared,
       call: body === before ? prepared.call : await readingAgain(prepared, body, parts),
+      plugins: body === before ? prepared.plugins : pluginsAgain(prepared, body),
       hidden: isHiddenChanged
         ? await hiddenAfterScreening(hidden, { before, after: body, input: guardrails.input, limits: parts })
         : hidden,
@@ -82,6 +84,13 @@ const screened = async (prepared: Prepared, guardrails: Effective, parts: Screen
 const readingAgain = (prepared: Prepared, body: JsonBody, { turn }: ScreenParts): Call | Promise<Call> => {
   const reading = readAgain(prepared, body)
   return body.searchable.length > LARGE_BYTES ? inTurns(reading, turn) : atOnce(reading)
+}
+
+/** The options of the plugins as the changed body has them. A plugin that the model's name implies has none. */
+const pluginsAgain = ({ plugins }: Prepared, body: JsonBody): Prepared['plugins'] => {
+  if (plugins === null) return null
+  const read = askedPlugins(body)
+  return new Map([...plugins].map(([id, options]) => [id, read?.get(id) ?? options]))
 }
 
 const screenedBody = async (
