@@ -80,7 +80,7 @@ const BEFORE_VALUE = new RegExp(`^${ASSIGNING}`, 'i')
 /** Only the value is the secret; the name stays readable. Without an assignment, only the name of a scheme is followed by a value. */
 const assignedValue = (match: string): readonly Part[] => {
   const before = BEFORE_VALUE.exec(match)?.[0]
-  // Of a very long match, only the end of its value is known.
+  // If a match is very long, only the end of its value is known.
   const from = before?.length ?? 0
   const assigns = before === undefined || /[:=]>?\s*["']?$/.test(before) || /(?:bearer|basic)\s+["']?$/i.test(before)
   return assigns && looksRandom(match.slice(Math.max(from, match.length - VALUE_MAX))) ? [[from, match.length]] : []

@@ -6,6 +6,8 @@ import type { Call } from '../canonical/call.ts'
 import { createDetections } from '../guardrails/detections.ts'
 import { assertRegion, type Effective } from '../guardrails/effective.ts'
 import type { Moderate } from '../guardrails/moderate.ts'
+import { GatewayError } from '../errors.ts'
+import { isInTokens } from '../formats/embeddings.ts'
 import { createOutputScreen } from '../guardrails/screen-output.ts'
 import { proseOf, screenBody, type ScreenLimits } from '../guardrails/screen-request.ts'
 import type { JsonBody } from '../lib/json-body.ts'
@@ -56,6 +58,11 @@ const screened = async (prepared: Prepared, guardrails: Effective, parts: Screen
   const { hidden, pipeline } = prepared
   try {
     assertRegion(guardrails)
+    if (prepared.apiType === 'embeddings' && mayRefuse(guardrails) && isInTokens(prepared.call.body)) {
+      throw new GatewayError('permission_denied', 'The guardrails of this key read the input: send it as text, and not as tokens.', {
+        metadata: { patterns: [] },
+      })
+    }
     const before = prepared.call.body
     const body = await screenedBody(prepared, guardrails, parts)
     const output = prepared.apiType === 'completions' ? guardrails.output : null
@@ -80,6 +87,10 @@ const screened = async (prepared: Prepared, guardrails: Effective, parts: Screen
     hideInPipeline(pipeline, hidden)
   }
 }
+
+/** True if something that these guardrails find in the input may not be sent as it is. */
+const mayRefuse = ({ input, moderation }: Effective): boolean =>
+  [...(input?.filters ?? []), ...moderation].some(({ action }) => action !== 'flag')
 
 const readingAgain = (prepared: Prepared, body: JsonBody, { turn }: ScreenParts): Call | Promise<Call> => {
   const reading = readAgain(prepared, body)
