@@ -67,6 +67,12 @@ const kindOf = (element: unknown): 'text' | 'token' | 'tokens' | 'object' | 'non
 
 const isToken = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0
 
+/** True for input that is written as a model's tokens, which cannot be read as text. */
+export const isInTokens = (body: Pick<JsonBody, 'value'>): boolean => {
+  const input = body.value('input')
+  return Array.isArray(input) && ['token', 'tokens'].includes(kindOf((input as readonly unknown[])[0]))
+}
+
 const noPrompt = (): never => {
   throw new GatewayError('server', undefined, { cause: new TypeError('Embeddings have no prompt.') })
 }

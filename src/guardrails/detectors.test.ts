@@ -12,6 +12,8 @@ const filterOf = (slug: BuiltinSlug) => builtinFilter({ slug, action: 'redact', 
 const redacted = (slug: BuiltinSlug, text: string): string => screenWhole([filterOf(slug)], text, () => {})
 
 /** Expected results: each finding is replaced by its placeholder, and everything else stays. */
+const BASE64 = 'aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5bC7dE9fG1hJ3'
+
 const FOUND: Readonly<Partial<Record<BuiltinSlug, Readonly<Record<string, string>>>>> = {
   email: {
     'Mail jane.doe+x@mail.example.co.uk. Thanks': 'Mail [EMAIL]. Thanks',
@@ -20,6 +22,7 @@ const FOUND: Readonly<Partial<Record<BuiltinSlug, Readonly<Record<string, string
     'to=jane.doe%40example.com&x': 'to=[EMAIL]&x',
     'jane&#64;example.com': '[EMAIL]',
     "o'neil@example.com": '[EMAIL]',
+    'ada@xn--e1afmkfd.xn--p1ai': '[EMAIL]',
   },
   phone: {
     'call +1 (415) 555-2671 now': 'call [PHONE] now',
@@ -28,12 +31,14 @@ const FOUND: Readonly<Partial<Record<BuiltinSlug, Readonly<Record<string, string
     '+49 30 901820, +442079460958': '[PHONE], [PHONE]',
     'Berlin: 030 1234567': 'Berlin: [PHONE]',
   },
-  ssn: { '123-45-6789 and 078 05 1120': '[SSN] and [SSN]' },
+  ssn: { '123-45-6789 and 078 05 1120': '[SSN] and [SSN]', '123.45.6789': '[SSN]' },
   'credit-card': {
     'card 4111 1111 1111 1111.': 'card [CREDIT_CARD].',
     '5555-5555-5555-4444': '[CREDIT_CARD]',
     '378282246310005': '[CREDIT_CARD]',
     '2223003122003222': '[CREDIT_CARD]',
+    '4111.1111.1111.1111, 4111 - 1111 - 1111 - 1111, 4111\t1111\t1111\t1111': '[CREDIT_CARD], [CREDIT_CARD], [CREDIT_CARD]',
+    '3782.822463.10005': '[CREDIT_CARD]',
     'item 12 4111111111111111 24': 'item 12 [CREDIT_CARD] 24',
     [`${'1 '.repeat(100)}4111 1111 1111 1111`]: `${'1 '.repeat(100)}[CREDIT_CARD]`,
   },
@@ -58,6 +63,19 @@ const FOUND: Readonly<Partial<Record<BuiltinSlug, Readonly<Record<string, string
     'Authorization: Bearer 9fK2mQ8xWv4LpZ7t': 'Authorization: Bearer [SECRET]',
     '-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA7bq\nabcdefghijklmnopqrst\nabc=\n-----END RSA PRIVATE KEY-----\nBye': '[SECRET]\nBye',
     '-----BEGIN PRIVATE KEY-----\nMIIEpAIBAAKCAQEA7bq': '[SECRET]',
+    [`-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,0A1B\n\n${BASE64}\n-----END RSA PRIVATE KEY-----\nBye`]:
+      '[SECRET]\nBye',
+    [`-----BEGIN PGP PRIVATE KEY BLOCK-----\nVersion: 1\n\n${BASE64}\nabc=\n=aB3d\n-----END PGP PRIVATE KEY BLOCK-----\nBye`]:
+      '[SECRET]\nBye',
+    [JSON.stringify({ key: `-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n\n${BASE64}` })]: '{"key":"[SECRET]"}',
+    'OPENAI_API_KEY=9fK2mQ8xWv4LpZ7t': 'OPENAI_API_KEY=[SECRET]',
+    'password=9fK2mQ8xWv4L=pZ7t==;': 'password=[SECRET];',
+    'client_secret => "9fK2mQ8xWv4LpZ7t"': 'client_secret => "[SECRET]"',
+    'AccountKey=9fK2mQ8xWv4LpZ7t==': 'AccountKey=[SECRET]',
+    'Authorization: Basic dXNlcjpwYXNzd29yZDEyMw==': 'Authorization: Basic [SECRET]',
+    'postgres://bob:S3cr3t-pass@db.example.com/x': 'postgres://bob:[SECRET]@db.example.com/x',
+    [`nvapi-${BASE64} pplx-${BASE64} tgp_v1_${BASE64} hvs.${BASE64} ABSK${BASE64} xapp-1-${BASE64}`]: Array(6).fill('[SECRET]').join(' '),
+    [`eyJhbGciOiJSU0EtT0FFUCJ9.${BASE64}.${BASE64}.${BASE64}.${BASE64}`]: '[SECRET]',
   },
   'person-name': {
     'Dr. Jane Goodall spoke': '[PERSON_NAME] spoke',
@@ -89,11 +107,29 @@ const FOUND: Readonly<Partial<Record<BuiltinSlug, Readonly<Record<string, string
 
 const PASSED: Readonly<Partial<Record<BuiltinSlug, readonly string[]>>> = {
   email: ['a @ b.com', 'user@localhost', '@handle', 'x@y', 'array[1]@2.3'],
-  phone: ['order 12345678901234567890', '2024-11-21', '192.168.100.200', '1700000000', 'v1.234.567.8901', 'abc4155552671def'],
+  phone: [
+    '2026-11-28 21:08:43',
+    '2023/05/21 10:00',
+    '21.08.2026 14:30',
+    'order 12345678901234567890',
+    '2024-11-21',
+    '192.168.100.200',
+    '1700000000',
+    'v1.234.567.8901',
+    'abc4155552671def',
+  ],
   ssn: ['000-12-3456', '666-12-3456', '912-34-5678', '123-00-4567', '123-45-0000', '123-45 6789', '1123-45-67890'],
   'credit-card': ['4111111111111112', '1234567890123456', '0.4111111111111111', '41111111111111111111'],
   'ip-address': ['256.1.1.1', '1.2.3', '12:34:56', 'std::string', '01.2.3.4', '::', 'a:b:c'],
-  secrets: ['token: my-nice-token-name', 'The password is secret', 'sk-short', 'password policy documentation', 'secret=configuration'],
+  secrets: [
+    'token: my-nice-token-name',
+    'The password is secret',
+    'sk-short',
+    'password policy documentation',
+    'secret=configuration',
+    'https://example.com:8080/a@b',
+    'a://b:c@d',
+  ],
   'person-name': ['the president spoke', 'John', 'New York', 'Mark the date'],
   address: ['42 dollars', 'Main Street', 'the way home', '12 Angry Men'],
   'regex-prompt-injection': [

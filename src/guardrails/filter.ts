@@ -7,7 +7,7 @@ import type { Detector } from './detector.ts'
 import { injectionSigns, createShuffledWordMatcher } from './injection.ts'
 import { CREDIT_CARD, IP_ADDRESS, PHONE, SSN } from './number-detectors.ts'
 import { ADDRESS, EMAIL, PERSON_NAME } from './person-detectors.ts'
-import { ASSIGNED_SECRETS, KNOWN_SECRETS } from './secret-detector.ts'
+import { ADDRESS_SECRETS, ASSIGNED_SECRETS, KNOWN_SECRETS } from './secret-detector.ts'
 
 /** The guardrail, and why it applies. */
 export interface Origin {
@@ -34,7 +34,7 @@ const BUILTINS: Readonly<Record<Exclude<BuiltinSlug, 'regex-prompt-injection'>, 
   ssn: [SSN],
   'credit-card': [CREDIT_CARD],
   'ip-address': [IP_ADDRESS],
-  secrets: [KNOWN_SECRETS, ASSIGNED_SECRETS],
+  secrets: [KNOWN_SECRETS, ASSIGNED_SECRETS, ADDRESS_SECRETS],
   'person-name': [PERSON_NAME],
   address: [ADDRESS],
 }

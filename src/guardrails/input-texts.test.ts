@@ -188,6 +188,29 @@ test('what is written in tag characters, which nobody sees and models read, is a
   ])
 })
 
+test('the definition of a tool that the client runs has no credentials: the model reads it, whatever its members are called', () => {
+  const schema = { properties: { headers: { description: 'one' } }, headers: { token: 'two' } }
+  const credentials = (body: unknown): string[] => read(body).texts.flatMap(({ value, isCredential }) => (isCredential ? [value] : []))
+  expect(credentials({ tools: [{ type: 'function', function: { name: 'f', parameters: schema } }] })).toEqual([])
+  expect(credentials({ tools: [{ parameters: schema, name: 'f', type: 'function' }] })).toEqual([])
+  expect(credentials({ tools: [{ type: 'namespace', name: 'n', tools: [{ type: 'function', name: 'f', parameters: schema }] }] })).toEqual(
+    [],
+  )
+  expect(credentials({ tools: [{ name: 'f', input_schema: schema, input_examples: [{ api_key: 'three' }] }] })).toEqual([])
+  expect(credentials({ functions: [{ name: 'f', parameters: schema }], tool_choice: { token: 'three' } })).toEqual([])
+  const server = { type: 'mcp', server_label: 's', headers: { 'X-Name': 'four' }, authorization: 'five' }
+  expect(credentials({ tools: [server], mcp_servers: [{ authorization_token: 'six' }] })).toEqual(['four', 'five', 'six'])
+})
+
+test('of the options of plugins, those are read that reach a model or a search', () => {
+  const plugins = [
+    { id: 'web', engine: 'exa', search_prompt: 'one', user_location: { type: 'approximate', city: 'two' }, include_domains: ['three'] },
+    { id: 'alignment', rules: ['four', 'five'], mode: 'audit' },
+    { id: 'auto-router', allowed_models: ['v/*'] },
+  ]
+  expect(textsOf({ plugins })).toEqual(['one', 'approximate', 'city', 'two', 'three', 'four', 'five'])
+})
+
 describe('a marker is found at every position', () => {
   test.each(Object.entries(BODIES))('%s', (_, body) => {
     const positions = [...stringsOf(body)]

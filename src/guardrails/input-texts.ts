@@ -64,7 +64,7 @@ export function* inputTexts(body: JsonBody): Scan<InputTexts> {
       const byField = new Map<string, { start: number; end: number; text: string }[]>()
       for (const [index, text] of replacements) {
         const place = places[index]
-        if (place === undefined || place.isFixed) continue
+        if (place === undefined || place.isFixed || place.isCredential) continue
         const { field, start, end, write } = place
         const edits = byField.get(field) ?? []
         edits.push({ start, end, text: JSON.stringify(write(text)) })
@@ -101,19 +101,19 @@ interface Frame {
 
 function* textsOf(field: string, json: string): Scan<readonly Place[]> {
   const kind = kindOf(field)
-  const places: (Place & { byUser: boolean })[] = []
+  const places: (Place & { byUser: boolean; isCredential: boolean })[] = []
   const frames: Frame[] = []
   let messages = 0
 
   const add = (text: JsonText, value: string, isFixed: boolean, write: Place['write'] = asItIs): void => {
     if (value === '') return
     const { start, end, key, isKey } = text
-    const isProse = !isKey && !isFixed && text.kind === 'string' && (kind.isConversation || key === 'description' || key === 'title')
+    const isProse =
+      !isKey && !isFixed && text.kind === 'string' && (kind.isConversation || field === PLUGINS || key === 'description' || key === 'title')
     const isJson = key === 'arguments' && !isKey && value.trimStart().startsWith('{')
     const message = key === 'text' && !isKey ? kind.messageAt(messages) : null
-    const isCredential = !isKey && TOOL_FIELDS.has(field) && (isCredentialName(key) || frames.at(-1)?.isCredential === true)
-    const fixed = isFixed || isCredential
-    const place = { field, start, end, value, write, isJson, isProse, isFixed: fixed, isCredential, message, byUser: kind.byUser }
+    const isCredential = !isKey && CREDENTIAL_FIELDS.has(field) && (isCredentialName(key) || frames.at(-1)?.isCredential === true)
+    const place = { field, start, end, value, write, isJson, isProse, isFixed, isCredential, message, byUser: kind.byUser }
     places.push(place)
     const invisible = textInTags(value)
     if (invisible !== '') places.push({ ...place, value: invisible, isJson: false, isProse: false, isFixed: true, message: null })
@@ -144,7 +144,14 @@ function* textsOf(field: string, json: string): Scan<readonly Place[]> {
       const payload: Payload = isBytes(text, frame) ? yield* payloadOf(text.value, frame.mediaType) : { text: text.value, write: asItIs }
       if (payload !== null) add(text, payload.text, PROOF_MEMBERS.has(text.key), payload.write)
     }
-    if (frame.isArray || !kind.hasMessages) return
+    if (frame.isArray) return
+    if (field === 'tools' && isClientTool(frame, frames.length)) {
+      for (let at = frame.first; at < places.length; at += 1) {
+        const place = places[at]
+        if (place !== undefined) place.isCredential = false
+      }
+    }
+    if (!kind.hasMessages) return
     const isMessage = frames.length === 1
     const isOfOthers = isMessage
       ? frame.role !== 'user'
@@ -164,11 +171,12 @@ function* textsOf(field: string, json: string): Scan<readonly Place[]> {
     if (token === undefined || taken % TOKENS_AT_ONCE === 0) yield
     if (token === undefined) continue
     const frame = frames.at(-1)
-    if (token.kind === 'string' || token.kind === 'number') take(token, frame)
-    else if (token.kind === 'open') {
+    if (token.kind === 'string' || token.kind === 'number') {
+      if (field !== PLUGINS || isPluginText(token, frames)) take(token, frame)
+    } else if (token.kind === 'open') {
       const { key, isArray } = token
       const isShaped = frame === undefined ? SHAPED_FIELDS.has(field) : frame.isShaped && (frame.isArray || SHAPED_MEMBERS.has(key))
-      const isCredential = TOOL_FIELDS.has(field) && (frame?.isCredential === true || CREDENTIAL_MEMBERS.has(key))
+      const isCredential = CREDENTIAL_FIELDS.has(field) && (frame?.isCredential === true || CREDENTIAL_MEMBERS.has(key))
       frames.push({ key, isArray, isShaped, isCredential, first: places.length, type: null, role: null, mediaType: null, mayBeBytes: [] })
     } else {
       const closed = frames.pop()
@@ -240,6 +248,21 @@ const isBytes = ({ key, value }: JsonText, { type, key: container }: Frame): boo
   (key === 'data' && (BYTES_TYPES.has(type) || SOUND_MEMBERS.has(container))) ||
   (key === 'result' && type === 'image_generation_call')
 
+/**
+ * True for the definition of a tool that the client runs. A model reads all of it, whatever its members are called: a parameter `headers`,
+ * an example with a `token`. On Messages such a tool may have no type.
+ */
+const isClientTool = ({ key, type }: Frame, depth: number): boolean =>
+  key === 'function' || key === 'custom' || type === 'function' || type === 'custom' || (type === null && depth === 1)
+
+const PLUGINS = 'plugins'
+/** The options of plugins that reach a model or a search. All others address this service. */
+const PLUGIN_TEXTS: ReadonlySet<string> = new Set(['rules', 'search_prompt', 'user_location', 'include_domains', 'exclude_domains'])
+
+const isPluginText = ({ key, isKey }: JsonText, frames: readonly Frame[]): boolean =>
+  (!isKey && PLUGIN_TEXTS.has(key)) || frames.some((frame) => PLUGIN_TEXTS.has(frame.key))
+
+const CREDENTIAL_FIELDS: ReadonlySet<string> = new Set(['tools', 'mcp_servers'])
 const TOOL_FIELDS: ReadonlySet<string> = new Set(['tools', 'functions', 'tool_choice', 'function_call', 'mcp_servers'])
 const CREDENTIAL_MEMBERS: ReadonlySet<string> = new Set(['headers', 'env'])
 const TOOL_MEMBERS: ReadonlySet<string> = new Set(['function', 'custom', 'function_call', 'content'])

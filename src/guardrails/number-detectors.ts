@@ -41,25 +41,33 @@ export const passesLuhn = (digits: string): boolean => {
 const isCard = (digits: string): boolean =>
   digits.length >= 13 && digits.length <= 19 && /^(?:2(?:22[1-9]|2[3-9]|[3-6]|7[01]|720)|[34]|5|6)/.test(digits) && passesLuhn(digits)
 
-export const CREDIT_CARD = detector(String.raw`(?<![\d.])\d(?:[ \-]?\d){12,}(?!\d)`, {
+/** Between the groups that are printed on a card, more separates than between single digits. */
+const BETWEEN = String.raw`[ \t.\-_/]{1,3}`
+const IN_GROUPS = String.raw`(?:\d{4}${BETWEEN}\d{4}${BETWEEN}\d{4}${BETWEEN}\d{4}|\d{4}${BETWEEN}\d{6}${BETWEEN}\d{5})`
+
+export const CREDIT_CARD = detector(String.raw`(?<![\d.])(?:\d(?:[ \-]?\d){12,}|${IN_GROUPS})(?!\d)`, {
   partsOf: lastNumber((text) => isCard(digitsOf(text))),
 })
 
 /** Excludes numbers that are never issued: area 000, 666 and 900-999, group 00, serial 0000. */
-const isSsn = (text: string): boolean => !/^(?:000|666|9)|^...[ -]00|0000$/.test(text) && text[3] === text[6]
+const isSsn = (text: string): boolean => !/^(?:000|666|9)|^...[ .-]00|0000$/.test(text) && text[3] === text[6]
 
-export const SSN = detector(String.raw`(?<![\d\-])\d{3}[ \-]\d{2}[ \-]\d{4}(?![\d])`, { partsOf: wholeIf(isSsn) })
+export const SSN = detector(String.raw`(?<![\d\-.])\d{3}[ .\-]\d{2}[ .\-]\d{4}(?![\d])`, { partsOf: wholeIf(isSsn) })
 
 /**
  * Accepts international numbers with a plus, North American ones with or without separators, and others that begin with a zero and
  * are written in groups. Other bare runs of digits are too often something else.
  */
 const isPhone = (text: string): boolean => {
+  if (DATE.test(text)) return false
   const digits = digitsOf(text)
   if (text.startsWith('+')) return digits.length >= 8 && digits.length <= 15
   if (/^1?[2-9]\d{2}[2-9]\d{6}$/.test(digits)) return digits.length === 10 || /\D/.test(text)
   return /^\(?0\d{1,4}\)?[ .\-/]/.test(text) && digits.length >= 9 && digits.length <= 12 && !/^0\d[./]\d\d[./]/.test(text)
 }
+
+/** A date before a time of day has as many digits as a telephone number. */
+const DATE = /^(?:(?:19|20)\d\d([./ -])[01]?\d\1[0-3]?\d|[0-3]?\d([./-])[0-3]?\d\2(?:19|20)\d\d)(?!\d)/
 
 export const PHONE = detector(String.raw`(?<![\w.+\-])\+?\(?\d(?:[ .\-/()]{0,2}\d){6,14}(?![\w])`, { partsOf: lastNumber(isPhone) })
 

@@ -44,6 +44,6 @@ export const ADDRESS = detector(
  * because addresses may be international.
  */
 export const EMAIL = detector(
-  String.raw`[A-Za-z0-9\u00C0-\u024F._%+'\-]+(?:@|%40|&#64;|&#[xX]40;|&commat;)(?:[A-Za-z0-9\u00C0-\u024F](?:[A-Za-z0-9\u00C0-\u024F\-]*[A-Za-z0-9\u00C0-\u024F])?\.)+[A-Za-z\u00C0-\u024F]{2,}`,
+  String.raw`[A-Za-z0-9\u00C0-\u024F._%+'\-]+(?:@|%40|&#64;|&#[xX]40;|&commat;)(?:[A-Za-z0-9\u00C0-\u024F](?:[A-Za-z0-9\u00C0-\u024F\-]*[A-Za-z0-9\u00C0-\u024F])?\.)+(?:[A-Za-z\u00C0-\u024F]{2,}|xn--[A-Za-z0-9\-]{2,})`,
   { endsWithPart: true },
 )

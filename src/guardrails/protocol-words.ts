@@ -6,8 +6,8 @@ import { SERVICE_FIELDS } from '../request-fields/service-fields.ts'
 
 const wordsOf = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/))
 
-/** Top-level members that select who answers; they never reach a model. */
-export const UNREAD_FIELDS: ReadonlySet<string> = new Set(['model', ...SERVICE_FIELDS])
+/** Top-level members that select who answers; they never reach a model. Some options of plugins do (input-texts.ts). */
+export const UNREAD_FIELDS: ReadonlySet<string> = new Set(['model', ...SERVICE_FIELDS.filter((field) => field !== 'plugins')])
 
 /** Top-level members that hold a conversation. */
 export const CONVERSATION_FIELDS: ReadonlySet<string> = new Set(['messages', 'system', 'input', 'instructions', 'prompt', 'prediction'])

@@ -50,6 +50,21 @@ describe('kinds of text', () => {
     expect([of(0), of(1)]).toEqual(['{"a":"x [EMAIL]"}', '{"b":"y [EMAIL]"}'])
   })
 
+  test('a source whose address must not pass is left out, and the others have no position in a text that was changed', () => {
+    const source = (url: string): ModelEvent => ({
+      type: 'citation',
+      citation: { url, title: 'About a@b.io', content: null, start: 3, end: 9 },
+    })
+    const cited = (screen: OutputScreen, said: string) =>
+      through(screen, text(said), source('https://example.com/x'), source('https://example.com/?to=a@b.io')).flatMap((event) =>
+        event.type === 'citation' ? [event.citation] : [],
+      )
+    const passed = { url: 'https://example.com/x', title: 'About [EMAIL]', content: null }
+    expect(cited(screenFor('redact'), 'See there, it says so.')).toEqual([{ ...passed, start: 3, end: 9 }])
+    expect(cited(screenFor('redact'), 'Ask c@d.io, it says so.')).toEqual([{ ...passed, start: null, end: null }])
+    expect(() => cited(screenFor('block'), 'See there.')).toThrow(GatewayError)
+  })
+
   test('refusals and summaries of thinking are looked at too', () => {
     const events = through(screenFor('redact'), { type: 'reasoning', text: 'a@b.io', summary: true }, { type: 'refusal', text: 'c@d.io' })
     expect(events).toEqual([
@@ -153,6 +168,7 @@ describe('what must not pass', () => {
         throw new TypeError('broken')
       },
       end: () => [],
+      hide: (said) => said,
     }
     const passed: unknown[] = []
     const { take } = screening(broken, NOBODY, (frames) => void passed.push(frames))

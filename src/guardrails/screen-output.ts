@@ -11,7 +11,7 @@ import type { Detections } from './detections.ts'
 import type { Filter, FilterSet } from './filter.ts'
 import { jsonText, plainText } from './held-text.ts'
 import { atOnce, matchesAny } from './scan.ts'
-import { createTextScreen, screenWhole, type TextScreen } from './screen-text.ts'
+import { createTextScreen, type Report, screenWhole, type TextScreen } from './screen-text.ts'
 
 export interface OutputScreen {
   /** The answer that is passed on is rendered again from its events. */
@@ -20,6 +20,8 @@ export interface OutputScreen {
   frames(frames: readonly Frame[]): readonly Frame[]
   /** Returns the text that was still held. Throws as `frames` does. */
   end(): readonly Frame[]
+  /** Returns a text of a failure, in which a provider may quote the answer, with placeholders for what must not pass. */
+  hide(text: string): string
 }
 
 /**
@@ -39,9 +41,16 @@ export const createOutputScreen = ({ filters, openMatcher }: FilterSet, detectio
   let passing = false
   /** The open thinking was changed, so it no longer matches its signature. */
   let thinkingChanged = false
+  /** Something in the text of the answer was replaced, so that positions in it are no longer those that the provider counted. */
+  let textChanged = false
   /** Indices of calls of tools that take any text. */
   const inPlainText = new Set<number>()
   const isJson = (event: TextEvent): boolean => event.type === 'tool-arguments' && !inPlainText.has(event.index)
+
+  const reportText: Report = (filter, ...found) => {
+    textChanged ||= filter.action === 'redact'
+    detections.report(filter, ...found)
+  }
 
   const flush = (): ModelEvent[] => {
     const lane = open === null ? undefined : lanes.get(open)
@@ -57,7 +66,11 @@ export const createOutputScreen = ({ filters, openMatcher }: FilterSet, detectio
    * the screen reads that part first.
    */
   const openScreen = (event: TextEvent, name: string): TextScreen => {
-    const screen = createTextScreen(filters, isJson(event) ? jsonText() : plainText(), detections.report)
+    const screen = createTextScreen(
+      filters,
+      isJson(event) ? jsonText() : plainText(),
+      event.type === 'text' ? reportText : detections.report,
+    )
     const read = clean?.get(name)
     if (read !== undefined) {
       screen.push(read)
@@ -92,8 +105,10 @@ export const createOutputScreen = ({ filters, openMatcher }: FilterSet, detectio
       case 'logprobs':
         // The tokens spell the original text.
         return rewriting ? [] : [event]
-      case 'citation':
-        return [{ ...event, citation: citationOf(event.citation) }]
+      case 'citation': {
+        const citation = citationOf(event.citation)
+        return citation === null ? [] : [{ ...event, citation }]
+      }
       case 'reasoning-end': {
         const before = flush()
         const proof = thinkingChanged && event.proof?.kind === 'signature' ? null : event.proof
@@ -115,11 +130,17 @@ export const createOutputScreen = ({ filters, openMatcher }: FilterSet, detectio
     }
   }
 
-  /** Filters a citation, because sources contain quoted text. Its positions refer to the original text. */
-  const citationOf = (citation: UrlCitation): UrlCitation => {
-    const passed = (text: string | null): string | null =>
-      text === null || !atOnce(matchesAny(openMatcher, text)) ? text : screenWhole(filters, text, detections.report)
-    return { ...citation, title: passed(citation.title), content: passed(citation.content) }
+  /** Filters a citation, because sources contain quoted text. A source whose address must not pass is left out. */
+  const citationOf = (citation: UrlCitation): UrlCitation | null => {
+    const passed = (text: string): string => (atOnce(matchesAny(openMatcher, text)) ? screenWhole(filters, text, detections.report) : text)
+    const { url, title, content } = citation
+    if (passed(url) !== url) return null
+    return {
+      ...citation,
+      title: title === null ? null : passed(title),
+      content: content === null ? null : passed(content),
+      ...(textChanged ? { start: null, end: null } : {}),
+    }
   }
 
   /** Returns true if this is a whole answer in which no filter can match: one combined pass is cheaper than a pass of every filter. */
@@ -150,8 +171,13 @@ export const createOutputScreen = ({ filters, openMatcher }: FilterSet, detectio
       detections.assertPassed()
       return events.length === 0 ? [] : [{ events }]
     },
+    hide: (text) => (atOnce(matchesAny(openMatcher, text)) ? screenWhole(replacing(filters), text, detections.report) : text),
   }
 }
+
+/** A failure has to be told, so filters that block an answer replace what they find in it. */
+const replacing = (filters: readonly Filter[]): readonly Filter[] =>
+  filters.map((filter) => (filter.action === 'block' ? { ...filter, action: 'redact' } : filter))
 
 /** Called with the model's entire output as it arrives, because text that is held back also costs money. */
 interface Listener {

@@ -62,7 +62,7 @@ function* screenTexts(body: JsonBody, { filters, openMatcher }: FilterSet, detec
   const forCredentials = filters.filter((filter) => heeds(filter, { byUser: false, isCredential: true }))
   const chosenFor = ({ byUser, isFixed, isCredential }: InputText): Chosen => ({
     filters: isCredential ? forCredentials : byUser ? filters : ofOthers,
-    report: isFixed ? detections.reportFixed : detections.report,
+    report: isFixed || isCredential ? detections.reportFixed : detections.report,
   })
   const replacements = new Map<number, string>()
   /** Short texts in which nothing was found: some, such as property names, are repeated very often. */

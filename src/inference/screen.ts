@@ -6,10 +6,13 @@ import type { Call } from '../canonical/call.ts'
 import { createDetections } from '../guardrails/detections.ts'
 import { assertRegion, type Effective } from '../guardrails/effective.ts'
 import type { Moderate } from '../guardrails/moderate.ts'
+import { GatewayError } from '../errors.ts'
+import { isInTokens } from '../formats/embeddings.ts'
 import { createOutputScreen } from '../guardrails/screen-output.ts'
 import { proseOf, screenBody, type ScreenLimits } from '../guardrails/screen-request.ts'
 import type { JsonBody } from '../lib/json-body.ts'
 import { atOnce, inTurns, LARGE_BYTES, type Turn } from '../lib/steps.ts'
+import { askedPlugins } from '../plugins/asked-plugins.ts'
 import { asFailure } from './as-failure.ts'
 import { hiddenAfterScreening } from './hidden-after-screening.ts'
 import { hideInError } from './hide-in-error.ts'
@@ -55,6 +58,11 @@ const screened = async (prepared: Prepared, guardrails: Effective, parts: Screen
   const { hidden, pipeline } = prepared
   try {
     assertRegion(guardrails)
+    if (prepared.apiType === 'embeddings' && mayRefuse(guardrails) && isInTokens(prepared.call.body)) {
+      throw new GatewayError('permission_denied', 'The guardrails of this key read the input: send it as text, and not as tokens.', {
+        metadata: { patterns: [] },
+      })
+    }
     const before = prepared.call.body
     const body = await screenedBody(prepared, guardrails, parts)
     const output = prepared.apiType === 'completions' ? guardrails.output : null
@@ -65,6 +73,7 @@ const screened = async (prepared: Prepared, guardrails: Effective, parts: Screen
     return {
       ...prepared,
       call: body === before ? prepared.call : await readingAgain(prepared, body, parts),
+      plugins: body === before ? prepared.plugins : pluginsAgain(prepared, body),
       hidden: isHiddenChanged
         ? await hiddenAfterScreening(hidden, { before, after: body, input: guardrails.input, limits: parts })
         : hidden,
@@ -79,9 +88,20 @@ const screened = async (prepared: Prepared, guardrails: Effective, parts: Screen
   }
 }
 
+/** True if something that these guardrails find in the input may not be sent as it is. */
+const mayRefuse = ({ input, moderation }: Effective): boolean =>
+  [...(input?.filters ?? []), ...moderation].some(({ action }) => action !== 'flag')
+
 const readingAgain = (prepared: Prepared, body: JsonBody, { turn }: ScreenParts): Call | Promise<Call> => {
   const reading = readAgain(prepared, body)
   return body.searchable.length > LARGE_BYTES ? inTurns(reading, turn) : atOnce(reading)
+}
+
+/** The options of the plugins as the changed body has them. A plugin that the model's name implies has none. */
+const pluginsAgain = ({ plugins }: Prepared, body: JsonBody): Prepared['plugins'] => {
+  if (plugins === null) return null
+  const read = askedPlugins(body)
+  return new Map([...plugins].map(([id, options]) => [id, read?.get(id) ?? options]))
 }
 
 const screenedBody = async (

@@ -172,7 +172,8 @@ const BEYOND_ASCII = /[^\0-\x7f]/
 /**
  * Characters that NFKC leaves alone but that a reader takes for ASCII or does not see; and half a character, whose other half may follow.
  */
-const CHANGED = /(?![\0-\x7f])[\p{DI}\p{Mn}\p{Zs}\u2028\u2029\p{Pd}\u2212\u3002\p{Nd}\p{Cc}\ud800-\udfff]/u
+const CHANGED =
+  /(?![\0-\x7f])[\p{DI}\p{Cf}\p{NChar}\p{Mn}\p{Me}\p{Zs}\u2028\u2029\p{Pd}\u2212\u3002\p{Nd}\u24f5-\u24ff\u2776-\u2793\p{Cc}\ud800-\udfff]/u
 /** Common letters that folding leaves as they are. */
 const UNCHANGED = String.raw`\0-\x7f\u00c0-\u0131\u0400-\u0481\u3041-\u3093\u30a1-\u30f6\u4e00-\u9fff\uac00-\ud7a3`
 /**
@@ -213,13 +214,16 @@ const changeAt = (text: string, index: number): RegExpExecArray | null => {
 
 const isLowHalf = (text: string, index: number): boolean => (text.charCodeAt(index) & 0xfc00) === 0xdc00
 const ESCAPED = /^\\+u(?=[0-9a-fA-F]{4}$)/
-/** Invisible characters and control characters; half a character is dropped too. */
-const INVISIBLE = /[\p{DI}\p{Cs}]|(?![\t-\r\x85])\p{Cc}/gu
+/** Invisible characters, format characters and control characters; half a character and what is no character are dropped too. */
+const INVISIBLE = /[\p{DI}\p{Cf}\p{Cs}\p{NChar}]|(?![\t-\r\x85])\p{Cc}/gu
 const SPACE = /[\p{Zs}\u2028\u2029]/gu
 const DASH = /[\p{Pd}\u2212]/gu
 const DIGIT = /\p{Nd}/gu
-/** Combining marks on an ASCII character, with which they form no letter. */
-const ORNAMENT = /(?<=^|[\0-\x7f])\p{Mn}+/gu
+/** Digits in circles that have no compatibility form. The other digits in circles have one, so NFKC replaces them. */
+const CIRCLED_DIGIT = /[\u24f5-\u24fd\u24ff\u2776-\u277e\u2780-\u2788\u278a-\u2792]/g
+const CIRCLED_ONES = [0x24f5, 0x2776, 0x2780, 0x278a]
+/** Combining marks on an ASCII character, with which they form no letter: accents, and the frames of keycaps. */
+const ORNAMENT = /(?<=^|[\0-\x7f])[\p{Mn}\p{Me}]+/gu
 
 /** A cache of what single characters mean; few texts use more. */
 const meanings = new Map<string, string>()
@@ -243,6 +247,7 @@ const folded = (written: string): string => {
     .replace(DASH, '-')
     .replaceAll('\u3002', '.')
     .replace(DIGIT, asciiDigit)
+    .replace(CIRCLED_DIGIT, circledDigit)
     .replace(ORNAMENT, '')
 }
 
@@ -276,4 +281,10 @@ const asciiDigit = (digit: string): string => {
   let value = 0
   while (value < 9 && /^\p{Nd}$/u.test(String.fromCodePoint(code - value - 1))) value += 1
   return String(value)
+}
+
+const circledDigit = (digit: string): string => {
+  const code = digit.charCodeAt(0)
+  const one = CIRCLED_ONES.findLast((first) => first <= code && code < first + 9)
+  return one === undefined ? '0' : String(code - one + 1)
 }

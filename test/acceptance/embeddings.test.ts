@@ -100,3 +100,21 @@ test.each([
   const answer = await infer(service, { model, input: 'hi', user: 'u'.repeat(150) }, { path: '/embeddings' })
   expect([answer.status, String(upstream.last.body['user']).length]).toEqual([200, length])
 })
+
+test('input in tokens, which no guardrail can read, is refused where a guardrail may keep it from the provider', async () => {
+  const filter = (action: string) =>
+    call(service, 'PATCH', '/guardrails/default', { body: { content_filters: [{ pattern: 'PROJ-\\d+', action }] } })
+  const ask = (input: unknown) => infer(service, { model: 'fake/one', input }, { path: '/embeddings' })
+  for (const action of ['block', 'redact']) {
+    await filter(action)
+    const before = upstream.exchanges.length
+    const refused = [await ask([1, 2, 3]), await ask([[1, 2], [3]])]
+    expect(refused.map(({ status }) => status)).toEqual([403, 403])
+    expect(refused[0]?.error.message).toBe('The guardrails of this key read the input: send it as text, and not as tokens.')
+    expect(upstream.exchanges.length).toBe(before)
+    expect((await ask(['hi'])).status).toBe(200)
+  }
+  await filter('flag')
+  expect((await ask([1, 2, 3])).status).toBe(200)
+  await call(service, 'DELETE', '/guardrails/default')
+})

@@ -250,6 +250,26 @@ describe('management', () => {
   })
 })
 
+test("a provider's failure that quotes the answer goes through the filters for output, in the answer and in the record", async () => {
+  const failure = {
+    error: { message: 'The model wrote to jane@example.com.', code: 'tool_use_failed', failed_generation: 'jane@example.com' },
+  }
+  const error = JSON.stringify(failure)
+  upstream.script(({ answer }) => answer(400, error))
+  for (const action of ['redact', 'block'] as const) {
+    await apply({ contentFilterBuiltins: [{ slug: 'email', action }] })
+    const ask = (stream: boolean) => infer(service, { model: 'fake/one', stream, messages: [{ role: 'user', content: 'Hello' }] })
+    for (const stream of [false, true]) {
+      const answer = await ask(stream)
+      expect(answer.text).toContain('[EMAIL]')
+      expect(answer.text).not.toContain('jane@example.com')
+    }
+  }
+  upstream.script(say('Fine.'))
+  const { text } = await call(service, 'GET', '/generations')
+  expect(text).not.toContain('jane@example.com')
+})
+
 describe('who is bound', () => {
   const secret = { model: 'fake/one', messages: [{ role: 'user', content: 'I am jane@example.com' }] }
   const block: Omit<CreateGuardrailRequest, 'name'> = { contentFilterBuiltins: [{ slug: 'email', action: 'block' }] }

@@ -361,6 +361,23 @@ describe('alignment', () => {
     }
   })
 
+  test('the rules go through the guardrails of the caller before a model reads them', async () => {
+    const secret = { rules: ['Never mention PROJ-17.'] }
+    const filter = (action: string) =>
+      call(service, 'PATCH', '/guardrails/default', { body: { content_filters: [{ pattern: 'PROJ-\\d+', action, label: 'PROJECT' }] } })
+    await filter('redact')
+    saying(['I keep it.'], () => '{"probabilities": [0.1]}')
+    const before = upstream.exchanges.length
+    const redacted = await ask(align(secret))
+    await filter('block')
+    const blocked = await ask(align(secret))
+    await call(service, 'DELETE', '/guardrails/default')
+    expect([redacted.status, blocked.status]).toEqual([200, 403])
+    const sent = upstream.exchanges.slice(before).map(({ text }) => text)
+    expect(sent.map((text) => text.includes('Never mention [PROJECT].'))).toEqual([true, true])
+    expect(sent.filter((text) => text.includes('PROJ-17'))).toEqual([])
+  })
+
   test('audit delivers what was found, with the outcome and the cost of the judge', async () => {
     saying(['The SECRET is 42.'])
     const answer = await ask(align({ mode: 'audit' }))

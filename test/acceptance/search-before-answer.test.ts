@@ -331,3 +331,25 @@ test('what was found goes through the guardrails of the caller', async () => {
     expect(text).not.toContain('jane@example.com')
   }
 })
+
+test('the words that introduce the results and the place of the user go through the guardrails of the caller', async () => {
+  const guarded = await services.start({ config: PROVIDERS + ENGINES })
+  const filter = (action: string) =>
+    call(guarded, 'PATCH', '/guardrails/default', { body: { content_filters: [{ pattern: 'PROJ-\\d+', action, label: 'PROJECT' }] } })
+  found()
+  provider.script(say('Done.'))
+  const plugin = { id: 'web', search_prompt: 'About PROJ-17:', user_location: { type: 'approximate', city: 'PROJ-18' } }
+  await filter('redact')
+  for (const dialect of DIALECTS) {
+    expect((await ask(guarded, dialect, { plugins: [plugin] })).status).toBe(200)
+    expect(upstreamMessages()[0]?.content).toStartWith('About [PROJECT]:')
+    expect(engine.last.path).not.toContain('PROJ-18')
+  }
+  await filter('block')
+  const before = [engine.exchanges.length, provider.exchanges.length]
+  for (const dialect of DIALECTS) {
+    const { status, error } = await ask(guarded, dialect, { plugins: [plugin] })
+    expect([status, error.message]).toEqual([403, 'Request blocked by content filter: [PROJECT]'])
+  }
+  expect([engine.exchanges.length, provider.exchanges.length]).toEqual(before)
+})

@@ -2,7 +2,8 @@
 import type { Call } from '../../canonical/call.ts'
 import { carriesContent, type Frame, type TakeFrames } from '../../canonical/event.ts'
 import { errorRow, GatewayError } from '../../errors.ts'
-import { screening } from '../../guardrails/screen-output.ts'
+import { isGuardrailBlock } from '../../guardrails/detections.ts'
+import { type OutputScreen, screening } from '../../guardrails/screen-output.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { nextStage } from '../../lib/cohort.ts'
 import type { AnswerRoom } from '../../providers/answer-room.ts'
@@ -16,6 +17,7 @@ import type { PlannedAttempt } from '../../routing/plan-attempts.ts'
 import type { RoutingState } from '../../routing/routing-state.ts'
 import { asFailure } from '../as-failure.ts'
 import type { Admitted } from '../admitted.ts'
+import { hideWithin } from '../hide-in-error.ts'
 import { isServiceStop } from '../service-stop.ts'
 import type { Planned } from '../stages.ts'
 import { reportOf } from './attempt-report.ts'
@@ -91,13 +93,13 @@ export const attempt = async (
     return take(batch)
   }
 
+  const screen = request.screenOutput?.()
   try {
     await nextStage
     const call = callAtTier(callFor(request, planned), planned, log.warn)
     const adapter = adapterOf(parts.adapters, request, planned, call)
     const number = log.attempts.length - 1
     const upstreamAttempt = { call, target: heldTarget(admitted, begun), number, connection, warn: log.warn }
-    const screen = request.screenOutput?.()
     const screened = screen === undefined ? null : screening(screen, log, take, parts.context.turn)
     await adapter(
       upstreamAttempt,
@@ -115,7 +117,7 @@ export const attempt = async (
     const error =
       stopReason !== null && isServiceStop(stopReason)
         ? log.fail(stopReason)
-        : log.fail(withFlaggedInput(ofProvider(asFailure(thrown), provider.name, begun), request.call))
+        : log.fail(withFlaggedInput(ofProvider(passing(asFailure(thrown), screen), provider.name, begun), request.call))
     failure = {
       error,
       zone: delivered ? 'delivered' : zoneOf(outcome, error),
@@ -130,6 +132,10 @@ export const attempt = async (
   }
   return failure
 }
+
+/** A provider's failure may quote what the model wrote, such as a call that it could not read. */
+const passing = (error: GatewayError, screen: OutputScreen | undefined): GatewayError =>
+  screen === undefined || isGuardrailBlock(error) ? error : hideWithin(error, screen.hide)
 
 const adapterOf = (adapters: ProviderRegistry, { apiType }: Planned, planned: PlannedAttempt, call: Call): ProviderAdapter =>
   apiType === 'embeddings' ? adapters.embeddings : adapters.adapterFor(dialectOf(planned, call))

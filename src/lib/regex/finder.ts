@@ -38,8 +38,11 @@ export interface Finder {
 /** Offsets count from the beginning of the text; `match` is the matched text, or only its end if it is very long. */
 export type Found = (start: number, end: number, match: string) => void
 
-/** No more than this is kept of a match in progress: of a longer one the length is known, but not the whole text. */
-const KEPT_MAX = 65_536
+/**
+ * No more than this is kept of a match in progress: of a longer one the length is known, but not the whole text. What is kept is read
+ * again in one step, so it bounds how long other work waits.
+ */
+const KEPT_MAX = 16_384
 
 export const createFinder = ({ automaton }: Regex, found: Found): Finder => new TextFinder(automaton, found)
 
