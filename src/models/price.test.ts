@@ -45,7 +45,7 @@ test('sound, pictures and searches have prices of their own, and none of their t
   expect(costOf(usage, { prompt: 1, completion: 2 }).totalNanos).toBe(200_000)
 })
 
-test('a cache price that is not told is the price of fresh input, never zero', () => {
+test('an unknown cache price is the price of fresh input, never zero', () => {
   expect(costOf(usageOf({ inputCacheRead: 10, inputCacheWrite1h: 10 }), { prompt: 2, completion: 8 }).totalNanos).toBe(40_000)
 })
 
