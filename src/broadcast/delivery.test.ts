@@ -195,7 +195,7 @@ describe('what waits in storage', () => {
   const sizesIn = ({ body }: SafeRequest): readonly number[] =>
     (JSON.parse(String(body)) as { resourceSpans: { text: string }[] }).resourceSpans.map(({ text }) => text.length)
 
-  test('leaves memory behind the first 4 MiB, and goes out in its turn', async () => {
+  test('is moved out of memory beyond the first 4 MiB, and is sent in its turn', async () => {
     let isUp = false
     const { delivery, requests, rows, reads, counts, add, pass } = startKept(() => (isUp ? 200 : 503))
     const sizes = Array.from({ length: 20 }, (_, at) => MIB - 1000 + at)

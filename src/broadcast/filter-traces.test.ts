@@ -76,7 +76,7 @@ describe('groups', () => {
   })
 })
 
-test('only the keys of a destination are told to it', () => {
+test('a destination receives only the traces of its keys', () => {
   expect(isSentTo(filtering({ keyHashes: new Set(['cd'.repeat(32)]) }), traceWith())).toBe(false)
   expect(isSentTo(filtering({ keyHashes: new Set(['ab'.repeat(32)]) }), traceWith())).toBe(true)
 })

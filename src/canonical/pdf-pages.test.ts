@@ -27,6 +27,6 @@ test.each<[string, string, number]>([
   expect(pages(text)).toBe(count)
 })
 
-test('a PDF is told by its type or its first bytes', () => {
+test('a PDF is recognised by its type or its first bytes', () => {
   expect([isPdf('application/pdf', ''), isPdf(null, 'JVBERi0xLjQ='), isPdf('image/png', 'iVBO')]).toEqual([true, true, false])
 })

@@ -64,7 +64,7 @@ describe('a job', () => {
     expect([left, limits]).toEqual([0, [1000, 1000, 1000]])
   })
 
-  test('that fails is told, is tried again at its next time, and keeps no other from its work', async () => {
+  test('that fails is logged, is tried again at its next time, and keeps no other from its work', async () => {
     let done = 0
     const { clock, faults } = start([
       { deletes: 'records', deleteSome: () => Promise.reject(new Error('away')) },

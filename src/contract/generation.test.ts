@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 
 import { ABSENT_MEMBERS, withoutAbsent } from './generation.ts'
 
-test('a record that is stored without its absent members is told as it was', () => {
+test('a record that is stored without its absent members is shown as it was', () => {
   const record = {
     ...ABSENT_MEMBERS,
     id: 'gen-1',

@@ -132,7 +132,7 @@ describe('a file', () => {
   })
 })
 
-test('a page says whether more comes behind it', async () => {
+test('a page says whether more files follow', async () => {
   const all: StoredFile[] = ['a', 'b', 'c'].map((id) => ({
     id,
     workspaceId: 'ws',

@@ -61,7 +61,7 @@ describe.each(DIALECTS)('%s', (dialect) => {
     expect(firstFault(() => call.prompt())[0]).toBe('invalid_prompt')
   })
 
-  test('an empty `user` or `session_id` is as none', () => {
+  test('an empty `user` or `session_id` counts as absent', () => {
     expect(read(dialect, { ...INPUT, model: 'a/b', user: '', session_id: '' })).toMatchObject({ user: null, sessionId: null })
   })
 
@@ -161,7 +161,7 @@ test.each<[object, string]>([
   [{ provider: { ordr: ['a'] } }, 'provider.ordr: Unknown field. Did you mean "order"?'],
   [{ provider: { max_price: { promt: 1 } } }, 'provider.max_price.promt: Unknown field. Did you mean "prompt"?'],
   [{ provider: { sort: { byy: 'price' } } }, 'provider.sort.byy: Unknown field. Did you mean "by"?'],
-])('an unknown member is told with the known one that is nearest: %j', (fields, message) => {
+])('an unknown member is reported with the nearest known one: %j', (fields, message) => {
   const body = JsonBody.read(JSON.stringify({ model: 'a/b', messages: MESSAGES, ...fields }))
   expect(() => atOnce(chatFormat.parseCall(body))).toThrow(message)
 })

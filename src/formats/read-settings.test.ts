@@ -128,7 +128,7 @@ describe('a setting has its value and the field that the client wrote', () => {
   })
 })
 
-test('of two limits that say different things the one that the table has first counts, and the other one is told', () => {
+test('if two limits differ, the one that the table lists first counts, and the other one is reported', () => {
   const { settings, otherFields } = parse('chat', { max_tokens: 5, max_completion_tokens: 6 })
   expect(settings).toEqual({ maxOutputTokens: set('max_completion_tokens', 6) })
   expect(otherFields).toEqual(['max_tokens'])
@@ -179,7 +179,7 @@ test.each<[ClientDialect, object]>([
   expect(parse(dialect, { model: 'a/b', ...body })).toMatchObject({ settings: {}, otherFields: [] })
 })
 
-describe('what has no word in the middle is told by its path', () => {
+describe('what the common form cannot express is reported with its path', () => {
   test.each<[ClientDialect, object, string[]]>([
     ['chat', { guided_json: {}, zero: 0, empty: '', off: false }, ['guided_json', 'zero', 'empty', 'off']],
     ['chat', { store: true, functions: [] }, ['store', 'functions']],
@@ -203,7 +203,7 @@ describe('what has no word in the middle is told by its path', () => {
   })
 })
 
-test('a body of nothing but unknown fields is told in a bounded number of short paths', () => {
+test('a body of only unknown fields is reported in a bounded number of short paths', () => {
   const body = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`${index}${'x'.repeat(500)}`, 1]))
   const { otherFields } = parse('chat', body)
   expect(otherFields).toHaveLength(50)

@@ -273,7 +273,7 @@ describe('a query parameter that a route does not take', () => {
     }
   })
 
-  test('is told with the nearest known one, or with all that are known', async () => {
+  test('is reported with the nearest known one, or with all that are known', async () => {
     const message = async (path: string): Promise<unknown> => (await ask('GET', `/api/v1${path}`)).json['error']
     expect(await message('/presets?Statsu=active')).toMatchObject({
       code: 400,
@@ -296,13 +296,13 @@ describe('a query parameter that a route does not take', () => {
     ])
   })
 
-  test('is told once, cut, and with at most seven others', async () => {
+  test('is reported once, cut, and with at most seven others', async () => {
     const many = Array.from({ length: 1000 }, (_, at) => `${'x'.repeat(500)}${at}=1`).join('&')
     const { error } = (await ask('GET', `/api/v1/presets?y=1&y=2&${many}`)).json as { error: { metadata: { issues: { path: string }[] } } }
     expect(error.metadata.issues.map(({ path }) => path.length)).toEqual([1, 100, 100, 100, 100, 100, 100, 100])
   })
 
-  test('is told to nobody without a key', async () => {
+  test('is reported to nobody without a key', async () => {
     expect((await ask('GET', '/api/v1/presets?statsu=active', { key: null })).status).toBe(401)
   })
 })

@@ -110,7 +110,7 @@ describe('401, on every policy that wants a key', () => {
   })
 })
 
-test('the scheme is read in any case, and with spaces behind the key', async () => {
+test('the scheme is accepted in any case, and with spaces after the key', async () => {
   for (const header of [`bearer ${key.management}`, `BEARER  ${key.management}`, `Bearer ${key.management}  `]) {
     expect(await verdict({ authorization: header }, 'management')).toBe('management')
   }

@@ -30,7 +30,7 @@ test.each(['https://app.example', 'http://localhost:3000', 'https://upper.exampl
   },
 )
 
-test('without an origin the methods of the path are told: no browser asks', () => {
+test('without an origin the methods of the path are returned, since no browser asks', () => {
   const answer = cors.preflight(null, ['GET', 'HEAD'])
   expect([answer.status, answer.headers.get('allow'), answer.headers.get('access-control-allow-origin')]).toEqual([
     204,

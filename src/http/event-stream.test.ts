@@ -81,7 +81,7 @@ describe('the bytes', () => {
     expect(written).toHaveLength(1)
   })
 
-  test('of a failure after content are its event and the end marker, and nothing behind them', () => {
+  test('of a failure after content are its event and the end marker, and nothing after them', () => {
     const error = new GatewayError('provider_unavailable', 'Broke off.')
     const { stream, bytes, seen, socket } = open()
     void stream.take(frames(text('a')))
@@ -131,7 +131,7 @@ describe('a keep-alive', () => {
     expect(bytes()).not.toContain(KEEP_ALIVE)
   })
 
-  test('does not pile up behind a reader that is behind', () => {
+  test('does not pile up for a reader that is behind', () => {
     const { stream, written, clock, socket } = open({ unreadMs: 3_600_000 })
     void stream.take(frames(text('a')))
     socket.full = true
@@ -197,7 +197,7 @@ describe('a reader that is behind', () => {
   })
 })
 
-test('a fault in the making of a long text breaks the connection behind whole events, and is told once', async () => {
+test('a fault in the making of a long text breaks the connection after whole events, and is logged once', async () => {
   const { stream, seen, socket, written, clock } = open({
     openRenderer: () => ({
       ...chatFormat.openStream(HEAD),
@@ -333,7 +333,7 @@ describe('a fault of our own rendering', () => {
     ['in the end', broken('finish')],
     ['in a failure', broken('fail')],
     ['when it is opened', bug],
-  ])('%s breaks the connection instead of ending it, closes the upstream, and is told', (where, openRenderer) => {
+  ])('%s breaks the connection instead of ending it, closes the upstream, and is logged', (where, openRenderer) => {
     const { stream, seen, socket, clock } = open({ openRenderer })
     if (where === 'in a failure') stream.fail(new GatewayError('timeout'))
     else {

@@ -15,7 +15,7 @@ const long = (length: number) => ({ config: { stop: ['"x'.repeat(length)] } })
 
 describe('a list that is written as it is read', () => {
   test.each([[[]], [[1]], [[1, null, { a: 'é' }]], [[long(40_000)]], [[long(40_000), 1, long(300_000), {}]]])(
-    'is the JSON of the whole, with a turn behind each element',
+    'is the JSON of the whole, with a yield after each element',
     async (items) => {
       const { taken, turn } = counting()
       const answer = await jsonListInTurns({ items: each(items), totalCount: 70 }, turn)

@@ -245,7 +245,7 @@ describe('a large body is read in steps, and one that is four times as long in m
     expect(await stepsFor(readObject, 16)).toBeGreaterThan((await stepsFor(readObject, 4)) + 50)
   })
 
-  test('whoever works on a large object may give way between two steps, and behind a small one nobody waits', async () => {
+  test('work on a large object may yield between two steps, and a small one delays nobody', async () => {
     let steps = 0
     const pause = async (): Promise<void> => void (steps += 1)
     const read = (length: number) =>

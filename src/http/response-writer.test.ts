@@ -80,7 +80,7 @@ describe('a client that reads nothing', () => {
     throw new Error('Everything was taken.')
   }
 
-  test('is told as behind, and as caught up once it reads', async () => {
+  test('is reported as slow, and as caught up once it reads', async () => {
     const { socket, writer } = await open()
     socket.pause()
     const behind = fill(writer)

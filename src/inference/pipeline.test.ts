@@ -352,7 +352,7 @@ describe('failover', () => {
     ])
   })
 
-  test('a limited key gives way to the next key of the same provider, then to the next provider', async () => {
+  test('after a rate-limited key the next key of the same provider is used, then the next provider', async () => {
     const limited = fail('rate_limit_exceeded')
     const { attempts, batches, reports } = await outcome([[limited], [limited], [say('b'), finish]], { keys: 2 })
     expect(attempts.map(({ target }) => target.apiKey)).toEqual(['a-key-1', 'a-key-2', 'b-key-1'])
@@ -641,7 +641,7 @@ describe('usage', () => {
     expect(run.bill.usage).toEqual(usageOf({ inputFresh: 5, output: 9 }))
   })
 
-  test('that nobody told is estimated from what was delivered, and marked', async () => {
+  test('that no provider reported is estimated from what was delivered, and marked', async () => {
     const { run, bodyLength } = await outcome([
       [
         event({ type: 'reasoning', text: '1234' }, { type: 'text', text: '5678' }, { type: 'refusal', text: '9' }),
@@ -661,12 +661,12 @@ describe('usage', () => {
     expect(run.bill.usage).toEqual(usageOf({ inputFresh: Math.ceil(bodyLength / 4), ...expected, estimated: true }))
   })
 
-  test('of an answer that is cut behind its last count covers all that was delivered', async () => {
+  test('of an answer that is cut after its last count covers all that was delivered', async () => {
     const { run } = await outcome([[used({ inputFresh: 5, output: 1 }), say('12345678', '90123456'), fail('timeout')]])
     expect(run.bill.usage).toEqual(usageOf({ inputFresh: 5, output: 4, estimated: true }))
   })
 
-  test('of an answer that is cut right behind its last count is that count', async () => {
+  test('of an answer that is cut right after its last count is that count', async () => {
     const { run } = await outcome([[say('12345678'), used({ inputFresh: 5, output: 1 }), fail('timeout')]])
     expect(run.bill.usage).toEqual(usageOf({ inputFresh: 5, output: 1 }))
   })

@@ -85,7 +85,7 @@ test('records that come while a batch is written wait for others, as long as the
 })
 
 describe('while storage is away', () => {
-  test('a batch is tried again after a second, in the old order and with what came meanwhile behind it', async () => {
+  test('a batch is tried again after a second, in the old order and followed by what came meanwhile', async () => {
     let away = true
     const { clock, batches, faults, add } = open(async () => {
       if (away) throw new Error('away')
@@ -255,7 +255,7 @@ describe('the journal', () => {
     expect([kept, seen]).toEqual([[['1', '2', '3']], [3, 3, 3]])
   })
 
-  test('holds what is flushed in the same step, and hears of each entry that storage has', async () => {
+  test('holds what is flushed in the same step, and is notified of each entry that storage has', async () => {
     const segments: Segment[] = []
     const { recorder, kept } = openWith((entries) => {
       const segment = segmentOf(entries)

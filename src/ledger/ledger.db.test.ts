@@ -175,7 +175,7 @@ describeEachSettler('a limit', (engine) => {
     await expectFine()
   })
 
-  test('whose process is killed behind a 503, before it could give the hold back, holds nothing after 90 seconds and costs its prompt at most', async () => {
+  test('whose process is killed after a 503, before it could release the hold, holds nothing after 90 seconds and costs its prompt at most', async () => {
     const { database, spender, clock, held, expectFine, ledgerRows } = await open(engine)
     let isKilled = false
     const doomed = openNode(
@@ -437,7 +437,7 @@ describeEachSettler('holds', (engine) => {
     await expectFine()
   })
 
-  test('are counted again where a figure was lost, and it is told', async () => {
+  test('are counted again if a figure was lost, and the loss is logged', async () => {
     const { database, clock, node, spender, expectFine } = await open(engine)
     await node.begin(spender(0, limitOf(1000)), 500)
     await database.transaction((transaction) => transaction.updateTable('scope_window').set({ held_n: 7 }).execute())
@@ -499,7 +499,7 @@ describeEachSettler('holds', (engine) => {
     }
   })
 
-  test('of requests that ended are gone, and a settlement told twice is one charge', async () => {
+  test('of requests that ended are gone, and a settlement that is reported twice is one charge', async () => {
     const { node, spender, held, ledgerRows, expectFine } = await open(engine)
     const running = await node.begin(spender(0, limitOf(1000)), 500)
     const settlement = running.settlement(321)

@@ -38,7 +38,7 @@ describe('requests of one round of the event loop', () => {
     expect(order).toEqual(['first', 'beside the first', 'second'])
   })
 
-  test('are let in behind the events that are ready', async () => {
+  test('are admitted after the events that are ready', async () => {
     const order: string[] = []
     const ready = new Promise<void>((resolve) => {
       setImmediate(() => {

@@ -14,7 +14,7 @@ test.each([
   expect([read?.mediaType, read?.base64(), read?.text()]).toEqual([mediaType, base64, text])
 })
 
-test('an address of the web is none', () => {
+test('a web address is not a data URL', () => {
   for (const url of ['https://a.example/data:x', 'dat:', '']) expect(readDataUrl(url)).toBeNull()
 })
 

@@ -42,7 +42,7 @@ test('a short text too is replaced where it is cut off', () => {
   expect(hideQuotes([{ text: 'S3CRET-x', run: 8 }], '[hidden]')('value S3CRE')).toBe('value [hidden]')
 })
 
-test('a quotation that is cut off at the end of what is told is replaced, however short', () => {
+test('a quotation that is cut off at the end of the quoted text is replaced, however short', () => {
   expect(hide('Invalid value: "You are the or')).toBe('Invalid value: "[hidden]')
   expect(hide('Invalid value: "You')).toBe('Invalid value: "You')
 })

@@ -16,7 +16,7 @@ const NODE = {
 // A literal object with a `then` member would be taken for a promise.
 const CONDITIONAL: unknown = JSON.parse('{"if":{"properties":{"k":{"const":1}}},"then":{"required":["a"]},"else":{"required":["b"]}}')
 
-describe('a fault is told by its place', () => {
+describe('a fault is reported with its place', () => {
   test.each<[string, unknown, JsonValue, string[]]>([
     ['type', { type: 'object' }, [], ['$ must be object']],
     ['types', { type: ['string', 'null'] }, 1, ['$ must be string or null']],
@@ -80,7 +80,7 @@ test.each<[unknown, JsonValue, string]>([
   [{ $ref: 'https://example.com/schema.json' }, 1, '$ref https://example.com/schema.json'],
   [{ unevaluatedProperties: false }, { a: 1 }, 'unevaluatedProperties'],
   [{ patternProperties: { '(a)\\1': false }, additionalProperties: false }, { b: 1 }, 'pattern (a)\\1'],
-])('what cannot be checked counts as kept and is told: %j', (schema, value, reported) => {
+])('what cannot be checked counts as valid and is reported: %j', (schema, value, reported) => {
   expect(createSchemaCheck(schema)(value)).toEqual({ faults: [], unchecked: [reported] })
 })
 

@@ -60,7 +60,7 @@ describe('what is read in steps is what is read at once', () => {
     )
   })
 
-  test.each(['}', ' {}', ',1', 'x'])('an answer with %p behind it is refused, as one that is cut', (behind) => {
+  test.each(['}', ' {}', ',1', 'x'])('an answer followed by %p is refused, like a truncated one', (behind) => {
     const text = `{"a":["${'x'.repeat(200_000)}"]}`
     expect(atOnce(parseExactInSteps(text))).toEqual(parseExact(text))
     for (const bad of [text + behind, text.slice(0, -1), text.slice(0, 200_000)]) expect(() => atOnce(parseExactInSteps(bad))).toThrow()

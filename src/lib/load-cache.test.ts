@@ -46,7 +46,7 @@ describe('a value', () => {
     expect(asked).toEqual(['a', 'b'])
   })
 
-  test('whose load failed is loaded again; every waiting caller hears of the fault', async () => {
+  test('whose load failed is loaded again; every waiting caller gets the error', async () => {
     const cache = createLoadCache<string, number>(10, createFakeClock())
     const failing = async (): Promise<number> => {
       throw new Error('away')

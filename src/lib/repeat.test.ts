@@ -26,7 +26,7 @@ test('the first run comes after one interval, the next one an interval after the
   expect(runs).toHaveLength(2)
 })
 
-test('a failed run is told and is not the last', async () => {
+test('a failed run is reported and is not the last', async () => {
   let runs = 0
   const { clock, faults } = start(async () => {
     runs += 1

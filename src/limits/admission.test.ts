@@ -35,7 +35,7 @@ const admitted = async (...given: Parameters<typeof enter>): Promise<Permit> => 
   return outcome
 }
 
-test('without limits everybody is let in, at once', () => {
+test('without limits every request is admitted at once', () => {
   const { admission } = open({})
   for (let request = 0; request < 1000; request += 1) expect(admission.enter(key('a'))).not.toBeInstanceOf(Promise)
   expect(admission.inside).toBe(1000)
@@ -81,7 +81,7 @@ test('429: as many at once as a key may have, until one ends; however it ends, o
 describe('the bound of the process', () => {
   const limits = { most: 2, line: 2, waitMs: 1000 }
 
-  test('the first in line is let in when one ends; a full line is 503 at once', async () => {
+  test('the first in the queue is admitted when a request ends; a full queue is 503 at once', async () => {
     const { admission } = open(limits)
     const first = await admitted(admission)
     await admitted(admission)
@@ -113,7 +113,7 @@ describe('the bound of the process', () => {
     await admitted(admission, key('c'))
   })
 
-  test('one key cannot take every place: others are let in at once, and it is told 429 after its wait', async () => {
+  test('one key cannot take every place: others are admitted at once, and that key gets 429 after its wait', async () => {
     const { admission, clock } = open({ most: 40, line: 256, waitMs: 1000, keyShare: 0.8 })
     const hostile = Array.from({ length: 120 }, () => enter(admission, key('hostile')))
     await turn()
@@ -128,7 +128,7 @@ describe('the bound of the process', () => {
     expect(admission.inside).toBe(37)
   })
 
-  test('one key cannot fill the line: others wait in it, and are let in before what came earlier of that key', async () => {
+  test('one key cannot fill the queue: others wait in it, and are admitted before earlier requests of that key', async () => {
     const { admission } = open({ most: 5, line: 10, waitMs: 1000, keyShare: 0.8 })
     const inside = await Promise.all(['a', 'a', 'a', 'a', 'b'].map((name) => admitted(admission, key(name))))
     const hostile = Array.from({ length: 20 }, () => enter(admission, key('a')))

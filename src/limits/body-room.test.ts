@@ -54,7 +54,7 @@ test('one key leaves room for the bodies of others, and may always send one of t
   expect([whole.take(10), whole.take(10)]).toEqual([null, null])
 })
 
-test('answers that nobody reads take of the same room: new bodies are refused, and let in when they were read', () => {
+test('answers that no client reads take from the same room: new bodies are refused, and admitted once they were read', () => {
   const room = createBodyRoom(() => ({ mostBytes: 100, bodyBytes: 20, keyShare: 0.8 }))
   room.unread(60)
   room.unread(30)

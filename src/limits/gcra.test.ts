@@ -60,7 +60,7 @@ describe('a rate', () => {
     )
   })
 
-  test('who waits as long as it was told is let in', () => {
+  test('a caller that waits as long as it was told is admitted', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 5000 }), fc.array(fc.integer({ min: 1, max: 500 }), { maxLength: 50 }), (limit, amounts) => {
         const meter = createRateMeter(10)

@@ -106,7 +106,7 @@ test('places that a key holds on one node count on the others, and count no more
   expect(at(1).fill('a')).toBe(6)
 })
 
-test('a request that waits for a place that its key has elsewhere is let in when that one ends', async () => {
+test('a request that waits for a place that its key has elsewhere is admitted when that one ends', async () => {
   const { at, exchange } = await start(2, { line: 10 })
   for (let place = 0; place < 32; place += 1) expect(at(0).queue.enter('a')).toBe('inside')
   for (let other = 0; other < 8; other += 1) expect(at(0).queue.enter(`b${other}`)).toBe('inside')

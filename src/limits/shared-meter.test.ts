@@ -68,7 +68,7 @@ const open = async (nodes = 3) => {
   return { clock, meter, reported, enterMany, ...script }
 }
 
-test('a key without bounds is let in at once, and nobody is asked', async () => {
+test('a key without limits is admitted at once, without asking the store', async () => {
   const { meter, asked, clock, corrected } = await open()
   expect(meter.enter(bounds())).toBeNull()
   meter.leave(bounds(), 1000)
@@ -77,7 +77,7 @@ test('a key without bounds is let in at once, and nobody is asked', async () => 
   expect([asked, corrected]).toEqual([[], []])
 })
 
-test('each request is one question, and what it used is told with that of others, together', async () => {
+test('each request is one query, and its use is reported together with that of others', async () => {
   const { meter, asked, corrected, clock } = await open()
   const limited = bounds({ tokensPerMinute: 1000, concurrency: 5 })
   await Promise.all([meter.enter(limited), meter.enter(limited), meter.enter(limited)])
@@ -126,7 +126,7 @@ describe('while the store is away', () => {
     expect(await meter.enter(tokens)).toMatchObject({ bound: 'tokens' })
   })
 
-  test('what this node let in before counts for its part', async () => {
+  test('what this node admitted before counts for its part', async () => {
     const { be, enterMany } = await open(3)
     const limited = bounds({ requestsPerMinute: 30 })
     expect(await enterMany(8, limited)).toBe(8)
@@ -173,7 +173,7 @@ describe('while the store is away', () => {
   })
 })
 
-test('what runs is told again before its lease ends, and at the end that nothing does', async () => {
+test('running requests are reported again before their lease ends, and at the end it is reported that none runs', async () => {
   const clock = createFakeClock()
   const { store, corrected } = scripted()
   const meter = createSharedMeter({ clock, store, nodes: () => 2, timeoutMs: () => 50, onAway: () => undefined })
@@ -191,7 +191,7 @@ test('what runs is told again before its lease ends, and at the end that nothing
   expect(corrected.at(-1)).toMatchObject({ running: 0 })
 })
 
-test('that a request has ended is told again, where the store went away while it was told', async () => {
+test('the end of a request is reported again if the store failed while it was reported', async () => {
   const { meter, clock, be, corrected } = await open()
   const limited = bounds({ concurrency: 4 })
   await meter.enter(limited)
@@ -260,7 +260,7 @@ test('whatever the store does, in whatever order: the count of running requests 
   )
 })
 
-describe('a Redis that is none', () => {
+describe('a server that is not a working Redis', () => {
   const servers: Server[] = []
   afterAll(() => servers.forEach((server) => server.close()))
 

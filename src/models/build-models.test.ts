@@ -147,13 +147,13 @@ describe('a local server is enabled by its address', () => {
   })
 
   test.each(['http://', 'ftp://gpu-box', 'a b', 'http://[::1', ':99999', '['])(
-    'an address that is none is one sentence that names the variable: %j',
+    'an invalid address is reported in one sentence that names the variable: %j',
     (address) => {
       expect(fault({}, { OLLAMA_HOST: address })).toMatch(/^OLLAMA_HOST: the address of "ollama" is not a URL.*\.$/)
     },
   )
 
-  test.each(['http://gpu-box?x=1', 'http://gpu-box/v1#x'])('an address behind which no path can follow is refused: %s', (address) => {
+  test.each(['http://gpu-box?x=1', 'http://gpu-box/v1#x'])('an address to which no path can be appended is refused: %s', (address) => {
     expect(fault({}, { VLLM_BASE_URL: address })).toBe(
       'VLLM_BASE_URL: the address of "vllm" has a query or a fragment, behind which no path can follow.',
     )

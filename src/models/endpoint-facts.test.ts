@@ -24,7 +24,7 @@ const endpointsOf = (endpoints: EndpointEntry[], model: Partial<ModelEntry> = {}
   build({ ...model, endpoints }).find('m/one')?.endpoints ?? []
 
 describe('the tag of an endpoint', () => {
-  test('is its provider, with the variant or the service tier behind a slash', () => {
+  test('is its provider, with the variant or the service tier after a slash', () => {
     const entries: EndpointEntry[] = [
       { provider: 'acme', model: 'a' },
       { provider: 'acme', model: 'a', variant: 'us-east5' },

@@ -90,7 +90,7 @@ describe('nearest', () => {
     expect(models.nearest(id, 3)).toEqual([])
   })
 
-  test('the name behind the slash counts too, the right vendor first', () => {
+  test('the name after the slash counts too, the right vendor first', () => {
     expect(models.nearest('azure/gpt-5.4', 1)).toEqual(['openai/gpt-5.4'])
     const both = createModels(['other/gpt-5.4', 'openai/gpt-5.4'].map(model), [])
     expect(both.nearest('opnai/gpt-5.4', 3)).toEqual(['openai/gpt-5.4', 'other/gpt-5.4'])

@@ -54,7 +54,7 @@ test('the factor of a geography holds for all tokens of an answer from there, an
     expect(costOf(usageOf({ ...counts, inferenceGeo }), prices).totalNanos).toBe(11_500_000)
 })
 
-test('a cache price that is not told is the price of fresh input, never zero', () => {
+test('an unknown cache price is the price of fresh input, never zero', () => {
   expect(costOf(usageOf({ inputCacheRead: 10, inputCacheWrite1h: 10 }), { prompt: 2, completion: 8 }).totalNanos).toBe(40_000)
 })
 

@@ -108,7 +108,7 @@ describe("the operator's file", () => {
 
 describe('models that are not enabled', () => {
   const dark = buildModels(catalogue, { providers: {}, models: {} }, {}, [])
-  test('are not found, but it is told what would enable them', () => {
+  test('are not found, but the error says what would enable them', () => {
     expect(dark.named('claude-opus-4-8')).toEqual([])
     expect(dark.enabledBy('claude-opus-4-8')).toEqual(['ANTHROPIC_API_KEY', 'OPENROUTER_API_KEY'])
     expect(dark.enabledBy('claude-haiku-4-5-20251001')).toContain('ANTHROPIC_API_KEY')

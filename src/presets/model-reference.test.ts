@@ -104,7 +104,7 @@ describe('400 invalid_request naming the field', () => {
     expect(error.metadata['issues']).toEqual([{ path, message: expect.any(String) }])
   })
 
-  test('a variant behind the preset is told where it belongs', () => {
+  test('for a variant after the preset, the error says where it belongs', () => {
     expect(refusal('@preset/x:nitro', undefined).message).toContain('vendor/model:variant@preset/slug')
   })
 

@@ -22,7 +22,7 @@ test('what is sealed opens after a restart and after a rotation, and not without
   expect(openPresetSeal(facts, [old], systemIds)).rejects.toThrow('does not open')
 })
 
-test('a rotation makes the key where there is none, so that nobody makes one with the secret that goes', async () => {
+test('a rotation creates the key if there is none, so that nobody creates one with the retiring secret', async () => {
   const { database } = await openSqliteDatabase()
   const facts = createFactStore(database)
   const [old, fresh] = [keyOf('old'), keyOf('fresh')]

@@ -24,7 +24,7 @@ const mend = (...turns: readonly (readonly Part[])[]) => {
 }
 
 describe('ids', () => {
-  test('two calls of one turn with one id are told apart, and each has its own result', () => {
+  test('two calls of one turn with the same id are distinguished, and each has its own result', () => {
     expect(mend([call('a'), call('a')], [result('a', '1'), result('a', '2')]).parts).toEqual([
       call('a'),
       call('a_2'),

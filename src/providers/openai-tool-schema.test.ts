@@ -115,7 +115,7 @@ describe('a schema that OpenAI refuses', () => {
     })
   })
 
-  test('is not held to strictly where strict mode would refuse it, and that is told', () => {
+  test('is not strictly enforced if strict mode would refuse it, with a warning', () => {
     const { called, reported } = mend({ anyOf: [{ properties: { a: text } }] }, { strict: true })
     expect(called['strict']).toBeUndefined()
     expect(reported[0]?.message).toContain('strictly')

@@ -65,7 +65,7 @@ const idsIn = (turn: Turn | undefined, type: 'tool-call' | 'tool-result'): strin
     .toSorted()
 
 describe('calls and their results', () => {
-  test('whatever an agent sends: each call has its one result in the turn behind it, and nothing that was said is lost', () => {
+  test('whatever an agent sends: each call has its one result in the next turn, and nothing that was said is lost', () => {
     fc.assert(
       fc.property(conversations, (given) => {
         const { messages } = paired(given)
@@ -102,7 +102,7 @@ describe('calls and their results', () => {
     expect(messages.at(-1)).toEqual(user(result('a', 'one'), text('two')))
   })
 
-  test('a result before its call is sent behind it', () => {
+  test('a result before its call is sent after it', () => {
     const { messages, reported } = paired([user(text('Hi'), result('a', 'early')), assistant(call('a')), user(text('Go on'))])
     expect(messages).toEqual([user(text('Hi')), assistant(call('a')), user(result('a', 'early')), user(text('Go on'))])
     expect(reported.map(({ code }) => code)).toEqual(['mapped_field'])

@@ -143,14 +143,14 @@ describe('redirects', () => {
     expect(received.at(-1)).toMatchObject({ method: 'GET', body: '' })
   })
 
-  test('another host is told no credential', async () => {
+  test('another host gets no credential', async () => {
     answer = to(303, `http://other.example:${port}/end`)
     await post(`${local}/`, { trustedHosts: ['127.0.0.1', 'other.example'], resolve: async () => ['127.0.0.1'] })
     expect(received.at(-1)?.headers).toMatchObject({ host: `other.example:${port}`, 'content-type': 'application/json' })
     expect(received.at(-1)?.headers.authorization).toBeUndefined()
   })
 
-  test('the same host is told no credential in plain text that it was told in TLS', async () => {
+  test('the same host gets no credential in plain text that it got over TLS', async () => {
     const before = process.env['NODE_TLS_REJECT_UNAUTHORIZED']
     process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0'
     const pem = readFileSync(join(import.meta.dir, '../../test/fixtures/tls/wrong-name.pem'), 'utf8')

@@ -27,7 +27,7 @@ test('messages of the user in a row become one, whatever they hold', () => {
   expect(settle('chat', [user('a'), { role: 'assistant', content: 'd' }], 'alternating').sent).toBeUndefined()
 })
 
-test('Messages: system messages at the beginning join the system prompt, later ones are words of the user, behind the results of tools', () => {
+test("Messages: system messages at the beginning join the system prompt, later ones are the user's words, after the results of tools", () => {
   const result = { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content: 'r' }] }
   const called = { role: 'assistant', content: [{ type: 'tool_use', id: 'a', name: 'f', input: {} }] }
   const said = [{ role: 'system', content: 'first' }, user('a'), called, { role: 'system', content: 'later' }, result, user('b')]

@@ -79,7 +79,7 @@ test.each<[string, string, string[]]>([
   expect(await begin(script).read).toEqual(heard)
 })
 
-describe('behind the model’s end', () => {
+describe('after the model’s end', () => {
   const ended = async (words?: EventReader) => {
     const begun = begin(sending(said('a', 'end')), words)
     while (begun.saw() < 2 || begun.clock.waiting < 2) await turn()
@@ -222,7 +222,7 @@ describe('large answers', () => {
     expect(late.heard).toHaveLength(4)
   })
 
-  test('a reader who is behind is waited for between two parts', async () => {
+  test('a slow reader is waited for between two parts', async () => {
     let behind = 0
     let most = 0
     await readAll([encoder.encode(said('x'.repeat(1_000_000), 'end'))], {
@@ -238,7 +238,7 @@ describe('large answers', () => {
   test.each([
     ['is not JSON', `data: "${'x'.repeat(1_000_000)}\n\n`, 'sent a stream event that is not JSON.'],
     ['has too many parts', `data: [${'{},'.repeat(200_000)}{}]\n\n`, 'sent an answer of more than 10000 parts.'],
-  ])('an event that %s is a failure, and none behind the model’s end', async (_, bytes, message) => {
+  ])('an event that %s is a failure, but not after the model’s end', async (_, bytes, message) => {
     expect(await readAll([encoder.encode(said('a') + bytes)])).toMatchObject({
       heard: [['a']],
       thrown: { type: 'provider_unavailable', message: `Acme ${message}` },

@@ -130,7 +130,7 @@ describe('pieces', () => {
     expect(clock.waiting).toBe(0)
   })
 
-  describe('behind a complete answer', () => {
+  describe('after a complete answer', () => {
     const completed = async (patienceMs?: number) => {
       const posted = await post(async (exchange) => (await exchange.head(200), await exchange.piece('all')))
       const pieces = posted.response.pieces()

@@ -41,12 +41,12 @@ describe('the share of each provider', () => {
   })
 })
 
-test('the others stand behind as fallbacks, the cheapest first', () => {
+test('the others follow as fallbacks, the cheapest first', () => {
   const served = [priced('a', 1), priced('b', 3), priced('c', 2)]
   expect([0, 0.75, 0.999].map((random) => tags(planOf(served, {}, { random: () => random })))).toEqual(['a c b', 'c a b', 'b a c'])
 })
 
-test('where no price is known, the order of the list holds; behind known prices, unknown ones', () => {
+test('if no price is known, the order of the list holds; unknown prices come after known ones', () => {
   expect(tags(planOf([endpoint('c'), endpoint('a')], {}, { random: () => 0.999 }))).toBe('c a')
   expect(tags(planOf([endpoint('c'), priced('a', 5)], {}, { random: () => 0.999 }))).toBe('a c')
 })

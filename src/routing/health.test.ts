@@ -21,7 +21,7 @@ const withSpare = () => {
 }
 
 describe('the breaker', () => {
-  test('opens at five failures in a row, and nobody is let through for 30 s', () => {
+  test('opens at five failures in a row, and no request passes for 30 s', () => {
     const { clock, health, breaker } = withSpare()
     failing(health, 'm a', 4)
     expect(breaker()).toBe('closed')

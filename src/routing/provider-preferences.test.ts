@@ -38,7 +38,7 @@ describe('conditions: an endpoint that does not meet one is left out, and so is 
   })
 })
 
-describe('require_parameters: every parameter that was sent must be heeded', () => {
+describe('require_parameters: an endpoint must support every parameter that was sent', () => {
   const all = ['temperature', 'max_tokens', 'tools', 'tool_choice', 'response_format', 'reasoning', 'stop', 'verbosity', 'seed']
   const able = endpoint('able', { supportedParameters: all })
   test.each<[string, 'chat' | 'responses' | 'messages', Record<string, unknown>]>([

@@ -156,7 +156,7 @@ describe('what is no backup is refused in a sentence, and leaves nothing', () =>
     expect(existsSync(join(dataDir, 'patchbay.db'))).toBe(false)
   })
 
-  test('bytes behind its end are none of it', async () => {
+  test('bytes after its end are not part of it', async () => {
     const path = await whole()
     appendFileSync(path, Buffer.alloc(100))
     await restoreBackup(path, { databaseUrl: null, dataDir: join(directory, 'longer') })

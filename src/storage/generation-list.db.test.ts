@@ -119,7 +119,7 @@ describeEachEngine('the list of requests', (engine) => {
     )
   })
 
-  test('a page looks through so many records and no more: what lies behind them is on the next one', async () => {
+  test('a page looks through a bounded number of records: what comes after them is on the next one', async () => {
     const database = await engine.open()
     const one: Made = {
       hour: 10,

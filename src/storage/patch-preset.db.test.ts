@@ -69,7 +69,7 @@ describeEachEngine('patching a preset', (engine) => {
     expect(await create('bot', { versionId: 'v-3' })).toMatchObject({ preset: { designated_version: { id: 'v-3', version: 3 } } })
   })
 
-  test('a version that does not exist is told, and nothing is changed', async () => {
+  test('a version that does not exist is reported, and nothing is changed', async () => {
     const database = await engine.open()
     const { create, store, workspaceId } = await preparePresets(database)
     await create('bot')

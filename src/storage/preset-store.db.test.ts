@@ -263,7 +263,7 @@ describeEachEngine('preset store', (engine) => {
     expect(await store.version(workspaceId, 'bot', 6)).toBeNull()
   })
 
-  test('versions are read and parsed a few at a time, with a turn behind each of them that is long', async () => {
+  test('versions are read and parsed a few at a time, with a yield after each long one', async () => {
     const database = await engine.open()
     const { create, workspaceId } = await preparePresets(database)
     const content = (characters: number) =>
@@ -321,7 +321,7 @@ describeEachEngine('preset store', (engine) => {
     expect(await turnsOf(9000)).toBeGreaterThan(9)
   })
 
-  test('a large version is read in steps behind the transaction of a draft beside it, and of a change', async () => {
+  test('a large version is read in steps after the transaction of a draft beside it, and of a change', async () => {
     const database = await engine.open()
     const { workspaceId, create } = await preparePresets(database)
     const log: string[] = []

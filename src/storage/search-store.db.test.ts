@@ -21,7 +21,7 @@ describeEachEngine('search', (engine) => {
   }
   const hashOf = (index: number) => index.toString(16).padStart(64, '0')
 
-  test('beginnings of names, whole hashes and last fours are found behind all that a look goes through', async () => {
+  test('beginnings of names, whole hashes and last fours are found beyond the rows that a search looks through', async () => {
     const find = await prepare(10)
     expect(await find('the first', 'key')).toEqual([hashOf(0)])
     expect(await find('THE FIRST Ä', 'key', { workspaceId: MANY })).toEqual([hashOf(0)])

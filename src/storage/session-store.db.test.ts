@@ -128,7 +128,7 @@ describeEachEngine('people', (engine) => {
     expect((await keys.playground(person, changedBy())).hash).not.toBe(made[0]?.hash ?? '')
   })
 
-  test('a list of keys goes on behind each of its rows, in every order', async () => {
+  test('a list of keys continues after each of its rows, in every order', async () => {
     const { keys, keyStore } = await open()
     const hashes: string[] = []
     for (const name of ['b', 'A', 'ä', 'b', 'Z', '%_\\']) {

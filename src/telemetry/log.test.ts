@@ -45,7 +45,7 @@ test('an error is its name, text, stack and causes, and nothing that a library h
   expect(JSON.stringify(line)).not.toContain('hunter2')
 })
 
-test('what is thrown without being an error is told as text', () => {
+test('a thrown value that is not an error is logged as text', () => {
   const [line] = linesOf(
     "const { log, flush } = createLog('info', systemClock); log.error({ error: 'just text' }, 'failed'); await flush()",
   )

@@ -48,7 +48,7 @@ test.each(['[', '(?=x)', '(a)\\1'])('the pattern %s is refused', (pattern) => {
   expect(() => createCatalogueSearch(GITHUB).byPattern(pattern, 5, work())).toThrow(RegexRefused)
 })
 
-test('words are told apart at signs and at capitals', () => {
+test('words are separated at signs and at capitals', () => {
   expect(wordsOf('listPullRequests')).toEqual(['list', 'pull', 'requests'])
   expect(wordsOf('list_pull-requests.v2')).toEqual(['list', 'pull', 'requests', 'v2'])
 })

@@ -101,7 +101,7 @@ describe('experimental__search_models', () => {
     expect((value['models'] as { id: string }[]).map(({ id }) => id)).toEqual(ids)
   })
 
-  test('as many are shown as the client allows, and the total is told', async () => {
+  test('as many are shown as the client allows, and the total is given', async () => {
     expect((await search({}, { max_results: 1 })).value).toMatchObject({ total_results: 3, showing: 1 })
     expect(() => searchModelsTool(asked('experimental__search_models', { max_results: 21 }), caller)).toThrow(
       'tools[0].parameters.max_results',

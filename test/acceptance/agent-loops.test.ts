@@ -89,7 +89,7 @@ const runLoop = async (client: AgentClient, speakers: readonly SseDialect[]): Pr
 for (const client of AGENT_CLIENTS) {
   describe(client.name, () => {
     for (const dialect of SSE_DIALECTS) {
-      test(`${dialect}: four turns, the history as its model gave it, proofs of thinking byte for byte`, async () => {
+      test(`${dialect}: over four turns, the model gets its own history back with its thinking signatures byte for byte`, async () => {
         const { text, faults, warnings } = await runLoop(client, [dialect, dialect, dialect, dialect])
         expect(faults).toEqual([])
         expect(text).toBe(FINAL_TEXT)
@@ -98,7 +98,7 @@ for (const client of AGENT_CLIENTS) {
     }
 
     for (const [from, to] of SWITCHES) {
-      test(`${from}, then ${to}: the history stays, foreign proofs do not, and a warning tells`, async () => {
+      test(`${from}, then ${to}: the history is kept, signatures of another model are removed, and a warning says so`, async () => {
         const { text, faults, warnings } = await runLoop(client, [from, from, to, to])
         expect(faults).toEqual([])
         expect(text).toBe(FINAL_TEXT)

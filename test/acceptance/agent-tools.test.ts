@@ -89,7 +89,7 @@ const kept = (dialect: Dialect, answer: Answer): readonly unknown[] => {
 }
 
 describe.each(DIALECTS)('%s', (dialect) => {
-  test('an advisor is asked, its advice goes to the model and the client, and its cost is in the answer’s', async () => {
+  test('an advisor is asked, its advice reaches the model and the client, and its cost is part of the answer’s', async () => {
     const answer = await ask(dialect, [advise('Which saw?'), DONE], [ADVISOR])
     expect([answer.status, asked.length]).toEqual([200, 1])
     expect(wordsOf(asked[0] as Exchange)).toEqual(['user: Which saw?'])
@@ -97,20 +97,20 @@ describe.each(DIALECTS)('%s', (dialect) => {
     expect(wire(answer).usage.cost).toBeCloseTo(10 / 1_000_000, 12)
   })
 
-  test('a stream with an advisor has one beginning and one end', async () => {
+  test('a stream with an advisor has exactly one beginning and one end', async () => {
     const { text } = await ask(dialect, [advise('Which saw?'), DONE], [ADVISOR], { stream: true })
     expect(readStream(dialect, text)).toEqual({ end: 'normal', faults: [] })
     expect(text).toContain(ADVICE)
   })
 
-  test('a bound on the calls of an advisor, which makes none, is told to change nothing', async () => {
+  test('max_tool_calls of an advisor, which makes no calls, causes a warning that it has no effect', async () => {
     const tools = [{ type: 'service:advisor', parameters: { model: 't/wise', max_tool_calls: 3 } }]
     const warnings = ({ headers }: Answer): number => Number(headers.get('x-service-warnings') ?? 0)
     const [bounded, plain] = [await ask(dialect, [DONE], tools), await ask(dialect, [DONE], [ADVISOR])]
     expect([bounded.status, warnings(bounded) - warnings(plain)]).toEqual([200, 1])
   })
 
-  test('an advisor remembers what it was asked, in an answer and in one that comes back, and another does not', async () => {
+  test('an advisor remembers what it was asked within an answer and when the answer comes back, and another advisor does not', async () => {
     const tools = [ADVISOR, { type: 'service:advisor', parameters: { model: 't/other', name: 'second' } }]
     const first = await ask(dialect, [advise('One?'), advise('Two?', 'service_advisor__1'), DONE], tools)
     expect(first.status).toBe(200)
@@ -125,7 +125,7 @@ describe.each(DIALECTS)('%s', (dialect) => {
     ])
   })
 
-  test('a subagent does a task with tools of the service, and reports its outcome', async () => {
+  test('a subagent carries out a task with tools of the service, and reports its outcome', async () => {
     answerWith(({ body, answer }) =>
       answer(
         200,
@@ -156,7 +156,7 @@ describe.each(DIALECTS)('%s', (dialect) => {
     expect(wire(answer).usage.cost).toBeCloseTo(20 / 1_000_000, 12)
   })
 
-  test('a fusion asks its models side by side, and tells which failed and what the analyst made of the others', async () => {
+  test('a fusion asks its models in parallel, and reports which failed and how the analyst compared the others', async () => {
     const analysis = { consensus: ['Yes'], contradictions: [], partial_coverage: [], unique_insights: [], blind_spots: [] }
     answerWith(({ body, answer }) => {
       if (body.model === 'third') return answer(200, proseAnswer(`Here it is: ${JSON.stringify(analysis)}`))
@@ -174,7 +174,7 @@ describe.each(DIALECTS)('%s', (dialect) => {
     expect(asked.length).toBe(3)
   })
 
-  test('a fusion whose analyst fails leaves what the others said, and no analysis', async () => {
+  test('a fusion whose analyst fails still has the answers of the others, without an analysis', async () => {
     answerWith(({ body, answer }) =>
       body.model === 'third' ? answer(400, '{"error":{"message":"no"}}') : answer(200, proseAnswer(`It is ${body.model}.`)),
     )
@@ -191,7 +191,7 @@ describe.each(DIALECTS)('%s', (dialect) => {
     expect(wire(answer).usage.cost).toBeCloseTo(20 / 1_000_000, 12)
   })
 
-  test('a second fusion in a request is refused to the model, and asks nobody', async () => {
+  test('a second fusion in a request is refused with an error that the model reads, and asks no model', async () => {
     const fuse = { call: { name: 'service:fusion', arguments: { prompt: 'Which saw?' } } }
     const tools = [{ type: 'service:fusion', parameters: { analysis_models: ['t/wise'], model: 't/other', tools: [] } }]
     const answer = await ask(dialect, [fuse, fuse, DONE], tools)
@@ -199,7 +199,7 @@ describe.each(DIALECTS)('%s', (dialect) => {
     expect(answer.text).toContain(dialect === 'responses' ? '"failure_reason":"fusion_invocation_capped"' : 'fusion_invocation_capped')
   })
 
-  test('a picture goes to the client once, and the model hears of it without its bytes', async () => {
+  test('a picture reaches the client once, and the model gets a result without its bytes', async () => {
     const data = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
     const url = `data:image/png;base64,${data}`
     let turn = 0
@@ -224,7 +224,7 @@ describe.each(DIALECTS)('%s', (dialect) => {
   })
 })
 
-describe('what cannot be is refused before anybody is asked', () => {
+describe('an impossible setting is refused before any model is asked', () => {
   const TWICE = 'Only one advisor tool can serve as the default. All other advisor tools must have a name defined.'
 
   test.each([
@@ -262,14 +262,14 @@ describe('what cannot be is refused before anybody is asked', () => {
   })
 })
 
-test('the client’s choice of the advisor’s model wins over the model’s, and without either it is the outer model', async () => {
+test('the client’s choice of the advisor’s model takes precedence over the model’s, and without either it is the outer model', async () => {
   const named = (model?: string): Json => ({ call: { name: 'service:advisor', arguments: { prompt: 'x', ...(model ? { model } : {}) } } })
   await ask('chat', [named('t/other'), DONE], [ADVISOR])
   await ask('chat', [named('t/other'), DONE], [{ type: 'service:advisor' }])
   expect(asked.map(({ body }) => body.model)).toEqual(['wise', 'other'])
 })
 
-test('a model that there is not is a result, and the answer goes on', async () => {
+test('an unknown model is an error that the calling model reads, and the answer continues', async () => {
   const { status, text } = await ask('chat', [advise('x'), DONE], [{ type: 'service:advisor', parameters: { model: 'no/such' } }])
   expect([status, asked.length]).toEqual([200, 0])
   expect(text.replaceAll('\\', '')).toContain('"status":"error"')
@@ -285,7 +285,7 @@ describe('a model that a guardrail forbids', () => {
   ] as const
 
   test.each(tools)(
-    '%s with %j and %j: nobody is asked, the failure is a result, and the answer goes on',
+    '%s with %j and %j: no model is asked, the failure is a result, and the answer continues',
     async (type, parameters, input) => {
       for (const rule of [{ allowed_models: ['sandbox/agent'] }, { allowed_models: null, ignored_models: ['t/wise'] }]) {
         await call(forbidding, 'PATCH', '/guardrails/default', { body: rule })
@@ -313,7 +313,7 @@ test('an advisor with the transcript reads the conversation, without the calls o
   expect(asked.map(wordsOf)).toEqual([['system: Be brief.', 'user: How?']])
 })
 
-test('no header makes an advisor deeper or shallower, and it is offered no tools', async () => {
+test('no header changes the depth at which an advisor runs, and it is offered no tools', async () => {
   const answer = await infer(
     service,
     {
@@ -345,7 +345,7 @@ test('the plugin of that name offers a fusion with its options', async () => {
 describe.each(['service/fusion', 'openrouter/fusion', 'patchbay/fusion'])('the model %s', (model) => {
   const fuse = { call: { name: 'service:fusion', arguments: {} } }
 
-  test('is the one that compares, with the tool', async () => {
+  test('is the model that compares, and gets the fusion tool', async () => {
     const plugins = [{ id: 'fusion', model: 'sandbox/agent', analysis_models: ['t/wise', 't/other'] }]
     const answer = await ask('chat', [fuse, DONE], [], { model, plugins })
     expect(answer.status).toBe(200)
@@ -354,7 +354,7 @@ describe.each(['service/fusion', 'openrouter/fusion', 'patchbay/fusion'])('the m
     expect(asked.map(({ body }) => body.model).toSorted()).toEqual(['other', 'wise'])
   })
 
-  test('is the first one of the panel where none is named, whether the plugin or the tool names the panel', async () => {
+  test('is the first model of the panel if none is named, whether the plugin or the tool names the panel', async () => {
     const parameters = { analysis_models: ['t/wise', 't/other'] }
     for (const more of [{ plugins: [{ id: 'fusion', ...parameters }] }, { tools: [{ type: 'service:fusion', parameters }] }]) {
       asked = []
@@ -363,14 +363,14 @@ describe.each(['service/fusion', 'openrouter/fusion', 'patchbay/fusion'])('the m
     }
   })
 
-  test.each(['constructor', '__proto__'])('400: there is no preset of the name %s', async (preset) => {
+  test.each(['constructor', '__proto__'])('400: there is no preset named %s', async (preset) => {
     const tools = [{ type: 'service:fusion', parameters: { preset } }]
     expect((await ask('chat', [], tools, { model, sandbox: undefined })).status).toBe(400)
     expect((await ask('chat', [DONE], tools)).status).toBe(400)
     expect(asked).toEqual([])
   })
 
-  test('400: no panel is named, and none is configured', async () => {
+  test('400: no panel is named and none is configured', async () => {
     const { status, text } = await ask('chat', [], [], { model, sandbox: undefined })
     expect(status).toBe(400)
     expect(text).toContain('tools.fusion.presets')
@@ -382,7 +382,7 @@ describe('docs/agents.md', () => {
   const page = readFileSync(new URL('../../docs/agents.md', import.meta.url), 'utf8')
   const commands = [...page.matchAll(/```sh\ncurl (?:-N )?"\$PATCHBAY_URL\/api\/v1(\S+)".*?-d '(.*?)'\n```/gs)]
 
-  test('has a command for advice, whole and in pieces, and for a fusion', () => {
+  test('has a command for an advisor, whole and streamed, and for a fusion', () => {
     expect(commands.map(([, path]) => path)).toEqual(['/chat/completions', '/responses', '/chat/completions'])
   })
 
@@ -397,7 +397,7 @@ describe('docs/agents.md', () => {
   )
 })
 
-describe('how tools that ask models get on, in a stream of Responses', () => {
+describe('the progress of tools that ask models, in a stream of Responses', () => {
   const streamOf = async (script: readonly Json[], tools: readonly Json[], more: Json = {}): Promise<readonly Event[]> => {
     const { text } = await ask('responses', script, tools, { stream: true, ...more })
     return streamEvents(text).map(({ data }) => data as Event)
@@ -408,7 +408,7 @@ describe('how tools that ask models get on, in a stream of Responses', () => {
   }
   const streamed = { type: 'service:advisor', parameters: { model: 't/wise', stream: true } }
 
-  test('advice comes in pieces on its item, then whole, where its tool says stream: true', async () => {
+  test('if its tool says stream: true, advice is streamed on its item and then sent whole', async () => {
     answerWith(({ stream }) => stream([proseChunk('Measure twice, '), proseChunk('cut once.'), FINISH_CHUNK]))
     const events = ofItem(await streamOf([advise('How?'), DONE], [streamed]), 'service:advisor')
     expect(events.map(({ type }) => type).filter((type) => type !== 'response.output_text.delta')).toEqual([
@@ -422,7 +422,7 @@ describe('how tools that ask models get on, in a stream of Responses', () => {
     expect(events.at(-1)?.item).toMatchObject({ status: 'completed', advice: ADVICE })
   })
 
-  test('an advisor that was not asked to stream, and one on Messages or Chat Completions, shows no pieces', async () => {
+  test('an advisor without stream: true, and one on Messages or Chat Completions, streams no pieces', async () => {
     expect(ofItem(await streamOf([advise('How?'), DONE], [ADVISOR]), 'service:advisor').length).toBe(2)
     for (const dialect of ['messages', 'chat'] as const) {
       const { text } = await ask(dialect, [advise('How?'), DONE], [streamed], { stream: true })
@@ -430,7 +430,7 @@ describe('how tools that ask models get on, in a stream of Responses', () => {
     }
   })
 
-  test('a fusion shows each of its panel, and the comparison, in order', async () => {
+  test('a fusion reports each model of its panel and then the comparison, in order', async () => {
     const analysis = { consensus: ['Yes'], contradictions: [], partial_coverage: [], unique_insights: [], blind_spots: [] }
     answerWith(({ body, answer }) => {
       if (body.model === 'third') return answer(200, proseAnswer(JSON.stringify(analysis)))
@@ -459,13 +459,13 @@ describe('how tools that ask models get on, in a stream of Responses', () => {
     expect(new Set(events.map(({ output_index }) => output_index)).size).toBe(1)
   })
 
-  test('a fusion tells nothing of it unasked: strict clients stumble over such events', async () => {
+  test('a fusion sends no progress events unless asked, because strict clients fail on them', async () => {
     const tools = [{ type: 'service:fusion', parameters: { analysis_models: ['t/wise'], tools: [] } }]
     const events = await streamOf([{ call: { name: 'service:fusion', arguments: {} } }, DONE], tools)
     expect(events.map(({ type }) => type).join()).not.toContain('fusion_call')
   })
 
-  test('with guardrails that look at results, nothing is told before they have', async () => {
+  test('if guardrails check results, no progress is sent before they have done so', async () => {
     const guarded = await services.start({ config: CONFIG })
     await call(guarded, 'PATCH', '/guardrails/default', { body: { content_filter_builtins: [{ slug: 'email', action: 'redact' }] } })
     answerWith(({ answer }) => answer(200, proseAnswer('Write to ada@example.com.')))
@@ -490,7 +490,7 @@ interface Event {
   readonly [key: string]: unknown
 }
 
-test('a client that leaves ends the question to the advisor', async () => {
+test('a client that leaves cancels the request to the advisor', async () => {
   answerWith(() => undefined)
   const controller = new AbortController()
   const left = infer(
@@ -504,13 +504,13 @@ test('a client that leaves ends the question to the advisor', async () => {
   expect(await left).toBeInstanceOf(Error)
 })
 
-test('the tenth advice is the last one of a request', async () => {
+test('a request gets at most ten pieces of advice', async () => {
   const calls = Array.from({ length: 12 }, () => advise('x').call)
   const { status } = await ask('chat', [{ calls }, DONE], [ADVISOR])
   expect([status, asked.length]).toEqual([200, 10])
 })
 
-test.each([true, false])('a message tells the tokens of each turn and of each advice, in order; streamed: %p', async (stream) => {
+test.each([true, false])('a message reports the tokens of each turn and of each advice, in order; streamed: %p', async (stream) => {
   const script = [advise('One?'), { call: { name: 'service:advisor', arguments: { prompt: 'Two?' } } }, DONE]
   const { text } = await ask('messages', script, [ADVISOR], { stream })
   const told = /"iterations":(\[.*?\}\])/.exec(text)?.[1] ?? '[]'
@@ -527,13 +527,13 @@ test.each([true, false])('a message tells the tokens of each turn and of each ad
   expect(iterations[1]).toMatchObject({ input_tokens: 7, output_tokens: 3 })
 })
 
-test('five pictures are asked for, and four made', async () => {
+test('if five pictures are requested, four are made', async () => {
   const calls = Array.from({ length: 5 }, () => ({ name: 'service:image_generation', arguments: { prompt: 'A cat' } }))
   await ask('chat', [{ calls }, DONE], [{ type: 'service:image_generation', parameters: { model: 't/painter' } }])
   expect(asked.length).toBe(4)
 })
 
-test('a model without a price takes nothing off the cost of those that have one: it is recorded, charged, and ends a loop', async () => {
+test('a model without a price does not cancel the cost of the priced ones: that cost is recorded, charged, and ends a loop', async () => {
   const tools = [
     { type: 'service:advisor', parameters: { model: 't/unpriced' } },
     { ...ADVISOR, parameters: { model: 't/wise', name: 'second' } },
@@ -572,7 +572,7 @@ describe('apply_patch', () => {
   })
   const TOOLS = [{ type: 'service:apply_patch' }]
 
-  test('a patch of a wrong form goes back to the model, and one of the right form ends the turn as an item', async () => {
+  test('a malformed patch goes back to the model, and a well-formed one ends the turn as an item', async () => {
     const { status, json } = await ask('responses', [patch('no plus'), patch('+hello\n'), DONE], TOOLS)
     expect(status).toBe(200)
     const items = (json as Wire).output.filter(({ type }) => type === 'service:apply_patch')
@@ -583,12 +583,12 @@ describe('apply_patch', () => {
     expect(JSON.stringify(json)).not.toContain(DONE.text)
   })
 
-  test.each(['', 'a\0b', 'x'.repeat(4097)])('a path that nobody can write to goes back to the model: %j', async (path) => {
+  test.each(['', 'a\0b', 'x'.repeat(4097)])('a path that cannot be written goes back to the model: %j', async (path) => {
     const { json } = await ask('responses', [patch('+hello\n', path), DONE], TOOLS)
     expect((json as Wire).output).toMatchObject([{ status: 'incomplete', error: expect.stringContaining('The path') }, { type: 'message' }])
   })
 
-  test('the client’s outcome goes back to the model as the result of its call', async () => {
+  test('the outcome that the client reports goes back to the model as the result of its call', async () => {
     const first = await ask('responses', [patch('+hello\n'), DONE], TOOLS)
     const { output } = wire(first)
     const id = output.find(({ type }) => type === 'service:apply_patch')?.['call_id']
@@ -605,7 +605,7 @@ describe('apply_patch', () => {
     ])
   })
 
-  test.each(['chat', 'messages'] as const)('%s has no words for it: 400', async (dialect) => {
+  test.each(['chat', 'messages'] as const)('400 on %s, which has no item for it', async (dialect) => {
     const { status, error } = await ask(dialect, [DONE], TOOLS)
     expect([status, error.message]).toEqual([400, expect.stringContaining('service:apply_patch is for Responses alone')])
   })
@@ -643,21 +643,21 @@ describe('budgets', () => {
     return { statuses: answers.map(({ status }) => status), used: await used(), answers }
   }
 
-  test('advisors of many requests at once never spend more than the limit of their key, and the answers go on without them', async () => {
+  test('advisors of many simultaneous requests never spend more than the limit of their key, and the answers continue without them', async () => {
     const { statuses, used } = await spending(0.55, 6, 4)
     expect(new Set(statuses)).toEqual(new Set([200]))
     expect(asked.length).toBeGreaterThan(0)
     expect(used).toBeLessThanOrEqual(0.55)
   })
 
-  test('an advice that the limit does not bear is not asked for, and says so', async () => {
+  test('advice that the limit cannot cover is not requested, and the result says so', async () => {
     const { statuses, answers } = await spending(0.05, 1, 1)
     expect([statuses, asked.length]).toEqual([[200], 0])
     expect(answers[0]?.text.replaceAll('\\', '')).toContain('"status":"error"')
   })
 })
 
-test('an advisor that the customer’s own key paid for counts as use of that key, and costs nothing of the service', async () => {
+test('an advisor paid for by the customer’s own key counts as use of that key and costs nothing at the service', async () => {
   const entered = await call(service, 'POST', '/byok', { body: { provider: 'acme', key: 'sk-of-the-customer' } })
   expect(entered.status).toBe(201)
   const made = await call(service, 'POST', '/keys', { body: { name: 'own', limit: 1, include_byok_in_limit: true } })

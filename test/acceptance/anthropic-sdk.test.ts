@@ -60,7 +60,7 @@ for (const base of ['/api', '']) {
       ])
     })
 
-    test('AuthenticationError: an unknown key, in the envelope of messages', async () => {
+    test('AuthenticationError: an unknown key is refused with the error object of Messages', async () => {
       const thrown = await thrownBy(() => clientAt(base, 'nonsense').messages.create(request('sandbox/echo')))
       expect(thrown).toBeInstanceOf(Anthropic.AuthenticationError)
       expect(thrown).toMatchObject({
@@ -73,7 +73,7 @@ for (const base of ['/api', '']) {
 }
 
 describe('answers', () => {
-  test('tools: called in parallel, whole and streamed, and answered', async () => {
+  test('tools: parallel calls work, whole and streamed, and can be answered', async () => {
     const tools = ['weather', 'tides'].map((name) => ({
       name,
       input_schema: { type: 'object' as const, properties: { city: { type: 'string' } }, required: ['city'] },
@@ -100,17 +100,17 @@ describe('answers', () => {
     expect(JSON.stringify(next.content)).toContain('tides: fine')
   })
 
-  test('max_tokens cuts the answer', async () => {
+  test('max_tokens cuts the answer off', async () => {
     const message = await clientAt('').messages.create(request('sandbox/lorem', { max_tokens: 3 }))
     expect(message).toMatchObject({ stop_reason: 'max_tokens', usage: { output_tokens: 3 } })
   })
 
-  test('a bearer token is as good as x-api-key', async () => {
+  test('a bearer token works as well as x-api-key', async () => {
     const client = new Anthropic({ apiKey: null, authToken: service.inferenceKey, baseURL: service.url, maxRetries: 0 })
     expect(await client.messages.create(request('sandbox/echo'))).toMatchObject({ type: 'message' })
   })
 
-  test('models are listed in the shape of this client', async () => {
+  test('models are listed in the format of this client', async () => {
     const ids: string[] = []
     for await (const { id, type, display_name: name, created_at: created } of clientAt('').models.list()) {
       expect({ type, name, created }).toEqual({ type: 'model', name: expect.any(String), created: expect.any(String) })
@@ -121,7 +121,7 @@ describe('answers', () => {
 
   for (const base of ['', '/api']) {
     for (const id of ['sandbox/echo', 'sandbox/error/rate_limit_exceeded']) {
-      test(`a model is retrieved in the shape of this client: ${id} below ${base}/v1`, async () => {
+      test(`a model is retrieved in the format of this client: ${id} below ${base}/v1`, async () => {
         const { type, id: got, display_name: name, created_at: created } = await clientAt(base).models.retrieve(id)
         expect({ type, got, name, created }).toEqual({ type: 'model', got: id, name: expect.any(String), created: expect.any(String) })
       })
@@ -147,7 +147,7 @@ describe('answers', () => {
     })
   })
 
-  test('NotFoundError: retrieve of a model that is not there', async () => {
+  test('NotFoundError: a model that does not exist cannot be retrieved', async () => {
     expect(await thrownBy(() => clientAt('').models.retrieve('sandbox/never'))).toBeInstanceOf(Anthropic.NotFoundError)
   })
 })
@@ -178,7 +178,7 @@ describe('errors', () => {
     expect(thrown).toMatchObject({ type: 'permission_error' })
   })
 
-  test('NotFoundError: a path that is not there, in the envelope of messages', async () => {
+  test('NotFoundError: an unknown path is refused with the error object of Messages', async () => {
     const response = await fetch(`${service.url}/v1/messages/nowhere`, { method: 'POST', headers: { 'x-api-key': service.inferenceKey } })
     expect(response.status).toBe(404)
     expect(await response.json()).toMatchObject({ type: 'error', error: { type: 'not_found_error' } })
@@ -195,7 +195,7 @@ describe('errors', () => {
     payment_required: ['billing_error', 402],
   }
   for (const [failure, [type, status]] of Object.entries(failures)) {
-    test(`${type}: ${failure} of a provider, where its status was asked for`, async () => {
+    test(`${type}: ${failure} of a provider has its real status if the client asked for it`, async () => {
       const client = clientAt('', service.inferenceKey, { 'X-Service-Provider-Failure': 'status' })
       const thrown = await thrownBy(() => client.messages.create(request(`sandbox/error/${failure}`)))
       expect(thrown).toBeInstanceOf(Anthropic.APIError)
@@ -206,7 +206,7 @@ describe('errors', () => {
       })
     })
 
-    test(`${type}: ${failure} in mid-stream is thrown after what was said`, async () => {
+    test(`${type}: ${failure} in mid-stream is thrown after the content that came before`, async () => {
       let said = ''
       const stream = clientAt('').messages.stream(request(`sandbox/midstream/${failure}`))
       stream.on('text', (text) => (said += text))
@@ -217,7 +217,7 @@ describe('errors', () => {
     })
   }
 
-  test('RateLimitError: without a word of the client, whole and streamed', async () => {
+  test('RateLimitError: it is thrown without any setting of the client, whole and streamed', async () => {
     for (const stream of [false, true]) {
       const thrown = await thrownBy(() => clientAt('').messages.create({ ...request('sandbox/error/rate_limit_exceeded'), stream }))
       expect(thrown).toBeInstanceOf(Anthropic.RateLimitError)
@@ -225,12 +225,12 @@ describe('errors', () => {
     }
   })
 
-  test('200: with X-Service-Provider-Failure: body a failure is in the body', async () => {
+  test('200: with X-Service-Provider-Failure: body, a failure is in the body', async () => {
     const body: unknown = await clientAt('', service.inferenceKey, BODY).messages.create(request('sandbox/error/rate_limit_exceeded'))
     expect(body).toMatchObject({ type: 'error', error: { type: 'rate_limit_error', error_type: 'rate_limit_exceeded' } })
   })
 
-  test('cut: never a normal end, raw or with the helper', async () => {
+  test('a cut stream never looks like a normal end, raw or with the helper', async () => {
     const raw = await clientAt('').messages.create({ ...request('sandbox/cut'), stream: true })
     expect(await thrownBy(() => Array.fromAsync(raw))).toBeInstanceOf(Error)
     expect(await thrownBy(() => clientAt('').messages.stream(request('sandbox/cut')).finalMessage())).toBeInstanceOf(Error)

@@ -213,7 +213,7 @@ const leavesOneEntry = async (answer: Answer): Promise<void> => {
 
 test.each(Object.entries(CHANGES))('%s', async (_, change) => leavesOneEntry(await change()))
 
-test('every other operation that can change something, called as it is described', async () => {
+test('every other operation that can change something has an entry, called as it is described', async () => {
   const operations = await changingOperations()
   expect(Object.keys(CHANGES).filter((operation) => !operations.includes(operation))).toEqual([])
   const described = await describedCalls(service)
@@ -226,7 +226,7 @@ test('every other operation that can change something, called as it is described
   }
 })
 
-test('what is refused leaves none', async () => {
+test('a refused change leaves no entry', async () => {
   const before = await total()
   const key = await newKey()
   await text('PATCH', `/keys/${key}`, { limit: -1 })

@@ -11,7 +11,7 @@ const services = useServices()
 const REQUESTS = 20
 
 describeEachEngine('patchbay backup', (engine) => {
-  test('beside a service under load, restored into a new directory: keys, presets and books are there, and the audit passes', async () => {
+  test('a backup of a service under load can be restored into a new directory with its keys, presets and ledger, and passes the audit', async () => {
     const { databaseUrl } = await engine.locate()
     const flags = databaseUrl === null ? [] : ['--database-url', databaseUrl]
     const service = await services.start({ flags })
@@ -45,7 +45,7 @@ describeEachEngine('patchbay backup', (engine) => {
   })
 })
 
-test('exit 2, one sentence: a path that is taken, no data, and a directory that has a database', async () => {
+test('exit 2 with one sentence for an existing path, for no data, and for a directory that has a database', async () => {
   const service = await services.start()
   const path = join(services.directory(), 'kept.db')
   const nowhere = join(services.directory(), 'nowhere')
@@ -64,14 +64,14 @@ test('exit 2, one sentence: a path that is taken, no data, and a directory that 
   expect(existsSync(nowhere)).toBe(false)
 })
 
-test('exit 2 and the file by its name: what is restored is no backup', async () => {
+test('exit 2 naming the file if what is to be restored is not a backup', async () => {
   const path = join(services.directory(), 'notes.txt')
   writeFileSync(path, 'no database')
   const { code, stderr } = await services.run(['restore', path, '--data-dir', join(services.directory(), 'from-notes')])
   expect([code, stderr]).toEqual([2, `patchbay: The file ${path} is no backup of Patchbay, or it is damaged.\n`])
 })
 
-test('without the root secret a restored database says which file is missing', async () => {
+test('without the root secret, a restored database says which file is missing', async () => {
   const service = await services.start()
   const path = join(services.directory(), 'kept.db')
   const restored = join(services.directory(), 'data')

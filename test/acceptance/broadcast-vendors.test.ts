@@ -84,7 +84,7 @@ const header =
 const otlp: Check = ({ text }) => (Array.isArray((JSON.parse(text) as { resourceSpans?: unknown }).resourceSpans) ? null : text)
 const basic = (user: string, password: string): string => `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
 
-describe('what takes OTLP', () => {
+describe('destinations that accept OTLP', () => {
   test.each<[string, object, Check]>([
     [
       'datadog',
@@ -111,7 +111,7 @@ describe('what takes OTLP', () => {
         otlp,
       ),
     ],
-  ])('%s: path, proof and body are those of its documentation', async (type, config, check) => {
+  ])('%s: path, credentials and body follow its documentation', async (type, config, check) => {
     await delivered(type, config, check)
     const spans = receiver.spans()
     const generation = spans.find(({ name }) => name.startsWith('chat '))
@@ -119,14 +119,14 @@ describe('what takes OTLP', () => {
     expect(generation?.traceId).toMatch(/^[0-9a-f]{32}$/)
   })
 
-  test('datadog finds the name of the application on the resource', async () => {
+  test('datadog reads the name of the application from the resource', async () => {
     const { text } = await delivered('datadog', { url: receiver.url, api_key: 'dd-key-0123456789', ml_app: 'shop' }, otlp)
     expect(text).toContain('{"key":"ml_app","value":{"stringValue":"shop"}}')
   })
 })
 
 describe('posthog', () => {
-  test('takes a batch of events with the project key, each a generation with its own time and person', async () => {
+  test('accepts a batch of events with the project key, each a generation with its own time and person', async () => {
     const { text } = await delivered(
       'posthog',
       { endpoint: receiver.url, api_key: 'phc_0123456789' },
@@ -167,7 +167,7 @@ describe('s3', () => {
     secret_access_key: SECRET,
   }
 
-  test('takes one signed PUT of an object for each trace, and a signature by any other secret is none', async () => {
+  test('accepts one signed PUT of an object per trace, and no signature by another secret is valid', async () => {
     const put = await delivered('s3', { ...config, prefix: 'our traces' }, signedBy(SECRET))
     const today = new Date().toISOString().slice(0, 4)
     expect(decodeURIComponent(put.path)).toMatch(
@@ -181,7 +181,7 @@ describe('s3', () => {
     expect(wrong.status).toBe(400)
   })
 
-  test('a session token is part of the signature, and names that somebody chose are one part of the path', async () => {
+  test('a session token is part of the signature, and a name chosen by a user is one segment of the path', async () => {
     const more = { session_token: 'token-0123456789', path_template: '{prefix}/{year}/{month}/{day}/{apiKeyName}', prefix: 'p' }
     const put = await delivered('s3', { ...config, ...more }, all(signedBy(SECRET), header('x-amz-security-token', 'token-0123456789')))
     expect(put.path.split('/')).toHaveLength(8)

@@ -92,20 +92,20 @@ const named = (all: readonly ReceivedSpan[], name: string): ReceivedSpan => {
 }
 
 describe('management', () => {
-  test('a destination without what its type needs is refused with each missing member, and nothing is stored', async () => {
+  test('a destination that lacks required members is refused with each of them, and nothing is stored', async () => {
     const refused = await call(service, 'POST', PATH, { body: { type: 'langfuse', name: 'x', config: { public_key: 'pk' } } })
     expect(refused.status).toBe(400)
     expect(JSON.stringify(refused.json)).toContain('config.secret_key')
     expect((await call(service, 'GET', PATH)).json).toEqual({ data: [], total_count: 0 })
   })
 
-  test('a type that is not here is refused with the list of those that are', async () => {
+  test('an unsupported type is refused with the list of supported ones', async () => {
     const refused = await call(service, 'POST', PATH, { body: { type: 'clickhouse', name: 'x', config: {} } })
     expect(refused.status).toBe(400)
     expect(JSON.stringify(refused.json)).toContain('otel-collector, webhook, langfuse, datadog, sentry, grafana, newrelic, s3, posthog')
   })
 
-  test('it is asked for once before it is saved, and what does not answer is not saved', async () => {
+  test('a destination is tested before it is saved, and is not saved if it does not answer', async () => {
     receiver.answer((response) => void response.writeHead(401).end())
     const refused = await call(service, 'POST', PATH, { body: { type: 'otel-collector', name: 'x', config: { endpoint: receiver.url } } })
     expect(refused.status).toBe(400)
@@ -121,7 +121,7 @@ describe('management', () => {
     expect(skipped.status).toBe(201)
   })
 
-  test('secrets are answered masked, are in no file of the service, and a masked value that comes back keeps the secret', async () => {
+  test('secrets are masked in answers and are in no file of the service, and sending a masked value back keeps the secret', async () => {
     const made = await enter({
       type: 'webhook',
       config: { url: receiver.url, secret: 'a-long-secret-of-ours', headers: { 'x-token': 'token-0123456789abcdef' } },
@@ -143,7 +143,7 @@ describe('management', () => {
       for (const secret of ['a-long-secret-of-ours', 'token-0123456789abcdef']) expect(bytes.includes(secret)).toBe(false)
   })
 
-  test('at another address each secret is entered again: none goes where it was not entered for', async () => {
+  test('if the address changes, each secret must be entered again, so that none is sent elsewhere', async () => {
     const made = await enter({
       type: 'webhook',
       config: { url: receiver.url, secret: 'a-long-secret-of-ours', headers: { 'x-token': 'token-0123456789abcdef' } },
@@ -161,7 +161,7 @@ describe('management', () => {
     expect(dataOf(await call(service, 'GET', `${PATH}/${made.id}`)).config).toEqual({ url, method: 'POST', secret: '…' })
   })
 
-  test('a name is taken once, and there are at most five of a type', async () => {
+  test('a name can be used only once, and there are at most five destinations of a type', async () => {
     await enter()
     const again = { type: 'otel-collector', name: 'Ours', config: { endpoint: receiver.url } }
     expect((await call(service, 'POST', PATH, { body: again })).status).toBe(409)
@@ -176,7 +176,7 @@ describe('management', () => {
     expect(Object.keys(await enter()).sort()).toEqual(names.split(' ').sort())
   })
 
-  test('inference keys manage no destinations', async () => {
+  test('inference keys cannot manage destinations', async () => {
     const { id } = await enter()
     for (const [method, path] of [
       ['GET', PATH],
@@ -190,7 +190,7 @@ describe('management', () => {
     }
   })
 
-  test('the SDK of the public service makes, reads, changes and deletes one in its own spelling', async () => {
+  test('the SDK of the public service creates, reads, changes and deletes one with its own field names', async () => {
     const sdk = new OpenRouter({ apiKey: service.managementKey, serverURL: service.api })
     const made = await sdk.observability.create({
       createObservabilityDestinationRequest: {
@@ -210,7 +210,7 @@ describe('management', () => {
 })
 
 describe('a trace', () => {
-  test('has the request, the span that the client names, and the generation, each below the other', async () => {
+  test('has the request, the span that the client names, and the generation, each as the child of the other', async () => {
     await enter({ broadcast_generation_cost: true, broadcast_generation_identity: true, broadcast_generation_request_context: true })
     const trace = {
       trace_id: '0af76519-16cd-43dd-8448-eb211c80319c',
@@ -270,7 +270,7 @@ describe('a trace', () => {
     }
   })
 
-  test('in privacy mode has nothing of calls of tools and their results either', async () => {
+  test('has nothing of tool calls and their results in privacy mode either', async () => {
     await enter({ privacy_mode: true })
     const calls = (marker: string) => [{ id: 'call_1', type: 'function', function: { name: 'find', arguments: `{"q":"${marker}"}` } }]
     const message = { role: 'assistant', content: null, tool_calls: calls('ANSWERED-MARKER') }
@@ -299,7 +299,7 @@ describe('a trace', () => {
     expect((await ask({ trace: { text: 'x'.repeat(16 * 1024 - 100) } })).status).toBe(200)
   })
 
-  test('of a request that fell back has a span of each attempt, and the failed one is marked', async () => {
+  test('of a request that fell back has a span for each attempt, and the failed one is marked', async () => {
     await enter()
     upstream.script((exchange) => exchange.answer(503, '{"error":{"message":"busy"}}'))
     await ask({ models: ['far/one'] })
@@ -312,7 +312,7 @@ describe('a trace', () => {
     ])
   })
 
-  test('continues that of the client, and only a trusted provider gets it', async () => {
+  test('continues the trace of the client, and only a trusted provider receives it', async () => {
     await enter()
     const parent = { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', tracestate: 'vendor=1' }
     await ask({}, parent)
@@ -325,7 +325,7 @@ describe('a trace', () => {
     expect(Object.keys(untrusted.last.headers).filter((name) => name.startsWith('trace'))).toEqual([])
   })
 
-  test('in privacy mode nothing that was said leaves, and without their flags neither cost nor identity does', async () => {
+  test('has no prompt or answer in privacy mode, and neither cost nor identity without their flags', async () => {
     await enter({ privacy_mode: true })
     await ask({
       messages: [
@@ -340,7 +340,7 @@ describe('a trace', () => {
     expect(text).toContain('gen_ai.usage.input_tokens')
   })
 
-  test('of a request that nobody may keep says nothing of what was said, whatever its destination wants', async () => {
+  test('of a request that must not be stored has no prompt or answer, whatever its destination asks for', async () => {
     await enter()
     expect((await ask({ provider: { zdr: true } })).status).toBe(200)
     await spans()
@@ -375,7 +375,7 @@ describe('what is sent', () => {
     expect(sessions).toEqual(new Set(['on']))
   })
 
-  test('comes again after a failure, with the same ids; the answer does not wait for it', async () => {
+  test('is sent again after a failure, with the same ids, and the answer does not wait for it', async () => {
     const { id } = await enter()
     let refusals = 0
     receiver.answer((response) => {
@@ -390,7 +390,7 @@ describe('what is sent', () => {
     await until(async () => dataOf(await call(service, 'GET', `${PATH}/${id}`)).health.last_success_at !== null, 'its health')
   })
 
-  test('is dropped at once where it is refused, and the destination says why', async () => {
+  test('is dropped at once if it is refused, and the destination shows why', async () => {
     const { id } = await enter()
     receiver.answer((response) => void response.writeHead(403).end())
     await ask()
@@ -398,7 +398,7 @@ describe('what is sent', () => {
     expect(dataOf(await call(service, 'GET', `${PATH}/${id}`)).health.last_error).toBe('It answered 403.')
   })
 
-  test('arrives after the service was killed, with what waited for a destination that was down', async () => {
+  test('arrives after the service was killed, together with what waited for an unreachable destination', async () => {
     const first = await services.start({ config })
     await call(first, 'PATCH', '/workspaces/default', { body: { is_observability_broadcast_enabled: true } })
     const made = await call(first, 'POST', PATH, { body: { type: 'otel-collector', name: 'Down', config: { endpoint: receiver.url } } })
@@ -426,7 +426,7 @@ describe('what is sent', () => {
     expect(receiver.spans()).toEqual([])
   }, 300_000)
 
-  test('that waits when the service is stopped is sent by the next start', async () => {
+  test('is sent by the next start if it was waiting when the service stopped', async () => {
     const first = await services.start({ config })
     await call(first, 'PATCH', '/workspaces/default', { body: { is_observability_broadcast_enabled: true } })
     await call(first, 'POST', PATH, { body: { type: 'otel-collector', name: 'Down', config: { endpoint: receiver.url } } })
@@ -440,7 +440,7 @@ describe('what is sent', () => {
     await until(() => receiver.spans().some(({ attributes }) => attributes['session.id'] === 'stopped'), 'the trace')
   }, 300_000)
 
-  test('slows no request: a destination that never answers costs an answer nothing', async () => {
+  test('slows no request down: an unresponsive destination adds nothing to the time of an answer', async () => {
     await enter()
     receiver.answer(() => undefined)
     for (let at = 0; at < 20; at += 1) expect((await ask()).status).toBe(200)

@@ -78,7 +78,7 @@ const COST = 7e-6 + 3e-3
 const USAGE = proseChunk('', { choices: [], usage: { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 } })
 
 describe('a spent limit', () => {
-  test.each(PATHS)('is a 403 with all the figures, and no provider hears of it: %s', async (path) => {
+  test.each(PATHS)('is a 403 with all figures, and no provider is asked: %s', async (path) => {
     upstream.script(say('Hi.'))
     const { key } = await makeKey(0, { limit_reset: 'daily' })
     const asked = upstream.exchanges.length
@@ -131,7 +131,7 @@ const holding = (): { script: Script; waiting: Exchange[]; release(): Promise<vo
 }
 
 describe('a limit that running requests fill', () => {
-  test.each(PATHS)('is a 402 with Retry-After, and lets in when they have ended: %s', async (path) => {
+  test.each(PATHS)('is a 402 with Retry-After, and admits requests once they have ended: %s', async (path) => {
     const held = holding()
     upstream.script(held.script)
     const { key } = await makeKey(0.015)
@@ -187,7 +187,7 @@ describe('a limit that running requests fill', () => {
   })
 })
 
-test('a request that grows beyond its limit on its way is a 403, and its record names the limit', async () => {
+test('a request that exceeds its limit while it runs is a 403, and its record names the limit', async () => {
   // Quotes in an object become escapes in the text of a call.
   const input = Object.fromEntries(Array.from({ length: 2000 }, (_, index) => [`"${index}"`, '"']))
   const messages = [
@@ -214,14 +214,14 @@ test('a request that grows beyond its limit on its way is a 403, and its record 
 describe('what is charged', () => {
   const usageOf = async (key: string): Promise<number> => (await current(key)).usage
 
-  test('nothing for a 4xx of the provider, and what was held for it is free again', async () => {
+  test('is nothing for a 4xx of the provider, and the hold is released', async () => {
     upstream.script((exchange) => exchange.answer(400, JSON.stringify({ error: { message: 'no', type: 'invalid_request_error' } })))
     const { key } = await makeKey(0.011)
     for (let time = 0; time < 3; time += 1) expect((await ask(key)).json).toMatchObject({ error: expect.anything() })
     expect(await current(key)).toMatchObject({ usage: 0, budgets: [{ spend_usd: 0 }] })
   })
 
-  test('all of it, where it is more than was held; the excess is counted, and what is over the limit stops the next', async () => {
+  test('is the full cost even if it exceeds the hold; the excess is counted, and usage over the limit stops the next request', async () => {
     const answer = proseAnswer('Hi.', { usage: { prompt_tokens: 1, completion_tokens: 100, total_tokens: 101 } })
     upstream.script((exchange) => exchange.answer(200, answer))
     const { key } = await makeKey(0.05)
@@ -232,7 +232,7 @@ describe('what is charged', () => {
     expect(Number(/^patchbay_budget_overshoot_nanos_total (\d+)$/m.exec(metrics)?.[1])).toBeGreaterThan(89_000_000)
   })
 
-  test('what was said, for a stream that its client left, within a second', async () => {
+  test('is the content sent so far, within a second, if the client leaves a stream', async () => {
     upstream.script(async (exchange) => {
       await exchange.head(200)
       await exchange.piece(dataEvent(proseChunk('A dozen words of prose are about as many tokens, more or less.')))
@@ -252,7 +252,7 @@ describe('what is charged', () => {
     expect(await upstream.last.gone).toBeGreaterThan(0)
   })
 
-  test('the prompt, for a whole answer that its client left before it came; the provider sees the close', async () => {
+  test('is the prompt if the client leaves before a whole answer arrives, and the provider sees the connection close', async () => {
     const held = holding()
     upstream.script(held.script)
     const { key } = await makeKey(1)
@@ -267,7 +267,7 @@ describe('what is charged', () => {
     expect(await usageOf(key)).toBeLessThan(0.001)
   })
 
-  test('what the provider tells at the end, where it is drained', async () => {
+  test('is what the provider reports at the end if the stream is drained', async () => {
     const held = holding()
     upstream.script(held.script)
     const { key } = await makeKey(1)
@@ -307,7 +307,7 @@ describe('an attempt that failed', () => {
   const USAGE_ONLY = proseChunk('', { choices: [], usage: { prompt_tokens: 1000, completion_tokens: 0, total_tokens: 1000 } })
   const failAfterUsage: Script = (exchange) => exchange.stream([USAGE_ONLY, JSON.stringify({ error: { code: 502, message: 'broken' } })])
 
-  test('is in the ledger with what it may have cost, and charged to nobody, where another one answered', async () => {
+  test('is in the ledger with its possible cost, and charged to nobody, if another attempt answered', async () => {
     let asked = 0
     upstream.script((exchange) =>
       (asked += 1) === 1 ? failAfterUsage(exchange) : exchange.stream([proseChunk('Hi.'), USAGE, FINISH_CHUNK]),
@@ -334,7 +334,7 @@ describe('an attempt that failed', () => {
   test.each([
     ['told', 0.001],
     ['free', 0],
-  ])('and was the only one is charged what the provider counted, or not, as budgets.empty_answers says: %s', async (setting, cost) => {
+  ])('and was the only one is charged, or not, for what the provider counted, as budgets.empty_answers says: %s', async (setting, cost) => {
     upstream.script(failAfterUsage)
     const other = await services.start({ config: `${CONFIG}budgets: { empty_answers: ${setting} }\n` })
     const { key } = await makeKey(1, {}, other)
@@ -344,7 +344,7 @@ describe('an attempt that failed', () => {
   })
 })
 
-test('a budget or credit that is changed bounds the very next request', async () => {
+test('a changed budget or credit limits the very next request', async () => {
   upstream.script(say('Hi.'))
   const other = await services.start({ config: `${CONFIG}budgets: { credits: true, in_flight: { fraction: 1 } }\n` })
   const status = async (): Promise<number> => (await infer(other, REQUESTS['/chat/completions'], { key: other.inferenceKey })).status
@@ -359,7 +359,7 @@ test('a budget or credit that is changed bounds the very next request', async ()
   await other.stop()
 })
 
-test('a provider that tells a senseless use or cost stops nobody from being charged and recorded', async () => {
+test('an implausible usage or cost from a provider does not prevent charging and recording', async () => {
   const other = await services.start({ config: `${CONFIG}budgets: { unknown_price: default }\n` })
   const { key } = await makeKey(1, {}, other)
   const senseless = [{ cost: 1e300 }, { cost: 1e8 }, { prompt_tokens: 2 ** 52 }, { num_search_queries: 2 ** 52 }]
@@ -377,7 +377,7 @@ test('a provider that tells a senseless use or cost stops nobody from being char
   await other.stop()
 })
 
-test('embeddings are charged also where empty answers are free: vectors have no tokens', async () => {
+test('embeddings are charged even if empty answers are free, because vectors have no tokens', async () => {
   upstream.script((exchange) =>
     exchange.answer(
       200,
@@ -403,7 +403,7 @@ budgets: { empty_answers: free }
   await other.stop()
 })
 
-test('a request that asks for more tokens than there are runs alone where the last one may, and its hold can be written', async () => {
+test('a request for more tokens than there are runs alone if the last one may, and its hold can be written', async () => {
   upstream.script(say('Hi.'))
   await call(service, 'POST', '/workspaces', { body: { name: 'Lenient', slug: 'lenient' } })
   await call(service, 'PUT', '/workspaces/lenient/budgets/daily', { body: { limit_usd: 1, allow_last_request: true } })
@@ -417,7 +417,7 @@ test('a request that asks for more tokens than there are runs alone where the la
 })
 
 describe('a model without a known price', () => {
-  test('is refused where a limit has to be kept, and goes where there is none', async () => {
+  test('is refused if a limit applies, and accepted if there is none', async () => {
     upstream.script(say('Hi.'))
     const { key } = await makeKey(1)
     const { status, error } = await ask(key, '/chat/completions', { model: 'fake/unpriced' })
@@ -426,7 +426,7 @@ describe('a model without a known price', () => {
     expect((await ask(service.inferenceKey, '/chat/completions', { model: 'fake/unpriced' })).status).toBe(200)
   })
 
-  test('counts at the default price where the operator says so', async () => {
+  test('counts at the default price if the operator sets one', async () => {
     upstream.script(say('Hi.'))
     const other = await services.start({
       config: `${CONFIG}budgets: { unknown_price: default, default_price: { prompt: 1, completion: 1000 } }\n`,
@@ -444,7 +444,7 @@ describe('a model without a known price', () => {
 })
 
 describe('a killed service', () => {
-  test('holds nothing after its restart, and has charged each answer that was delivered exactly once', async () => {
+  test('holds nothing after its restart, and has charged each delivered answer exactly once', async () => {
     const dataDir = services.directory()
     upstream.script(async (exchange) => {
       await Bun.sleep(exchange.text.length % 30)
@@ -492,7 +492,7 @@ describe('a killed service', () => {
 
 describeEachEngine('several processes', (engine) => {
   if (engine.name === 'sqlite') {
-    test('of which one audits a directory without data: exit 2, and no database is made', async () => {
+    test('exit 2 for one that audits a directory without data, and no database is created', async () => {
       const ended = await services.run(['ledger', 'audit', '--data-dir', services.directory()])
       expect([ended.code, ended.stdout]).toEqual([2, ''])
       expect(ended.stderr).toContain('there is no Patchbay data in')
@@ -500,7 +500,7 @@ describeEachEngine('several processes', (engine) => {
     return
   }
 
-  test('that share a PostgreSQL let in together exactly as many as fit', async () => {
+  test('that share a PostgreSQL together admit exactly as many requests as fit', async () => {
     const { databaseUrl } = await engine.locate()
     const held = holding()
     upstream.script(held.script)

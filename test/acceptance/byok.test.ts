@@ -85,7 +85,7 @@ describe('managing them', () => {
     expect((await call(service, 'GET', `/byok/${data.id}`)).status).toBe(404)
   })
 
-  test('the label of a short key shows its end, and no more of it', async () => {
+  test('the label of a short key shows only its end', async () => {
     const labels = await Promise.all(
       ['eight-ch', 'short-key-ab', 'nineteen-characters'].map(async (key) => {
         const made = await call(service, 'POST', '/byok', { body: { provider: 'fake', key } })
@@ -95,7 +95,7 @@ describe('managing them', () => {
     expect(labels).toEqual(['…ch', '…ab', '…rs'])
   })
 
-  test('the key is in no answer, and in no file of the service', async () => {
+  test('the key appears in no answer and in no file of the service', async () => {
     const made = await call(service, 'POST', '/byok', { body: { provider: 'fake', key: OWN } })
     const { id } = (made.json as { data: Entered }).data
     const reported = [
@@ -121,7 +121,7 @@ describe('managing them', () => {
     expect((await call(service, 'POST', '/byok', { body })).status).toBe(400)
   })
 
-  test('a change without the key keeps it; the provider cannot be changed', async () => {
+  test('a change without the key keeps the key; the provider cannot be changed', async () => {
     const { id } = await enter({})
     expect((await call(service, 'PATCH', `/byok/${id}`, { body: { provider: 'spare', base_url: spare.url } })).status).toBe(400)
     await call(service, 'PATCH', `/byok/${id}`, { body: { name: 'renamed' } })
@@ -131,7 +131,7 @@ describe('managing them', () => {
 })
 
 describe('at inference', () => {
-  test('it is used at once, and no more when it is disabled or forgotten', async () => {
+  test('a key is used at once, and no longer once it is disabled or deleted', async () => {
     expect(await keysSeen()).toEqual([SHARED])
     const { id } = await enter({})
     expect(await keysSeen()).toEqual([OWN])
@@ -143,14 +143,14 @@ describe('at inference', () => {
     expect(await keysSeen()).toEqual([SHARED])
   })
 
-  test('it goes before the order of providers that the request names', async () => {
+  test('a key takes precedence over the order of providers that the request names', async () => {
     await enter({})
     const before = spare.exchanges.length
     expect(await keysSeen({ model: 'fake/two', provider: { order: ['spare', 'fake'] } })).toEqual([OWN])
     expect(spare.exchanges).toHaveLength(before)
   })
 
-  test('own keys by their order, then the shared one, then those for fallback', async () => {
+  test('the customer’s keys are used in their order, then the shared one, then those for fallback', async () => {
     await enter({ key: 'sk-fallback-credential-cccc', is_fallback: true })
     await enter({ key: OTHER, sort_order: 9 })
     await enter({ sort_order: 5 })
@@ -158,7 +158,7 @@ describe('at inference', () => {
     expect(await keysSeen()).toEqual([OWN, OTHER, SHARED, 'sk-fallback-credential-cccc'])
   })
 
-  test('only: the shared key is not used when they fail, with is_required for its models, with is_byok_only for all', async () => {
+  test('the shared key is not used after they fail: with is_required for its models, with is_byok_only for all', async () => {
     fake.script((exchange) => exchange.answer(401, '{"error":{"message":"no","code":"invalid_api_key"}}'))
     const { id } = await enter({ is_required: true, allowed_models: ['fake/one'] })
     expect(await keysSeen()).toEqual([OWN])
@@ -169,7 +169,7 @@ describe('at inference', () => {
     expect([refused.status, refused.error.code]).toEqual([503, 503])
   })
 
-  test('a failure says that it met the customer’s own key, and not of the service’s', async () => {
+  test('a failure says that it concerns the customer’s own key and not the service’s', async () => {
     fake.script((exchange) => exchange.answer(401, JSON.stringify({ error: { message: 'Incorrect API key provided.' } })))
     const reported = async () =>
       (await infer(service, { model: 'fake/one', messages: [{ role: 'user', content: 'Hi' }] }, { key: service.inferenceKey })).error
@@ -179,7 +179,7 @@ describe('at inference', () => {
     expect(await reported()).toMatchObject({ provider_name: 'Fake', is_byok: true })
   })
 
-  test('models, users and API keys that may use it', async () => {
+  test('a key can be restricted to models, users and API keys', async () => {
     const made = (await call(service, 'POST', '/keys', { body: { name: 'other' } })).json as { key: string; data: { hash: string } }
     const { id } = await enter({ allowed_models: ['fake/two'] })
     expect(await keysSeen()).toEqual([SHARED])
@@ -205,7 +205,7 @@ describe('at inference', () => {
       expect([model, await keysSeen({ model, provider: { only: ['fake'] } })]).toEqual([model, [allowed ? OWN : SHARED]])
   })
 
-  test('another workspace neither sees nor uses it; one for every workspace is used in all', async () => {
+  test('another workspace neither sees nor uses a key; one for every workspace is used in all', async () => {
     const { id: workspaceId } = (
       (await call(service, 'POST', '/workspaces', { body: { name: 'B', slug: 'b' } })).json as { data: { id: string } }
     ).data
@@ -226,7 +226,7 @@ describe('at inference', () => {
     expect(await keysSeen({}, { key: inference })).toEqual([OTHER])
   })
 
-  test('what it costs is the customer’s: told in usage, metadata and record, and no use of the key’s limit', async () => {
+  test('its cost is the customer’s: it is shown in usage, metadata and record, and does not use up the key’s limit', async () => {
     const made = (await call(service, 'POST', '/keys', { body: { name: 'paying', limit: 5 } })).json as {
       key: string
       data: { hash: string }
@@ -258,7 +258,7 @@ describe('at inference', () => {
     expect(streamChunks(streamed.text).at(-1)?.usage).toMatchObject({ is_byok: true })
   })
 
-  test('where the operator moves the provider to another address, it is not sent there; entered anew, it is', async () => {
+  test('if the operator moves the provider to another address, the key is not sent there until it is entered again', async () => {
     const { id } = await enter({})
     service.configure(config(spare.url))
     service.signal('SIGHUP')

@@ -64,7 +64,7 @@ describe.each([
       }),
     ],
     ['both ways', ({ content, reasoning_details, tool_calls }: Called) => ({ content, reasoning_details, tool_calls })],
-  ])('a signature that is sent back %s stands at its own call, and at no other', async (_way, kept) => {
+  ])('a signature that is sent back %s reaches the provider with its own call, and with no other', async (_way, kept) => {
     const question = { role: 'user', content: 'Look.' }
     const said = await ask([question])
     expect(said.tool_calls?.map((call) => call.extra_content)).toEqual([SIGNED, undefined])

@@ -34,7 +34,7 @@ interface Detail {
 
 const detail = async (id: string): Promise<Detail> => (await call(service, 'GET', `/models/${id}`)).json as Detail
 
-test('patchbay doctor knows the models that were imported, also where the file names one of them', async () => {
+test('patchbay doctor knows imported models, even if the file names one of them', async () => {
   const near = await startFakeUpstream()
   const providers = `providers:\n  openai: { base_url: "${near.url}" }\n`
   const key = { OPENAI_API_KEY: 'k' }
@@ -80,7 +80,7 @@ describe('import', () => {
     expect(again.stdout).not.toMatch(/^(?:new|changed|gone) /m)
   })
 
-  test("the operator's own entry wins, and the import says so", async () => {
+  test("the operator's own entry takes precedence, and the import says so", async () => {
     const list = join(services.directory(), 'own.json')
     writeFileSync(list, JSON.stringify({ data: [], openai: { models: { 'gpt-4.1': { id: 'gpt-4.1', cost: { input: 1, output: 4 } } } } }))
     const { stdout, code } = await catalogue('import', list, '--kind', 'models.dev')
@@ -92,7 +92,7 @@ describe('import', () => {
     expect((await detail('openai/gpt-4.1')).pricing['prompt']).toBe('0.000042')
   })
 
-  test('what is gone from a newer list of the same kind is named, and is gone', async () => {
+  test('a model that is missing from a newer list of the same kind is reported and removed', async () => {
     const list = join(services.directory(), 'newer.json')
     writeFileSync(
       list,
@@ -106,7 +106,7 @@ describe('import', () => {
   })
 })
 
-test('show tells each price, who told it and how old it is', async () => {
+test('show prints each price, its source and its age', async () => {
   const { stdout } = await catalogue('show', 'openai/gpt-')
   expect(stdout).toMatch(/^openai\/gpt-5\.4 at openai: \$2 in, \$10 out \(litellm of 2026-11-15, \d+ days? old\)$/m)
   expect(stdout).toMatch(/^openai\/gpt-4\.1 at openai: \$42 in, \$43 out \(your own file\)$/m)
@@ -120,7 +120,7 @@ test('show tells each price, who told it and how old it is', async () => {
   })
 })
 
-test('forget goes back to the shipped prices, and the audit log has it all', async () => {
+test('forget returns to the shipped prices, and the audit log records all of it', async () => {
   expect((await catalogue('forget', 'litellm')).code).toBe(0)
   await until(async () => (await detail('openai/gpt-5.4')).pricing_source.from === 'catalogue', 'the shipped price')
   const { data } = (await call(service, 'GET', '/audit-log?object_type=catalogue')).json as { data: { action: string }[] }
@@ -128,7 +128,7 @@ test('forget goes back to the shipped prices, and the audit log has it all', asy
   expect(await catalogue('forget', 'litellm')).toMatchObject({ code: 2, stderr: 'patchbay: no list of the kind litellm was imported.\n' })
 })
 
-test('exit 2 and one sentence: a file that is missing, no list, of another kind, or of tomorrow', async () => {
+test('exit 2 and one sentence for a missing file, and for one that is no list, of another kind, or dated in the future', async () => {
   const list = join(FIXTURES, 'litellm.json')
   const faults: [readonly string[], string][] = [
     [['import', '/nowhere.json'], 'patchbay: /nowhere.json: the file cannot be read (ENOENT).\n'],

@@ -51,7 +51,7 @@ describe('exit 2, one sentence and no new keys', () => {
     expect((await services.start({ dataDir })).managementKey).toStartWith('pb_mgmt_')
   })
 
-  test('the log is gone with a change in it, or nothing was in it alone: never an older state without a word', async () => {
+  test('a log that is lost with a change in it, or that was empty, never leads silently to an older state', async () => {
     const service = await killed()
     for (const name of ['patchbay.db-wal', 'patchbay.db-shm']) rmSync(join(service.dataDir, name), { force: true })
     const { code, stderr } = await services.run(['keys', 'list', '--data-dir', service.dataDir])
@@ -75,8 +75,8 @@ describe('exit 2, one sentence and no new keys', () => {
   })
 })
 
-describe('a first start is one', () => {
-  test('in an empty directory, one that is missing, and with a secret that the operator gives', async () => {
+describe('a first start succeeds', () => {
+  test('in an empty or missing directory, and with a secret that the operator provides', async () => {
     for (const name of ['empty', 'missing']) {
       const dataDir = join(services.directory(), name)
       if (name === 'empty') mkdirSync(dataDir, { mode: 0o700 })
@@ -85,7 +85,7 @@ describe('a first start is one', () => {
     expect((await services.start({ env: { PATCHBAY_SECRET: 's'.repeat(43) } })).managementKey).toStartWith('pb_mgmt_')
   })
 
-  test('and what it made is there after a kill', async () => {
+  test('and what it created survives a kill', async () => {
     const { dataDir, managementKey } = await killed()
     const again = await services.start({ dataDir })
     expect(again.managementKey).toBe('')
@@ -93,7 +93,7 @@ describe('a first start is one', () => {
   })
 })
 
-test('the database was deleted while the service runs: it is not ready, refuses changes, and saves what it has as it ends', async () => {
+test('a service whose database was deleted while it runs is not ready, refuses changes, and saves what it has as it ends', async () => {
   const service = await services.start()
   await savePreset(service, 'kept', { model: 'sandbox/echo' })
   for (const name of ['patchbay.db', 'patchbay.db-wal', 'patchbay.db-shm']) rmSync(join(service.dataDir, name))
@@ -114,7 +114,7 @@ test('the database was deleted while the service runs: it is not ready, refuses 
   expect((await call(again, 'GET', '/presets/kept', { key: service.managementKey })).status).toBe(200)
 })
 
-test('the whole directory was deleted while the service runs: it ends all the same, and saves what it has', async () => {
+test('a service whose whole directory was deleted while it runs still ends, and saves what it has', async () => {
   const service = await services.start()
   await savePreset(service, 'kept', { model: 'sandbox/echo' })
   // The settlement of this request is in the journal.
@@ -128,7 +128,7 @@ test('the whole directory was deleted while the service runs: it ends all the sa
   database.close()
 })
 
-test('what management wrote is in the database file within seconds: the log is not all that holds it', async () => {
+test('management changes are in the database file within seconds, not only in the log', async () => {
   const service = await services.start()
   await savePreset(service, 'kept', { model: 'sandbox/echo' })
   const copy = join(services.directory(), 'copy')
@@ -148,7 +148,7 @@ test('what management wrote is in the database file within seconds: the log is n
   )
 }, 300_000)
 
-test('a secret file that others can read is closed to them, in words', async () => {
+test('if others can read the secret file, their access is removed with a message', async () => {
   const { dataDir } = await killed()
   const path = join(dataDir, 'secret')
   chmodSync(path, 0o644)
@@ -183,7 +183,7 @@ const mountSmall = (): string | null => {
 }
 const small = mountSmall()
 
-test.skipIf(small === null)('503 while the disk is full, and 200 once there is room again (needs the right to mount)', async () => {
+test.skipIf(small === null)('503 while the disk is full, and 200 once there is space again (needs the right to mount)', async () => {
   const place = small ?? ''
   const filler = join(place, 'filler')
   try {

@@ -53,7 +53,7 @@ interface Event {
 const events = (text: string): readonly Event[] => streamChunks(text) as unknown as readonly Event[]
 
 describe('debug.echo_upstream_body', () => {
-  test('chat: the first chunks, one for each provider that was tried and under its name, without choices', async () => {
+  test('chat: the first chunks, without choices, show one body for each provider that was tried, under its name', async () => {
     const model = both()
     const { text } = await infer(service, { model, ...chat, ...ECHO, temperature: 0.5 })
     const [first, second, third] = events(text)
@@ -73,7 +73,7 @@ describe('debug.echo_upstream_body', () => {
     expect(text).not.toContain(KEY)
   })
 
-  test('responses: right behind response.created, and the numbers go on', async () => {
+  test('responses: it follows response.created directly, and the sequence numbers continue', async () => {
     const { text } = await infer(service, { model: both(), ...responses, ...ECHO }, { path: '/responses' })
     const all = events(text)
     expect(all.slice(0, 4).map(({ type }) => type)).toEqual([
@@ -86,7 +86,7 @@ describe('debug.echo_upstream_body', () => {
     expect(all[2]?.debug?.echo_upstream_body.model).toBe('up-good')
   })
 
-  test('responses: from a provider of the same dialect too, whose own events are numbered on', async () => {
+  test('responses: it works for a provider of the same dialect too, whose own events are renumbered', async () => {
     const own = [
       { type: 'response.created', response: { id: 'resp_up', status: 'in_progress', output: [] } },
       { type: 'response.output_item.added', output_index: 0, item: { type: 'message', id: 'msg_1', role: 'assistant', content: [] } },
@@ -101,7 +101,7 @@ describe('debug.echo_upstream_body', () => {
     expect(all.map((event) => event.sequence_number)).toEqual([0, 1, 2, 3, 4, 5])
   })
 
-  test('the bodies are shown where every provider failed too', async () => {
+  test('the bodies are shown even if every provider failed', async () => {
     for (const [path, body] of [
       ['/chat/completions', chat],
       ['/responses', responses],
@@ -114,7 +114,7 @@ describe('debug.echo_upstream_body', () => {
     }
   })
 
-  test('pictures, files and sound are shown as their size, and what looks like a key as a mark', async () => {
+  test('pictures, files and sound are shown as their size, and anything that looks like a key is masked', async () => {
     const picture = Buffer.alloc(3000).toString('base64')
     const content = [
       { type: 'text', text: 'My key is sk-abcdefghijklmnop1234.' },
@@ -128,12 +128,12 @@ describe('debug.echo_upstream_body', () => {
     expect(body).toContain('My key is [redacted].')
   })
 
-  test('a request that names a list alone asked for the first of it', async () => {
+  test('a request with only a list of models counts as asking for the first of them', async () => {
     const { json } = await infer(service, { models: ['m/good', 'm/native'], ...chat }, { headers: { 'x-service-metadata': 'enabled' } })
     expect(json).toMatchObject({ service_metadata: { requested: 'm/good', strategy: 'fallback', attempt: 1 } })
   })
 
-  test('the sandbox shows what it was asked too', async () => {
+  test('the sandbox shows the body that it received too', async () => {
     const { text } = await infer(service, { model: 'sandbox/echo', ...chat, ...ECHO })
     expect(events(text)[0]).toMatchObject({
       choices: [],
@@ -166,7 +166,7 @@ const INTERFACES = [
 ] as const
 
 describe('service_metadata', () => {
-  test.each(INTERFACES)('%s: of an answer, whole and at the end of a stream, the same', async (_, path, body) => {
+  test.each(INTERFACES)('%s: the routing metadata of an answer is the same whole and at the end of a stream', async (_, path, body) => {
     const expected = (model: string) => ({
       requested: model,
       strategy: 'direct',
@@ -198,7 +198,7 @@ describe('service_metadata', () => {
     expect(text.split('service_metadata')).toHaveLength(2)
   })
 
-  test.each(INTERFACES)('%s: of a failure, in the body and in the stream', async (_, path, body) => {
+  test.each(INTERFACES)('%s: a failure has the routing metadata in the body and in the stream', async (_, path, body) => {
     for (const stream of [false, true]) {
       const model = `m/bad-${used++}`
       const { text } = await infer(service, { model, ...body, stream }, { path, headers: METADATA })
@@ -214,7 +214,7 @@ describe('service_metadata', () => {
     }
   })
 
-  test.each(INTERFACES)('%s: of a request that nobody fits, with attempt 0', async (_, path, body) => {
+  test.each(INTERFACES)('%s: a request that no endpoint fits has the routing metadata with attempt 0', async (_, path, body) => {
     const asked = { model: 'm/good', ...body, provider: { only: ['elsewhere'] } }
     const answer = await infer(service, asked, { path, headers: { 'X-Service-Experimental-Metadata': 'enabled' } })
     expect(answer.status).toBe(503)
@@ -241,7 +241,7 @@ describe('service_metadata', () => {
     expect([answer.status, answer.text.includes('service_metadata')]).toEqual([status, false])
   })
 
-  test('is in no answer whose client did not ask', async () => {
+  test('is in no answer whose client did not ask for it', async () => {
     for (const headers of [{}, { 'x-service-metadata': 'yes' }, { 'x-service-metadata': 'disabled' }])
       expect((await infer(service, { model: 'm/good', ...chat }, { headers })).text).not.toContain('_metadata')
   })
@@ -250,7 +250,7 @@ describe('service_metadata', () => {
 describe('a dry run', () => {
   const DRY = { 'x-service-dry-run': 'enabled' }
 
-  test.each(INTERFACES)('%s: tells the plan, the upstream request and the cost, and calls nobody', async (_, path, body) => {
+  test.each(INTERFACES)('%s: shows the plan, the upstream request and the cost, and calls no provider', async (_, path, body) => {
     const asked = good.exchanges.length
     const { status, json, headers } = await infer(
       service,
@@ -278,7 +278,7 @@ describe('a dry run', () => {
     expect(JSON.stringify(json)).not.toContain(KEY)
   })
 
-  test('shows the body that a real call then sends', async () => {
+  test('shows the same body that a real call then sends', async () => {
     const body = {
       model: 'm/good',
       ...chat,
@@ -290,12 +290,12 @@ describe('a dry run', () => {
     expect((json as { upstream_request: { body: unknown } }).upstream_request.body).toEqual(good.last.body as never)
   })
 
-  test('shows who was left out and why, and who would follow', async () => {
+  test('shows which endpoints were excluded and why, and which would be tried next', async () => {
     const { json } = await infer(service, { model: both(), ...chat, provider: { ignore: ['bad'] } }, { headers: DRY })
     expect(json).toMatchObject({ plan: { attempts: [{ provider: 'Good' }], removed: [{ provider: 'bad', reason: 'provider.ignore' }] } })
   })
 
-  test('fails as the call would', async () => {
+  test('fails as the real call would', async () => {
     const cases: readonly (readonly [number, object])[] = [
       [404, { model: 'm/none' }],
       [503, { model: 'm/good', provider: { only: ['elsewhere'] } }],
@@ -310,7 +310,7 @@ describe('a dry run', () => {
   })
 })
 
-test('a chunk of prose follows the shown bodies unchanged', async () => {
+test('a content chunk follows the shown bodies unchanged', async () => {
   good.script((exchange) => exchange.stream([proseChunk('Hello', { extra: 1 }), FINISH_CHUNK]))
   const { text } = await infer(service, { model: 'm/good', ...chat, ...ECHO })
   expect(events(text)[1]).toMatchObject({ extra: 1, choices: [{ delta: { content: 'Hello' } }] })

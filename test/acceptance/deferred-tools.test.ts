@@ -223,7 +223,7 @@ for (const dialect of DIALECTS) {
         expect(answer.text).not.toContain('service_call_tool')
       })
 
-      test("arguments that miss the schema are the model's to mend, and the client sees none of it", async () => {
+      test('arguments that do not match the schema are returned to the model to correct, and the client does not see them', async () => {
         plays({ calls: [['service_call_tool', { name: 'get_weather', arguments: { city: 7 } }]] }, CALL)
         const answer = await ask(dialect, { stream })
         expect(callsIn(dialect, answer, stream)).toEqual([{ id: 'call_2', name: 'get_weather', arguments: { city: 'Oslo' } }])
@@ -234,7 +234,7 @@ for (const dialect of DIALECTS) {
         })
       })
 
-      test('three calls in a row that are none end in a last turn without calls', async () => {
+      test('three invalid calls in a row end in a last turn without calls', async () => {
         const wrong: ScriptedTurn = { calls: [['service_call_tool', { name: 'get_wether', arguments: {} }]] }
         plays(wrong, wrong, wrong, DONE)
         const answer = await ask(dialect, { stream })
@@ -246,7 +246,7 @@ for (const dialect of DIALECTS) {
         expect(JSON.parse(lastMessage(asked[1] as Exchange).content)).toMatchObject({ error: 'unknown_tool', nearest: ['get_weather'] })
       })
 
-      test('of parallel calls the valid ones go to the client, beside a call of a loaded tool', async () => {
+      test('valid ones of several parallel calls go to the client, beside a call of a loaded tool', async () => {
         plays({
           calls: [
             ['loaded', { city: 'Rome' }],
@@ -264,7 +264,7 @@ for (const dialect of DIALECTS) {
         expect(asked).toHaveLength(1)
       })
 
-      test('a withheld tool that the model calls by its own name is checked as behind its wrapper, and told to the model so', async () => {
+      test('a withheld tool that the model calls by its own name is checked as through its wrapper, and the model is told so', async () => {
         plays({ calls: [['get_weather', { city: 7 }]] }, { calls: [['get_weather', { city: 'Oslo' }]] })
         const answer = await ask(dialect, { stream })
         expect(callsIn(dialect, answer, stream)).toEqual([{ id: 'call_2', name: 'get_weather', arguments: { city: 'Oslo' } }])
@@ -275,7 +275,7 @@ for (const dialect of DIALECTS) {
         expect(JSON.parse(lastMessage(asked[1] as Exchange).content)).toMatchObject({ issues: [{ path: '$.city' }] })
       })
 
-      test('a search beside a call runs first, and the answer ends with the call alone', async () => {
+      test('a search beside a call runs first, and the answer ends with only the call', async () => {
         plays({ calls: [...(SEARCH.calls ?? []), ...(CALL.calls ?? [])] })
         const answer = await ask(dialect, { stream })
         expect(callsIn(dialect, answer, stream)).toEqual([{ id: 'call_2', name: 'get_weather', arguments: { city: 'Oslo' } }])
@@ -285,13 +285,13 @@ for (const dialect of DIALECTS) {
   }
 
   describe(dialect, () => {
-    test('a search and a failed call are steps of max_tool_calls', async () => {
+    test('a search and a failed call count as steps of max_tool_calls', async () => {
       plays(SEARCH, { calls: [['service_call_tool', { name: 'get_weather' }]] }, DONE)
       await ask(dialect, { more: { max_tool_calls: 2 } })
       expect(asked.map(({ body }) => body['tool_choice'] ?? 'auto')).toEqual(['auto', 'auto', 'none'])
     })
 
-    test('a condition fires on the name of a withheld tool', async () => {
+    test('a stop condition applies to the name of a withheld tool', async () => {
       plays({ calls: [['service_call_tool', { name: 'get_weather' }]] }, DONE)
       await ask(dialect, { more: { stop_server_tools_when: [{ type: 'has_tool_call', tool_name: 'get_weather' }] } })
       expect(asked.map(({ body }) => body['tool_choice'] ?? 'auto')).toEqual(['auto', 'none'])
@@ -308,7 +308,7 @@ for (const dialect of DIALECTS) {
         { more: { deferred_tools: { ...DEFERRED, search: { type: 'custom', tool_id: 'mine', result_key: 'k' } } } },
         'deferred_tools.search.tool_id',
       ],
-    ])('400, and nobody is asked: %s', async (_, request, word) => {
+    ])('400 without asking any provider: %s', async (_, request, word) => {
       plays(DONE)
       const answer = await ask(dialect, request)
       expect(answer.status).toBe(400)
@@ -316,20 +316,20 @@ for (const dialect of DIALECTS) {
       expect(asked).toHaveLength(0)
     })
 
-    test('400: a choice that demands a call', async () => {
+    test('400: a tool_choice that requires a call', async () => {
       const choice = dialect === 'messages' ? { type: 'any' } : 'required'
       const answer = await ask(dialect, { more: { tool_choice: choice } })
       expect(answer.status).toBe(400)
       expect(answer.text).toContain('tool_choice')
     })
 
-    test('400: tools marked defer_loading without anything that finds them, and a provider that cannot', async () => {
+    test('400: tools marked defer_loading without a way to find them, and a provider that has none', async () => {
       const answer = await ask(dialect, { more: { deferred_tools: null } })
       expect(answer.status).toBe(400)
       expect(answer.text).toContain('tools[0].defer_loading')
     })
 
-    test('a function of the client that searches: what it named becomes known to the model', async () => {
+    test('a search by a client function makes the tools that it named known to the model', async () => {
       plays(CALL)
       const custom = { ...DEFERRED, search: { type: 'custom', tool_id: 'loaded', result_key: 'names' } }
       const output = JSON.stringify({ names: ['get_weather', 'nothing'] })
@@ -355,7 +355,7 @@ for (const dialect of DIALECTS) {
       expect(content).toContain('"minLength":2')
     })
 
-    test('universal: below its number every tool is shown as it is', async () => {
+    test('universal: below the threshold, every tool is sent unchanged', async () => {
       plays({ calls: [['get_weather', { city: 'Oslo' }]] })
       const answer = await ask(dialect, { more: { deferred_tools: { ...DEFERRED, profile: 'universal', min_deferred_tools: 4 } } })
       expect(callsIn(dialect, answer, false)).toMatchObject([{ name: 'get_weather' }])
@@ -391,7 +391,7 @@ describe.each(DIALECTS)('%s: a conversation that comes back', (dialect) => {
     return answer
   }
 
-  test('begins with the bytes that the provider has seen, and nothing is searched again', async () => {
+  test('begins with the bytes that the provider has seen, and no search is repeated', async () => {
     const history = replayOf(dialect, await firstAnswer(), { call_2: 'Rain' })
     plays(DONE)
     const answer = await ask(dialect, { history })
@@ -404,7 +404,7 @@ describe.each(DIALECTS)('%s: a conversation that comes back', (dialect) => {
     expect(asked[2]?.body.messages.at(-2)).toMatchObject({ tool_calls: [{ id: 'call_2', function: rewrapped }] })
   })
 
-  test('is refused with another catalogue, naming what changed, and goes on where the profile is universal', async () => {
+  test('is refused if the catalogue changed, naming the change, and continues if the profile is universal', async () => {
     const history = replayOf(dialect, await firstAnswer(), { call_2: 'Rain' })
     const changed = TOOLS.map((tool) => (tool.name === 'book_train' ? { ...tool, description: 'Other words.' } : tool))
     plays(DONE)
@@ -416,13 +416,13 @@ describe.each(DIALECTS)('%s: a conversation that comes back', (dialect) => {
     expect((await ask(dialect, { history, tools: changed, more })).text).toContain('It rains.')
   })
 
-  test('has the same catalogue in whatever order its tools stand', async () => {
+  test('has the same catalogue in whatever order its tools are listed', async () => {
     const history = replayOf(dialect, await firstAnswer(), { call_2: 'Rain' })
     plays(DONE)
     expect((await ask(dialect, { history, tools: TOOLS.toReversed() })).text).toContain('It rains.')
   })
 
-  test('goes on where the client dropped the search', async () => {
+  test('continues if the client dropped the search', async () => {
     plays(DONE)
     const history: Readonly<Record<Dialect, readonly unknown[]>> = {
       chat: [
@@ -479,7 +479,7 @@ describe('tool search', () => {
       },
     )
 
-    test('what was found stays found when the conversation comes back', async () => {
+    test('a found tool stays found when the conversation comes back', async () => {
       plays(searchFor(type, 'weather'), { calls: [['get_report', { place: 'Oslo' }]] })
       const history = replayOf(dialect, await askSearch(dialect, type), { call_2: 'Rain' })
       plays(DONE)
@@ -499,26 +499,26 @@ describe('tool search', () => {
 
   const ALLOWED = { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'function', name: 'get_report' }] }
 
-  test('a choice among functions that are searched for keeps the search, and what it finds is among them', async () => {
+  test('a choice among functions that must be searched for keeps the search, and the found ones are included', async () => {
     plays(searchFor('service:tool_search', '.*'), { calls: [['get_report', { place: 'Oslo' }]] })
     const answer = await askSearch('responses', 'service:tool_search', { more: { tool_choice: ALLOWED } })
     expect(answer.status).toBe(200)
     expect(asked.map(toolNames)).toEqual([['service_tool_search'], ['service_tool_search', 'get_report']])
   })
 
-  test('a choice of null is none', async () => {
+  test('a choice of null counts as absent', async () => {
     plays(DONE)
     expect((await askSearch('responses', 'service:tool_search', { more: { tool_choice: null } })).status).toBe(200)
   })
 
-  test('400: without a search the function is named by its place in the request, whatever tool_choice leaves of the list', async () => {
+  test('400: without a search, the function is named by its position in the request, whatever tool_choice leaves of the list', async () => {
     const tools = HIDDEN.map((tool) => functionOf('responses', tool))
     const answer = await ask('responses', { more: { deferred_tools: null, tools, tool_choice: ALLOWED } })
     expect(answer.status).toBe(400)
     expect(answer.text).toContain('tools[1].defer_loading')
   })
 
-  test.each(['[', '(?=x)', 'x'.repeat(201)])('the pattern %s is told to the model as a fault', async (pattern) => {
+  test.each(['[', '(?=x)', 'x'.repeat(201)])('the pattern %s is reported to the model as an error', async (pattern) => {
     plays({ calls: [['service_tool_search', { pattern }]] }, DONE)
     expect((await askSearch('responses', 'service:tool_search')).status).toBe(200)
     expect(lastMessage(asked[1] as Exchange).content).toContain('invalid_tool_input')
@@ -539,7 +539,7 @@ describe('tool search', () => {
   })
 })
 
-test("a pattern that others need exponential time for is checked, and the arguments that miss it are the model's to mend", async () => {
+test('a pattern that takes other engines exponential time is checked, and the model corrects arguments that do not match it', async () => {
   const tools = [{ name: 'evil', schema: { type: 'object', properties: { text: { type: 'string', pattern: '^(a+)+$' } } } }]
   const withText = (text: string): ScriptedTurn => ({ calls: [['service_call_tool', { name: 'evil', arguments: { text } }]] })
   // A backtracking engine would not finish this one.
@@ -549,7 +549,7 @@ test("a pattern that others need exponential time for is checked, and the argume
   expect(asked).toHaveLength(2)
 })
 
-test('what of a schema cannot be checked is told as a warning, and the tool can be called', async () => {
+test('a part of a schema that cannot be checked causes a warning, and the tool can still be called', async () => {
   plays({ calls: [['service_call_tool', { name: 'odd', arguments: {} }]] })
   const tools = [{ name: 'odd', schema: { type: 'object', unevaluatedProperties: false } }]
   const answer = await ask('chat', { tools, headers: { 'X-OpenRouter-Metadata': 'enabled' } })
@@ -557,14 +557,14 @@ test('what of a schema cannot be checked is told as a warning, and the tool can 
   expect(answer.text).toContain('unevaluatedProperties')
 })
 
-describe('what Anthropic finds itself', () => {
+describe('tool searches of Anthropic’s own', () => {
   const CLAUDE = { id: 'msg_1', type: 'message', role: 'assistant', model: 'up-claude', content: [{ type: 'text', text: 'Yes.' }] }
   const marked = functionOf('messages', { name: 'get_weather' })
 
   test.each<[string, readonly Json[]]>([
     ['no search in the request', [marked]],
     ['its own search', [{ type: 'tool_search_tool_regex_20251119', name: 'tool_search_tool_regex' }, marked]],
-  ])('goes to it as it was written: %s', async (_, tools) => {
+  ])('are sent as they were written: %s', async (_, tools) => {
     upstream.script((exchange) => {
       asked.push(exchange)
       const usage = { input_tokens: 1, output_tokens: 1 }
@@ -578,7 +578,7 @@ describe('what Anthropic finds itself', () => {
   })
 })
 
-test('a preset defers the tools of the requests that use it', async () => {
+test('a preset can defer the tools of the requests that use it', async () => {
   const saved = await savePreset(
     service,
     'finder',
@@ -601,7 +601,7 @@ describe('docs/deferred-tools.md', () => {
   const page = readFileSync(join(import.meta.dir, '../../docs/deferred-tools.md'), 'utf8')
   const commands = [...page.matchAll(/```sh\ncurl "\$PATCHBAY_URL\/api\/v1(\S+)".*?-d '(.*?)'\n```/gs)]
 
-  test('has a command for each way', () => {
+  test('has a command for each variant', () => {
     expect(commands.map(([, path]) => path)).toEqual(['/chat/completions', '/responses'])
   })
 

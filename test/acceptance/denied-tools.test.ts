@@ -52,7 +52,7 @@ const refusal = ({ status, json }: Answer): readonly [number, string, string] =>
 
 describe('a tool that a guardrail denies', () => {
   for (const dialect of Object.keys(PATHS) as Dialect[]) {
-    test(`is 403 on ${dialect}, by each of its names, whole and streamed; others run`, async () => {
+    test(`is 403 on ${dialect}, under each of its names, whole and streamed; other tools run`, async () => {
       for (const [type, tool] of [
         ['service:datetime', 'datetime'],
         ['openrouter:web_search', 'web_search'],
@@ -69,7 +69,7 @@ describe('a tool that a guardrail denies', () => {
     })
   }
 
-  test('is 403 also where a provider would run it, which is not asked', async () => {
+  test('is 403 even if a provider would run it, and that provider is not asked', async () => {
     const before = provider.exchanges.length
     const native = { model: 't/native', sandbox: undefined }
     expect((await ask('responses', { ...native, tools: [{ type: 'web_search' }] })).status).toBe(403)
@@ -77,7 +77,7 @@ describe('a tool that a guardrail denies', () => {
     expect(provider.exchanges.length).toBe(before)
   })
 
-  test('is 403 also where its name is written with escapes', async () => {
+  test('is 403 even if its name is written with escapes', async () => {
     const before = provider.exchanges.length
     for (const type of [String.raw`web\u005fsearch`, String.raw`\u0077eb_search`, String.raw`service\u003aweb_search`]) {
       const body = `{"model":"t/native","input":"Hi","tools":[{"type":"${type}"}]}`
@@ -98,8 +98,8 @@ describe('a tool that a guardrail denies', () => {
   })
 })
 
-describe('the tools that a workspace switches off', () => {
-  test('are 403 from the next request on, and back when they are cleared', async () => {
+describe('the tools that a workspace disables', () => {
+  test('are 403 from the next request on, and available again once they are enabled', async () => {
     const own = await services.start({ config })
     const patch = (disabled_server_tools: unknown): Promise<Answer> =>
       call(own, 'PATCH', '/workspaces/default', { body: { disabled_server_tools } })
@@ -121,7 +121,7 @@ describe('the tools that a workspace switches off', () => {
     expect((await withClock()).status).toBe(200)
   })
 
-  test('are tools that exist: a name that none has is a 400', async () => {
+  test('must exist: an unknown name is a 400', async () => {
     const wrong = await call(service, 'PATCH', '/workspaces/default', { body: { disabled_server_tools: ['web_serch'] } })
     expect([wrong.status, wrong.text]).toEqual([400, expect.stringContaining('disabled_server_tools')])
     const denied = await call(service, 'POST', '/guardrails', { body: { name: 'x', denied_tools: ['web_serch'] } })

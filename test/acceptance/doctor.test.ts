@@ -78,7 +78,7 @@ const doctor = (config: string, ...flags: readonly string[]) =>
   services.run(['doctor', '--data-dir', join(services.directory(), 'data'), '--config', config, ...flags])
 
 describe('without --live', () => {
-  test('what is not there yet is a note and no fault, and nothing is made', async () => {
+  test('something that does not exist yet is a note and not a fault, and nothing is created', async () => {
     const dataDir = join(services.directory(), 'data')
     const { code, stdout } = await services.run(['doctor', '--data-dir', dataDir])
     expect(stdout).toMatch(/^note {3}configuration: No provider is enabled: .*OPENAI_API_KEY/m)
@@ -95,7 +95,7 @@ describe('without --live', () => {
     expect([code, asked.length]).toEqual([0, 0])
   })
 
-  test('a misspelt setting is wrong, with the one that was meant, and the rest is still checked', async () => {
+  test('a misspelt setting is a fault that names the intended one, and everything else is still checked', async () => {
     const { url } = startVendor(() => null)
     const { code, stdout } = await doctor(fileFor(url, 'timeout: {}\n'))
     expect(stdout).toMatch(/^WRONG {2}configuration: .*timeout: Unknown field\. Did you mean "timeouts"\?/m)
@@ -103,7 +103,7 @@ describe('without --live', () => {
     expect(code).toBe(1)
   })
 
-  test('a model that is misspelt for a plugin or a tool is wrong, with the one that was meant', async () => {
+  test('a misspelt model of a plugin or a tool is a fault that names the intended one', async () => {
     const { url } = startVendor(() => null)
     const { code, stdout } = await doctor(
       fileFor(
@@ -117,20 +117,20 @@ describe('without --live', () => {
     expect(code).toBe(1)
   })
 
-  test('a provider that cannot be reached is wrong', async () => {
+  test('an unreachable provider is a fault', async () => {
     const { code, stdout } = await doctor(fileFor('http://127.0.0.1:1/v1'))
     expect(stdout).toMatch(/^WRONG {2}provider scripted: 127\.0\.0\.1:1 cannot be reached \(ECONNREFUSED\)\.$/m)
     expect(code).toBe(1)
   })
 
-  test("a clock that is far from the providers' is wrong", async () => {
+  test("a clock that differs much from the providers' is a fault", async () => {
     const { url } = startVendor(() => null, 600_000)
     const { code, stdout } = await doctor(fileFor(url))
     expect(stdout).toMatch(/^WRONG {2}clock: (?:599|60\d) s behind the providers' clocks/m)
     expect(code).toBe(1)
   })
 
-  test('a data directory with another secret is wrong', async () => {
+  test('a data directory with another secret is a fault', async () => {
     const { dataDir } = await services.start()
     const { code, stdout } = await services.run(['doctor', '--data-dir', dataDir], { PATCHBAY_SECRET: 'x'.repeat(40) })
     expect(stdout).toMatch(/^WRONG {2}storage: PATCHBAY_SECRET is not the root secret/m)
@@ -139,7 +139,7 @@ describe('without --live', () => {
 })
 
 describe('--live', () => {
-  test('states what it may cost before it asks, asks six questions of a family, and finds them answered', async () => {
+  test('states the possible cost before it asks, asks six questions per family, and reports them as answered', async () => {
     const { url, asked } = startVendor(() => null)
     const { code, stdout } = await doctor(fileFor(url), '--live')
     expect(stdout).toMatch(/^6 requests to providers, at most \$0\.00\d+ in all \(--max-cost-usd 0\.01\)\.$/m)
@@ -149,7 +149,7 @@ describe('--live', () => {
     expect(asked.map(({ model }) => model)).toEqual(Array.from({ length: 6 }, () => 'one-1'))
   })
 
-  test('what is refused is told in the words of the vendor, with our rule that it contradicts', async () => {
+  test('a refusal is reported in the words of the vendor, with our rule that it contradicts', async () => {
     const { url } = startVendor((body) => (body['response_format'] === undefined ? null : "Unknown parameter: 'response_format'."))
     const { code, stdout } = await doctor(fileFor(url), '--live')
     expect(stdout).toMatch(/(?:\s+ok){4}\s+REFUSED\s+ok$/m)
@@ -159,14 +159,14 @@ describe('--live', () => {
     expect(code).toBe(1)
   })
 
-  test('nothing is asked that might cost more than the bound', async () => {
+  test('nothing is asked that might cost more than the limit', async () => {
     const { url, asked } = startVendor(() => null)
     const { stdout } = await doctor(fileFor(url), '--live', '--max-cost-usd', '0.0005')
     expect(asked.length).toBeLessThan(6)
     expect(stdout).toMatch(new RegExp(`^${asked.length} requests to providers`, 'm'))
   })
 
-  test('--record keeps the exchanges, without the key, as files that a replay reads', async () => {
+  test('--record saves the exchanges, without the key, as files that a replay can read', async () => {
     const { url } = startVendor((body) => (body['tools'] === undefined ? null : 'tools: not today.'))
     const directory = join(services.directory(), 'recorded')
     mkdirSync(directory)
@@ -186,7 +186,7 @@ describe('--live', () => {
     for (const { parentPath, name } of all) expect(readFileSync(join(parentPath, name), 'utf8')).not.toContain(KEY)
   })
 
-  test('a model that nobody serves, and a bound that is none, are one sentence and exit code 2', async () => {
+  test('a model that no provider serves, and an invalid limit, give one sentence and exit code 2', async () => {
     const { url } = startVendor(() => null)
     for (const flags of [
       ['--model', 'no/such'],

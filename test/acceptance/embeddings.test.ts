@@ -29,7 +29,7 @@ models:
 })
 
 test.each(['sandbox/echo', 'other/two'])(
-  'a model whose providers speak none of it is refused before anybody is asked: %s',
+  'a model whose providers have no embeddings is refused before any provider is asked: %s',
   async (model) => {
     const answer = await infer(service, { model, input: 'hi' }, { path: '/embeddings' })
     expect([answer.status, upstream.exchanges.length]).toEqual([422, 0])
@@ -37,12 +37,12 @@ test.each(['sandbox/echo', 'other/two'])(
   },
 )
 
-test('a provider that speaks none of it is passed over for one that does', async () => {
+test('a provider without embeddings is skipped for one that has them', async () => {
   const answer = await infer(service, { model: 'fake/one', input: 'hi', provider: { order: ['other'] } }, { path: '/embeddings' })
   expect([answer.status, upstream.last.body['model']]).toEqual([200, 'up-one'])
 })
 
-test('what a provider does not take is a warning, and a refusal before anybody is asked where the request is strict', async () => {
+test('a field that a provider does not accept causes a warning, and in a strict request a refusal before any provider is asked', async () => {
   const asked = { model: 'openai/three', input: 'hi', input_type: 'search_query' }
   const lenient = await infer(service, asked, { path: '/embeddings' })
   expect([lenient.status, lenient.headers.get('x-service-warnings'), upstream.last.body['input_type']]).toEqual([200, '1', undefined])
@@ -60,7 +60,7 @@ test('what a provider does not take is a warning, and a refusal before anybody i
   expect(upstream.exchanges.length).toBe(before)
 })
 
-test('a dry run shows the body for the provider, and asks nobody', async () => {
+test('a dry run shows the body for the provider, and asks no provider', async () => {
   const before = upstream.exchanges.length
   const asked = { model: 'openai/three', input: ['hi', 'there'], dimensions: 8 }
   const shown = await infer(service, asked, { path: '/embeddings', headers: { 'x-service-dry-run': 'enabled' } })
@@ -74,13 +74,13 @@ test('a dry run shows the body for the provider, and asks nobody', async () => {
   expect((await infer(service, unknown, { path: '/embeddings', headers: { 'x-service-dry-run': 'enabled' } })).status).toBe(404)
 })
 
-test('a request without a model is refused: the default models of a workspace are for conversations', async () => {
+test('a request without a model is refused, because the default models of a workspace are for conversations', async () => {
   await call(service, 'PATCH', '/workspaces/default', { body: { default_text_model: 'fake/one' } })
   const answer = await infer(service, { input: 'hi' }, { path: '/embeddings' })
   expect(answer.status).toBe(400)
 })
 
-test("the client's trace is in the record, with the bounds of the other interfaces, and reaches no provider", async () => {
+test("the client's trace is in the record, with the limits of the other interfaces, and reaches no provider", async () => {
   const trace = { trace_name: 'Indexing', order: { id: 7 } }
   const answer = await infer(service, { model: 'fake/one', input: 'hi', trace }, { path: '/embeddings' })
   expect([answer.status, upstream.last.body['trace']]).toEqual([200, undefined])
@@ -96,7 +96,7 @@ test("the client's trace is in the record, with the bounds of the other interfac
 test.each([
   ['openai/three', 64],
   ['fake/one', 150],
-])('%s: the name of a user has the length that the vendor takes', async (model, length) => {
+])('%s: a user name has the length that the vendor accepts', async (model, length) => {
   const answer = await infer(service, { model, input: 'hi', user: 'u'.repeat(150) }, { path: '/embeddings' })
   expect([answer.status, String(upstream.last.body['user']).length]).toEqual([200, length])
 })

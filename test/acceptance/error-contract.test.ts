@@ -110,7 +110,7 @@ describe('General rules', () => {
     }
   })
 
-  test('1. … also for what is no JSON, too large, or of another content type, in the shape of the interface', async () => {
+  test('1. … and for a body that is not JSON, too large, or of another content type, in the format of the interface', async () => {
     for (const on of INTERFACES) {
       const cases = [
         [await infer(service, '{"model":', { path: PATHS[on] }), 400, 'invalid_request'],
@@ -202,7 +202,7 @@ describe('Retry-After', () => {
     }
   })
 
-  test('not where waiting does not help', async () => {
+  test('no Retry-After is sent if waiting does not help', async () => {
     upstream.script(refusing(400, { error: { message: 'No.' } }, { 'retry-after': '7' }))
     expect((await ask('chat', 'acme/one')).headers.has('retry-after')).toBe(false)
   })
@@ -286,7 +286,7 @@ describe('Typed error codes', () => {
     }
   })
 
-  test("A refusal as the model's own output is no error", async () => {
+  test("A refusal as the model's own output is not an error", async () => {
     const onChat = await ask('chat', 'sandbox/refusal')
     expect(onChat.json).toMatchObject({ choices: [{ finish_reason: 'content_filter', message: { refusal: expect.stringMatching(/./) } }] })
     const onResponses = await ask('responses', 'sandbox/refusal')
@@ -339,7 +339,7 @@ describe('Length errors turned into success: a warning tells what happened', () 
   const reported = (type: string) => ({ warnings: [expect.objectContaining({ code: 'answered_error', error_type: type })] })
 
   for (const type of ['context_length_exceeded', 'max_tokens_exceeded', 'token_limit_exceeded', 'string_too_long']) {
-    test(`${type}: in the header and in the metadata, whole`, async () => {
+    test(`${type}: in the header and in the metadata of a whole answer`, async () => {
       for (const model of [`sandbox/error/${type}`, `sandbox/midstream/${type}`]) {
         const { headers, json } = await ask('responses', model, {}, METADATA)
         expect(headers.get('x-service-warnings')).toBe('1')
@@ -347,7 +347,7 @@ describe('Length errors turned into success: a warning tells what happened', () 
       }
     })
 
-    test(`${type}: in the header where nothing was said before, in the last event always, streamed`, async () => {
+    test(`${type}: in the last event of a stream always, and in the header if nothing was sent before`, async () => {
       for (const model of [`sandbox/error/${type}`, `sandbox/midstream/${type}`]) {
         const { headers, text } = await ask('responses', model, { stream: true }, METADATA)
         expect(headers.get('x-service-warnings')).toBe(model.startsWith('sandbox/error/') ? '1' : null)
@@ -357,7 +357,7 @@ describe('Length errors turned into success: a warning tells what happened', () 
     })
   }
 
-  test('not on the other interfaces, which tell it as an error', async () => {
+  test('there is none on the other interfaces, which report it as an error', async () => {
     for (const format of ['chat', 'messages'] as const) {
       const { headers } = await ask(format, 'sandbox/error/context_length_exceeded', {}, METADATA)
       expect(headers.get('x-service-warnings')).toBeNull()

@@ -352,7 +352,7 @@ const CLIENTS: Readonly<Record<ClientDialect, Readonly<Record<string, (cell: Cel
   messages: { '@anthropic-ai/sdk': checkAnthropic, ai: checkAi },
 }
 
-test('the table of types has 27, and the matrix all of them', () => {
+test('the table has 27 types, and the matrix covers all of them', () => {
   expect(RULED_TYPES).toHaveLength(27)
 })
 

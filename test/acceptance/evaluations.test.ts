@@ -108,7 +108,7 @@ describe('checks', () => {
     expect(evaluation.items.map(({ answer }) => answer?.passed)).toEqual(passed)
   })
 
-  test('a judge scores by a rubric, and of a pair that it compares in both orders only the same answer twice wins', async () => {
+  test('a judge scores by a rubric, and in a comparison of a pair in both orders an answer wins only if it wins both times', async () => {
     await save('judged', 'fake/one')
     await save('judged', 'fake/two')
     upstream.script((exchange) => {
@@ -138,7 +138,7 @@ describe('checks', () => {
 })
 
 describe('a run', () => {
-  test('tells pass rates with their intervals, beside a baseline, and where its records are', async () => {
+  test('reports pass rates with their intervals, beside a baseline, and where its records are', async () => {
     await save('compared', 'fake/one')
     await save('compared', 'fake/two')
     upstream.script((exchange) =>
@@ -168,7 +168,7 @@ describe('a run', () => {
     expect(evaluation).toMatchObject({ state: 'done', passed: false, summary: { version: { passed: 1, errors: 1 } } })
   })
 
-  test('makes no more requests at once than it may', async () => {
+  test('never makes more simultaneous requests than allowed', async () => {
     await save('bounded', 'fake/one')
     let [now, most] = [0, 0]
     upstream.script(async (exchange) => {
@@ -183,7 +183,7 @@ describe('a run', () => {
     expect(most).toBe(3)
   })
 
-  test('stops before the request that its budget does not bear', async () => {
+  test('stops before a request that its budget cannot cover', async () => {
     await save('poor', 'fake/one')
     const items = Array.from({ length: 30 }, (_, at) => ({ messages: user(`item ${at}`) }))
     const evaluation = await evaluated('poor', {
@@ -200,7 +200,7 @@ describe('a run', () => {
     expect(evaluation.items_done).toBeLessThan(30)
   })
 
-  test('keeps its budget on keys of the customer’s own too, whose provider charges the customer', async () => {
+  test('keeps to its budget on the customer’s own keys too, for which the provider charges the customer', async () => {
     const own = await services.start({ config: CONFIG })
     expect((await call(own, 'POST', '/byok', { body: { provider: 'fake', key: 'sk-of-the-customer' } })).status).toBe(201)
     await save('own', 'fake/one', own)
@@ -214,7 +214,7 @@ describe('a run', () => {
     expect(evaluation.cost).toBeLessThanOrEqual(0.000_3)
   })
 
-  test('goes on where it was stopped or cancelled, pays for nothing twice, and does not go on once it is done', async () => {
+  test('resumes after it was stopped or cancelled, pays for nothing twice, and cannot resume once it is done', async () => {
     await save('again', 'fake/one')
     const items = Array.from({ length: 30 }, (_, at) => ({ messages: user(`again ${at}`) }))
     const body = { version: 1, items, checks: [{ type: 'contains', text: 'echo' }], budget_usd: 0.000_3, concurrency: 1 }
@@ -233,7 +233,7 @@ describe('a run', () => {
     expect((await resume({})).status).toBe(400)
   })
 
-  test('asks again what its cancellation cut short: an item fails for its answer alone', async () => {
+  test('asks again what its cancellation interrupted: an item fails only because of its answer', async () => {
     await save('cut', 'fake/one')
     let asked = 0
     const cut = Promise.withResolvers<void>()
@@ -254,7 +254,7 @@ describe('a run', () => {
     expect(asked).toBe(2)
   })
 
-  test('asks nobody on a dry run, and tells what it may cost', async () => {
+  test('asks no model in a dry run, and reports its possible cost', async () => {
     await save('dry', 'fake/one')
     const before = upstream.exchanges.length
     const items = [{ messages: user('one') }, { messages: user('two') }]
@@ -265,7 +265,7 @@ describe('a run', () => {
     expect(upstream.exchanges.length).toBe(before)
   })
 
-  test('an estimate prices judges and pairs: from answers that say nothing to answers of full length', async () => {
+  test('an estimate includes judges and pairs, from empty answers to answers of full length', async () => {
     await save('priced', 'fake/one')
     await save('priced', 'fake/two')
     const priced = async (checks: readonly object[]) => {
@@ -290,7 +290,7 @@ describe('a run', () => {
     expect(unknown.max_usd).toBeNull()
   })
 
-  test('is started once for an Idempotency-Key: its first answer comes again byte for byte, also once it is done, until it is deleted', async () => {
+  test('is started once per Idempotency-Key, and returns its first answer byte for byte, even when it is done, until it is deleted', async () => {
     await save('repeated', 'fake/one')
     const body = {
       version: 1,
@@ -361,7 +361,7 @@ describe('a run', () => {
     expect((await start('strict', body)).status).toBe(400)
   })
 
-  test('404 for a preset or a version that is not there, 403 for an inference key', async () => {
+  test('404 for a preset or a version that does not exist, 403 for an inference key', async () => {
     await save('there', 'fake/one')
     const body = { version: 9, items: [{ messages: user('x') }], checks: [{ type: 'exact' }] }
     expect((await start('there', body)).status).toBe(404)
@@ -400,7 +400,7 @@ describe('a preset that requires an evaluation', () => {
     ((await call(service, 'GET', '/presets/careful')).json as { data: { designated_version: { version: number } } }).data.designated_version
       .version
 
-  test('puts a version live once it has passed one, says what to do before, and always goes back', async () => {
+  test('lets a version go live after it has passed one, says beforehand what to do, and always allows going back', async () => {
     await save('careful', 'fake/one')
     await save('careful', 'fake/two')
     expect((await patch({ require_evaluation: true })).json).toMatchObject({ data: { require_evaluation: true } })
@@ -422,7 +422,7 @@ describe('a preset that requires an evaluation', () => {
     expect((json as { data: { after: object }[] }).data.at(-1)?.after).toMatchObject({ require_evaluation: true })
   })
 
-  test('is one by its own setting, which whoever may designate may also end', async () => {
+  test('is controlled by its own setting, which whoever may designate may also turn off', async () => {
     await save('careful', 'fake/one')
     await save('careful', 'fake/one')
     const [{ version }] = ((await call(service, 'GET', '/presets/careful/versions?order=desc')).json as { data: [{ version: number }] })
@@ -475,7 +475,7 @@ const exportOf = async (path: string, accept: string): Promise<string> =>
   (await fetch(`${service.api}${path}`, { headers: { accept, authorization: `Bearer ${service.managementKey}` } })).text()
 
 describe('recorded requests', () => {
-  test('of all three interfaces are repeated as they were asked, by the version that is tried, and compared with what was answered', async () => {
+  test('of all three interfaces are repeated unchanged with the tested version, and compared with the original answers', async () => {
     await call(service, 'PATCH', '/workspaces/default', { body: KEEP_ALL })
     await save('recorded', 'fake/one')
     await save('recorded', 'fake/two')
@@ -505,7 +505,7 @@ describe('recorded requests', () => {
     expect(again.items.map(({ generation_id }) => generation_id)).toEqual(evaluation.items.map(({ generation_id }) => generation_id))
   })
 
-  test('are cut by interface and time, and a selection that finds nothing is refused', async () => {
+  test('are selected by interface and time, and a selection without matches is refused', async () => {
     await call(service, 'PATCH', '/workspaces/default', { body: KEEP_ALL })
     await save('selected', 'fake/one')
     answering('recorded')
@@ -524,7 +524,7 @@ describe('recorded requests', () => {
     expect(await dry({ form: 'typo' })).toBe(400)
   })
 
-  test('one whose contents were deleted meanwhile fails its item, costs nothing, and leaves the others alone', async () => {
+  test('one whose contents were deleted meanwhile fails only its own item, and costs nothing', async () => {
     await call(service, 'PATCH', '/workspaces/default', { body: KEEP_ALL })
     await save('forgotten', 'fake/one')
     answering('recorded')
@@ -547,7 +547,7 @@ describe('recorded requests', () => {
   })
 })
 
-test('200 recorded requests are each paid for once, though the service is killed in the middle', async () => {
+test('200 recorded requests are each paid for once, even if the service is killed in the middle', async () => {
   const first = await services.start({ config: CONFIG })
   await call(first, 'PATCH', '/workspaces/default', { body: KEEP_ALL })
   await save('killed', 'fake/one', first)
@@ -597,7 +597,7 @@ describe('patchbay eval', () => {
   }
   const line = (text: string, expected: string) => JSON.stringify({ messages: user(text), expected })
 
-  test('ends with 0 where all pass, with 1 and the failed items where not', async () => {
+  test('exits with 0 if all items pass, otherwise with 1 and the failed items', async () => {
     await save('piped', 'fake/one')
     const good = await run(['piped', '--version', '1'], `${line('a', 'echo a')}\n${line('b', 'echo b')}\n`)
     expect([good.code, good.stdout]).toEqual([0, expect.stringContaining('piped@1: passed')])
@@ -612,7 +612,7 @@ describe('patchbay eval', () => {
     expect([lenient.code, (JSON.parse(lenient.stdout) as { passed: boolean }).passed]).toEqual([0, true])
   })
 
-  test('takes a whole evaluation from YAML, and estimates it', async () => {
+  test('reads a whole evaluation from YAML, and estimates it', async () => {
     await save('yaml', 'fake/one')
     const set = 'items:\n  - messages: [{ role: user, content: a }]\nchecks:\n  - { type: contains, text: echo }\n'
     expect((await run(['yaml', '--version', '1'], set, 'set.yaml')).code).toBe(0)
@@ -620,7 +620,7 @@ describe('patchbay eval', () => {
     expect([dry.code, JSON.parse(dry.stdout)]).toEqual([0, expect.objectContaining({ dry_run: true, requests: 1 })])
   })
 
-  test('takes requests on record as its set', async () => {
+  test('accepts requests on record as its items', async () => {
     await call(service, 'PATCH', '/workspaces/default', { body: KEEP_ALL })
     await save('replayed', 'fake/one')
     answering('recorded')
@@ -630,7 +630,7 @@ describe('patchbay eval', () => {
     expect([code, stdout]).toEqual([0, expect.stringContaining('replayed@1: passed')])
   })
 
-  test('ends with 2 and one sentence where it is misused', async () => {
+  test('exits with 2 and one sentence if it is misused', async () => {
     expect((await run(['piped', '--version', 'one'], '[]', 'set.json')).code).toBe(2)
     expect((await run(['piped', '--version', '1'], '"text"', 'set.json')).stderr).toContain('--set')
     expect((await services.run(['eval', 'piped', '--version', '1', '--set', '/nowhere'], { PATCHBAY_MANAGEMENT_KEY: 'x' })).code).toBe(2)

@@ -179,7 +179,7 @@ describe.each(Object.entries(FAULTS))('%s', (name, fault) => {
   for (const mode of modes) {
     const attempt = ['Bad', fault.recorded ?? fault.code, fault.type]
 
-    test(`${mode}, with nobody else: ${fault.code} ${fault.type} on every interface, and in the record`, async () => {
+    test(`${mode}, without another provider: ${fault.code} ${fault.type} on every interface, and in the record`, async () => {
       await Promise.all(
         NAMES.map(async (dialect) => {
           const answer = await ask(`alone/${name}-${dialect}-${mode}`, dialect, mode === 'stream', name)
@@ -197,7 +197,7 @@ describe.each(Object.entries(FAULTS))('%s', (name, fault) => {
       )
     })
 
-    test(`${mode}, with a spare: ${fault.final ? 'it is not asked' : 'it answers'}`, async () => {
+    test(`${mode}, with a spare provider: ${fault.final ? 'it is not asked' : 'it answers'}`, async () => {
       await Promise.all(
         NAMES.map(async (dialect) => {
           const answer = await ask(`both/${name}-${dialect}-${mode}`, dialect, mode === 'stream', name)
@@ -213,7 +213,7 @@ describe.each(Object.entries(FAULTS))('%s', (name, fault) => {
   }
 })
 
-test('a provider whose certificate cannot be trusted is sent nothing, the credential least of all', async () => {
+test('a provider whose certificate cannot be trusted is sent nothing, least of all the credential', async () => {
   const reported: string[] = []
   for (const name of Object.keys(tls))
     reported.push((await ask(`alone/tls-${name}-chat-whole`, 'chat', false, `tls-${name}`)).error.message)

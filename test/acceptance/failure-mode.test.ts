@@ -29,11 +29,11 @@ const statuses = async (headers: Readonly<Record<string, string>>, at = service,
 }
 
 describe('by default', () => {
-  test.each(Object.entries(NEED_STATUS))('%s is told by the status', async (_, headers) => {
+  test.each(Object.entries(NEED_STATUS))('%s gets a provider failure as the status', async (_, headers) => {
     expect(await statuses(headers)).toEqual(new Set([429]))
   })
 
-  test.each(Object.entries(READ_BODY))('%s is told in the body of a 200', async (_, headers) => {
+  test.each(Object.entries(READ_BODY))('%s gets a provider failure in the body of a 200', async (_, headers) => {
     expect(await statuses(headers)).toEqual(new Set([200]))
   })
 
@@ -45,14 +45,14 @@ describe('by default', () => {
     expect(reported?.headers.get('retry-after')).toBe(body?.headers.get('retry-after') ?? 'none')
   })
 
-  test('a failure after content is an event of a 200, whoever asks', async () => {
+  test('a failure after content is an event of a 200 for every client', async () => {
     const body = { ...FAILING, model: 'sandbox/midstream/rate_limit_exceeded', stream: true }
     for (const headers of [NEED_STATUS['openai 6.49.0'] ?? {}, READ_BODY['curl'] ?? {}])
       expect(await infer(service, body, { headers })).toMatchObject({ status: 200, text: expect.stringContaining('rate_limit_exceeded') })
   })
 })
 
-describe('who wins', () => {
+describe('precedence', () => {
   const NEEDY = { 'user-agent': 'litellm/1.83.0' }
   const PLAIN = { 'user-agent': 'curl/8.5.0' }
   const asking = (mode: string) => ({ 'X-Service-Provider-Failure': mode })
@@ -69,7 +69,7 @@ describe('who wins', () => {
     expect(await statuses(client, other)).toEqual(new Set([expected]))
   })
 
-  test('the key wins over the server, and the header over the key', async () => {
+  test('the key overrides the server, and the header overrides the key', async () => {
     const opposite = { body: 'status', status: 'body' } as const
     for (const server of ['body', 'status'] as const) {
       const other = await services.start({ config: `errors: { provider_failure: ${server} }\n` })
@@ -83,7 +83,7 @@ describe('who wins', () => {
     }
   })
 
-  test('a word that is none of the three is a 400, for known clients too', async () => {
+  test('a word other than the three is a 400, for known clients too', async () => {
     expect(await statuses({ ...PLAIN, ...asking('never') })).toEqual(new Set([400]))
     expect(await statuses({ ...NEEDY, ...asking('never') })).toEqual(new Set([400]))
   })

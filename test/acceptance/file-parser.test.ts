@@ -69,21 +69,21 @@ const ask = (
 const sent = (): string => JSON.stringify(provider.last.body['messages'])
 
 describe.each(DIALECTS)('%s', (dialect) => {
-  test('a model of text gets the text of a PDF, with its name', async () => {
+  test('a text model gets the text of a PDF, with its name', async () => {
     const { status, text } = await ask(dialect, INVOICE)
     expect([status, text]).toEqual([200, expect.stringContaining('It is an invoice.')])
     expect(sent()).toContain(JSON.stringify('<file name="in voice.pdf">\nInvoice 42\n\nTotal 7 EUR\n</file>').slice(1, -1))
     expect(sent()).not.toContain('base64')
   })
 
-  test.each(['t/files', 't/files:nitro'])('%s takes files, so it gets the file', async (model) => {
+  test.each(['t/files', 't/files:nitro'])('%s accepts files, so it gets the file', async (model) => {
     const { status } = await ask(dialect, INVOICE, { model })
     expect(status).toBe(200)
     expect(sent()).toContain(INVOICE.toString('base64'))
     expect(sent()).not.toContain('Invoice 42')
   })
 
-  test('the client’s word counts more than the model’s: pdf-text is text, native is the file', async () => {
+  test('the client’s choice overrides the model’s abilities: pdf-text is text, native is the file', async () => {
     const engine = (name: string) => ({ plugins: [{ id: 'file-parser', pdf: { engine: name } }] })
     await ask(dialect, INVOICE, { model: 't/files', ...engine('pdf-text') })
     expect(sent()).toContain('Invoice 42')
@@ -97,7 +97,7 @@ describe.each(DIALECTS)('%s', (dialect) => {
     ['scanned', pdfOf(['']), 'no text layer; an OCR engine is needed'],
     ['broken', Buffer.from('%PDF-1.7 nothing'), 'broken'],
     ['on a private host', 'http://127.0.0.1/secret.pdf', 'not of the open internet'],
-  ])('one that is %s is refused by its place', async (_, file, why) => {
+  ])('one that is %s is refused, and the error names its position', async (_, file, why) => {
     const before = provider.exchanges.length
     const { status, text } = await ask(dialect, file)
     expect(status).toBe(400)
@@ -106,7 +106,7 @@ describe.each(DIALECTS)('%s', (dialect) => {
     expect(provider.exchanges.length).toBe(before)
   })
 
-  test('an engine that is not here is refused, or replaced with a warning', async () => {
+  test('an unavailable engine is refused, or replaced with a warning', async () => {
     const engine = (name: string) => ({ plugins: [{ id: 'file-parser', pdf: { engine: name } }] })
     const refused = await ask(dialect, INVOICE, engine('mistral-ocr'))
     expect([refused.status, refused.text]).toEqual([400, expect.stringContaining('plugins.file_parser.mistral_key')])
@@ -116,7 +116,7 @@ describe.each(DIALECTS)('%s', (dialect) => {
     expect((await ask(dialect, INVOICE, { ...engine('cloudflare-ai'), strict: true })).status).toBe(400)
   })
 
-  test('without the plugin, and with it switched off, nothing is read', async () => {
+  test('without the plugin, and with it disabled, nothing is read', async () => {
     for (const plugins of [[], [{ id: 'file-parser', enabled: false }]]) {
       provider.script(say('Fine.'))
       await ask(dialect, INVOICE, { plugins })
@@ -124,7 +124,7 @@ describe.each(DIALECTS)('%s', (dialect) => {
     }
   })
 
-  test('the plugin web-fetch offers the tool with its options', async () => {
+  test('the plugin web-fetch provides the tool with its options', async () => {
     const script = [{ call: { name: 'service:web_fetch', arguments: { url: 'https://example.com/' } } }, { text: 'Never mind.' }]
     const more = {
       model: 'sandbox/agent',
@@ -147,7 +147,7 @@ describe.each(DIALECTS)('%s', (dialect) => {
   })
 })
 
-describe('Chat Completions: what was read comes with the answer', () => {
+describe('Chat Completions: the answer has the text that was read', () => {
   const annotation = {
     type: 'file',
     file: { hash: HASH, name: 'in voice.pdf', content: [{ type: 'text', text: 'Invoice 42\n\nTotal 7 EUR' }] },
@@ -164,7 +164,7 @@ describe('Chat Completions: what was read comes with the answer', () => {
     expect(text).toContain(`"annotations":${JSON.stringify([annotation])}`)
   })
 
-  test('sent back, the file is read no second time, and the annotation goes to no provider', async () => {
+  test('if the annotation is sent back, the file is not read again, and the annotation reaches no provider', async () => {
     const reported = { ...annotation, file: { ...annotation.file, content: [{ type: 'text', text: 'as it was read before' }] } }
     const { status } = await ask('chat', INVOICE, {}, [
       { role: 'assistant', content: 'It is an invoice.', annotations: [reported] },
@@ -176,13 +176,13 @@ describe('Chat Completions: what was read comes with the answer', () => {
     expect(sent()).not.toContain('annotations')
   })
 
-  test.each([false, true])('where every provider fails, its error has what was read, streamed: %p', async (stream) => {
+  test.each([false, true])('if every provider fails, the error has the text that was read, streamed: %p', async (stream) => {
     provider.script((exchange) => exchange.answer(503, JSON.stringify({ error: { message: 'Busy.' } })))
     const { text } = await ask('chat', INVOICE, { stream })
     expect(text).toContain(`"file_annotations":${JSON.stringify([annotation])}`)
   })
 
-  test('one of another file is not taken for it', async () => {
+  test('the annotation of another file is not used for it', async () => {
     const reported = { ...annotation, file: { ...annotation.file, hash: 'ab'.repeat(32) } }
     await ask('chat', INVOICE, {}, [
       { role: 'assistant', content: 'Hm.', annotations: [reported] },
@@ -192,7 +192,7 @@ describe('Chat Completions: what was read comes with the answer', () => {
   })
 })
 
-test('the metadata says how many were read', async () => {
+test('the metadata says how many files were read', async () => {
   const { text } = await infer(
     service,
     {
@@ -206,7 +206,7 @@ test('the metadata says how many were read', async () => {
   expect(text).toContain('"parsed":1')
 })
 
-test('a file that stands in several places is read once, and is text in each of them', async () => {
+test('a file that occurs in several places is read once, and is text in each of them', async () => {
   const content = Array.from({ length: 5 }, () => part('chat', INVOICE.toString('base64')))
   const { text } = await infer(
     service,
@@ -217,7 +217,7 @@ test('a file that stands in several places is read once, and is text in each of 
   expect(sent().split('Invoice 42')).toHaveLength(6)
 })
 
-test('a guardrail reads what a PDF says', async () => {
+test('a guardrail checks the text of a PDF', async () => {
   const guarded = await services.start({
     config: `
 providers:
@@ -293,7 +293,7 @@ plugins:
     mistral.answer = [200, JSON.stringify(PAGES)]
   })
 
-  test.each(DIALECTS)('%s: reads pages without a text layer, with the key of the operator', async (dialect) => {
+  test.each(DIALECTS)("%s: reads pages without a text layer, with the operator's key", async (dialect) => {
     const { status } = await ask(dialect, SCAN, OCR, [], ocr)
     expect(status).toBe(200)
     expect(mistral.asked).toEqual([
@@ -310,7 +310,7 @@ plugins:
     expect(sent()).not.toContain('base64')
   })
 
-  test('a file that comes back with its annotation is not sent a second time', async () => {
+  test('a file that comes back with its annotation is not sent again', async () => {
     const first = await ask('chat', SCAN, OCR, [], ocr)
     const { choices } = first.json as { readonly choices: readonly { readonly message: { readonly annotations: unknown } }[] }
     const { annotations } = choices[0]?.message ?? { annotations: null }
@@ -323,7 +323,7 @@ plugins:
     expect(mistral.asked).toHaveLength(1)
   })
 
-  test('nothing is sent to it where the client does not name it, and the refusal of a scan says that it is there', async () => {
+  test('nothing is sent to it unless the client names it, and the refusal of a scan mentions it', async () => {
     const { status, text } = await ask('chat', SCAN, {}, [], ocr)
     expect([status, text]).toEqual([400, expect.stringContaining('mistral-ocr')])
     expect(mistral.asked).toEqual([])

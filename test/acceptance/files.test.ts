@@ -86,7 +86,7 @@ const filesOf = async (key: string, query = ''): Promise<readonly FileWire[]> =>
 const contentOf = async (id: string, key = service.inferenceKey): Promise<Buffer> =>
   Buffer.from(await (await fetch(`${service.api}/files/${id}/content`, { headers: { authorization: `Bearer ${key}` } })).arrayBuffer())
 
-test('a file comes back byte for byte, as something that is saved and never shown', async () => {
+test('a file comes back byte for byte, as a download that browsers never display', async () => {
   const bytes = Uint8Array.from({ length: 200_001 }, (_, index) => (index * 7919) % 256)
   const { status, json } = await upload(bytes, { filename: 'naïve “1”.html', type: 'Text/HTML; charset=utf-8' })
   expect(status).toBe(200)
@@ -118,20 +118,20 @@ test('a file comes back byte for byte, as something that is saved and never show
   expect((await ask('DELETE', `/files/${json.id}`)).status).toBe(404)
 })
 
-test('an empty file is one', async () => {
+test('an empty file can be stored', async () => {
   const { json } = await upload('')
   expect([json.size_bytes, (await contentOf(json.id)).length]).toEqual([0, 0])
 })
 
-describe('who asks', () => {
-  test('401: nobody, and a key that is none', async () => {
+describe('access', () => {
+  test('401: without a key, and with an invalid one', async () => {
     for (const key of [null, 'pb_inf_nonsense']) {
       expect((await upload('x', { key })).status).toBe(401)
       expect((await ask('GET', '/files', key)).status).toBe(401)
     }
   })
 
-  test('404: what another workspace has, for both kinds of its keys; no list shows it', async () => {
+  test('404: files of another workspace, for both kinds of its keys; no list shows them', async () => {
     const mine = (await upload('mine')).json
     for (const key of [tenant.inference, tenant.management]) {
       for (const path of [`/files/${mine.id}`, `/files/${mine.id}/content`]) expect((await ask('GET', path, key)).status).toBe(404)
@@ -144,7 +144,7 @@ describe('who asks', () => {
     expect((await contentOf(mine.id)).toString()).toBe('mine')
   })
 
-  test('the operator acts in the workspace that it names', async () => {
+  test('the operator acts in the workspace that the request names', async () => {
     const { json } = await upload('theirs', { key: service.managementKey, query: '?workspace_id=tenant', filename: 'theirs.txt' })
     expect((await filesOf(tenant.inference)).map(({ id }) => id)).toEqual([json.id])
     expect((await filesOf(service.managementKey, '?workspace_id=tenant')).map(({ id }) => id)).toEqual([json.id])
@@ -153,14 +153,14 @@ describe('who asks', () => {
     expect((await ask('DELETE', `/files/${json.id}?workspace_id=tenant`, service.managementKey)).status).toBe(200)
   })
 
-  test('people who are signed in have the files of their workspace', async () => {
+  test('signed-in people can use the files of their workspace', async () => {
     const person = await signInByKey(service)
     const { json } = await upload('for people')
     expect((await person.ask('GET', `/files/${json.id}`)).status).toBe(200)
     expect((await person.ask('DELETE', `/files/${json.id}`)).status).toBe(200)
   })
 
-  test('an inference key has no more requests for files than for models', async () => {
+  test('an inference key is allowed no more requests for files than for models', async () => {
     const key = keyOf(await call(service, 'POST', '/keys', { body: { name: 'slow', rpm_limit: 2 } }))
     const statuses = []
     for (let index = 0; index < 3; index += 1) statuses.push((await ask('GET', '/files', key)).status)
@@ -169,7 +169,7 @@ describe('who asks', () => {
 })
 
 describe('a list', () => {
-  test('goes on behind its cursor, or behind an id, and is narrowed by a part of the name', async () => {
+  test('is paged by its cursor or by an id, and can be filtered by a part of the name', async () => {
     const key = tenant.inference
     for (const filename of ['one.csv', 'two.txt', 'THREE.csv']) await upload(filename, { key, filename })
     const names = async (query: string) => (await filesOf(key, query)).map(({ filename }) => filename)
@@ -222,13 +222,13 @@ describe('an upload', () => {
     ['an unknown part', `--${BOUNDARY}\r\nContent-Disposition: form-data; name="expires_after"\r\n\r\n1\r\n--${BOUNDARY}--`, {}],
     ['a compressed body', formOf('x', 'a'), { 'content-encoding': 'gzip' }],
     ['two files', Buffer.concat([formOf('x', 'a').subarray(0, -4), Buffer.from('\r\n'), formOf('y', 'b')]), {}],
-  ])('400: that is %s, and nothing of it stays', async (_, body, headers) => {
+  ])('400: that is %s, and nothing of it is stored', async (_, body, headers) => {
     const before = await filesOf(service.inferenceKey, '?limit=1000')
     const { status } = await send(typeof body === 'string' ? body : new Uint8Array(body), { headers })
     expect([status, await filesOf(service.inferenceKey, '?limit=1000')]).toEqual([400, before])
   })
 
-  test('beside a purpose, as clients of OpenAI send one, is stored', async () => {
+  test('with a purpose, as clients of OpenAI send one, is stored', async () => {
     const form = new FormData()
     form.set('purpose', 'user_data')
     form.set('file', new File(['{}'], 'a.jsonl'))
@@ -240,7 +240,7 @@ describe('an upload', () => {
     expect([response.status, await response.json()]).toEqual([200, expect.objectContaining({ filename: 'a.jsonl', size_bytes: 2 })])
   })
 
-  test('with an Idempotency-Key is made once; with another content the key is refused', async () => {
+  test('with an Idempotency-Key is stored once; with another content the key is refused', async () => {
     const headers = { 'idempotency-key': 'upload-1' }
     const first = await upload('once', { headers })
     expect(await upload('once', { headers })).toEqual(first)
@@ -249,7 +249,7 @@ describe('an upload', () => {
     expect((await upload('once', { headers, filename: 'b.txt' })).status).toBe(400)
   })
 
-  test('413: what does not fit beside the other files of its workspace, which can be deleted for it', async () => {
+  test('413: a file that does not fit beside the others of its workspace; deleting them makes room', async () => {
     const key = tenant.inference
     const first = await upload(new Uint8Array(TENANT_BYTES - 1), { key })
     const full = await upload('xx', { key })
@@ -263,7 +263,7 @@ describe('an upload', () => {
     expect((await upload('xx', { key })).status).toBe(200)
   })
 
-  test('413: more than 100 MiB, as soon as the client says so', async () => {
+  test('413: more than 100 MiB, as soon as the client announces it', async () => {
     const { promise: answered, resolve, reject } = Promise.withResolvers<number | undefined>()
     const asking = request(`${service.api}/files`, {
       method: 'POST',
@@ -280,7 +280,7 @@ describe('an upload', () => {
     asking.once('error', () => undefined).destroy()
   })
 
-  test('413: what turns out too large while it comes, and nothing of it stays', async () => {
+  test('413: a file that turns out too large while it arrives, and nothing of it is stored', async () => {
     const pieces = async function* (): AsyncGenerator<Uint8Array> {
       yield formOf('', 'huge').subarray(0, -(BOUNDARY.length + 8))
       for (let index = 0; index < 3; index += 1) yield new Uint8Array(1024 * 1024)
@@ -289,7 +289,7 @@ describe('an upload', () => {
     expect(await filesOf(service.inferenceKey, '?filename=huge')).toEqual([])
   })
 
-  test('that its client breaks off leaves nothing, and takes no room', async () => {
+  test('that its client aborts leaves nothing, and takes no space', async () => {
     const before = await filesOf(tenant.inference)
     const leave = new AbortController()
     const pieces = async function* (): AsyncGenerator<Uint8Array> {
@@ -310,7 +310,7 @@ describe('an upload', () => {
   })
 })
 
-test('a change of a file stands in the audit log with its name and size, and with nothing of its content', async () => {
+test('a change of a file is in the audit log with its name and size, and without its content', async () => {
   const { json } = await upload('the secret recipe', { filename: 'recipe.txt' })
   await ask('DELETE', `/files/${json.id}`)
   const { text } = await call(service, 'GET', `/audit-log?object_type=file&object_id=${json.id}`)
@@ -322,7 +322,7 @@ test('a change of a file stands in the audit log with its name and size, and wit
   ])
 })
 
-test('a workspace that is deleted takes its files along', async () => {
+test('deleting a workspace deletes its files', async () => {
   const { json } = (await call(service, 'POST', '/workspaces', { body: { name: 'Gone', slug: 'gone' } })) as { json: unknown }
   const { json: file } = await upload('x', { key: service.managementKey, query: '?workspace_id=gone' })
   expect((await ask('GET', `/files/${file.id}`, service.managementKey)).status).toBe(200)

@@ -50,14 +50,14 @@ test('nothing is kept unless the workspace asks for it: 404 not_stored', async (
   expect((await contentOf('gen-nothing')).error.metadata['reason']).not.toBe('not_stored')
 })
 
-describe('where it does', () => {
+describe('if it does', () => {
   beforeAll(async () => {
     expect((await set({ is_observability_io_logging_enabled: true, io_logging_retention_days: 7 })).status).toBe(200)
   })
 
   for (const name of ['chat', 'responses', 'messages'] as const) {
     for (const stream of [false, true]) {
-      test(`request and answer are there, whole, in the words of ${name}, ${stream ? 'streamed' : 'whole'}`, async () => {
+      test(`request and answer are stored whole, in the format of ${name}, ${stream ? 'streamed' : 'whole'}`, async () => {
         const id = await ask(name, { stream })
         const { status, json } = await contentOf(id)
         expect(status).toBe(200)
@@ -77,7 +77,7 @@ describe('where it does', () => {
     }
   }
 
-  test('a failure has the words of its provider', async () => {
+  test("a failure has the provider's own words", async () => {
     upstream.script((exchange) => exchange.answer(400, JSON.stringify({ error: { message: 'No such thing.', code: 'nope' } })))
     const id = await ask()
     upstream.script(say('the word that was answered'))
@@ -86,7 +86,7 @@ describe('where it does', () => {
     })
   })
 
-  test('lists say which requests have contents, and find them', async () => {
+  test('lists show which requests have contents, and can filter by it', async () => {
     const session = `s-${crypto.randomUUID()}`
     const id = await ask('chat', { session_id: session })
     await contentOf(id)
@@ -98,7 +98,7 @@ describe('where it does', () => {
     expect((await found(false)).data).toEqual([])
   })
 
-  test('each reading and each deletion is in the audit log; what was deleted is gone', async () => {
+  test('each reading and each deletion is in the audit log, and deleted contents are gone', async () => {
     const id = await ask()
     expect((await contentOf(id)).status).toBe(200)
     expect((await call(service, 'DELETE', `/generation/content?id=${id}`)).json).toEqual({ deleted: true })
@@ -108,7 +108,7 @@ describe('where it does', () => {
     expect((json as { data: readonly { action: string }[] }).data.map(({ action }) => action)).toEqual(['deleted', 'read'])
   })
 
-  test('the file of the database does not tell it', async () => {
+  test('the database file does not reveal them', async () => {
     const secret = `very-${crypto.randomUUID()}`
     const id = await ask('chat', { messages: [{ role: 'user', content: secret }] })
     expect((await contentOf(id)).text).toContain(secret)
@@ -117,7 +117,7 @@ describe('where it does', () => {
     }
   })
 
-  test('of a request beyond 2 MiB the beginning is kept, and it says so', async () => {
+  test('only the beginning of a request beyond 2 MiB is kept, and the contents say so', async () => {
     const id = await ask('chat', { messages: [{ role: 'user', content: `€${'x'.repeat(3_000_000)}` }] })
     const { json } = await contentOf(id)
     const { data } = json as { data: { request: null; request_beginning: string; request_cut: boolean; request_bytes: number } }
@@ -153,7 +153,7 @@ describe('where it does', () => {
     expect([foreign.status, foreign.error.metadata['reason'] === 'not_stored']).toEqual([404, false])
   })
 
-  test('only the keys that are named are heeded', async () => {
+  test('only requests of the listed keys are kept', async () => {
     const made = await call(service, 'POST', '/keys', { body: { name: 'kept' } })
     const { key, data } = made.json as { key: string; data: { hash: string } }
     await set({ io_logging_api_key_ids: [data.hash] })
@@ -162,7 +162,7 @@ describe('where it does', () => {
     await set({ io_logging_api_key_ids: null })
   })
 
-  test('a share is drawn by lot', async () => {
+  test('the share to keep is drawn at random', async () => {
     await set({ io_logging_sampling_rate: 0.5 })
     const ids = await Promise.all(Array.from({ length: 60 }, () => ask()))
     const kept = (await Promise.all(ids.map((id) => contentOf(id)))).filter(({ status }) => status === 200).length

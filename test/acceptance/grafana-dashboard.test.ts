@@ -35,13 +35,13 @@ const METRIC = /\bpatchbay_\w+/g
 const isServed = (metric: string): boolean =>
   page.includes(`# TYPE ${metric} `) || page.includes(`# TYPE ${metric.replace(/_bucket$/, '')} histogram`)
 
-test('every metric of every panel is one that the service tells', () => {
+test('every metric of every panel is one that the service exports', () => {
   const asked = targets.flatMap(({ expr }) => [...expr.matchAll(METRIC)].map(([name]) => name))
   expect(new Set(asked).size).toBeGreaterThan(15)
   expect(asked.filter((name) => !isServed(name))).toEqual([])
 })
 
-test('every label by which a panel groups is one of its metric', () => {
+test('every label by which a panel groups belongs to one of its metrics', () => {
   const wrong = targets.flatMap(({ expr, title }) => {
     const [metric = ''] = expr.match(METRIC) ?? []
     const grouped = [...expr.matchAll(/ by \(([^)]*)\)/g)].flatMap(([, names = '']) => names.split(', '))
@@ -52,7 +52,7 @@ test('every label by which a panel groups is one of its metric', () => {
   expect(wrong).toEqual([])
 })
 
-test('panels have ids of their own, and their legends name labels that are grouped by', () => {
+test('panels have unique ids, and their legends use labels by which they group', () => {
   expect(new Set(dashboard.panels.map(({ id }) => id)).size).toBe(dashboard.panels.length)
   for (const { expr, legendFormat } of targets) {
     for (const [, label = ''] of legendFormat.matchAll(/\{\{(\w+)\}\}/g)) expect(expr).toMatch(new RegExp(`by \\([^)]*\\b${label}\\b`))

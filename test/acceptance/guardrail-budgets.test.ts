@@ -77,7 +77,7 @@ const expectSpent = async (key: string, scope: string, whose: string): Promise<v
   })
 }
 
-test('a budget of a key stops that key from the next request on, and no other', async () => {
+test("a key's budget stops that key from the next request on, and no other", async () => {
   const [bound, free] = [await makeKey(), await makeKey()]
   expect((await infer(service, ASKING, { key: bound.key })).status).toBe(200)
   await makeGuardrail()
@@ -90,7 +90,7 @@ test('a budget of a key stops that key from the next request on, and no other', 
   expect((await infer(service, ASKING, { key: bound.key })).status).toBe(200)
 })
 
-test('a budget of a member counts over all keys, and stops one that has spent nothing', async () => {
+test("a member's budget counts over all keys, and stops a key that has spent nothing", async () => {
   const [spender, idle] = [await makeKey(), await makeKey()]
   expect((await infer(service, ASKING, { key: spender.key })).status).toBe(200)
   await makeGuardrail()
@@ -99,7 +99,7 @@ test('a budget of a member counts over all keys, and stops one that has spent no
   await expectSpent(idle.key, 'member', 'member')
 })
 
-test('a budget without an interval is for ever, and holds on: nothing says when it resets', async () => {
+test('a budget without an interval never resets, and nothing says that it does', async () => {
   const bound = await makeKey()
   const { json } = await call(service, 'POST', '/guardrails', { body: { name: 'For ever', limit_usd: 0.001 } })
   guardrailId = (json as { data: { id: string } }).data.id
@@ -109,7 +109,7 @@ test('a budget without an interval is for ever, and holds on: nothing says when 
   expect(await budgetsOf(bound.key)).toMatchObject([{ scope: 'api_key', limit_usd: 0.001, reset_interval: null, resets_at: null }])
 })
 
-test("the workspace's own bounds every member and every key, the member's spending first", async () => {
+test("the workspace's own budget limits every member and every key, the member's spending first", async () => {
   const spender = await makeKey()
   expect((await infer(service, ASKING, { key: spender.key })).status).toBe(200)
   const { json } = await call(service, 'PATCH', '/guardrails/default', { body: BUDGET })

@@ -50,7 +50,7 @@ describeEachEngine('a guardrail on stored requests', (engine) => {
     return (answer.json as { data: Reported }).data
   }
 
-  test('says how many would be blocked and which, of those with contents, for a draft and for saved rules, and repeats no text of them', async () => {
+  test('the test of a draft or of saved rules says how many recorded requests would be blocked and which, and repeats none of their text', async () => {
     const service = await start()
     await say(service, CARD)
     await keep(service, true)
@@ -82,7 +82,7 @@ describeEachEngine('a guardrail on stored requests', (engine) => {
     expect(reported(await tryOn(service, { guardrail: DRAFT, limit: 1 }))).toMatchObject({ looked_at: 1, tried: 1, passed: 1 })
   })
 
-  test('tries the answers too', async () => {
+  test('the answers are tested too', async () => {
     const service = await start()
     await keep(service, true)
     await say(service, MAIL, 'sandbox/echo')
@@ -90,7 +90,7 @@ describeEachEngine('a guardrail on stored requests', (engine) => {
     expect(reported(await tryOn(service, { guardrail: output }))).toMatchObject({ blocked: 1, found: [{ sides: ['output'] }] })
   })
 
-  test('one entry of the audit log names what is read; where nothing is stored nothing is read', async () => {
+  test('one entry of the audit log says what was read; if nothing is stored, nothing is read', async () => {
     const service = await start()
     await say(service, CARD)
     const entries = async () => {
@@ -113,7 +113,7 @@ describeEachEngine('a guardrail on stored requests', (engine) => {
     expect(result).toMatchObject({ looked_at: 1, with_contents: 1, tried: 0, left_out: { too_large: 1 } })
   })
 
-  test('is for those who may read contents, of their own workspace: 401, 403, and nothing of another workspace', async () => {
+  test('only those who may read contents can test, and only in their own workspace: 401, 403, and nothing of another workspace', async () => {
     const service = await start()
     await keep(service, true)
     await say(service, CARD)

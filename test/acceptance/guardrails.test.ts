@@ -75,7 +75,7 @@ const thrownBy = async (asked: Promise<unknown>): Promise<unknown> =>
   )
 
 describe('management', () => {
-  test('the list tells with include=hits in how many requests each rule found something, blocked ones too', async () => {
+  test('with include=hits, the list has the number of requests in which each rule found something, blocked ones included', async () => {
     const { id } = await apply({
       contentFilterBuiltins: [
         { slug: 'email', action: 'redact' },
@@ -109,7 +109,7 @@ describe('management', () => {
     expect((await call(service, 'GET', '/guardrails?include=everything')).status).toBe(400)
   })
 
-  test('every field comes back as it was written, with what is derived', async () => {
+  test('every field is returned as it was written, with the derived ones', async () => {
     const data = await create({
       description: 'House rules',
       limitUsd: 12.5,
@@ -152,7 +152,7 @@ describe('management', () => {
     expect(listed).toContain(data.id)
   })
 
-  test('a change touches what it names; null clears; delete forgets', async () => {
+  test('a change affects only the fields that it names; null clears; delete removes', async () => {
     const { id } = await create({ limitUsd: 1, resetInterval: 'daily', allowedModels: ['fake/one'] })
     const { data } = await manager.guardrails.update({ id, updateGuardrailRequest: { name: 'Renamed', allowedModels: null } })
     expect(data).toMatchObject({ name: 'Renamed', allowedModels: null, limitUsd: 1, resetInterval: 'daily' })
@@ -231,7 +231,7 @@ describe('management', () => {
     )
   })
 
-  test('404: an unknown guardrail, key, member, workspace; 401 and 403: who may not manage', async () => {
+  test('404: an unknown guardrail, key, member, workspace; 401 and 403: callers who may not manage', async () => {
     const { id } = await create({})
     const keys = (guardrail: string, hash: string) =>
       call(service, 'POST', `/guardrails/${guardrail}/assignments/keys`, { body: { key_hashes: [hash] } })
@@ -270,16 +270,16 @@ test("a provider's failure that quotes the answer goes through the filters for o
   expect(text).not.toContain('jane@example.com')
 })
 
-describe('who is bound', () => {
+describe('a guardrail binds', () => {
   const secret = { model: 'fake/one', messages: [{ role: 'user', content: 'I am jane@example.com' }] }
   const block: Omit<CreateGuardrailRequest, 'name'> = { contentFilterBuiltins: [{ slug: 'email', action: 'block' }] }
 
-  test('nobody, while a guardrail is not assigned', async () => {
+  test('nobody while it is not assigned', async () => {
     await create(block)
     expect((await infer(service, secret)).status).toBe(200)
   })
 
-  test('a key, from the next request on, until it is taken off', async () => {
+  test('a key, from the next request on, until it is unassigned', async () => {
     const { id } = await apply(block)
     const refused = await infer(service, secret)
     expect(refused.json).toEqual({
@@ -301,7 +301,7 @@ describe('who is bound', () => {
     expect({ status, patterns: error.metadata['patterns'] }).toEqual({ status: 403, patterns: ['[EMAIL]'] })
   })
 
-  test("all of a workspace, by the workspace's own guardrail, which is there from the start under an id that never changes", async () => {
+  test("a whole workspace if it is the workspace's own, which exists from the start under a constant id", async () => {
     const { data } = await manager.guardrails.get({ id: 'default' })
     const body = { content_filter_builtins: [{ slug: 'email', action: 'block' }] }
     const changed = await call(service, 'PATCH', `/guardrails/${data.id}`, { body })
@@ -317,7 +317,7 @@ describe('who is bound', () => {
 })
 
 describe('every route to a model', () => {
-  test('the two counts of tokens and embeddings are screened like the three interfaces', async () => {
+  test('token counts and embeddings are screened like the three interfaces', async () => {
     await apply({ contentFilterBuiltins: [{ slug: 'email', action: 'block' }] })
     const message = { model: 'fake/one', max_tokens: 10, messages: [{ role: 'user', content: 'jane@example.com' }] }
     const counted = await infer(service, message, { path: '/messages/count_tokens' })
@@ -329,7 +329,7 @@ describe('every route to a model', () => {
     expect(upstream.exchanges.length).toBe(before)
   })
 
-  test('embeddings are asked for with the placeholder', async () => {
+  test('embeddings are requested with the placeholder', async () => {
     await apply({ contentFilterBuiltins: [{ slug: 'email', action: 'redact' }] })
     upstream.script((exchange) =>
       exchange.answer(200, '{"object":"list","data":[],"model":"up-one","usage":{"prompt_tokens":1,"total_tokens":1}}'),
@@ -339,7 +339,7 @@ describe('every route to a model', () => {
     expect(upstream.last.body['input']).toBe('I am [EMAIL]')
   })
 
-  test('a large body keeps every byte beside what is replaced', async () => {
+  test('a large body is unchanged except for what is replaced', async () => {
     await apply({ contentFilterBuiltins: [{ slug: 'email', action: 'redact' }] })
     const filler = 'All is well. '.repeat(20_000)
     const body = `{"model":"fake/one",  "messages":[{"role":"user","content":"${filler}\\u0041 jane@example.com"}], "seed" : 1.50e1}`
@@ -359,20 +359,20 @@ describe('every route to a model', () => {
 })
 
 describe('models and providers', () => {
-  test('what the lists leave nobody for is 503, and says which list', async () => {
+  test('a request for which the lists leave no model is a 503 that says which list', async () => {
     await apply({ allowedProviders: ['nobody'] })
     const { status, error } = await infer(service, { model: 'fake/one', messages: [{ role: 'user', content: 'Hi' }] })
     expect(status).toBe(503)
     expect(error.message).toContain('guardrail.allowed_providers')
   })
 
-  test('an ignored provider is passed over', async () => {
+  test('an ignored provider is skipped', async () => {
     await apply({ ignoredProviders: ['Fake'] })
     const { json } = await infer(service, { model: 'fake/one', messages: [{ role: 'user', content: 'Hi' }] })
     expect(json).toMatchObject({ provider: 'Spare' })
   })
 
-  test('a region that this service is not in is 403', async () => {
+  test("a region other than this service's is a 403", async () => {
     await apply({ allowedDataRegions: ['europe'] })
     expect((await infer(service, { model: 'fake/one', messages: [{ role: 'user', content: 'Hi' }] })).status).toBe(403)
   })
@@ -387,7 +387,7 @@ describe('moderation', () => {
   }
   const ask = { model: 'fake/one', messages: [{ role: 'user', content: 'You are an idiot.' }] }
 
-  test('what is flagged is 403 with its facts, on each interface; what is not goes on', async () => {
+  test('flagged input is a 403 with the findings on each interface, and other input passes', async () => {
     await moderated('house')
     moderator.script((exchange) => exchange.answer(200, '{"results":[{"flagged":true,"categories":{"harassment":true}}]}'))
     const { status, error } = await infer(service, ask)
@@ -419,7 +419,7 @@ describe('moderation', () => {
   })
 })
 
-test('secrets that a filter found are in no log', async () => {
+test('secrets that a filter found are not logged', async () => {
   await apply({ contentFilterBuiltins: [{ slug: 'secrets', action: 'block' }] })
   const planted = 'pb_inf_PLANTEDPLANTEDPLANTEDPLANTED0123456789'
   expect((await infer(service, { model: 'fake/one', messages: [{ role: 'user', content: `key ${planted}` }] })).text).not.toContain(planted)

@@ -62,7 +62,7 @@ describeEachEngine('Idempotency-Key', (engine) => {
       expect(await count(path)).toBe(before + 1)
     })
 
-    test('400: the same key with another body, or for another workspace; nothing is made', async () => {
+    test('400: the same key with another body, or for another workspace; nothing is created', async () => {
       await post(path, bodyOf('mine'), 'key-3')
       const before = await count(path)
       const refused = await post(path, other, 'key-3')
@@ -72,13 +72,13 @@ describeEachEngine('Idempotency-Key', (engine) => {
       for (const malformed of ['with space', 'x'.repeat(256)]) expect((await post(path, bodyOf('mine'), malformed)).status).toBe(400)
     })
 
-    test('a refusal claims nothing: the next request with the key may be done', async () => {
+    test('a refusal does not use the key up: the next request with it can succeed', async () => {
       expect((await post(path, { no_such_member: 1 }, 'key-4')).status).toBe(400)
       expect((await post(path, bodyOf('later'), 'key-4')).status).toBe(201)
     })
   })
 
-  test('a sign-in link is made once, and no cache keeps the answer', async () => {
+  test('a sign-in link is created once, and no cache keeps the answer', async () => {
     const body = { user_id: 'visitor' }
     const [first, again] = [await post('/login-links', body, 'link'), await post('/login-links', body, 'link')]
     expect([first.status, again.status, again.text]).toEqual([201, 201, first.text])
@@ -88,12 +88,12 @@ describeEachEngine('Idempotency-Key', (engine) => {
     expect((await post('/login-links', { user_id: 'other' }, 'link')).status).toBe(400)
   })
 
-  test('a workspace whose slug is taken claims nothing', async () => {
+  test('a workspace whose slug is taken does not use the key up', async () => {
     expect((await post('/workspaces', { name: 'x', slug: 'default' }, 'key-5')).status).toBe(400)
     expect((await post('/workspaces', { name: 'x', slug: 'free-now' }, 'key-5')).status).toBe(201)
   })
 
-  test('a repetition shows a new key again, to the API key that asked for it and to no other', async () => {
+  test('a repetition shows a new key again only to the API key that created it', async () => {
     const second = (await call(service, 'POST', '/keys', { body: { name: 'manager', kind: 'management' } })).json as { key: string }
     const body = { name: 'shown once' }
     const made = (await post('/keys', body, 'key-6')).json as { key: string }
@@ -109,7 +109,7 @@ describeEachEngine('Idempotency-Key', (engine) => {
     expect(stored.some((text) => text.includes(made.key))).toBe(false)
   })
 
-  test('the answers are there after a restart', async () => {
+  test('the answers survive a restart', async () => {
     if (engine.name === 'postgres') return
     const before = await services.start({ config: CONFIG })
     const ask = async (to: StartedService): Promise<string> =>

@@ -54,7 +54,7 @@ const IDLE = [
 ] as const
 
 describe.each(DIALECTS)('a preset of %s', (dialect) => {
-  test.each(IDLE)('is saved and warns of %s in the words of the refusal', async (_, tool) => {
+  test.each(IDLE)('is saved with a warning about %s in the words of the refusal', async (_, tool) => {
     const slug = `one-${dialect}`
     const saved = await save(dialect, slug, { model: 't/groq', tools: [tool] })
     expect(saved.status).toBe(200)
@@ -64,7 +64,7 @@ describe.each(DIALECTS)('a preset of %s', (dialect) => {
     expect(saved.headers.get('x-service-warning')).toContain(message.replace(` It comes from the preset ${slug}.`, ''))
   })
 
-  test('warns of each such tool, at its place, and of no other', async () => {
+  test('warns about each such tool, with its position, and about no other', async () => {
     const saved = await save(dialect, `many-${dialect}`, {
       model: 't/groq',
       tools: [{ type: 'service:web_fetch' }, { type: 'service:files' }, { type: 'service:datetime' }, { type: 'service:shell' }],
@@ -74,7 +74,7 @@ describe.each(DIALECTS)('a preset of %s', (dialect) => {
     expect([...text.matchAll(/tools\[\d\]/g)].map(([place]) => place).toSorted()).toEqual(['tools[1]', 'tools[2]', 'tools[3]'])
   })
 
-  test('warns of more tools than a request may have, which is refused before any of them is looked at', async () => {
+  test('warns about more tools than a request may have, which is refused before any of them is looked at', async () => {
     const saved = await save(dialect, `crowd-${dialect}`, {
       model: 't/groq',
       tools: Array.from({ length: 129 }, () => ({ type: 'service:web_fetch' })),
@@ -84,7 +84,7 @@ describe.each(DIALECTS)('a preset of %s', (dialect) => {
     expect(await refusal(dialect, `crowd-${dialect}`)).toEqual([400, sentence])
   })
 
-  test('does not warn where a provider of the model has the tool, where the model is left open, nor of functions', async () => {
+  test('has no warning if a provider of the model has the tool, if no model is set, and for functions', async () => {
     const search = { type: 'service:web_search' }
     for (const body of [
       { model: 't/gpt', tools: [search] },

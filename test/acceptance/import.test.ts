@@ -79,13 +79,13 @@ describe('every source', () => {
     expect(outcomes(second.stdout, /^already there: /)).toHaveLength(outcomes(first.stdout, /^done: /).length)
   })
 
-  test('without a service, a dry run says what is in the file', async () => {
+  test('without a service, a dry run reports what is in the file', async () => {
     const { code, stdout } = await services.run(['import', 'litellm', join(FIXTURES, 'litellm/small.yaml'), '--dry-run'])
     expect(code).toBe(0)
     expect(stdout).toContain('a dry run: 1 presets, 0 guardrails, limits of 0 keys')
   })
 
-  test('exit 2 and one sentence: a source that is none, a file that is missing, broken or of another product', async () => {
+  test('exit 2 and one sentence for an unknown source, and for a file that is missing, broken or of another product', async () => {
     const bifrost = join(FIXTURES, 'bifrost/mixed.json')
     for (const [args, says] of [
       [['litelm', bifrost], 'there is nothing to import from "litelm"; there are openai-prompts, openrouter, litellm, portkey, bifrost.'],
@@ -95,7 +95,7 @@ describe('every source', () => {
       expect(await run(args)).toEqual({ code: 2, stdout: '', stderr: `patchbay: ${says}\n` })
   })
 
-  test('what the service has under the name and differs is left alone, unless told otherwise', async () => {
+  test('an existing object that differs is left alone unless requested otherwise', async () => {
     const file = join(services.directory(), 'small.yaml')
     writeFileSync(file, 'model_list:\n  - model_name: taken-name\n    litellm_params: { model: openai/gpt-4o, temperature: 0.9 }\n')
     await call(service, 'POST', '/presets/taken-name/chat/completions', { body: { model: 'sandbox/echo' } })
@@ -147,7 +147,7 @@ describe('stored prompts of OpenAI', () => {
     ])
   })
 
-  test('that were written down keep names, defaults, types and the version that is served', async () => {
+  test('that were written by hand keep names, defaults, types and the served version', async () => {
     const { stdout } = await move('openai-prompts', 'written-down.json')
     expect(findings(stdout)).toContain('cannot written-down.json:18: owner is no setting that a preset keeps')
     expect(await preset('pmpt_triage')).toMatchObject({
@@ -239,7 +239,7 @@ describe('LiteLLM', () => {
   })
 })
 
-test('what a file has and the preset lacks is told: values filled in, a target without a model, a cache for all', async () => {
+test('what the file has and the preset lacks is reported: values filled in, a target without a model, a cache for all', async () => {
   const reported = async (what: string, file: string, text: string): Promise<string[]> => {
     const path = join(services.directory(), file)
     writeFileSync(path, text)
@@ -267,7 +267,7 @@ test('what a file has and the preset lacks is told: values filled in, a target w
   )
 })
 
-test('what an address is made of comes along, or is told: the path of an Ollama, a region, the parts of a key', async () => {
+test('the parts of an address are imported or reported: the path of an Ollama, a region, the parts of a key', async () => {
   const path = join(services.directory(), 'addresses.yaml')
   const deployments = [
     'model_list:',
@@ -290,7 +290,7 @@ test('what an address is made of comes along, or is told: the path of an Ollama,
   )
 })
 
-test("Portkey: a config as its API answers it, without a name, is named by the file; the heaviest target's cache holds, a day at most", async () => {
+test("Portkey: a config without a name, as its API returns it, is named after the file; the heaviest target's cache setting applies, a day at most", async () => {
   const { stdout } = await move('portkey', 'pc-cached-1f2e3d.json')
   expect(await preset('pc-cached-1f2e3d')).toMatchObject({
     designated_version: {
@@ -306,7 +306,7 @@ test("Portkey: a config as its API answers it, without a name, is named by the f
   )
 })
 
-test('Portkey: fallbacks, conditions on the model and words that are denied are kept', async () => {
+test('Portkey: fallbacks, conditions on the model and denied words are kept', async () => {
   await move('portkey', 'fallback.json')
   expect(await preset('prod-fallback')).toMatchObject({
     designated_version: {
@@ -337,7 +337,7 @@ test('Portkey: fallbacks, conditions on the model and words that are denied are 
   })
 })
 
-test('Bifrost: providers with variables for keys, and limits of virtual keys', async () => {
+test('Bifrost: providers with variables for keys, and limits of virtual keys, are imported', async () => {
   const { stdout } = await move('bifrost', 'providers.json', '--create-keys')
   expect(stdout).toContain('  openai:\n    api_key:\n      - ${OPENAI_API_KEY}\n      - ${OPENAI_API_KEY_2}\n')
   expect(stdout).toContain(
@@ -356,7 +356,7 @@ test('Bifrost: providers with variables for keys, and limits of virtual keys', a
   expect(data.find(({ name }) => name === 'Batch')).toMatchObject({ limit: 1, limit_reset: null, disabled: true })
 })
 
-test('a key is known by its name, however many were made after it', async () => {
+test('a key is recognised by its name, however many were created after it', async () => {
   const own = await services.start()
   const create = (name: string, limit: number) => call(own, 'POST', '/keys', { body: { name, limit } })
   await create('Production', 5)
@@ -367,7 +367,7 @@ test('a key is known by its name, however many were made after it', async () => 
   expect(data).toMatchObject([{ limit: 100, limit_reset: 'monthly' }])
 })
 
-test('OpenRouter: presets with their configuration, guardrails, and limits of keys', async () => {
+test('OpenRouter: presets with their configuration, guardrails, and limits of keys are imported', async () => {
   const { stdout } = await move('openrouter', 'presets.json')
   expect(findings(stdout)).toEqual([
     'taken presets.json:3: preset email-copywriter',

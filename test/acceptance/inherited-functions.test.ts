@@ -74,7 +74,7 @@ beforeEach(() => {
   worker([{}])
 })
 
-test('a subagent gets the functions that are named, and only those; its call comes to the client as a call of its own', async () => {
+test('a subagent gets only the named functions, and its call reaches the client as a call of its own', async () => {
   const answer = await ask([DELEGATE, DONE], [ASKED])
   expect([answer.status, asked.length]).toEqual([200, 1])
   const { tools, messages } = JSON.parse(asked[0]?.text ?? '{}') as { tools: readonly { function: Json }[]; messages: readonly Json[] }
@@ -92,7 +92,7 @@ test('a subagent gets the functions that are named, and only those; its call com
   expect(answer.json).toMatchObject({ status: 'completed', usage: { server_tool_use_details: { tool_calls_executed: 1 } } })
 })
 
-test('the results resume it, and the model goes on with its outcome; the cost is that of the request that resumed it', async () => {
+test('the results resume it, and the model continues with its outcome; the cost is that of the resuming request', async () => {
   const first = await ask([DELEGATE, DONE], [ASKED])
   const before = outputOf(first)
   const [agent, called] = before as readonly [Item, Item]
@@ -115,7 +115,7 @@ test('the results resume it, and the model goes on with its outcome; the cost is
   expect([third.status, asked.length]).toEqual([200, 0])
 })
 
-test('the model reads the outcome in the place of its call, whether it was resumed just now or before', async () => {
+test('the model reads the outcome in the place of its call, whether it was resumed just now or earlier', async () => {
   const outer = await startFakeUpstream()
   const own = await services.start({
     config: `${CONFIG}  t/outer: { endpoints: [{ provider: outer, model: outer, prices: { prompt: 1, completion: 1 } }] }\n`.replace(
@@ -156,7 +156,7 @@ test('the model reads the outcome in the place of its call, whether it was resum
   expect(String(later?.messages[2]?.['content'])).toContain('Order o_1 has shipped.')
 })
 
-test('it may call several functions at once, and again: its account comes with the first of each round, and the model waits', async () => {
+test('it may call several functions at once, and repeatedly: its account comes with the first of each round, and the model waits', async () => {
   worker([{}, {}], [{}])
   const first = outputOf(await ask([DELEGATE, DONE], [ASKED]))
   const calls = callsIn(first)
@@ -173,7 +173,7 @@ test('it may call several functions at once, and again: its account comes with t
   expect(asked.at(-1)?.body.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'tool', 'assistant', 'tool'])
 })
 
-test('two subagents and a direct call in one turn: each call says whose it is, and both go on together', async () => {
+test('with two subagents and a direct call in one turn, each call says whose it is, and both continue together', async () => {
   const tools = [LOOKUP, { type: 'openrouter:subagent', parameters: { model: 't/worker', inherit_functions: true } }]
   const direct = { name: 'lookup_order', arguments: { order_id: 'o_2' } }
   const script = [{ calls: [DELEGATE.call, direct, DELEGATE.call] }, DONE]
@@ -191,7 +191,7 @@ test('two subagents and a direct call in one turn: each call says whose it is, a
   ])
 })
 
-test('a stream announces it once with its task and never ends it; the account comes when the call is done', async () => {
+test('a stream announces the subagent once with its task and never ends it; the account comes when the call is done', async () => {
   const { text } = await ask([DELEGATE, DONE], [ASKED], { stream: true })
   expect(readStream('responses', text)).toEqual({ end: 'normal', faults: [] })
   const events = streamEvents(text).map(({ data }) => data) as readonly {
@@ -218,7 +218,7 @@ test('a stream announces it once with its task and never ends it; the account co
   expect(items).toEqual(['response.output_item.added in_progress', 'response.output_item.done completed'])
 })
 
-test('the record of an answer that only resumed an agent', async () => {
+test('an answer that only resumed an agent is recorded', async () => {
   worker([{}], [{}])
   const first = outputOf(await ask([DELEGATE, DONE], [ASKED]))
   const second = await ask([DELEGATE, DONE], [ASKED, ...first, ...callsIn(first).map((one) => result(one))])
@@ -229,7 +229,7 @@ test('the record of an answer that only resumed an agent', async () => {
   expect(data).toMatchObject({ total_cost: 0.00001, stopped_by: 'client_tool' })
 })
 
-describe('a subagent that cannot go on is an error that the model reads, and the answer goes on', () => {
+describe('if a subagent cannot continue, the model reads an error, and the answer continues', () => {
   const without = (key: string) => (items: readonly Item[]) => items.map((item): Item => ({ ...item, [key]: undefined }))
   test.each<[string, (items: readonly Item[]) => readonly Json[]]>([
     ['no output', (items) => items],
@@ -264,7 +264,7 @@ describe('a subagent that cannot go on is an error that the model reads, and the
     expect(answer.text).toContain(DONE.text)
   })
 
-  test('it is not among the tools any more', async () => {
+  test('its tool is no longer among the tools', async () => {
     const first = outputOf(await ask([DELEGATE, DONE], [ASKED]))
     asked = []
     const history = [ASKED, ...first, ...callsIn(first).map((one) => result(one))]
@@ -280,7 +280,7 @@ describe('a subagent that cannot go on is an error that the model reads, and the
   })
 })
 
-describe('400, before anybody is asked', () => {
+describe('400 before any provider is asked', () => {
   test.each<[string, Json, string]>([
     ['a function that there is not', { inherited_function_names: ['no_such'] }, 'inherited_function_names[0]'],
     ['a blank name', { inherited_function_names: ['  '] }, 'inherited_function_names'],
@@ -289,7 +289,7 @@ describe('400, before anybody is asked', () => {
     expect([status, error.message]).toEqual([400, expect.stringContaining(words)])
   })
 
-  test.each(['chat/completions', 'messages'])('on /%s, which cannot tell whose call it is', async (path) => {
+  test.each(['chat/completions', 'messages'])('on /%s, which cannot show whose call it is', async (path) => {
     for (const parameters of [{ inherit_functions: true }, { inherited_function_names: ['f'] }]) {
       const body = {
         model: 'sandbox/agent',
@@ -316,14 +316,14 @@ describe('400, before anybody is asked', () => {
   })
 })
 
-test('a client that is spared items of the service gets no call that it could not bring back', async () => {
+test('a client for which items of the service are left out gets no call that it could not bring back', async () => {
   const body = { model: 'sandbox/agent', sandbox: { script: [DELEGATE, DONE] }, input: [ASKED], tools: [LOOKUP, UPDATE, AGENT] }
   const headers = { 'user-agent': 'ai-sdk/provider-utils/4.0.64 runtime/bun/1.4.5' }
   const answer = await infer(service, body, { path: '/responses', headers })
   expect(outputOf(answer).map(({ type }) => type)).toEqual(['message'])
 })
 
-test('a budget is charged for the agent in the request that runs it, once', async () => {
+test('the budget is charged for the agent once, in the request that runs it', async () => {
   worker([{}], [{}])
   const { key, data } = (await call(service, 'POST', '/keys', { body: { name: 'bound', limit: 1 } })).json as {
     key: string
@@ -346,14 +346,14 @@ test('a budget is charged for the agent in the request that runs it, once', asyn
   await until(async () => Math.round((await usage()) * 1e6) === 30, 'three charges')
 })
 
-test('the functions are ignored beside inherit_functions, and a worker with none of them is an ordinary one', async () => {
+test('the functions are ignored beside inherit_functions, and a worker without any of them is an ordinary one', async () => {
   worker()
   const parameters = { model: 't/worker', inherit_functions: true, inherited_function_names: ['no_such'] }
   const answer = await ask([DELEGATE, DONE], [ASKED], { tools: [{ type: 'service:subagent', parameters }] })
   expect(outputOf(answer)[0]).toMatchObject({ status: 'completed', outcome: 'Order o_1 has shipped.' })
 })
 
-test('a guardrail reads what the client’s function returned before the subagent does', async () => {
+test('a guardrail checks what the client’s function returned before the subagent reads it', async () => {
   const own = await services.start({ config: CONFIG })
   const first = await infer(
     own,

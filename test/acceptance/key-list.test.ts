@@ -37,7 +37,7 @@ describe('the list', () => {
     await call(service, 'PATCH', `/keys/${made[0]?.data.hash ?? ''}`, { body: { disabled: true } })
   })
 
-  test('goes on behind its cursor, in every order, and tells each key once', async () => {
+  test('is paged by its cursor in every order, and shows each key once', async () => {
     for (const [sort, order] of [
       ['name', ['list 100%', 'list Alpha', 'list beta', 'list mid_dle', 'list zeta']],
       ['created_at', names.toReversed()],
@@ -64,7 +64,7 @@ describe('the list', () => {
     expect(await found(made[4]?.data.hash ?? '')).toEqual(['list beta'])
   })
 
-  test('is cut by kind, status and person', async () => {
+  test('can be filtered by kind, status and person', async () => {
     const of = async (query: string) => (await list(query)).data.map(({ name }) => name)
     expect(await of('user_id=lea')).toEqual(['of lea'])
     expect(await of('user_id=lea&kind=inference')).toEqual([])
@@ -75,14 +75,14 @@ describe('the list', () => {
     expect(await of('q=list&status=expired')).toEqual([])
   })
 
-  test('400: a status, an order, a limit or a cursor that is none', async () => {
+  test('400: an invalid status, order, limit or cursor', async () => {
     const { next_cursor: named } = await list('limit=1&sort=name')
     for (const query of ['status=x', 'sort=x', 'kind=x', 'limit=0', 'limit=101', 'cursor=x', 'cursor=W10', `cursor=${named ?? ''}`]) {
       expect((await call(service, 'GET', `/keys?${query}`)).status).toBe(400)
     }
   })
 
-  test('of a member holds the member’s own keys, by list and by hash', async () => {
+  test('shows a member only the member’s own keys, by list and by hash', async () => {
     const member = await signInAs(service, { user_id: 'lea' })
     expect(page(await member.ask('GET', '/keys?status=all')).data.map(({ name }) => name)).toEqual(['of lea'])
     expect(page(await member.ask('GET', '/keys?status=all&q=list')).data).toEqual([])
@@ -94,7 +94,7 @@ describe('the list', () => {
 })
 
 describe('the last use', () => {
-  test('of a key of either kind is told, and kept for the next start', async () => {
+  test('of a key of either kind is shown, and survives a restart', async () => {
     const own = await services.start()
     const read = async (where: StartedService, key: string): Promise<readonly Key[]> =>
       page(await call(where, 'GET', '/keys', { key })).data
@@ -112,7 +112,7 @@ describe('the last use', () => {
 })
 
 describe('a rotated key', () => {
-  test('has a new secret under the same hash; the one before works for its grace, and not beyond', async () => {
+  test('has a new secret under the same hash; the previous one works during its grace period, and not afterwards', async () => {
     const { key, data } = await make({ name: 'to rotate', limit: 3 })
     expect((await chat(key)).status).toBe(200)
     const rotated = (await call(service, 'POST', `/keys/${data.hash}/rotate`, { body: { grace_seconds: 3600 } })).json as Made
@@ -126,7 +126,7 @@ describe('a rotated key', () => {
     expect((await chat(again.key)).status).toBe(200)
   })
 
-  test('ends the sessions that the key opened, but the one that rotates it; the secret before opens none', async () => {
+  test('ends the sessions that the key opened, except the one that rotates it; the previous secret opens none', async () => {
     const { key, data } = await make({ name: 'leaked', kind: 'management' })
     const [thief, owner] = [await signInByKey(service, key), await signInByKey(service, key)]
     const rotated = (await owner.ask('POST', `/keys/${data.hash}/rotate`, { body: { grace_seconds: 3600 } })).json as Made
@@ -153,7 +153,7 @@ describe('a rotated key', () => {
     await until(async () => (await chat(key)).status === 401, 'the end of the grace', 30_000)
   })
 
-  test('404 for an unknown one, 400 for a grace that is none, 403 for an inference key', async () => {
+  test('404 for an unknown one, 400 for an invalid grace period, 403 for an inference key', async () => {
     expect((await call(service, 'POST', `/keys/${'ab'.repeat(32)}/rotate`, { body: {} })).status).toBe(404)
     const { key, data } = await make({ name: 'x' })
     expect((await call(service, 'POST', `/keys/${data.hash}/rotate`, { body: { grace_seconds: -1 } })).status).toBe(400)
@@ -161,7 +161,7 @@ describe('a rotated key', () => {
   })
 })
 
-test('a key that may call some models calls no others, and lists no others', async () => {
+test('a key that may call some models cannot call or list others', async () => {
   const { key, data } = await make({ name: 'some models', allowed_models: ['sandbox/e*'] })
   expect(data).toMatchObject({ allowed_models: ['sandbox/e*'] })
   expect((await chat(key)).status).toBe(200)
@@ -172,7 +172,7 @@ test('a key that may call some models calls no others, and lists no others', asy
   expect(models.data.filter(({ id }) => !id.startsWith('sandbox/e'))).toEqual([])
 })
 
-test('a key shows everything that bounds it, the tightest first, with what is held and when it resets', async () => {
+test('a key shows every limit that applies to it, the tightest first, with what is held and when it resets', async () => {
   const own = await services.start({ config: 'budgets: { credits: true }' })
   await call(own, 'POST', '/workspaces', { body: { name: 'x', slug: 'bounded' } })
   await call(own, 'PUT', '/workspaces/bounded/budgets/daily', { body: { limit_usd: 1 } })

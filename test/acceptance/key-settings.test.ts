@@ -35,7 +35,7 @@ describe('provider_failure', () => {
     expect((await call(service, 'GET', path)).json).toMatchObject({ data: { provider_failure: null } })
   })
 
-  test('is null where nobody set it, and 400 for any other word', async () => {
+  test('is null if nobody set it, and 400 for any other word', async () => {
     expect((await makeKey({})).data).toMatchObject({ provider_failure: null })
     expect((await call(service, 'POST', '/keys', { body: { name: 'x', provider_failure: 'never' } })).status).toBe(400)
   })
@@ -79,7 +79,7 @@ describe('external.user', () => {
     },
   )
 
-  test('400: a key of another service is not kept, the sentence says what to do, and nothing repeats the key', async () => {
+  test('400: a key of another service is not kept, the message says what to do, and nothing repeats the key', async () => {
     const secret = 'sk-of-another-service-0123456789'
     const answer = await call(service, 'POST', '/keys', { body: { name: 'x', external: { user: 'acme', api_key: secret } } })
     expect([answer.status, answer.error.metadata['issues']]).toEqual([

@@ -25,7 +25,7 @@ const create = async (kind: string, ...more: readonly string[]): Promise<{ key: 
 const status = async (key: string): Promise<number> => (await infer(service, echo, { key })).status
 
 describe('create', () => {
-  test('prints the key alone on stdout, and it works at the running service soon', async () => {
+  test('prints only the key on stdout, and it works at the running service soon', async () => {
     const { code, stdout, stderr } = await keys('create', '--kind', 'inference', '--name', 'Plain')
     expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringMatching(/^shown this once; hash [a-f0-9]{64}\n$/) })
     expect(stdout).toMatch(/^pb_inf_[0-9A-Za-z]+\n$/)
@@ -58,7 +58,7 @@ describe('create', () => {
     expect(await status(key)).toBe(403)
   })
 
-  test('401: a key from the instant of its expiry, though it was served a moment before', async () => {
+  test('401: a key from the instant of its expiry, even if it was accepted a moment before', async () => {
     const startMs = Date.now()
     await create('inference')
     // Twice as long as creation takes on this machine, plus time for a request.
@@ -70,7 +70,7 @@ describe('create', () => {
   })
 })
 
-test('exit 2: what is wrong is named by its flag, also where several are', async () => {
+test('exit 2: the error names each wrong flag, even if there are several', async () => {
   const wrong = await keys('create', '--kind', 'inference', '--name', '', '--limit-usd', '-1')
   expect([wrong.code, wrong.stderr]).toEqual([2, 'patchbay: --name: Must have at least 1 character; --limit-usd: Must be at least 0.\n'])
   const past = await keys('create', '--kind', 'inference', '--name', 'x', '--expires', '2020-01-01T00:00:00Z')
@@ -78,7 +78,7 @@ test('exit 2: what is wrong is named by its flag, also where several are', async
 })
 
 describe('list', () => {
-  test('shows every key by its hash, and no key', async () => {
+  test('shows every key by its hash, and never the key itself', async () => {
     const { key, hash } = await create('inference')
     const plain = await keys('list')
     expect(plain.code).toBe(0)
@@ -99,7 +99,7 @@ test('a name that holds line breaks or escape sequences stays one plain line of 
 })
 
 describe('revoke', () => {
-  test('401: within a second at the running service, though it had just served the key', async () => {
+  test('401: within a second at the running service, even if it had just accepted the key', async () => {
     const { key, hash } = await create('inference')
     await until(async () => (await status(key)) === 200, 'the new key')
     const { code } = await keys('revoke', hash)
@@ -110,7 +110,7 @@ describe('revoke', () => {
     expect(refused.error.message).not.toBe('Missing Authentication header')
   })
 
-  test('401: at once, where the service itself is asked to', async () => {
+  test('401: at once if the service itself revokes the key', async () => {
     const created = (await call(service, 'POST', '/keys', { body: { name: 'Short-lived' } })).json as {
       key: string
       data: { hash: string }
@@ -132,7 +132,7 @@ test('without a service running, on a new data directory: the key works once it 
   expect((await call(started, 'GET', '/presets', { key: stdout.trim() })).status).toBe(200)
 })
 
-describe('exit 2, and nothing is done: the configuration file of a verb is at fault', () => {
+describe('exit 2, and nothing is done, if the configuration file of a command is invalid', () => {
   const VERBS = [
     'keys list',
     'keys create --kind inference --name x',
@@ -157,7 +157,7 @@ describe('exit 2, and nothing is done: the configuration file of a verb is at fa
     expect(stderr).toMatch(new RegExp(`^patchbay: ${config}: not valid YAML at line 1, [^\\n]+\\n$`))
   })
 
-  test('also one that is not there, or says what no file can', async () => {
+  test('a configuration file that does not exist or cannot be valid is refused too', async () => {
     const missing = await keys('list', '--config', 'nofile.yaml')
     expect([missing.code, missing.stderr]).toEqual([2, 'patchbay: nofile.yaml: the configuration file cannot be read (ENOENT).\n'])
     const config = `${services.directory()}/wrong.yaml`
@@ -166,7 +166,7 @@ describe('exit 2, and nothing is done: the configuration file of a verb is at fa
     expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining(`${config}: sandbox: `)])
   })
 
-  test('a variable of it that this shell does not have is no fault: no verb of keys needs it', async () => {
+  test('a variable of it that this shell does not have is no fault, because no command of keys needs it', async () => {
     const config = `${services.directory()}/open.yaml`
     writeFileSync(config, 'providers: { x: { dialects: [openai-chat], base_url: "${NO_SUCH_URL}", api_key: "${NO_SUCH_KEY}" } }\n')
     expect((await keys('list', '--config', config)).code).toBe(0)
@@ -177,7 +177,7 @@ describe('what a key may do', () => {
   const inferencePaths = ['/chat/completions', '/responses', '/messages']
   const managementPaths = ['GET /presets', 'GET /keys', 'POST /keys', 'GET /presets/x', 'PATCH /presets/x', 'DELETE /presets/x']
 
-  test('401: every route without a key, and with a key that is wrong', async () => {
+  test('401: every route without a key, and with a wrong key', async () => {
     for (const route of [
       ...inferencePaths.map((path) => `POST ${path}`),
       ...managementPaths,

@@ -32,7 +32,7 @@ const ask = (signal?: AbortSignal) =>
   infer(service, { model: 'large/one', messages: [{ role: 'user', content: 'Hi' }] }, signal === undefined ? {} : { signal })
 
 test.each(['application/json', 'text/event-stream'])(
-  'whole answers that come as %s are bounded together: one too many is 503, short ones are served, and all room is given back',
+  'whole answers that come as %s share one limit: one too many is 503, short ones are served, and all space is released',
   async (type) => {
     let begun = 0
     upstream.script(async (exchange) => {

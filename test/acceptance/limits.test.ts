@@ -40,7 +40,7 @@ describe('requests a minute', () => {
     expect((await call(service, 'GET', '/key', { key })).status).toBe(200)
   })
 
-  test('a bound that is changed or taken away is heeded by the next request', async () => {
+  test('a changed or removed limit applies to the next request', async () => {
     const { key, hash } = await keyWith({ rpm_limit: 1 })
     expect((await infer(service, echo, { key })).status).toBe(200)
     expect((await infer(service, echo, { key })).status).toBe(429)
@@ -50,7 +50,7 @@ describe('requests a minute', () => {
   })
 })
 
-test('tokens a minute: 429 once they are used up, whole and streaming', async () => {
+test('tokens a minute: 429 once they are used up, whole and streamed', async () => {
   const { key } = await keyWith({ tpm_limit: 10 })
   const long = { model: 'sandbox/echo', messages: [{ role: 'user', content: 'word '.repeat(100) }] }
   expect((await infer(service, { ...long, stream: true }, { key })).status).toBe(200)
@@ -58,7 +58,7 @@ test('tokens a minute: 429 once they are used up, whole and streaming', async ()
   expect([refused.status, refused.error.metadata['reason']]).toEqual([429, 'tokens_per_minute'])
 })
 
-test('at once: 429 for one more than a key may have, and room again when a client leaves', async () => {
+test('concurrency: 429 for one request more than a key may have, and again a place when a client leaves', async () => {
   const { key } = await keyWith({})
   const leaving = new AbortController()
   const open = Array.from({ length: 3 }, () =>
@@ -77,7 +77,7 @@ test('at once: 429 for one more than a key may have, and room again when a clien
   await until(async () => (await infer(service, echo, { key })).status === 200, 'room')
 })
 
-test('requests that fail before they run give back what they took', async () => {
+test('requests that fail before they run release what they took', async () => {
   const { key } = await keyWith({})
   for (let request = 0; request < 10; request += 1) {
     expect((await infer(service, '{', { key })).status).toBe(400)
@@ -112,7 +112,7 @@ test('503 with Retry-After where the process has no room: health and management 
   await open
 })
 
-test('one key with 120 streams does not shut out another, which is let in at once', async () => {
+test('one key with 120 streams does not block another, which is admitted at once', async () => {
   const shared = await services.start({ config: 'limits: { in_flight: 40 }' })
   const { json } = await call(shared, 'POST', '/keys', { body: { name: 'other' } })
   const leaving = new AbortController()

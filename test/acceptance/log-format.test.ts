@@ -51,7 +51,7 @@ test.each<[string, string, Record<string, string>, RegExp]>([
   await new Promise((resolve) => terminal.child.once('exit', resolve))
 })
 
-test('a service whose terminal is gone goes on answering, and ends when it is told to', async () => {
+test('a service whose terminal is gone keeps answering, and ends when asked to', async () => {
   const terminal = atTerminal('{}')
   await until(() => terminal.address() !== undefined, 'the ready line')
   const [url, pid] = [terminal.address()!, terminal.pid()]
@@ -72,7 +72,7 @@ const isRunning = (pid: number): boolean => {
   }
 }
 
-test('everywhere else each line is JSON, or as the file says', async () => {
+test('everywhere else each line is JSON, or in the format that the file sets', async () => {
   const plain = await services.start()
   await askAnything(plain.url)
   await until(() => plain.stderr().includes('"msg":"request"'), 'the line')
@@ -86,7 +86,7 @@ test('everywhere else each line is JSON, or as the file says', async () => {
 test.each([
   ['a small one', 1000],
   ['a large one', 1_000_000],
-])('a client that leaves amid its body is no fault of the service: %s', async (_, length) => {
+])('a client that leaves in the middle of its body is not an error of the service: %s', async (_, length) => {
   const service = await services.start()
   const { hostname, port, host } = new URL(service.url)
   const head = `POST /api/v1/chat/completions HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${service.inferenceKey}\r\n`

@@ -13,7 +13,7 @@ const dataOf = (json: unknown): Record<string, unknown> => (json as { data: Reco
 
 const login = (service: StartedService, ...flags: string[]) => services.run(['login', '--data-dir', service.dataDir, ...flags])
 
-test('the first start prints it as its third command, and signs the operator in; the second start does not', async () => {
+test('the first start prints the link as its third command, and it signs the operator in; the second start does not', async () => {
   const service = await services.start()
   const [, place, token = ''] = /^\S*open (http\S+)#login=(\S+)$/m.exec(service.stdout()) ?? []
   expect(place).toBe(`${service.url}/dashboard/`)
@@ -25,12 +25,12 @@ test('the first start prints it as its third command, and signs the operator in;
   expect((await services.start({ dataDir: service.dataDir })).stdout()).not.toContain('#login=')
 })
 
-test('where people cannot sign in, none is printed', async () => {
+test('no link is printed if people cannot sign in', async () => {
   const service = await services.start({ config: 'dashboard: false' })
   expect(service.stdout()).not.toContain('#login=')
 })
 
-test('patchbay login prints the link alone, which leads to the service that runs on this data', async () => {
+test('patchbay login prints only the link, which leads to the service that runs on this data', async () => {
   const service = await services.start()
   const { code, stdout } = await login(service)
   expect([code, LINK.exec(stdout)?.[1]]).toEqual([0, `${service.url}/dashboard/`])
@@ -38,7 +38,7 @@ test('patchbay login prints the link alone, which leads to the service that runs
   expect(dataOf(opened.json)).toMatchObject({ role: 'admin', is_operator: true })
 })
 
-test('patchbay login --user makes somebody new a member, and --role gives a role', async () => {
+test('patchbay login --user makes a new person a member, and --role sets a role', async () => {
   const service = await services.start()
   const signIn = async (...flags: string[]) => {
     const { stdout } = await login(service, ...flags)
@@ -50,7 +50,7 @@ test('patchbay login --user makes somebody new a member, and --role gives a role
   expect(await signIn('--user', 'ada', '--workspace', 'search')).toMatchObject({ role: 'member', workspace: { slug: 'search' } })
 })
 
-test('exit 2 in one sentence: a role that is none, a workspace that is none, no data, and a file without sign-in', async () => {
+test('exit 2 in one sentence: an unknown role, an unknown workspace, no data, and a file without sign-in', async () => {
   const service = await services.start()
   expect(await login(service, '--role', 'owner')).toMatchObject({ code: 2, stderr: expect.stringContaining('--role') })
   expect(await login(service, '--workspace', 'none')).toMatchObject({ code: 2, stderr: expect.stringContaining('"none"') })

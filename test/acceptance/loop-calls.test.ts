@@ -62,7 +62,7 @@ const WEATHER: Readonly<Record<Dialect, Json>> = {
 }
 
 test.each(WAYS)(
-  '%s, stream %p: a call of a tool that nobody has is an error for the model, and no call of the client',
+  '%s, stream %p: a call of a tool that does not exist is an error for the model, and is not given to the client',
   async (dialect, stream) => {
     const script = [{ calls: [{ name: 'service_calendar' }, { name: 'sunrise' }, { name: 'service:datetime' }] }, { text: 'It is late.' }]
     const answer = await ask(dialect, {
@@ -89,7 +89,7 @@ test.each(WAYS)(
   },
 )
 
-test.each(WAYS)('%s, stream %p: a call of the client’s own function is the client’s as before', async (dialect, stream) => {
+test.each(WAYS)('%s, stream %p: a call of the client’s own function is given to the client as before', async (dialect, stream) => {
   const script = [{ calls: [{ name: 'weather' }] }]
   const answer = await ask(dialect, {
     model: 'sandbox/agent',
@@ -102,7 +102,7 @@ test.each(WAYS)('%s, stream %p: a call of the client’s own function is the cli
 })
 
 test.each(Object.keys(PATHS) as Dialect[])(
-  '%s: bounds that the service heeds are no loss at any provider, so a strict request may have them',
+  '%s: limits that the service applies cause no warning at any provider, so a strict request may have them',
   async (dialect) => {
     for (const model of ['sandbox/agent', 't/rock', 't/talk', 't/claude', 't/open', 't/gem']) {
       const bounds = { max_tool_calls: 2, stop_server_tools_when: [{ type: 'step_count_is', step_count: 1 }] }
@@ -117,7 +117,7 @@ test.each(Object.keys(PATHS) as Dialect[])(
   },
 )
 
-test('a provider that cannot be told to call nothing gets the last turn without tools, and what was called as text', async () => {
+test('a provider that cannot forbid calls gets the last turn without tools, and the results as text', async () => {
   upstream.script(({ text, answer }) => {
     const ends = !text.includes('toolConfig')
     const content = ends

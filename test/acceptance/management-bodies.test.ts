@@ -59,7 +59,7 @@ const idFor = (path: string): string => {
   return path.startsWith('/observability') ? objects.destination : 'default'
 }
 
-test('400: a member that no operation knows, by its path; nothing is changed', async () => {
+test('400: a member that no operation knows, with its path; nothing is changed', async () => {
   const all = await operations()
   expect(all.length).toBeGreaterThan(14)
   for (const [method, path] of all) {
@@ -71,7 +71,7 @@ test('400: a member that no operation knows, by its path; nothing is changed', a
   }
 })
 
-describe('a member that is not known', () => {
+describe('an unknown member', () => {
   test.each([
     ['POST', '/keys', { name: 'x', expires: '2099-01-01T00:00:00Z' }, 'expires', 'expires_at'],
     ['POST', '/keys', { name: 'x', external: { usr: 'acme', user: 'a' } }, 'external.usr', 'user'],
@@ -104,13 +104,13 @@ describe('a member that is not known', () => {
     ['guardrails', 'workspace_id', 'default'],
     ['workspaces', 'include_byok_in_budgets', true],
     ['presets', 'slug', 'other'],
-  ])('400: %s cannot change %s after creation, and says so', async (kind, member, value) => {
+  ])('400: %s cannot change %s after creation, and the error says so', async (kind, member, value) => {
     const id = { keys: objects.hash, byok: objects.byok, guardrails: objects.guardrail, workspaces: 'default', presets: 'mine' }[kind]
     const answer = await call(service, 'PATCH', `/${kind}/${id}`, { body: { [member]: value } })
     expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(member)])
   })
 
-  test('400: hostile names are answered in bounded text', async () => {
+  test('400: the error for a hostile name has limited length', async () => {
     const body = Object.fromEntries(Array.from({ length: 500 }, (_, number) => [`${'x'.repeat(60)}${number}`, 1]))
     const answer = await call(service, 'POST', '/keys', { body: { name: 'x', ...body, __proto__: null } })
     expect([answer.status, answer.text.length < 10_000]).toEqual([400, true])
@@ -129,7 +129,7 @@ describe('expires_at of a key', () => {
     async (value) => expect((await expiry(value)).status).toBe(400),
   )
 
-  test('can be set, moved and taken away', async () => {
+  test('can be set, changed and removed', async () => {
     const { hash } = dataOf(await expiry(null))
     const change = (expires_at: string | null) => call(service, 'PATCH', `/keys/${hash}`, { body: { expires_at } })
     for (const instant of ['2098-01-01T00:00:00.000Z', '2099-01-01T00:00:00.000Z', null]) {
@@ -140,7 +140,7 @@ describe('expires_at of a key', () => {
   })
 })
 
-describe('text that no engine keeps as it is', () => {
+describe('text that a database would not store unchanged', () => {
   test.each<[string, string, object]>([
     ['POST', '/keys', { name: 'NAME' }],
     ['PATCH', '/keys/HASH', { name: 'NAME' }],
@@ -155,7 +155,7 @@ describe('text that no engine keeps as it is', () => {
     ['POST', '/workspaces', { name: 'NAME', slug: 'texts' }],
     ['PATCH', '/workspaces/default', { description: 'NAME' }],
     ['POST', '/presets/mine/tests', { name: 'NAME', messages: [{ role: 'user', content: 'x' }] }],
-  ])('400, and not another text than was sent: %s %s %j', async (method, path, body) => {
+  ])('400, instead of storing a text other than the one sent: %s %s %j', async (method, path, body) => {
     const concretePath = path.replace(/[A-Z]{2,}/, (name) => objects[name.toLowerCase() as keyof typeof objects])
     for (const text of [String.raw`a\ud800b`, String.raw`\udc00`, String.raw`a\u0000b`]) {
       const answer = await call(service, method, concretePath, { body: JSON.stringify(body).replace('NAME', () => text) })
@@ -164,7 +164,7 @@ describe('text that no engine keeps as it is', () => {
   })
 })
 
-describe('errors fit what they say', () => {
+describe('errors state the real fault', () => {
   const raw = (headers: Record<string, string>, body: string) =>
     fetch(`${service.api}/keys`, { method: 'POST', headers: { authorization: `Bearer ${service.managementKey}`, ...headers }, body })
 
@@ -187,7 +187,7 @@ describe('errors fit what they say', () => {
     async (type) => expect((await raw({ 'content-type': type }, '{"name":"x"}')).status).toBe(201),
   )
 
-  test('an integer beyond 2^53 is called an integer out of range, on management and when a preset is saved', async () => {
+  test('an integer beyond 2^53 is reported as an integer out of range, on management and when a preset is saved', async () => {
     const ask = (path: string, body: string): Promise<Answer> => call(service, 'POST', path, { body })
     for (const answer of [
       await ask('/keys', '{"name":"x","rpm_limit":9007199254740993}'),
@@ -200,15 +200,15 @@ describe('errors fit what they say', () => {
     }
   })
 
-  test('OPTIONS without an Origin tells the methods; of an unknown path it is 404', async () => {
+  test('OPTIONS without an Origin returns the methods, and is 404 for an unknown path', async () => {
     const answer = await fetch(`${service.api}/keys`, { method: 'OPTIONS' })
     expect([answer.status, answer.headers.get('allow')]).toEqual([204, 'GET, HEAD, POST, OPTIONS'])
     expect((await fetch(`${service.api}/nothing`, { method: 'OPTIONS' })).status).toBe(404)
   })
 })
 
-describe('bounds and names', () => {
-  test('a preset has at most 100 labels, however many requests they come in', async () => {
+describe('limits and names', () => {
+  test('a preset has at most 100 labels, however many requests add them', async () => {
     const label = (first: number, count: number) =>
       call(service, 'PATCH', '/presets/mine', {
         body: { labels: Object.fromEntries(Array.from({ length: count }, (_, number) => [`label-${first + number}`, 1])) },
@@ -225,13 +225,13 @@ describe('bounds and names', () => {
     expect((await call(service, 'POST', '/workspaces', { body: { name: 'x', slug: id } })).status).toBe(400)
   })
 
-  test('the label of a short provider key tells it from another', async () => {
+  test('the label of a short provider key distinguishes it from another', async () => {
     const label = async (key: string): Promise<unknown> =>
       dataOf(await call(service, 'POST', '/byok', { body: { provider: 'fake', key } }))['label']
     expect([await label('short-0001'), await label('a-longer-key-of-a-vendor-0002')]).toEqual(['…01', 'a-l…0002'])
   })
 
-  test('a guardrail budget without an interval is for ever', async () => {
+  test('a guardrail budget without an interval never resets', async () => {
     const made = dataOf(await call(service, 'POST', '/guardrails', { body: { name: 'life', limit_usd: 5 } }))
     expect(made as object).toMatchObject({ limit_usd: 5, reset_interval: null })
     const path = `/guardrails/${made['id']}`
@@ -257,7 +257,7 @@ test.each([
   '/generations?request_id=',
   '/usage?model=',
   '/usage?user_id=',
-])('a filter that no engine can look for is refused, and not a fault of the service: GET %sa%%00b', async (path) => {
+])('an unsearchable filter is a 400, and not a 500 of the service: GET %sa%%00b', async (path) => {
   const { status, json } = await call(service, 'GET', `${path}a%00b`)
   expect({ status, text: JSON.stringify(json) }).toEqual({ status: 400, text: expect.stringContaining('U+0000') })
 })

@@ -15,12 +15,12 @@ const dataOf = ({ json }: Answer): Record<string, unknown> => (json as { data: R
 const patch = (userId: string, body: object, workspace = 'default') =>
   call(service, 'PATCH', `/workspaces/${workspace}/members/${encodeURIComponent(userId)}`, { body })
 
-test('who made the installation is its first member, as an admin', async () => {
+test('whoever made the installation is its first member, as an admin', async () => {
   const { json } = await call(service, 'GET', '/workspaces/default/members')
   expect(json).toMatchObject({ data: [{ role: 'admin', name: 'Owner' }] })
 })
 
-test('a member gets another role, a name and an address; what is absent stays', async () => {
+test('a member can get another role, name and address; absent fields stay unchanged', async () => {
   await call(service, 'POST', '/workspaces/default/members/add', { body: { user_ids: ['ada/x y'] } })
   expect(dataOf(await patch('ada/x y', { name: 'Ada', email: 'ada@example.com' }))).toMatchObject({ role: 'member', name: 'Ada' })
   expect(dataOf(await patch('ada/x y', { role: 'admin' }))).toMatchObject({ role: 'admin', name: 'Ada', email: 'ada@example.com' })
@@ -42,7 +42,7 @@ test('another role ends the sessions of the person; another name does not', asyn
   expect((await person.ask('GET', '/sessions/current')).status).toBe(401)
 })
 
-test('a member lists and reads active presets, and neither others nor versions, nor changes any', async () => {
+test('a member can list and read active presets, but no others and no versions, and can change none', async () => {
   const body = { model: 'sandbox/echo', messages: [{ role: 'system', content: 'Answer briefly.' }] }
   for (const slug of ['read-me', 'not-me'])
     expect((await call(service, 'POST', `/presets/${slug}/chat/completions`, { body })).status).toBe(200)
@@ -65,7 +65,7 @@ test('a member lists and reads active presets, and neither others nor versions, 
     expect([path, (await member.ask(method, path)).status]).toEqual([path, status])
 })
 
-test('a member reads what a preset does, and no credential of its tools', async () => {
+test('a member can read what a preset does, but no credential of its tools', async () => {
   const body = {
     model: 'sandbox/echo',
     instructions: 'Answer briefly.',
@@ -94,7 +94,7 @@ test('a member reads what a preset does, and no credential of its tools', async 
   })
 })
 
-test('404: somebody who is no member, or a workspace out of reach; 403: a member; 400: a role that is none', async () => {
+test('404: a person who is no member, or a workspace out of reach; 403: a member; 400: an unknown role', async () => {
   expect((await patch('nobody', { name: 'x' })).status).toBe(404)
   await call(service, 'POST', '/workspaces', { body: { name: 'x', slug: 'other' } })
   const elsewhere = await signInAs(service, { user_id: 'cy', workspace_id: 'other', role: 'admin' })
@@ -106,7 +106,7 @@ test('404: somebody who is no member, or a workspace out of reach; 403: a member
     expect((await patch('di', body)).status).toBe(400)
 })
 
-test('the audit log is cut by person, action and time, goes on behind its cursor, and leaves as a table that is an entry itself', async () => {
+test('the audit log can be filtered by person, action and time, is paged by its cursor, and its export as a table is an entry itself', async () => {
   const admin = await signInByKey(service)
   for (const name of ['=cmd()', 'two', 'three']) await admin.ask('POST', '/keys', { body: { name } })
   const me = String(dataOf(await admin.ask('GET', '/sessions/current'))['user_id'])

@@ -91,7 +91,7 @@ for (const model of ['chat/m', 'messages/m']) {
       expect(upstream.exchanges.slice(asked).map(({ body }) => body['thread'])).toEqual([undefined, undefined])
     })
 
-    test('a request that continues a thread is a 404 with the code by which clients send everything again, and reaches no provider', async () => {
+    test('a request that continues a thread is a 404 with the code that makes clients send everything again, and reaches no provider', async () => {
       answered()
       const asked = upstream.exchanges.length
       for (const path of ['/messages', '/messages/count_tokens']) {
@@ -113,7 +113,7 @@ for (const model of ['chat/m', 'messages/m']) {
   })
 }
 
-test('a summary in place of an answer is asked of providers of the dialect, and is a 400 everywhere else', async () => {
+test('a summary in place of an answer is requested only from providers of the dialect, and is a 400 everywhere else', async () => {
   answered()
   const compaction = { type: 'summarize' }
   expect((await infer(service, { ...request('messages/m'), compaction }, { path: '/messages' })).status).toBe(200)

@@ -33,8 +33,8 @@ const list = async (query = '', key = service.inferenceKey, path = '/models'): P
 }
 const idsOf = async (query?: string, key?: string): Promise<readonly string[]> => (await list(query, key)).data.map(({ id }) => id)
 
-describe('what is in it', () => {
-  test('presets that can be called, with the model behind them', async () => {
+describe('the list has', () => {
+  test('presets that can be called, with the model that they use', async () => {
     const { data } = await list()
     expect(data.flatMap(({ id }) => (id.startsWith('@preset/') ? [id] : [])).toSorted()).toEqual([
       '@preset/fallback',
@@ -48,7 +48,7 @@ describe('what is in it', () => {
     expect(context('@preset/fallbacks')).toBe(context('anthropic/claude-opus-4.8') ?? 'no model')
   })
 
-  test('nothing whose `links.details` the key may not read, or leads nowhere', async () => {
+  test('no `links.details` that the key may not read, or that lead nowhere', async () => {
     const { data } = await list('?sandbox_errors=true')
     const read = await Promise.all(
       data.map(async (model) => {
@@ -59,7 +59,7 @@ describe('what is in it', () => {
     expect(read.filter(([, status]) => status !== 200)).toEqual([])
   })
 
-  test('no model that fails on purpose, unless they are asked for', async () => {
+  test('no model that fails on purpose, unless such models are requested', async () => {
     const failing = (ids: readonly string[]): number => ids.filter((id) => /^sandbox\/(error|midstream)\//.test(id)).length
     const ids = await idsOf()
     expect(ids).toContain('sandbox/echo')
@@ -68,7 +68,7 @@ describe('what is in it', () => {
     expect((await call(service, 'GET', '/models/sandbox%2Ferror%2Fserver')).json).toMatchObject({ id: 'sandbox/error/server' })
   })
 
-  test('/models/user and /models/count say the same', async () => {
+  test('the same models at /models/user and /models/count', async () => {
     expect(await list('', service.inferenceKey, '/models/user')).toEqual(await list())
     const { json } = await call(service, 'GET', '/models/count')
     expect(json).toEqual({ data: { count: (await idsOf()).filter((id) => !id.startsWith('@preset/')).length } })
@@ -91,7 +91,7 @@ describe("a key's guardrails", () => {
     [{ allowed_providers: ['openai'] }, /^(openai\/|@preset\/(plain|picked)$)/],
     [{ ignored_providers: ['anthropic', 'deepseek', 'sandbox', 'sandbox-spare'] }, /^(openai\/|@preset\/(plain|picked)$)/],
     [{ ignored_models: ['openai/*', 'sandbox/*', 'deepseek/*'] }, /^(anthropic\/|@preset\/(fallbacks?|picked)$)/],
-  ])('%j: only what passes them is listed', async (settings, allowed) => {
+  ])('%j: only what they allow is listed', async (settings, allowed) => {
     const key = await keyWith(settings)
     const expected = (await idsOf()).filter((id) => allowed.test(id))
     expect(expected.length).toBeGreaterThan(3)
@@ -101,7 +101,7 @@ describe("a key's guardrails", () => {
     expect(json).toEqual({ data: { count: expected.filter((id) => !id.startsWith('@preset/')).length } })
   })
 
-  test('a management key, which calls nothing, sees all', async () => {
+  test('a management key, which calls no models, sees all', async () => {
     expect(await idsOf('', service.managementKey)).toEqual(await idsOf())
   })
 })
@@ -161,14 +161,14 @@ describe('filters', () => {
     '?max_price=-1',
     '?limit=0',
     '?offset=x',
-  ])('400: %s, by its name', async (query) => {
+  ])('400: %s, named in the error', async (query) => {
     const { status, error } = await call(service, 'GET', `/models${query}`, { key: service.inferenceKey })
     expect([status, error.metadata['issues']]).toMatchObject([400, [{ path: /\w+/.exec(query)?.[0] ?? '' }]])
   })
 })
 
-describe('in parts', () => {
-  test('links.next leads through all of it once, filters kept', async () => {
+describe('paging', () => {
+  test('links.next leads through the whole list once, with the same filters', async () => {
     const seen: string[] = []
     let next: string | null = '/api/v1/models?limit=7&model_authors=anthropic,openai'
     while (next !== null) {
@@ -182,7 +182,7 @@ describe('in parts', () => {
     expect(await list('?offset=5000')).toMatchObject({ data: [], links: { next: null } })
   })
 
-  test.each([1, 5, 20, 1000])("Anthropic's client reads all of it, forward and backward, %p at a time", async (limit) => {
+  test.each([1, 5, 20, 1000])("Anthropic's client reads the whole list, forward and backward, %p at a time", async (limit) => {
     const client = new Anthropic({ apiKey: service.inferenceKey, baseURL: service.url, maxRetries: 0 })
     const all = await idsOf()
     expect((await Array.fromAsync(client.models.list({ limit }))).map(({ id }) => id)).toEqual([...all])
@@ -194,7 +194,7 @@ describe('in parts', () => {
     expect(backward).toEqual(all.slice(0, -1))
   })
 
-  test("Anthropic's shape: all at once without a limit; 400 for a cursor that is nowhere, and for two", async () => {
+  test("Anthropic's format: the whole list without a limit; 400 for an unknown cursor, and for two", async () => {
     const read = (query: string) =>
       call(service, 'GET', `/models${query}`, { key: service.inferenceKey, headers: { 'anthropic-version': '2023-06-01' } })
     const all = await idsOf()
@@ -210,7 +210,7 @@ describe('in parts', () => {
       expect((await read(query)).status).toBe(400)
   })
 
-  test("Codex's list is the same part", async () => {
+  test("Codex's list has the same models", async () => {
     const { data, ...rest } = (await list('?client_version=0.169.0&limit=3')) as ListWire & { readonly models: unknown }
     expect(rest.models).toEqual(data)
     expect(data).toHaveLength(3)
@@ -218,7 +218,7 @@ describe('in parts', () => {
 })
 
 describe('GET /model/{author}/{slug}', () => {
-  test("is what @openrouter/sdk's models.get reads: models, presets, and names of a vendor's own", async () => {
+  test("returns what @openrouter/sdk's models.get reads: models, presets, and names of a vendor's own", async () => {
     const client = new OpenRouter({ apiKey: service.inferenceKey, serverURL: service.api, retryConfig: { strategy: 'none' } })
     for (const [author, slug, id] of [
       ['openai', 'gpt-5.4', 'openai/gpt-5.4'],
@@ -236,7 +236,7 @@ describe('GET /model/{author}/{slug}', () => {
   })
 })
 
-test('a preset is read by its name also where the list is too long to hold it', async () => {
+test('a preset can be read by its name even if the list is too long to contain it', async () => {
   const crowded = await services.start()
   await savePreset(crowded, 'oldest', { model: 'sandbox/echo' })
   for (let made = 0; made < 1000; made += 50) {

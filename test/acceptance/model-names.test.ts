@@ -42,13 +42,13 @@ describe.each(PATHS)('%s', (path) => {
     expect(await planned(name, path)).toBe(id)
   })
 
-  test('404: a name of nothing, with the nearest; a name of what is not enabled, with what would enable it', async () => {
+  test('404: an unknown name, with the nearest; a model that is not enabled, with what would enable it', async () => {
     expect(await planned('gpt-5.45', path)).toMatch(/^404: .*Did you mean .*openai\/gpt-5\.4/)
     expect(await planned('gemini-2.5-pro', path)).toMatch(/^404: .*operator can set GEMINI_API_KEY/)
     expect(await planned('echo', path)).toMatch(/^404: /)
   })
 
-  test('404: a list of names of nothing, each with the nearest, whole and streamed; one that is known is enough', async () => {
+  test('404: a list of unknown names, each with the nearest, whole and streamed; one known name is enough', async () => {
     for (const stream of [false, true]) {
       const asked = (models: readonly string[]) => infer(service, { model: 'gpt-5.45', models, stream, ...questionFor(path) }, { path })
       const refused = await asked(['claude-opus-4-88', 'gpt-5.45'])
@@ -61,7 +61,7 @@ describe.each(PATHS)('%s', (path) => {
 })
 
 describe('a preset of that name', () => {
-  test('wins over the model', async () => {
+  test('takes precedence over the model', async () => {
     await savePreset(service, 'claude-haiku-4-5-20251001', { model: 'openai/gpt-5.4-mini', instructions: 'Be brief.' })
     for (const path of PATHS) expect(await planned('claude-haiku-4-5-20251001', path)).toBe('openai/gpt-5.4-mini')
     await savePreset(service, 'gpt-5.4-nano', { model: 'sandbox/echo' })
@@ -69,12 +69,12 @@ describe('a preset of that name', () => {
     expect([answer.status, answer.headers.get('x-preset')]).toEqual([200, 'gpt-5.4-nano@1'])
   })
 
-  test('is for the model of that name where it has none', async () => {
+  test('is used with the model of that name if it has none', async () => {
     await savePreset(service, 'claude-opus-4-7', { temperature: 0.2 })
     expect(await planned('claude-opus-4-7', '/messages')).toBe('anthropic/claude-opus-4.7')
   })
 
-  test('archived, it wins no more; disabled, it is 403', async () => {
+  test('no longer takes precedence once archived; disabled, it is 403', async () => {
     await savePreset(service, 'gpt-5', { model: 'sandbox/echo' })
     await call(service, 'PATCH', '/presets/gpt-5', { body: { status: 'disabled' } })
     expect((await infer(service, { model: 'gpt-5', ...question })).status).toBe(403)
@@ -82,7 +82,7 @@ describe('a preset of that name', () => {
     expect(await planned('gpt-5', '/chat/completions')).toBe('openai/gpt-5')
   })
 
-  test("is not another workspace's", async () => {
+  test('does not apply in another workspace', async () => {
     const made = await call(service, 'POST', '/workspaces', { body: { name: 'Other', slug: 'other' } })
     const { id } = (made.json as { data: { id: string } }).data
     const { key } = (await call(service, 'POST', '/keys', { body: { name: 'k', workspace_id: id } })).json as { key: string }
@@ -100,7 +100,7 @@ describe('the same names elsewhere', () => {
     expect(await get('/models/anthropic/claude-sonnet-4-5/endpoints')).toMatchObject({ data: { id: 'anthropic/claude-sonnet-4.5' } })
   })
 
-  test('the endpoints of a preset are those of the model that it asks first, and a 404 says why there are none', async () => {
+  test('the endpoints of a preset are those of the model that it asks first, or a 404 says why there are none', async () => {
     await savePreset(service, 'endpointed', { model: 'claude-sonnet-4-5', models: ['openai/gpt-5'] })
     const ofModel = await get('/models/anthropic/claude-sonnet-4.5/endpoints')
     expect(await get('/models/@preset/endpointed/endpoints')).toEqual(ofModel)
@@ -133,7 +133,7 @@ test.each<[string, string, object]>([
   ['model', '/chat/completions', { model: 'nobody/none', models: ['gpt-5.4'] }],
   ['models', '/responses', { model: 'gpt-5.4', models: ['nobody/none'] }],
   ['fallbacks', '/messages', { model: 'gpt-5.4', fallbacks: [{ model: 'nobody/none' }] }],
-])('the warning about a model that does not exist names the field that has it: %s', async (field, path, models) => {
+])('the warning about a model that does not exist names the field that contains it: %s', async (field, path, models) => {
   const { json } = await infer(service, { ...questionFor(path), ...models }, { path, headers: { 'X-Service-Dry-Run': 'enabled' } })
   const message = 'The model "nobody/none" does not exist here; it was passed over.'
   expect((json as { warnings: unknown }).warnings).toEqual(expect.arrayContaining([{ code: 'unsupported_field', field, message }]))

@@ -78,7 +78,7 @@ describe('credit', () => {
     },
   )
 
-  test('400 and 403: nothing, and a management key of another workspace', async () => {
+  test('400 and 403: an empty body, and a management key of another workspace', async () => {
     expect((await call(service, 'POST', '/credits', { body: { amount_usd: 0 } })).status).toBe(400)
     await call(service, 'POST', '/workspaces', { body: { name: 'B', slug: 'b' } })
     const made = await call(service, 'POST', '/keys?workspace_id=b', { body: { name: 'its own', kind: 'management' } })
@@ -91,7 +91,7 @@ describe('credit', () => {
 describe('activity', () => {
   const ask = (key: string) => infer(service, { model: 'sandbox/echo', messages: [{ role: 'user', content: 'Hi there' }] }, { key })
 
-  test('@openrouter/sdk: what was just answered is in it, by day, model and provider', async () => {
+  test('@openrouter/sdk: it has what was just answered, by day, model and provider', async () => {
     await ask(service.inferenceKey)
     await ask(service.inferenceKey)
     const today = new Date().toISOString().slice(0, 10)
@@ -103,7 +103,7 @@ describe('activity', () => {
     expect(grouped.data[0]?.workspaceId).toMatch(/^[0-9a-f-]{36}$/)
   })
 
-  test('another workspace has its own; days that are not kept, and other filters, are 400', async () => {
+  test('each workspace has its own; days that are not kept, and other filters, are 400', async () => {
     const made = await call(service, 'POST', '/keys?workspace_id=b', { body: { name: 'x', kind: 'management' } })
     const { key } = made.json as { key: string }
     expect((await call(service, 'GET', '/activity', { key })).json).toEqual({ data: [] })

@@ -24,7 +24,7 @@ const chat = (key: string) => infer(service, { model: 'sandbox/echo', messages: 
 const keyOf = ({ json }: Answer): string => (json as { key: string }).key
 
 describe('a code', () => {
-  test('is exchanged for an inference key of the person, once; the second time takes the key back', async () => {
+  test('is exchanged for an inference key of the person, once; a second exchange revokes the key', async () => {
     const made = await allow({ ...S256, key_label: 'my app', limit: 3, usage_limit_type: 'weekly' })
     expect(made.status).toBe(200)
     expect((made.json as { data: object }).data).toMatchObject({ app_id: expect.any(Number), created_at: expect.any(String) })
@@ -44,7 +44,7 @@ describe('a code', () => {
     expect((await chat(keyOf(got))).status).toBe(401)
   })
 
-  test('of many exchanges at once leaves no key that works', async () => {
+  test('leaves no working key if it is exchanged many times at once', async () => {
     const own = await services.start({ config: 'oauth: { enabled: true }' })
     const code = codeOf(await call(own, 'POST', '/auth/keys/code', { body: { ...S256, key_label: 'raced' } }))
     const body = { code, code_verifier: VERIFIER }
@@ -52,7 +52,7 @@ describe('a code', () => {
     expect(((await call(own, 'GET', '/keys?q=raced&status=all')).json as { data: unknown[] }).data).toEqual([])
   })
 
-  test('makes no key once its person is no member any more, nor once its workspace is deleted; a sign-in link opens nothing then', async () => {
+  test('creates no key once its person is no longer a member or its workspace is deleted, and neither does a sign-in link', async () => {
     const own = await services.start({ config: 'oauth: { enabled: true }' })
     const workspace = (await call(own, 'POST', '/workspaces', { body: { name: 'Left', slug: 'left' } })).json as { data: { id: string } }
     const { id } = workspace.data
@@ -79,7 +79,7 @@ describe('a code', () => {
   test.each([
     ['is revoked', (hash: string) => call(service, 'DELETE', `/keys/${hash}`)],
     ['is disabled', (hash: string) => call(service, 'PATCH', `/keys/${hash}`, { body: { disabled: true } })],
-  ])('makes no key once the key that allowed it %s', async (_, end) => {
+  ])('creates no key once the key that allowed it %s', async (_, end) => {
     const made = (await call(service, 'POST', '/keys', { body: { name: 'allows' } })).json as { key: string; data: { hash: string } }
     const code = codeOf(await allow(S256, made.key))
     expect((await end(made.data.hash)).status).toBe(200)
@@ -102,7 +102,7 @@ describe('a code', () => {
     }
   })
 
-  test('makes no key once the secret that allowed it was replaced; the secret before makes no code, and what was exchanged stays', async () => {
+  test('creates no key once the secret that allowed it was replaced; the previous secret creates no code, and keys already exchanged stay', async () => {
     const made = (await call(service, 'POST', '/keys', { body: { name: 'rotates' } })).json as { key: string; data: { hash: string } }
     const before = keyOf(await exchange({ code: codeOf(await allow(S256, made.key)), code_verifier: VERIFIER }))
     const code = codeOf(await allow(S256, made.key))
@@ -116,7 +116,7 @@ describe('a code', () => {
     expect((await chat(before)).status).toBe(200)
   })
 
-  test('makes no key once the session in which it was allowed was signed out or ended; one that was exchanged before stays', async () => {
+  test('creates no key once its session was signed out or ended; a key already exchanged stays', async () => {
     const own = await services.start({ config: 'oauth: { enabled: true }' })
     const exchanged = (code: string) => call(own, 'POST', '/auth/keys', { key: null, body: { code, code_verifier: VERIFIER } })
     const allowed = async (by: SignedIn) => codeOf(await by.ask('POST', '/auth/keys/code', { body: S256 }))
@@ -134,7 +134,7 @@ describe('a code', () => {
     expect((await infer(own, body, { key: keyOf(made) })).status).toBe(200)
   })
 
-  test('needs its verifier, and its method', async () => {
+  test('requires its verifier and its method', async () => {
     const code = codeOf(await allow(S256))
     for (const wrong of [{}, { code_verifier: 'x'.repeat(43) }, { code_verifier: CHALLENGE }]) {
       expect((await exchange({ code, ...wrong })).status).toBe(403)
@@ -147,14 +147,14 @@ describe('a code', () => {
     expect((await exchange({ code, code_verifier: VERIFIER })).status).toBe(200)
   })
 
-  test('with a plain challenge takes the verifier itself, and no hash of it', async () => {
+  test('with a plain challenge accepts the verifier itself, and not its hash', async () => {
     const plain = { callback_url: CALLBACK, code_challenge: VERIFIER, code_challenge_method: 'plain' }
     const code = codeOf(await allow(plain))
     expect((await exchange({ code, code_verifier: CHALLENGE })).status).toBe(403)
     expect((await exchange({ code, code_verifier: VERIFIER, code_challenge_method: 'plain' })).status).toBe(200)
   })
 
-  test('may have a challenge that a library padded', async () => {
+  test('may have a challenge with padding, as some libraries send it', async () => {
     const code = codeOf(await allow({ ...S256, code_challenge: `${CHALLENGE}=` }))
     expect((await exchange({ code, code_verifier: VERIFIER })).status).toBe(200)
   })
@@ -178,7 +178,7 @@ describe('what is allowed', () => {
   })
 
   test.each(['http://localhost:3000/x', 'http://127.0.0.1:1/', 'http://[::1]:65000/', 'https://a.example'])(
-    '%s is a callback',
+    '%s is allowed as a callback',
     async (callback) => {
       expect((await allow({ ...S256, callback_url: callback })).status).toBe(200)
     },
@@ -192,7 +192,7 @@ describe('what is allowed', () => {
     expect((await allow({ code_challenge: CHALLENGE })).status).toBe(200)
   })
 
-  test('401 without a key; 403 for a key with bounds of its own, which the new one would not have', async () => {
+  test('401 without a key; 403 for a key with limits of its own, which the new one would not have', async () => {
     expect((await call(service, 'POST', '/auth/keys/code', { key: null, body: S256 })).status).toBe(401)
     expect((await allow(S256, service.inferenceKey)).status).toBe(200)
     for (const bound of [{ limit: 1 }, { rpm_limit: 5 }, { allowed_models: ['sandbox/echo'] }, { expires_at: '2099-01-01T00:00:00Z' }]) {
@@ -201,7 +201,7 @@ describe('what is allowed', () => {
     }
   })
 
-  test('403: the cookie of a session without its second half, or with one of another session; 401 where the session is over', async () => {
+  test("403: a session's cookie without its second half, or with another session's; 401 if the session is over", async () => {
     const [ann, other] = [await signInAs(service, { user_id: 'ann' }), await signInByKey(service)]
     const status = async (headers: Readonly<Record<string, string>>): Promise<number> =>
       (await call(service, 'POST', '/auth/keys/code', { key: null, body: S256, headers })).status
@@ -219,7 +219,7 @@ describe('what is allowed', () => {
     expect(await status(ann.headers)).toBe(401)
   })
 
-  test('a member’s application spends at most what the playground may', async () => {
+  test('a member’s application can spend at most what the playground may', async () => {
     const member = await signInAs(service, { user_id: 'mia' })
     const made = await member.ask('POST', '/auth/keys/code', {
       body: { ...S256, key_label: 'of mia', limit: 500, usage_limit_type: 'daily' },
@@ -237,7 +237,7 @@ describe('what is allowed', () => {
     const exchanged = async (code: string): Promise<number> =>
       (await call(own, 'POST', '/auth/keys', { key: null, body: { code, code_verifier: VERIFIER } })).status
 
-    test('403: a member whose key for the playground is disabled, also with a code of before', async () => {
+    test('403: a member whose key for the playground is disabled, even with an earlier code', async () => {
       const member = await signInAs(own, { user_id: 'otto' })
       const code = codeOf(await member.ask('POST', '/auth/keys/code', { body: S256 }))
       const said = { body: { model: 'sandbox/echo', messages: [{ role: 'user', content: 'Hi' }] } }
@@ -248,7 +248,7 @@ describe('what is allowed', () => {
       expect(await exchanged(code)).toBe(403)
     })
 
-    test('403: a member has 20 applications at most, also by codes that were made together', async () => {
+    test('403: a member has at most 20 applications, even by codes that were made together', async () => {
       const member = await signInAs(own, { user_id: 'max' })
       const codes: string[] = []
       for (let made = 0; made < 21; made += 1) codes.push(codeOf(await member.ask('POST', '/auth/keys/code', { body: S256 })))
@@ -262,7 +262,7 @@ describe('what is allowed', () => {
       expect((await member.ask('POST', '/auth/keys/code', { body: S256 })).status).toBe(200)
     })
 
-    test('a code that an admin made is none once the admin is a member', async () => {
+    test('a code that an admin made is invalid once the admin is a member', async () => {
       const admin = await signInAs(own, { user_id: 'pia', role: 'admin' })
       const code = codeOf(await admin.ask('POST', '/auth/keys/code', { body: S256 }))
       await call(own, 'PATCH', '/workspaces/default/members/pia', { body: { role: 'member' } })
@@ -303,7 +303,7 @@ test('429: the eleventh wrong exchange of an address within a minute', async () 
   expect((await call(own, 'POST', '/auth/keys', { key: null, body: { code: 'x' } })).status).toBe(429)
 })
 
-test('the page is strict, stands in no frame, and shows what the application says as text', async () => {
+test('the page has strict headers, cannot be framed, and shows what the application says as text', async () => {
   const query = new URLSearchParams({ ...S256, key_label: '<img src=x onerror=alert(1)>', state: '"><script>' })
   const response = await fetch(`${service.url}/auth?${query.toString()}`)
   expect(response.status).toBe(200)
@@ -319,7 +319,7 @@ test('the page is strict, stands in no frame, and shows what the application say
   expect((await fetch(`${service.url}/auth/consent.js`)).headers.get('content-type')).toStartWith('text/javascript')
 })
 
-test('400: the page is asked for with two values of one parameter, of which it could show one and act on the other', async () => {
+test('400: the page is requested with two values of one parameter, of which it could show one and act on the other', async () => {
   const ask = async (query: string): Promise<number> => (await fetch(`${service.url}/auth?code_challenge=${CHALLENGE}&${query}`)).status
   expect(await ask('callback_url=https://app.example.com/&limit=1')).toBe(200)
   for (const query of [
@@ -332,7 +332,7 @@ test('400: the page is asked for with two values of one parameter, of which it c
     expect([query, await ask(query)]).toEqual([query, 400])
 })
 
-test('the operator names the hosts that may be called back, and may do without a challenge', async () => {
+test('the operator lists the hosts that may be called back, and can allow requests without a challenge', async () => {
   const own = await services.start({
     config: 'oauth: { enabled: true, allowed_callback_hosts: [app.example.com], allow_without_pkce: true }',
   })
@@ -343,7 +343,7 @@ test('the operator names the hosts that may be called back, and may do without a
   expect((await call(own, 'POST', '/auth/keys', { key: null, body: { code: codeOf(made) } })).status).toBe(200)
 })
 
-test('404 for all of it until the operator switches it on', async () => {
+test('all of it is 404 until the operator enables it', async () => {
   const own = await services.start()
   expect((await fetch(`${own.url}/auth?code_challenge=${CHALLENGE}`)).status).toBe(404)
   for (const path of ['/auth/keys', '/auth/keys/code']) expect((await call(own, 'POST', path, { body: S256 })).status).toBe(404)

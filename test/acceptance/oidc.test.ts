@@ -49,7 +49,7 @@ const refused = async (): Promise<number> => {
   return (await finish(begun, provider.authorize(begun.url))).status
 }
 
-test('the browser is sent away with a challenge, a state and a nonce, and keeps them where no script reads them', async () => {
+test('the browser is redirected with a challenge, a state and a nonce, and stores them out of reach of scripts', async () => {
   const response = await fetch(`${service.url}/auth/oidc/start`, { redirect: 'manual' })
   expect(response.headers.get('set-cookie')).toMatch(/^pb_oidc_[0-9a-f]{16}=.+; Path=\/; HttpOnly; SameSite=Lax; Max-Age=600$/)
   const asked = new URL(response.headers.get('location') ?? '').searchParams
@@ -62,7 +62,7 @@ test('the browser is sent away with a challenge, a state and a nonce, and keeps 
   for (const name of ['state', 'nonce', 'code_challenge']) expect((asked.get(name) ?? '').length).toBeGreaterThan(30)
 })
 
-test('anybody can read that people sign in so, and where they begin; where the service names no provider, that there is none', async () => {
+test('anybody can read that people sign in this way and where it begins, or that the service names no provider', async () => {
   const methods = async (where: StartedService): Promise<unknown> => (await call(where, 'GET', '/sessions/methods', { key: null })).json
   expect(await methods(service)).toEqual({
     data: { link: true, key: true, oidc: { issuer: provider.issuer, url: `${service.url}/auth/oidc/start` } },
@@ -70,7 +70,7 @@ test('anybody can read that people sign in so, and where they begin; where the s
   expect(await methods(await services.start())).toEqual({ data: { link: true, key: true, oidc: null } })
 })
 
-test('who comes back is signed in under the provider’s own name, with the role of the claim', async () => {
+test('a person who comes back is signed in under the provider’s name, with the role of the claim', async () => {
   const person = async () => (await (await signIn()).ask('GET', '/sessions/current')).json as { data: object }
   expect((await person()).data).toMatchObject({ user_id: 'ada-at-work', role: 'member' })
   provider.claims = { groups: ['staff', 'admin'] }
@@ -79,7 +79,7 @@ test('who comes back is signed in under the provider’s own name, with the role
   expect((await person()).data).toMatchObject({ user_id: 'bo', role: 'admin' })
 })
 
-test('another role at the provider ends the sessions of before', async () => {
+test('another role at the provider ends the earlier sessions', async () => {
   provider.claims = { sub: 'cy', groups: ['admin'] }
   const admin = await signIn()
   provider.claims = { sub: 'cy', groups: [] }
@@ -87,7 +87,7 @@ test('another role at the provider ends the sessions of before', async () => {
   expect((await admin.ask('GET', '/sessions/current')).status).toBe(401)
 })
 
-test('a provider that has changed its key is believed with the new one', async () => {
+test('after a provider changed its signing key, the new one is accepted', async () => {
   await signIn()
   provider.rotateKey()
   await signIn()
@@ -111,7 +111,7 @@ describe('401:', () => {
     expect(await refused()).toBe(401)
   })
 
-  test('another state, no cookie, a cookie that was changed, or that of another sign-in', async () => {
+  test('another state, no cookie, a changed cookie, or that of another sign-in', async () => {
     const begun = await begin()
     const callback = provider.authorize(begun.url)
     const otherState = new URLSearchParams({ code: callback.get('code') ?? '', state: 'x'.repeat(43) })
@@ -152,7 +152,7 @@ describe('a failure', () => {
     return { status: response.status, headers: response.headers, text: await response.text() }
   }
 
-  test('is a page for a person, which says why and leads back to the sign-in page', async () => {
+  test('is shown on a page for people, which says why and leads back to the sign-in page', async () => {
     provider.claims = { email: 'eve@evil.example' }
     const { status, headers, text } = await shown(provider.authorize)
     expect([status, headers.get('content-type')]).toEqual([403, 'text/html; charset=utf-8'])
@@ -162,7 +162,7 @@ describe('a failure', () => {
     expect(text).toContain(headers.get('x-request-id') ?? 'no id')
   })
 
-  test('that the provider gives a reason for has that reason, as text', async () => {
+  test('for which the provider gives a reason shows that reason as text', async () => {
     const { text } = await shown((url) => {
       const state = new URL(url).searchParams.get('state') ?? ''
       return new URLSearchParams({ error: 'access_denied', error_description: 'Ask <b>IT</b> for access.', state })
@@ -172,7 +172,7 @@ describe('a failure', () => {
     expect(strange.text).not.toContain('555')
   })
 
-  test('has its cause in the log of the service, beside the id of the request', async () => {
+  test('is logged with its cause and the id of the request', async () => {
     provider.claims = { aud: 'somebody-else' }
     const { headers } = await shown(provider.authorize)
     const id = headers.get('x-request-id') ?? 'no id'
@@ -186,7 +186,7 @@ describe('a failure', () => {
   })
 })
 
-test('an address that is confirmed in a text counts as confirmed, and no address as none', async () => {
+test('an address confirmed by a text counts as confirmed, and a null address as absent', async () => {
   provider.claims = { email_verified: 'true' }
   await signIn()
   for (const claims of [{ email_verified: 'false' }, { email: null }]) {
@@ -195,17 +195,17 @@ test('an address that is confirmed in a text counts as confirmed, and no address
   }
 })
 
-test('403: under a name that is not the service’s', async () => {
+test('403: under a host name that is not the service’s', async () => {
   const response = await fetch(`${service.url}/auth/oidc/start`, { redirect: 'manual', headers: { host: 'evil.example' } })
   expect(response.status).toBe(403)
 })
 
-test('a private address is asked only where the file trusts it', async () => {
+test('a private address is contacted only if the file trusts it', async () => {
   const own = await services.start({ config: configOf('', '') })
   expect((await fetch(`${own.url}/auth/oidc/start`, { redirect: 'manual' })).status).toBe(401)
 })
 
-test('without a role claim the roles are given here, and nobody is kept out by domain', async () => {
+test('without a role claim, roles are assigned in the service, and no domain is excluded', async () => {
   const own = await services.start({ config: configOf() })
   provider.claims = { email: 'eve@evil.example', groups: ['admin'] }
   expect(((await (await signIn(own)).ask('GET', '/sessions/current')).json as { data: object }).data).toMatchObject({ role: 'member' })
@@ -213,7 +213,7 @@ test('without a role claim the roles are given here, and nobody is kept out by d
   expect(((await (await signIn(own)).ask('GET', '/sessions/current')).json as { data: object }).data).toMatchObject({ role: 'admin' })
 })
 
-test('404 where the file names no provider', async () => {
+test('404 if the file names no provider', async () => {
   const own = await services.start()
   expect((await fetch(`${own.url}/auth/oidc/start`)).status).toBe(404)
 })

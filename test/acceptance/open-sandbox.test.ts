@@ -36,7 +36,7 @@ const ask = (script: readonly Json[], more: Json = {}, at = service, key = at.in
   )
 const itemOf = ({ json }: Answer): Item => (json as { output: readonly Item[] }).output.find(({ type }) => type === 'service:shell') as Item
 
-test('each command runs in a sandbox without a network, as nobody, which is gone after the request', async () => {
+test('each command runs in a sandbox without a network, as an unprivileged user, which is gone after the request', async () => {
   const answer = await ask([run(['echo one', 'nothing', 'write a x']), DONE])
   expect(itemOf(answer)).toMatchObject({
     status: 'completed',
@@ -62,7 +62,7 @@ test('each command runs in a sandbox without a network, as nobody, which is gone
   expect(usage.cost_details.server_tool_cost).toBeGreaterThan(0)
 })
 
-test('the key goes to the server alone, and into no sandbox, no answer and no log', async () => {
+test('the key is sent only to the server, and appears in no sandbox, answer or log', async () => {
   const own = await services.start({ config: config() })
   const answer = await ask([run(['echo one']), DONE], {}, own)
   expect(server.inside.length).toBeGreaterThan(0)
@@ -71,7 +71,7 @@ test('the key goes to the server alone, and into no sandbox, no answer and no lo
   expect(own.stdout() + own.stderr()).not.toContain(KEY)
 })
 
-test('requests of one session share a sandbox, which is kept as long as it is used; another workspace has its own', async () => {
+test('requests of one session share a sandbox, which is kept while it is used; another workspace has its own', async () => {
   const session = { session_id: 'shared' }
   const first = itemOf(await ask([run(['write a kept']), DONE], session))
   const before = server.made.length
@@ -87,7 +87,7 @@ test('requests of one session share a sandbox, which is kept as long as it is us
   expect(foreign.text).toContain('There is no container of this id.')
 })
 
-test('another gateway finds the sandbox of a session by its name, and one that has ended is made anew', async () => {
+test('another gateway finds the sandbox of a session by its name, and an ended one is created again', async () => {
   const session = { session_id: 'found again' }
   const first = itemOf(await ask([run(['write a kept']), DONE], session))
   const before = server.made.length
@@ -99,7 +99,7 @@ test('another gateway finds the sandbox of a session by its name, and one that h
   expect([later.output[0]?.stderr, later.container_id, server.made.length]).toEqual(['No such file\n', first.container_id, before + 1])
 })
 
-test('each output is cut at its bound, between two characters, however long its lines are', async () => {
+test('each output is cut at its limit, between two characters, however long its lines are', async () => {
   expect(itemOf(await ask([run(['flood'], { max_output_length: 11 }), DONE])).output[0]).toMatchObject({
     stdout: 'ééééé',
     stderr: 'oops\n',
@@ -108,13 +108,13 @@ test('each output is cut at its bound, between two characters, however long its 
   expect([Buffer.byteLength(most), most.replaceAll('é', '')]).toEqual([65_536, ''])
 })
 
-test('a command that is over its time is told as that, and those behind it do not run', async () => {
+test('a command that exceeds its time is reported as such, and those after it do not run', async () => {
   const answer = await ask([run(['hang', 'echo after'], { timeout_ms: 300 }), DONE], { session_id: 'slow' })
   expect(itemOf(answer).output).toMatchObject([{ stdout: 'begun\n', outcome: { type: 'timeout' } }, { outcome: { type: 'timeout' } }])
   expect(answer.text).toContain(DONE.text)
 })
 
-test('a client that leaves has its command interrupted, and the sandbox of its session stays', async () => {
+test('if a client leaves, its command is interrupted and the sandbox of its session stays', async () => {
   const controller = new AbortController()
   const before = server.commands.length
   const body = {
@@ -137,8 +137,8 @@ test('a client that leaves has its command interrupted, and the sandbox of its s
   await until(() => server.interrupted.includes(id), 'the command is ended')
 })
 
-describe('a server that refuses is a failed call, and the answer comes', () => {
-  test('its words are told', async () => {
+describe('a server that refuses is a failed call, and the answer is completed', () => {
+  test('its own words are reported', async () => {
     server.refusal = { status: 400, message: 'networkPolicy needs egress.image' }
     try {
       const answer = await ask([run(['echo one']), DONE])
@@ -159,7 +159,7 @@ describe('a server that refuses is a failed call, and the answer comes', () => {
   })
 })
 
-test('a wrong key is a failed call that does not tell it', async () => {
+test('a wrong key is a failed call that does not reveal it', async () => {
   const own = await services.start({ config: config('wrong-key') })
   const answer = await ask([run(['echo one']), DONE], {}, own)
   expect(itemOf(answer)).toMatchObject({ status: 'failed', error: expect.stringContaining('401') })

@@ -40,7 +40,7 @@ describe('chat completions', () => {
     expect(response.headers.get('x-generation-id')).toBe(data.id)
   })
 
-  test('create: a stream, each chunk of the same answer', async () => {
+  test('create: each chunk of a stream belongs to the same answer', async () => {
     const { data: stream, response } = await client.chat.completions
       .create({ model: 'sandbox/echo', messages, stream: true })
       .withResponse()
@@ -82,7 +82,7 @@ describe('chat completions', () => {
     expect(JSON.parse(call?.type === 'function' ? call.function.arguments : '')).toEqual({ city: expect.any(String) })
   })
 
-  test('create: JSON after a schema', async () => {
+  test('create: JSON follows a schema', async () => {
     const schema = {
       type: 'object',
       properties: { n: { type: 'integer' }, s: { enum: ['a'] } },
@@ -102,20 +102,20 @@ describe('chat completions', () => {
     expect(answer.choices[0]).toMatchObject({ finish_reason: 'content_filter', message: { refusal: expect.stringMatching(/./) } })
   })
 
-  test('create: nothing but reasoning is an answer of length', async () => {
+  test('create: an answer of reasoning alone ends with length', async () => {
     const answer = await client.chat.completions.create({ model: 'sandbox/empty', messages, max_completion_tokens: 50 })
     expect(answer.choices[0]?.finish_reason).toBe('length')
     expect(answer.choices[0]?.message.content ?? '').toBe('')
     expect(answer.usage).toMatchObject({ completion_tokens: 50, completion_tokens_details: { reasoning_tokens: 50 } })
   })
 
-  test('create: a limit on tokens cuts the answer', async () => {
+  test('create: a token limit cuts the answer off', async () => {
     const answer = await client.chat.completions.create({ model: 'sandbox/lorem', messages, max_completion_tokens: 3 })
     expect(answer.choices[0]).toMatchObject({ finish_reason: 'length' })
     expect(answer.usage?.completion_tokens).toBe(3)
   })
 
-  test('APIError: an error in mid-stream, raw and with the helper, after what was said', async () => {
+  test('APIError: an error in mid-stream is thrown after the content that came before, raw and with the helper', async () => {
     const stream = await client.chat.completions.create({ model: 'sandbox/midstream/provider_overloaded', messages, stream: true })
     let content = ''
     const thrown = await thrownBy(async () => {
@@ -128,7 +128,7 @@ describe('chat completions', () => {
     expect(await thrownBy(() => helped.finalChatCompletion())).toBeInstanceOf(OpenAI.OpenAIError)
   })
 
-  test('cut: never a normal end, raw or with the helper', async () => {
+  test('a cut stream never looks like a normal end, raw or with the helper', async () => {
     const stream = await client.chat.completions.create({ model: 'sandbox/cut', messages, stream: true })
     expect(await thrownBy(() => Array.fromAsync(stream))).toBeInstanceOf(Error)
     expect(await thrownBy(() => client.chat.completions.stream({ model: 'sandbox/cut', messages }).finalChatCompletion())).toBeInstanceOf(
@@ -152,7 +152,7 @@ describe('errors', () => {
     expect(thrown).toBeInstanceOf(OpenAI.PermissionDeniedError)
   })
 
-  test('BadRequestError: a parameter out of range, by its name', async () => {
+  test('BadRequestError: a parameter out of range is named', async () => {
     for (const stream of [false, true]) {
       const thrown = await thrownBy(() => client.chat.completions.create({ model: 'sandbox/echo', messages, temperature: 9, stream }))
       expect(thrown).toBeInstanceOf(OpenAI.BadRequestError)
@@ -177,7 +177,7 @@ describe('errors', () => {
     unprocessable: OpenAI.UnprocessableEntityError,
   }
   for (const [type, Class] of Object.entries(failures)) {
-    test(`${Class.name}: ${type} of a provider, where its status was asked for, streaming or not`, async () => {
+    test(`${Class.name}: ${type} of a provider has its real status if the client asked for it, streaming or not`, async () => {
       const asking = clientWith(service.inferenceKey, { 'X-Service-Provider-Failure': 'status' })
       for (const stream of [false, true]) {
         const thrown = await thrownBy(() => asking.chat.completions.create({ model: `sandbox/error/${type}`, messages, stream }))
@@ -187,7 +187,7 @@ describe('errors', () => {
     })
   }
 
-  test('RateLimitError: without a word of the client, whole and streamed', async () => {
+  test('RateLimitError: it is thrown without any setting of the client, whole and streamed', async () => {
     for (const stream of [false, true]) {
       const thrown = await thrownBy(() => client.chat.completions.create({ model: 'sandbox/error/rate_limit_exceeded', messages, stream }))
       expect(thrown).toBeInstanceOf(OpenAI.RateLimitError)
@@ -217,7 +217,7 @@ describe('responses', () => {
     expect(response.headers.get('x-generation-id')).toMatch(/./)
   })
 
-  test('create: a stream from created to completed, numbered without a gap', async () => {
+  test('create: a stream goes from created to completed, numbered without a gap', async () => {
     const events = await Array.fromAsync(await client.responses.create({ model: 'sandbox/echo', input: 'Hello there!', stream: true }))
     expect(events[0]?.type).toBe('response.created')
     expect(events.at(-1)?.type).toBe('response.completed')
@@ -259,7 +259,7 @@ describe('responses', () => {
     expect(events).not.toContain('response.completed')
   })
 
-  test('cut: never a normal end', async () => {
+  test('a cut stream never looks like a normal end', async () => {
     const events: string[] = []
     const stream = await client.responses.create({ model: 'sandbox/cut', input: 'Hi', stream: true })
     await thrownBy(async () => {
@@ -271,7 +271,7 @@ describe('responses', () => {
     expect(whole.status).toBe('failed')
   })
 
-  test('incomplete: an error of length is an answer cut short', async () => {
+  test('incomplete: a length error is a truncated answer', async () => {
     const whole = await client.responses.create({ model: 'sandbox/error/max_tokens_exceeded', input: 'Hi' })
     expect(whole).toMatchObject({ status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' }, error: null })
     const final = await client.responses.stream({ model: 'sandbox/midstream/max_tokens_exceeded', input: 'Hi' }).finalResponse()
@@ -279,14 +279,14 @@ describe('responses', () => {
     expect(final.output_text).not.toBe('')
   })
 
-  test('failed: a failure in the body is a whole response, with its type', async () => {
+  test('failed: a failure in the body is a whole response with its type', async () => {
     const whole = await clientWith(service.inferenceKey, BODY).responses.create({ model: 'sandbox/error/rate_limit_exceeded', input: 'Hi' })
     expect(whole).toMatchObject({ status: 'failed', error: { code: 'rate_limit_exceeded' }, error_type: 'rate_limit_exceeded' })
   })
 })
 
 describe('models', () => {
-  test('list, each model with all that OpenAI says of one', async () => {
+  test('list: each model has all members that OpenAI returns', async () => {
     const page = await client.models.list()
     expect(page).toMatchObject({ object: 'list' })
     for (const one of page.data) {
@@ -301,7 +301,7 @@ describe('models', () => {
     })
   }
 
-  test('retrieve: a preset, as it is in the list', async () => {
+  test('retrieve: a preset is the same as in the list', async () => {
     const body = JSON.stringify({ model: 'sandbox/echo', messages })
     const headers = { authorization: `Bearer ${service.managementKey}`, 'content-type': 'application/json' }
     const saved = await fetch(`${service.api}/presets/retrieved/chat/completions`, { method: 'POST', headers, body })

@@ -106,7 +106,7 @@ describe('presets', () => {
     for await (const page of await manager.presets.list()) expect(page.result.data.length).toBeGreaterThan(0)
   })
 
-  test('BadRequestResponseError: a slug that cannot be one', async () => {
+  test('BadRequestResponseError: a slug that is invalid', async () => {
     const refused = await thrownBy(manager.presets.get({ slug: 'a b' }))
     expect(refused).toBeInstanceOf(BadRequestResponseError)
     expect(refused).toMatchObject({ statusCode: 400, error: { code: 400, message: 'Invalid request parameters' } })
@@ -177,7 +177,7 @@ describe('keys', () => {
     expect(await thrownBy(caller.apiKeys.create({ requestBody: { name: 'x' } }))).toBeInstanceOf(ForbiddenResponseError)
   })
 
-  test('BadRequestResponseError: a limit that is none', async () => {
+  test('BadRequestResponseError: a limit that is invalid', async () => {
     expect(await thrownBy(manager.apiKeys.create({ requestBody: { name: 'x', limit: -1 } }))).toBeInstanceOf(BadRequestResponseError)
   })
 })

@@ -142,7 +142,7 @@ describe('the operator reads, changes and deletes what belongs to a tenant by it
     }
   })
 
-  test('presets, which have a name in each workspace, by `workspace_id`', async () => {
+  test('presets, whose names are unique only within a workspace, by `workspace_id`', async () => {
     const inTenant = `?workspace_id=${tenant.id}`
     const saved = await call(service, 'POST', `/presets/shared/chat/completions${inTenant}`, { body: { model: 'sandbox/echo' } })
     expect([saved.status, saved.preset.workspace_id]).toEqual([200, tenant.id])
@@ -162,13 +162,13 @@ describe('the operator reads, changes and deletes what belongs to a tenant by it
     expect((await call(service, 'GET', `/presets${inTenant}`)).presets).toMatchObject([{ slug: 'shared' }])
   })
 
-  test('an inference key of the default workspace is no operator', async () => {
+  test('an inference key of the default workspace has no operator rights', async () => {
     const { headers } = await infer(service, echo, { key: tenant.inference })
     const path = `/generation?id=${headers.get('x-generation-id')}`
     expect((await call(service, 'GET', path, { key: service.inferenceKey })).status).toBe(404)
   })
 
-  test("a tenant's leaked key is dead at once when the operator deletes it by its hash, and its list is the tenant's own", async () => {
+  test("a tenant's leaked key stops working at once when the operator deletes it by its hash, and its list is the tenant's own", async () => {
     const leaked = (await made('/keys', { name: 'leaked' }, tenant.management)).json as { key: string; data: { hash: string } }
     expect((await infer(service, echo, { key: leaked.key })).status).toBe(200)
     expect((await call(service, 'DELETE', `/keys/${leaked.data.hash}`)).json).toEqual({ deleted: true })
@@ -177,7 +177,7 @@ describe('the operator reads, changes and deletes what belongs to a tenant by it
     expect(new Set(log.map(({ workspace_id }) => workspace_id))).toEqual(new Set([tenant.id]))
   })
 
-  test('in the shell: keys are made in a workspace, listed of all or of one, and revoked by their hash', async () => {
+  test('in the shell, keys can be created in a workspace, listed for all or one, and revoked by their hash', async () => {
     const run = async (...args: readonly string[]): Promise<string> => {
       const { code, stdout } = await services.run(['keys', ...args, '--data-dir', service.dataDir])
       expect(code).toBe(0)
@@ -224,7 +224,7 @@ describe('workspace_id in the query', () => {
   const ask = async ({ method, path }: Operation, workspace: string, key: string): Promise<Answer> =>
     call(service, method, `${path}?workspace_id=${workspace}`, { key, ...(method === 'GET' || method === 'DELETE' ? {} : { body: {} }) })
 
-  test('is looked up before anything else on every route that declares it: 404 for a workspace that the key does not reach', async () => {
+  test('is checked before anything else on every route that declares it: 404 for a workspace that the key does not reach', async () => {
     const declaring = (await operations()).filter(({ declares }) => declares)
     expect(declaring.length).toBeGreaterThan(30)
     for (const operation of declaring) {
@@ -241,7 +241,7 @@ describe('workspace_id in the query', () => {
     }
   })
 
-  test('400 on every other route, whoever asks: nothing acts elsewhere than it was told to', async () => {
+  test('is a 400 on every other route for any caller, so that no operation acts elsewhere than requested', async () => {
     // Operations that only people may use refuse keys before they read the query.
     const others = (await operations()).filter(({ declares, forPeople }) => !declares && !forPeople)
     expect(others.length).toBeGreaterThan(15)
@@ -254,7 +254,7 @@ describe('workspace_id in the query', () => {
     }
   })
 
-  test('400 where a body names another workspace than the query, or the query two', async () => {
+  test('is a 400 if a body names another workspace than the query, or the query two', async () => {
     const body = { name: 'x', workspace_id: tenant.id }
     expect((await call(service, 'POST', `/keys?workspace_id=${stranger.id}`, { body })).status).toBe(400)
     expect((await call(service, 'GET', `/keys?workspace_id=${stranger.id}&workspace_id=${tenant.id}`)).status).toBe(400)

@@ -29,7 +29,7 @@ const tracesOf = (receiver: TraceReceiver): ReadonlySet<string> => new Set(recei
 const isMetrics = ({ text }: Delivered): boolean => text.includes('resourceMetrics')
 
 describe('one address for both', () => {
-  test('traces and metrics go below it, packed, with its headers and the names of the service, and nothing of what was said', async () => {
+  test("traces and metrics are sent below it, compressed, with its headers and the service's names, without prompts or answers", async () => {
     const receiver = await startTraceReceiver()
     await askAndStop({
       OTEL_EXPORTER_OTLP_ENDPOINT: `${receiver.url}/base/`,
@@ -64,7 +64,7 @@ describe('one address for both', () => {
   })
 
   test.each([{ OTEL_EXPORTER_OTLP_TIMEOUT: '100' }, { OTEL_EXPORTER_OTLP_TIMEOUT: '600000', OTEL_EXPORTER_OTLP_TRACES_TIMEOUT: '100' }])(
-    'a collector that does not answer in time is left, and told again: %j',
+    'a collector that does not answer in time is abandoned and retried: %j',
     async (env) => {
       const receiver = await startTraceReceiver()
       let isAway = true
@@ -84,7 +84,7 @@ describe('one address for both', () => {
 })
 
 describe('an address for each', () => {
-  test('each goes to its own as it is written, with the headers of both, and the sampler decides', async () => {
+  test('each is sent to its own address unchanged, with the headers of both, and the sampler decides', async () => {
     const [receiver, other] = [await startTraceReceiver(), await startTraceReceiver()]
     await askAndStop({
       OTEL_EXPORTER_OTLP_ENDPOINT: other.url,
@@ -110,7 +110,7 @@ describe('an address for each', () => {
   })
 })
 
-test('nothing is told where OTEL_SDK_DISABLED is true', async () => {
+test('nothing is exported if OTEL_SDK_DISABLED is true', async () => {
   const receiver = await startTraceReceiver()
   await askAndStop({ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, OTEL_SDK_DISABLED: 'true' })
   expect(receiver.received).toEqual([])
@@ -123,7 +123,7 @@ test.each([
   ['OTEL_EXPORTER_OTLP_METRICS_TIMEOUT', '0'],
   ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector'],
   ['OTEL_EXPORTER_OTLP_PROTOCOL', 'grpc'],
-])('exit 2 with a sentence that names %s=%s', async (name, value) => {
+])('exit 2 with a message that names %s=%s', async (name, value) => {
   const ended = await services.run(['serve', '--port', '0', '--data-dir', services.directory()], { [name]: value })
   expect([ended.code, ended.stderr]).toEqual([2, expect.stringContaining(name)])
 })

@@ -48,7 +48,7 @@ const taken = async (): Promise<readonly (readonly [string, number | undefined])
   return HELD.map((name) => [name, found.get(name)] as const).filter(([, value]) => value !== 0)
 }
 
-test('after bursts of five times what fits it serves as before: no place, hold or byte is left, and each refusal said when to come again', async () => {
+test('after bursts of five times its capacity it serves as before: no place, hold or byte leaks, and each refusal said when to retry', async () => {
   const { json } = await call(service, 'POST', '/keys', { body: { name: 'spender', limit: 1000 } })
   const { key } = json as { key: string }
   for (let burst = 0; burst < 3; burst += 1) {

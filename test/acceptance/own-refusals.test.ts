@@ -37,7 +37,7 @@ const ask = (fields: Readonly<Record<string, unknown>>, setting: string, headers
   infer(service, { model: 'm/other', ...PROMPT, ...fields }, { headers: { 'x-service-provider-failure': setting, ...headers } })
 
 describe.each(SETTINGS)('provider failures as %s', (setting) => {
-  test.each([false, true])('400 for a loss that a strict request will not bear, stream %p: nobody is asked', async (stream) => {
+  test.each([false, true])('400 for a loss that a strict request does not accept, stream %p: no provider is asked', async (stream) => {
     const before = upstream.exchanges.length
     const { status, error, text } = await ask({ seed: 1, strict: true, stream }, setting, { 'x-service-metadata': 'enabled' })
     expect([status, error.code, error.metadata['error_type']]).toEqual([400, 400, 'invalid_request'])
@@ -46,31 +46,31 @@ describe.each(SETTINGS)('provider failures as %s', (setting) => {
     expect(upstream.exchanges.length).toBe(before)
   })
 
-  test('400 for what cannot be had of any provider of the model, in the shape of each interface', async () => {
+  test('400 for what no provider of the model offers, in the format of each interface', async () => {
     const { status, error } = await ask({ n: 2 }, setting)
     expect([status, error.code]).toEqual([400, 400])
   })
 
-  test('the failure of a provider that was asked before it stays a provider’s failure', async () => {
+  test('the failure of a provider that was asked earlier stays a provider’s failure', async () => {
     const answer = await ask({ model: 'm/full', n: 2, provider: { order: ['full', 'speaks-other'] } }, setting)
     expect(answer.status).toBe(setting === 'body' ? 200 : 400)
     expect(answer.error.metadata['previous_errors']).toMatchObject([{ provider_name: 'Full', code: 503 }])
   })
 })
 
-test('a provider of the same model that can honour the wish answers it', async () => {
+test('a provider of the same model that can fulfil the request answers it', async () => {
   const { status, json } = await ask({ model: 'm/both', seed: 1, strict: true, provider: { order: ['speaks-other'] } }, 'body')
   expect([status, (json as { provider?: string }).provider]).toEqual([200, 'Same'])
 })
 
-test('a refusal of our own says nothing of the provider’s health', async () => {
+test('a refusal of our own does not affect the provider’s health', async () => {
   await ask({ seed: 1, strict: true }, 'body')
   const { json } = await call(service, 'GET', '/models/m/other/endpoints', { key: service.inferenceKey })
   const { data } = json as { data: { endpoints: readonly { uptime_last_5m: number | null }[] } }
   expect(data.endpoints.map(({ uptime_last_5m: uptime }) => uptime)).toEqual([null])
 })
 
-test('the header that chooses between the two names one of them in any case; any other word is a 400', async () => {
+test('the header that chooses between the two accepts either name in any case; any other word is a 400', async () => {
   const body = { model: 'm/full', ...PROMPT, provider: { only: ['full'] } }
   const strictly = await services.start({
     config: `errors: { provider_failure: status }\nproviders: { full: { dialects: [openai-chat], base_url: "http://127.0.0.1:${full.port}", api_key: k } }\nmodels: { m/full: { endpoints: [{ provider: full, model: up }] } }\n`,
@@ -80,7 +80,7 @@ test('the header that chooses between the two names one of them in any case; any
   expect([await statusFor('body'), await statusFor('nonsense'), await statusFor('STATUS')]).toEqual([200, 400, 503])
 })
 
-describe('what no provider should have to refuse: 400 that names the field, and nobody is asked', () => {
+describe('what every provider would refuse is a 400 that names the field, and no provider is asked', () => {
   test.each<[string, string, object]>([
     ['/chat/completions', 'messages', { messages: [{ role: 'user', content: '' }] }],
     ['/messages', 'messages', { messages: [{ role: 'user', content: [{ type: 'text', text: '' }] }], system: 'Be brief.', max_tokens: 9 }],
@@ -109,7 +109,7 @@ describe('what no provider should have to refuse: 400 that names the field, and 
   })
 })
 
-test('null is as none where a field must be null', async () => {
+test('null counts as absent if a field must be null', async () => {
   const { status } = await ask({ model: 'm/both', prompt: null, previous_response_id: null }, 'body')
   expect(status).toBe(200)
 })
@@ -140,6 +140,6 @@ test.each(['/v1/responses', '/api/v1/responses'])('426: a WebSocket at %s, so th
   expect(await rawGet(path, [])).toStartWith('HTTP/1.1 405 ')
 })
 
-test('a path that answers GET does so whatever else it could be upgraded to', async () => {
+test('a path that answers GET does so even if the request offers an upgrade', async () => {
   expect(await rawGet('/health/live', WEBSOCKET)).toStartWith('HTTP/1.1 200 ')
 })

@@ -185,7 +185,7 @@ const saidIn = ({ body }: Exchange): readonly unknown[] =>
   body.messages.filter(({ role }) => role === 'assistant').map(({ content }) => content)
 
 describe.each(WAYS)('%s, stream %p', (dialect, stream) => {
-  test('a paused turn goes on with all that Claude said, and so does one that calls a tool of the service beside its own', async () => {
+  test('a paused turn continues with everything that Claude said, even if it also calls a tool of the service', async () => {
     playing(claude, [PAUSED, MIXED, ENDED])
     const asked = asking()
     const answer = await ask({ stream }, { dialect })
@@ -205,7 +205,7 @@ describe.each(WAYS)('%s, stream %p', (dialect, stream) => {
     expect(record['total_cost']).toBeCloseTo((60 * 10 + 15 * 100) / 1e6, 9)
   })
 
-  test('it goes on eight times, and then ends as a turn that was cut', async () => {
+  test('it continues eight times, and then ends as a truncated turn', async () => {
     playing(claude, [PAUSED])
     const asked = asking()
     const answer = await ask({ stream }, { dialect })
@@ -216,7 +216,7 @@ describe.each(WAYS)('%s, stream %p', (dialect, stream) => {
     expect(read.text).toBe('I look. '.repeat(9))
   })
 
-  test('without a tool of the service a pause is the client’s', async () => {
+  test('without a tool of the service, a pause is given to the client', async () => {
     playing(claude, [PAUSED])
     const asked = asking()
     const answer = await ask({ stream, tools: [NATIVE[dialect]] }, { dialect })
@@ -227,7 +227,7 @@ describe.each(WAYS)('%s, stream %p', (dialect, stream) => {
   })
 })
 
-test('sources of a turn that goes on have their places in the text of the whole answer', async () => {
+test('sources of a continued turn have positions in the text of the whole answer', async () => {
   playing(claude, [PAUSED, { content: [found('2'), CITED], stop: 'end_turn' }])
   const { json } = await ask({}, { dialect: 'chat' })
   const { message } =
@@ -244,7 +244,7 @@ test('another provider of the model gets the conversation without what Claude’
   expect(saidIn(other.last)).toEqual([[text('I look. '), text(SMALL), CLOCK]])
 })
 
-test('a stop condition that fires at a pause ends in a last turn, which no call waits for', async () => {
+test('a stop condition that applies at a pause leads to a last turn, with no call left unanswered', async () => {
   playing(claude, [PAUSED, { content: [text('Done.')], stop: 'end_turn' }])
   const answer = await ask({ stop_server_tools_when: [{ type: 'max_tokens_used', max_tokens: 20 }] })
   expect((await reading('messages', false, answer)).stop).toBe('stop')
@@ -253,7 +253,7 @@ test('a stop condition that fires at a pause ends in a last turn, which no call 
   expect(await recordOf(answer)).toMatchObject({ stopped_by: 'max_tokens_used' })
 })
 
-test('a pause that the budget does not bear ends in a last turn without what was found, and nothing is overspent', async () => {
+test('a pause that the budget cannot cover ends in a last turn without the results, and nothing is overspent', async () => {
   const long = { ...found('1'), content: [{ ...(found('1')['content'] as readonly Json[])[0], encrypted_content: 'x'.repeat(30_000) }] }
   playing(claude, [
     { content: [text('I look. '), search('1', 'quokka'), long], stop: 'pause_turn' },

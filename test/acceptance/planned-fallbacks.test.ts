@@ -17,7 +17,7 @@ models:
 `
 const SAID = [{ role: 'user', content: 'Hello!' }]
 
-test('30 requests at once whose first model fails all reach the next one that they name, wave after wave', async () => {
+test('if the first model of 30 simultaneous requests fails, all reach the next one that they name, wave after wave', async () => {
   const service = await services.start({ config: CONFIG })
   upstream.script((exchange) => (exchange.body.model === 'bad' ? exchange.answer(500, '{}') : exchange.answer(200, proseAnswer('Hi.'))))
   for (let wave = 0; wave < 4; wave += 1) {

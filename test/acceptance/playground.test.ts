@@ -17,7 +17,7 @@ const keysOf = async (userId: string): Promise<readonly Record<string, unknown>[
   ((await call(service, 'GET', `/keys?user_id=${userId}&status=all`)).json as { data: Record<string, unknown>[] }).data
 
 describe('a request from the playground', () => {
-  test('is charged to a key that is made on first use, with five dollars a month', async () => {
+  test('is charged to a key that is created on first use, with five dollars a month', async () => {
     const member = await signInAs(service, { user_id: 'ada' })
     const answers = await Promise.all([infer(member), infer(member), infer(member)])
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])
@@ -29,13 +29,13 @@ describe('a request from the playground', () => {
     expect(json).toMatchObject({ data: { id, api_key_hash: keys[0]?.['hash'] } })
   })
 
-  test('speaks all three interfaces, and counts tokens', async () => {
+  test('works on all three interfaces, and counts tokens', async () => {
     const admin = await signInByKey(service)
     expect((await admin.ask('POST', '/responses', { body: { model: 'sandbox/echo', input: 'Hi' } })).status).toBe(200)
     expect((await admin.ask('POST', '/messages', { body: { ...BODY, max_tokens: 9 } })).status).toBe(200)
   })
 
-  test('is refused by the key of the person: 403 where an admin disabled it; a revoked one makes place for another', async () => {
+  test("is refused with the person's key: 403 if an admin disabled it; a revoked one is replaced by another", async () => {
     const member = await signInAs(service, { user_id: 'ben' })
     await infer(member)
     const [key] = await keysOf('ben')
@@ -46,7 +46,7 @@ describe('a request from the playground', () => {
     expect((await keysOf('ben')).map(({ hash }) => hash)).not.toContain(key?.['hash'])
   })
 
-  test('may be an evaluation, also as the first request of a person: the key and the evaluation are entries of the audit log', async () => {
+  test("may start an evaluation, even as a person's first request; the key and the evaluation are entries of the audit log", async () => {
     const admin = await signInAs(service, { user_id: 'iris', role: 'admin' })
     await call(service, 'POST', '/presets/tried/chat/completions', { body: { model: 'sandbox/echo' } })
     const body = { version: 1, items: [{ messages: BODY.messages }], checks: [{ type: 'contains', text: 'Hi' }] }
@@ -60,12 +60,12 @@ describe('a request from the playground', () => {
     ])
   })
 
-  test('of a management key stays 403', async () => {
+  test('with a management key stays 403', async () => {
     expect((await call(service, 'POST', '/chat/completions', { body: BODY })).status).toBe(403)
   })
 })
 
-test('a stream breaks off within a second of the end of its session', async () => {
+test('a stream is cut within a second of the end of its session', async () => {
   const admin = await signInByKey(service)
   const response = await fetch(`${service.api}/chat/completions`, {
     method: 'POST',
@@ -98,7 +98,7 @@ test('a stream breaks off within a second of the end of its session', async () =
   )
 })
 
-test('a member reads own generations only', async () => {
+test('a member can read only own generations', async () => {
   const [ada, eve] = [await signInAs(service, { user_id: 'ada' }), await signInAs(service, { user_id: 'eve' })]
   const id = (await infer(ada)).headers.get('x-generation-id') ?? ''
   expect((await ada.ask('GET', `/generation?id=${id}`)).status).toBe(200)

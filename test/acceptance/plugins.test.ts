@@ -60,13 +60,13 @@ const answerOf = ({ json }: Answer): AnswerWire => json as AnswerWire
 const textOf = (answer: Answer): string => answerOf(answer).choices[0]?.message.content ?? ''
 const stagesOf = (answer: Answer): readonly Stage[] => answerOf(answer).service_metadata.pipeline ?? []
 
-describe('what may be asked for', () => {
+describe('validation', () => {
   test('400: the same plugin twice', async () => {
     const { status, error } = await ask({ plugins: [{ id: 'moderation' }, { id: 'moderation' }] })
     expect([status, error.message]).toEqual([400, 'plugins[1].id: The plugin "moderation" is named twice.'])
   })
 
-  test('an unknown plugin is reported, and refused where the request is strict', async () => {
+  test('an unknown plugin is reported, and refused if the request is strict', async () => {
     upstream.script(say('Fine.'))
     const plugins = [{ id: 'of-tomorrow' }]
     expect(answerOf(await ask({ plugins })).service_metadata.warnings).toMatchObject([{ code: 'unknown_plugin', field: 'plugins[0].id' }])
@@ -81,7 +81,7 @@ describe('what may be asked for', () => {
     [{ id: 'alignment', rules: ['Be kind.'] }, 'plugins.alignment.model'],
     [{ id: 'switchyard-router' }, '"capability"'],
     [{ id: 'switchyard-router', algorithm: 'stage' }, '"stage"'],
-  ])('400 before any provider where a plugin cannot run, naming what is missing: %j', async (plugin, named) => {
+  ])('400 before any provider is asked if a plugin cannot run, naming what is missing: %j', async (plugin, named) => {
     const before = upstream.exchanges.length
     const { status, error } = await ask({ plugins: [plugin] }, {}, bare)
     expect(status).toBe(400)
@@ -97,7 +97,7 @@ describe('response-healing', () => {
   const written = '```json\n{"n": 9007199254740993, "a": [1, 2,]\n```'
   const mended = '{"n": 9007199254740993, "a": [1, 2]}'
 
-  test('a whole answer is mended in place: the provider’s other members stay as they came', async () => {
+  test('a whole answer is repaired in place: the provider’s other members stay unchanged', async () => {
     upstream.script((exchange) => exchange.answer(200, proseAnswer(written, { x_vendor: { n: 1 } })))
     const answer = await ask(json)
     expect(textOf(answer)).toBe(mended)
@@ -108,14 +108,14 @@ describe('response-healing', () => {
   test.each([
     [{ type: 'object', required: ['a'] }, true],
     [{ type: 'object', required: ['b'] }, false],
-  ])('it is told whether the mended answer keeps its schema; nothing is added to it: %j', async (schema, valid) => {
+  ])('the metadata says whether the repaired answer matches its schema; nothing is added to it: %j', async (schema, valid) => {
     upstream.script(say('{"a": 1,}'))
     const answer = await ask({ ...json, response_format: { type: 'json_schema', json_schema: { name: 'x', schema } } })
     expect(textOf(answer)).toBe('{"a": 1}')
     expect(stagesOf(answer)).toMatchObject([{ data: { healed: true, valid } }])
   })
 
-  test('of several choices each is mended by itself', async () => {
+  test('each of several choices is repaired by itself', async () => {
     const choices = ['I cannot.', '{"a": 2,}'].map((content, index) => ({
       index,
       message: { role: 'assistant', content },
@@ -127,7 +127,7 @@ describe('response-healing', () => {
     expect(answerOf(answer).choices.map(({ message }) => message.content)).toEqual(['I cannot.', '{"a": 2}'])
   })
 
-  test('a translated answer is mended too', async () => {
+  test('a translated answer is repaired too', async () => {
     upstream.script(say(written))
     const { text } = await infer(
       service,
@@ -142,7 +142,7 @@ describe('response-healing', () => {
     ['an answer that was cut', json, { finish: 'length' }],
     ['an answer that is no JSON by order', { ...json, response_format: { type: 'text' } }, {}],
     ['a request without it', { response_format: { type: 'json_object' } }, {}],
-  ])('%s stays as it is', async (_, fields, { finish }: { finish?: string }) => {
+  ])('%s stays unchanged', async (_, fields, { finish }: { finish?: string }) => {
     upstream.script((exchange) =>
       exchange.answer(200, finish === undefined ? proseAnswer(written) : proseAnswer(written).replace('"stop"', `"${finish}"`)),
     )
@@ -152,7 +152,7 @@ describe('response-healing', () => {
     expect(text).not.toContain('response_healing')
   })
 
-  test('a preset brings it', async () => {
+  test('a preset can enable it', async () => {
     upstream.script(say(written))
     await savePreset(service, 'healer', { model: 'fake/large', plugins: [{ id: 'response-healing' }], messages }, 'chat/completions')
     expect(textOf(await infer(service, { model: '@preset/healer', messages, response_format: { type: 'json_object' } }))).toBe(mended)
@@ -166,7 +166,7 @@ describe('context-compression', () => {
   ]
   const sent = () => upstream.last.body.messages
 
-  test('a small model gets what fits, unasked: the middle is left out, and it is told', async () => {
+  test('a small model gets what fits by default: the middle is left out, and the metadata says so', async () => {
     upstream.script(say('Fine.'))
     const answer = await ask({ model: 'fake/small', messages: long })
     expect(answer.status).toBe(200)
@@ -197,7 +197,7 @@ describe('context-compression', () => {
   test.each([
     ['the plugin', { plugins: [{ id: 'context-compression' }] }],
     ['the older word', { transforms: ['middle-out'] }],
-  ])('a large model gets it where it is asked for: %s', async (_, fields) => {
+  ])('a large model gets it if it is requested: %s', async (_, fields) => {
     upstream.script(say('Fine.'))
     const huge = long.map(({ role, content }) => ({ role, content: content.repeat(25) }))
     await ask({ model: 'fake/large', messages: huge })
@@ -207,7 +207,7 @@ describe('context-compression', () => {
     expect(stagesOf(answer)).toHaveLength(1)
   })
 
-  test('a transform that nobody knows is a warning, a 400 under strict, and says nothing of those that are', async () => {
+  test('an unknown transform is a warning, a 400 under strict, and does not affect the known ones', async () => {
     upstream.script(say('Fine.'))
     const body = { model: 'fake/small', messages: long, transforms: ['nonsense'] }
     const answer = await ask(body)
@@ -218,7 +218,7 @@ describe('context-compression', () => {
     expect([strict.status, strict.error.message]).toEqual([400, expect.stringContaining('"nonsense"')])
   })
 
-  test('a budget has to bear what is sent, not what was left out', async () => {
+  test('a budget must cover what is sent, not what was left out', async () => {
     upstream.script(say('Fine.'))
     const { json } = await call(service, 'POST', '/keys', { body: { name: 'poor', limit: 0.02 } })
     const { key } = json as { key: string }
@@ -229,7 +229,7 @@ describe('context-compression', () => {
 })
 
 describe('moderation', () => {
-  test('403 with its facts for what the endpoint flags; else the request goes on', async () => {
+  test('403 with its findings for what the endpoint flags; otherwise the request continues', async () => {
     upstream.script(say('Fine.'))
     moderator.script((exchange) => exchange.answer(200, '{"results":[{"flagged":true,"categories":{"harassment":true}}]}'))
     const { status, error } = await ask({ plugins: [{ id: 'moderation' }] })
@@ -239,7 +239,7 @@ describe('moderation', () => {
     expect((await ask({ plugins: [{ id: 'moderation' }] })).status).toBe(200)
   })
 
-  test('503 without a verdict, also where guardrails would let the request pass', async () => {
+  test('503 without a verdict, even if guardrails would let the request pass', async () => {
     moderator.script((exchange) => exchange.answer(500, '{}'))
     expect((await ask({ plugins: [{ id: 'moderation' }] })).status).toBe(503)
   })
@@ -253,7 +253,7 @@ describe('routers', () => {
   }
   const pareto = (preferences: object) => ({ model: 'openrouter/pareto-code', plugins: [{ id: 'pareto-router', ...preferences }] })
 
-  test('pareto-router: the best where no score is asked for, else the cheapest that has it', async () => {
+  test('pareto-router: the best model if no score is requested, otherwise the cheapest that has it', async () => {
     expect(await asked({ model: 'patchbay/pareto-code' })).toBe('smart')
     expect(await asked(pareto({ min_coding_score: 0.7 }))).toBe('large')
     expect(await asked(pareto({ min_coding_score: 0.4 }))).toBe('small')
@@ -262,7 +262,7 @@ describe('routers', () => {
     expect(await asked({ ...pareto({}), model: 'fake/small' })).toBe('small')
   })
 
-  test('switchyard-router: one of the request’s models by lot, or the first', async () => {
+  test('switchyard-router: one of the request’s models at random, or the first', async () => {
     const models = ['fake/small', 'fake/large', 'fake/smart']
     const drawn = new Set<string>()
     for (let turn = 0; turn < 60 && drawn.size < 3; turn += 1) {
@@ -272,7 +272,7 @@ describe('routers', () => {
     expect(await asked({ model: undefined, models, plugins: [{ id: 'switchyard-router', algorithm: 'passthrough' }] })).toBe('small')
   })
 
-  test('auto-router: pin_model goes on with the model that the assistant’s last message names', async () => {
+  test('auto-router: pin_model continues with the model that the assistant’s last message names', async () => {
     const spoken = (model: string) => [...messages, { role: 'assistant', content: 'Yes?', model }, { role: 'user', content: 'Go on' }]
     for (const [model, name] of [
       ['fake/smart', 'smart'],
@@ -332,7 +332,7 @@ describe('alignment', () => {
     ['/responses', { input: 'Hello' }],
     ['/messages', { messages, max_tokens: 100 }],
   ])(
-    '%s: what breaks a rule is made anew once, then told as allowed; nothing of it is delivered, streamed or whole',
+    '%s: an answer that breaks a rule is made again once, then reported as allowed; none of the first is delivered, streamed or whole',
     async (path, words) => {
       for (const stream of [false, true]) {
         saying(['The SECRET is 42.', 'I keep it.'])
@@ -350,7 +350,7 @@ describe('alignment', () => {
     ['/chat/completions', { messages }],
     ['/responses', { input: 'Hello' }],
     ['/messages', { messages, max_tokens: 100 }],
-  ])('%s: 403 with what was found where the retries are used up, streamed or whole', async (path, words) => {
+  ])('%s: 403 with the findings once the retries are used up, streamed or whole', async (path, words) => {
     for (const stream of [false, true]) {
       saying(['The SECRET is 42.'])
       const { status, text } = await infer(service, { model: 'fake/large', ...words, stream, ...align({ max_retries: 0 }) }, { path })
@@ -378,7 +378,7 @@ describe('alignment', () => {
     expect(sent.filter((text) => text.includes('PROJ-17'))).toEqual([])
   })
 
-  test('audit delivers what was found, with the outcome and the cost of the judge', async () => {
+  test('audit delivers the findings, with the outcome and the cost of the judge', async () => {
     saying(['The SECRET is 42.'])
     const answer = await ask(align({ mode: 'audit' }))
     expect(textOf(answer)).toBe('The SECRET is 42.')
@@ -390,7 +390,7 @@ describe('alignment', () => {
     expect((answer.json as { usage: { cost: number } }).usage.cost).toBeGreaterThan(cost)
   })
 
-  test('of several choices the first is judged and answered, with a warning, and a strict request is refused', async () => {
+  test('only the first of several choices is judged and answered, with a warning, and a strict request is refused', async () => {
     saying(['Fine.'])
     const several = await ask({ ...align(), n: 2 })
     expect([several.status, several.headers.get('x-service-warnings')]).toEqual([200, '1'])
@@ -399,7 +399,7 @@ describe('alignment', () => {
     expect((await ask({ ...align({ mode: 'audit' }), n: 2 })).headers.get('x-service-warnings')).toBeNull()
   })
 
-  test('threshold: a rule is broken from this probability on', async () => {
+  test('threshold: a rule counts as broken from this probability on', async () => {
     saying(['The SECRET is 42.'])
     expect((await ask(align({ threshold: 0.91 }))).status).toBe(200)
     expect((await ask(align({ threshold: 0.9, max_retries: 0 }))).status).toBe(403)
@@ -410,7 +410,7 @@ describe('alignment', () => {
     ['too few numbers', '{"probabilities": [0]}'],
     ['no numbers', '{"probabilities": ["0", "0"]}'],
     ['numbers that are no probabilities', '{"probabilities": [-1, 0]}'],
-  ])('503 where the judge gives no verdict, and audit says so: %s', async (_, verdict) => {
+  ])('503 if the judge gives no verdict, and audit says so: %s', async (_, verdict) => {
     saying(['The SECRET is 42.'], () => verdict)
     const { status, text } = await ask(align())
     expect(status).toBe(503)
@@ -420,7 +420,7 @@ describe('alignment', () => {
     })
   })
 
-  test('the model is told the rules, unless instruct is false; the judge is told the rules and the message alone', async () => {
+  test('the model gets the rules, unless instruct is false; the judge gets only the rules and the message', async () => {
     saying(['Fine.'])
     await ask(align())
     const reported = upstream.exchanges.filter(({ body }) => body.model === 'large').at(-1)?.body.messages
@@ -451,7 +451,7 @@ describe('alignment', () => {
     })
   })
 
-  test('a judge is not judged where the workspace asks for it', async () => {
+  test("the judge's own answer is not judged if the workspace enables the plugin", async () => {
     await call(service, 'PATCH', '/workspaces/default', { body: { plugins: [{ id: 'alignment', rules, locked: true }] } })
     saying(['Fine.'])
     expect((await ask({})).json).toMatchObject({ alignment: { calls: [{ call: 1, ...ALLOWED }] } })
@@ -471,14 +471,14 @@ describe('the plugins of a workspace', () => {
   const settle = (plugins: unknown): Promise<Answer> => call(service, 'PATCH', '/workspaces/default', { body: { plugins } })
   const json = { response_format: { type: 'json_object' } }
 
-  test('work for requests that do not name them, and can be switched off', async () => {
+  test('apply to requests that do not name them, and can be switched off', async () => {
     expect((await settle([{ id: 'response-healing' }])).status).toBe(200)
     upstream.script(say('{"a": 1,}'))
     expect(textOf(await ask(json))).toBe('{"a": 1}')
     expect(textOf(await ask({ ...json, plugins: [{ id: 'response-healing', enabled: false }] }))).toBe('{"a": 1,}')
   })
 
-  test('that are locked stay, with a warning; 400 where the request is strict', async () => {
+  test('that are locked stay, with a warning; 400 if the request is strict', async () => {
     await settle([{ id: 'response-healing', locked: true }])
     upstream.script(say('{"a": 1,}'))
     const off = { ...json, plugins: [{ id: 'response-healing', enabled: false }] }

@@ -109,7 +109,7 @@ describe('what is stored', () => {
     expect(answer.preset.designated_version.config).toEqual({ model: 'sandbox/echo', seed: 7 })
   })
 
-  test('200: what a preset does not keep is ignored, whatever it is', async () => {
+  test('200: fields that a preset does not keep are ignored, whatever their value', async () => {
     const answer = await savePreset(service, 'ignoring', {
       model: 'sandbox/echo',
       input: { not: 'checked' },
@@ -126,7 +126,7 @@ describe('what is stored', () => {
     expect(answer.preset.designated_version.system_prompt).toBeNull()
   })
 
-  test.each(['responses', 'chat/completions', 'messages'])('200: `prompt` is ignored on %s, whatever it is', async (shape) => {
+  test.each(['responses', 'chat/completions', 'messages'])('200: `prompt` is ignored on %s, whatever its value', async (shape) => {
     for (const prompt of [{ id: 'pmpt_1' }, 'Once upon a time', 7]) {
       const answer = await savePreset(service, 'prompting', { model: 'sandbox/echo', max_tokens: 9, prompt }, shape)
       expect(answer.status).toBe(200)
@@ -147,7 +147,7 @@ describe('what is stored', () => {
     expect(answer.preset.designated_version.config).toEqual({ model: 'sandbox/echo' })
   })
 
-  test('200: zero and false are values, not absences', async () => {
+  test('200: zero and false count as values, not as absent', async () => {
     const answer = await savePreset(service, 'zeros', {
       model: 'sandbox/echo',
       temperature: 0,
@@ -162,19 +162,19 @@ describe('what is stored', () => {
     })
   })
 
-  test('200: fields keep the names they came with', async () => {
+  test('200: fields keep their original names', async () => {
     const text = { format: { type: 'json_object' }, verbosity: 'low' }
     const answer = await savePreset(service, 'own-names', { model: 'sandbox/json', max_output_tokens: 64, text })
     expect(answer.preset.designated_version.config).toEqual({ model: 'sandbox/json', max_output_tokens: 64, text })
   })
 
-  test('200: a preset without a model is a preset', async () => {
+  test('200: a preset may have no model', async () => {
     const answer = await savePreset(service, 'no-model', { temperature: 0.5 })
     expect(answer.status).toBe(200)
     expect(answer.preset.designated_version.config).toEqual({ temperature: 0.5 })
   })
 
-  test('200: a tool of an unknown type is kept, and the answer warns of it', async () => {
+  test('200: a tool of an unknown type is kept, and the answer has a warning', async () => {
     const tools = [{ type: 'telepathy_20300101', name: 'guess' }]
     const answer = await savePreset(service, 'unknown-tool', { model: 'sandbox/tools', tools })
     expect(answer.status).toBe(200)
@@ -184,7 +184,7 @@ describe('what is stored', () => {
 })
 
 describe('versions', () => {
-  test('200: a second post makes version 2, which replaces the first whole and is designated', async () => {
+  test('200: a second post makes version 2, which replaces the whole first version and is designated', async () => {
     const first = await savePreset(service, 'twice', { model: 'sandbox/echo', temperature: 0.1, instructions: 'One.' })
     const second = await savePreset(service, 'twice', { model: 'sandbox/lorem', max_tokens: 5, messages: [] }, 'messages')
     expect(second.preset.id).toBe(first.preset.id)
@@ -250,7 +250,7 @@ describe('slugs', () => {
     })
   }
 
-  test('200: case tells two presets apart', async () => {
+  test('200: slugs that differ only in case are two presets', async () => {
     const lower = await savePreset(service, 'case', { model: 'sandbox/echo' })
     const upper = await savePreset(service, 'CASE', { model: 'sandbox/echo' })
     expect(upper.preset.id).not.toBe(lower.preset.id)
@@ -341,7 +341,7 @@ describe('refusals', () => {
     })
   }
 
-  test('200: a previous response of null refers to nothing', async () => {
+  test('200: a previous response of null counts as absent', async () => {
     expect((await savePreset(service, 'no-previous', { model: 'sandbox/echo', previous_response_id: null })).status).toBe(200)
   })
 
@@ -367,7 +367,7 @@ describe('refusals', () => {
     })
   }
 
-  test('401: a key comes before a look at the body', async () => {
+  test('401: the key is checked before the body', async () => {
     expect((await call(service, 'POST', '/presets/refused/responses', { key: null, body: 'not json' })).status).toBe(401)
     expect((await call(service, 'POST', '/presets/refused/responses', { key: service.inferenceKey, body: 'not json' })).status).toBe(403)
   })
@@ -420,7 +420,7 @@ describe('refusals', () => {
     expect(answer.error.code).toBe(413)
   })
 
-  test('413: a body over the limit that does not tell its length', async () => {
+  test('413: a body over the limit that does not announce its length', async () => {
     const body = new ReadableStream<Uint8Array>({
       start(controller) {
         for (let piece = 0; piece < 10; piece += 1) controller.enqueue(new Uint8Array(10_000).fill(32))
@@ -457,7 +457,7 @@ describe('refusals', () => {
     expect(answer.status).toBe(400)
   })
 
-  test('after all these refusals, nothing was written', async () => {
+  test('after all these refusals, nothing is stored', async () => {
     expect((await call(service, 'GET', '/presets/refused')).status).toBe(404)
   })
 })

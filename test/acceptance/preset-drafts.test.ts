@@ -35,7 +35,7 @@ const history = async (slug: string, query = '') =>
   }
 
 describe('a draft', () => {
-  test.each(INTERFACES)('200: a version that nobody is served until it is designated: %s', async (shape) => {
+  test.each(INTERFACES)('200: a version that is not served until it is designated: %s', async (shape) => {
     const slug = `draft-${shape.replace('/', '-')}`
     const body = { model: 'sandbox/echo', max_tokens: 100 }
     await save(slug, body, { shape })
@@ -55,7 +55,7 @@ describe('a draft', () => {
     expect((await versions(slug)).every(({ designated_at }) => designated_at !== null)).toBe(true)
   })
 
-  test('designated_at is null for versions that never were served, and stays for those that were', async () => {
+  test('designated_at is null for versions that were never served, and stays for those that were', async () => {
     for (const query of ['', '?designate=false', '?designate=false', '']) await save('dated', { model: 'sandbox/echo' }, { query })
     await patch('dated', { designated_version: 2 })
     expect((await versions('dated')).map(({ version, designated_at }) => [version, designated_at !== null])).toEqual([
@@ -80,7 +80,7 @@ describe('a draft', () => {
     expect((await save('gone', { model: 'sandbox/echo' })).preset.status).toBe('active')
   })
 
-  test('a repetition with its Idempotency-Key gets the first answer, and the same key for another intention is a 400', async () => {
+  test('a repetition with its Idempotency-Key gets the first answer, and the same key with another `designate` is a 400', async () => {
     await save('once', { model: 'sandbox/echo' })
     const headers = { 'idempotency-key': 'draft-1', 'if-match': '"1"' }
     const [one, two] = [
@@ -122,7 +122,7 @@ describe('X-Preset-Note', () => {
 })
 
 describe('If-Match', () => {
-  test('412 where another version is the newest, served or not, and nothing is written', async () => {
+  test('412 if another version is the newest, served or not, and nothing is stored', async () => {
     await save('matched', { model: 'sandbox/echo' })
     const two = await save('matched', { model: 'sandbox/echo' }, { query: '?designate=false', headers: { 'if-match': '"1"' } })
     expect(two.status).toBe(200)
@@ -133,14 +133,14 @@ describe('If-Match', () => {
     expect((await save('matched', { model: 'sandbox/lorem' }, { headers: { 'if-match': '"2"' } })).status).toBe(200)
   })
 
-  test('"0" stands for a preset that is not there yet', async () => {
+  test('"0" matches a preset that does not exist yet', async () => {
     expect((await save('absent', { model: 'sandbox/echo' }, { headers: { 'if-match': '"1"' } })).status).toBe(412)
     expect((await call(service, 'GET', '/presets/absent')).status).toBe(404)
     expect((await save('absent', { model: 'sandbox/echo' }, { headers: { 'if-match': '"0"' } })).status).toBe(200)
     expect((await save('absent', { model: 'sandbox/echo' }, { headers: { 'if-match': '"0"' } })).status).toBe(412)
   })
 
-  test('of many writers with one base exactly one is let through', async () => {
+  test('exactly one of many writers with the same base succeeds', async () => {
     await save('raced', { model: 'sandbox/echo' })
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => save('raced', { model: 'sandbox/echo' }, { headers: { 'if-match': '"1"' } })),
@@ -167,7 +167,7 @@ describe('If-Match', () => {
     expect((await call(service, 'PATCH', '/presets/not-there', { body, headers: { 'if-match': '"0"' } })).status).toBe(404)
   })
 
-  test('If-None-Match: * stands for a preset that is not there yet, too', async () => {
+  test('If-None-Match: * matches a preset that does not exist yet, too', async () => {
     const absent = { 'if-none-match': '*' }
     expect((await save('unmatched', { model: 'sandbox/echo' }, { headers: absent })).status).toBe(200)
     expect((await save('unmatched', { model: 'sandbox/lorem' }, { headers: absent })).status).toBe(412)
@@ -210,7 +210,7 @@ describe('lists', () => {
 })
 
 describe('history', () => {
-  test('tells each move of the served version and of labels, newest first, a page at a time', async () => {
+  test('returns each move of the served version and of labels, newest first, a page at a time', async () => {
     for (let saved = 0; saved < 3; saved += 1) await save('told', { model: 'sandbox/echo' })
     await patch('told', { labels: { production: 1 } })
     await patch('told', { labels: { production: 2, staging: 3 }, designated_version: 1 })
@@ -239,7 +239,7 @@ describe('history', () => {
 })
 
 describe('protected labels', () => {
-  test('400 for a move without confirm: true, of those labels only; the audit log tells from and to', async () => {
+  test('400 for a move of one of these labels without confirm: true; the audit log has from and to', async () => {
     const lone = await services.start()
     for (let saved = 0; saved < 2; saved += 1) await call(lone, 'POST', '/presets/bot/responses', { body: { model: 'sandbox/echo' } })
     const move = (body: object) => call(lone, 'PATCH', '/presets/bot', { body })

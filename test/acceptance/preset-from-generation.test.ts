@@ -33,7 +33,7 @@ const answered = async (body: object): Promise<string> => (await infer(service, 
 const from = (slug: string, generation_id: string, query = ''): Promise<Answer> =>
   call(service, 'POST', `/presets/${slug}/from-generation${query}`, { body: { generation_id } })
 
-test('without contents it has the settings, and says that the texts are missing', async () => {
+test('without contents, the preset has the settings, and the answer says that the texts are missing', async () => {
   const saved = await from('settings', await answered(BODY))
   expect(saved.status).toBe(200)
   expect(saved.preset.designated_version).toMatchObject({
@@ -44,7 +44,7 @@ test('without contents it has the settings, and says that the texts are missing'
   expect((saved.json as { warnings: string[] }).warnings[0]).toContain('texts are missing')
 })
 
-test('with contents it is as if the body had been saved, the reading is audited, and it may be a draft', async () => {
+test('with contents, the preset equals one saved from the body, the reading is audited, and it may be a draft', async () => {
   await call(service, 'PATCH', '/workspaces/default', { body: { is_observability_io_logging_enabled: true } })
   const tools = [
     { type: 'function', function: { name: 'find', description: 'Finds what the user has asked for.', parameters: { type: 'object' } } },
@@ -72,14 +72,14 @@ test('a warning names the places of the credentials that are not stored with the
   expect((saved.json as { warnings: string[] }).warnings).toContainEqual(expect.stringContaining('tools[0].authorization'))
 })
 
-test('a request that used a preset gives its merged settings, and no name of that preset as the model', async () => {
+test('a request that used a preset gives its merged settings, and not the name of that preset as the model', async () => {
   const id = await answered({ model: '@preset/whole', temperature: 0.5, messages: [{ role: 'user', content: 'Hi' }] })
   const saved = await from('again', id)
   expect(saved.preset.designated_version.config).toMatchObject({ model: 'sandbox/echo', temperature: 0.5 })
   expect((saved.json as { warnings: string[] }).warnings[0]).toContain('whole')
 })
 
-test('404 for a request that is not there, 403 for an inference key', async () => {
+test('404 for a request that does not exist, 403 for an inference key', async () => {
   expect((await from('none', 'gen-none')).status).toBe(404)
   expect(
     (await call(service, 'POST', '/presets/x/from-generation', { key: service.inferenceKey, body: { generation_id: 'x' } })).status,

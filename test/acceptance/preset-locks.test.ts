@@ -136,7 +136,7 @@ describe.each(Object.keys(WALKS))('%s', (name) => {
     return infer(service, body, { path, headers: { 'X-Service-Dry-Run': 'enabled' } })
   }
 
-  test('is not heeded, and a warning names it', async () => {
+  test('is ignored, and a warning names it', async () => {
     expect((await save({})).status).toBe(200)
     const { status, json } = await dryRun()
     expect({ status, json }).toMatchObject({
@@ -148,14 +148,14 @@ describe.each(Object.keys(WALKS))('%s', (name) => {
     )
   })
 
-  test('is refused where the preset refuses such requests', async () => {
+  test('is refused if the preset refuses such requests', async () => {
     expect((await save({ on_locked: 'reject' })).status).toBe(200)
     const { status, text } = await dryRun()
     expect({ status, text }).toEqual({ status: 400, text: expect.stringContaining(`${field}: The preset locks`) })
   })
 })
 
-describe('what the preset says itself is no conflict', () => {
+describe('repeating what the preset says is no conflict', () => {
   test.each<[string, object, object, string]>([
     ['an ending', { model: 'm/one:extended', locked: ['provider'] }, {}, 'up-dear'],
     ['the same ending', { model: 'm/one:extended', locked: ['provider'] }, { model: 'm/one:extended@preset/own' }, 'up-dear'],
@@ -193,7 +193,7 @@ test.each([
   expect(JSON.stringify(json)).not.toContain(sent.type === 'none' ? 'disable_parallel' : 'locked_field')
 })
 
-test('finds of a search that the preset offers stay', async () => {
+test('results of a search that the preset offers are kept', async () => {
   const tools = [{ type: 'tool_search', execution: 'client', description: 'Finds tools.', parameters: { type: 'object' } }]
   await savePreset(service, 'searching', { model: 'm/one', provider: { only: ['fake'] }, tools, locked: ['tools'], on_locked: 'reject' })
   const found = { type: 'tool_search_output', call_id: 'c1', execution: 'client', status: 'completed', tools: [weather] }
@@ -211,7 +211,7 @@ test('a strict preset stays strict, whatever the request says', async () => {
   }
 })
 
-test('a preset is no fallback of a request, nor of a preset', async () => {
+test('a preset cannot be a fallback of a request or of a preset', async () => {
   await savePreset(service, 'plain', { model: 'm/one', messages: [] }, 'chat/completions')
   const refusals = [
     await infer(service, { model: 'm/one', models: ['m/claude', '@preset/plain'], messages: [user] }),
@@ -226,7 +226,7 @@ test('a preset is no fallback of a request, nor of a preset', async () => {
   expect({ status, text }).toEqual({ status: 400, text: expect.stringContaining('fallbacks[0].model: A preset cannot be a fallback') })
 })
 
-test('a refusal of :online blames the preset only where the preset has it', async () => {
+test('a refusal of :online blames the preset only if the preset contains it', async () => {
   await savePreset(service, 'offline', { model: 'm/one', messages: [] }, 'chat/completions')
   await savePreset(service, 'online', { model: 'm/one:online', messages: [] }, 'chat/completions')
   const own = await infer(service, { model: 'm/one:online@preset/offline', messages: [user] })

@@ -38,7 +38,7 @@ describe('lists', () => {
     expect(first).toHaveProperty('designated_version_id')
   })
 
-  test('200: with include=usage, what each was used for in the last 24 hours; anything else to include is 400', async () => {
+  test('200: with include=usage, how much each was used in the last 24 hours; any other include is 400', async () => {
     const lone = await services.start()
     for (const slug of ['used', 'unused']) await savePreset(lone, slug, { model: 'sandbox/echo' })
     for (const text of ['Hi', 'Ho']) await infer(lone, { model: '@preset/used', messages: [{ role: 'user', content: text }] })
@@ -51,7 +51,7 @@ describe('lists', () => {
     expect((await call(lone, 'GET', '/presets?include=everything')).status).toBe(400)
   })
 
-  test('200: with include=summary, what each serves and who changed it last; a member is not told who', async () => {
+  test('200: with include=summary, what each serves and who changed it last; a member is not shown who', async () => {
     const lone = await services.start()
     for (const model of ['sandbox/echo', 'sandbox/lorem']) await savePreset(lone, 'moved', { model })
     await call(lone, 'PATCH', '/presets/moved', { body: { designated_version: 1 } })
@@ -124,7 +124,7 @@ describe('PATCH', () => {
     expect(await get('named')).toEqual(answer.preset)
   })
 
-  test('200: a description, and none again', async () => {
+  test('200: a description can be set and removed', async () => {
     await savePreset(service, 'described', { model: 'sandbox/echo' })
     expect((await patch('described', { description: 'For everyone.' })).preset.description).toBe('For everyone.')
     expect((await patch('described', { name: 'x' })).preset.description).toBe('For everyone.')
@@ -228,7 +228,7 @@ describe('DELETE', () => {
     }
   })
 
-  test('200: what changes nothing moves no time: PATCH {}, PATCH with what is there, a second DELETE', async () => {
+  test('200: what changes nothing keeps the time of the last change: PATCH {}, PATCH with equal values, a second DELETE', async () => {
     await savePreset(service, 'still', { model: 'sandbox/echo' })
     const named = (await patch('still', { name: 'Still' })).preset
     for (const same of [{}, { name: 'Still' }]) expect((await patch('still', same)).preset).toEqual(named)
@@ -238,7 +238,7 @@ describe('DELETE', () => {
     expect(await get('still')).toEqual(archived)
   })
 
-  test('200: PATCH brings an archived preset back', async () => {
+  test('200: PATCH restores an archived preset', async () => {
     await savePreset(service, 'revived', { model: 'sandbox/echo' })
     await call(service, 'DELETE', '/presets/revived')
     await patch('revived', { status: 'active' })

@@ -89,8 +89,8 @@ const responseTo = ({ body }: Exchange): object => ({
   usage: { input_tokens: 1, output_tokens: 1, total_tokens: 2 },
 })
 
-describe('an answer that tells what was asked', () => {
-  test.each([false, true])('holds marks (stream: %p), and the provider got all', async (stream) => {
+describe('an answer that repeats the request', () => {
+  test.each([false, true])('contains marks (stream: %p), while the provider got the real values', async (stream) => {
     upstream.script((exchange) => {
       const response = responseTo(exchange)
       if (!stream) return exchange.answer(200, JSON.stringify(response))
@@ -129,7 +129,7 @@ describe('an answer that tells what was asked', () => {
   })
 })
 
-describe('an answer with the whole request in members that nobody knows', () => {
+describe('an answer that repeats the whole request in unknown members', () => {
   const MODELS: Readonly<Record<string, string>> = { chat: 'fake/chat', responses: 'fake/native', messages: 'fake/claude' }
 
   /** Every place where an answer may have an additional member. */
@@ -212,7 +212,7 @@ describe('an answer with the whole request in members that nobody knows', () => 
       ].map((event) => JSON.stringify(event)),
   }
 
-  test.each(Object.keys(PATHS))('shows nothing of the preset, and all that the model said: %s', async (dialect) => {
+  test.each(Object.keys(PATHS))('shows nothing of the preset, and everything that the model said: %s', async (dialect) => {
     for (const stream of [false, true]) {
       upstream.script((exchange) => {
         const echo = echoes(exchange.text)
@@ -232,12 +232,12 @@ describe('an answer with the whole request in members that nobody knows', () => 
     }
   })
 
-  test('where the request goes to another dialect, nothing of it is told at all', async () => {
+  test('shows none of these members if the request goes to another dialect', async () => {
     upstream.script((exchange) => exchange.answer(200, JSON.stringify(answers['chat']?.(echoes(exchange.text), {}))))
     for (const dialect of ['responses', 'messages']) expectOpen((await ask(dialect, 'fake/chat')).text)
   })
 
-  test("the model's own words stay, also where they are the preset's", async () => {
+  test("keeps the model's own words, even if they equal the preset's", async () => {
     const said = { role: 'assistant', content: `As "Delphi" says: ${PROMPT}` }
     upstream.script((exchange) =>
       exchange.answer(200, JSON.stringify({ id: 'c', choices: [{ index: 0, finish_reason: 'stop', message: said }] })),

@@ -17,7 +17,7 @@ const add = (slug: string, body: object): Promise<Answer> => call(service, 'POST
 const list = async (slug: string) =>
   ((await call(service, 'GET', `/presets/${slug}/tests`)).json as { data: { id: string; name: string }[] }).data
 
-test('are saved, listed oldest first, and removed', async () => {
+test('tests are saved, listed oldest first, and removed', async () => {
   await savePreset(service, 'tried', { model: 'sandbox/echo' })
   const tools = [{ type: 'function', function: { name: 'find', parameters: { type: 'object' } } }]
   const one = await add('tried', { name: ' parcel ', messages: MESSAGES, tools, expected: { zero: '\u0000' } })
@@ -35,7 +35,7 @@ test('are saved, listed oldest first, and removed', async () => {
   expect(audit.data.map(({ action }) => action)).toEqual(['test_removed', 'test_added'])
 })
 
-test('400: one more than fifty, also where many come at once', async () => {
+test('400: one more than fifty, even if many come at once', async () => {
   await savePreset(service, 'full', { model: 'sandbox/echo' })
   const answers = await Promise.all(Array.from({ length: 53 }, (_, at) => add('full', { name: `test ${at}`, messages: MESSAGES })))
   expect(answers.map(({ status }) => status).filter((status) => status === 201)).toHaveLength(50)
@@ -53,13 +53,13 @@ test.each([
   expect((await add('strict', body)).status).toBe(400)
 })
 
-test('404 for a preset that is not there, 403 for an inference key', async () => {
+test('404 for a preset that does not exist, 403 for an inference key', async () => {
   expect((await add('unknown', { name: 'x', messages: MESSAGES })).status).toBe(404)
   expect((await call(service, 'GET', '/presets/unknown/tests')).status).toBe(404)
   expect((await call(service, 'GET', '/presets/tried/tests', { key: service.inferenceKey })).status).toBe(403)
 })
 
-test('with an Idempotency-Key one is saved once; the same key for another preset or body is a 400', async () => {
+test('with an Idempotency-Key a test is saved once; the same key for another preset or body is a 400', async () => {
   for (const slug of ['once', 'beside']) await savePreset(service, slug, { model: 'sandbox/echo' })
   const post = (slug: string, name: string): Promise<Answer> =>
     call(service, 'POST', `/presets/${slug}/tests`, { body: { name, messages: MESSAGES }, headers: { 'idempotency-key': 'same' } })

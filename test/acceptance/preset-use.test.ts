@@ -134,24 +134,24 @@ describe('naming it', () => {
 })
 
 describe('the merge', () => {
-  test('the request wins, field by whole field; what only one of them sets is kept', async () => {
+  test('the request takes precedence, one whole field at a time; what only one of them sets is kept', async () => {
     await save('merged', { model: 'fake/one', temperature: 0.1, top_p: 0.9, logit_bias: { 1: 5, 2: 6 }, messages: [] })
     await infer(service, { model: '@preset/merged', temperature: 0.7, seed: 3, logit_bias: { 1: 7 }, messages: [user] })
     expect(upstream.last.body).toMatchObject({ model: 'up-one', temperature: 0.7, top_p: 0.9, seed: 3 })
     expect(upstream.last.body['logit_bias']).toEqual({ 1: 7 })
   })
 
-  test('a field of the request that is null leaves the preset its say', async () => {
+  test("a null field of the request keeps the preset's value", async () => {
     await infer(service, { model: '@preset/merged', temperature: null, messages: [user] })
     expect(upstream.last.body).toMatchObject({ temperature: 0.1 })
   })
 
-  test('a zero in the request wins', async () => {
+  test('a zero in the request takes precedence', async () => {
     await infer(service, { model: '@preset/merged', temperature: 0, messages: [user] })
     expect(upstream.last.body).toMatchObject({ temperature: 0 })
   })
 
-  test("tools are united: the preset's in their order, one of the request with the same name in its place, the others behind", async () => {
+  test("tools are merged: the preset's in their order, replaced by one of the request with the same name, the others after them", async () => {
     await save('tooled', { model: 'fake/one', tools: [tool('alpha', 'preset'), tool('beta', 'preset')], messages: [] })
     await infer(service, { model: '@preset/tooled', tools: [tool('gamma', 'request'), tool('beta', 'request')], messages: [user] })
     expect(upstream.last.body.tools?.map((each) => [each.function.name, each.function.description])).toEqual([
@@ -165,7 +165,7 @@ describe('the merge', () => {
     ['a function of the same name, and a choice', [{ name: 'a', description: 'request' }], { name: 'a' }, ['request', 'preset']],
     ['another function', [{ name: 'c', description: 'request' }], 'auto', ['preset', 'preset', 'request']],
     ['a choice alone', undefined, 'auto', ['preset', 'preset']],
-  ])('the request wins in the older words too: %s', async (_, functions, choice, descriptions) => {
+  ])('the request takes precedence with the older tool fields too: %s', async (_, functions, choice, descriptions) => {
     await save('older', { model: 'fake/one', tools: [tool('a', 'preset'), tool('b', 'preset')], tool_choice: 'none', messages: [] })
     const answer = await infer(service, { model: '@preset/older', messages: [user], functions, function_call: choice })
     expect(answer.status).toBe(200)
@@ -188,7 +188,7 @@ describe('the merge', () => {
     expect(upstream.last.body).not.toHaveProperty('locked')
   })
 
-  test('400: a locked field of a preset that rejects', async () => {
+  test('400: a locked field, if the preset rejects such requests', async () => {
     await save('strict', { model: 'fake/one', temperature: 0.1, locked: ['temperature'], on_locked: 'reject', messages: [] })
     const answer = await infer(service, { model: '@preset/strict', temperature: 0.9, messages: [user] })
     expect(answer.status).toBe(400)
@@ -197,7 +197,7 @@ describe('the merge', () => {
     expect(upstream.last.body).not.toHaveProperty('on_locked')
   })
 
-  test('a locked field that the preset leaves open stays open to nobody', async () => {
+  test('a locked field that the preset does not set cannot be set by anybody', async () => {
     await save('closed', { model: 'fake/one', locked: ['tools'], messages: [] })
     await infer(service, { model: '@preset/closed', tools: [tool('alpha', 'request')], messages: [user] })
     expect(upstream.last.body).not.toHaveProperty('tools')
@@ -205,7 +205,7 @@ describe('the merge', () => {
 })
 
 describe('the system prompt', () => {
-  test("the preset's comes first, the request's own behind it, each a message", async () => {
+  test("the preset's comes first, the request's own after it, each as a message", async () => {
     await save('prompted', { model: 'fake/one', messages: [{ role: 'system', content: 'From the preset.' }] })
     await infer(service, { model: '@preset/prompted', messages: [{ role: 'system', content: 'From the request.' }, user] })
     expect(upstream.last.body.messages).toEqual([
@@ -270,7 +270,7 @@ describe('on another interface', () => {
     return { sent: request.body, warnings }
   }
 
-  test('what only shows or hides thinking does not turn it on', async () => {
+  test('a field that only shows or hides thinking does not turn it on', async () => {
     const saved: readonly [string, object, string][] = [
       ['chat/completions', { include_reasoning: false }, 'include_reasoning'],
       ['chat/completions', { reasoning: { exclude: true } }, 'reasoning'],
@@ -287,7 +287,7 @@ describe('on another interface', () => {
     expect(asked.sent).toHaveProperty('thinking')
   })
 
-  test('the fast speed beside the automatic tier stays the fast tier, and beside another one is told as lost', async () => {
+  test('the fast speed beside the automatic tier stays the fast tier, and beside another one is reported as lost', async () => {
     await savePreset(service, 'quick', { model: 'fake/one', max_tokens: 10, speed: 'fast', service_tier: 'auto' }, 'messages')
     expect((await dryRun('/chat/completions', { model: '@preset/quick', messages: [user] })).sent['service_tier']).toBe('priority')
     await savePreset(service, 'quick', { model: 'fake/one', max_tokens: 10, speed: 'fast', service_tier: 'flex' }, 'messages')
@@ -295,7 +295,7 @@ describe('on another interface', () => {
     expect([sent['service_tier'], warnings.map(({ field }) => field)]).toEqual(['flex', ['speed']])
   })
 
-  test('a choice of a function that is not there is a 400 that names it', async () => {
+  test('a choice of a function that does not exist is a 400 that names it', async () => {
     const messagesTool = { name: 'look', input_schema: { type: 'object' } }
     const body = { model: 'fake/one', max_tokens: 10, tools: [messagesTool], tool_choice: { type: 'tool', name: 'gone' } }
     await savePreset(service, 'choosy', body, 'messages')
@@ -309,7 +309,7 @@ describe('on another interface', () => {
   })
 })
 
-describe('what cannot be honoured', () => {
+describe('what cannot be fulfilled', () => {
   test('400: prompt and previous_response_id at inference', async () => {
     for (const more of [{ prompt: { id: 'pmpt_1' } }, { previous_response_id: 'resp_1' }]) {
       const answer = await infer(service, { model: 'sandbox/echo', input: 'Hi', ...more }, { path: '/responses' })
@@ -324,7 +324,7 @@ describe('what cannot be honoured', () => {
     expect(nothing.status).toBe(200)
   })
 
-  test('403: a management key calls no model', async () => {
+  test('403: a management key cannot call a model', async () => {
     for (const path of ['/chat/completions', '/responses', '/messages']) {
       const answer = await infer(service, { model: 'sandbox/echo' }, { path, key: service.managementKey })
       expect(answer.status).toBe(403)
@@ -332,14 +332,14 @@ describe('what cannot be honoured', () => {
     }
   })
 
-  test('404: an unknown model, with known ones that look like it', async () => {
+  test('404: an unknown model, with known ones that look similar', async () => {
     const answer = await infer(service, { model: 'sandbox/ecco', messages: [user] })
     expect(answer.status).toBe(404)
     expect(answer.error.metadata).toMatchObject({ error_type: 'not_found' })
     expect(answer.error.message).toContain('sandbox/echo')
   })
 
-  test('503: no provider that fits, saying which filter removed which', async () => {
+  test('503: no provider fits, and the error says which filter removed which', async () => {
     const answer = await infer(service, { model: 'fake/one', provider: { only: ['other'] }, messages: [user] })
     expect(answer.status).toBe(503)
     expect(JSON.stringify(answer.error)).toContain('only')

@@ -45,7 +45,7 @@ let from = 0
 const ask = (model: string, more: object = {}) => infer(service, { model, messages: [{ role: 'user', content: 'Hi' }], ...more })
 const keysUsed = (): (string | undefined)[] => upstream.exchanges.slice(from).map(({ headers }) => headers['authorization']?.slice(7))
 
-test('a key that is refused gives way to the next one, is set aside, and an alarm names its place', async () => {
+test('after a refused key, the next one is used; the refused one is set aside, and an alarm names its place', async () => {
   upstream.script((exchange) =>
     exchange.headers['authorization'] === `Bearer ${KEYS[0]}`
       ? exchange.answer(401, JSON.stringify({ error: { message: `Incorrect key ${KEYS[0]}`, code: 'invalid_api_key' } }))
@@ -63,7 +63,7 @@ test('a key that is refused gives way to the next one, is set aside, and an alar
   expect(service.stderr() + service.stdout()).not.toContain(KEYS[0])
 })
 
-test('a key that is limited gives way to the next one, and rests for as long as it was told to', async () => {
+test('after a rate-limited key, the next one is used; the limited one rests for as long as the provider asked', async () => {
   upstream.script((exchange) =>
     exchange.headers['authorization'] === `Bearer ${KEYS[0]}`
       ? exchange.answer(429, '{"error":{"message":"Slow down."}}', { 'retry-after': '60' })
@@ -73,7 +73,7 @@ test('a key that is limited gives way to the next one, and rests for as long as 
   expect(keysUsed()).toEqual([KEYS[0], KEYS[1], KEYS[1]])
 })
 
-test('when every key is refused the next provider answers, and no 401 is ever the client’s', async () => {
+test('if every key is refused, the next provider answers, and the client never gets a 401', async () => {
   upstream.script((exchange) => exchange.answer(401, '{"error":{"message":"No."}}'))
   const answer = await ask('m/all')
   expect(answer.text).toContain('From the spare.')
@@ -94,7 +94,7 @@ test('when every key is refused the next provider answers, and no 401 is ever th
   ])
 })
 
-test('a prompt too long for one model goes to no other provider of it, but to the next model of the list', async () => {
+test('a prompt too long for one model is sent to no other provider of it, but to the next model of the list', async () => {
   upstream.script((exchange) => exchange.answer(400, '{"error":{"message":"Too long.","code":"context_length_exceeded"}}'))
   const asked = spare.exchanges.length
   const alone = await ask('m/small')
@@ -104,7 +104,7 @@ test('a prompt too long for one model goes to no other provider of it, but to th
   expect(answer.json).toMatchObject({ model: 'm/large', provider: 'Spare' })
 })
 
-test('a connection that is reset in the moment of its reuse is silently tried once more, on a fresh one', async () => {
+test('a connection that is reset at the moment of its reuse is silently retried once, on a fresh one', async () => {
   expect((await ask('m/racing')).text).toContain('Again.')
   const { connections } = racing
   // The first connection resets on its next request; a new connection answers.

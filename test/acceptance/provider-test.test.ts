@@ -51,7 +51,7 @@ const tryProvider = (slug: string, body: object = {}, of = service): Promise<Ans
   call(of, 'POST', `/providers/${slug}/test`, { body })
 const reported = (answer: Answer): Reported => (answer.json as { data: Reported }).data
 
-test('one token of the cheapest model, with its times and cost, recorded as a test', async () => {
+test('a test asks for one token of the cheapest model, and returns its times and cost, recorded as a test', async () => {
   const answer = await tryProvider('fake')
   expect(answer.status).toBe(200)
   const result = reported(answer)
@@ -64,7 +64,7 @@ test('one token of the cheapest model, with its times and cost, recorded as a te
   expect(record.json).toMatchObject({ data: { origin: 'test', model: 'fake/cheap' } })
 })
 
-test('a model that is named', async () => {
+test('a test can name a model', async () => {
   expect(reported(await tryProvider('fake', { model: 'fake/dear' }))).toMatchObject({ ok: true, model: 'fake/dear' })
 })
 
@@ -77,7 +77,7 @@ test('a failure is a 200 with the status of the provider and a sentence of what 
   expect(result.error?.message).toContain('refused the credential')
 })
 
-test("a provider's failure of its own is told in the provider's sentence, as its record has it", async () => {
+test("a provider's own failure is reported in the provider's words, as in the record", async () => {
   upstream.script((exchange) => exchange.answer(500, JSON.stringify({ error: { message: 'The model ran out of memory.' } })))
   const result = reported(await tryProvider('fake'))
   const record = await call(service, 'GET', `/generation?id=${result.generation_id}`)
@@ -108,7 +108,7 @@ test('429: six a minute for one provider, with Retry-After; another provider has
   expect((await tryProvider('sandbox')).status).toBe(200)
 })
 
-test('a provider that failed of late is asked all the same', async () => {
+test('a provider that failed recently is still asked', async () => {
   const lone = await services.start({ config: CONFIG })
   upstream.script((exchange) => exchange.answer(500, '{}'))
   const ask = () =>
@@ -124,7 +124,7 @@ test('a provider that failed of late is asked all the same', async () => {
   expect(upstream.exchanges.length).toBe(before + 1)
 })
 
-test('a provider that says nothing is given up after ten seconds', async () => {
+test('the test of a provider that does not answer is abandoned after ten seconds', async () => {
   const lone = await services.start({ config: CONFIG })
   upstream.script((exchange) => exchange.head(200, { 'content-type': 'text/event-stream' }))
   const answer = reported(await tryProvider('fake', {}, lone))

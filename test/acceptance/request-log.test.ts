@@ -74,14 +74,14 @@ describe.each(Object.entries(INTERFACES))('%s', (name, [path, body]) => {
     })
   }
 
-  test('an empty session and user are as none: the header names the session, and nobody the user', async () => {
+  test('an empty session and user count as absent: the header names the session, and no user is recorded', async () => {
     const names = { session_id: '', user: '' }
     const answer = await infer(service, { model: 'fake/good', ...body, ...names }, { path, headers: { 'x-session-id': 'of-the-header' } })
     expect(answer.status).toBe(200)
     expect(await recordOf(answer.headers.get('x-generation-id'))).toMatchObject({ session_id: 'of-the-header', external_user: null })
   })
 
-  test('the status in the record is the one that the client was told', async () => {
+  test('the status in the record is the one that the client received', async () => {
     failing(503)
     const answer = await infer(service, { model: 'fake/alone', ...body }, { path, headers: { 'x-service-provider-failure': 'body' } })
     expect(answer.status).toBe(200)
@@ -89,7 +89,7 @@ describe.each(Object.entries(INTERFACES))('%s', (name, [path, body]) => {
   })
 })
 
-test('who was not asked is recorded with the reason, and attempts stand on one axis of time', async () => {
+test('providers that were not asked are recorded with the reason, and attempts share one time axis', async () => {
   late.script((exchange) => exchange.answer(503, '{}'))
   const { headers } = await infer(service, {
     model: 'fake/two',
@@ -133,7 +133,7 @@ describe('the list of requests', () => {
     return headers.get('x-generation-id') ?? ''
   }
 
-  test('pages go on behind the cursor, newest first, and no request is told twice or left out', async () => {
+  test('pages continue after the cursor, newest first, and no request is repeated or left out', async () => {
     const session = `s-${crypto.randomUUID()}`
     const ids: string[] = []
     for (let count = 0; count < 7; count += 1) ids.unshift(await ask({}, { session_id: session }))
@@ -154,7 +154,7 @@ describe('the list of requests', () => {
     expect(row).not.toHaveProperty('provider_responses')
   })
 
-  test('each filter is heeded', async () => {
+  test('each filter takes effect', async () => {
     const session = `s-${crypto.randomUUID()}`
     const good = await ask({}, { session_id: session })
     bad.script((exchange) => exchange.answer(400, JSON.stringify({ error: { message: 'No.' } })))
@@ -206,7 +206,7 @@ describe('the list of requests', () => {
     expect([error.code, error.metadata['reason']]).toEqual([400, 'from: Use a time that is not after to.'])
   })
 
-  test('401 without a key, 403 for a key that calls models, 404 for a workspace that is not there', async () => {
+  test('401 without a key, 403 for a key that calls models, 404 for a workspace that does not exist', async () => {
     expect((await call(service, 'GET', '/generations', { key: null })).status).toBe(401)
     expect((await list('', service.inferenceKey)).status).toBe(403)
     expect((await list('workspace_id=elsewhere')).status).toBe(404)
@@ -238,7 +238,7 @@ describe('the list of requests', () => {
     expect(audit.json).toMatchObject({ data: [{ action: 'exported' }] })
   })
 
-  test('the stream tells requests as they end, by the same filters, and how many it left out', async () => {
+  test('the stream sends requests as they end, with the same filters, and how many it left out', async () => {
     const session = `s-${crypto.randomUUID()}`
     const controller = new AbortController()
     const response = await fetch(`${service.api}/generations/stream?session_id=${session}`, {
@@ -275,7 +275,7 @@ describe('usage', () => {
     return { ...answer, usage: answer.json as UsageWire }
   }
 
-  test('what was spent is there at once, by key, model and preset, and the sums agree', async () => {
+  test('spending is visible at once, by key, model and preset, and the sums agree', async () => {
     await infer(service, { model: 'fake/good', messages: [{ role: 'user', content: 'hi' }] })
     const { credits } = { credits: await call(service, 'GET', '/key', { key: service.inferenceKey }) }
     const spent = (credits.json as { data: { usage: number } }).data.usage
@@ -314,7 +314,7 @@ describe('usage', () => {
   })
 })
 
-test('a member sees the requests and the use of the member alone: in the list, as a table, by id, in the sums', async () => {
+test("a member sees only the member's own requests and use: in the list, as a table, by id, in the sums", async () => {
   const member = await signInAs(service, { user_id: 'mia', role: 'member' })
   const made = await call(service, 'POST', '/keys', { body: { name: "Mia's", creator_user_id: 'mia' } })
   const { key } = made.json as { key: string }
@@ -337,7 +337,7 @@ test('a member sees the requests and the use of the member alone: in the list, a
   expect((await member.ask('GET', '/generations?workspace_id=elsewhere')).status).toBe(404)
 })
 
-test('minutes of more records than one answer looks through are told by the hour, with the reason', async () => {
+test('if one answer cannot look through all records, minutes are reported by the hour, with the reason', async () => {
   const first = await services.start()
   await call(first, 'POST', '/chat/completions', {
     key: first.inferenceKey,

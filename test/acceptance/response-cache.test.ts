@@ -130,7 +130,7 @@ describe('a second request that is the same', () => {
     }
   }
 
-  test('tells the record where the answer came from, and costs nothing', async () => {
+  test('has a record that says where the answer came from, and costs nothing', async () => {
     upstream.script(say('Hi.'))
     const request = fresh()
     const first = await infer(service, request, { headers: ON })
@@ -175,7 +175,7 @@ describe('a second request that is the same', () => {
 describe('an entry belongs to', () => {
   beforeAll(() => upstream.script(say('Hi.')))
 
-  test('one key: nobody else is answered from it, on any interface', async () => {
+  test('one key: no other key is answered from it, on any interface', async () => {
     const other = (await call(service, 'POST', '/keys', { body: { name: 'other' } })).json as { key: string }
     upstream.script(tellEverything)
     for (const { path, body } of INTERFACES) {
@@ -189,7 +189,7 @@ describe('an entry belongs to', () => {
     upstream.script(say('Hi.'))
   })
 
-  test('one text of a request: its white space does not count, the order of its members does', async () => {
+  test('one request: white space between its members does not count, the order of its members does', async () => {
     const { model, messages: said } = fresh()
     const spaced = JSON.stringify({ model, messages: said }, null, 2)
     expect(await statuses([{ model, messages: said }], [spaced], [{ messages: said, model }], [{ model, messages: said }])).toEqual([
@@ -247,7 +247,7 @@ describe('the cache is on', () => {
   beforeAll(() => upstream.script(say('Hi.')))
   const off = { status: null, age: null, ttl: null, 'source-id': null }
 
-  test('by a header of either name, and for nobody who does not ask', async () => {
+  test('by a header of either name, and not for requests that do not ask', async () => {
     const request = fresh()
     const asks = async (headers: Record<string, string>): Promise<unknown> => cacheOf(await infer(service, request, { headers }))
     expect(await asks({})).toEqual(off)
@@ -286,7 +286,7 @@ describe('the cache is on', () => {
     expect(cacheOf(await infer(service, fresh(), { headers: { ...ON, 'x-openrouter-cache-ttl': ttl } }))).toMatchObject({ ttl: seconds })
   })
 
-  test('and cleared by a header: the model is asked again, and its answer kept', async () => {
+  test('and cleared by a header: the model is asked again, and its answer is kept', async () => {
     const request = fresh()
     const clear = { headers: { ...ON, 'x-openrouter-cache-clear': 'true' } }
     await infer(service, request, { headers: ON })
@@ -318,7 +318,7 @@ describe('not kept is', () => {
     expect(await untilKept((exchange) => exchange.answer(500, '{}'), fresh({ stream: true }))).toEqual(NEVER)
   })
 
-  test('a stream that was cut, by a reset or in peace', async () => {
+  test('a stream that was cut, by a reset or a clean close', async () => {
     for (const end of ['reset', 'done'] as const) {
       const cut: Script = async (exchange) => {
         await exchange.head(200)
@@ -329,7 +329,7 @@ describe('not kept is', () => {
     }
   })
 
-  test('what a filter of the provider ended', async () => {
+  test('an answer that a filter of the provider ended', async () => {
     const filtered = proseAnswer('Hi', {
       choices: [{ index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'content_filter' }],
     })
@@ -342,7 +342,7 @@ describe('not kept is', () => {
     expect(await untilKept(say(long.slice(0, 1024 * 1024)), fresh())).toEqual(['MISS', 'HIT'])
   })
 
-  test('an answer with the bodies that went out', async () => {
+  test('an answer with the bodies that were sent upstream', async () => {
     expect(await untilKept(say('Hi.'), fresh({ stream: true, debug: { echo_upstream_body: true } }))).toEqual(NEVER)
   })
 })
@@ -350,7 +350,7 @@ describe('not kept is', () => {
 describe('a kept answer', () => {
   beforeAll(() => upstream.script(say('Hi.')))
 
-  test('is no way around an input guardrail, nor around one that screens answers, however new', async () => {
+  test('cannot bypass an input guardrail, nor one that screens answers, even if it is new', async () => {
     const made = (await call(service, 'POST', '/keys', { body: { name: 'guarded' } })).json as { key: string; data: { hash: string } }
     upstream.script(say('Write to jane@example.com'))
     const [secret, plain] = [fresh({ messages: [{ role: 'user', content: 'I am joe@example.com' }] }), fresh()]
@@ -374,7 +374,7 @@ describe('a kept answer', () => {
     upstream.script(say('Hi.'))
   })
 
-  test('is given where a budget is spent, and to no revoked key', async () => {
+  test('is given if a budget is spent, and not to a revoked key', async () => {
     const made = (await call(service, 'POST', '/keys', { body: { name: 'poor', limit: 0.004 } })).json as {
       key: string
       data: { hash: string }
@@ -391,7 +391,7 @@ describe('a kept answer', () => {
     expect((await send(request)).status).toBe(401)
   })
 
-  test('is not for callers who may keep nothing', async () => {
+  test('is not for callers whose data must not be kept', async () => {
     const made = (await call(service, 'POST', '/keys', { body: { name: 'zdr' } })).json as { key: string; data: { hash: string } }
     const body = { name: 'Nothing is kept', enforce_zdr_openai: true }
     const { id } = ((await call(service, 'POST', '/guardrails', { body })).json as { data: { id: string } }).data
@@ -519,7 +519,7 @@ describeEachEngine('two nodes', (engine) => {
 })
 
 describe.skipIf(!HAS_REDIS)('with Redis', () => {
-  test('an entry outlives its process, is nowhere to be read, and Redis in the way is a miss', async () => {
+  test('an entry outlives its process, cannot be read anywhere, and a Redis that fails is a miss', async () => {
     upstream.script(say('A secret of the answer.'))
     const redis = await startRedis()
     const options = { config: CONFIG, flags: ['--redis-url', redis.url] }

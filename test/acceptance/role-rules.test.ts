@@ -108,8 +108,8 @@ const SENTENCES: readonly (readonly [string, number])[] = [
   ['Only user, assistant and tool roles are supported, got system.', 400],
 ]
 
-describe('an unknown server that refuses system messages behind the first', () => {
-  test.each(SENTENCES)('is asked a second time with one, and at once the next time: %j', async (sentence, status) => {
+describe('an unknown server that refuses system messages after the first', () => {
+  test.each(SENTENCES)('is asked a second time with a single one, and the next time from the start: %j', async (sentence, status) => {
     const model = `own/first-${sentence.length}`
     strictServer((exchange) => (lateSystem(exchange) ? sentence : null), status)
     const first = await infer(service, { model, messages: CONVERSATION })
@@ -122,7 +122,7 @@ describe('an unknown server that refuses system messages behind the first', () =
     expect(warningsOf(next)).toBe('1')
   })
 
-  test('streamed, also where it refuses in the stream', async () => {
+  test('is asked again when streamed too, even if it refuses in the stream', async () => {
     upstream.script((exchange) => {
       asked.push(exchange)
       return lateSystem(exchange)
@@ -139,7 +139,7 @@ describe('an unknown server that refuses system messages behind the first', () =
     expect(asked).toHaveLength(3)
   })
 
-  test('also for clients of the other interfaces', async () => {
+  test('is asked again for clients of the other interfaces too', async () => {
     strictServer((exchange) => (lateSystem(exchange) ? 'System message must be at the beginning.' : null))
     const input = CONVERSATION.map(({ role, content }) => ({ role, content: typeof content === 'string' ? content : 'Second.' }))
     const responses = await infer(service, { model: 'own/items', input }, { path: '/responses' })
@@ -151,7 +151,7 @@ describe('an unknown server that refuses system messages behind the first', () =
     expect(asked[3] === undefined ? [] : rolesOf(asked[3])).toEqual(['system', 'user', 'assistant', 'user'])
   })
 
-  test('where turns must alternate, neighbours of the user are one', async () => {
+  test('gets neighbouring user turns as one if turns must alternate', async () => {
     const alternates = (exchange: Exchange): boolean =>
       rolesOf(exchange)
         .filter((role) => role !== 'system')
@@ -174,7 +174,7 @@ describe('an unknown server that refuses system messages behind the first', () =
     ])
   })
 
-  test('nothing is remembered of a second refusal, and a request without such messages is not asked twice', async () => {
+  test('is not remembered after a second refusal, and is not asked twice without such messages', async () => {
     strictServer(() => 'System message must be at the beginning.')
     const refused = await infer(
       service,
@@ -204,7 +204,7 @@ test.each([
   'Failed to deserialize the JSON body into the target type: messages[0].role: unknown variant `developer`, expected one of `system`, `user`, `assistant`, `tool` at line 1 column 60',
   "messages.0.role: Input should be 'system', 'user', 'assistant' or 'tool'",
   'Unexpected message role.',
-])('an unknown server that refuses the role developer gets system, and at once the next time: %j', async (sentence) => {
+])('an unknown server that refuses the role developer gets system, and the next time from the start: %j', async (sentence) => {
   const model = `own/developer-${sentence.length}`
   strictServer((exchange) => (rolesOf(exchange).includes('developer') ? sentence : null), sentence.startsWith('messages') ? 422 : 400)
   const messages = [
@@ -218,7 +218,7 @@ test.each([
   }
 })
 
-test('a server of which it is known gets one system message at once', async () => {
+test('a server known to have this rule gets one system message from the start', async () => {
   strictServer((exchange) => (lateSystem(exchange) ? 'System message must be at the beginning.' : null))
   const answer = await infer(service, { model: 'ollama/qwen', messages: CONVERSATION })
   expect([answer.status, asked.length]).toEqual([200, 1])
@@ -231,7 +231,7 @@ test('a server of which it is known gets one system message at once', async () =
   expect([leading.status, warningsOf(leading)]).toEqual([200, ''])
 })
 
-test('an unknown server of Responses gets all words of the system as instructions', async () => {
+test('an unknown server of Responses gets all system text as instructions', async () => {
   const crowded = ({ body }: Exchange): boolean => JSON.stringify(body['input']).includes('developer')
   strictServer((exchange) => (crowded(exchange) ? 'Error: Jinja Exception: System message must be at the beginning.' : null), 500)
   const developer = (text: string): object => ({ type: 'message', role: 'developer', content: [{ type: 'input_text', text }] })
@@ -244,7 +244,7 @@ test('an unknown server of Responses gets all words of the system as instruction
   }
 })
 
-test('an unknown server of Messages gets system messages between turns as the words of the user', async () => {
+test("an unknown server of Messages gets system messages between turns as the user's words", async () => {
   strictServer((exchange) => (rolesOf(exchange).includes('system') ? "messages.1.role: Input should be 'user' or 'assistant'" : null))
   for (const calls of [2, 3]) {
     const messages = [

@@ -102,7 +102,7 @@ describe('a split', () => {
     expect(later.filter((served, at) => first[at] === 'split@2' && served !== 'split@2')).toEqual([])
   }, 300_000)
 
-  test('leaves pins, labels and other presets alone, and ends where it is deleted', async () => {
+  test('leaves pins, labels and other presets alone, and ends when it is deleted', async () => {
     await prepare('pinned')
     await call(service, 'PATCH', '/presets/pinned', { body: { labels: { stable: 1 } } })
     await put('pinned', { splits: [{ version: 2, weight: 1 }], halt: false })
@@ -115,7 +115,7 @@ describe('a split', () => {
     expect((await get('pinned')).state).toBe('ended')
   })
 
-  test('keeps a user or a key together, and draws each request by itself where asked', async () => {
+  test('keeps a user or a key together, and draws each request by itself if requested', async () => {
     await prepare('sticky')
     const half = {
       splits: [
@@ -135,7 +135,7 @@ describe('a split', () => {
     ).toBe(2)
   })
 
-  test('ends where another version is put live, by a save or by hand', async () => {
+  test('ends if another version is put live, by a save or by hand', async () => {
     await prepare('promoted')
     await put('promoted', ninetyTen())
     await call(service, 'PATCH', '/presets/promoted', { body: { designated_version: 2 } })
@@ -150,7 +150,7 @@ describe('a split', () => {
 })
 
 describe('figures', () => {
-  test('are those of the requests that the rollout served, by version; a change of the splits begins anew', async () => {
+  test('cover the requests that the rollout served, by version; a change of the splits starts them again', async () => {
     await prepare('counted', 'fake/good')
     await put('counted', {
       splits: [
@@ -180,7 +180,7 @@ describe('halting', () => {
     ['responses', '/responses', { input: 'Hi', stream: true }],
     ['messages', '/messages', { max_tokens: 10, messages: [{ role: 'user', content: 'Hi' }] }],
   ] as const)(
-    'goes back to the live version by itself, says why, and is in the audit log: %s',
+    'returns to the live version by itself, says why, and is in the audit log: %s',
     async (name, endpoint, fields) => {
       const slug = `halted-${name}`
       const asked = async (): Promise<string | null> =>
@@ -304,7 +304,7 @@ describe('400, 403, 404', () => {
     expect((await put('strict', body)).status).toBe(400)
   })
 
-  test('404 for a preset or a rollout that is not there, 403 for an inference key', async () => {
+  test('404 for a preset or a rollout that does not exist, 403 for an inference key', async () => {
     await save('plain')
     expect((await put('unknown', ninetyTen())).status).toBe(404)
     expect((await call(service, 'GET', path('plain'))).status).toBe(404)

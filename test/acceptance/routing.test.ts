@@ -51,7 +51,7 @@ models:
 })
 
 describe('@openrouter/sdk', () => {
-  test('lists the endpoints of a model with what is known of each', async () => {
+  test('lists the endpoints of a model with the known facts of each', async () => {
     const { data } = await sdk.endpoints.list({ author: 'fake', slug: 'one' })
     expect(data.endpoints.map(({ tag }) => tag)).toEqual(['keeper', 'fake', 'fake/priority', 'fake/eu'])
     expect(data.endpoints[1]).toMatchObject({
@@ -78,7 +78,7 @@ describe('@openrouter/sdk', () => {
     expect(data.endpoints[2]).toMatchObject({ contextLength: 500, supportedParameters: [], quantization: 'unknown' })
   })
 
-  test('lists those that keep nothing', async () => {
+  test('lists the endpoints without data retention', async () => {
     const { data } = await sdk.endpoints.listZdrEndpoints()
     expect(data.filter(({ modelId }) => modelId === 'fake/one').map(({ tag }) => tag)).toEqual(['fake'])
     expect(data.some(({ modelId }) => modelId === 'sandbox/echo')).toBe(true)
@@ -126,7 +126,7 @@ describe('what goes to the provider', () => {
     expect(others).toEqual(new Set(['up-left', 'up-right']))
   })
 
-  test('a session goes on where its last answer came from, also where a filter had left nobody else', async () => {
+  test('a session continues where its last answer came from, even if a filter had left no other provider', async () => {
     const asked = async (provider: object): Promise<unknown> =>
       (await chat({ model: 'fake/balanced', session_id: 'filtered', provider }))['model']
     for (const [only, model] of [
@@ -139,7 +139,7 @@ describe('what goes to the provider', () => {
     }
   })
 
-  test('503: what fits nobody names every filter', async () => {
+  test('503: if no endpoint fits, the error names every filter', async () => {
     const answer = await infer(service, {
       model: 'fake/one',
       messages: [{ role: 'user', content: 'Hi' }],
@@ -192,7 +192,7 @@ test.each<[string, object]>([
   ['sort', { provider: { sort: 'price' } }],
   ['a variant of the name', { model: 'fake/limited:floor' }],
   ['the wished service tier', { service_tier: 'priority' }],
-])('who asked for a pause by 429 comes last for as long as it asked, behind all others of %s', async (_, fields) => {
+])('an endpoint that asked for a pause by 429 comes last for as long as it asked, after all others of %s', async (_, fields) => {
   const sent: string[] = []
   upstream.script((exchange) => {
     sent.push(exchange.body.model)

@@ -108,7 +108,7 @@ const blockOf = ({ json }: Answer, type: string): Json =>
     ?.content ?? {}
 
 describe('Docker', () => {
-  test('each command is one of its own in a container that has nothing of the host, and is gone after the request', async () => {
+  test('each command runs alone in a container without access to the host, which is gone after the request', async () => {
     const answer = await ask(docker, 'responses', [run('echo one', 'nothing', 'write a x'), DONE], [SHELL])
     expect(answer.status).toBe(200)
     expect(itemOf(answer)).toMatchObject({
@@ -159,7 +159,7 @@ describe('Docker', () => {
     }
   })
 
-  test('a stream of it has one beginning and one end', async () => {
+  test('a stream of it has exactly one beginning and one end', async () => {
     for (const dialect of ['responses', 'messages'] as const) {
       const { text } = await ask(docker, dialect, [run('echo one'), DONE], [SHELL], { stream: true })
       expect(readStream(dialect, text)).toEqual({ end: 'normal', faults: [] })
@@ -202,7 +202,7 @@ describe('Docker', () => {
     })
   })
 
-  test('each output is cut at its bound, between two characters', async () => {
+  test('each output is cut at its limit, between two characters', async () => {
     const flood = { call: { name: 'service:shell', arguments: { commands: ['flood'], max_output_length: 11 } } }
     expect(itemOf(await ask(docker, 'responses', [flood, DONE], [SHELL])).output[0]).toMatchObject({ stdout: 'ééééé', stderr: 'oops' })
     const most = itemOf(await ask(docker, 'responses', [run('flood'), DONE], [SHELL])).output[0]?.stdout ?? ''
@@ -211,7 +211,7 @@ describe('Docker', () => {
 
   const slow = { call: { name: 'service:shell', arguments: { commands: ['hang', 'echo after'], timeout_ms: 1500 } } }
 
-  test('a command that does not end is ended, the answer comes, and the files of the session stay', async () => {
+  test('a command that does not end is stopped, the answer is completed, and the files of the session stay', async () => {
     const session = { session_id: 'slow' }
     await ask(docker, 'responses', [run('write a kept'), DONE], [SHELL], session)
     const answer = await ask(docker, 'responses', [slow, DONE], [SHELL], session)
@@ -221,7 +221,7 @@ describe('Docker', () => {
     expect(itemOf(await ask(docker, 'responses', [run('read a'), DONE], [SHELL], session)).output[0]).toMatchObject({ stdout: 'kept' })
   })
 
-  test('where a container has no process left to end its commands with, it ends itself', async () => {
+  test('a container without a process left to end its commands ends itself', async () => {
     const session = { session_id: 'a bomb' }
     await ask(docker, 'responses', [run('echo one'), DONE], [SHELL], session)
     const spec = engine.made.at(-1)
@@ -235,7 +235,7 @@ describe('Docker', () => {
     expect([...engine.containers.values()].some((held) => held.spec === spec)).toBe(false)
   })
 
-  test('a container that is there is used again where the engine answers 500 to its name, as Podman 4 does', async () => {
+  test('an existing container is reused even if the engine answers 500 to its name, as Podman 4 does', async () => {
     engine.takenStatus = 500
     try {
       const answer = await ask(docker, 'responses', [run('echo one', 'echo two'), DONE], [SHELL])
@@ -245,7 +245,7 @@ describe('Docker', () => {
     }
   })
 
-  test('containers that a gateway left behind before their start are removed; those that run, or may be about to, are not', async () => {
+  test('containers left by an earlier gateway are removed; those that run, or may be about to, are not', async () => {
     engine.leave('old', 'created', 3600)
     engine.leave('young', 'created', 5)
     engine.leave('running', 'running', 3600)
@@ -255,7 +255,7 @@ describe('Docker', () => {
     expect([...engine.containers.keys()]).toEqual(expect.arrayContaining(['young', 'running']))
   })
 
-  test('bash of Messages runs there where the request says so, keeps its files, and starts afresh', async () => {
+  test('bash of Messages runs there if the request says so, keeps its files, and can be restarted', async () => {
     const bash = (input: Json): Json => ({ call: { name: 'service:bash', arguments: input } })
     const script = [
       bash({ command: 'write c here' }),
@@ -275,7 +275,7 @@ describe('Docker', () => {
     ])
   })
 
-  test('a call that is none is a result that the model reads', async () => {
+  test('an invalid call is a result that the model reads', async () => {
     for (const input of [
       {},
       { commands: [] },
@@ -322,7 +322,7 @@ describe('a service of the operator’s', () => {
     expect(asked.length).toBe(1)
   })
 
-  test('the commands before one that fails are paid', async () => {
+  test('the commands before a failing one are paid', async () => {
     own = ({ command }) => (command === 'ls' ? [200, { stdout: '', stderr: '', exit_code: 0 }] : [500, {}])
     const cost = async (...commands: string[]): Promise<number> => {
       const answer = await ask(http, 'responses', [run(...commands), DONE], [SHELL])
@@ -338,7 +338,7 @@ describe('a service of the operator’s', () => {
     const hang = ({ command }: Json): readonly [number, Json] | null =>
       command === 'hang' ? null : [200, { stdout: '', stderr: '', exit_code: 0 }]
 
-    test('costs what it ran where the time of the tools is over, and the answer comes', async () => {
+    test("costs what it ran if the tools' time is over, and the answer is completed", async () => {
       own = hang
       const hasty = await services.start({
         config: `tools: { loop: { seconds: 1.5 }, shell: { kind: http, url: "http://127.0.0.1:${ownPort}/run", api_key: "${SECRET}", price_per_minute: 1 } }\n`,
@@ -349,7 +349,7 @@ describe('a service of the operator’s', () => {
       expect(usage.cost_details.server_tool_cost).toBeGreaterThan(1 / 60)
     })
 
-    test('costs what it ran where the client leaves, and is on record', async () => {
+    test('costs what it ran if the client leaves, and is on record', async () => {
       own = hang
       const leaving = new AbortController()
       const response = await fetch(`${http.api}/responses`, {
@@ -377,7 +377,7 @@ describe('a service of the operator’s', () => {
     })
   })
 
-  test('a command that took too long is told as one', async () => {
+  test('a command that took too long is reported as such', async () => {
     own = () => [200, { stdout: 'so far', stderr: '', exit_code: null }]
     expect(itemOf(await ask(http, 'responses', [run('sleep 999'), DONE], [SHELL])).output).toMatchObject([
       { stdout: 'so far', outcome: { type: 'timeout' } },
@@ -427,7 +427,7 @@ describe('without a sandbox, and in other places', () => {
     expect(text).toContain(words)
   })
 
-  test('bash of Messages is the client’s to run unless it asks otherwise: Claude gets its own, other models a function', async () => {
+  test('the client runs bash of Messages unless it asks otherwise: Claude gets its own, other models a function', async () => {
     provider.script(({ stream }) => stream([proseChunk('Fine.'), FINISH_CHUNK]))
     const tools = [{ type: 'service:bash' }]
     const bash = { call: { name: 'bash', arguments: { command: 'ls' } } }
@@ -439,7 +439,7 @@ describe('without a sandbox, and in other places', () => {
     expect(provider.last.body.tools as unknown).toEqual([{ type: 'bash_20250124', name: 'bash' }])
   })
 
-  test('a shell of OpenAI’s that the client runs stays the client’s', async () => {
+  test('a shell of OpenAI’s that the client runs stays with the client', async () => {
     const { text } = await ask(docker, 'responses', [{ call: { name: 'shell', arguments: { commands: ['ls'] } } }], [{ type: 'shell' }])
     expect(text).toContain('"type":"shell_call"')
     expect(engine.commands.at(-1)).not.toEqual(['/bin/sh', '-c', 'ls'])

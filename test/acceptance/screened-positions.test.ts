@@ -32,7 +32,7 @@ models:
 })
 
 test.each(Object.entries(BODIES))(
-  '%s: at no position; without it the request goes out',
+  '%s: a secret leaves at no position of the request, and without it the request is sent',
   async (dialect, body) => {
     const send = (given: object) =>
       call(service, 'POST', PATHS[dialect] ?? '', { key: service.inferenceKey, body: { ...given, model: 'fake/one' } })

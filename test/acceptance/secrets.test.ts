@@ -120,14 +120,14 @@ test('the database holds neither prompts nor answers', () => {
   for (const text of [PROMPT, ANSWER]) expect(stored(service.dataDir).includes(text)).toBe(false)
 })
 
-test('no answer repeats a credential of a provider, however it is encoded, another key or the root secret', () => {
+test("no answer repeats a provider's credential, however it is encoded, another key or the root secret", () => {
   expect(answers.join('')).toContain(ANSWER)
   expect(answers.join('')).toContain('No such header: [redacted]')
   for (const secret of [...formsOf(CREDENTIAL), OWN_KEY, ROOT_SECRET, service.managementKey, service.inferenceKey])
     expect(answers.join('\n').includes(secret)).toBe(false)
 })
 
-test('no log line holds a key, a credential, the root secret, a prompt or an answer, at the most talkative level', async () => {
+test('no log line holds a key, a credential, the root secret, a prompt or an answer, at the most verbose level', async () => {
   await service.stop()
   const logged = service.stderr()
   expect(logged.split('\n').length).toBeGreaterThan(10)

@@ -84,7 +84,7 @@ test.each<[string, object, object, number]>([
   expect(costOf(await infer(service, body))).toBeCloseTo(cost, 9)
 })
 
-describe("the tier of the endpoint is told where the provider of the client's dialect tells none", () => {
+describe("the tier of the endpoint is reported if the provider of the client's dialect reports none", () => {
   const USAGE = { input_tokens: 200, output_tokens: 100, total_tokens: 300 }
   const CHAT_USAGE = { prompt_tokens: 200, completion_tokens: 100, total_tokens: 300 }
   const CHUNK = { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'up-one', choices: [] }
@@ -141,7 +141,7 @@ describe("the tier of the endpoint is told where the provider of the client's di
   }
 })
 
-test('speed: "fast" goes to the endpoint of the tier priority, and at the ordinary speed to the one that stands in for it', async () => {
+test('speed: "fast" goes to the endpoint of the tier priority, and at ordinary speed to its fallback', async () => {
   const asked: unknown[] = []
   upstream.script((exchange) => {
     const { model, speed, service_tier: tier } = exchange.body
@@ -186,7 +186,7 @@ test('the record names the tier that served', async () => {
   expect(await tierOf({}, {})).toBeNull()
 })
 
-test('what may be served by a dearer tier is held at its price', async () => {
+test('a request that a more expensive tier may serve is held at its price', async () => {
   upstream.script((exchange) => exchange.answer(200, messagesAnswer({})))
   const made = await call(service, 'POST', '/keys', { body: { name: 'limited', limit: 0.003 } })
   const { key } = made.json as { key: string }

@@ -68,7 +68,7 @@ test.each([
   })
 })
 
-test('408 for a body that trickles', async () => {
+test('408 for a body that trickles in', async () => {
   const { socket, read } = open('chat/completions', 1_000_000)
   const drip = setInterval(() => socket.write(' '), 50)
   const received = await read()
@@ -105,7 +105,7 @@ describe('whole answers that nobody reads', () => {
   const unreadAt = async (at: StartedService): Promise<number> =>
     Number(/^patchbay_unread_answer_bytes (\d+)$/m.exec(await (await fetch(`${at.url}/metrics`)).text())?.[1])
 
-  test('count as memory: new bodies are refused, health and small reads go on, and all is free when the clients leave or read', async () => {
+  test('count as memory: new bodies are refused, health and small reads keep working, and all is released when the clients leave or read', async () => {
     const bounded = await services.start({
       config: `
 limits: { loop_lag_ms: 0, body_bytes_in_flight: 33554432 }
@@ -136,7 +136,7 @@ models:
     expect(await bounded.stop()).toBe(0)
   }, 120_000)
 
-  test('are given up after a while: the connection breaks, and nothing is kept', async () => {
+  test('are abandoned after a while: the connection breaks, and nothing is kept', async () => {
     upstream.script(say(LONG))
     const { socket, read } = open('chat/completions', body.length)
     const before = upstream.exchanges.length

@@ -171,7 +171,7 @@ const watching = (): (() => readonly Exchange[]) => {
 
 describe('counting', () => {
   test.each(DIALECTS)(
-    '%s: usage, record and metadata tell the calls, their engine and their cost, and nothing of what was asked',
+    '%s: usage, record and metadata have the calls, their engine and their cost, and nothing of what was asked',
     async (dialect) => {
       first.script(playing([SEARCH, CLOCK], [SEARCH], 'Done.'))
       const answer = await ask({}, { dialect })
@@ -246,7 +246,7 @@ describe('counting', () => {
     expect(usage).toMatchObject({ server_tool_use_details: { tool_calls_requested: 2, tool_calls_executed: 1, web_search_requests: 1 } })
   })
 
-  test('a request with functions of the client alone goes up byte for byte as the client wrote it, but for the model', async () => {
+  test("a request with only the client's own functions is sent byte for byte as the client wrote it, except for the model", async () => {
     first.script((exchange) => speak(exchange, 'Done.', [], 0))
     const written =
       '{ "model": "t/unpriced",  "messages": [{"role":"user","content":"Go.\\u0041"}], "tools" : [ {"type":"function","function":{"name":"f","parameters":{"type":"object"}}} ], "temperature": 1.0 }'
@@ -255,7 +255,7 @@ describe('counting', () => {
   })
 
   test.each([false, true])(
-    'steps of an answer in which nothing failed are no attempts: the last one answered at its first (streamed: %p)',
+    'successful steps of an answer are not attempts: the last step was answered at its first attempt (streamed: %p)',
     async (stream) => {
       first.script(playing([CLOCK], [CLOCK], 'Done.'))
       const answer = await ask({ stream })
@@ -266,7 +266,7 @@ describe('counting', () => {
     },
   )
 
-  test('a request without tools tells none, and the figures of the service tell those that ran', async () => {
+  test("a request without tools reports none, and the service's figures report those that ran", async () => {
     const { usage, service_metadata: metadata } = wire(await ask({ tools: [] }))
     expect(usage).not.toHaveProperty('server_tool_use_details')
     expect(usage.cost_details).not.toHaveProperty('server_tool_cost')
@@ -353,7 +353,7 @@ describe('limits', () => {
     expect((await recordOf(answer))['stopped_by']).toBe(stoppedBy)
   })
 
-  test('max_cost counts what a key of the customer’s own costs', async () => {
+  test('max_cost counts the cost of the customer’s own key', async () => {
     const own = await services.start({ config: configOf(60, 'same_model') })
     for (const provider of ['one', 'two']) await call(own, 'POST', '/byok', { body: { provider, key: 'sk-of-the-customer' } })
     first.script(playing([CLOCK], [CLOCK], [CLOCK], [CLOCK]))
@@ -362,7 +362,7 @@ describe('limits', () => {
     expect([answer.status, asked().length, wire(answer).usage]).toMatchObject([200, 3, { cost: 0, is_byok: true }])
   })
 
-  test('400: max_cost where the price of the model is not known', async () => {
+  test('400: max_cost if the price of the model is unknown', async () => {
     const { status, error } = await ask({
       model: 't/unpriced',
       provider: {},
@@ -372,7 +372,7 @@ describe('limits', () => {
     expect(error.message).toContain('stop_server_tools_when[0]')
   })
 
-  test('a choice that demands a call holds for the first turn, and one that names a server tool forces it', async () => {
+  test('a choice that requires a call holds for the first turn, and one that names a server tool forces it', async () => {
     const asked = watching()
     const answers = [
       await ask({ tool_choice: 'required' }),
@@ -399,7 +399,7 @@ describe('limits', () => {
     expect(asked().length).toBeGreaterThan(2)
   })
 
-  test('three turns of arguments that are no JSON end in an answer, and the record says that this was why', async () => {
+  test('three turns of invalid JSON arguments end in an answer, and the record has this reason', async () => {
     const broken = { name: 'service_datetime', json: '{"a' }
     first.script(playing([broken], [broken], [broken], 'Done.'))
     const asked = watching()
@@ -410,7 +410,7 @@ describe('limits', () => {
   })
 
   test.each(DIALECTS)(
-    '%s: a call that the model makes in its last turn is left out with a warning, and the record has the end that the client was told',
+    '%s: a call of the model in its last turn is left out with a warning, and the record has the end that the client received',
     async (dialect) => {
       first.script(playing([CLOCK], [CLOCK]))
       const asked = watching()
@@ -434,7 +434,7 @@ describe('limits', () => {
     },
   )
 
-  test.each(DIALECTS)('%s: where the client wants no calls nothing runs, even if the model makes one', async (dialect) => {
+  test.each(DIALECTS)('%s: if the client wants no calls, none runs, even if the model makes one', async (dialect) => {
     first.script(playing([SEARCH, CLOCK], 'Done.'))
     const [asked, searches] = [watching(), engine.exchanges.length]
     const answer = await ask({ tool_choice: dialect === 'messages' ? { type: 'none' } : 'none' }, { dialect })
@@ -516,7 +516,7 @@ describe('failures', () => {
     },
   )
 
-  test('never: the request fails, nobody else is asked, and what was done is charged', async () => {
+  test('never: the request fails, no other provider is asked, and the work done is charged', async () => {
     first.script(playing([CLOCK], failing))
     const others = second.exchanges.length
     const asked = watching()
@@ -623,7 +623,7 @@ describe('money', () => {
   const keyOf = async (limit: number): Promise<string> =>
     ((await call(service, 'POST', '/keys', { body: { name: 'limited', limit } })).json as { key: string }).key
 
-  test('a budget that bears one turn and a last one ends in an answer, and is not overspent', async () => {
+  test('a budget for one turn and a last one ends in an answer, and is not overspent', async () => {
     // Each turn has used little, so the next may use all that is left.
     const long = 'x'.repeat(30_000)
     first.script(playing([{ ...SEARCH, json: JSON.stringify({ query: 'q' }) }], [CLOCK], [CLOCK], 'Done.'))
@@ -641,7 +641,7 @@ describe('money', () => {
     expect(wire(answer).service_metadata.pipeline).toMatchObject([{ data: { stopped_by: 'budget' } }])
   })
 
-  test('searches that the budget does not bear are not made', async () => {
+  test('searches that the budget cannot cover are not made', async () => {
     first.script(
       playing(
         Array.from({ length: 10 }, () => SEARCH),

@@ -15,7 +15,7 @@ interface Page {
   readonly next_cursor?: string | null
 }
 
-test('count=false leaves the total out, and goes on behind a cursor to the same rows in the same order', async () => {
+test('count=false omits the total, and a cursor continues with the same rows in the same order', async () => {
   const service = await services.start()
   const ask = (path: string, body?: unknown): Promise<Response> =>
     fetch(service.api + path, {
@@ -41,7 +41,7 @@ test('count=false leaves the total out, and goes on behind a cursor to the same 
   expect((await ask('/presets?count=false&cursor=x')).status).toBe(400)
 })
 
-test('where too many rows would be looked at, a page has no total, and an offset is a 400 that names the cursor', async () => {
+test('if too many rows would be read, a page has no total, and an offset is a 400 that names the cursor', async () => {
   const service = await services.start()
   const get = async (path: string): Promise<Answer> => call(service, 'GET', path)
   const [workspace] = ((await get('/workspaces')).json as Page).data
@@ -62,7 +62,7 @@ test('where too many rows would be looked at, a page has no total, and an offset
   expect((await get('/keys?offset=50001&include_disabled=true')).status).toBe(200)
 })
 
-test('a cursor tells nothing of the row at which its page ended, and opens in its own list alone', async () => {
+test('a cursor reveals nothing of the row at which its page ended, and works only in its own list', async () => {
   const service = await services.start()
   for (const name of ['first', 'second', 'third']) await call(service, 'POST', '/keys', { body: { name: `secret ${name}` } })
   for (const text of ['one', 'two']) {

@@ -5,7 +5,7 @@ import type { ModelEvent } from '../../canonical/event.ts'
 import { frame, start, end, textBlock, textDelta, stop, toolBlock, render } from './render-stream.test-kit.ts'
 
 describe('beside its text a stream tells', () => {
-  test('sources of a text are told in its block, also where it had to wait', () => {
+  test('sources of a text are sent in its block, even if it had to wait', () => {
     const source = (index: number, members: string) =>
       frame(
         'content_block_delta',

@@ -34,13 +34,13 @@ import { atOnce } from '../../lib/steps.ts'
 const renderAnswer = (...given: Parameters<typeof rendering>): string => atOnce(rendering(...given))
 
 describe('the bytes of a stream', () => {
-  test('text: the input is estimated at the start, the use is told at the end', () => {
+  test('text: the input is estimated at the start, the usage is sent at the end', () => {
     expect(
       render({ type: 'start', upstreamId: 'u', upstreamModel: 'm' }, text('Hi'), text(''), text(' you'), finish('stop', 'eos'), used),
     ).toBe(start() + textBlock(0, 'Hi', ' you') + end('end_turn'))
   })
 
-  test('the provider has counted the input before the first content: its counts are told at the start', () => {
+  test('if the provider counted the input before the first content, its counts are sent at the start', () => {
     expect(render(used, text('Hi'), finish('stop'))).toBe(start(COUNTS) + textBlock(0, 'Hi') + end('end_turn'))
   })
 
@@ -71,7 +71,7 @@ describe('the bytes of a stream', () => {
     )
   })
 
-  test('a refusal is told as text and in the details of the end', () => {
+  test('a refusal is sent as text and in the details of the end', () => {
     expect(render(refusal('No.'), finish('stop'))).toBe(
       start() + textBlock(0, 'No.') + end('refusal', '{"type":"refusal","category":null,"explanation":"No."}'),
     )

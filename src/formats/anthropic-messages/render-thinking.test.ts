@@ -40,7 +40,7 @@ describe('thinking in a stream', () => {
     }
   })
 
-  test('a signature is told with the frame that brings it', () => {
+  test('a signature is sent with the frame that brings it', () => {
     const stream = openStream(HEAD)
     stream.frames(frames(reasoning('hm')))
     expect(stream.frames(frames(proven(CLAUDE)))).toBe(

@@ -88,7 +88,7 @@ describe('a whole message', () => {
     )
   })
 
-  test('a refusal is text, and told in the details of the end', () => {
+  test('a refusal is text, and is in the details of the end', () => {
     expect(render(refusal('No.'), finish('stop'))).toBe(
       message('{"type":"text","text":"No.","citations":[]}', 'refusal', '{"type":"refusal","category":null,"explanation":"No."}'),
     )

@@ -145,7 +145,7 @@ describe('tools', () => {
     expect(presetContentOf({ tools: shapes })).toMatchObject({ content: { config: { tools: shapes } }, warnings: [] })
   })
 
-  test('400: a wrong function name is told by its path', () => {
+  test('400: a wrong function name is reported with its path', () => {
     const named = (name: unknown) => ({ type: 'function', function: { name } })
     expect(pathsOf({ tools: [named('a'), named('b'), named(7), named('x'.repeat(65)), named('')] })).toEqual([
       'tools[2].function.name',

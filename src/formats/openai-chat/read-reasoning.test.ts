@@ -62,7 +62,7 @@ describe('reasoning_details', () => {
     ).toMatchObject([{ text: 'a' }, { text: 'b' }, { text: '' }])
   })
 
-  test('a signature without a format is Claude’s; a proof of a format that nobody here knows is told as unknown', () => {
+  test('a signature without a format is Claude’s; a signature of an unknown format is reported as unknown', () => {
     expect(
       details(
         { type: 'reasoning.text', text: 'a', signature: 's' },
@@ -169,7 +169,7 @@ describe('thinking that says where it stood', () => {
     ])
   })
 
-  test('leaves out the break before the next message of OpenAI’s, and counts sources behind it', () => {
+  test('leaves out the break before the next message of OpenAI’s, and counts sources after it', () => {
     const read = parts({
       content: 'ab\n\ncd',
       reasoning_details: [{ type: 'reasoning.encrypted', data: 'x', id: 'rs_1_pbt0t2c0', ...openai }],

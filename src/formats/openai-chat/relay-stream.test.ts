@@ -111,7 +111,7 @@ describe('the end', () => {
     expect(relayed(upstream(own), [stop])).toBe(ours(own))
   })
 
-  test('is told once: a repeated end, and an empty chunk after it, are dropped; what still says something is not', () => {
+  test('is sent once: a repeated end, and an empty chunk after it, are dropped; a chunk with content is not', () => {
     const before = [frame(upstream(ENDS), stop)]
     expect(relayed(upstream(ENDS, ',"usage":{"prompt_tokens":1}'), [stop], before)).toBe('')
     expect(relayed(upstream('[{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":"stop"}]'), [], before)).toBe('')
@@ -128,7 +128,7 @@ describe('the end', () => {
     expect(relayed(upstream(ENDS), [stop], [before, before])).toBe(ours(finished))
   })
 
-  test('is told for each of several choices', () => {
+  test('is sent for each of several choices', () => {
     const two = '[{"index":0,"delta":{},"finish_reason":"stop"},{"index":1,"delta":{"content":"b"},"finish_reason":null}]'
     expect(relayed(upstream(two), [stop])).toBe(
       ours(
@@ -140,7 +140,7 @@ describe('the end', () => {
     )
   })
 
-  test('is ours where the upstream never told it, at the time that its chunks told', () => {
+  test('is ours if the upstream never sent it, at the time that its chunks had', () => {
     const stream = openStream(HEAD)
     stream.frames([frame(upstream(SAYS), text('Hi'))])
     expect(stream.finish(TAIL)).toStartWith(

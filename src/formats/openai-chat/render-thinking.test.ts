@@ -66,7 +66,7 @@ describe('thinking in a stream', () => {
     )
   })
 
-  test('thinking behind words or calls says in the id of each piece how much of both stood before it', () => {
+  test('thinking after words or calls says in the id of each piece how much of both stood before it', () => {
     const place = '"id":"pbt1t2c1"'
     expect(
       render(

@@ -30,7 +30,7 @@ describe('a whole response of the same dialect', () => {
     )
   })
 
-  test('gets the members that strict clients need and the upstream left out, behind its own', () => {
+  test('gets the members that strict clients need and the upstream left out, after its own', () => {
     const sent = relayed('{"id":"u","output":[ ],"temperature":1.0}', TAIL, finish('stop'))
     expect(sent).toStartWith('{"id":"resp_abc123","output":[ ],"temperature":1.0,"object":"response","created_at":1700000000')
     const reported = JSON.parse(sent)

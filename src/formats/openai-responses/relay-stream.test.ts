@@ -115,7 +115,7 @@ describe('a failure', () => {
     return payloads(stream.fail(error, TAIL))
   }
 
-  test('after the start continues the numbers of the upstream, also where it left some out or has none', () => {
+  test('after the start continues the numbers of the upstream, even if it skipped some or has none', () => {
     expect(failed(frame(CREATED), frame('{"type":"response.in_progress","sequence_number":9,"response":{}}'))).toMatchObject([
       { type: 'response.failed', sequence_number: 10, response: { status: 'failed', created_at: 5, error_type: 'timeout', output: [] } },
     ])

@@ -112,7 +112,7 @@ describe('OpenAPI', () => {
     )
   })
 
-  test('limits that are counted by hand are told to readers all the same', () => {
+  test('limits that are checked by hand are documented too', () => {
     const text = JSON.stringify(z.toJSONSchema(requestSchema, { target: 'draft-2020-12', io: 'input' }))
     expect(text).toContain('"maxLength":256')
     expect(text).toContain('"maxProperties":16')

@@ -59,7 +59,7 @@ describe('one trial is bounded', () => {
     expect(await chooseContents(listed(1), sizesOf(512 * KIB + 1))).toMatchObject({ chosen: [], leftOut: { too_large: 1, no_room: 0 } })
   })
 
-  test('contents of 24 MiB in all are read, and those behind them are counted as without room', async () => {
+  test('contents of 24 MiB in all are read, and those after them are counted as without room', async () => {
     const { chosen: read, leftOut } = await chooseContents(listed(50), sizesOf(512 * KIB))
     expect(read.map(({ id }) => id)).toEqual(listed(48).map(({ id }) => id))
     expect(leftOut).toEqual({ too_large: 0, no_room: 2, gone: 0 })

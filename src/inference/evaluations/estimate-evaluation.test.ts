@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 
 import { estimateEvaluation } from './estimate-evaluation.ts'
 
-test('others get their turn behind each item that is estimated', async () => {
+test('other requests run after each item that is estimated', async () => {
   const order: string[] = []
   const items = ['a', 'b', 'c'].map((content) => ({ messages: [{ role: 'user', content }], tools: null, expected: null }))
   const estimate = await estimateEvaluation(

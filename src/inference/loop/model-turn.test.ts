@@ -12,7 +12,7 @@ const passed = (events: readonly ModelEvent[], isFirst = true) => {
   return { turn, events: turn.take(frames(...events)).flatMap((frame) => frame.events) }
 }
 
-test('the client sees what is said, and of the calls only its own, numbered anew; those behind a call of the service come later', () => {
+test('the client sees the text and only its own calls, numbered anew; those after a call of the service come later', () => {
   const { events, turn } = passed([
     START,
     text('Let me look.'),

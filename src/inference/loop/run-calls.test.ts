@@ -63,7 +63,7 @@ test('a tool that throws has a result that says so, its fault is reported, and w
   expect([faults, charged]).toEqual([[['Error: The disk is full.', 'the tool files failed']], [7, 0]])
 })
 
-test('a source behind the end of a result that was cut is none, since the model did not read of it', async () => {
+test('a source after the end of a truncated result is not cited, since the model did not read it', async () => {
   const sources = ['https://a.example/', 'https://b.example/'].map((url) => ({ url, title: null }))
   const results = sources.map(({ url }) => ({ url, content: 'x'.repeat(1000) }))
   const search = tool(async () => ({ fault: null, value: { results }, sources }))

@@ -172,7 +172,7 @@ describe('cost', () => {
     expect(cost.totalNanos === 0).toBe(expected)
   })
 
-  test('is told in full to the customer whose key was used', () => {
+  test('is shown in full to the customer whose key was used', () => {
     expect(billed({ reported, isByok: true }).cost).toMatchObject({ totalNanos: 0, upstreamNanos: 50_000, isByok: true })
   })
 })

@@ -42,7 +42,7 @@ test('a moderation error has the last message of the user, at most 100 character
   expect(long).toMatch(/^ab+\.\.\.b+c$/)
 })
 
-test('what the provider says was flagged goes before, and a prompt that cannot be read is none', () => {
+test('what the provider says was flagged takes precedence, and an unreadable prompt counts as none', () => {
   const reported = flagged.withMetadata({ flagged_input: 'told' })
   expect(withFlaggedInput(reported, saying('x'))).toBe(reported)
   const unread = callOf(() => {

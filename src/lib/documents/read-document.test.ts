@@ -50,12 +50,12 @@ test('the text of a PDF is read page by page, as many as are wanted', async () =
   expect(await read({ ...PDF, maxCharacters: 5 }, pdfOf(['One', 'Two']), LONG)).toMatchObject({ text: 'One\n\n', cut: true })
 })
 
-test('an encrypted PDF and a broken one are told apart', async () => {
+test('an encrypted PDF and a broken one are distinguished', async () => {
   expect(await read(PDF, pdfOf(['Hello'], { encrypted: true }), LONG)).toEqual({ fault: 'encrypted' })
   expect(await read(PDF, Buffer.from('%PDF-1.4 nothing'), LONG)).toEqual({ fault: 'broken' })
 })
 
-test('the process that reads has none of the service’s environment', async () => {
+test('the process that reads has no variable of the service’s environment', async () => {
   const reported = createReadDocument({
     clock: systemClock,
     program: program(

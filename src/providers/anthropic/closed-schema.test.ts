@@ -15,7 +15,7 @@ const object = (properties: object, more: object = {}): Record<string, unknown> 
 })
 const tool = (parameters: unknown, name = 'f') => ({ type: 'function', name, description: null, parameters, strict: true }) as const
 
-describe('what no grammar can be made of goes without strict, as it was written, and is told', () => {
+describe('a schema for which no grammar exists is sent without strict, as it was written, with a warning', () => {
   test.each<[string, Record<string, unknown>]>([
     ['a map of numbers', object({ scores: { type: 'object', additionalProperties: { type: 'number' } } })],
     ['a map of anything', object({ scores: { type: 'object', additionalProperties: true } })],

@@ -129,7 +129,7 @@ describe('blocks', () => {
     ])
   })
 
-  test('redacted and unreadable thinking keep their proofs, unsigned thinking has none', () => {
+  test('redacted and unreadable thinking keep their signatures, unsigned thinking has none', () => {
     const given = events(
       start(0, { type: 'redacted_thinking', data: 'xyz==' }),
       stop(0),
@@ -192,7 +192,7 @@ test.each<[string, string]>([
   ])
 })
 
-test('the stop sequence that ended it is told; an end without a reason is an end', () => {
+test('the stop sequence that ended it is reported; an end without a reason is an end', () => {
   expect(events({ type: 'message_delta', delta: { stop_reason: 'stop_sequence', stop_sequence: 'END' } })).toEqual([
     { type: 'finish', reason: 'stop', native: 'stop_sequence', stopSequence: 'END' },
   ])

@@ -58,11 +58,11 @@ describe('tools', () => {
     expect([encoded.sent['tool_choice'], encoded.reported]).toEqual([sent, [...reported]])
   })
 
-  test('a demand without any tool is told', () => {
+  test('a required call without any tool causes a warning', () => {
     expect(encode({ toolChoice: { type: 'required' } }).reported).toEqual(['unsupported_field tool_choice'])
   })
 
-  test('web search becomes the provider’s own, other tools of other providers are told', () => {
+  test('web search becomes the provider’s own, other tools of other providers cause a warning', () => {
     const provider = (kind: string, raw: object) => ({ type: 'provider', kind, at: 'tools[0]', raw: { type: kind, ...raw } }) as const
     const place = { type: 'approximate', city: 'Ghent', country: null, region: 'x' }
     const { sent, reported } = encode({

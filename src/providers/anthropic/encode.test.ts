@@ -23,7 +23,7 @@ describe('settings', () => {
     expect({ changed, lost }).toEqual({ changed: outcome !== 'dropped', lost: outcome === 'dropped' })
   })
 
-  test('a field without a word in the middle is told', () => {
+  test('a field that the common form cannot express causes a warning', () => {
     expect(encode({ otherFields: ['novelty'] }).reported).toEqual(['unsupported_field novelty'])
   })
 

@@ -63,7 +63,7 @@ test.each<[number, string, ErrorType]>([
   expect(anthropicFailure(status, text, target()).type).toBe(type)
 })
 
-test('the wait, the cause and the provider are told; the state of our account is not', () => {
+test('the wait, the cause and the provider are shown; the state of our account is not', () => {
   const limited = anthropicFailure(
     429,
     body('rate_limit_error', 'Slow down.', { details: { error_code: 'ramp_limit_exceeded' } }),

@@ -25,7 +25,7 @@ const sent = (messages: readonly unknown[], { model = OLD, ...more }: { readonly
 }
 
 describe('calls and their results', () => {
-  test('two calls of one id are told apart, each with its result', () => {
+  test('two calls with the same id are distinguished, each with its result', () => {
     const given = [HI, assistant(call('a'), call('a')), user(result('a', '1'), result('a', '2'))]
     expect(sent(given)).toEqual({
       messages: [HI, assistant(call('a'), call('a_2')), user(result('a', '1'), result('a_2', '2'))],
@@ -57,7 +57,7 @@ describe('calls and their results', () => {
     })
   })
 
-  test('a result behind text stands before it', () => {
+  test('a result after text is moved before it', () => {
     expect(sent([HI, assistant(call('a')), user(text('So:'), result('a'))])).toEqual({
       messages: [HI, assistant(call('a')), user(result('a'), text('So:'))],
       reported: [],
@@ -77,7 +77,7 @@ describe('calls and their results', () => {
 })
 
 describe('text without a visible character', () => {
-  test('is left out, and told where it was not empty', () => {
+  test('is left out, with a warning if it was not empty', () => {
     const given = [user(text('Hi'), text('')), assistant(text(' '), text('a')), { role: 'assistant', content: '' }, user(text('b'))]
     expect(sent(given)).toEqual({
       messages: [user(text('Hi')), assistant(text('a')), user(text('b'))],
@@ -186,7 +186,7 @@ describe('a model that is no Claude', () => {
     expect([out, reported]).toEqual([given, []])
   })
 
-  test('gets calls of one id told apart, in one turn and over turns, each with its result; all else keeps its bytes', () => {
+  test('gets calls with the same id distinguished, in one turn and over turns, each with its result; all else keeps its bytes', () => {
     const calls = (first: string, second: string): readonly object[] => [
       assistant(unsigned, call(first, { q: 'a' }), call(second, { q: 'b' })),
       user(result(first, 'A'), result(second, 'B')),

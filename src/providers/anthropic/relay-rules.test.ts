@@ -198,7 +198,7 @@ describe('marks of what to cache', () => {
     expect(relay(ask(four), { model: HAIKU })).toEqual({ text: ask(four).replace('a/b', HAIKU), reported: [] })
   })
 
-  test('live five minutes behind one that does, whichever lane the request takes', () => {
+  test('live five minutes after one that does, whichever lane the request takes', () => {
     const [hour, short] = [{ cache_control: { type: 'ephemeral', ttl: '1h' } }, mark]
     const given = {
       ...short,

@@ -152,14 +152,14 @@ describe('a stream', () => {
     expect(error).toBeNull()
   })
 
-  test('stays whole where the upstream fails behind its end', async () => {
+  test('stays whole if the upstream fails after its end', async () => {
     const messages = [begin(), delta(0, { text: 'a' }), stop(0), ...end('end_turn').slice(0, 1)]
     const { events, error } = await ask(streams([...messages, exception('throttlingException', { message: 'Slow' })]))
     expect(events.at(-1)).toEqual({ type: 'finish', reason: 'stop', native: 'end_turn' })
     expect(error).toBeNull()
   })
 
-  test('stays whole where the connection breaks behind its end, before its counts', async () => {
+  test('stays whole if the connection breaks after its end, before its counts', async () => {
     const messages = [begin(), delta(0, { text: 'a' }), stop(0), ...end('end_turn').slice(0, 1)]
     // Bytes that arrive together with the break of the connection may be lost.
     const { promise: cut, resolve } = Promise.withResolvers<void>()
@@ -180,7 +180,7 @@ describe('a stream', () => {
     expect(events.at(-1)).toMatchObject({ type: 'usage', usage: { inputFresh, inputCacheWrite5m: 4993, output: 19 } })
   })
 
-  test('is not read for ever behind its end', async () => {
+  test('is not read for ever after its end', async () => {
     const { events, error } = await ask(async (exchange) => {
       await exchange.send(`${STREAM_HEAD}content-length: 10000000\r\n\r\n`)
       await exchange.send(bytesOf([begin(), ...end('end_turn').slice(0, 1), ...Array.from({ length: 200 }, () => event('ping', {}))]))

@@ -14,7 +14,7 @@ import { encode, talk, targetOf, type Sent } from './encode.test-kit.ts'
 const PNG = 'data:image/png;base64,iVBORw0KGgo='
 const PDF = 'data:application/pdf;base64,JVBERi0='
 describe('turns', () => {
-  test('alternate: neighbours of one role are one, and what is empty is none', () => {
+  test('alternate: neighbours of one role are merged, and empty ones are dropped', () => {
     const { sent, reported } = encode({
       messages: talk(['user', 'a'], ['user', 'b'], ['assistant', ''], ['user', 'c'], ['assistant', 'd'], ['assistant', 'e']),
     })
@@ -43,7 +43,7 @@ describe('turns', () => {
     expect(reported).toEqual(['mapped_field messages[0]'])
   })
 
-  test('names of speakers, sources and unknown parts are told', () => {
+  test('names of speakers, sources and unknown parts cause warnings', () => {
     const annotations = [{ url: 'https://a.example', title: null, content: null, start: 0, end: 1 }]
     const { reported } = encode({
       messages: [

@@ -103,13 +103,13 @@ describe('tools', () => {
     expect(reported).toEqual(['mapped_field tool_choice'])
   })
 
-  test('of the history are declared where the request has none', () => {
+  test('of the history are declared if the request has none', () => {
     const { sent, reported } = encode({ messages: called })
     expect(sent.toolConfig).toEqual({ tools: [{ toolSpec: { name: 'f', inputSchema: { json: { type: 'object' } } } }] })
     expect(reported).toEqual(['mapped_field tools'])
   })
 
-  test('that a provider runs, and choices of nothing, are told', () => {
+  test('that a provider runs, and choices without tools, cause warnings', () => {
     const search = { type: 'provider', kind: 'web_search', at: 'tools[0]', raw: {} } as const
     expect(encode({ tools: [search], toolChoice: { type: 'required' } }).reported).toEqual([
       'unsupported_field tools[0]',

@@ -79,7 +79,7 @@ describe('settings', () => {
     expect(encoded.reported).toEqual(reported)
   })
 
-  test('fields without a word in the middle are told', () => {
+  test('fields that the common form cannot express cause warnings', () => {
     expect(encode({ otherFields: ['weird'] }).reported).toEqual(['unsupported_field weird'])
   })
 })

@@ -28,7 +28,7 @@ describe('turns', () => {
     expect(losses).toEqual([])
   })
 
-  test('a later system message keeps its place, as the user’s, and is told', () => {
+  test('a later system message keeps its place, as the user’s, with a warning', () => {
     const { body, losses } = sent([user('1'), assistant('2'), system('S'), user('3')])
     expect(body.systemInstruction).toBeUndefined()
     expect(body.contents.at(-1)).toEqual({ role: 'user', parts: [{ text: 'S' }, { text: '3' }] })
@@ -48,7 +48,7 @@ describe('turns', () => {
     ])
   })
 
-  test('system messages alone are the turn of the user, and that is told', () => {
+  test('system messages alone become the turn of the user, with a warning', () => {
     const { body, losses } = sent([system('A'), { ...system('B'), role: 'developer' }])
     expect([body.systemInstruction, body.contents]).toEqual([undefined, [{ role: 'user', parts: [{ text: 'A' }, { text: 'B' }] }]])
     expect(losses).toEqual(['messages[0]: A conversation of system messages alone was sent as the turn of a user.'])

@@ -204,7 +204,7 @@ describe('tools', () => {
     )
   })
 
-  test('a choice without functions is left out, and told where it forced one', () => {
+  test('a choice without functions is left out, with a warning if it forced one', () => {
     expect(encode({ toolChoice: { type: 'none' } }).losses).toEqual([])
     const { body, losses } = encode({ toolChoice: { type: 'required' } })
     expect([body.toolConfig, losses.length]).toEqual([undefined, 1])

@@ -122,7 +122,7 @@ describe('the request', () => {
 })
 
 describe('recordings', () => {
-  test('thinking, streamed: the signature comes behind the text', async () => {
+  test('thinking, streamed: the signature comes after the text', async () => {
     const { events, error } = await ask(streaming(recordedStream('google-reasoning')))
     expect(error).toBeNull()
     expect(events[0]).toEqual({ type: 'start', upstreamId: 'dX6LadKVC7SZ28oPr9yJoQs', upstreamModel: 'gemini-3-pro-preview' })
@@ -182,7 +182,7 @@ describe('recordings', () => {
 })
 
 describe('a stream', () => {
-  test('goes on behind its finish until its bytes end: usage, text and a later finish count', async () => {
+  test('continues after its finish until its bytes end: usage, text and a later finish count', async () => {
     const { events } = await ask(
       streaming(
         said(text('a', { finishReason: 'STOP' }), text('b', { finishReason: 'MAX_TOKENS' }), { usageMetadata: { promptTokenCount: 3 } }),
@@ -191,7 +191,7 @@ describe('a stream', () => {
     expect([textOf(events), finishOf(events), usageIn(events)?.inputFresh]).toEqual(['ab', ['length MAX_TOKENS'], 3])
   })
 
-  test('that stays open behind its finish is ended by us, and is whole', async () => {
+  test('that stays open after its finish is ended by us, and is whole', async () => {
     const { read, clock } = begin(async (exchange) => {
       await exchange.head(200)
       await exchange.piece(said(text('a'), STOP))
@@ -203,7 +203,7 @@ describe('a stream', () => {
     await upstream.last.gone
   })
 
-  test('that breaks behind its finish is whole; one that the client left is not', async () => {
+  test('that breaks after its finish is whole; one that the client left is not', async () => {
     const script: Script = async (exchange) => {
       await exchange.head(200)
       await exchange.piece(said(text('a'), STOP))

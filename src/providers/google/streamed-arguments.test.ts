@@ -38,7 +38,7 @@ const { object } = fc.letrec<{ value: unknown; object: Record<string, unknown> }
   object: fc.dictionary(name, tie('value'), { minKeys: 1, maxKeys: 3, noNullPrototype: false, depthIdentifier: 'json' }),
 }))
 
-test('arguments told leaf by leaf are the arguments', () => {
+test('arguments that are streamed leaf by leaf are assembled', () => {
   fc.assert(
     fc.property(object, fc.nat(5), (args, cut) => {
       const json = JSON.stringify(args)
@@ -49,7 +49,7 @@ test('arguments told leaf by leaf are the arguments', () => {
   )
 })
 
-test('a string that is told anew replaces the one before it', () => {
+test('a string that is sent again replaces the one before it', () => {
   const first = { jsonPath: '$.a', stringValue: 'one' }
   expect(assemble(first, { jsonPath: '$.a', stringValue: 'two' })).toEqual({ a: 'two' })
   expect(assemble({ ...first, willContinue: true }, { jsonPath: '$.a', stringValue: 'two' })).toEqual({ a: 'onetwo' })

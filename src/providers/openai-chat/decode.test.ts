@@ -24,7 +24,7 @@ const proof = { format: 'anthropic-claude-v1', kind: 'signature', data: 'EqQB', 
 const page = (url: string, more: object = {}): object => ({ url, title: null, content: null, start: null, end: null, ...more })
 
 describe('thinking with proofs', () => {
-  test('comes in pieces, its proof last, and is not told twice', () => {
+  test('comes in pieces, its signature last, and is not sent twice', () => {
     expect(
       decode(
         delta({ reasoning: 'Hm', reasoning_details: [{ type: 'reasoning.text', text: 'Hm', ...claude }] }),
@@ -99,7 +99,7 @@ describe('what stands beside the text', () => {
     ])
   })
 
-  test('sources of the whole answer, once each and behind it, however often they are told', () => {
+  test('sources of the whole answer come once each and after it, however often the provider sends them', () => {
     const reported = {
       citations: ['https://a.example', 'https://b.example'],
       search_results: [{ url: 'https://a.example', title: 'A', date: '2026-01-01' }],
@@ -218,7 +218,7 @@ describe('usage', () => {
   })
 })
 
-test('arguments of a call that gets no name are held up to a megabyte, and then the call is told without one', () => {
+test('arguments of a call that gets no name are held up to a megabyte, and then the call is sent without one', () => {
   const decoder = createChatDecoder('m/one')
   const piece = (args: string) => ({ choices: [{ delta: { tool_calls: [{ index: 0, id: 'a', function: { arguments: args } }] } }] })
   const held = Array.from({ length: 8 }, () => decoder.events(piece('x'.repeat(128 * 1024))))

@@ -111,7 +111,7 @@ describe('a conversation', () => {
 })
 
 describe('tools', () => {
-  test('answer directly behind the calls, whatever stands before them in the turn; media follow as the user’s', () => {
+  test('answer directly after the calls, whatever stands before them in the turn; media follow as the user’s', () => {
     const looked: Part = { type: 'tool-result', callId: 'c2', text: 'two', media: [{ type: 'image', url: 'data:image/png;base64,AA' }] }
     expect(sentOf([assistant(call('c1', '{"a":1}'), call('c2', '')), user(text('and?'), result('c1', ''), looked)])).toEqual([
       {
@@ -149,7 +149,7 @@ describe('tools', () => {
     ])
   })
 
-  test('an error among their results is told as lost', () => {
+  test('an error among their results is reported as lost', () => {
     expect(messages([user({ type: 'tool-result', callId: 'c', text: 'no', isError: true })]).lost).toEqual(['messages[0]'])
   })
 
@@ -193,7 +193,7 @@ describe('what to cache', () => {
     ])
   })
 
-  test('is told once where a vendor caches by itself', () => {
+  test('is reported once if a vendor caches by itself', () => {
     expect(messages(marked, 'openai')).toEqual({
       sent: [{ role: 'system', content: 'a' }, called, { role: 'tool', tool_call_id: 'c', content: 'r' }],
       lost: ['system'],

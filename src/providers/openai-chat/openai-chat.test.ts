@@ -147,7 +147,7 @@ describe('the request', () => {
   })
 })
 
-test('a whole answer that a router failed keeps what was said before, also where the failure is told twice', async () => {
+test('a whole answer that a router failed keeps what was said before, even if the failure is sent twice', async () => {
   const error = { code: 503, message: 'Too busy.', metadata: { error_type: 'provider_overloaded' } }
   const choice = { index: 0, message: { role: 'assistant', content: 'Half' }, finish_reason: 'error', error }
   const body = JSON.stringify({ id: 'gen-1', choices: [choice], error })
@@ -313,7 +313,7 @@ describe('a stream', () => {
   test.each<[string, readonly string[]]>([
     ['cut', [SECOND]],
     ['failed', ['{"error":{"message":"Busy."}}', '[DONE]']],
-  ])('fails where a second choice is %s behind the end of the first', async (_, rest) => {
+  ])('fails if a second choice is %s after the end of the first', async (_, rest) => {
     const { error } = await ask(streaming(said(proseChunk('a'), SECOND, FINISH_CHUNK, ...rest)))
     expect(error?.type).toBe('provider_unavailable')
   })

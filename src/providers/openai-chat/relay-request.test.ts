@@ -6,7 +6,7 @@ import { encode, relay, text, user } from './encode.test-kit.ts'
 
 const HISTORY = '"messages": [ {"role":"user","content":"H\\u0069"} ]'
 
-test('a schema that the vendor does not take is told to the model in words, without which JSON mode is refused', () => {
+test('a schema that the vendor does not accept is described to the model in words, without which JSON mode is refused', () => {
   const schema = { type: 'object', properties: { a: { type: 'string' } } }
   const format = `"response_format":{"type":"json_schema","json_schema":{"name":"s","schema":${JSON.stringify(schema)}}}`
   const own = relay(`{${HISTORY},${format}}`, { vendor: 'deepseek', model: 'deepseek-v4-pro' })
@@ -124,7 +124,7 @@ describe('a vendor’s words in a request of the same dialect', () => {
     expect(Object.keys(sent)).toEqual(['model', 'messages'])
   })
 
-  test('options of a stream are left out where the vendor has none', () => {
+  test('options of a stream are left out if the vendor has none', () => {
     expect(relay(`{"model":"a/b",${HISTORY},"stream":true,"stream_options":{}}`, { vendor: 'mistral' }).text).toBe(
       `{"model":"one-1",${HISTORY},"stream":true}`,
     )
@@ -263,7 +263,7 @@ describe('the history that a client sends back', () => {
     expect(history(given, vendor)).toEqual({ only: sent, lost })
   })
 
-  test('proofs go to their maker behind a router, and to no other', () => {
+  test('signatures go to their maker through a router, and to no other', () => {
     const given = { ...answer, reasoning_details: [signed] }
     expect(history(given, 'openrouter', 'anthropic/claude-opus-5')).toEqual({ only: given, lost: [] })
     expect(history(given, 'openrouter', 'openai/gpt-5.4')).toEqual({ only: answer, lost: ['messages[0]'] })

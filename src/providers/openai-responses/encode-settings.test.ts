@@ -110,7 +110,7 @@ describe('settings', () => {
     expect(warnings.map(({ code, field }) => `${code} ${field}`)).toEqual(reported)
   })
 
-  test('what has no word in the middle is told', () => {
+  test('what the common form cannot express causes a warning', () => {
     expect(encode({ otherFields: ['functions'] }).lost).toEqual(['functions'])
   })
 

@@ -57,7 +57,7 @@ test.each<[string, unknown, JsonObject, string[]]>([
   expect([sent['tools'], lost]).toEqual([[expected], reported])
 })
 
-test.each(['bash_20250124', 'service:datetime', 'service:web_fetch', 'custom'])('%s is told as lost', (kind) => {
+test.each(['bash_20250124', 'service:datetime', 'service:web_fetch', 'custom'])('%s is reported as lost', (kind) => {
   const { sent, lost } = encode({ tools: [{ type: 'provider', kind, at: 'tools[0]', raw: {} }] })
   expect([sent['tools'], lost]).toEqual([undefined as never, ['tools[0]']])
 })
@@ -69,7 +69,7 @@ test('the place of a search is read as chat wraps it', () => {
   ])
 })
 
-test('a choice of a tool that could not be carried is told', () => {
+test('a choice of a tool that could not be carried causes a warning', () => {
   const { sent, lost } = encode({
     toolChoice: { type: 'tool', name: 'web_search' },
     tools: [{ type: 'provider', kind: 'web_search_20250305', at: 'tools[0]', raw: { type: 'web_search_20250305', name: 'web_search' } }],

@@ -61,7 +61,7 @@ describe('runScript', () => {
     expect(sizes).toEqual([64, 64, 22])
   })
 
-  test('gives way behind the frames that its turn says, once they are handed over', async () => {
+  test('lets other work run when its turn says so, after the frames before that are handed over', async () => {
     const order: string[] = []
     let asked = 0
     const turn = () => ((asked += 1) % 2 === 0 ? Promise.resolve().then(() => void order.push('turn')) : undefined)
@@ -70,7 +70,7 @@ describe('runScript', () => {
     expect(order).toEqual(['a|b|c', 'turn', 'd'])
   })
 
-  test('a failure is thrown behind the frames before it', async () => {
+  test('a failure is thrown after the frames before it', async () => {
     const error = new GatewayError('provider_overloaded')
     const frames = run([word('a'), { kind: 'fail', error }, word('b')])
     expect(said((await frames.next()).value)).toBe('a')
@@ -129,7 +129,7 @@ test('the provider plays the script of the model that the target names', async (
   expect(said(await play(JsonBody.read(`{"model":"sandbox/lorem",${TWO_WORDS}}`)))).toBe('Lorem| ipsum')
 })
 
-test('the body of a large request is made from the bytes that it came in, and others get their turn before and behind it', async () => {
+test('the body of a large request is made from its original bytes, and other requests run before and after it', async () => {
   const user = 'é'.repeat(200_000)
   const steps: unknown[] = []
   await play(JsonBody.ofBytes(Buffer.from(`{"model":"sandbox/lorem","user":"${user}",${TWO_WORDS}}`)), {

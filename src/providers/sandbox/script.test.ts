@@ -210,7 +210,7 @@ describe('a stop sequence', () => {
     expect(said(stopped('echo', ['rds', 'ords']))).toBe('Three short w')
   })
 
-  test('that does not come, or comes behind the limit, ends nothing', () => {
+  test('that does not come, or comes after the limit, ends nothing', () => {
     expect(endOf(stopped('echo', ['long', '']))).toEqual({ type: 'finish', reason: 'stop', native: null })
     expect(endOf(stopped('echo', ['words'], { maxOutputTokens: 1 }))).toEqual({ type: 'finish', reason: 'length', native: null })
   })

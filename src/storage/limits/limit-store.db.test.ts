@@ -25,7 +25,7 @@ let keys = 0
 const newKey = (): string => `key-${(keys += 1)}`
 
 const suite = (open: Open): void => {
-  test('a rate is counted over all nodes, exactly: so many are let in at once, and the next is told when', async () => {
+  test('a rate is counted exactly over all nodes: that many are admitted at once, and the next gets the time to wait', async () => {
     const nodes = [await open('a'), await open('b'), await open('c')]
     const asked = claim(newKey(), { requestsPerMinute: 60 })
     const outcomes = await Promise.all(Array.from({ length: 180 }, async (_, index) => nodes[index % 3]?.enter(asked)))

@@ -156,7 +156,7 @@ describe('a search', () => {
     [{ type: 'regex' }, { pattern: '(?=x)' }, 'invalid_tool_input'],
     [{ type: 'regex' }, { pattern: 'x'.repeat(201) }, 'invalid_tool_input'],
     [{ type: 'regex' }, { query: 'x' }, 'invalid_tool_input'],
-  ])('%j %j is told as a result: %s', async (search, input, error) => {
+  ])('%j %j is reported as a result: %s', async (search, input, error) => {
     expect((await run([tool('a')], input, { search }))?.['error']).toBe(error)
   })
 })
@@ -199,7 +199,7 @@ describe('a call', () => {
     '{"name":7}',
     '{"name":"github_pulls_list","arguments":"{"}',
     '{"name":"loose","arguments":[]}',
-  ])('of the form %j is told as a result', (json) => {
+  ])('of the form %j is reported as a result', (json) => {
     expect(unwrap(json)).toMatchObject({ refusal: { fault: { code: 'invalid_tool_input' } } })
   })
 
@@ -379,7 +379,7 @@ describe('what others have to wait for is bounded', () => {
     expect(performance.now() - begun).toBeLessThan(10_000)
   })
 
-  test('a tool that is too large to show is told by its name, now and when the conversation comes back', async () => {
+  test('a tool that is too large to show is named, now and when the conversation comes back', async () => {
     const tools = [tool('huge', { description: 'x'.repeat(300_000) })]
     const messages = searched('c', 'huge')
     const deferred = defer(tools, { config, messages })

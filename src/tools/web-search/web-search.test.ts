@@ -380,7 +380,7 @@ describe('engines that fail', () => {
     expect((await toolWith(both).run({ query: 'q' }, turn())).engine).toBe('one')
   })
 
-  test('SearXNG without JSON is 403: the next engine is asked, and where there is none the result names its setting', async () => {
+  test('SearXNG without JSON is 403: the next engine is asked, and without one the result names its setting', async () => {
     first.script(answering('Forbidden', 403))
     second.script(answering(pages(1)))
     expect((await toolWith(both).run({ query: 'q' }, turn())).engine).toBe('two')
@@ -499,7 +499,7 @@ describe('what engines say is hostile', () => {
 })
 
 describe('settings', () => {
-  test('a search that is switched off comes behind that of providers, whatever the order says', () => {
+  test('a search that is switched off comes after that of providers, whatever the order says', () => {
     const settings = { order: ['one', 'native'], ...engine('searxng') }
     expect(prefersNative(webSearchSettings.parse(settings))).toBe(false)
     expect(prefersNative(webSearchSettings.parse({ ...settings, enabled: false }))).toBe(true)
