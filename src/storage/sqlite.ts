@@ -1,7 +1,7 @@
 /** SQLite through bun:sqlite; no other file of the product uses either directly. */
 import { existsSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 
 import { constants, Database as SqliteHandle, type SQLQueryBindings, type Statement } from 'bun:sqlite'
 import {
@@ -144,6 +144,10 @@ const cannotOpen = (path: string, cause: unknown): StorageRefused => {
       `The file ${path} is not a SQLite database, or it is damaged. Restore a backup, or choose another --data-dir.`,
       { cause },
     )
+  }
+  const unusable = fileFault(path, cause)
+  if (unusable !== null) {
+    return new StorageRefused(`${unusable.message} Make the user of the service the owner of the files in ${dirname(path)}.`, { cause })
   }
   return new StorageRefused(`The database ${path} cannot be opened: ${String(cause)}`, { cause })
 }
