@@ -223,8 +223,9 @@ export const runCommandLine = async (argv: readonly string[]): Promise<number> =
     })
 
   try {
-    refuseUnknownVerb(program, argv.slice(2))
-    await program.parseAsync(argv)
+    const words = withHelpFlag(program, argv.slice(2))
+    refuseUnknownVerb(program, words)
+    await program.parseAsync(words, { from: 'user' })
     return exitCode
   } catch (thrown) {
     if (thrown instanceof CommanderError && thrown.exitCode === 0) return 0
@@ -236,9 +237,17 @@ export const runCommandLine = async (argv: readonly string[]): Promise<number> =
   }
 }
 
+/** `help keys create` asks for the same as `keys create --help`; the parser's own help command goes one level deep, and takes any word. */
+const withHelpFlag = (command: Command, words: readonly string[]): readonly string[] => {
+  const [word, ...further] = words
+  if (word === 'help' && command.commands.length > 0) return [...withHelpFlag(command, further), '--help']
+  const named = command.commands.find((verb) => verb.name() === word)
+  return word === undefined || named === undefined ? words : [word, ...withHelpFlag(named, further)]
+}
+
 /** `serve` is the default command, so a misspelt command would be taken for an argument of it. */
 const refuseUnknownVerb = (command: Command, [word, ...further]: readonly string[]): void => {
-  if (command.commands.length === 0 || word === undefined || word.startsWith('-') || word === 'help') return
+  if (command.commands.length === 0 || word === undefined || word.startsWith('-')) return
   const named = command.commands.find((verb) => verb.name() === word)
   if (named !== undefined) return refuseUnknownVerb(named, further)
   const whole = command.parent === null ? word : `${command.name()} ${word}`
