@@ -279,7 +279,9 @@ const faultOf = (thrown: unknown): { text: string; code: number } => {
   if (thrown instanceof GatewayError) return { text: thrown.message, code: MISUSED }
   if (thrown instanceof RemoteRefused) return { text: thrown.message, code: MISUSED }
   if (thrown instanceof StorageUnavailable || thrown instanceof RemoteUnreachable) return { text: thrown.message, code: FAILED }
-  const { path, syscall, code } = thrown as Partial<NodeJS.ErrnoException>
+  const { path, dest, syscall, code } = thrown as Partial<NodeJS.ErrnoException & { dest: string }>
+  if (thrown instanceof Error && path !== undefined && dest !== undefined && code !== undefined)
+    return { text: `${path} cannot be copied or moved to ${dest} (${code}).`, code: MISUSED }
   if (thrown instanceof Error && path !== undefined && code !== undefined)
     return { text: `${path} cannot be ${syscall === 'mkdir' ? 'made' : 'read or written'} (${code}).`, code: MISUSED }
   return { text: thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown), code: FAILED }

@@ -43,6 +43,17 @@ const filesystemOf = (dataDir: string): number => {
   }
 }
 
+/** SQLite needs this much beside the database to open it. */
+const ROOM_TO_OPEN_BYTES = 64 * 1024
+
+/** A sentence that says what to do if a file in this directory cannot be read and written. */
+export const remedyIn = (directory: string): string => {
+  const { bavail, bsize } = statfsSync(directory)
+  return bavail * bsize < ROOM_TO_OPEN_BYTES
+    ? `The disk of ${directory} is full.`
+    : `Make the user of the service the owner of the files in ${directory}.`
+}
+
 /** The name of the network file system with that `f_type`; undefined for any other. The kernel's field is signed on some machines. */
 export const networkFilesystem = (type: number): string | undefined => NETWORK_FILESYSTEMS.get(type >>> 0)
 

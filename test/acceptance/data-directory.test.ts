@@ -263,6 +263,16 @@ test.skipIf(small === null)('503 while the disk is full, and 200 once there is r
     rmSync(filler)
     await until(async () => (await state())[0] === 200, 'ready')
     await service.stop()
+    // A start there says so, whichever file it is that finds no room.
+    fill(filler)
+    expect(await refusedStart(service.dataDir)).toEndWith(`The disk of ${service.dataDir} is full.\n`)
+    const backup = join(services.directory(), 'backup.db')
+    copyFileSync(join(service.dataDir, 'patchbay.db'), backup)
+    const restored = join(place, 'restored')
+    const { code, stderr } = await services.run(['restore', backup, '--data-dir', restored])
+    expect(code).toBe(2)
+    expect(stderr).toStartWith(`patchbay: ${backup} cannot be copied or moved to ${restored}/`)
+    expect(stderr).toEndWith('patchbay.db (ENOSPC).\n')
   } finally {
     asRoot('umount', '-l', place)
   }
