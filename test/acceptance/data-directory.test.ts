@@ -212,16 +212,10 @@ describe.skipIf(process.getuid?.() !== 0)('exit 2: a file that the user of the s
     chownSync(join(dataDir, name), 0, 0)
     chmodSync(join(dataDir, '..'), 0o755)
     const program = join(import.meta.dir, '../../bin/patchbay')
-    const ended = spawnSync(
-      'setpriv',
-      ['--reuid=65534', '--regid=65534', '--clear-groups', program, 'serve', '--port=0', '--data-dir', dataDir],
-      {
-        encoding: 'utf8',
-        cwd: '/',
-      },
-    )
-    expect([ended.status, ended.stderr]).toEqual([2, expect.stringContaining(name)])
-    expect(ended.stderr).toEndWith(`Make the user of the service the owner of the files in ${dataDir}.\n`)
+    const ended = asRoot('setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', program, 'serve', '--port=0', '--data-dir', dataDir)
+    const stderr = ended.stderr.toString()
+    expect([ended.status, stderr]).toEqual([2, expect.stringContaining(name)])
+    expect(stderr).toEndWith(`Make the user of the service the owner of the files in ${dataDir}.\n`)
   })
 })
 
