@@ -119,6 +119,11 @@ describe('a variable in a text', () => {
     expect(fault('providers: "${A}"', { A: '{}' })).toStartWith('providers: ')
   })
 
+  test.each(['${}', '${A:-sk-hunter2}', '${A-B}', '${ A }', '${1}'])('is its name alone in the braces, not %s', (text) => {
+    const message = fault(`providers: { x: { api_key: "${text}" } }`, { A: 'a' })
+    expect(message).toBe("providers.x.api_key: ${…} holds more than a variable's name, or none. Write ${NAME}; there are no defaults.")
+  })
+
   test.each<[string, string, string]>([
     ['unset', 'providers: { x: { api_key: "${A}" } }', 'providers.x.api_key: the variable A is not set.'],
     ['unset in a list', 'providers: { x: { api_key: [k, "${A}"] } }', 'providers.x.api_key[1]: the variable A is not set.'],

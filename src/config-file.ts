@@ -304,10 +304,15 @@ const parsed = (text: string): unknown => parseYaml(text, { maxAliasCount: 100, 
  */
 const withQuotedVariables = (text: string): string => text.replace(/(?<=[[:,]\s*)\$\{[A-Za-z_][A-Za-z0-9_]*\}(?=\s*[,}\]])/g, '"$&"')
 
+const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/
+
 /** Deeper than anything that the schema knows. */
 const DEPTH_MAX = 64
 
-/** `${NAME}` in any text becomes the variable's value; an unset variable is an error, not an empty key. */
+/**
+ * `${NAME}` in any text becomes the variable's value. An unset variable is an error, not an empty key; so is anything else in the braces,
+ * such as a shell's default, which would be sent to a provider as its key.
+ */
 const substitute = (
   value: unknown,
   path: string,
@@ -315,7 +320,13 @@ const substitute = (
   valueOf: (name: string, at: readonly PropertyKey[]) => string,
 ): unknown => {
   if (typeof value === 'string') {
-    return value.replace(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (_, name: string) => valueOf(name, at))
+    return value.replace(/\$\{([^}]*)\}/g, (_, name: string) => {
+      if (VARIABLE.test(name)) return valueOf(name, at)
+      // The text in the braces is not repeated, because a default may be a key.
+      throw new SettingError(
+        `${path}: ${pathText(at)}: \${…} holds more than a variable's name, or none. Write \${NAME}; there are no defaults.`,
+      )
+    })
   }
   // An alias inside the node that it refers to would recurse without end.
   if (at.length > DEPTH_MAX) throw new SettingError(`${path}: nested too deeply, at ${pathText(at.slice(0, 3))}.`)

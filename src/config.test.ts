@@ -131,3 +131,31 @@ describe('a fault is one sentence that names its source', () => {
     }
   })
 })
+
+describe('an address that no client could use is refused, without its password', () => {
+  test.each([
+    ['databaseUrl', 'postgres://u:hunter2#@h/d'],
+    ['databaseUrl', 'postgres://u:hunter2/@h/d'],
+    ['databaseUrl', 'postgres://h:99999/d'],
+    ['redisUrl', 'redis://:hunter2/@h'],
+    ['redisUrl', 'redis://h:99999'],
+  ])('%s %s', (name, value) => {
+    const message = fault({ [name]: value })
+    expect(message).toContain(' is not an address: ')
+    expect(message).not.toContain('hunter2')
+  })
+
+  test('nor is a name a database of Redis', () => {
+    expect(fault({ redisUrl: 'redis://h/cache' })).toStartWith('--redis-url must have the number of a database')
+  })
+
+  test.each([
+    ['databaseUrl', 'postgres:///d?host=/run/postgresql'],
+    ['databaseUrl', 'postgres://u:p@/d?host=/run/postgresql'],
+    ['databaseUrl', 'postgres://u:p%23@[::1]:5432/d'],
+    ['redisUrl', 'rediss://u:p@h:6380/1'],
+    ['redisUrl', 'redis://h/'],
+  ])('%s %s is one', (name, value) => {
+    expect(fault({ [name]: value })).toBe('accepted')
+  })
+})

@@ -32,6 +32,8 @@ const setting = <Value>(
 })
 
 const NOT_EMPTY = 'must not be empty'
+const NOT_AN_ADDRESS =
+  'is not an address: the port is a number up to 65535, and in a password characters such as / # ? and % are written percent-encoded'
 const text = (fallback: string): z.ZodType<string, string | undefined> => z.string().min(1, NOT_EMPTY).default(fallback)
 const optionalText = z
   .string()
@@ -87,6 +89,8 @@ export const STORAGE_SETTINGS = {
     z
       .string()
       .regex(/^postgres(?:ql)?:\/\/\S+$/, 'must be a URL that starts with postgres://')
+      // With a socket's folder in `host`, the host before the path may be empty.
+      .refine((value) => URL.canParse(value.replace('@/', '@host/')), NOT_AN_ADDRESS)
       .optional()
       .transform((value) => value ?? null),
   ),
@@ -112,6 +116,11 @@ export const SERVE_SETTINGS = {
     z
       .string()
       .regex(/^(?:redis|rediss|valkey|valkeys|redis\+tls):\/\/\S+$/, 'must be a URL that starts with redis:// or valkey://')
+      .refine(URL.canParse, NOT_AN_ADDRESS)
+      .refine(
+        (value) => /^(?:\/\d*)?$/.test(URL.parse(value)?.pathname ?? ''),
+        'must have the number of a database, or nothing, after the host',
+      )
       .optional()
       .transform((value) => value ?? null),
   ),

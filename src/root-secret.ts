@@ -16,6 +16,7 @@ import {
 import { join } from 'node:path'
 
 import { SettingError } from './config.ts'
+import { openPrivateFile } from './lib/private-file.ts'
 
 export type SecretPurpose = 'key-pepper' | 'check' | 'id' | 'provider-keys' | 'preset-key' | 'sign-in' | 'response-cache'
 
@@ -89,7 +90,7 @@ const newSecret = (): string => randomBytes(BYTES).toString('base64url')
 
 const writeDraft = (dataDir: string, secrets: readonly string[]): string => {
   const draft = `${secretPath(dataDir)}.${randomBytes(8).toString('hex')}`
-  const file = openSync(draft, 'wx', 0o600)
+  const file = openPrivateFile(draft, dataDir)
   try {
     writeFileSync(file, secrets.map((secret) => `${secret}\n`).join(''))
     fsyncSync(file)

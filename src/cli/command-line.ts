@@ -223,8 +223,9 @@ export const runCommandLine = async (argv: readonly string[]): Promise<number> =
     })
 
   try {
-    refuseUnknownVerb(program, argv.slice(2))
-    await program.parseAsync(argv)
+    const words = withHelpFlag(program, argv.slice(2))
+    refuseUnknownVerb(program, words)
+    await program.parseAsync(words, { from: 'user' })
     return exitCode
   } catch (thrown) {
     if (thrown instanceof CommanderError && thrown.exitCode === 0) return 0
@@ -236,9 +237,17 @@ export const runCommandLine = async (argv: readonly string[]): Promise<number> =
   }
 }
 
+/** `help keys create` asks for the same as `keys create --help`; the parser's own help command goes one level deep, and takes any word. */
+const withHelpFlag = (command: Command, words: readonly string[]): readonly string[] => {
+  const [word, ...further] = words
+  if (word === 'help' && command.commands.length > 0) return [...withHelpFlag(command, further), '--help']
+  const named = command.commands.find((verb) => verb.name() === word)
+  return word === undefined || named === undefined ? words : [word, ...withHelpFlag(named, further)]
+}
+
 /** `serve` is the default command, so a misspelt command would be taken for an argument of it. */
 const refuseUnknownVerb = (command: Command, [word, ...further]: readonly string[]): void => {
-  if (command.commands.length === 0 || word === undefined || word.startsWith('-') || word === 'help') return
+  if (command.commands.length === 0 || word === undefined || word.startsWith('-')) return
   const named = command.commands.find((verb) => verb.name() === word)
   if (named !== undefined) return refuseUnknownVerb(named, further)
   const whole = command.parent === null ? word : `${command.name()} ${word}`
@@ -270,7 +279,9 @@ const faultOf = (thrown: unknown): { text: string; code: number } => {
   if (thrown instanceof GatewayError) return { text: thrown.message, code: MISUSED }
   if (thrown instanceof RemoteRefused) return { text: thrown.message, code: MISUSED }
   if (thrown instanceof StorageUnavailable || thrown instanceof RemoteUnreachable) return { text: thrown.message, code: FAILED }
-  const { path, syscall, code } = thrown as Partial<NodeJS.ErrnoException>
+  const { path, dest, syscall, code } = thrown as Partial<NodeJS.ErrnoException & { dest: string }>
+  if (thrown instanceof Error && path !== undefined && dest !== undefined && code !== undefined)
+    return { text: `${path} cannot be copied or moved to ${dest} (${code}).`, code: MISUSED }
   if (thrown instanceof Error && path !== undefined && code !== undefined)
     return { text: `${path} cannot be ${syscall === 'mkdir' ? 'made' : 'read or written'} (${code}).`, code: MISUSED }
   return { text: thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown), code: FAILED }

@@ -1,7 +1,6 @@
 /** `patchbay eval`: runs a version of a preset over a set of items; the exit code says if it passed. */
 import { readFileSync } from 'node:fs'
 
-import { parse } from 'yaml'
 import { z } from 'zod'
 
 import { SettingError, type RemoteSettings } from '../config.ts'
@@ -10,6 +9,7 @@ import { decimalNumber } from '../lib/decimal.ts'
 import { systemClock } from '../lib/clock.ts'
 import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
 import { systemFault } from '../lib/system-fault.ts'
+import { parseValue } from './as-code/document-file.ts'
 import { createRemote, type Remote } from './remote.ts'
 import { warn } from './warn.ts'
 
@@ -92,8 +92,8 @@ const readSet = (file: string): JsonValue => {
   } catch (cause) {
     throw new SettingError(`--set: ${file}: the file cannot be read (${systemFault(cause)}).`, { cause })
   }
+  if (!file.endsWith('.jsonl')) return parseValue(`--set: ${file}`, text)
   try {
-    if (!file.endsWith('.jsonl')) return parse(text) as JsonValue
     return text.split('\n').flatMap((line) => (line.trim() === '' ? [] : [JSON.parse(line) as JsonValue]))
   } catch (cause) {
     throw new SettingError(`--set: ${file} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })

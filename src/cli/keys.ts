@@ -47,6 +47,8 @@ export const createKeyVerb = async (settings: StorageSettings, flags: CreateFlag
       provider_failure: flags.providerFailure ?? null,
     }),
   )
+  if (flags.limitReset !== undefined && limit === null)
+    throw new SettingError('--limit-reset needs --limit-usd: there is no limit to reset.')
   const isNew = !hasData(settings)
   await withKeys(settings, async (keys, { owner, database }) => {
     const workspaceId = flags.workspace === undefined ? owner.workspaceId : await namedWorkspace(database, flags.workspace)

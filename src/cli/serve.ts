@@ -32,7 +32,14 @@ export const serve = async (settings: ServeSettings, env: Environment, argv: rea
   const reloader = Promise.withResolvers<() => void>()
   process.on('SIGHUP', () => void reloader.promise.then((reloadNow) => reloadNow()))
   const file = readConfigFile(settings.config, env)
+  const signals = stopSignals()
+  let opened = false
+  // Nothing has to end yet, and the first process of a container would wait on for a database that does not answer.
+  void signals.asked.then(() => {
+    if (!opened) process.exit(0)
+  })
   const service = await openService(settings, file, env)
+  opened = true
   let server: Server
   let firstKeys: MadeFirstKeys | null
   try {
@@ -56,7 +63,7 @@ export const serve = async (settings: ServeSettings, env: Environment, argv: rea
   const workers = settings.workers > 1 ? startWorkers(settings.workers - 1, server.port, argv, env) : null
   // A program that reads the ready line may send a signal at once.
   reloader.resolve(() => reload(service, settings, env, workers))
-  const signals = stopSignals(service)
+  stopOnFault(service, signals)
   // A worker that the first process started prints nothing: the port is announced once.
   if (!isWorker) await announce(server.url, firstKeys, () => takeBackFirstKeys(service, firstKeys))
 
@@ -121,11 +128,15 @@ const reload = (service: Service, settings: ServeSettings, env: Environment, wor
 
 const FATAL_DRAIN_SECONDS = 5
 
-/** An uncaught fault also ends the process, after a short drain, because its state is unknown. */
-const stopSignals = ({ log }: Service): StopSignals => {
+const stopSignals = (): StopSignals => {
   const signals = createStopSignals(systemClock)
   process.on('SIGTERM', signals.signalled)
   process.on('SIGINT', signals.signalled)
+  return signals
+}
+
+/** An uncaught fault also ends the process, after a short drain, because its state is unknown. */
+const stopOnFault = ({ log }: Service, signals: StopSignals): void => {
   const fatal = (thrown: unknown): void => {
     log.error({ error: thrown }, 'uncaught fault: stopping')
     person.write(`patchbay: uncaught fault, stopping: ${thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)}\n`)
@@ -135,7 +146,6 @@ const stopSignals = ({ log }: Service): StopSignals => {
   }
   process.on('uncaughtException', fatal)
   process.on('unhandledRejection', fatal)
-  return signals
 }
 
 const TICK_MS = 20

@@ -51,7 +51,7 @@ export const restoreBackup = async (path: string, { databaseUrl, dataDir }: Data
   if (databaseUrl === null) prepareDataDirectory(dataDir)
   await withDraft(parent, async (draft) => {
     const copy = join(draft, DATABASE_FILE)
-    createPrivateFile(copy)
+    createPrivateFile(copy, parent)
     copyFileSync(path, copy)
     const source = openCopy(draft, path)
     try {

@@ -1,11 +1,11 @@
 /** The data directory and the database file in it, before SQLite opens them. */
-import { closeSync, mkdirSync, openSync, statfsSync } from 'node:fs'
+import { closeSync, mkdirSync, statfsSync } from 'node:fs'
+import { dirname } from 'node:path'
 
+import { openPrivateFile } from '../lib/private-file.ts'
 import { systemFault } from '../lib/system-fault.ts'
 import { StorageRefused } from './storage-errors.ts'
 
-/** Only the owner may read: the file contains customers' prompts. SQLite gives -wal and -shm the mode of the database file. */
-const FILE_MODE = 0o600
 const DIRECTORY_MODE = 0o700
 
 /**
@@ -43,16 +43,27 @@ const filesystemOf = (dataDir: string): number => {
   }
 }
 
+/** SQLite needs this much beside the database to open it. */
+const ROOM_TO_OPEN_BYTES = 64 * 1024
+
+/** A sentence that says what to do if a file in this directory cannot be read and written. */
+export const remedyIn = (directory: string): string => {
+  const { bavail, bsize } = statfsSync(directory)
+  return bavail * bsize < ROOM_TO_OPEN_BYTES
+    ? `The disk of ${directory} is full.`
+    : `Make the user of the service the owner of the files in ${directory}.`
+}
+
 /** The name of the network file system with that `f_type`; undefined for any other. The kernel's field is signed on some machines. */
 export const networkFilesystem = (type: number): string | undefined => NETWORK_FILESYSTEMS.get(type >>> 0)
 
 /**
- * Creates an empty file with our mode if there is none. An existing file is not even opened: closing any descriptor of a file drops all
+ * Creates an empty private file if there is none; root's belongs to the owner of `directory`. An existing file is not even opened: closing any descriptor of a file drops all
  * POSIX locks that this process holds on it (https://www.sqlite.org/howtocorrupt.html, 2.2).
  */
-export const createPrivateFile = (path: string): void => {
+export const createPrivateFile = (path: string, directory: string = dirname(path)): void => {
   try {
-    closeSync(openSync(path, 'wx', FILE_MODE))
+    closeSync(openPrivateFile(path, directory))
   } catch (cause) {
     if (isNodeError(cause) && cause.code === 'EEXIST') return
     throw new StorageRefused(`The file ${path} cannot be made (${systemFault(cause)}). Let the user of the service write there.`, { cause })

@@ -3,9 +3,11 @@
  * cut off or missing, the database opens without an error but has lost committed changes, which SQLite itself cannot notice; and a
  * directory without its database looks like one before the first start.
  */
-import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { closeSync, existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
+import { openPrivateFile } from '../lib/private-file.ts'
+import { systemFault } from '../lib/system-fault.ts'
 import { StorageRefused } from './storage-errors.ts'
 
 export interface Witness {
@@ -26,7 +28,10 @@ export const readWitness = (dataDir: string): Witness | null => {
     text = readFileSync(witnessPath(dataDir), 'utf8')
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return null
-    throw new StorageRefused(`The file ${witnessPath(dataDir)} cannot be read.`, { cause })
+    throw new StorageRefused(
+      `The file ${witnessPath(dataDir)} cannot be read (${systemFault(cause)}). Make the user of the service the owner of the files in ${dataDir}.`,
+      { cause },
+    )
   }
   const [, database = null, changes = '0'] = FORM.exec(text) ?? []
   return { database, changes: Number(changes) }
@@ -38,7 +43,14 @@ const FORM = /^\{"database":"([0-9a-f-]{36})","changes":(\d{1,15})\}\n$/
 export const writeWitness = (dataDir: string, { database, changes }: Witness): void => {
   const draft = `${witnessPath(dataDir)}.${process.pid}`
   try {
-    writeFileSync(draft, `${JSON.stringify({ database, changes })}\n`, { mode: 0o600 })
+    // A process of the same id may have been killed before it renamed its draft.
+    rmSync(draft, { force: true })
+    const file = openPrivateFile(draft, dataDir)
+    try {
+      writeFileSync(file, `${JSON.stringify({ database, changes })}\n`)
+    } finally {
+      closeSync(file)
+    }
     renameSync(draft, witnessPath(dataDir))
   } catch (thrown) {
     rmSync(draft, { force: true })

@@ -1,7 +1,7 @@
 /** SQLite through bun:sqlite; no other file of the product uses either directly. */
 import { existsSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 
 import { constants, Database as SqliteHandle, type SQLQueryBindings, type Statement } from 'bun:sqlite'
 import {
@@ -20,7 +20,7 @@ import { type Durability, type EngineConnection, type RetryOptions, retryConflic
 import { refuseStreams } from './refuse-streams.ts'
 import type { Schema } from './schema.ts'
 import { refuseNulCharacters, requireSafeInteger } from './sql-values.ts'
-import { createPrivateFile, prepareDataDirectory } from './sqlite-file.ts'
+import { createPrivateFile, prepareDataDirectory, remedyIn } from './sqlite-file.ts'
 import { type FilePlace, watchPlace } from './sqlite-place.ts'
 import { readWitness, requireDatabaseFile, requireFitting, type Witness, writeWitness } from './sqlite-witness.ts'
 import { StorageRefused, StorageUnavailable } from './storage-errors.ts'
@@ -144,6 +144,10 @@ const cannotOpen = (path: string, cause: unknown): StorageRefused => {
       `The file ${path} is not a SQLite database, or it is damaged. Restore a backup, or choose another --data-dir.`,
       { cause },
     )
+  }
+  const unusable = fileFault(path, cause)
+  if (unusable !== null) {
+    return new StorageRefused(`${unusable.message} ${remedyIn(dirname(path))}`, { cause })
   }
   return new StorageRefused(`The database ${path} cannot be opened: ${String(cause)}`, { cause })
 }
@@ -294,7 +298,7 @@ const takeServiceLock = (path: string): (() => void) => {
           `Another Patchbay service is running on this data directory (it holds ${path}). Stop it, or choose another --data-dir.`,
           { cause },
         )
-      : new StorageRefused(`The lock file ${path} cannot be used: it must be a file that this user may write.`, { cause })
+      : new StorageRefused(`The lock file ${path} cannot be used (${sqliteCode(cause)}). ${remedyIn(dirname(path))}`, { cause })
   }
   const held = handle
   return () => held.close()

@@ -2,7 +2,19 @@
  * A data directory that lost a file, is full, or is accessible to others: what `serve` reports, and that it never starts afresh by itself.
  */
 import { spawnSync } from 'node:child_process'
-import { chmodSync, closeSync, copyFileSync, mkdirSync, openSync, readdirSync, rmSync, statSync, truncateSync, writeSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  copyFileSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeSync,
+} from 'node:fs'
 import { join } from 'node:path'
 
 import { Database } from 'bun:sqlite'
@@ -161,6 +173,52 @@ test('if others can read the secret file, their access is removed with a message
   await until(() => (service.stdout() + service.stderr()).includes('could be read by others (mode 604)'), 'the warning')
 })
 
+const OTHER_USER = 65_534
+
+/** Gives the data directory to another user, as a service manager does that runs the service as one. */
+const giveAway = (dataDir: string): void => {
+  for (const path of [dataDir, ...readdirSync(dataDir).map((name) => join(dataDir, name))]) chownSync(path, OTHER_USER, OTHER_USER)
+}
+
+describe.skipIf(process.getuid?.() !== 0)("what root's commands write belongs to the user of the service", () => {
+  const owners = (dataDir: string) => Object.fromEntries(readdirSync(dataDir).map((name) => [name, statSync(join(dataDir, name)).uid]))
+
+  test('a change of a key, and of the root secret', async () => {
+    const { dataDir } = await killed()
+    giveAway(dataDir)
+    for (const verb of ['keys create --kind inference --name x', 'secret rotate', 'secret retire --force']) {
+      expect((await services.run([...verb.split(' '), '--data-dir', dataDir])).code).toBe(0)
+      expect(new Set(Object.values(owners(dataDir)))).toEqual(new Set([OTHER_USER]))
+    }
+  })
+
+  test('a restored database, and what the first command makes in an empty directory', async () => {
+    const { dataDir } = await killed()
+    const backup = join(services.directory(), 'backup.db')
+    expect((await services.run(['backup', backup, '--data-dir', dataDir])).code).toBe(0)
+    const [restored, made] = [services.directory(), services.directory()]
+    for (const directory of [restored, made]) giveAway(directory)
+    expect((await services.run(['restore', backup, '--data-dir', restored])).code).toBe(0)
+    expect(owners(restored)).toEqual({ 'patchbay.db': OTHER_USER })
+    expect((await services.run(['keys', 'create', '--kind=inference', '--name=x', '--data-dir', made])).code).toBe(0)
+    expect(owners(made)).toEqual({ 'database.json': OTHER_USER, 'patchbay.db': OTHER_USER, secret: OTHER_USER })
+  })
+})
+
+describe.skipIf(process.getuid?.() !== 0)('exit 2: a file that the user of the service may not use, with what to do', () => {
+  test.each(['patchbay.db', 'database.json'])('%s', async (name) => {
+    const { dataDir } = await killed()
+    giveAway(dataDir)
+    chownSync(join(dataDir, name), 0, 0)
+    chmodSync(join(dataDir, '..'), 0o755)
+    const program = join(import.meta.dir, '../../bin/patchbay')
+    const ended = asRoot('setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', program, 'serve', '--port=0', '--data-dir', dataDir)
+    const stderr = ended.stderr.toString()
+    expect([ended.status, stderr]).toEqual([2, expect.stringContaining(name)])
+    expect(stderr).toEndWith(`Make the user of the service the owner of the files in ${dataDir}.\n`)
+  })
+})
+
 const asRoot = (...command: readonly string[]) => spawnSync('/usr/bin/env', [...command])
 
 /** Fills the disk to the last byte. */
@@ -199,6 +257,16 @@ test.skipIf(small === null)('503 while the disk is full, and 200 once there is s
     rmSync(filler)
     await until(async () => (await state())[0] === 200, 'ready')
     await service.stop()
+    // A start there says so, whichever file it is that finds no room.
+    fill(filler)
+    expect(await refusedStart(service.dataDir)).toEndWith(`The disk of ${service.dataDir} is full.\n`)
+    const backup = join(services.directory(), 'backup.db')
+    copyFileSync(join(service.dataDir, 'patchbay.db'), backup)
+    const restored = join(place, 'restored')
+    const { code, stderr } = await services.run(['restore', backup, '--data-dir', restored])
+    expect(code).toBe(2)
+    expect(stderr).toStartWith(`patchbay: ${backup} cannot be copied or moved to ${restored}/`)
+    expect(stderr).toEndWith('patchbay.db (ENOSPC).\n')
   } finally {
     asRoot('umount', '-l', place)
   }

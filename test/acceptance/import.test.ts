@@ -389,3 +389,39 @@ test('OpenRouter: presets with their configuration, guardrails, and limits of ke
     designated_version: { shape: 'messages', config: { max_tokens: 300, stop_sequences: ['END'] } },
   })
 })
+
+describe('exit 2, one sentence with the file, and nothing is sent: YAML that only looks small', () => {
+  const letters = [...'bcdefgh']
+  const multiplied = ['a: &a [x, x, x, x, x, x, x, x, x]']
+    .concat(
+      letters.map(
+        (name, index) =>
+          `${name}: &${name} [${Array(9)
+            .fill(`*${['a', ...letters][index]}`)
+            .join(', ')}]`,
+      ),
+    )
+    .join('\n')
+  const HOSTILE = [
+    ['aliases that multiply it', multiplied],
+    ['a list that contains itself', 'model_list: &a\n  - litellm_params: *a\n'],
+    ['an alias of nothing', 'model_list: [*nothing]\n'],
+    ['lists in lists', `model_list: ${'['.repeat(100)}${']'.repeat(100)}\n`],
+  ] as const
+
+  test.each(HOSTILE)('%s', async (_, text) => {
+    const file = join(services.directory(), 'hostile.yaml')
+    writeFileSync(file, text)
+    for (const verb of [
+      ['import', 'litellm', file],
+      ['eval', 'any', '--version', '1', '--set', file],
+    ]) {
+      const { code, stdout, stderr } = await services.run(verb, {
+        PATCHBAY_URL: service.url,
+        PATCHBAY_MANAGEMENT_KEY: service.managementKey,
+      })
+      expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+      expect(stderr).toMatch(/^patchbay: [^\n]*hostile\.yaml: [^\n]+\.\n$/)
+    }
+  })
+})

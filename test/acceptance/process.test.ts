@@ -138,6 +138,8 @@ describe('exit 2: one sentence that names the fault', () => {
   const flags: Readonly<Record<string, { args: readonly string[]; env?: Readonly<Record<string, string>>; names: string | RegExp }>> = {
     'an unknown flag': { args: ['serve', '--prot', '8080'], names: '--prot' },
     'an unknown verb': { args: ['sevre'], names: 'sevre' },
+    'help about an unknown verb': { args: ['help', 'sevre'], names: '"sevre"' },
+    'help about an unknown verb of another': { args: ['keys', 'help', 'make'], names: '"keys make"' },
     'a port that is none': { args: ['serve', '--port', 'http'], names: '--port' },
     'a port out of range': { args: ['serve', '--port', '70000'], names: '--port' },
     'a variable that is no port': { args: ['serve'], env: { PATCHBAY_PORT: 'http' }, names: 'PATCHBAY_PORT' },
@@ -221,6 +223,11 @@ describe('exit 2: one sentence that names the fault', () => {
     ]) {
       expect(help.stdout).toContain(name)
     }
+    for (const words of ['help keys create', 'keys help create']) {
+      const shown = await services.run(words.split(' '))
+      expect([shown.code, shown.stdout]).toEqual([0, expect.stringContaining('--limit-reset')])
+    }
+    expect(await services.run(['help', '--help'])).toEqual(await services.run(['--help']))
     const version = await services.run(['--version'])
     expect(version.code).toBe(0)
     expect(version.stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
@@ -264,6 +271,21 @@ describe('stopping', () => {
     expect((await infer(service, { model: 'sandbox/echo', messages })).status).toBe(200)
     expect(await service.stop()).toBe(0)
     for (const descriptor of [reader, filler, stderr]) closeSync(descriptor)
+  })
+
+  test.each(['SIGTERM', 'SIGINT'] as const)('exit 0: %s at once, while a start waits for its database', async (signal) => {
+    const asked = Promise.withResolvers<void>()
+    const silent = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { open: () => asked.resolve(), data() {} } })
+    const url = `postgres://patchbay@127.0.0.1:${silent.port}/patchbay`
+    const starting = Bun.spawn([PROGRAM, 'serve', '--port', '0', '--data-dir', services.directory(), '--database-url', url], {
+      stdout: 'ignore',
+      stderr: 'pipe',
+    })
+    await asked.promise
+    starting.kill(signal)
+    expect([await starting.exited, starting.signalCode]).toEqual([0, null])
+    expect(await new Response(starting.stderr).text()).toBe('')
+    silent.stop(true)
   })
 
   test('exit 0: a signal that comes with the ready line is heeded', async () => {
@@ -473,6 +495,17 @@ models:
     expect([await starting.exited, starting.signalCode]).toEqual([1, null])
     expect(await new Response(starting.stderr).text()).toStartWith('patchbay: The database cannot be reached')
     silent.stop(true)
+  })
+
+  // Only Linux shows from outside which program a process has become.
+  test.skipIf(!existsSync('/proc/self/cmdline'))('one that comes while the service is still being loaded does not end it', async () => {
+    const starting = Bun.spawn([PROGRAM, 'serve', '--port', '0', '--data-dir', services.directory()], { stdout: 'pipe', stderr: 'ignore' })
+    await until(() => readFileSync(`/proc/${starting.pid}/cmdline`, 'utf8').includes('launch.ts'), 'the runtime')
+    starting.kill('SIGHUP')
+    const { value } = await starting.stdout.getReader().read()
+    expect(new TextDecoder().decode(value)).toStartWith('patchbay ready ')
+    starting.kill('SIGTERM')
+    expect(await starting.exited).toBe(0)
   })
 
   test('a bad file keeps the old one and says why', async () => {

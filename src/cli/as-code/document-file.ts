@@ -11,9 +11,21 @@ const isJson = (path: string): boolean => path.endsWith('.json')
 
 /** Throws SettingError, which names the line. */
 export const parseFile = (path: string, text: string): Document => {
-  const value: unknown = yamlIn(path, text).toJS({ maxAliasCount: 100 })
+  const value = parseValue(path, text)
   if (!isObject(value)) throw new SettingError(`${path}: the file must hold one object.`)
-  return plain(path, value) as Document
+  return value
+}
+
+/** Throws SettingError, which begins with `path`. */
+export const parseValue = (path: string, text: string): JsonValue => plain(path, resolved(path, yamlIn(path, text)), 0)
+
+const resolved = (path: string, document: YamlDocument.Parsed): unknown => {
+  try {
+    return document.toJS({ maxAliasCount: 100 })
+  } catch (cause) {
+    if (!(cause instanceof ReferenceError)) throw cause
+    throw new SettingError(`${path}: an alias (*name) has no anchor (&name), or aliases multiply the file.`, { cause })
+  }
 }
 
 /** JSON is parsed as YAML too, so that its faults are reported with a line. */
@@ -28,12 +40,16 @@ const yamlIn = (path: string, text: string): YamlDocument.Parsed => {
   )
 }
 
-/** YAML has values that no request body can contain. */
-const plain = (path: string, value: unknown): JsonValue => {
+/** Deeper than any body that the service accepts. */
+const DEPTH_MAX = 64
+
+/** YAML has values that no request body can contain, such as one that contains itself. */
+const plain = (path: string, value: unknown, depth: number): JsonValue => {
+  if (depth > DEPTH_MAX) throw new SettingError(`${path}: nested more than ${DEPTH_MAX} levels deep, or an alias is inside its own anchor.`)
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return value
   if (typeof value === 'number' && Number.isFinite(value)) return value
-  if (Array.isArray(value)) return value.map((item) => plain(path, item))
-  if (isObject(value)) return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plain(path, item)]))
+  if (Array.isArray(value)) return value.map((item) => plain(path, item, depth + 1))
+  if (isObject(value)) return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plain(path, item, depth + 1)]))
   throw new SettingError(`${path}: the file holds a value that JSON does not know (${typeof value}).`)
 }
 

@@ -1,0 +1,36 @@
+/** Creates files that hold secrets and customers' data. */
+import { closeSync, fchownSync, openSync, statSync, unlinkSync } from 'node:fs'
+
+/** SQLite gives -wal and -shm the mode of the database file. */
+const OWNER_ONLY = 0o600
+const ROOT = 0
+
+/**
+ * Creates a file that only its owner may read, and returns its descriptor. A command that root runs beside a service of another user would
+ * otherwise leave a file that the service cannot read: root's files belong to the owner of `directory`. Throws the system's error, EEXIST
+ * if there is such a file.
+ */
+export const openPrivateFile = (path: string, directory: string): number => {
+  const descriptor = openSync(path, 'wx', OWNER_ONLY)
+  try {
+    giveToOwnerOf(directory, descriptor)
+    return descriptor
+  } catch (thrown) {
+    closeSync(descriptor)
+    unlinkSync(path)
+    throw thrown
+  }
+}
+
+/** The descriptor is used because a path could be replaced by a link to a file of root's meanwhile. */
+const giveToOwnerOf = (directory: string, descriptor: number): void => {
+  if (process.getuid?.() !== ROOT) return
+  const { uid, gid } = statSync(directory)
+  if (uid === ROOT) return
+  try {
+    fchownSync(descriptor, uid, gid)
+  } catch (thrown) {
+    // In a container root may lack this right: then it is the only user, and keeps its files.
+    if ((thrown as NodeJS.ErrnoException).code !== 'EPERM') throw thrown
+  }
+}
