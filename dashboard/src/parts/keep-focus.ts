@@ -1,3 +1,6 @@
+/** True while a screen is waiting for its title, to give it the focus. */
+let isWanted = false
+
 /**
  * Moves the focus of an element that is removed, such as a row that was just deleted, to the title of the screen: from the body the keyboard
  * would begin the page anew. The title of a screen that is still loading hands it on in the same way. Returns the function that ends this.
@@ -6,13 +9,16 @@ export const keepFocus = (): (() => void) => {
   let last: Element | null = null
   const remember = ({ target }: FocusEvent): void => {
     last = target instanceof Element ? target : null
+    isWanted = false
   }
   // A click beside every control gives the focus up on purpose. A second click on the same control does not.
   const forget = ({ target }: PointerEvent): void => {
     if (target instanceof Node && last?.contains(target) !== true) last = null
+    isWanted = false
   }
   const observer = new MutationObserver(() => {
-    if (document.activeElement === document.body && last !== null && !last.isConnected) focusTitle()
+    const isLost = last !== null && !last.isConnected
+    if (document.activeElement === document.body && (isWanted || isLost)) focusTitle()
   })
   document.addEventListener('focusin', remember)
   document.addEventListener('pointerdown', forget, true)
@@ -24,9 +30,11 @@ export const keepFocus = (): (() => void) => {
   }
 }
 
+/** Gives the focus to the title of the screen, as soon as there is one and no dialog is open. */
 export const focusTitle = (): void => {
-  if (document.querySelector('dialog[open]') !== null) return
   // The title of an open request comes after that of its list.
-  const titles = document.querySelectorAll<HTMLElement>('#content h1')
-  titles[titles.length - 1]?.focus({ preventScroll: true })
+  const title = [...document.querySelectorAll<HTMLElement>('#content h1')].at(-1)
+  if (document.querySelector('dialog[open]') === null) title?.focus({ preventScroll: true })
+  // The title of a screen that is being replaced is hidden, and takes no focus.
+  isWanted = title === undefined || document.activeElement !== title
 }
