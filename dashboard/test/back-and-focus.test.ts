@@ -38,6 +38,21 @@ describe.skipIf(BROWSER_PATH === null)('back', () => {
     check()
   })
 
+  test('in a preset, the conversation of the test and the note of the draft are there again, behind another tab and another screen', async () => {
+    await savePreset(service, 'tried-bot', 'Answer politely.')
+    const { page, check } = await signedIn(browser, service, '/presets/tried-bot')
+    await page.getByLabel('Message 1', { exact: true }).fill('Where is my parcel?')
+    await page.getByRole('link', { name: 'History' }).click()
+    await page.getByRole('table', { name: 'Versions' }).waitFor()
+    await page.getByRole('link', { name: 'Edit' }).click()
+    expect(await page.getByLabel('Message 1', { exact: true }).inputValue()).toBe('Where is my parcel?')
+    await page.getByRole('link', { name: 'Keys', exact: true }).click()
+    await page.getByRole('table', { name: 'Keys' }).waitFor()
+    await page.goBack()
+    expect(await page.getByLabel('Message 1', { exact: true }).inputValue()).toBe('Where is my parcel?')
+    check()
+  })
+
   test('from an open request leads to its row, by keyboard', async () => {
     const { id } = await chat(service, { model: 'sandbox/echo' })
     const { page, check } = await signedIn(browser, service, '/requests')
@@ -47,6 +62,18 @@ describe.skipIf(BROWSER_PATH === null)('back', () => {
     await until(async () => (await focusedText(page)) === `Request ${id}`, 'the title of the request')
     await page.keyboard.press('Escape')
     await until(async () => (await page.evaluate('document.activeElement.closest("[data-row]")?.dataset.row')) === id, 'the row')
+    check()
+  })
+
+  test('from a dialog that a menu opened leads to the button of the menu', async () => {
+    const { page, check } = await signedIn(browser, service, '/presets')
+    await page.getByRole('button', { name: 'New preset' }).first().focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('menuitem', { name: 'From a body…' }).waitFor()
+    await page.keyboard.press('Enter')
+    await page.getByLabel('Name in the address').waitFor()
+    await page.keyboard.press('Escape')
+    await until(async () => (await focusedText(page)).startsWith('New preset'), 'the button of the menu')
     check()
   })
 

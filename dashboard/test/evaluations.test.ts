@@ -79,6 +79,20 @@ describe.skipIf(BROWSER_PATH === null)('evaluations of a preset', () => {
     check()
   })
 
+  test('say why a judge gave no score, and lead to the request of each answer', async () => {
+    await savePreset(service, 'judged-bot', 'Answer briefly.')
+    await evaluate(service, 'judged-bot', {
+      version: 1,
+      checks: [{ type: 'judge', model: 'sandbox/echo', rubric: 'It is polite.', min_score: 4 }],
+    })
+    const { page, check } = await signedIn(browser, service, '/presets/judged-bot?tab=evaluations')
+    const item = page.getByRole('table', { name: 'Items' }).getByRole('row', { name: /Where is my parcel/ })
+    await item.getByText('judge: The judge did not answer as it was asked to.').waitFor()
+    await item.getByRole('link', { name: 'Request' }).click()
+    await page.getByRole('heading', { name: /^Request gen-/ }).waitFor()
+    check()
+  })
+
   test('can be required: a version without one does not go live, and says what to do; with one it does', async () => {
     await savePreset(service, 'held-bot', 'Answer briefly.')
     const { page, checkAccessible, expectStatus } = await signedIn(browser, service, '/presets/held-bot?tab=settings')

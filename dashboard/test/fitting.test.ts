@@ -14,6 +14,13 @@ const SIDEWAYS = `[...document.querySelectorAll('.columns, .columns *:not(.cut, 
   .filter(({ scrollWidth, clientWidth }) => clientWidth > 0 && scrollWidth > clientWidth)
   .map(({ className }) => className)`
 
+/** Heads of columns that are narrower than one of their words. */
+const BROKEN = `[...document.querySelectorAll('.table thead th')].filter((head) => {
+  const lines = document.createRange()
+  lines.selectNodeContents(head)
+  return new Set([...lines.getClientRects()].map(({ top }) => top)).size > head.textContent.split(' ').length
+}).map((head) => head.textContent)`
+
 describe.skipIf(BROWSER_PATH === null)('a screen', () => {
   let service: StartedService
   beforeAll(async () => {
@@ -89,12 +96,15 @@ describe.skipIf(BROWSER_PATH === null)('a screen', () => {
     await savePreset(service, slug, `${text}.`, { 'x-preset-note': encodeURIComponent(text) })
     await manage(service, `/presets/${slug}`, { method: 'PATCH', body: { name: text.slice(0, 200), labels: { production: 1 } } })
     await manage(service, '/workspaces', { body: { name: text.slice(0, 100), slug: slug.slice(0, 50) } })
-    const { data: key } = await manage<{ data: { hash: string } }>(service, '/keys', { body: { name: text.slice(0, 180), limit: 999_999 } })
+    const { data: key, key: secret } = await manage<{ data: { hash: string }; key: string }>(service, '/keys', {
+      body: { name: `${'W'.repeat(60)} ${text}`.slice(0, 180), limit: 999_999 },
+    })
     const { data: guardrail } = await manage<{ data: { id: string } }>(service, '/guardrails', {
       body: { name: text.slice(0, 180), content_filters: [{ pattern: 'a'.repeat(300), action: 'redact' }] },
     })
     const { page, check } = await signedIn(browser, service)
-    for (const width of [390, 1280]) {
+    await chat({ ...service, inferenceKey: secret }, { model: 'sandbox/echo' })
+    for (const width of [320, 390, 1280]) {
       await page.setViewportSize({ width, height: 800 })
       for (const path of [
         '/presets',
@@ -104,6 +114,7 @@ describe.skipIf(BROWSER_PATH === null)('a screen', () => {
         `/keys?key=${key.hash}`,
         '/guardrails',
         `/guardrails?guardrail=${guardrail.id}`,
+        '/spend',
         '/workspaces',
         '/models?tab=models',
         `/playground?model=@preset/${slug}&columns=2`,
@@ -115,7 +126,7 @@ describe.skipIf(BROWSER_PATH === null)('a screen', () => {
         const sideways = await page.evaluate(
           `[...document.querySelectorAll('.table-frame')].filter((one) => one.scrollWidth > one.clientWidth).length`,
         )
-        expect({ path, wide, sideways }).toEqual({ path, wide: width, sideways: 0 })
+        expect({ path, wide, sideways, broken: await page.evaluate(BROKEN) }).toEqual({ path, wide: width, sideways: 0, broken: [] })
       }
     }
     check()
@@ -131,7 +142,7 @@ describe.skipIf(BROWSER_PATH === null)('a screen', () => {
     const name = row.getByText('First inference key', { exact: true })
     await name.waitFor()
     expect(await name.evaluate((cell) => cell.scrollWidth - cell.clientWidth)).toBe(0)
-    expect(await row.getByRole('link').getAttribute('title')).toEndWith(`sandbox/echo · ${slug}@1 · First inference key`)
+    expect(await row.getByRole('link').getAttribute('title')).toEndWith(`sandbox/echo · ${slug}@1 · First inference key · $0`)
     await page.locator('.histogram svg').first().waitFor()
     expect(Number(await page.evaluate('document.documentElement.scrollHeight'))).toBeLessThanOrEqual(800)
     check()
@@ -164,6 +175,24 @@ describe.skipIf(BROWSER_PATH === null)('a screen', () => {
     await visitor.checkAccessible()
     await page.getByRole('link', { name: 'Open Overview' }).click()
     await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()
+    visitor.check()
+  })
+
+  test('tells with the colours of the system which tab, screen and form of the editor is current', async () => {
+    await savePreset(service, 'plain-bot', 'Answer briefly.')
+    const { page, ...visitor } = await signedIn(browser, service, '/presets/plain-bot')
+    await page.emulateMedia({ forcedColors: 'active' })
+    const look = (name: string, role: 'link' | 'button', property: string): Promise<string> =>
+      page.getByRole(role, { name, exact: true }).evaluate((element, key) => getComputedStyle(element).getPropertyValue(key), property)
+    expect(await look('Edit', 'link', 'border-bottom-color')).not.toBe(await look('History', 'link', 'border-bottom-color'))
+    for (const [role, current, other] of [
+      ['link', 'Presets', 'Requests'],
+      ['button', 'Form', 'JSON'],
+    ] as const) {
+      expect(await look(current, role, 'text-decoration-line')).toBe('underline')
+      expect(await look(other, role, 'text-decoration-line')).toBe('none')
+    }
+    await page.emulateMedia({ forcedColors: 'none' })
     visitor.check()
   })
 })

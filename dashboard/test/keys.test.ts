@@ -43,6 +43,23 @@ describe.skipIf(BROWSER_PATH === null)('keys', () => {
     await visitor.checkAccessible()
   })
 
+  test('a limit that may be read as two amounts, and a number of requests that is none, make no key, and the dialog says what to write', async () => {
+    const { page, ...visitor } = await signedIn(browser, service, '/keys')
+    await page.getByRole('button', { name: 'New key' }).click()
+    await page.getByLabel('Name').fill('with a comma')
+    await page.getByLabel('Limit in dollars').fill('12,50')
+    await page.keyboard.press('Enter')
+    await page.getByText('Limit: "12,50" is no amount. Write it as 20 or 12.50.').waitFor()
+    await page.getByLabel('Limit in dollars').fill('12.50')
+    await page.getByText('More', { exact: true }).click()
+    await page.getByLabel('Requests a minute').fill('sixty')
+    await page.keyboard.press('Enter')
+    await page.getByText('Requests a minute: write a whole number above 0').waitFor()
+    const { data } = await manage<{ data: { name: string }[] }>(service, '/keys')
+    expect(data.filter(({ name }) => name === 'with a comma')).toEqual([])
+    visitor.check()
+  })
+
   test('the list has the limit of requests a minute, the name of the person, and the guardrails that are assigned to either', async () => {
     const service = await services.start()
     const make = (body: object) => manage<{ data: { hash: string; creator_user_id: string } }>(service, '/keys', { body })

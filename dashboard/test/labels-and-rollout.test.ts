@@ -1,7 +1,7 @@
 /** Which callers get which version of a preset, and who used which. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 
-import { type StartedService, useServices } from '../../test/support/started-service.ts'
+import { type StartedService, until, useServices } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
 import { chat, manage, savePreset } from './calls.ts'
 import { signedIn } from './signed-in.ts'
@@ -56,6 +56,21 @@ describe.skipIf(BROWSER_PATH === null)('labels of a preset', () => {
     await checkAccessible()
   })
 
+  test('one that is removed is offered back, and the keyboard goes on at the title of the screen', async () => {
+    await saveTwoVersions('kept-label-bot')
+    await manage(service, '/presets/kept-label-bot', { method: 'PATCH', body: { labels: { production: 1 } } })
+    const { page, expectStatus, check } = await signedIn(browser, service, '/presets/kept-label-bot?tab=labels')
+    // There is no rollout.
+    expectStatus(404)
+    await page.getByRole('button', { name: 'Remove' }).click()
+    await page.getByText('Removed the label production.').waitFor()
+    await until(async () => (await page.evaluate('document.activeElement.tagName')) === 'H1', 'the title')
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await page.getByLabel('Version of production').waitFor()
+    expect((await manage<{ data: { labels: unknown } }>(service, '/presets/kept-label-bot')).data.labels).toEqual({ production: 1 })
+    check()
+  })
+
   test('Used by lists who pins which version, and each number leads to its requests', async () => {
     await saveTwoVersions('pinned-bot')
     await chat(service, { model: '@preset/pinned-bot@1' })
@@ -76,6 +91,22 @@ describe.skipIf(BROWSER_PATH === null)('labels of a preset', () => {
 })
 
 describe.skipIf(BROWSER_PATH === null)('a rollout', () => {
+  test('is started and ended once by a double click, which no sentence of the service answers, and the focus stays on the page', async () => {
+    await saveTwoVersions('twice-bot')
+    const { page, expectStatus, check } = await signedIn(browser, service, '/presets/twice-bot?tab=labels')
+    expectStatus(404)
+    const changes: string[] = []
+    page.on('request', (request) => {
+      if (request.method() !== 'GET') changes.push(request.method())
+    })
+    await page.getByRole('button', { name: 'Start rollout' }).dblclick()
+    await page.getByRole('button', { name: 'End: all to v2' }).dblclick()
+    await page.getByText('All callers of twice-bot get v2.').waitFor()
+    await until(async () => (await page.evaluate('document.activeElement.tagName')) === 'H1', 'the title')
+    expect(changes).toEqual(['PUT', 'DELETE'])
+    check()
+  })
+
   test('is started from the page, shows requests, errors and cost of each version, and ends there', async () => {
     await saveTwoVersions('rolled-bot')
     const { page, expectStatus, checkAccessible } = await signedIn(browser, service, '/presets/rolled-bot?tab=labels')

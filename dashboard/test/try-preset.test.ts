@@ -29,6 +29,11 @@ describe.skipIf(BROWSER_PATH === null)('a draft', () => {
     await page.getByRole('region', { name: 'password' }).getByRole('link', { name: 'Request' }).waitFor()
     await visitor.checkAccessible()
 
+    await page.getByRole('button', { name: 'Delete the test password' }).click()
+    await page.getByText('1 saved test', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await page.getByText('2 saved tests').waitFor()
+
     await page.getByRole('button', { name: 'From a request…' }).click()
     await page.getByText('No request with support-bot has its texts stored').waitFor()
     await page.keyboard.press('Escape')

@@ -27,11 +27,12 @@ export const workspaceOf = (id: string) =>
 
 export const membersOf = (id: string) => offsetList<Member>(['workspaces', id, 'members'], `/workspaces/${segment(id)}/members`)
 
+export type Budget = z.output<typeof workspaceBudget>
+
 export const budgetsOf = (id: string) =>
   queryOptions({
     queryKey: ['workspaces', id, 'budgets'],
-    queryFn: async ({ signal }) =>
-      (await ask<{ data: readonly z.output<typeof workspaceBudget>[] }>(`/workspaces/${segment(id)}/budgets`, { signal })).data,
+    queryFn: async ({ signal }) => (await ask<{ data: readonly Budget[] }>(`/workspaces/${segment(id)}/budgets`, { signal })).data,
   })
 
 export const creditsOf = (id: string) =>

@@ -27,7 +27,7 @@ export const Confirm = ({ title, children, action, isDanger = false, name, wide 
   const [fault, setFault] = useState<string | null>(null)
   const submit = (event: FormEvent): void => {
     event.preventDefault()
-    if (name !== undefined && typed.trim() !== name) {
+    if (name !== undefined && typed.trim() !== name.trim()) {
       setFault(`Type ${name} to go on.`)
       return
     }

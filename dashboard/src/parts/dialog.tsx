@@ -1,8 +1,6 @@
 /** The browser's own dialog: it traps the focus, closes on Escape, and returns the focus. */
 import { type ReactNode, useEffect, useId, useRef } from 'react'
 
-import { keepFocus } from './keep-focus.ts'
-
 interface DialogProps {
   readonly title: string
   readonly wide?: boolean
@@ -15,7 +13,7 @@ export const Dialog = ({ title, wide = false, onClose, children }: DialogProps) 
   const id = useId()
   useEffect(() => {
     const element = dialog.current
-    const before = document.activeElement
+    const before = openerOf(document.activeElement)
     if (element !== null && !element.open) {
       element.showModal()
       // The focus starts in the first field, or on the action if there is none.
@@ -25,8 +23,6 @@ export const Dialog = ({ title, wide = false, onClose, children }: DialogProps) 
     return () => {
       element?.close()
       if (before instanceof HTMLElement && before.isConnected) before.focus()
-      // The action may have removed the button that opened the dialog.
-      keepFocus()
     }
   }, [])
   return (
@@ -53,4 +49,10 @@ export const Dialog = ({ title, wide = false, onClose, children }: DialogProps) 
       </div>
     </dialog>
   )
+}
+
+/** The item of a menu goes with its menu; the button that opened the menu stays. */
+const openerOf = (element: Element | null): Element | null => {
+  const menu = element?.closest('[role="menu"]')
+  return menu ? document.getElementById(menu.getAttribute('aria-labelledby') ?? '') : element
 }

@@ -57,10 +57,12 @@ const AnswerText = ({ run: { answer, state, fault } }: { run: Run }) => (
     {state === 'running' && answer.text === '' ? <p className="faint">Waiting for the first token…</p> : null}
     {state === 'stopped' ? <p className="soft">Stopped.</p> : null}
     {fault === null ? null : (
-      <p className="note bad" role="alert">
-        <span aria-hidden="true">▲ </span>
-        {fault}
-      </p>
+      <div className="note bad" role="alert">
+        <p className="said">
+          <span aria-hidden="true">▲ </span>
+          {fault}
+        </p>
+      </div>
     )}
   </>
 )

@@ -32,7 +32,9 @@ interface PresetDialogProps {
 
 export const PresetDialog = ({ title, action, name = '', save, onClose, explanation, children }: PresetDialogProps) => {
   const { workspace } = useSearch({ strict: false })
-  const [slug, setSlug] = useState(name)
+  const [written, setWritten] = useState(name)
+  // Spaces between words are no part of an address.
+  const slug = written.trim().replaceAll(/\s+/g, '-')
   const [fault, setFault] = useState<string | null>(null)
   const [busy, setBusy] = useState(false)
   const queries = useQueryClient()
@@ -64,12 +66,14 @@ export const PresetDialog = ({ title, action, name = '', save, onClose, explanat
           fault={fault}
         >
           <input
-            value={slug}
-            onChange={(event) => setSlug(event.target.value.trim())}
+            value={written}
+            onChange={(event) => setWritten(event.target.value)}
             required
             spellCheck={false}
             autoComplete="off"
-            pattern="[A-Za-z0-9._~\-]+"
+            maxLength={128}
+            pattern="\s*[A-Za-z0-9._~\-][A-Za-z0-9._~\-\s]*"
+            title="Letters from A to Z, digits, and the characters - . _ ~"
           />
         </Field>
         {children}

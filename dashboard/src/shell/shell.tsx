@@ -7,7 +7,7 @@ import { connection } from '../api/connection.ts'
 import { currentSession, signOut } from '../api/session.ts'
 import { lazyPart } from '../lazy-part.ts'
 import { COMMAND_KEY } from '../parts/command-key.ts'
-import { keepFocus } from '../parts/keep-focus.ts'
+import { focusTitle, keepFocus } from '../parts/keep-focus.ts'
 import { Menu } from '../parts/menu.tsx'
 import { FaultBoundary } from '../parts/panel.tsx'
 import { Person } from '../parts/person.tsx'
@@ -109,7 +109,10 @@ const FocusOnArrival = () => {
     const screen = path.replace(/(?<=\/requests)\/.*/, '')
     const last = before.current
     before.current = screen
-    return last === null ? undefined : keepFocus(last !== screen)
+    if (last === null || last === screen) return
+    const timer = setTimeout(focusTitle, 0)
+    return () => clearTimeout(timer)
   }, [path])
+  useEffect(keepFocus, [])
   return null
 }

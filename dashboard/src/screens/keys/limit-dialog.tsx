@@ -5,10 +5,11 @@ import { money } from '../../format.ts'
 import { Confirm } from '../../parts/confirm.tsx'
 import { Field } from '../../parts/field.tsx'
 import { toast } from '../../shell/toasts.tsx'
+import { noAmount, readNumber, writeNumber } from '../../typed-number.ts'
 
 /** A new limit applies from the next request on; what was spent stays counted. */
 export const LimitDialog = ({ of: key, onClose }: { of: Key; onClose: () => void }) => {
-  const [limit, setLimit] = useState(key.limit === null ? '' : String(key.limit))
+  const [limit, setLimit] = useState(key.limit === null ? '' : writeNumber(key.limit))
   const [reset, setReset] = useState(key.limit_reset ?? '')
   return (
     <Confirm
@@ -16,8 +17,8 @@ export const LimitDialog = ({ of: key, onClose }: { of: Key; onClose: () => void
       action="Save limit"
       onClose={onClose}
       onConfirm={async () => {
-        const amount = limit.trim() === '' ? null : Number(limit.trim().replace(/^\$/, ''))
-        if (amount !== null && !(amount >= 0)) throw new Error(`"${limit}" is no amount. Write 20, or leave it open for no limit.`)
+        const amount = limit.trim() === '' ? null : readNumber(limit)
+        if (amount === null && limit.trim() !== '') throw new Error(noAmount(limit))
         const before = { limit: key.limit, limit_reset: key.limit_reset }
         await changeKey(key.hash, { limit: amount, limit_reset: amount === null || reset === '' ? null : reset })
         toast(

@@ -9,6 +9,7 @@ import { Dialog } from '../../parts/dialog.tsx'
 import { DialogActions } from '../../parts/dialog-actions.tsx'
 import { messageOf } from '../../parts/error-note.tsx'
 import { Field } from '../../parts/field.tsx'
+import { noAmount, readNumber } from '../../typed-number.ts'
 import { KeyMade } from './key-made.tsx'
 
 export const NewKeyDialog = ({ onClose }: { onClose: () => void }) => {
@@ -92,10 +93,10 @@ const newKeyOf = (form: FormData, self: string | undefined): NewKey | string => 
     const value = form.get(name)
     return typeof value === 'string' ? value.trim() : ''
   }
-  const limitText = text('limit').replace(/^\$/, '').replaceAll(',', '')
-  const limit = limitText === '' ? null : Number(limitText)
-  if (limit !== null && !(limit >= 0)) return `The limit is no amount: "${text('limit')}". Write 20, or leave it open.`
-  const rpm = text('rpm_limit')
+  const limit = text('limit') === '' ? null : readNumber(text('limit'))
+  if (limit === null && text('limit') !== '') return `Limit: ${noAmount(text('limit'))}`
+  const rpm = text('rpm_limit') === '' ? null : readNumber(text('rpm_limit'))
+  if (text('rpm_limit') !== '' && !isCount(rpm)) return 'Requests a minute: write a whole number above 0, or leave it open.'
   const person = text('creator_user_id') || self
   return {
     name: text('name'),
@@ -103,7 +104,9 @@ const newKeyOf = (form: FormData, self: string | undefined): NewKey | string => 
     limit_reset: limit === null ? null : text('limit_reset') || null,
     ...(person === undefined ? {} : { creator_user_id: person }),
     ...(text('expires_at') === '' ? {} : { expires_at: `${text('expires_at')}T23:59:59Z` }),
-    ...(rpm === '' ? {} : { rpm_limit: Number(rpm) }),
+    ...(rpm === null ? {} : { rpm_limit: rpm }),
     ...(text('kind') === 'management' ? { kind: 'management' as const } : {}),
   }
 }
+
+const isCount = (value: number | null): boolean => value !== null && Number.isInteger(value) && value > 0

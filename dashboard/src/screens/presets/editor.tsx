@@ -5,6 +5,7 @@ import { useState } from 'react'
 
 import { ApiError } from '../../api/api-error.ts'
 import { type PresetTest, type PresetVersion, savePresetDraft } from '../../api/presets.ts'
+import { useKept } from '../../kept.ts'
 import { AnswerView } from '../../playing/answer-view.tsx'
 import { AnswersDiff } from '../../playing/answers-diff.tsx'
 import { type Asked, askedFrom, type Message, requestBody } from '../../playing/conversation-input.ts'
@@ -17,7 +18,6 @@ import { messageOf } from '../../parts/error-note.tsx'
 import { Field } from '../../parts/field.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { useKeys } from '../../shell/keyboard.ts'
-import { keepFocus } from '../../parts/keep-focus.ts'
 import { toast } from '../../shell/toasts.tsx'
 import { FromRequest } from './from-request.tsx'
 import { VersionSelect } from './version-select.tsx'
@@ -40,8 +40,8 @@ export const Editor = ({ preset, versions }: PresetParts) => {
   const draft = useDraft(slug, base)
   // A save names the newest version that this person has seen, so that a version saved since is not overwritten unseen.
   const [seen, setSeen] = useState(latest)
-  const [note, setNote] = useState('')
-  const [messages, setMessages] = useState<readonly Message[]>(EMPTY)
+  const [note, setNote] = useKept(`note of ${preset.id}`, () => '')
+  const [messages, setMessages] = useKept<readonly Message[]>(`test of ${preset.id}`, () => EMPTY)
   const [fault, setFault] = useState<string | null>(null)
   const [busy, setBusy] = useState(false)
   const [moving, setMoving] = useState<PresetVersion | null>(null)
@@ -99,7 +99,6 @@ export const Editor = ({ preset, versions }: PresetParts) => {
   }
   const discard = (): void => {
     draft.discard()
-    keepFocus()
     toast('The draft is discarded.', () => draft.change(content))
   }
   const putLive = (): void =>

@@ -24,10 +24,14 @@ export const Labels = ({ preset: { slug, labels, latest_version: latest, workspa
   const { protected_labels: guarded = [] } = useQuery(workspaceOf(owner)).data ?? {}
   const [asking, setAsking] = useState<Move | null>(null)
   const [name, setName] = useState('')
+  const reload = (): Promise<void> => queries.invalidateQueries({ queryKey: ['presets', slug] })
   const move = async ({ label, to }: Move, confirm: boolean): Promise<void> => {
     await patchPreset(slug, { labels: { [label]: to }, ...(confirm ? { confirm } : {}) }, { workspace_id: workspace })
-    await queries.invalidateQueries({ queryKey: ['presets', slug] })
-    toast(to === null ? `Removed the label ${label}.` : `${label} is v${to} now.`)
+    await reload()
+    const before = labels[label] ?? null
+    const undo = (): void =>
+      void patchPreset(slug, { labels: { [label]: before }, confirm: true }, { workspace_id: workspace }).then(reload)
+    toast(to === null ? `Removed the label ${label}.` : `${label} is v${to} now.`, undo)
   }
   /** Moving a protected label needs a confirmation. */
   const begin = (change: Move): void => {
@@ -83,6 +87,7 @@ export const Labels = ({ preset: { slug, labels, latest_version: latest, workspa
             onChange={(event) => setName(event.target.value)}
             required
             pattern="[A-Za-z_][A-Za-z0-9._\-]*"
+            title="Letters from A to Z, digits, and the characters - . _, with a letter or _ first"
             spellCheck={false}
             autoComplete="off"
           />

@@ -23,13 +23,11 @@ export const RolloutPanel = (parts: PresetParts) => {
   const rollout = useQuery({ ...presetRollout(slug, scope), refetchInterval: 10_000 })
   const queries = useQueryClient()
   const reload = (): Promise<void> => queries.invalidateQueries({ queryKey: ['presets', slug] })
-  const end = (): void =>
-    void endRollout(slug, scope)
-      .then(reload)
-      .then(
-        () => toast(`All callers of ${slug} get v${parts.preset.designated_version.version}.`),
-        (thrown: unknown) => toast(messageOf(thrown)),
-      )
+  const end = async (): Promise<void> => {
+    await endRollout(slug, scope)
+    await reload()
+    toast(`All callers of ${slug} get v${parts.preset.designated_version.version}.`)
+  }
   return (
     <Loaded query={rollout} rows={3}>
       {(known) => (
@@ -90,20 +88,24 @@ const sumOf = ({ splits }: Rollout): number => splits.reduce((sum, { weight }) =
 const NewRollout = ({ preset, versions, onStart }: PresetParts & { onStart: (rollout: Rollout) => Promise<unknown> }) => {
   const live = preset.designated_version.version
   const [version, setVersion] = useState(versions.find((one) => one.version !== live)?.version ?? null)
-  const [share, setShare] = useState(10)
+  const [share, setShare] = useState('10')
   const [sticky, setSticky] = useState<Rollout['sticky']>('session')
   const [fault, setFault] = useState<string | null>(null)
+  const [busy, setBusy] = useState(false)
   if (version === null) return <p className="soft">A rollout needs a second version: save a draft first.</p>
   const submit = (event: FormEvent): void => {
     event.preventDefault()
     setFault(null)
+    setBusy(true)
     onStart({
       splits: [
-        { version: live, weight: 100 - share },
-        { version, weight: share },
+        { version: live, weight: 100 - Number(share) },
+        { version, weight: Number(share) },
       ],
       sticky,
-    }).catch((thrown: unknown) => setFault(messageOf(thrown)))
+    })
+      .catch((thrown: unknown) => setFault(messageOf(thrown)))
+      .finally(() => setBusy(false))
   }
   return (
     <form className="row top" onSubmit={submit}>
@@ -111,7 +113,7 @@ const NewRollout = ({ preset, versions, onStart }: PresetParts & { onStart: (rol
         <VersionSelectField versions={versions.filter((one) => one.version !== live)} value={version} onChange={setVersion} />
       </Field>
       <Field label="Share in per cent">
-        <input type="number" min={1} max={99} value={share} onChange={(event) => setShare(Number(event.target.value))} />
+        <input type="number" min={1} max={99} required value={share} onChange={(event) => setShare(event.target.value)} />
       </Field>
       <Field label="Keep a caller on one version by">
         <select value={sticky} onChange={(event) => setSticky(STICKY.find((one) => one === event.target.value) ?? 'session')}>
@@ -120,7 +122,9 @@ const NewRollout = ({ preset, versions, onStart }: PresetParts & { onStart: (rol
           ))}
         </select>
       </Field>
-      <Button type="submit">Start rollout</Button>
+      <Button type="submit" busy={busy}>
+        Start rollout
+      </Button>
     </form>
   )
 }

@@ -39,6 +39,12 @@ export const SavedTests = ({ slug, messages, onLoad, onRunAll }: SavedTestsProps
       .then(reload)
       .catch(showFault)
   }
+  const remove = async ({ id, name: called, messages: asked, tools, expected: answer }: PresetTest): Promise<void> => {
+    await deletePresetTest(slug, id, scope)
+    await reload()
+    const test = { name: called, messages: asked, ...(tools ? { tools } : {}), ...(answer === null ? {} : { expected: answer }) }
+    toast(`Deleted the test ${called}.`, () => void savePresetTest(slug, test, scope).then(reload))
+  }
   return (
     <Loaded query={tests} rows={1}>
       {(found) => (
@@ -66,7 +72,7 @@ export const SavedTests = ({ slug, messages, onLoad, onRunAll }: SavedTestsProps
                     type="button"
                     className="icon-button"
                     aria-label={`Delete the test ${test.name}`}
-                    onClick={() => void deletePresetTest(slug, test.id, scope).then(reload).catch(showFault)}
+                    onClick={() => void remove(test)}
                   >
                     ×
                   </button>

@@ -31,6 +31,7 @@ const wholeRow = (row: GenerationRow): string =>
     row.model,
     row.preset_slug === null ? null : `${row.preset_slug}@${row.preset_version}`,
     row.api_key_name,
+    row.cost_known ? money(row.total_cost) : null,
   ]
     .filter((part) => part !== null && part !== undefined)
     .join(' · ')
@@ -43,7 +44,7 @@ const MODEL: RowColumn<GenerationRow> = {
 }
 const COST: RowColumn<GenerationRow> = {
   title: 'Cost',
-  width: '64px',
+  width: '84px',
   align: 'right',
   cell: (row) => (row.cost_known ? money(row.total_cost) : '?'),
 }

@@ -9,6 +9,7 @@ import { Field } from '../../parts/field.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { LoggedKeys } from './logged-keys.tsx'
 import { toast } from '../../shell/toasts.tsx'
+import { readNumber, writeNumber } from '../../typed-number.ts'
 
 export const LoggingSettings = ({ workspaceId }: { workspaceId: string }) => {
   const workspace = useQuery(workspaceOf(workspaceId))
@@ -21,14 +22,14 @@ export const LoggingSettings = ({ workspaceId }: { workspaceId: string }) => {
 
 const LoggingForm = ({ of: workspace }: { of: Workspace }) => {
   const [on, setOn] = useState(workspace.is_observability_io_logging_enabled)
-  const [share, setShare] = useState(String(workspace.io_logging_sampling_rate * 100))
-  const [days, setDays] = useState(workspace.io_logging_retention_days)
+  const [share, setShare] = useState(writeNumber(workspace.io_logging_sampling_rate * 100))
+  const [days, setDays] = useState(String(workspace.io_logging_retention_days))
   const [keys, setKeys] = useState(workspace.io_logging_api_key_ids)
   const [busy, setBusy] = useState(false)
   const [fault, setFault] = useState<string | null>(null)
   const submit = (event: FormEvent): void => {
     event.preventDefault()
-    const rate = Number(share) / 100
+    const rate = (readNumber(share) ?? 0) / 100
     if (!(rate > 0 && rate <= 1)) {
       setFault('Write a share from 0.01 to 100 per cent.')
       return
@@ -38,7 +39,7 @@ const LoggingForm = ({ of: workspace }: { of: Workspace }) => {
     changeWorkspace(workspace.id, {
       is_observability_io_logging_enabled: on,
       io_logging_sampling_rate: rate,
-      io_logging_retention_days: days,
+      io_logging_retention_days: Number(days),
       io_logging_api_key_ids: keys,
     })
       .then(() => toast(on ? 'Contents of new requests are kept: in force now.' : 'Contents are not kept any more: in force now.'))
@@ -72,8 +73,9 @@ const LoggingForm = ({ of: workspace }: { of: Workspace }) => {
                 type="number"
                 min={1}
                 max={3650}
+                required
                 value={days}
-                onChange={(event) => setDays(Number(event.target.value))}
+                onChange={(event) => setDays(event.target.value)}
                 className="short"
               />
             </Field>

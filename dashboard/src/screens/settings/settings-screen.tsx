@@ -82,7 +82,7 @@ const Sessions = () => {
                     <Button
                       kind="quiet"
                       aria-label={`End the session of ${user_id}`}
-                      onClick={() => void endSessionOf(id).then(() => toast(`The session of ${user_id} is over.`))}
+                      onClick={() => endSessionOf(id).then(() => toast(`The session of ${user_id} is over.`))}
                     >
                       End
                     </Button>

@@ -5,6 +5,7 @@ import { useState } from 'react'
 import type { SessionResource } from '../../../../src/contract/session.ts'
 import { sessionList } from '../../api/settings.ts'
 import {
+  type Budget,
   budgetsOf,
   changeMember,
   creditsOf,
@@ -29,6 +30,7 @@ import { ShowMore } from '../../parts/show-more.tsx'
 import { Table } from '../../parts/table.tsx'
 import { When } from '../../parts/when.tsx'
 import { toast } from '../../shell/toasts.tsx'
+import { noAmount, readNumber } from '../../typed-number.ts'
 import { INTERVALS } from './intervals.ts'
 import { InviteDialog } from './invite-dialog.tsx'
 
@@ -157,6 +159,11 @@ const Budgets = ({ id, name }: { id: string; name: string }) => {
   const budgets = useQuery(budgetsOf(id))
   const credit = useQuery(creditsOf(id))
   const [adding, setAdding] = useState(false)
+  const remove = async ({ limit_usd: limit, reset_interval }: Budget): Promise<void> => {
+    const interval = reset_interval ?? 'lifetime'
+    await deleteBudget(id, interval)
+    toast(`The budget of ${money(limit)} ${INTERVALS[interval]} is removed.`, () => void putBudget(id, interval, limit))
+  }
   return (
     <Panel title={`Budgets of ${name}`} actions={<Button onClick={() => setAdding(true)}>Set budget</Button>}>
       <Loaded query={budgets} rows={2}>
@@ -180,8 +187,8 @@ const Budgets = ({ id, name }: { id: string; name: string }) => {
               {
                 title: 'Actions',
                 align: 'right',
-                cell: ({ reset_interval }) => (
-                  <Button kind="quiet" onClick={() => void deleteBudget(id, reset_interval ?? 'lifetime')}>
+                cell: (budget) => (
+                  <Button kind="quiet" onClick={() => remove(budget)}>
                     Remove
                   </Button>
                 ),
@@ -213,8 +220,8 @@ const BudgetDialog = ({ id, onClose }: { id: string; onClose: () => void }) => {
       action="Set budget"
       onClose={onClose}
       onConfirm={async () => {
-        const amount = Number(limit.replace(/^\$/, ''))
-        if (!(amount > 0)) throw new Error(`"${limit}" is no amount. Write 500.`)
+        const amount = readNumber(limit)
+        if (amount === null || amount === 0) throw new Error(noAmount(limit))
         await putBudget(id, interval, amount)
       }}
     >

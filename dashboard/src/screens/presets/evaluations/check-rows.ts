@@ -1,6 +1,7 @@
 /** Checks of answers as rows of the form, each with the fields of its type. */
 import type { EvaluationRequest } from '../../../api/evaluations.ts'
 import { parseSettings } from '../../../playing/settings-fields.ts'
+import { readNumber } from '../../../typed-number.ts'
 
 export type Check = EvaluationRequest['checks'][number]
 
@@ -57,8 +58,8 @@ export const newCheck = (rows: readonly CheckRow[], type: Check['type'] = 'conta
 /** The check of the row, or a sentence that says what is wrong with it. */
 export const checkOf = ({ type, text, model, number, ignoresCase }: CheckRow): Check | string => {
   const kind = CHECK_KINDS[type]
-  const amount = Number(number)
-  if (kind.number !== undefined && (number.trim() === '' || !(amount >= 0))) return `${kind.number.label}: write a number.`
+  const amount = kind.number === undefined ? 0 : readNumber(number)
+  if (amount === null) return `${kind.number?.label}: write a number.`
   if (kind.hasModel === true && model.trim() === '') return 'Name the model that judges.'
   switch (type) {
     case 'exact':

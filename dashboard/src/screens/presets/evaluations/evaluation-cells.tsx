@@ -41,10 +41,24 @@ export const AnswerCell = ({ answer }: { readonly answer: EvaluationResult['answ
       ) : (
         <Status mark="error">{answer.error === null ? `failed: ${failed.map(({ type }) => type).join(', ')}` : answer.error.type}</Status>
       )}
+      {answer.error === null ? answer.checks.map((check, index) => <JudgedBy key={index} check={check} />) : null}
       <p>{shortened(answer.error?.message ?? answer.text ?? answer.calls.map(({ name }) => `${name}()`).join(', '))}</p>
+      {answer.generation_id === null ? null : (
+        <Link to="/requests/$id" params={{ id: answer.generation_id }}>
+          Request
+        </Link>
+      )}
     </div>
   )
 }
+
+type Answer = NonNullable<EvaluationResult['answer']>
+
+/** The score and the words of a check, such as why a judge gave no score. */
+const JudgedBy = ({ check: { type, score, reason } }: { readonly check: Answer['checks'][number] }) =>
+  score === null && reason === null ? null : (
+    <p className="soft">{shortened([type, score === null ? null : ` scored ${score}`, reason === null ? null : `: ${reason}`].join(''))}</p>
+  )
 
 const textOf = (content: unknown): string => (typeof content === 'string' ? content : (JSON.stringify(content) ?? ''))
 

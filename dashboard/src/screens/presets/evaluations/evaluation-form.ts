@@ -1,5 +1,6 @@
 /** The values of the form for a new evaluation, and the request body made of them. */
 import type { EvaluationRequest } from '../../../api/evaluations.ts'
+import { readNumber } from '../../../typed-number.ts'
 import { checkOf, type CheckRow, newCheck } from './check-rows.ts'
 import type { ItemSet } from './item-set.ts'
 
@@ -44,17 +45,17 @@ export const bodyOf = (form: EvaluationForm): EvaluationRequest | string => {
   if (checks.length === 0) return 'Add a check: it says which answers pass.'
   if (form.baseline === null && checks.some(({ type }) => type === 'pairwise'))
     return 'Choose a version beside it: the answers are compared with its answers.'
-  const share = Number(form.passShare)
-  if (form.passShare.trim() === '' || !(share >= 0 && share <= 100)) return 'Items that must pass: write a number from 0 to 100.'
-  const budget = form.budget.trim().replace(/^\$/, '')
-  if (budget !== '' && !(Number(budget) > 0)) return 'Budget: write an amount above 0, or leave it open.'
+  const share = readNumber(form.passShare)
+  if (share === null || share > 100) return 'Items that must pass: write a number from 0 to 100.'
+  const budget = form.budget.trim() === '' ? null : readNumber(form.budget)
+  if (form.budget.trim() !== '' && (budget === null || budget === 0)) return 'Budget: write an amount above 0, or leave it open.'
   return {
     version: form.version,
     ...(form.baseline === null ? {} : { baseline: form.baseline }),
     ...items,
     checks,
     min_pass_rate: share / 100,
-    ...(budget === '' ? {} : { budget_usd: Number(budget) }),
+    ...(budget === null ? {} : { budget_usd: budget }),
     ...(form.name.trim() === '' ? {} : { name: form.name.trim() }),
   }
 }
@@ -62,8 +63,8 @@ export const bodyOf = (form: EvaluationForm): EvaluationRequest | string => {
 const itemsOf = ({ source, recorded, set }: EvaluationForm): Pick<EvaluationRequest, 'items' | 'from_tests'> | string => {
   if (source === 'tests') return { from_tests: true }
   if (source === 'recorded') {
-    const limit = Number(recorded.limit)
-    if (!Number.isInteger(limit) || limit < 1) return 'Requests at most: write a whole number above 0.'
+    const limit = readNumber(recorded.limit)
+    if (limit === null || !Number.isInteger(limit) || limit < 1) return 'Requests at most: write a whole number above 0.'
     return { items: { from: 'generations', limit, expect_answer: recorded.expectsAnswer } }
   }
   if (set === null) return 'Choose a file.'

@@ -7,9 +7,8 @@ import { type Evaluation, resumeEvaluation, stopEvaluation } from '../../../api/
 import { money } from '../../../format.ts'
 import { Button } from '../../../parts/button.tsx'
 import { Confirm } from '../../../parts/confirm.tsx'
-import { messageOf } from '../../../parts/error-note.tsx'
 import { Field } from '../../../parts/field.tsx'
-import { toast } from '../../../shell/toasts.tsx'
+import { noAmount, readNumber, writeNumber } from '../../../typed-number.ts'
 
 interface EvaluationRunProps {
   readonly slug: string
@@ -22,17 +21,17 @@ export const EvaluationRun = ({ slug, evaluation: { id, state, budget_usd: budge
   const [asked, setAsked] = useState<string | null>(null)
   const scope = { workspace_id: workspace }
   const reload = (): Promise<void> => queries.invalidateQueries({ queryKey: ['presets', slug, 'evaluations'] })
-  const showFault = (thrown: unknown): void => toast(messageOf(thrown))
-  if (state === 'running') return <Button onClick={() => void stopEvaluation(slug, id, scope).then(reload).catch(showFault)}>Stop</Button>
+  if (state === 'running') return <Button onClick={() => stopEvaluation(slug, id, scope).then(reload)}>Stop</Button>
   if (state === 'done') return null
   const resume = async (): Promise<void> => {
-    if (asked !== null && !(Number(asked) > 0)) throw new Error('Budget: write an amount above 0.')
-    await resumeEvaluation(slug, id, asked === null ? null : Number(asked), scope)
+    const raised = asked === null ? null : readNumber(asked)
+    if (asked !== null && (raised === null || raised === 0)) throw new Error(`Budget: ${noAmount(asked)}`)
+    await resumeEvaluation(slug, id, raised, scope)
     await reload()
   }
   return (
     <>
-      <Button onClick={() => (budget === null ? void resume().catch(showFault) : setAsked(String(budget)))}>Resume</Button>
+      <Button onClick={() => (budget === null ? resume() : setAsked(writeNumber(budget)))}>Resume</Button>
       {asked === null ? null : (
         <Confirm title="Resume the evaluation" action="Resume" onConfirm={resume} onClose={() => setAsked(null)}>
           <Field label="Budget in dollars" hint={`For all of it: ${money(cost)} are spent.`}>

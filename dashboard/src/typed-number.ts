@@ -1,0 +1,17 @@
+/** Numbers as people type them into a field, and as a field shows them. */
+
+/** With commas only between groups of three digits, as the page writes them, so that `12,50` is never taken for 1250. */
+const NUMBER = /^\$?\s*((?:\d+|\d{1,3}(?:,\d{3})+)(?:\.\d*)?|\.\d+)$/
+
+/** `20`, `$12.50`, `1,250`; null if the text is nothing like that. */
+export const readNumber = (text: string): number | null => {
+  const digits = NUMBER.exec(text.trim())?.[1]
+  return digits === undefined ? null : Number(digits.replaceAll(',', ''))
+}
+
+export const noAmount = (text: string): string => `"${text}" is no amount. Write it as 20 or 12.50.`
+
+const PLAIN = new Intl.NumberFormat('en-US', { useGrouping: false, maximumSignificantDigits: 15 })
+
+/** Writes a number so that `readNumber` reads it: without an exponent, and without the digits of binary fractions, as 0.07 * 100 has. */
+export const writeNumber = (value: number): string => PLAIN.format(value)
