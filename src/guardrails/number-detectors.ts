@@ -71,7 +71,7 @@ const isDigitAt = (text: string, at: number): boolean => {
   return digit >= 0 && digit <= 9
 }
 
-/** What a digit counts in the Luhn check (ISO/IEC 7812-1, annex B) at every second place from the last but one. */
+/** Returns what a digit counts in the Luhn check (ISO/IEC 7812-1, annex B) at every second place from the last but one. */
 const doubled = (digit: number): number => digit * 2 - (digit > 4 ? 9 : 0)
 
 /** Checks the ranges that card networks issue, by the first four digits: 2221-2720, 3, 4, 50-69. */

@@ -25,7 +25,7 @@ interface Move {
 
 /** The most numbers in all trails together; above it they are worked out anew. */
 const NUMBERS_MAX = 500_000
-/** What trails and a move cost besides their steps, in numbers. */
+/** Trails and a move take memory besides their steps: this counts it in numbers. */
 const TRAILS_NUMBERS = 30
 const MOVE_NUMBERS = 10
 
