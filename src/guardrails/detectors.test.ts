@@ -4,7 +4,6 @@ import fc from 'fast-check'
 
 import type { BuiltinSlug } from '../contract/guardrail.ts'
 import { builtinFilter, filterSet } from './filter.ts'
-import { passesLuhn } from './number-detectors.ts'
 import { screenWhole } from './screen-text.ts'
 
 const origin = { guardrailId: 'guardrail-1', scope: 'api-key' } as const
@@ -157,7 +156,8 @@ for (const [slug, texts] of Object.entries(PASSED)) {
 }
 
 describe('Luhn', () => {
-  const digits = fc.string({ unit: fc.constantFrom(...'0123456789'), minLength: 12, maxLength: 18 })
+  const digits = fc.string({ unit: fc.constantFrom(...'0123456789'), minLength: 11, maxLength: 17 }).map((rest) => `4${rest}`)
+  const passesLuhn = (number: string): boolean => redacted('credit-card', number) === '[CREDIT_CARD]'
 
   test('one last digit of ten passes', () => {
     fc.assert(fc.property(digits, (front) => expect([...'0123456789'].filter((last) => passesLuhn(front + last))).toHaveLength(1)))

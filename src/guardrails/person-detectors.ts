@@ -10,6 +10,8 @@ const CAPITALISED = String.raw`[A-Z\u00C0-\u00DE][a-z\u00DF-\u00FF'’]+(?:-[A-Z
 const GIVEN_NAMES =
   'James|John|Robert|Michael|William|David|Richard|Joseph|Thomas|Charles|Christopher|Daniel|Matthew|Anthony|Mark|Donald|Steven|Paul|Andrew|Joshua|Kenneth|Kevin|Brian|George|Timothy|Ronald|Edward|Jason|Jeffrey|Ryan|Jacob|Gary|Nicholas|Eric|Jonathan|Stephen|Larry|Justin|Scott|Brandon|Benjamin|Samuel|Gregory|Alexander|Patrick|Frank|Raymond|Jack|Dennis|Peter|Henry|Mary|Patricia|Jennifer|Linda|Elizabeth|Barbara|Susan|Jessica|Sarah|Karen|Lisa|Nancy|Betty|Sandra|Margaret|Ashley|Kimberly|Emily|Donna|Michelle|Carol|Amanda|Melissa|Deborah|Stephanie|Rebecca|Sharon|Laura|Cynthia|Dorothy|Amy|Kathleen|Angela|Shirley|Emma|Brenda|Pamela|Nicole|Anna|Samantha|Katherine|Christine|Helen|Rachel|Carolyn|Janet|Maria|Olivia|Heather|Alice|Julia|Jane|Hans|Klaus|Jürgen|Wolfgang|Stefan|Andreas|Matthias|Sabine|Petra|Claudia|Jean|Pierre|Marie|Sophie|Camille|José|Juan|Carlos|Luis|Carmen|Lucia|Giovanni|Giuseppe|Marco|Francesca|Giulia'
 
+const LEAD_MAX = 'I am called '.length
+
 export const PERSON_NAME = detector(
   [
     String.raw`\b(?:Mr|Mrs|Ms|Miss|Mx|Dr|Prof|Sir|Herr|Frau|Monsieur|Madame|Señor|Señora)\.? ${CAPITALISED}(?: ${CAPITALISED}){0,2}`,
@@ -19,7 +21,7 @@ export const PERSON_NAME = detector(
   {
     partsOf(match) {
       // The words that introduce a name are not part of it.
-      const lead = /^(?:my name is|i am called|name:) /i.exec(match)?.[0].length ?? 0
+      const lead = /^(?:my name is|i am called|name:) /i.exec(match.slice(0, LEAD_MAX))?.[0].length ?? 0
       return [[lead, match.length]]
     },
   },

@@ -1,35 +1,35 @@
 /** Work on a text of any length in steps that are short enough for the service to do other work in between. */
-import type { Clock } from '../lib/clock.ts'
+import { type Clock, turnOf } from '../lib/clock.ts'
 import { createFoldedText, isDisguised } from '../lib/folded-text.ts'
 import type { Matcher } from '../lib/regex/any-match.ts'
 
 /** Yields after each step. */
 export type Scan<Result> = Generator<undefined, Result, undefined>
 
-/** Returns a promise to wait for if this turn has lasted long enough, else null. Throws if all turns together took too long. */
-export type Turn = () => Promise<void> | null
+/** Runs a scan: at once if it is short, else in turns. Throws, or rejects, if all scans that it has run took too long. */
+export type RunScan = <Result>(scan: Scan<Result>) => Result | Promise<Result>
 
 /** The maximum length of a turn; the service does other work between turns. */
 const TURN_MS = 5
 
 /**
- * `withinMs`: the limit for all turns together. Waiting between turns is not counted, so a busy service refuses no request because
- * of it.
+ * `withinMs`: the limit for all turns of all scans together. Waiting between turns is not counted, so a busy service refuses no request
+ * because of it.
  */
-export const createTurns = (clock: Clock, withinMs: number): Turn => {
-  let workedMs = 0
-  let beganMs = clock.monotonicMs()
-  const pause = async (): Promise<void> => {
-    await new Promise<void>((resolve) => clock.after(0, resolve))
-    beganMs = clock.monotonicMs()
+export const createRunScan = (clock: Clock, withinMs: number): RunScan => {
+  let leftMs = withinMs
+  const run: RunScan = (scan) => {
+    if (leftMs < 0) throw new Error('The time for screening is over.')
+    const beganMs = clock.monotonicMs()
+    for (;;) {
+      const step = scan.next()
+      const turnMs = clock.monotonicMs() - beganMs
+      if (step.done !== true && turnMs < TURN_MS) continue
+      leftMs -= turnMs
+      return step.done === true ? step.value : turnOf(clock).then(() => run(scan))
+    }
   }
-  return () => {
-    const turnMs = clock.monotonicMs() - beganMs
-    if (turnMs < TURN_MS) return null
-    workedMs += turnMs
-    if (workedMs > withinMs) throw new Error('The time for screening is over.')
-    return pause()
-  }
+  return run
 }
 
 /** Characters per step. Hostile text makes an automaton build a state for every unit; even then a step takes only a few milliseconds. */
@@ -43,15 +43,6 @@ export const atOnce = <Result>(scan: Scan<Result>): Result => {
   for (;;) {
     const step = scan.next()
     if (step.done === true) return step.value
-  }
-}
-
-export const inTurns = async <Result>(scan: Scan<Result>, turn: Turn): Promise<Result> => {
-  for (;;) {
-    const step = scan.next()
-    if (step.done === true) return step.value
-    const wait = turn()
-    if (wait !== null) await wait
   }
 }
 

@@ -9,6 +9,8 @@ import type { FilterAction } from '../contract/guardrail.ts'
 import { GatewayError } from '../errors.ts'
 import { createDetections } from './detections.ts'
 import { effectiveOf } from './effective.ts'
+import { type Clock, systemClock } from '../lib/clock.ts'
+import { atOnce, createRunScan } from './scan.ts'
 import { createOutputScreen, type OutputScreen, screening } from './screen-output.ts'
 
 const screenFor = (action: FilterAction, pipeline: PipelineStage[] = []): OutputScreen => {
@@ -23,7 +25,7 @@ const frame = (...events: ModelEvent[]): Frame => ({ events })
 
 /** Passes each event through the screen in a frame of its own. */
 const through = (screen: OutputScreen, ...events: ModelEvent[]): ModelEvent[] => [
-  ...events.flatMap((event) => screen.frames([frame(event)]).flatMap((one) => one.events)),
+  ...events.flatMap((event) => atOnce(screen.frames([frame(event)])).flatMap((one) => one.events)),
   ...screen.end().flatMap((one) => one.events),
 ]
 
@@ -95,7 +97,7 @@ describe('a whole answer', () => {
     const pipeline: PipelineStage[] = []
     const screen = screenFor(action, pipeline)
     try {
-      const out = [...batches.flatMap((batch) => screen.frames([frame(...batch)])), ...screen.end()].flatMap((one) => one.events)
+      const out = [...batches.flatMap((batch) => atOnce(screen.frames([frame(...batch)]))), ...screen.end()].flatMap((one) => one.events)
       const said: Record<string, string> = {}
       for (const event of out) {
         if (event.type === 'tool-arguments') said[event.type] = (said[event.type] ?? '') + event.json
@@ -135,28 +137,28 @@ describe('beside the text', () => {
 
   test("an upstream's own text goes on only where nothing can be changed", () => {
     const native = { dialect: 'chat', json: '{"second":"choice"}' } as const
-    expect(screenFor('redact').frames([{ events: [text('hi ')], native }])).toEqual([{ events: [text('hi ')] }])
-    expect(screenFor('block').frames([{ events: [text('hi ')], native }])).toEqual([{ events: [text('hi ')] }])
-    expect(screenFor('flag').frames([{ events: [text('hi ')], native }])).toEqual([{ events: [text('hi ')], native }])
+    expect(atOnce(screenFor('redact').frames([{ events: [text('hi ')], native }]))).toEqual([{ events: [text('hi ')] }])
+    expect(atOnce(screenFor('block').frames([{ events: [text('hi ')], native }]))).toEqual([{ events: [text('hi ')] }])
+    expect(atOnce(screenFor('flag').frames([{ events: [text('hi ')], native }]))).toEqual([{ events: [text('hi ')], native }])
   })
 })
 
 describe('what must not pass', () => {
   test('ends the answer with 403 and the filter, before anything of it was let go', () => {
     const screen = screenFor('block')
-    expect(screen.frames([frame(text('I am ja'))])).toEqual([frame(text('I am '))])
-    expect(() => screen.frames([frame(text('ne@example.com.'))])).toThrow('Response blocked by content filter: [EMAIL]')
+    expect(atOnce(screen.frames([frame(text('I am ja'))]))).toEqual([frame(text('I am '))])
+    expect(() => atOnce(screen.frames([frame(text('ne@example.com.'))]))).toThrow('Response blocked by content filter: [EMAIL]')
   })
 
   test('is found at the very end of an answer', () => {
     const screen = screenFor('block')
-    expect(screen.frames([frame(text('jane@b.io'))])).toEqual([])
+    expect(atOnce(screen.frames([frame(text('jane@b.io'))]))).toEqual([])
     expect(() => screen.end()).toThrow(GatewayError)
   })
 
   test('a reader that is behind is waited for', async () => {
     const reader = Promise.withResolvers<void>()
-    const { take } = screening(screenFor('block'), NOBODY, () => reader.promise)
+    const { take } = screening({ screen: screenFor('block'), run: createRunScan(systemClock, 2000) }, NOBODY, () => reader.promise)
     expect(take([frame(text('hi '))])).toBe(reader.promise)
     reader.resolve()
   })
@@ -164,17 +166,61 @@ describe('what must not pass', () => {
   test('a screen that fails passes nothing: 403', async () => {
     const broken: OutputScreen = {
       rewriting: true,
-      frames: () => {
+      *frames() {
+        yield
         throw new TypeError('broken')
       },
       end: () => [],
       hide: (said) => said,
     }
     const passed: unknown[] = []
-    const { take } = screening(broken, NOBODY, (frames) => void passed.push(frames))
+    const { take } = screening({ screen: broken, run: createRunScan(systemClock, 2000) }, NOBODY, (frames) => void passed.push(frames))
     expect(() => take([frame(text('hi'))])).toThrow(
       expect.objectContaining({ type: 'permission_denied', status: 403, metadata: { patterns: [] } }),
     )
     expect(passed).toEqual([])
+  })
+
+  const FINISH: ModelEvent = { type: 'finish', reason: 'stop', native: null }
+  /** A clock on which each look takes that long. */
+  const clockOf = (lookMs: number): Clock => {
+    let nowMs = 0
+    return {
+      ...systemClock,
+      monotonicMs: () => (nowMs += lookMs),
+      after: (_, run) => {
+        queueMicrotask(run)
+        return () => {}
+      },
+    }
+  }
+
+  test('a long answer gives way to other work while it is screened, and passes whole', async () => {
+    let waits = 0
+    const clock = clockOf(1)
+    const run = createRunScan({ ...clock, after: (ms, go) => ((waits += 1), clock.after(ms, go)) }, 10_000)
+    const passed: Frame[] = []
+    const { take, end } = screening({ screen: screenFor('redact'), run }, NOBODY, (frames) => void passed.push(...frames))
+    await take([frame(text(`${'4 '.repeat(25_000)}a@b.io`), FINISH)])
+    await end()
+    expect(waits).toBeGreaterThan(15)
+    const said = passed.flatMap(({ events }) => events.map((event) => ('text' in event ? event.text : event.type))).join('')
+    expect(said).toBe(`${'4 '.repeat(25_000)}[EMAIL]finish`)
+  })
+
+  test('an answer whose screening takes longer than its time, in one frame or in many, is refused: 403, and no more of it passes', async () => {
+    const many = Array.from({ length: 400 }, () => [frame(text('4 4 4 4 '))])
+    const one = [[frame(text('4 '.repeat(200_000)), FINISH)]]
+    for (const batches of [many, one]) {
+      const passed: Frame[] = []
+      const output = { screen: screenFor('flag'), run: createRunScan(clockOf(6), 1000) }
+      const { take } = screening(output, NOBODY, (frames) => void passed.push(...frames))
+      const all = (async () => {
+        for (const batch of batches) await take(batch)
+      })()
+      const thrown: unknown = await all.catch((error: unknown) => error)
+      expect(thrown).toMatchObject({ type: 'permission_denied', status: 403, metadata: { patterns: [] } })
+      expect(passed.length).toBe(batches === one ? 0 : Math.ceil(1001 / 6))
+    }
   })
 })

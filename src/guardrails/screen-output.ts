@@ -4,20 +4,19 @@
  */
 import { partsOfAnswer } from '../canonical/answer-parts.ts'
 import type { Frame, ModelEvent, TakeFrames } from '../canonical/event.ts'
-import type { UrlCitation } from '../canonical/prompt.ts'
 import { GatewayError } from '../errors.ts'
-import { LARGE_BYTES, type Turn } from '../lib/steps.ts'
+import { LARGE_BYTES } from '../lib/steps.ts'
 import type { Detections } from './detections.ts'
 import type { Filter, FilterSet } from './filter.ts'
 import { jsonText, plainText } from './held-text.ts'
-import { atOnce, matchesAny } from './scan.ts'
-import { createTextScreen, type Report, screenWhole, type TextScreen } from './screen-text.ts'
+import { atOnce, matchesAny, type RunScan, type Scan } from './scan.ts'
+import { createTextScreen, pushInPieces, type Report, screenInPieces, screenWhole, type TextScreen } from './screen-text.ts'
 
 export interface OutputScreen {
   /** The answer that is passed on is rendered again from its events. */
   readonly rewriting: boolean
   /** Throws `permission_denied` if the output contains something that must not pass. */
-  frames(frames: readonly Frame[]): readonly Frame[]
+  frames(frames: readonly Frame[]): Scan<readonly Frame[]>
   /** Returns the text that was still held. Throws as `frames` does. */
   end(): readonly Frame[]
   /** Returns a text of a failure, in which a provider may quote the answer, with placeholders for what must not pass. */
@@ -79,19 +78,29 @@ export const createOutputScreen = ({ filters, openMatcher }: FilterSet, detectio
     return screen
   }
 
-  const screenText = (event: TextEvent): ModelEvent[] => {
-    if (passing) return [event]
+  /** Enters the lane of a text; returns the text of another lane that was still held. */
+  const enter = (event: TextEvent): { readonly before: ModelEvent[]; readonly screen: TextScreen } => {
     const name = laneOf(event)
     const before = open === name ? [] : flush()
     open = name
-    const known = lanes.get(name)
-    const screen = known?.screen ?? openScreen(event, name)
+    const screen = lanes.get(name)?.screen ?? openScreen(event, name)
     lanes.set(name, { screen, last: event })
-    const text = screen.push(textOf(event))
-    return text === '' ? before : [...before, withText(event, text)]
+    return { before, screen }
   }
 
-  const through = (event: ModelEvent): ModelEvent[] => {
+  const screenText = (event: TextEvent): ModelEvent[] => {
+    if (passing) return [event]
+    const { before, screen } = enter(event)
+    return withRest(before, event, screen.push(textOf(event)))
+  }
+
+  function* screenLongText(event: TextEvent): Scan<ModelEvent[]> {
+    if (passing) return [event]
+    const { before, screen } = enter(event)
+    return withRest(before, event, yield* pushInPieces(screen, textOf(event)))
+  }
+
+  const through = (event: Exclude<ModelEvent, { type: 'citation' }>): ModelEvent[] => {
     switch (event.type) {
       case 'text':
       case 'reasoning':
@@ -105,10 +114,6 @@ export const createOutputScreen = ({ filters, openMatcher }: FilterSet, detectio
       case 'logprobs':
         // The tokens spell the original text.
         return rewriting ? [] : [event]
-      case 'citation': {
-        const citation = citationOf(event.citation)
-        return citation === null ? [] : [{ ...event, citation }]
-      }
       case 'reasoning-end': {
         const before = flush()
         const proof = thinkingChanged && event.proof?.kind === 'signature' ? null : event.proof
@@ -131,37 +136,47 @@ export const createOutputScreen = ({ filters, openMatcher }: FilterSet, detectio
   }
 
   /** Filters a citation, because sources contain quoted text. A source whose address must not pass is left out. */
-  const citationOf = (citation: UrlCitation): UrlCitation | null => {
-    const passed = (text: string): string => (atOnce(matchesAny(openMatcher, text)) ? screenWhole(filters, text, detections.report) : text)
-    const { url, title, content } = citation
-    if (passed(url) !== url) return null
-    return {
-      ...citation,
-      title: title === null ? null : passed(title),
-      content: content === null ? null : passed(content),
+  function* screenCitation(event: Extract<ModelEvent, { type: 'citation' }>): Scan<ModelEvent[]> {
+    const { url, title, content } = event.citation
+    if ((yield* screenQuote(url)) !== url) return []
+    const citation = {
+      ...event.citation,
+      title: title === null ? null : yield* screenQuote(title),
+      content: content === null ? null : yield* screenQuote(content),
       ...(textChanged ? { start: null, end: null } : {}),
     }
+    return [{ ...event, citation }]
+  }
+
+  function* screenQuote(text: string): Scan<string> {
+    return (yield* matchesAny(openMatcher, text)) ? yield* screenInPieces(filters, text, detections.report) : text
   }
 
   /** Returns true if this is a whole answer in which no filter can match: one combined pass is cheaper than a pass of every filter. */
-  const holdsNothing = (frames: readonly Frame[]): boolean => {
-    const texts = lanes.size > 0 || clean !== null ? null : wholeTexts(frames)
+  function* holdsNothing(frames: readonly Frame[]): Scan<boolean> {
+    const texts = wholeTexts(frames)
     if (texts === null) return false
-    for (const text of texts.values()) if (atOnce(matchesAny(openMatcher, text))) return false
+    for (const text of texts.values()) if (yield* matchesAny(openMatcher, text)) return false
     clean = texts
     return true
   }
 
-  const frameOf = (frame: Frame): Frame => {
-    const events = frame.events.flatMap(through)
-    return rewriting || frame.native === undefined ? { events } : { ...frame, events }
-  }
-
   return {
     rewriting,
-    frames(frames) {
-      passing = holdsNothing(frames)
-      const out = frames.map(frameOf)
+    *frames(frames) {
+      passing = lanes.size === 0 && clean === null && (yield* holdsNothing(frames))
+      const out: Frame[] = []
+      for (const frame of frames) {
+        if (out.length > 0) yield
+        const events: ModelEvent[] = []
+        for (const [at, event] of frame.events.entries()) {
+          if (at > 0) yield
+          const passed =
+            event.type === 'citation' ? yield* screenCitation(event) : isLongText(event) ? yield* screenLongText(event) : through(event)
+          for (const one of passed) events.push(one)
+        }
+        out.push(rewriting || frame.native === undefined ? { events } : { ...frame, events })
+      }
       passing = false
       detections.assertPassed()
       return rewriting ? out.filter(({ events }) => events.length > 0) : out
@@ -184,48 +199,58 @@ interface Listener {
   observe(frames: readonly Frame[], rewritten: boolean): void
 }
 
+/** A screen, and what runs its scans within the time that one answer may take. */
+export interface OutputScreening {
+  readonly screen: OutputScreen
+  readonly run: RunScan
+}
+
 /**
  * Takes an attempt's frames and passes on what the screen allows; `end` passes on what was still held. Both throw if the output
- * contains something that must not pass, or if the screen itself fails: then nothing passes.
+ * contains something that must not pass, if the screen itself fails, or if its time is over: then nothing passes.
  */
 export const screening = (
-  screen: OutputScreen,
+  { screen, run }: OutputScreening,
   listener: Listener,
   take: TakeFrames,
-  turn?: Turn,
 ): { readonly take: TakeFrames; readonly end: () => ReturnType<TakeFrames> } => {
   const handOn = (frames: readonly Frame[]): ReturnType<TakeFrames> => (frames.length > 0 ? take(frames) : undefined)
-  /** Splits a whole answer in the client's own dialect, which arrives as one frame, over several turns. */
-  const inTurns = async (frames: readonly Frame[], giveWay: Turn): Promise<void> => {
-    const passed: Frame[] = []
-    for (const part of partsOfAnswer(frames)) {
-      await giveWay()
-      for (const frame of screened(() => screen.frames([part]))) passed.push(frame)
+  const passOn = (screened: () => readonly Frame[] | Promise<readonly Frame[]>): ReturnType<TakeFrames> => {
+    let passed: readonly Frame[] | Promise<readonly Frame[]>
+    try {
+      passed = screened()
+    } catch (thrown) {
+      throw refusal(thrown)
     }
-    await handOn(screen.rewriting ? passed : frames)
+    if (!(passed instanceof Promise)) return handOn(passed)
+    return passed.then(handOn, (thrown: unknown) => Promise.reject(refusal(thrown)))
   }
   return {
     take(frames) {
       listener.observe(frames, screen.rewriting)
-      return turn !== undefined && frames.some(isLarge) ? inTurns(frames, turn) : handOn(screened(() => screen.frames(frames)))
+      return passOn(() => run(frames.some(isLarge) ? screenParts(screen, frames) : screen.frames(frames)))
     },
-    end: () => handOn(screened(() => screen.end())),
+    // Only what is held is read, which is little.
+    end: () => passOn(() => screen.end()),
   }
+}
+
+/** Screens a whole answer in the client's own dialect, which arrives as one frame, in parts. */
+function* screenParts(screen: OutputScreen, frames: readonly Frame[]): Scan<readonly Frame[]> {
+  const passed: Frame[] = []
+  for (const part of partsOfAnswer(frames)) for (const frame of yield* screen.frames([part])) passed.push(frame)
+  return screen.rewriting ? passed : frames
 }
 
 const isLarge = ({ native }: Frame): boolean => native !== undefined && native.json.length > LARGE_BYTES
 
-const screened = (screen: () => readonly Frame[]): readonly Frame[] => {
-  try {
-    return screen()
-  } catch (thrown) {
-    if (thrown instanceof GatewayError) throw thrown
-    throw new GatewayError('permission_denied', 'The content filters of this key could not check the answer, so it was not delivered.', {
-      cause: thrown,
-      metadata: { patterns: [] },
-    })
-  }
-}
+const refusal = (thrown: unknown): GatewayError =>
+  thrown instanceof GatewayError
+    ? thrown
+    : new GatewayError('permission_denied', 'The content filters of this key could not check the answer, so it was not delivered.', {
+        cause: thrown,
+        metadata: { patterns: [] },
+      })
 
 /**
  * The texts, by lane, of one batch that contains a whole answer. Null for any other batch, if a lane is interrupted, or if escapes
@@ -265,6 +290,14 @@ const laneOf = (event: TextEvent): string =>
     : event.type === 'reasoning' && event.summary === true
       ? 'summary'
       : event.type
+
+/** Longer texts are screened in steps; the many short ones of a stream cost less without. */
+const LONG = 1024
+
+const isLongText = (event: ModelEvent): event is TextEvent => isTextEvent(event) && textOf(event).length > LONG
+
+const withRest = (before: ModelEvent[], event: TextEvent, text: string): ModelEvent[] =>
+  text === '' ? before : [...before, withText(event, text)]
 
 const textOf = (event: TextEvent): string => (event.type === 'tool-arguments' ? event.json : event.text)
 

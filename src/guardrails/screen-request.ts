@@ -13,8 +13,8 @@ import type { Filter, FilterSet } from './filter.ts'
 import { jsonText, plainText } from './held-text.ts'
 import { inputTexts, type InputText } from './input-texts.ts'
 import { matchesAcross } from './matches-across.ts'
-import { createTurns, inTurns, matchesAny, piecesOf, type Scan } from './scan.ts'
-import { createTextScreen, knownInjections, type Span } from './screen-text.ts'
+import { createRunScan, matchesAny, type Scan } from './scan.ts'
+import { screenInPieces, type Span } from './screen-text.ts'
 
 export interface ScreenLimits {
   readonly clock: Clock
@@ -36,7 +36,7 @@ function* proseIn(body: JsonBody): Scan<readonly string[]> {
 
 export const inTime = async <Result>(scan: Scan<Result>, { clock, screenMs }: ScreenLimits): Promise<Result> => {
   try {
-    return await inTurns(scan, createTurns(clock, screenMs))
+    return await createRunScan(clock, screenMs)(scan)
   } catch (thrown) {
     if (thrown instanceof GatewayError || thrown instanceof JsonTextError) throw thrown
     throw new GatewayError(
@@ -93,16 +93,7 @@ export function* screenText(
   { filters, report }: Chosen,
   shared: readonly Span[],
 ): Scan<string> {
-  const heldText = isJson ? jsonText : plainText
-  const known = [...(yield* knownInjections(filters, value, heldText, report)), ...shared]
-  const screen = createTextScreen(filters, heldText(), report, known)
-  const screened: string[] = []
-  for (const piece of piecesOf(value)) {
-    screened.push(screen.push(piece))
-    yield
-  }
-  screened.push(screen.flush())
-  return screened.join('')
+  return yield* screenInPieces(filters, value, report, isJson ? jsonText : plainText, shared)
 }
 
 /** Ranges by index in `texts`: the parts of matches that continue in another part of the same message. */

@@ -41,7 +41,7 @@ export const mergeSpan = (spans: Span[], from: number, to: number, label: string
 
 /**
  * `known`: findings that are already known. The text is searched as written and, from the first disguised character on, also as it
- * reads. Filters for prompt injection need the whole text: see `screenWhole`.
+ * reads. Filters for prompt injection need the whole text: see `screenInPieces`.
  */
 export const createTextScreen = (
   filters: readonly Filter[],
@@ -166,11 +166,31 @@ const AS_WRITTEN: Pick<FoldedText, 'startOf' | 'endOf'> = { startOf: (offset) =>
 
 const WHOLE: readonly (readonly [number, number])[] = [[0, 0]]
 
-/** Screens a short text that is completely available. */
-export const screenWhole = (filters: readonly Filter[], text: string, report: Report, heldText: () => HeldText = plainText): string => {
-  const screen = createTextScreen(filters, heldText(), report, atOnce(knownInjections(filters, text, heldText, report)))
-  return screen.push(text) + screen.flush()
+/** Screens a text that is completely available. `shared`: findings in it that are already known. */
+export function* screenInPieces(
+  filters: readonly Filter[],
+  text: string,
+  report: Report,
+  heldText: () => HeldText = plainText,
+  shared: readonly Readonly<Span>[] = [],
+): Scan<string> {
+  const screen = createTextScreen(filters, heldText(), report, [...(yield* knownInjections(filters, text, heldText, report)), ...shared])
+  return (yield* pushInPieces(screen, text)) + screen.flush()
 }
+
+/** Like `push`, in steps. */
+export function* pushInPieces(screen: TextScreen, text: string): Scan<string> {
+  const passed: string[] = []
+  for (const piece of piecesOf(text)) {
+    passed.push(screen.push(piece))
+    yield
+  }
+  return passed.join('')
+}
+
+/** Like `screenInPieces`, for a short text. */
+export const screenWhole = (filters: readonly Filter[], text: string, report: Report): string =>
+  atOnce(screenInPieces(filters, text, report))
 
 /** Finds attempts at prompt injection, which need the whole text; the result is `known` of a text's screen. */
 export function* knownInjections(

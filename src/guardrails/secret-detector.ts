@@ -65,12 +65,19 @@ const ASSIGNED = String.raw`${ASSIGNING}[A-Za-z0-9_\-+/=.~!@#%^&*]{12,}`
 
 /** Shannon entropy in bits per character. */
 const entropy = (text: string): number => {
-  const counts = new Map<string, number>()
-  for (const character of text) counts.set(character, (counts.get(character) ?? 0) + 1)
+  for (let at = 0; at < text.length; at += 1) counts[text.charCodeAt(at)] = (counts[text.charCodeAt(at)] ?? 0) + 1
   let bits = 0
-  for (const count of counts.values()) bits -= (count / text.length) * Math.log2(count / text.length)
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at)
+    const share = (counts[unit] ?? 0) / text.length
+    if (share > 0) bits -= share * Math.log2(share)
+    counts[unit] = 0
+  }
   return bits
 }
+
+/** Reused, because each end of a long value asks for its entropy. */
+const counts = new Uint16Array(1 << 16)
 
 const looksRandom = (value: string): boolean =>
   /\d/.test(value) && /[A-Za-z]/.test(value) && !/^[a-z]+(?:[._-][a-z]+)*\d{0,4}$/i.test(value) && entropy(value) >= 3
@@ -79,7 +86,7 @@ const BEFORE_VALUE = new RegExp(`^${ASSIGNING}`, 'i')
 
 /** Only the value is the secret; the name stays readable. Without an assignment, only the name of a scheme is followed by a value. */
 const assignedValue = (match: string): readonly Part[] => {
-  const before = BEFORE_VALUE.exec(match)?.[0]
+  const before = BEFORE_VALUE.exec(match.slice(0, BEFORE_MAX))?.[0]
   // If a match is very long, only the end of its value is known.
   const from = before?.length ?? 0
   const assigns = before === undefined || /[:=]>?\s*["']?$/.test(before) || /(?:bearer|basic)\s+["']?$/i.test(before)
@@ -87,6 +94,8 @@ const assignedValue = (match: string): readonly Part[] => {
 }
 
 const VALUE_MAX = 400
+/** Longer than any name with what assigns a value to it. */
+const BEFORE_MAX = 128
 
 /** The password in an address, such as that of a database. */
 const passwordInAddress = (match: string): readonly Part[] => [[match.indexOf(':', match.indexOf('://') + 3) + 1, match.length - 1]]

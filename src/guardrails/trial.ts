@@ -113,10 +113,9 @@ function* screenedAnswer(text: string, output: NonNullable<Effective['output']>,
   const screen = createOutputScreen(output, createDetections(pipeline, 'Response'), output.rewrites)
   const frames: Frame[] = []
   for (const piece of piecesOf(text)) {
-    frames.push(...screen.frames([{ events: [{ type: 'text', text: piece }] }]))
-    yield
+    frames.push(...(yield* screen.frames([{ events: [{ type: 'text', text: piece }] }])))
   }
-  frames.push(...screen.frames([{ events: [{ type: 'finish', reason: 'stop', native: null }] }]), ...screen.end())
+  frames.push(...(yield* screen.frames([{ events: [{ type: 'finish', reason: 'stop', native: null }] }])), ...screen.end())
   return frames.flatMap(({ events }) => events.map((event) => (event.type === 'text' ? event.text : ''))).join('')
 }
 

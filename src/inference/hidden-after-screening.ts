@@ -2,7 +2,7 @@
 import type { HiddenPrompt } from '../canonical/hidden-prompt.ts'
 import type { FilterSet } from '../guardrails/filter.ts'
 import { inputTexts } from '../guardrails/input-texts.ts'
-import { createTurns, inTurns, type Scan } from '../guardrails/scan.ts'
+import { createRunScan, type Scan } from '../guardrails/scan.ts'
 import { screenBody, type ScreenLimits } from '../guardrails/screen-request.ts'
 import { JsonBody } from '../lib/json-body.ts'
 import { textsIn } from '../lib/json.ts'
@@ -18,7 +18,7 @@ export const hiddenAfterScreening = async (
   const pairs = hidden.texts.map((text, at) => ({ text, screened: own[at] ?? text }))
   return {
     ...hidden,
-    texts: [...hidden.texts, ...own, ...(await inTurns(changedTogether(pairs, before, after), createTurns(limits.clock, limits.screenMs)))],
+    texts: [...hidden.texts, ...own, ...(await createRunScan(limits.clock, limits.screenMs)(changedTogether(pairs, before, after)))],
   }
 }
 

@@ -9,6 +9,7 @@ import type { Moderate } from '../guardrails/moderate.ts'
 import { GatewayError } from '../errors.ts'
 import { isInTokens } from '../formats/embeddings.ts'
 import { createOutputScreen } from '../guardrails/screen-output.ts'
+import { createRunScan } from '../guardrails/scan.ts'
 import { proseOf, screenBody, type ScreenLimits } from '../guardrails/screen-request.ts'
 import type { JsonBody } from '../lib/json-body.ts'
 import { atOnce, inTurns, LARGE_BYTES, type Turn } from '../lib/steps.ts'
@@ -78,7 +79,13 @@ const screened = async (prepared: Prepared, guardrails: Effective, parts: Screen
         ? await hiddenAfterScreening(hidden, { before, after: body, input: guardrails.input, limits: parts })
         : hidden,
       warnings: [...prepared.warnings, ...warnings],
-      screenOutput: output === null ? undefined : () => createOutputScreen(output, createDetections(pipeline, 'Response'), output.rewrites),
+      screenOutput:
+        output === null
+          ? undefined
+          : () => ({
+              screen: createOutputScreen(output, createDetections(pipeline, 'Response'), output.rewrites),
+              run: createRunScan(parts.clock, parts.screenMs),
+            }),
     }
   } catch (thrown) {
     // A moderation endpoint quotes the text that it flags, which may be the preset's.

@@ -14,7 +14,7 @@ import type { Warning } from '../canonical/warning.ts'
 import { GatewayError } from '../errors.ts'
 import type { ClientFormat } from '../formats/format.ts'
 import type { Effective } from '../guardrails/effective.ts'
-import type { OutputScreen } from '../guardrails/screen-output.ts'
+import type { OutputScreening } from '../guardrails/screen-output.ts'
 import type { Principal } from '../keys/keys.ts'
 import type { ApiType } from '../ledger/estimate.ts'
 import type { Spender } from '../ledger/scope.ts'
@@ -108,7 +108,7 @@ export interface Prepared extends Received {
 /** A request that the guardrails let pass, perhaps with changed texts. */
 export interface Screened extends Prepared {
   /** Creates the screen for one attempt's answer; undefined if answers are not screened. */
-  readonly screenOutput?: (() => OutputScreen) | undefined
+  readonly screenOutput?: (() => OutputScreening) | undefined
 }
 
 /** A request with its plan: the endpoints to ask are known. */

@@ -93,14 +93,14 @@ export const attempt = async (
     return take(batch)
   }
 
-  const screen = request.screenOutput?.()
+  const output = request.screenOutput?.()
   try {
     await nextStage
     const call = callAtTier(callFor(request, planned), planned, log.warn)
     const adapter = adapterOf(parts.adapters, request, planned, call)
     const number = log.attempts.length - 1
     const upstreamAttempt = { call, target: heldTarget(admitted, begun), number, connection, warn: log.warn }
-    const screened = screen === undefined ? null : screening(screen, log, take, parts.context.turn)
+    const screened = output === undefined ? null : screening(output, log, take)
     await adapter(
       upstreamAttempt,
       watched({ ...parts.context, answerSpace }, admitted, planned),
@@ -117,7 +117,7 @@ export const attempt = async (
     const error =
       stopReason !== null && isServiceStop(stopReason)
         ? log.fail(stopReason)
-        : log.fail(withFlaggedInput(ofProvider(passing(asFailure(thrown), screen), provider.name, begun), request.call))
+        : log.fail(withFlaggedInput(ofProvider(passing(asFailure(thrown), output?.screen), provider.name, begun), request.call))
     failure = {
       error,
       zone: delivered ? 'delivered' : zoneOf(outcome, error),

@@ -5,6 +5,7 @@
  */
 import type { Program } from './compile.ts'
 import { createReach, type Reach } from './reach.ts'
+import { TrailTable } from './threads.ts'
 
 export interface State {
   /** Steps that wait for the next unit; if there are none, no match is in progress. */
@@ -30,6 +31,8 @@ export class Automaton {
   readonly program: Program
   /** Shared by all matchers of the program: each uses it only for the length of a call. */
   readonly reach: Reach
+  /** Where the matches in progress began, for texts in which something matches. */
+  readonly trails: TrailTable
   /** Rows of the table: `table[row + class]` is a move. Replaced as it grows. */
   table: Int32Array
   readonly #width: number
@@ -45,6 +48,7 @@ export class Automaton {
   constructor(program: Program) {
     this.program = program
     this.reach = createReach(program)
+    this.trails = new TrailTable(program, this.reach)
     this.#width = program.classes.count
     this.table = new Int32Array(16 * this.#width)
   }

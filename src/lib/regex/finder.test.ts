@@ -186,3 +186,40 @@ describe('time', () => {
     })
   }
 })
+
+describe('work on a text in which a match ends everywhere', () => {
+  const patterns: readonly [string, string][] = [
+    [String.raw`\d(?:[ \-]?\d){12,}(?!\d)`, '4 '],
+    ['a|a*b', 'a'],
+    [String.raw`-----BEGIN KEY-----(?:[ \t]*[\r\n]+[A-Za-z]{1,30}:[^\r\n]{0,200})*`, '-----BEGIN KEY-----\nProc-Type: 4,ENCRYPTED\n'],
+    [String.raw`eyJ[A-Za-z0-9]{10,}\.[A-Za-z0-9]*(?:\.[A-Za-z0-9]{10,}){3}`, 'eyJhbGciOiJIUzI1NiJ9.'],
+  ]
+  for (const [source, unit] of patterns) {
+    test(`is worked out once for each combination of matches in progress, and not for each unit: ${source}`, () => {
+      const regex = createRegex(source, { edges: true })
+      const built: number[] = []
+      for (const times of [1000, 4000]) {
+        const finder = createFinder(regex, () => {})
+        finder.push(unit.repeat(times))
+        finder.pause()
+        built.push(regex.automaton.trails.built)
+      }
+      expect(built[1]).toBe(built[0])
+    })
+  }
+
+  test('is bounded in memory: combinations beyond the bound are worked out anew', () => {
+    const regex = createRegex('[ab]*a[ab]{12}')
+    const expected: Span[] = []
+    let random = 1
+    const text = Array.from({ length: 60_000 }, () => {
+      random = (random * 48_271) % 2_147_483_647
+      return random % 2 === 0 ? 'a' : 'b'
+    }).join('')
+    const finder = createFinder(regex, (start, end) => expected.push([start, end]))
+    finder.push(text)
+    finder.pause()
+    expect(expected.every(([start, end]) => start === 0 && text[end - 13] === 'a')).toBe(true)
+    expect(expected).toHaveLength(text.slice(0, -12).replaceAll('b', '').length)
+  })
+})

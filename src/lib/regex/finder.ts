@@ -38,11 +38,11 @@ export interface Finder {
 /** Offsets count from the beginning of the text; `match` is the matched text, or only its end if it is very long. */
 export type Found = (start: number, end: number, match: string) => void
 
-/**
- * No more than this is kept of a match in progress: of a longer one the length is known, but not the whole text. What is kept is read
- * again in one step, so it bounds how long other work waits.
- */
+/** No more than this is kept of a match in progress: of a longer one the length is known, but not the whole text. */
 const KEPT_MAX = 16_384
+
+/** Threads read a longer match in progress even if nothing has matched yet, so that little is ever read again in one step. */
+const READ_AGAIN_MAX = 1024
 
 export const createFinder = ({ automaton }: Regex, found: Found): Finder => new TextFinder(automaton, found)
 
@@ -86,14 +86,7 @@ class TextFinder implements Finder {
 
   push(text: string): void {
     this.#keep(text)
-    const { classes } = this.#automaton.program
-    for (let at = 0; at < text.length;) {
-      if (this.#threads === null) at = this.#run(text, at)
-      else {
-        this.#take(this.#threads, classes.of(text.charCodeAt(at)))
-        at += 1
-      }
-    }
+    for (let at = 0; at < text.length;) at = this.#threads === null ? this.#run(text, at) : this.#runThreads(this.#threads, text, at)
   }
 
   pause(): void {
@@ -148,22 +141,30 @@ class TextFinder implements Finder {
   /** The matches in progress, with their beginnings. */
   #readAgain(): Threads {
     const { classes } = this.#automaton.program
-    const threads = new Threads(this.#automaton, this.#before)
+    const { trails } = this.#automaton
+    const threads = new Threads(trails, trails.trails([], this.#before))
     for (let at = Math.max(this.#since, this.#keptFrom); at < this.#length; at += 1) {
       threads.take(classes.of(this.#kept.charCodeAt(at - this.#keptFrom)), at)
     }
     return threads
   }
 
-  #take(threads: Threads, behind: number): void {
-    const start = threads.take(behind, this.#length)
-    if (start !== null) this.#report(start)
-    this.#length += 1
-    if (threads.since(this.#length) < this.#length) return
-    this.#threads = null
-    this.#since = this.#length
-    this.#before = behind
-    this.#state = this.#automaton.idle(behind)
+  /** Runs to the end of the text, or to the returned offset if no match is in progress there. */
+  #runThreads(threads: Threads, text: string, from: number): number {
+    const { of } = this.#automaton.program.classes
+    for (let at = from; at < text.length; at += 1) {
+      const behind = of(text.charCodeAt(at))
+      const start = threads.take(behind, this.#length)
+      if (start !== null) this.#report(start)
+      this.#length += 1
+      if (threads.since(this.#length) < this.#length) continue
+      this.#threads = null
+      this.#since = this.#length
+      this.#before = behind
+      this.#state = this.#automaton.idle(behind)
+      return at + 1
+    }
+    return text.length
   }
 
   #report(start: number): void {
@@ -174,7 +175,7 @@ class TextFinder implements Finder {
     const { settled } = this
     if (settled < this.#length) {
       // Threads do not need the text: they have already read what is cut off.
-      if (this.#length - settled > KEPT_MAX) this.#threads ??= this.#readAgain()
+      if (this.#length - settled > READ_AGAIN_MAX) this.#threads ??= this.#readAgain()
       const from = Math.max(settled, this.#length - KEPT_MAX)
       this.#kept = this.#kept.slice(from - this.#keptFrom) + text
       this.#keptFrom = from
