@@ -1,3 +1,6 @@
+/** The beginning of the line, by which a text that may hold it is found. */
+export const BILLING_NAME = 'x-anthropic-billing-header:'
+
 /**
  * Claude Code begins its system prompt with this line for Anthropic's billing. Part of it differs in every request, so with it no
  * other provider could find the beginning of the prompt in its cache.

@@ -182,6 +182,34 @@ describe('locked fields', () => {
     expect(warnings.map(({ field }) => field).sort()).toEqual(['output_config.effort', 'thinking'])
   })
 
+  test.each<[string, Config, string]>([
+    ['the effort', { reasoning_effort: 'high', locked: ['reasoning_effort'] }, 'chat'],
+    ['output_config', { output_config: { effort: 'high' }, locked: ['output_config'] }, 'messages'],
+  ])('a lock of %s holds in the middle of a conversation, where the words of such a message stay', (_, config, shape) => {
+    const changes = [
+      { role: 'system', content: [], output_config: { effort: 'low' } },
+      { role: 'system', content: 'S', output_config: { effort: 'low' } },
+      { role: 'system', content: 'T' },
+    ]
+    const preset: Case = { shape: shape as ClientDialect, dialect: 'messages', config }
+    const { body, warnings } = apply({ messages: [USER, ...changes] }, preset)
+    expect(JSON.parse(body.text)).toMatchObject({
+      messages: [USER, { role: 'system', content: 'S' }, { role: 'system', content: 'T' }],
+      output_config: { effort: 'high' },
+    })
+    expect(body.text).not.toContain('low')
+    const paths = ['messages[1].output_config.effort', 'messages[2].output_config.effort']
+    expect(warnings.map(({ code, field }) => [code, field])).toEqual(paths.map((path) => ['locked_field', path]))
+    const rejecting = { ...preset, config: { ...config, on_locked: 'reject' } }
+    expect(firstFault(() => apply({ messages: [USER, ...changes] }, rejecting))).toEqual(expect.arrayContaining([paths[0]]))
+  })
+
+  test('a preset that does not lock the effort leaves it to the messages', () => {
+    const messages = [USER, { role: 'system', content: [], output_config: { effort: 'low' } }]
+    const config = { output_config: { effort: 'high' } }
+    expect(merged({ messages }, { dialect: 'messages', config })).toEqual({ messages, ...config })
+  })
+
   test('a lock holds a field that the interface does not know, since an upstream may', () => {
     const { body, warnings } = apply(
       { messages: [USER], seed: 5 },

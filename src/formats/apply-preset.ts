@@ -14,6 +14,7 @@ import type { JsonBody } from '../lib/json-body.ts'
 import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
 import { startPace, type Steps } from '../lib/steps.ts'
 import { lockedPaths, overriding } from '../request-fields/setting-spellings.ts'
+import { withoutEffortChanges } from './anthropic-messages/effort-changes.ts'
 import { withoutAddedTools } from './openai-responses/added-tools.ts'
 import { addSystemPrompt } from './add-system-prompt.ts'
 import { type Fields, translateConfig } from './translate-config.ts'
@@ -47,6 +48,11 @@ export function* applyPreset(dialect: ClientDialect, body: JsonBody, content: Pr
   }
   if (dialect === 'responses' && locks.some(({ field, member }) => field === 'tools' && member === null)) {
     const held = yield* withoutAddedTools(body, offersSearch(preset.fields['tools']))
+    Object.assign(changes, held.changes)
+    overruled.push(...held.paths)
+  }
+  if (dialect === 'messages' && locks.some(({ field, member }) => field === 'output_config' && (member === null || member === 'effort'))) {
+    const held = yield* withoutEffortChanges(body)
     Object.assign(changes, held.changes)
     overruled.push(...held.paths)
   }

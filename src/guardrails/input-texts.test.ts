@@ -56,6 +56,14 @@ describe('everything that a model reads is looked at', () => {
     )
   })
 
+  test('messages: a message that only changes the effort says nothing', () => {
+    expect(textsOf({ messages: [{ role: 'system', content: [], output_config: { effort: 'low' } }] })).toEqual([])
+    expect(textsOf({ messages: [{ role: 'system', content: 'one', output_config: { effort: 'my@mail.example' } }] })).toEqual([
+      'one',
+      'my@mail.example',
+    ])
+  })
+
   test('messages: system as text or blocks, tool input as an object with numbers and names, results', () => {
     expect(
       textsOf({

@@ -27,7 +27,7 @@ export const SHAPED_FIELDS: ReadonlySet<string> = new Set([
 export const SHAPED_MEMBERS = wordsOf(`
   content summary output outputs results citations annotations reasoning_details system tool_calls function_call
   function functions custom tools tool allowed_tools operation image_url input_audio audio file video_url source
-  cache_control caller container action format json_schema grammar ranking_options context edits
+  cache_control caller container action output_config format json_schema grammar ranking_options context edits
 `)
 
 /** Members that hold a fixed word. */

@@ -46,7 +46,9 @@ export function* pairingRepairs(
   yield
   const ends = turnEnds(messages, ownTurns)
   const turns = Map.groupBy(pairs, ({ calledAt }) => ends[calledAt] ?? calledAt)
-  const moved = [...turns].flatMap(([end, turn]) => outOfPlace(turn, end, openEnd && end === messages.length - 1))
+  // A change of effort says nothing, so it may stand between a call and its result.
+  const silent = new Set(messages.keys().filter((place) => messages[place]?.effort !== undefined && messages[place].parts.length === 0))
+  const moved = [...turns].flatMap(([end, turn]) => outOfPlace(turn, end, { mayBeOpen: openEnd && end === messages.length - 1, silent }))
   if (moved.length === 0 && lone.size === 0) return null
   return {
     lone,
@@ -155,10 +157,14 @@ const turnEnds = (messages: readonly Message[], ownTurns: boolean): readonly num
 }
 
 /** The calls of a turn whose results do not directly follow it. */
-const outOfPlace = (turn: readonly Pair[], end: number, mayBeOpen: boolean): readonly Pair[] => {
+const outOfPlace = (
+  turn: readonly Pair[],
+  end: number,
+  { mayBeOpen, silent }: { readonly mayBeOpen: boolean; readonly silent: ReadonlySet<number> },
+): readonly Pair[] => {
   if (mayBeOpen && turn.every(({ result }) => result === null)) return []
   const places = new Set(turn.map(({ resultAt }) => resultAt))
   let behind = end + 1
-  while (places.has(behind)) behind += 1
+  while (places.has(behind) || silent.has(behind)) behind += 1
   return turn.filter(({ resultAt }) => resultAt <= end || resultAt >= behind)
 }

@@ -2,6 +2,7 @@
 import type { ProviderDialect } from '../canonical/provider-dialects.ts'
 import { anthropic } from './anthropic/anthropic.ts'
 import { countAnthropicTokens } from './anthropic/count-tokens.ts'
+import { keepsEffortChanges } from './anthropic/keeps-effort-changes.ts'
 import { bedrock } from './bedrock/bedrock.ts'
 import { countConverseTokens } from './bedrock/count-tokens.ts'
 import { factsOf } from './bedrock/model-facts.ts'
@@ -16,6 +17,7 @@ import { namingCountedTools, namingTools, type ToolNaming } from './naming-tools
 import { knowingMakers } from './proof-makers.ts'
 import type { ProviderAdapter, Target, TokenCounter } from './provider.ts'
 import { leavingOutRefused } from './refused-thinking.ts'
+import { settlingCountedEfforts, settlingEfforts } from './settling-efforts.ts'
 import { settlingRoles } from './settling-roles.ts'
 import { restoringTextCalls } from './text-calls.ts'
 import { sandboxProvider } from './sandbox/sandbox.ts'
@@ -41,33 +43,42 @@ const NAMING = {
 
 const CHAT_CALLS = { own: 'chat', ownDeclared: toolsSentAsFunctions, makesThem: true } as const
 
+const CLAUDES_EFFORTS = { own: 'messages', keeps: keepsEffortChanges } as const
+
 const ADAPTERS: Readonly<Record<ProviderDialect, ProviderAdapter>> = {
-  anthropic: leavingOutRefused(
-    knowingMakers(namingTools(settlingRoles(restoringTextCalls(anthropic, { own: 'messages' }), 'messages'), NAMING.anthropic)),
-    'messages',
-  ),
-  bedrock: leavingOutRefused(knowingMakers(namingTools(restoringTextCalls(bedrock), NAMING.bedrock)), null),
-  google: leavingOutRefused(namingTools(restoringTextCalls(google), NAMING.google), null),
-  'openai-chat': leavingOutRefused(
-    knowingMakers(namingTools(settlingRoles(restoringTextCalls(openaiChat, CHAT_CALLS), 'chat'), NAMING['openai-chat'])),
-    'chat',
-  ),
-  'openai-responses': leavingOutRefused(
-    namingTools(
-      settlingRoles(restoringTextCalls(openaiResponses, { own: 'responses', makesThem: true }), 'responses'),
-      NAMING['openai-responses'],
+  anthropic: settlingEfforts(
+    leavingOutRefused(
+      knowingMakers(namingTools(settlingRoles(restoringTextCalls(anthropic, { own: 'messages' }), 'messages'), NAMING.anthropic)),
+      'messages',
     ),
-    'responses',
+    CLAUDES_EFFORTS,
   ),
-  sandbox: namingTools(sandboxProvider, NAMING.sandbox),
+  bedrock: settlingEfforts(leavingOutRefused(knowingMakers(namingTools(restoringTextCalls(bedrock), NAMING.bedrock)), null)),
+  google: settlingEfforts(leavingOutRefused(namingTools(restoringTextCalls(google), NAMING.google), null)),
+  'openai-chat': settlingEfforts(
+    leavingOutRefused(
+      knowingMakers(namingTools(settlingRoles(restoringTextCalls(openaiChat, CHAT_CALLS), 'chat'), NAMING['openai-chat'])),
+      'chat',
+    ),
+  ),
+  'openai-responses': settlingEfforts(
+    leavingOutRefused(
+      namingTools(
+        settlingRoles(restoringTextCalls(openaiResponses, { own: 'responses', makesThem: true }), 'responses'),
+        NAMING['openai-responses'],
+      ),
+      'responses',
+    ),
+  ),
+  sandbox: settlingEfforts(namingTools(sandboxProvider, NAMING.sandbox)),
 }
 
 /** The dialects in which a provider can be asked for a count of tokens. */
 const COUNTERS: Readonly<Partial<Record<ProviderDialect, TokenCounter>>> = {
-  anthropic: namingCountedTools(countAnthropicTokens, NAMING.anthropic),
-  bedrock: namingCountedTools(countConverseTokens, NAMING.bedrock),
-  google: namingCountedTools(countGoogleTokens, NAMING.google),
-  'openai-responses': namingCountedTools(countResponsesTokens, NAMING['openai-responses']),
+  anthropic: settlingCountedEfforts(namingCountedTools(countAnthropicTokens, NAMING.anthropic), CLAUDES_EFFORTS),
+  bedrock: settlingCountedEfforts(namingCountedTools(countConverseTokens, NAMING.bedrock)),
+  google: settlingCountedEfforts(namingCountedTools(countGoogleTokens, NAMING.google)),
+  'openai-responses': settlingCountedEfforts(namingCountedTools(countResponsesTokens, NAMING['openai-responses'])),
 }
 
 export interface ProviderRegistry {

@@ -13,6 +13,8 @@ export interface Turn<Block> {
   readonly blocks: readonly Block[]
   /** The client's path of the place at which the turn begins in the request. */
   readonly at: string
+  /** A system turn that changes the effort. It may have no blocks, and then it may stand anywhere. */
+  readonly effort?: string
 }
 
 export interface Conversation<Block> {
@@ -63,7 +65,8 @@ export function* arrangeTurns<Block extends { readonly type: string }>(
   const first = messages.findIndex((message) => !isSystem(message))
   const leading = messages.slice(0, first < 0 ? messages.length : first)
   const system = (yield* eachInSteps(leading, blocks.encode, textSize)).flat()
-  const pieces = first < 0 ? [] : yield* eachInSteps(messages.slice(first), (message) => turnOf(message, blocks), textSize)
+  const rest = first < 0 ? [] : yield* eachInSteps(messages.slice(first), (message) => turnOf(message, blocks), textSize)
+  const pieces = [...leading.flatMap(changeAlone<Block>), ...rest]
   yield
   const last = pieces.findLast(({ role }) => role !== 'system')
   if (last?.role === 'user' && last.blocks.length === 0) refuseUnasked(last.at)
@@ -74,15 +77,16 @@ export function* arrangeTurns<Block extends { readonly type: string }>(
   yield
   const turns = said.map((turn) => resultsFirst(complete(turn), blocks.resultType))
   yield
-  if (turns.length > 0 || system.length === 0) return { system, turns: yield* withUserAtEnds(answerable(messages, turns), blocks, context) }
+  if (turns.some(saysAnything) || system.length === 0)
+    return { system, turns: yield* withUserAtEnds(answerable(messages, turns), blocks, context) }
   const at = messages[0]?.at ?? 'messages'
   tellSystemAlone(at, context)
-  return { system: [], turns: [{ role: 'user', blocks: system, at }] }
+  return { system: [], turns: [...turns, { role: 'user', blocks: system, at }] }
 }
 
 /** Says whether the conversation ends with the beginning of an answer, which the model has to continue. */
 export const isPrefilled = <Block>(turns: readonly Turn<Block>[], isPaused: (turn: Turn<Block>) => boolean = () => false): boolean => {
-  const last = turns.at(-1)
+  const last = turns.findLast(saysAnything)
   return last?.role === 'assistant' && !isPaused(last)
 }
 
@@ -93,21 +97,22 @@ function* withLawfulAnswers<Block extends { readonly type: string }>(
   { lose, mapped }: TurnContext,
 ): Steps<readonly Turn<Block>[]> {
   const isThinking = ({ type }: Block): boolean => thinking.has(type)
+  const end = turns.findLastIndex(saysAnything)
   const lawful = turns.map((turn, index) => {
     if (turn.role !== 'assistant') return turn
-    const begun = index === turns.length - 1 && !isPaused(turn)
-    const end = turn.blocks.findLastIndex((block) => !isThinking(block)) + 1
-    const kept = begun ? turn.blocks.filter((block) => !isThinking(block)) : turn.blocks.slice(0, end)
+    const begun = index === end && !isPaused(turn)
+    const said = turn.blocks.findLastIndex((block) => !isThinking(block)) + 1
+    const kept = begun ? turn.blocks.filter((block) => !isThinking(block)) : turn.blocks.slice(0, said)
     if (kept.length < turn.blocks.length) lose(turn.at, 'Thinking that no words and no call follow was left out.')
     return { ...turn, blocks: kept }
   })
-  const begun = lawful.at(-1)
+  const begun = lawful[end]
   const last = begun?.role === 'assistant' && !isPaused(begun) ? begun.blocks.at(-1) : undefined
   const text = last === undefined ? null : textOf(last)
   const said = text?.trimEnd() ?? null
   if (begun === undefined || last === undefined || said === null || said === text) return lawful
   mapped(begun.at, 'White space at the end of the beginning of the answer was left out.')
-  return [...lawful.slice(0, -1), { ...begun, blocks: [...begun.blocks.slice(0, -1), yield* withText(said, last)] }]
+  return lawful.with(end, { ...begun, blocks: [...begun.blocks.slice(0, -1), yield* withText(said, last)] })
 }
 
 /** The user must have the first turn, and also the last one for a model that does not continue the beginning of an answer. */
@@ -116,7 +121,7 @@ function* withUserAtEnds<Block>(
   { withText, isPaused }: Blocks<Block>,
   { target, rules, mapped }: TurnContext,
 ): Steps<readonly Turn<Block>[]> {
-  const [first, last] = [turns[0], turns.at(-1)]
+  const [first, last] = [turns.find(saysAnything), turns.findLast(saysAnything)]
   if (first === undefined || last === undefined) return turns
   const opens = first.role === 'user'
   const closes = rules.prefill || !isPrefilled(turns, isPaused)
@@ -135,31 +140,49 @@ function* withUserAtEnds<Block>(
 const isSystem = ({ role }: Message): boolean => role === 'system' || role === 'developer'
 
 function* turnOf<Block>(message: Message, { encode }: Blocks<Block>): Steps<Turn<Block>> {
-  const { role, at = 'messages' } = message
-  return { role: role === 'developer' ? 'system' : role, blocks: yield* encode(message), at }
+  const { role, at = 'messages', effort } = message
+  const turn: Turn<Block> = { role: role === 'developer' ? 'system' : role, blocks: yield* encode(message), at }
+  return effort === undefined ? turn : { ...turn, effort }
 }
 
-/** Adjacent turns of one role are joined; turns without blocks are removed. */
+const saysAnything = ({ blocks }: Turn<unknown>): boolean => blocks.length > 0
+
+/** The change of effort that a system message makes, without its words, which are sent elsewhere. */
+const changeAlone = <Block>({ effort, at = 'messages' }: Pick<Message, 'effort' | 'at'>): readonly Turn<Block>[] =>
+  effort === undefined ? [] : [{ role: 'system', blocks: [], at, effort }]
+
+/** Adjacent turns of one role are joined; turns without blocks are removed. A change of effort stays a turn of its own. */
 const joined = <Block>(pieces: readonly Turn<Block>[]): readonly Turn<Block>[] => {
   const turns: (Turn<Block> & { readonly blocks: Block[] })[] = []
   for (const piece of pieces) {
-    if (piece.blocks.length === 0) continue
+    if (piece.blocks.length === 0 && piece.effort === undefined) continue
     const last = turns.at(-1)
-    if (last?.role !== piece.role) turns.push({ ...piece, blocks: [...piece.blocks] })
+    if (last?.role !== piece.role || last.effort !== undefined || piece.effort !== undefined)
+      turns.push({ ...piece, blocks: [...piece.blocks] })
     else for (const block of piece.blocks) last.blocks.push(block)
   }
   return turns
 }
 
-/** A system turn must follow a user's turn and be the last or come before the assistant's: anywhere else it is refused. */
-const settled = <Block>(turns: readonly Turn<Block>[], context: TurnContext): readonly Turn<Block>[] =>
-  turns.map((turn, index) => {
-    if (turn.role !== 'system') return turn
-    const next = turns[index + 1]?.role
-    if (context.rules.systemTurns && turns[index - 1]?.role === 'user' && next !== 'user') return turn
+/** System turns with words must follow a user's turn and be the last or come before the assistant's: anywhere else they are refused. */
+const settled = <Block>(turns: readonly Turn<Block>[], context: TurnContext): readonly Turn<Block>[] => {
+  let before: Turn<Block>['role'] | undefined
+  return turns.flatMap((turn, index): readonly Turn<Block>[] => {
+    if (turn.role !== 'system') before = turn.role
+    if (turn.role !== 'system' || !saysAnything(turn)) return [turn]
+    if (context.rules.systemTurns && before === 'user' && roleBehind(turns, index) !== 'user') return [turn]
     context.mapped(turn.at, `${context.target.upstreamModel} takes no system message here; it was sent in its place as text of the user.`)
-    return { ...turn, role: 'user' }
+    const { blocks, at } = turn
+    return [...changeAlone<Block>(turn), { role: 'user', blocks, at }]
   })
+}
+
+/** The role of the next turn that is not a system turn. */
+const roleBehind = (turns: readonly Turn<unknown>[], index: number): Turn<unknown>['role'] | undefined => {
+  let next = index + 1
+  while (turns[next]?.role === 'system') next += 1
+  return turns[next]?.role
+}
 
 /** Results of tools have to come before everything else in the user's turn. */
 const resultsFirst = <Block extends { readonly type: string }>(turn: Turn<Block>, resultType: string): Turn<Block> => {

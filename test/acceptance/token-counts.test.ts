@@ -128,6 +128,16 @@ describe.each(COUNTS)('%s', (_, count, members) => {
     expect(await count('messages/m')).toEqual({ ...members, input_tokens: expect.any(Number), estimated: true })
   })
 
+  test('counts what a model gets of messages that change the effort', async () => {
+    const change = { role: 'system', content: [], output_config: { effort: 'low' } } as never
+    const messages = [{ role: 'user', content: QUESTION } as const, change]
+    await anthropic.messages.countTokens({ model: 'messages/claude-opus-4-8', messages })
+    expect(upstream.last.body).toMatchObject({ messages: [messages[0]], output_config: { effort: 'low' } })
+    expect(upstream.last.body.messages).toHaveLength(1)
+    await anthropic.messages.countTokens({ model: 'messages/claude-opus-5-5', messages })
+    expect(upstream.last.body.messages).toEqual(messages)
+  })
+
   test('is the error of a provider that refuses the request', async () => {
     upstream.script((exchange) =>
       exchange.answer(400, '{"type":"error","error":{"type":"invalid_request_error","message":"messages.0: wrong"}}'),

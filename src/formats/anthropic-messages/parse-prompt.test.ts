@@ -132,6 +132,19 @@ describe('the line for Anthropic’s billing that Claude Code sends is no word t
   })
 })
 
+test('the line for Anthropic’s billing is no word of a system message among the turns either', () => {
+  const line = 'x-anthropic-billing-header: cc_version=2.1.9; cch=abcde;'
+  const messagesOf = (content: unknown) =>
+    parse({
+      messages: [
+        { role: 'user', content: 'Hi' },
+        { role: 'system', content },
+      ],
+    }).messages.slice(1)
+  expect(messagesOf(`${line}\nBe kind.`)).toEqual([{ role: 'system', at: 'messages[1]', parts: [{ type: 'text', text: 'Be kind.' }] }])
+  expect(messagesOf([{ type: 'text', text: line }])).toEqual([])
+})
+
 test('every source of an image or a document, and unknown blocks', () => {
   const document = (source: object) => ({ type: 'document', title: 'Report', source })
   const { messages } = parse({

@@ -5,6 +5,7 @@ import type { Message, OutputFormat, Part, Prompt, Tool, ToolChoice } from '../.
 import type { JsonObject } from '../../lib/json.ts'
 import type { JsonBody } from '../../lib/json-body.ts'
 import { mapInSteps, type Steps } from '../../lib/steps.ts'
+import { verbosity } from '../../request-fields/schemas/output.ts'
 import {
   bodyNode,
   child,
@@ -38,7 +39,7 @@ export function* parsePrompt(body: JsonBody): Steps<Prompt> {
   const choice = member(root, 'tool_choice') === undefined ? null : child(root, 'tool_choice')
   const system = readSystem(member(root, 'system'))
   yield
-  const messages = yield* mapInSteps(nodesAt(member(root, 'messages'), 'messages', 'invalid_prompt'), readMessage)
+  const messages = (yield* mapInSteps(nodesAt(member(root, 'messages'), 'messages', 'invalid_prompt'), readMessage)).flat()
   yield
   const inOrder = withReplayedTurns(messages).map(inMakersOrder)
   const tools = yield* mapInSteps(children(root, 'tools'), readTool)
@@ -69,19 +70,30 @@ const readSystem = (value: unknown): Message[] => {
 }
 
 /** Only Anthropic understands the billing line, and it gets the body as written (docs/contract/messages.md#request). */
-const systemOf = (given: readonly Part[]): Message[] => {
+const systemOf = (given: readonly Part[], at = 'system'): Message[] => {
   const parts = given.flatMap((part): readonly Part[] => {
     if (part.type !== 'text') return [part]
     const text = withoutBillingLine(part.text)
     if (text === part.text) return [part]
     return text === '' ? [] : [{ ...part, text }]
   })
-  return parts.length === 0 && given.length > 0 ? [] : [{ role: 'system', parts, at: 'system' }]
+  return parts.length === 0 && given.length > 0 ? [] : [{ role: 'system', parts, at }]
 }
 
-const readMessage = (message: Node): Message => {
+const readMessage = (message: Node): readonly Message[] => {
   const role = requiredWord(message, 'role', MESSAGES_ROLES)
-  return { role, parts: attachProofs(readContent(message, 'content', BLOCKS)), at: message.path }
+  const parts = readContent(message, 'content', BLOCKS)
+  if (role !== 'system') return [{ role, parts: attachProofs(parts), at: message.path }]
+  const said = systemOf(parts, message.path)
+  const effort = readEffort(message)
+  if (effort === null) return said
+  const words = said.flatMap((one) => one.parts).filter((part) => part.type !== 'text' || part.text !== '')
+  return [{ role, parts: words, effort, at: message.path }]
+}
+
+const readEffort = (message: Node): string | null => {
+  const config = optionalChild(message, 'output_config')
+  return config === null || member(config, 'effort') === undefined ? null : requiredWord(config, 'effort', verbosity.options)
 }
 
 const inMakersOrder = (message: Message): Message =>

@@ -88,7 +88,10 @@ const acceptedFields = (fields: Readonly<Record<string, unknown>>, context: Enco
   return kept.object
 }
 
-const turnText = ({ role, blocks }: Turn): string => `{"role":"${role}","content":[${blocks.map(({ json }) => json).join(',')}]}`
+const turnText = ({ role, blocks, effort }: Turn): string => {
+  const config = effort === undefined ? '' : `,"output_config":${JSON.stringify({ effort })}`
+  return `{"role":"${role}","content":[${blocks.map(({ json }) => json).join(',')}]${config}}`
+}
 
 /** The dialect has no field for the description of a format, so it goes into the schema. */
 const described = (schema: Readonly<Record<string, unknown>>, { prompt: { outputFormat } }: EncodeContext): unknown => {

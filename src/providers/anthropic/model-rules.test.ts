@@ -40,3 +40,20 @@ test.each<[string, string]>([
 ])('efforts of %s: %s', (model, efforts) => {
   expect(rulesOf(model).efforts.join(' ')).toBe(efforts)
 })
+
+test.each<[string, boolean]>([
+  ['claude-opus-4-8', false],
+  ['claude-opus-5', true],
+  ['claude-opus-5-5', true],
+  ['claude-sonnet-5', false],
+  ['claude-sonnet-5-5', true],
+  ['claude-haiku-4-5-20251001', false],
+  ['claude-haiku-5-5', true],
+  ['claude-fable-5', false],
+  ['claude-fable-5-1', true],
+  ['claude-mythos-5-2', true],
+  ['claude-mythos-preview', false],
+  ['MiniMax-M3', false],
+])('%s takes changes of the effort within a conversation: %p', (model, effortChanges) => {
+  expect(rulesOf(model).effortChanges).toBe(effortChanges)
+})

@@ -21,6 +21,8 @@ export interface ModelRules {
   readonly forcedTools: 'always' | 'without-thinking' | 'never'
   /** A message with the role `system` may come between the turns. */
   readonly systemTurns: boolean
+  /** A system message between the turns may change the effort. Source: platform.claude.com, "Per-message effort". */
+  readonly effortChanges: boolean
   /** It continues the beginning of an answer, if that is the last message. */
   readonly prefill: boolean
   /** Takes `output_config.format`, and `strict` tools. */
@@ -43,6 +45,7 @@ export const rulesOf = (upstreamModel: string): ModelRules => {
     efforts: efforts(family, version),
     forcedTools: forcedTools(family, version),
     systemTurns: version >= (family === 'sonnet' || family === 'haiku' ? 505 : 408),
+    effortChanges: version >= effortChangesFrom(family),
     prefill: version < 406,
     structuredOutputs: version >= 401,
   }
@@ -71,9 +74,12 @@ const IMITATION: ModelRules = {
   efforts: [],
   forcedTools: 'without-thinking',
   systemTurns: false,
+  effortChanges: false,
   prefill: true,
   structuredOutputs: false,
 }
+
+const effortChangesFrom = (family: string): number => (family === 'opus' ? 500 : alwaysThinks(family) ? 501 : 505)
 
 const alwaysThinks = (family: string): boolean => ['fable', 'mythos', 'preview'].includes(family)
 

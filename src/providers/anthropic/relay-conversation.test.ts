@@ -295,3 +295,57 @@ test('thousands of calls of one id come through, each with a result', () => {
   const blocks = (messages as { readonly content: unknown }[]).flatMap(({ content }) => (Array.isArray(content) ? content : []))
   expect(blocks).toHaveLength(2 * many)
 })
+
+describe('a system message that changes the effort', () => {
+  const CLAUDE = 'claude-opus-5-5'
+  const config = { output_config: { effort: 'low' } }
+  const change = { role: 'system', content: [], ...config }
+  const said = { role: 'system', content: 'S', ...config }
+
+  test('keeps its words where the model takes them, beside others without words', () => {
+    for (const given of [
+      [HI, said],
+      [HI, change, said, change, assistant(text('A')), user(text('B'))],
+      [HI, { role: 'system', content: 'T' }, said],
+    ])
+      expect(sent(given, { model: CLAUDE })).toEqual({ messages: given, reported: [] })
+  })
+
+  test('stands alone where the model takes no words, which become the user’s or the system prompt’s', () => {
+    expect(sent([HI, assistant(text('A')), said, user(text('B'))], { model: CLAUDE })).toEqual({
+      messages: [HI, assistant(text('A')), change, { role: 'user', content: 'S' }, user(text('B'))],
+      reported: ['mapped_field messages[2]'],
+    })
+    const relayed = relay(bodyOf([change, said, HI]), { model: CLAUDE })
+    expect(JSON.parse(relayed.text)).toMatchObject({ system: [text('S')], messages: [change, change, HI] })
+    expect(relayed.reported).toEqual(['mapped_field messages[1]'])
+  })
+
+  test('does not separate a call from its result', () => {
+    const given = [HI, assistant(call('a')), change, user(result('a'))]
+    expect(sent(given, { model: CLAUDE })).toEqual({ messages: given, reported: [] })
+  })
+
+  test('does not hide the beginning of an answer, which the model does not continue', () => {
+    const { messages, reported } = sent([HI, assistant(text('Sure')), change], { model: CLAUDE })
+    expect(messages).toEqual([HI, assistant(text('Sure')), change, user(text(expect.stringContaining('Go on') as string))])
+    expect(reported).toEqual(['mapped_field messages[1]'])
+  })
+
+  test('keeps its bytes beside a message that changes, and loses empty texts', () => {
+    const odd = '{"output_config": {"effort":"low", "later":1},"content":[ ], "role":"system"}'
+    const others = '{"role":"user","content":[{"type":"text","text":"B"},{"type":"text","text":""}]}'
+    const body = `{"model":"a/b","max_tokens":10,"messages":[{"role":"user","content":"A"},${odd},${others}]}`
+    expect(relay(body, { model: CLAUDE }).text).toContain(odd)
+    const empty = { role: 'system', content: [text('')], ...config }
+    expect(sent([HI, empty], { model: CLAUDE })).toEqual({ messages: [HI, change], reported: [] })
+  })
+
+  test('a system message that becomes the user’s leaves behind the members that only a system message may have', () => {
+    const cleared = { role: 'system', content: 'S', clear_at: 'never' }
+    expect(sent([HI, assistant(text('A')), cleared, user(text('B'))], { model: CLAUDE })).toMatchObject({
+      messages: [HI, assistant(text('A')), { role: 'user', content: 'S' }, user(text('B'))],
+    })
+    expect(JSON.stringify(sent([HI, assistant(text('A')), cleared, user(text('B'))], { model: CLAUDE }))).not.toContain('clear_at')
+  })
+})

@@ -54,7 +54,7 @@ export function* relayConversation(given: GivenConversation, attempt: Attempt): 
           0,
           sources.findIndex(({ message: { role } }) => role !== 'system'),
         )
-  for (const { message } of leading)
+  for (const { message } of leading.filter(({ blocks }) => blocks.length > 0))
     mapped(message.at ?? 'messages', `${target.upstreamModel} takes no system message here; its words were sent in the system prompt.`)
   yield
   return { turns: arranged.turns, changes: yield* changesOf(arranged.turns, arranged.system, sources, given.system) }
@@ -155,8 +155,13 @@ function* readMessage(text: string, tree: JsonTree, index: number, reading: Read
     const reported = `Thinking that ${reading.attempt.target.modelId} did not do itself was left out.`
     reading.attempt.warn({ code: 'unsupported_field', field: at, message: reported })
   }
-  return { text: message.json, message: { role, parts, at }, blocks: parts.map(({ raw }) => raw), changed }
+  const effort = role === 'system' ? effortIn(message.members.get('output_config')) : null
+  const said: Message = effort === null ? { role, parts, at } : { role, parts, at, effort }
+  return { text: message.json, message: said, blocks: parts.map(({ raw }) => raw), changed }
 }
+
+const effortIn = (config: string | undefined): string | null =>
+  config?.startsWith('{') === true ? textIn(readMembers(config).get('effort')) : null
 
 /** Content that is a string counts as one text block. */
 const asBlocks = (content: string): readonly Texts[] | null => {
@@ -335,12 +340,18 @@ function* changesOf(
   system: string | undefined,
 ): Steps<RelayedConversation['changes']> {
   const whole = new Map<Block, Source>()
+  const changes = new Map<string, Source>()
   for (const source of sources) {
     const [first] = source.blocks
     if (first !== undefined && !source.changed) whole.set(first, source)
+    const { effort, at } = source.message
+    if (effort !== undefined && at !== undefined) changes.set(at, source)
   }
   yield
-  const texts = (yield* mapInSteps(turns, (turn) => messageTexts(turn, whole))).flat()
+  const texts = (yield* mapInSteps(turns, (turn) => {
+    const change = turn.effort === undefined ? undefined : changes.get(turn.at)
+    return change === undefined ? messageTexts(turn, whole) : [changeText(turn, change)]
+  })).flat()
   yield
   const same = texts.length === sources.length && texts.every((text, index) => text === sources[index]?.text)
   const said = withoutBlanks(system)
@@ -353,6 +364,12 @@ function* changesOf(
       : { system: `[${[...systemBlocks(said), ...leading.map(({ json }) => json)].join(',')}]` }),
   }
 }
+
+/** A message that changes the effort keeps its other members, and its text if its blocks are as they came. */
+const changeText = ({ blocks }: Turn<Block>, { text, ...source }: Source): string =>
+  !source.changed && blocks.length === source.blocks.length && blocks.every((block, index) => block === source.blocks[index])
+    ? text
+    : editMembers(text, { content: `[${blocks.map(({ json }) => json).join(',')}]` })
 
 const messageTexts = ({ role, blocks }: Turn<Block>, whole: ReadonlyMap<Block, Source>): readonly string[] => {
   const texts: string[] = []
@@ -370,12 +387,15 @@ const messageTexts = ({ role, blocks }: Turn<Block>, whole: ReadonlyMap<Block, S
       continue
     }
     flush()
-    texts.push(source.message.role === role ? source.text : editMembers(source.text, { role: JSON.stringify(role) }))
+    texts.push(source.message.role === role ? source.text : editMembers(source.text, { role: JSON.stringify(role), ...ONLY_OF_SYSTEM }))
     place += source.blocks.length - 1
   }
   flush()
   return texts
 }
+
+/** Members that only a system message may have. */
+const ONLY_OF_SYSTEM = { clear_at: null, output_config: null }
 
 /** JSON texts of the blocks of a system prompt, which is a string or a list of blocks. */
 export const systemBlocks = (system: string | undefined): readonly string[] => {

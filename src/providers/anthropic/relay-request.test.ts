@@ -73,6 +73,20 @@ describe('a client of the same dialect', () => {
       })
     })
 
+    test.each([
+      [`{"role":"system","content":"${line}\\nBe kind."}`, `{"role":"system","content":"Be kind."}`],
+      [
+        `{"role":"system","content":[{"type":"text","text":"${line}"}, {"type":"text","text":"Be kind."}]}`,
+        `{"role":"system","content":[{"type":"text","text":"Be kind."}]}`,
+      ],
+      [`{"role":"system","content":"${line}"}`, ''],
+      [`{"role":"user","content":"${line}"}`, `{"role":"user","content":"${line}"}`],
+    ])('goes to no model that is no Claude in a system message among the turns either: %s', (given, sent) => {
+      const turns = (last: string): string => `{"model":"it-1","max_tokens":5,"messages":[{"role":"user","content":"Hi"}${last}]}`
+      expect(relay(turns(`,${given}`), { model: 'it-1', provider: 'acme' }).text).toBe(turns(sent === '' ? '' : `,${sent}`))
+      expect(relay(turns(`,${given}`), { model: 'it-1' }).text).toBe(turns(`,${given}`))
+    })
+
     test('stays where it is quoted, at Claude, and at Anthropic', () => {
       const quoted = body(`"Leave out ${line}"`)
       expect(relay(quoted, { model: 'it-1', provider: 'acme' }).text).toBe(quoted)

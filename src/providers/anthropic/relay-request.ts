@@ -1,10 +1,7 @@
 /** Relays the request of a client that speaks Messages: its own JSON text, with only the fields of this service replaced. */
 import { CLAUDES_BASH, claudesBash } from '../../canonical/claudes-bash.ts'
-import { withoutBillingLineInJson } from '../../canonical/billing-line.ts'
 import { lookForSealedProof } from '../../canonical/reasoning.ts'
 import { withoutServiceFields } from '../../request-fields/service-fields.ts'
-import { scanElements } from '../../lib/json-scan.ts'
-import { editElements, readMembers } from '../../lib/json-splice.ts'
 import type { Steps } from '../../lib/steps.ts'
 import { isObject, type JsonObject, type JsonValue, type JsonChanges } from '../../lib/json.ts'
 import { lookForName } from '../../lib/may-name.ts'
@@ -23,6 +20,7 @@ import { applyModelRules } from './relay-rules.ts'
 import { encodeServiceTier } from './service-tier.ts'
 import { mayHoldUnsupportedMedia, refuseUnsupportedMedia } from '../unsupported-media.ts'
 import { refuseStoredFiles } from './stored-files.ts'
+import { unbilledMessages, unbilledSystem } from './unbilled.ts'
 import { isWebSearch, webSearchTool } from './web-search-tool.ts'
 
 /** Returns the changes to the client's body. */
@@ -44,8 +42,12 @@ export function* relayChanges(attempt: Attempt): Steps<JsonChanges> {
   const relayed = yield* conversation(attempt)
   yield
   Object.assign(changes, relayed?.changes)
-  const system = unbilledSystem(body.raw('system'), attempt.target)
-  if (system !== undefined) changes['system'] = system
+  if (isImitation(attempt.target)) {
+    const system = unbilledSystem(body.raw('system'))
+    if (system !== undefined) changes['system'] = system
+    const messages = yield* unbilledMessages(changes['messages'] ?? body.raw('messages'))
+    if (messages !== undefined) changes['messages'] = messages
+  }
   const fields = fieldsOfBody(body, changes)
   nameUser(fields)
   nameTier(fields, attempt)
@@ -61,23 +63,6 @@ export function* relayChanges(attempt: Attempt): Steps<JsonChanges> {
     Object.assign(changes, yield* settleCacheMarks(marked, attempt))
   }
   return changes
-}
-
-/**
- * JSON text of the system prompt, without the line for Anthropic's billing, for a model that is not a Claude; null if nothing else is in
- * it, undefined if it stays as it is.
- */
-const unbilledSystem = (system: string | undefined, target: Target): string | null | undefined => {
-  if (system === undefined || !isImitation(target)) return undefined
-  const isList = system.startsWith('[')
-  const sent = isList ? editElements(system, unbilledBlock) : withoutBillingLineInJson(system)
-  if (sent === system) return undefined
-  return sent === '""' || (isList && scanElements(sent).length === 0) ? null : sent
-}
-
-const unbilledBlock = (json: string): string | null => {
-  const block = withoutBillingLineInJson(json)
-  return block !== json && readMembers(block).get('text') === '""' ? null : block
 }
 
 /** Claude reads only text, pictures and documents, whatever else the client's dialect may have in the future. */

@@ -19,7 +19,10 @@ export function* encodeConversation(messages: readonly Message[], context: Messa
 
 type ToolResult = Extract<Part, { type: 'tool-result' }>
 
-const encodeInput = ({ role, parts, at }: Required<Omit<Message, 'name' | 'own'>>, context: MessageContext): readonly JsonObject[] => {
+const encodeInput = (
+  { role, parts, at }: Required<Pick<Message, 'role' | 'parts' | 'at'>>,
+  context: MessageContext,
+): readonly JsonObject[] => {
   const results = parts.flatMap((part) => (part.type === 'tool-result' ? [encodeResult(part, at, context)] : []))
   const content = contentOf(parts.flatMap((part) => (part.type === 'tool-result' ? [] : encodePart(part, { at, role }, context))))
   return content === null ? results : [...results, { role, content }]

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 
 import { textBlock } from './cache.ts'
+import { messageOutputConfig } from './output.ts'
 
 const contentBlock = z
   .union([
@@ -22,5 +23,6 @@ export const messagesMessage = z
   .looseObject({
     role: z.enum(['user', 'assistant', 'system']),
     content: z.union([z.string(), z.array(contentBlock)]),
+    output_config: messageOutputConfig.nullish(),
   })
   .meta({ id: 'MessagesMessage' })

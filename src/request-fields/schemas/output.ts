@@ -78,6 +78,9 @@ export const responsesText = z
   })
   .meta({ id: 'ResponsesText' })
 
+/** In a system message among the turns, which changes the effort from there on. */
+export const messageOutputConfig = z.looseObject({ effort: verbosity.nullish() }).meta({ id: 'MessagesMessageOutputConfig' })
+
 export const messagesOutputConfig = z
   .looseObject({
     effort: verbosity.nullish(),
