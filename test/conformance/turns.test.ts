@@ -308,6 +308,8 @@ describe('a whole answer that is four times as long is told in more steps', () =
   ) =>
     turnsFor(client, dialect, bytesOf(client, [{ role: 'user', content: 'x' }], { stream }), wholeAnswer(dialect, text.repeat(length)), {
       guardrails,
+      // Each look at the clock of this test takes a second.
+      screenMs: Number.POSITIVE_INFINITY,
     })
 
   test.each(CLIENT_DIALECTS)('%s, as a stream', async (client) => {

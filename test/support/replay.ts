@@ -68,6 +68,8 @@ export interface Replay {
   readonly clock?: Clock
   /** The guardrails that apply to the caller. */
   readonly guardrails?: readonly Applied[]
+  /** The time that filters may work on a request, and on its answer. */
+  readonly screenMs?: number
   readonly presets?: Presets | undefined
   /** The input modalities that the model is known to support. */
   readonly modalities?: readonly string[] | null
@@ -113,6 +115,7 @@ export const replay = async ({
   priorityPrices,
   clock = createFakeClock(),
   guardrails = [],
+  screenMs = 1000,
   presets,
   modalities = null,
   admit = admittingAll(clock),
@@ -172,6 +175,7 @@ export const replay = async ({
     partsOfPipeline(clock, {
       ...(presets === undefined ? {} : { presets }),
       guardrails: { effective: () => effectiveOf(guardrails) },
+      screenMs,
       models: createModels([model], []),
       context: { upstream, clock, loadMedia },
       ...(closed ? { routing: { ...createTestRouting(clock), health: CLOSED } } : {}),
