@@ -193,7 +193,7 @@ export const screenWhole = (filters: readonly Filter[], text: string, report: Re
   atOnce(screenInPieces(filters, text, report))
 
 /** Finds attempts at prompt injection, which need the whole text; the result is `known` of a text's screen. */
-export function* knownInjections(
+function* knownInjections(
   filters: readonly Filter[],
   text: string,
   heldText: () => HeldText,
