@@ -3,7 +3,7 @@
  * instructions of its tools. Users of the preset see a mark in their place.
  */
 import { holdsCredentials, isCredentialName } from '../lib/credential-names.ts'
-import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
+import { isList, isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
 
 export const HIDDEN_MARK = '[preset system prompt]'
 
@@ -41,9 +41,9 @@ const withTextsAt = (value: JsonValue, texts: readonly Pick<PresetSecret, 'path'
   if (texts.length === 0) return value
   const here = texts.findLast(({ path }) => path.length === depth)
   if (here !== undefined) return here.value
-  if (!isArray(value) && !isObject(value)) return value
+  if (!isList(value) && !isObject(value)) return value
   const below = Map.groupBy(texts, ({ path }) => path[depth])
-  if (isArray(value)) return value.map((item, at) => withTextsAt(item, below.get(at) ?? [], depth + 1))
+  if (isList(value)) return value.map((item, at) => withTextsAt(item, below.get(at) ?? [], depth + 1))
   const changed: Record<string, JsonValue> = { ...value }
   for (const [step, inside] of below) {
     if (step !== undefined && Object.hasOwn(value, step)) changed[step] = withTextsAt(changed[step] ?? null, inside, depth + 1)
@@ -61,9 +61,6 @@ export const shownTool = (tool: JsonValue, hiddenTexts: readonly string[], mark 
     found.filter(({ kind, value }) => kind === 'credential' || hidden.has(value)).map(({ path }) => ({ path, value: mark })),
   )
 }
-
-/** The library's type guard does not cover readonly arrays. */
-const isArray = (value: JsonValue): value is readonly JsonValue[] => Array.isArray(value)
 
 /** Fields whose members are schemas of an answer with names that the developer chose, or, for `system`, the prompt. */
 const SCHEMA_FIELDS: ReadonlySet<string> = new Set(['response_format', 'text', 'output_config', 'structured_outputs', 'system'])
@@ -87,7 +84,7 @@ const findIn = (value: JsonValue, search: Search): void =>
   })
 
 const eachMember = (value: JsonValue, { path }: Search, look: (item: JsonValue, key: string | number) => void): void => {
-  if (isArray(value)) {
+  if (isList(value)) {
     for (const [at, item] of value.entries()) {
       path.push(at)
       look(item, at)

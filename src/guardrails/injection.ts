@@ -6,7 +6,8 @@ import { cutText } from '../lib/cut-text.ts'
 import { createAnyMatch, type Matcher } from '../lib/regex/any-match.ts'
 import { createFinder, createRegex, type Regex } from '../lib/regex/finder.ts'
 import { once } from '../lib/once.ts'
-import { atOnce, matchesAny, piecesOf, type Scan } from './scan.ts'
+import { atOnce } from '../lib/steps.ts'
+import { matchesAny, piecesOf, type Scan } from './scan.ts'
 import { COLLAPSED, KEY_WORDS, SPOKEN } from './injection-phrases.ts'
 
 export interface Injection {

@@ -5,7 +5,7 @@ import { growth, LINEAR } from '../../test/support/growth.ts'
 import { BODIES, put, stringsOf } from '../../test/support/whole-bodies.ts'
 import { JsonBody } from '../lib/json-body.ts'
 import { inputTexts } from './input-texts.ts'
-import { atOnce } from './scan.ts'
+import { atOnce } from '../lib/steps.ts'
 
 // The bodies are large, and the machine may be busy with other work.
 setDefaultTimeout(300_000)

@@ -2,9 +2,10 @@
 import { type Clock, turnOf } from '../lib/clock.ts'
 import { createFoldedText, isDisguised } from '../lib/folded-text.ts'
 import type { Matcher } from '../lib/regex/any-match.ts'
+import type { Steps } from '../lib/steps.ts'
 
 /** Yields after each step. */
-export type Scan<Result> = Generator<undefined, Result, undefined>
+export type Scan<Result> = Steps<Result>
 
 /** Runs a scan: at once if it is short, else in turns. Throws, or rejects, if all scans that it has run took too long. */
 export type RunScan = <Result>(scan: Scan<Result>) => Result | Promise<Result>
@@ -37,13 +38,6 @@ const PIECE_CHARACTERS = 512
 
 export function* piecesOf(text: string): Generator<string, void, undefined> {
   for (let at = 0; at < text.length; at += PIECE_CHARACTERS) yield text.slice(at, at + PIECE_CHARACTERS)
-}
-
-export const atOnce = <Result>(scan: Scan<Result>): Result => {
-  for (;;) {
-    const step = scan.next()
-    if (step.done === true) return step.value
-  }
 }
 
 /** Matches the text as written, and as it reads without disguises. */

@@ -10,7 +10,8 @@ import { GatewayError } from '../errors.ts'
 import { createDetections } from './detections.ts'
 import { effectiveOf } from './effective.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
-import { atOnce, createRunScan } from './scan.ts'
+import { atOnce } from '../lib/steps.ts'
+import { createRunScan } from './scan.ts'
 import { createOutputScreen, type OutputScreen, screening } from './screen-output.ts'
 
 const screenFor = (action: FilterAction, pipeline: PipelineStage[] = []): OutputScreen => {

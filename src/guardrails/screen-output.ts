@@ -5,11 +5,11 @@
 import { partsOfAnswer } from '../canonical/answer-parts.ts'
 import type { Frame, ModelEvent, TakeFrames } from '../canonical/event.ts'
 import { GatewayError } from '../errors.ts'
-import { LARGE_BYTES } from '../lib/steps.ts'
+import { atOnce, LARGE_BYTES } from '../lib/steps.ts'
 import type { Detections } from './detections.ts'
 import type { Filter, FilterSet } from './filter.ts'
 import { jsonText, plainText } from './held-text.ts'
-import { atOnce, matchesAny, type RunScan, type Scan } from './scan.ts'
+import { matchesAny, type RunScan, type Scan } from './scan.ts'
 import { createTextScreen, pushInPieces, type Report, screenInPieces, screenWhole, type TextScreen } from './screen-text.ts'
 
 export interface OutputScreen {

@@ -6,7 +6,8 @@ import type { Filter } from './filter.ts'
 import type { HeldText } from './held-text.ts'
 import { plainText } from './held-text.ts'
 import { scanForInjections } from './injection.ts'
-import { atOnce, piecesOf, readingsOf, type Scan } from './scan.ts'
+import { atOnce } from '../lib/steps.ts'
+import { piecesOf, readingsOf, type Scan } from './scan.ts'
 
 /**
  * Called for each finding, with its position in the text. `pattern`: the text that was read, for prompt injection only; any other

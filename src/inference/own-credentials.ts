@@ -9,7 +9,7 @@ import type { GatewayError } from '../errors.ts'
 import { hideQuotes } from '../lib/hide-quotes.ts'
 import type { JsonBody } from '../lib/json-body.ts'
 import { writeInSteps } from '../lib/json-steps.ts'
-import { jsonIn, type JsonObject, type JsonValue } from '../lib/json.ts'
+import { isList, jsonIn, type JsonObject } from '../lib/json.ts'
 import { mapInSteps, SCHEMA_UNITS, type Steps } from '../lib/steps.ts'
 import { hideWithin } from './hide-in-error.ts'
 
@@ -46,7 +46,7 @@ export function* withoutOwnCredentials(body: JsonBody): Steps<JsonBody> {
   const changes: Record<string, string> = {}
   for (const field of FIELDS) {
     const given = yield* body.parsing(field)
-    if (!isArray(given)) continue
+    if (!isList(given)) continue
     const shown = yield* mapInSteps(
       given,
       (tool) => shownTool(tool, [], CREDENTIAL_MARK),
@@ -62,6 +62,3 @@ export const missingCredentials = (request: JsonObject): readonly string[] =>
   FIELDS.flatMap((field) => secretsIn({ [field]: request[field] ?? null }))
     .filter(({ value }) => value === CREDENTIAL_MARK)
     .map(({ path }) => pathText(path))
-
-/** The library's type guard does not cover readonly arrays. */
-const isArray = (value: JsonValue | undefined): value is readonly JsonValue[] => Array.isArray(value)
