@@ -63,7 +63,10 @@ export const createGuardrailAssignmentStore = (database: Database): GuardrailAss
         .where('subject', 'in', subjects)
         .execute()
       const already = new Set(here.map(({ subject }) => subject))
-      const fresh = assignments.filter(({ subject }) => !already.has(subject))
+      // Two requests with the same subjects must not wait for one another, so both write their rows in the same order.
+      const fresh = assignments
+        .filter(({ subject }) => !already.has(subject))
+        .toSorted((one, other) => (one.subject < other.subject ? -1 : 1))
       for (const { id, subject } of fresh) {
         await transaction
           .insertInto('guardrail_assignments')

@@ -169,6 +169,17 @@ describeEachEngine('guardrail store', (engine) => {
     expect(await assignments.keys(all)).toEqual({ items: [], totalCount: 0 })
   })
 
+  test('requests with the same keys at once write their rows in one order, so none waits for one that waits for it', async () => {
+    const { store, guardrail, keys, key, assign, log, workspaceId } = await prepare()
+    await store.insert(guardrail('g-1'), changedBy())
+    const hashes = ['c', 'a', 'b'].map(hashOf)
+    for (const hash of hashes) await keys.insert(key(hash), changedBy())
+    await assign('g-1', 'key', ...hashes)
+    const { items } = await log.list({ workspaceId, offset: 0, limit: 1 })
+    // The entry names the keys in the order in which they were written.
+    expect(items).toMatchObject([{ after: { key_hashes: hashes.toSorted() } }])
+  })
+
   test('what the workspace does not have cannot be assigned, and then nothing is', async () => {
     const { store, guardrail, keys, key, assign, assignments, workspaceId } = await prepare()
     await store.insert(guardrail('g-1'), changedBy())
