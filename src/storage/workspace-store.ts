@@ -4,6 +4,7 @@ import type { Slice } from '../contract/paging.ts'
 import { DEFAULT_SETTINGS, type WorkspaceMemberResource, type WorkspaceSettings } from '../contract/workspace.ts'
 import { type AuditedChange, type ChangedBy, recordChange } from './audit-log.ts'
 import type { Database } from './database.ts'
+import { changeAssignments } from './guardrail-assignment-store.ts'
 import type { Once } from './idempotency.ts'
 import { endSignInsOf } from './session-store.ts'
 import { DELETED_WITH_WORKSPACE, type Schema } from './schema.ts'
@@ -271,7 +272,7 @@ export const createWorkspaceStore = (database: Database): WorkspaceStore => ({
     }),
 
   removeMembers: (workspaceId, userIds, now, by) =>
-    recordChange<number | readonly string[]>(database, by, now, async (transaction) => {
+    changeAssignments<number | readonly string[]>(database, workspaceId, by, now, async (transaction) => {
       const busy = await transaction
         .selectFrom('api_keys')
         .select('creator_user_id')
