@@ -73,6 +73,25 @@ describeEachEngine('lost connections', (engine) => {
     expect(await rejection(openUrl(`${databaseUrl}?lock_timeout=0`))).toMatchObject(BEHIND_POOLER)
   })
 
+  test('a role that may not create tables is refused in a sentence', async () => {
+    const location = await engine.locate()
+    const client = new Client({ connectionString: location.databaseUrl ?? '' })
+    await client.connect()
+    const role = `weak_${crypto.randomUUID().replaceAll('-', '')}`
+    await client.query(`create role ${role} login`)
+    const url = new URL(location.databaseUrl ?? '')
+    url.username = role
+    try {
+      expect(await rejection(openUrl(url.href))).toMatchObject({
+        name: 'StorageRefused',
+        message: expect.stringContaining('create tables'),
+      })
+    } finally {
+      await client.query(`drop role ${role}`)
+      await client.end()
+    }
+  })
+
   test('a time limit that the operator set for statements does not end a migration', async () => {
     const location = await engine.locate()
     const client = new Client({ connectionString: location.databaseUrl ?? '' })
@@ -170,6 +189,18 @@ describeEachEngine('lost connections', (engine) => {
     expect(rows[0]?.connections).toBeGreaterThan(3)
     expect(rows[0]?.connections).toBeLessThanOrEqual(15)
     stop()
+  })
+
+  test('StorageUnavailable where a server takes no writes, as a standby does, and its connection is not used again', async () => {
+    const { kysely, transaction } = await engine.open()
+    const process = sql<{ pid: number }>`select pg_backend_pid() as pid`
+    const { rows: before } = await process.execute(kysely)
+    const writing = transaction(async (transaction) => {
+      await sql`set transaction read only`.execute(transaction)
+      await transaction.updateTable('presets').set({ name: 'written' }).execute()
+    })
+    expect(await rejection(writing)).toBeInstanceOf(StorageUnavailable)
+    expect((await process.execute(kysely)).rows).not.toEqual(before)
   })
 
   test('StorageUnavailable when a statement takes longer than it may', async () => {

@@ -84,6 +84,12 @@ export const openPostgres = async (options: PostgresOptions): Promise<EngineConn
       const patient = await openKysely(options, { max: 1, options: NO_TIME_LIMITS })
       try {
         return await work(patient)
+      } catch (cause) {
+        if (serverError(cause).code !== INSUFFICIENT_PRIVILEGE) throw cause
+        throw new StorageRefused(
+          `The role of the database URL must be the owner of the database, or may at least create tables in its schema (${messageOf(cause)}).`,
+          { cause },
+        )
       } finally {
         await patient.destroy()
       }
@@ -210,6 +216,7 @@ const requireFitServer = async (kysely: Kysely<Schema>): Promise<void> => {
 }
 
 const UNIQUE_VIOLATION = '23505'
+const INSUFFICIENT_PRIVILEGE = '42501'
 
 /** https://www.postgresql.org/docs/current/mvcc-serialization-failure-handling.html: serialization failure, deadlock, lock timeout. */
 const CONFLICTS = new Set(['40001', '40P01', '55P03'])
@@ -223,9 +230,13 @@ const retryableFailure = (error: unknown): RetryableFailure | null => {
   return code === UNIQUE_VIOLATION && RACED_CONSTRAINTS.has(constraint) ? 'conflict' : null
 }
 
+/** Read-only transaction, cancelled statement, idle transaction. */
+const OUTAGES = new Set(['25006', '57014', '25P03'])
+
 /**
  * True if the server is unavailable, rather than having refused the statement: connection exceptions (class 08),
- * shutting down or starting (57P0x), out of connections, a statement or an idle transaction that took too long; and
+ * shutting down or starting (57P0x), out of connections, memory or disk (class 53), a statement or an idle transaction that took too long;
+ * a standby (25006), where the address leads for a while when a primary is replaced, so that the connection must not be kept; and
  * errors that are not from the server, such as a broken socket.
  */
 const isOutage = (error: unknown): boolean => {
@@ -233,7 +244,7 @@ const isOutage = (error: unknown): boolean => {
   // Only errors from the server have a severity. The code alone is not enough: EPIPE looks like a SQLSTATE.
   if (!('severity' in error)) return true
   const { code } = serverError(error)
-  return code.startsWith('08') || code.startsWith('57P0') || code === '53300' || code === '57014' || code === '25P03'
+  return code.startsWith('08') || code.startsWith('57P0') || code.startsWith('53') || OUTAGES.has(code)
 }
 
 const serverError = (error: unknown): { code: string; constraint: string } => {
