@@ -188,6 +188,8 @@ export const createGuardrails = (parts: {
         by,
       })
       assignmentChanged(workspaceId, { kind, subjects })
+      // It was deleted in the meantime.
+      if (outcome === null) throw unknownGuardrail()
       if ('unknown' in outcome) {
         const [first = ''] = outcome.unknown
         throw new GatewayError(

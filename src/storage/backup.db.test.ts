@@ -8,6 +8,7 @@ import { systemClock } from '../lib/clock.ts'
 import { systemIds } from '../lib/id.ts'
 import { restoreBackup, writeBackup } from './backup.ts'
 import type { EngineConnection } from './database.ts'
+import { createFactStore } from './fact-store.ts'
 import { auditLedger } from './ledger-audit.ts'
 import { migrationsFor } from './schema.ts'
 import type { DatabaseLocation } from './open-database.ts'
@@ -72,6 +73,25 @@ describeEachEngine('a database of an earlier version', (engine) => {
 describeEachEngine('a backup', (engine) => {
   const names = Object.keys(migrationsFor(engine.name))
 
+  /** As the first start of a service does. */
+  const useOnce = async (location: DatabaseLocation): Promise<void> => {
+    const database = await engine.open(location)
+    await createFactStore(database).establish('secret-check', 'of a secret')
+    await database.close()
+  }
+
+  test('an interrupted restore into PostgreSQL can be run again', async () => {
+    if (engine.name === 'sqlite') return
+    const location = await engine.locate()
+    await useOnce(location)
+    const path = newPath()
+    await writeBackup(location, path)
+    const interrupted = await engine.locate()
+    await (await engine.open(interrupted)).close()
+    await restoreBackup(path, interrupted)
+    expect(await createFactStore(await engine.open(interrupted)).read('secret-check')).toBe('of a secret')
+  })
+
   describeEachEngine('restored', (target) => {
     test('holds every row, passes the audit, and takes new ones', async () => {
       const { location, rows } = await older(engine, names)
@@ -124,7 +144,7 @@ describeEachEngine('a backup', (engine) => {
 
   test('goes nowhere but into a new place, whole or not at all', async () => {
     const location = await engine.locate()
-    await (await engine.open(location)).close()
+    await useOnce(location)
     const path = newPath()
     await writeBackup(location, path)
     expect(await rejection(writeBackup(location, path))).toBeInstanceOf(StorageRefused)

@@ -5,7 +5,7 @@
 import { closeSync, copyFileSync, existsSync, fsyncSync, mkdtempSync, openSync, renameSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 
-import { sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 
 import { systemClock } from '../lib/clock.ts'
 import { systemIds } from '../lib/id.ts'
@@ -17,6 +17,7 @@ import { openPostgres } from './postgres.ts'
 import { DATABASE_FILE, openSqlite } from './sqlite.ts'
 import { createPrivateFile, prepareDataDirectory } from './sqlite-file.ts'
 import { readWitness } from './sqlite-witness.ts'
+import type { Schema } from './schema.ts'
 import { StorageRefused } from './storage-errors.ts'
 
 const parts = { clock: systemClock, ids: systemIds, onError: () => undefined }
@@ -91,8 +92,8 @@ const fillPostgres = async (databaseUrl: string, source: EngineConnection): Prom
   const postgres = await openPostgres({ databaseUrl, onError: parts.onError })
   try {
     await postgres.withMigrationAccess(async (kysely) => {
-      if ((await appliedMigrations(kysely)).length > 0) {
-        throw new StorageRefused('The PostgreSQL database has tables of Patchbay already: a backup is restored into an empty one.')
+      if (await isInUse(kysely)) {
+        throw new StorageRefused('The PostgreSQL database has data of Patchbay already: a backup is restored into an empty one.')
       }
     })
     await migrate(postgres, parts, migrationsOf('postgres', await appliedMigrations(source.kysely)))
@@ -100,6 +101,12 @@ const fillPostgres = async (databaseUrl: string, source: EngineConnection): Prom
   } finally {
     await postgres.close()
   }
+}
+
+/** Every service that opened the database wrote facts into it; a restore that was interrupted left only what the migrations make. */
+const isInUse = async (kysely: Kysely<Schema>): Promise<boolean> => {
+  if ((await appliedMigrations(kysely)).length === 0) return false
+  return (await kysely.selectFrom('service_facts').select('name').where('name', '=', 'secret-check').executeTakeFirst()) !== undefined
 }
 
 /** A fault of the copy is a fault of the file from which it was made. */

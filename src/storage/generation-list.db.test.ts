@@ -76,6 +76,7 @@ const FILTERS: readonly (readonly [Partial<GenerationFilter>, (one: Made) => boo
   [{ status: 'ok' }, ({ cancelled, error }) => !cancelled && error === null],
   [{ status: 'error', keyHash: 'a'.repeat(64) }, ({ error, key }) => error !== null && key === 'a'],
   [{ model: 'm/1', provider: 'p' }, ({ model, provider }) => model === 'm/1' && provider === 'p'],
+  [{ guardrailId: 'G_1' }, () => false],
   [{ guardrailId: 'g_1' }, ({ guardrail }) => guardrail === 'g_1'],
   [{ guardrailId: 'gx1', workspaceId: 'w-1' }, ({ guardrail, workspace }) => guardrail === 'gx1' && workspace === 'w-1'],
   [{ hasContent: true }, () => false],

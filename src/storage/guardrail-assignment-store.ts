@@ -24,7 +24,7 @@ export interface AssignmentsQuery extends Slice {
 export interface GuardrailAssignmentStore {
   /**
    * A subject has one guardrail: an assignment to another guardrail moves to this one. Returns how many subjects were not assigned to it
-   * before, or which subjects the workspace does not have; in that case nothing is changed.
+   * before, or which subjects the workspace does not have, or null if the guardrail is gone; in these cases nothing is changed.
    */
   assign(input: {
     workspaceId: string
@@ -33,7 +33,7 @@ export interface GuardrailAssignmentStore {
     assignments: readonly NewAssignment[]
     now: string
     by: ChangedBy
-  }): Promise<{ readonly assigned: number } | { readonly unknown: readonly string[] }>
+  }): Promise<{ readonly assigned: number } | { readonly unknown: readonly string[] } | null>
   /** Returns how many were assigned. */
   unassign(input: {
     workspaceId: string
@@ -50,7 +50,9 @@ export interface GuardrailAssignmentStore {
 
 export const createGuardrailAssignmentStore = (database: Database): GuardrailAssignmentStore => ({
   assign: ({ workspaceId, guardrailId, kind, assignments, now, by }) =>
-    recordChange<{ assigned: number } | { unknown: readonly string[] }>(database, by, now, async (transaction) => {
+    changeAssignments<{ assigned: number } | { unknown: readonly string[] } | null>(database, workspaceId, by, now, async (transaction) => {
+      const guardrail = await transaction.selectFrom('guardrails').select('id').where('id', '=', guardrailId).executeTakeFirst()
+      if (guardrail === undefined) return { result: null, audit: null }
       const subjects = assignments.map(({ subject }) => subject)
       const known = await knownOf(transaction, workspaceId, kind, subjects)
       const unknown = subjects.filter((subject) => !known.has(subject))
@@ -89,7 +91,7 @@ export const createGuardrailAssignmentStore = (database: Database): GuardrailAss
     }),
 
   unassign: ({ workspaceId, guardrailId, kind, subjects, now, by }) =>
-    recordChange(database, by, now, async (transaction) => {
+    changeAssignments(database, workspaceId, by, now, async (transaction) => {
       const removed = await transaction
         .deleteFrom('guardrail_assignments')
         .where('workspace_id', '=', workspaceId)
@@ -152,6 +154,25 @@ export const createGuardrailAssignmentStore = (database: Database): GuardrailAss
     return { items, totalCount: count }
   },
 })
+
+/**
+ * Changes assignments of a workspace, one request at a time: two that write the same rows in different orders would wait for one another
+ * on PostgreSQL. Within this process they queue, so that only one of them occupies a connection.
+ */
+export const changeAssignments = <T>(
+  database: Database,
+  workspaceId: string,
+  by: ChangedBy,
+  now: string,
+  work: (transaction: Transaction<Schema>) => Promise<{ result: T; audit: AuditedChange | null }>,
+): Promise<T> =>
+  database.inLine(`assignments ${workspaceId}`, () =>
+    recordChange<T>(database, by, now, async (transaction) => {
+      // An update that changes nothing takes the lock on both engines.
+      await transaction.updateTable('workspaces').set({ id: workspaceId }).where('id', '=', workspaceId).execute()
+      return work(transaction)
+    }),
+  )
 
 /** Returns the given keys or users that belong to the workspace; its creator counts as a member. */
 const knownOf = async (

@@ -10,6 +10,7 @@ import { createChangeCounter } from './change-counter.ts'
 import { createGuardrailAssignmentStore } from './guardrail-assignment-store.ts'
 import { createGuardrailStore } from './guardrail-store.ts'
 import { createKeyStore, type KeyRecord } from './key-store.ts'
+import type { DatabaseLocation } from './open-database.ts'
 import { T0, T1, T2 } from './testing/preset-input.ts'
 import { createWorkspaceStore } from './workspace-store.ts'
 import { keyRecord } from './testing/key-record.ts'
@@ -17,8 +18,8 @@ import { keyRecord } from './testing/key-record.ts'
 const hashOf = (digit: string): string => digit.repeat(64)
 
 describeEachEngine('guardrail store', (engine) => {
-  const prepare = async () => {
-    const database = await engine.open()
+  const prepare = async (location?: DatabaseLocation) => {
+    const database = await engine.open(location)
     const workspaces = createWorkspaceStore(database)
     const { workspaceId, userId } = await workspaces.ensureDefaults({
       workspaceId: 'workspace-1',
@@ -167,6 +168,33 @@ describeEachEngine('guardrail store', (engine) => {
     ).toBe(1)
     await keys.revoke(workspaceId, hashOf('a'), T2, changedBy())
     expect(await assignments.keys(all)).toEqual({ items: [], totalCount: 0 })
+  })
+
+  test('nodes that change the same assignments at once, in any order, all succeed', async () => {
+    const location = await engine.locate()
+    const { store, guardrail, keys, key, workspaceId } = await prepare(location)
+    for (const id of ['g-1', 'g-2']) await store.insert(guardrail(id), changedBy())
+    const hashes = ['a', 'b', 'c', 'd', 'e', 'f'].map(hashOf)
+    for (const hash of hashes) await keys.insert(key(hash), changedBy())
+    const nodes = await Promise.all([engine.open(location), engine.open(location)])
+    const changes = nodes.map(createGuardrailAssignmentStore).flatMap(({ assign, unassign }, node) =>
+      Array.from({ length: 10 }, (_, index) => {
+        const subjects = (index + node) % 2 === 0 ? hashes : hashes.toReversed()
+        const change = { workspaceId, guardrailId: `g-${1 + (index % 2)}`, kind: 'key', now: T1, by: changedBy() } as const
+        return index % 4 === 3
+          ? unassign({ ...change, subjects })
+          : assign({ ...change, assignments: subjects.map((subject) => ({ id: crypto.randomUUID(), subject })) })
+      }),
+    )
+    expect((await Promise.allSettled(changes)).filter(({ status }) => status === 'rejected')).toEqual([])
+  })
+
+  test('a guardrail that was deleted in the meantime is assigned to nothing', async () => {
+    const { store, guardrail, keys, key, assign, workspaceId } = await prepare()
+    await store.insert(guardrail('g-1'), changedBy())
+    await keys.insert(key(hashOf('a')), changedBy())
+    await store.delete(workspaceId, 'g-1', T1, changedBy())
+    expect(await assign('g-1', 'key', hashOf('a'))).toBeNull()
   })
 
   test('what the workspace does not have cannot be assigned, and then nothing is', async () => {

@@ -6,6 +6,7 @@ import type { JsonObject } from '../lib/json.ts'
 import { dollars, nanosOf } from '../lib/money.ts'
 import { type AuditedChange, type ChangedBy, recordChange } from './audit-log.ts'
 import type { Database } from './database.ts'
+import { changeAssignments } from './guardrail-assignment-store.ts'
 import type { GuardrailsTable } from './guardrail-tables.ts'
 import type { Once } from './idempotency.ts'
 import { readModels } from './key-store.ts'
@@ -108,7 +109,7 @@ export const createGuardrailStore = (database: Database): GuardrailStore => ({
     }),
 
   delete: (workspaceId, id, now, by) =>
-    recordChange(database, by, now, async (transaction) => {
+    changeAssignments(database, workspaceId, by, now, async (transaction) => {
       await transaction.deleteFrom('guardrail_assignments').where('workspace_id', '=', workspaceId).where('guardrail_id', '=', id).execute()
       const row = await transaction
         .deleteFrom('guardrails')

@@ -7,12 +7,13 @@ import { type Expression, sql, type SqlBool } from 'kysely'
 export const containsText = (column: Expression<string>, text: string) =>
   sql<SqlBool>`lower(${column}) like ${`%${escaped(lowerText(text))}%`} escape '\\'`
 
-/** Case-sensitive, except on SQLite. */
-export const holdsText = (column: Expression<string>, text: string) => sql<SqlBool>`${column} like ${`%${escaped(text)}%`} escape '\\'`
+/** Case-sensitive, as the next ones are: SQLite's LIKE is not, and it has no other comparison with a piece that PostgreSQL has too. */
+export const holdsText = (column: Expression<string>, text: string) => sql<SqlBool>`replace(${column}, ${text}, '') <> ${column}`
 
-export const endsWithText = (column: Expression<string>, text: string) => sql<SqlBool>`${column} like ${`%${escaped(text)}`} escape '\\'`
+export const endsWithText = (column: Expression<string>, text: string) =>
+  sql<SqlBool>`substr(${column}, length(${column}) - ${sql.lit([...text].length - 1)}) = ${text}`
 
-/** Case-sensitive, so that the matches are adjacent in an index. */
+/** The matches are adjacent in an index. */
 export const beginsWithText = (value: Expression<string>, text: string) => sql<SqlBool>`${value} >= ${text} and ${value} < ${text + LAST}`
 
 export const lowerText = (text: string): string => text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())

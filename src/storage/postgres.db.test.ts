@@ -1,7 +1,8 @@
-import { createServer, type Server } from 'node:net'
+import { createServer, type Server, type Socket } from 'node:net'
 
 import { afterAll, expect, test } from 'bun:test'
 import { sql } from 'kysely'
+import { Client } from 'pg'
 
 import { describeEachEngine } from '../../test/support/databases.ts'
 import { systemClock } from '../lib/clock.ts'
@@ -14,8 +15,8 @@ import { patient } from '../../test/support/patience.ts'
 const servers: Server[] = []
 afterAll(() => servers.forEach((server) => server.close()))
 
-const listen = async (): Promise<number> => {
-  const server = createServer()
+const listen = async (answer: (socket: Socket) => void = () => undefined): Promise<number> => {
+  const server = createServer(answer)
   servers.push(server)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const address = server.address()
@@ -45,8 +46,60 @@ test('another kind of URL is refused', async () => {
   })
 })
 
+/** Answers the first message of a client as PgBouncer does if the message has a setting that it does not know. */
+const listenAsPooler = async (): Promise<number> => {
+  const fields = ['SFATAL', 'VFATAL', 'C08P01', 'Munsupported startup parameter: statement_timeout', '']
+    .map((field) => `${field}\0`)
+    .join('')
+  const answer = Buffer.alloc(5 + fields.length)
+  answer.write('E')
+  answer.writeUInt32BE(4 + fields.length, 1)
+  answer.write(fields, 5)
+  return listen((socket) => socket.once('data', () => socket.end(answer)).on('error', () => undefined))
+}
+
+const BEHIND_POOLER = { name: 'StorageRefused', message: expect.stringContaining('such as PgBouncer') }
+
+test('a pooler that refuses the time limits of connections is named as the fault', async () => {
+  expect(await rejection(openUrl(`postgres://user@127.0.0.1:${await listenAsPooler()}/db`))).toMatchObject(BEHIND_POOLER)
+})
+
 describeEachEngine('lost connections', (engine) => {
   if (engine.name === 'sqlite') return
+
+  test('a connection without its time limits, as behind a pooler that drops them, is refused', async () => {
+    const { databaseUrl } = await engine.locate()
+    // It sets what a dropped limit leaves: the default of the server.
+    expect(await rejection(openUrl(`${databaseUrl}?lock_timeout=0`))).toMatchObject(BEHIND_POOLER)
+  })
+
+  test('a role that may not create tables is refused in a sentence', async () => {
+    const location = await engine.locate()
+    const client = new Client({ connectionString: location.databaseUrl ?? '' })
+    await client.connect()
+    const role = `weak_${crypto.randomUUID().replaceAll('-', '')}`
+    await client.query(`create role ${role} login`)
+    const url = new URL(location.databaseUrl ?? '')
+    url.username = role
+    try {
+      expect(await rejection(openUrl(url.href))).toMatchObject({
+        name: 'StorageRefused',
+        message: expect.stringContaining('create tables'),
+      })
+    } finally {
+      await client.query(`drop role ${role}`)
+      await client.end()
+    }
+  })
+
+  test('a time limit that the operator set for statements does not end a migration', async () => {
+    const location = await engine.locate()
+    const client = new Client({ connectionString: location.databaseUrl ?? '' })
+    await client.connect()
+    await client.query(`do $$ begin execute format('alter database %I set statement_timeout = 1', current_database()); end $$`)
+    await client.end()
+    await (await engine.open(location)).ping()
+  })
 
   const terminateOthers = sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`
 
@@ -136,6 +189,18 @@ describeEachEngine('lost connections', (engine) => {
     expect(rows[0]?.connections).toBeGreaterThan(3)
     expect(rows[0]?.connections).toBeLessThanOrEqual(15)
     stop()
+  })
+
+  test('StorageUnavailable where a server takes no writes, as a standby does, and its connection is not used again', async () => {
+    const { kysely, transaction } = await engine.open()
+    const process = sql<{ pid: number }>`select pg_backend_pid() as pid`
+    const { rows: before } = await process.execute(kysely)
+    const writing = transaction(async (transaction) => {
+      await sql`set transaction read only`.execute(transaction)
+      await transaction.updateTable('presets').set({ name: 'written' }).execute()
+    })
+    expect(await rejection(writing)).toBeInstanceOf(StorageUnavailable)
+    expect((await process.execute(kysely)).rows).not.toEqual(before)
   })
 
   test('StorageUnavailable when a statement takes longer than it may', async () => {

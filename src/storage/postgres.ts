@@ -25,6 +25,8 @@ const REPORT_TIMEOUT_MS = 2500
 const SILENCE_MS = STATEMENT_TIMEOUT_MS + 1000
 const LOCK_TIMEOUT_MS = 2000
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 10_000
+/** Overrides the time limits that the operator set for the role or the database. */
+const NO_TIME_LIMITS = '-c statement_timeout=0 -c lock_timeout=0 -c idle_in_transaction_session_timeout=0'
 
 /** The oldest server that we test with (docs/contract/operating.md#postgresql), in the form of `server_version_num`. */
 const SERVER_VERSION_MIN = 150_000
@@ -41,7 +43,7 @@ export interface PostgresOptions {
 /** A request waits for its limits; an answer that takes longer than this is of no use to it. */
 const LIMITS_TIMEOUT_MS = 1000
 
-/** Opens a pool and asks the server for its version. Throws StorageUnavailable if it does not answer, StorageRefused if it is too old. */
+/** Opens a pool and checks the server. Throws StorageUnavailable if it does not answer, StorageRefused if it is too old or behind an unfit pooler. */
 export const openPostgres = async (options: PostgresOptions): Promise<EngineConnection> => {
   const kysely = await openKysely(options, {
     max: CONNECTIONS_MAX,
@@ -51,7 +53,7 @@ export const openPostgres = async (options: PostgresOptions): Promise<EngineConn
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
   })
   try {
-    await requireServerVersion(kysely)
+    await requireFitServer(kysely)
   } catch (error) {
     await kysely.destroy()
     throw error
@@ -79,9 +81,15 @@ export const openPostgres = async (options: PostgresOptions): Promise<EngineConn
     retryableFailure,
     async withMigrationAccess(work) {
       // One connection without the timeouts: a second node waits here until the first has migrated, and building an index may take long.
-      const patient = await openKysely(options, { max: 1 })
+      const patient = await openKysely(options, { max: 1, options: NO_TIME_LIMITS })
       try {
         return await work(patient)
+      } catch (cause) {
+        if (serverError(cause).code !== INSUFFICIENT_PRIVILEGE) throw cause
+        throw new StorageRefused(
+          `The role of the database URL must be the owner of the database, or may at least create tables in its schema (${messageOf(cause)}).`,
+          { cause },
+        )
       } finally {
         await patient.destroy()
       }
@@ -187,17 +195,28 @@ const translateClientErrors = (client: PoolClient): PostgresPoolClient => {
   }
 }
 
-const requireServerVersion = async (kysely: Kysely<Schema>): Promise<void> => {
-  const { rows } = await sql<{ version: number }>`select current_setting('server_version_num')::int as version`.execute(kysely)
-  const version = rows[0]?.version ?? 0
+/** The sentence about PgBouncer and poolers like it, which refuse or drop the settings that a client sends with its connection (decisions/0150). */
+const BEHIND_POOLER =
+  'The database URL leads to a pooler, such as PgBouncer, that does not pass on the time limits of connections: give the address of PostgreSQL itself. A process has at most fifteen connections.'
+
+const requireFitServer = async (kysely: Kysely<Schema>): Promise<void> => {
+  const { version, lockTimeout } = await sql<{ version: number; lockTimeout: string }>`
+    select current_setting('server_version_num')::int as version, current_setting('lock_timeout') as "lockTimeout"`
+    .execute(kysely)
+    .then(({ rows }) => rows[0] ?? { version: 0, lockTimeout: '' })
+    .catch((error: unknown) => {
+      throw messageOf(error).includes('unsupported startup parameter') ? new StorageRefused(BEHIND_POOLER, { cause: error }) : error
+    })
   if (version < SERVER_VERSION_MIN) {
     throw new StorageRefused(
       `PostgreSQL ${SERVER_VERSION_MIN / 10_000} or newer is needed, and this server is ${Math.floor(version / 10_000)}.`,
     )
   }
+  if (lockTimeout === '0') throw new StorageRefused(BEHIND_POOLER)
 }
 
 const UNIQUE_VIOLATION = '23505'
+const INSUFFICIENT_PRIVILEGE = '42501'
 
 /** https://www.postgresql.org/docs/current/mvcc-serialization-failure-handling.html: serialization failure, deadlock, lock timeout. */
 const CONFLICTS = new Set(['40001', '40P01', '55P03'])
@@ -211,9 +230,13 @@ const retryableFailure = (error: unknown): RetryableFailure | null => {
   return code === UNIQUE_VIOLATION && RACED_CONSTRAINTS.has(constraint) ? 'conflict' : null
 }
 
+/** Read-only transaction, cancelled statement, idle transaction. */
+const OUTAGES = new Set(['25006', '57014', '25P03'])
+
 /**
  * True if the server is unavailable, rather than having refused the statement: connection exceptions (class 08),
- * shutting down or starting (57P0x), out of connections, a statement or an idle transaction that took too long; and
+ * shutting down or starting (57P0x), out of connections, memory or disk (class 53), a statement or an idle transaction that took too long;
+ * a standby (25006), where the address leads for a while when a primary is replaced, so that the connection must not be kept; and
  * errors that are not from the server, such as a broken socket.
  */
 const isOutage = (error: unknown): boolean => {
@@ -221,7 +244,7 @@ const isOutage = (error: unknown): boolean => {
   // Only errors from the server have a severity. The code alone is not enough: EPIPE looks like a SQLSTATE.
   if (!('severity' in error)) return true
   const { code } = serverError(error)
-  return code.startsWith('08') || code.startsWith('57P0') || code === '53300' || code === '57014' || code === '25P03'
+  return code.startsWith('08') || code.startsWith('57P0') || code.startsWith('53') || OUTAGES.has(code)
 }
 
 const serverError = (error: unknown): { code: string; constraint: string } => {

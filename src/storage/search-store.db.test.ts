@@ -14,6 +14,7 @@ describeEachEngine('search', (engine) => {
     const database = await engine.open()
     await fillManagement(database, null, { records: 200, fromMs: FROM_MS })
     await sql`update api_keys set name = 'The First ÄRGER' where hash = ${'0'.repeat(64)}`.execute(database.kysely)
+    await sql`update api_keys set label = 'pb_inf_…aB1z' where hash = ${hashOf(2)}`.execute(database.kysely)
     await sql`update presets set name = 'First of All' where id = 'preset-0'`.execute(database.kysely)
     const search = createSearchStore(database, scannedMax)
     return async (text: string, type: Found['type'], scope: Partial<SearchScope> = {}): Promise<readonly string[]> =>
@@ -30,6 +31,12 @@ describeEachEngine('search', (engine) => {
     expect(await find('0001', 'key', { ownedBy: 'nobody' })).toEqual([])
     expect(await find('first of', 'preset')).toHaveLength(1)
     expect(await find('Person-100', 'member')).toEqual(['person-100'])
+  })
+
+  test('the last characters of a key count in their own case, as on every engine', async () => {
+    const find = await prepare(1000)
+    expect([await find('aB1z', 'key'), await find('B1z', 'key')]).toEqual([[hashOf(2)], [hashOf(2)]])
+    expect(await find('ab1Z', 'key')).toEqual([])
   })
 
   test('another piece of a name is found among the newest, and in all there is where that is not more', async () => {

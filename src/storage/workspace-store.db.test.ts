@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { sql } from 'kysely'
 
 import { changedBy } from '../../test/support/changed-by.ts'
 import { describeEachEngine } from '../../test/support/databases.ts'
@@ -140,5 +141,14 @@ describeEachEngine('workspace store', (engine) => {
     expect(await store.removeMembers('w-1', ['a', 'never'], T2, changedBy())).toBe(1)
     expect(await store.removeMembers('w-1', ['a'], T2, changedBy())).toBe(0)
     expect(await entries()).toBe(before + 2)
+  })
+
+  test('requests that add the same people at once write their rows in one order, so none waits for one that waits for it', async () => {
+    const { database, store, make, member } = await open()
+    await make('w-1', 'search')
+    await store.addMembers(['c', 'a', 'b'].map(member), T2, changedBy())
+    const written = await sql<{ user_id: string }>`select user_id from workspace_members where workspace_id = 'w-1' and role = 'member'
+      order by ${sql.ref(database.engine === 'sqlite' ? 'rowid' : 'ctid')}`.execute(database.kysely)
+    expect(written.rows.map(({ user_id }) => user_id)).toEqual(['a', 'b', 'c'])
   })
 })

@@ -4,6 +4,7 @@ import type { Slice } from '../contract/paging.ts'
 import { DEFAULT_SETTINGS, type WorkspaceMemberResource, type WorkspaceSettings } from '../contract/workspace.ts'
 import { type AuditedChange, type ChangedBy, recordChange } from './audit-log.ts'
 import type { Database } from './database.ts'
+import { changeAssignments } from './guardrail-assignment-store.ts'
 import type { Once } from './idempotency.ts'
 import { endSignInsOf } from './session-store.ts'
 import { DELETED_WITH_WORKSPACE, type Schema } from './schema.ts'
@@ -210,17 +211,19 @@ export const createWorkspaceStore = (database: Database): WorkspaceStore => ({
 
   addMembers: (members, now, by) =>
     recordChange(database, by, now, async (transaction) => {
-      const [first] = members
+      // Two requests that add the same people must not wait for one another, so both write their rows in the same order.
+      const inOrder = members.toSorted((one, other) => (one.user_id < other.user_id ? -1 : 1))
+      const [first] = inOrder
       if (first === undefined) return { result: [], audit: null }
       // A member may have a row already, if another workspace names the person too.
       await transaction
         .insertInto('users')
-        .values(members.map(({ user_id }) => ({ id: user_id, name: user_id, email: null, created_at: now })))
+        .values(inOrder.map(({ user_id }) => ({ id: user_id, name: user_id, email: null, created_at: now })))
         .onConflict((conflict) => conflict.column('id').doNothing())
         .execute()
       const added = await transaction
         .insertInto('workspace_members')
-        .values([...members])
+        .values(inOrder)
         .onConflict((conflict) => conflict.columns(['workspace_id', 'user_id']).doNothing())
         .returningAll()
         .execute()
@@ -269,7 +272,7 @@ export const createWorkspaceStore = (database: Database): WorkspaceStore => ({
     }),
 
   removeMembers: (workspaceId, userIds, now, by) =>
-    recordChange<number | readonly string[]>(database, by, now, async (transaction) => {
+    changeAssignments<number | readonly string[]>(database, workspaceId, by, now, async (transaction) => {
       const busy = await transaction
         .selectFrom('api_keys')
         .select('creator_user_id')
