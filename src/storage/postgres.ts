@@ -213,15 +213,15 @@ const retryableFailure = (error: unknown): RetryableFailure | null => {
 
 /**
  * True if the server is unavailable, rather than having refused the statement: connection exceptions (class 08),
- * shutting down or starting (57P0x), out of connections, a statement or an idle transaction that took too long; and
- * errors that are not from the server, such as a broken socket.
+ * shutting down or starting (57P0x), out of disk, memory or connections (class 53), a statement or an idle transaction
+ * that took too long; and errors that are not from the server, such as a broken socket.
  */
 const isOutage = (error: unknown): boolean => {
   if (!(error instanceof Error) || error instanceof TypeError || error instanceof RangeError) return false
   // Only errors from the server have a severity. The code alone is not enough: EPIPE looks like a SQLSTATE.
   if (!('severity' in error)) return true
   const { code } = serverError(error)
-  return code.startsWith('08') || code.startsWith('57P0') || code === '53300' || code === '57014' || code === '25P03'
+  return code.startsWith('08') || code.startsWith('57P0') || code.startsWith('53') || code === '57014' || code === '25P03'
 }
 
 const serverError = (error: unknown): { code: string; constraint: string } => {
