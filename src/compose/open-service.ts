@@ -28,7 +28,7 @@ export const openService = async (settings: ServeSettings, file: ConfigFile, env
     warn: (sentence) => log.warn({}, sentence),
   })
   const seal = await openPresetSeal(createFactStore(storage.database), derivedKeys(storage.secret, 'preset-key'), ids)
-  const journal = journalIn(settings.dataDir, log)
+  const journal = journalIn(settings, log)
   const node = ids.uuid()
   const redis = settings.redisUrl === null ? null : { url: settings.redisUrl, prefix: `patchbay:${storage.owner.workspaceId}:` }
   const limitStore = redis === null ? (storage.database.server?.openLimits(node) ?? null) : createRedisLimits({ ...redis, node })
@@ -64,9 +64,11 @@ const styleOf = ({ log: { format } }: ConfigFile, env: Environment): LogStyle =>
 }
 
 /** A service on PostgreSQL may run on a read-only file system: it then works without a journal. */
-const journalIn = (dataDir: string, log: Log): Journal | null => {
+const journalIn = ({ dataDir, databaseUrl }: ServeSettings, log: Log): Journal | null => {
+  // On SQLite this service has the directory to itself. A running process with the number of the killed one is another program.
+  const isAlive = databaseUrl === null ? () => false : isRunning
   try {
-    return openJournal(join(dataDir, 'journal'), { pid: process.pid, isAlive: isRunning })
+    return openJournal(join(dataDir, 'journal'), { pid: process.pid, isAlive })
   } catch (error) {
     log.warn({ error }, 'no journal can be kept in the data directory: a process that is killed loses what it answered last')
     return null

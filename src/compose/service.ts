@@ -64,9 +64,11 @@ const ROLLOUT_CHECK_MS = 5000
 /** Records requests that a killed process had answered. What storage does not accept now waits for the next start. */
 const settleWhatWasLeft = async ({ journal, log }: BaseParts, ledger: Pick<Ledger, 'settle'>): Promise<void> => {
   try {
-    const { entries: requests, damaged } = (await journal?.recover(ledger.settle)) ?? { entries: 0, damaged: 0 }
+    if (journal === null) return
+    const { entries: requests, damaged, kept, faults } = await journal.recover(ledger.settle)
     if (requests > 0) log.warn({ requests }, 'requests that a killed process had answered are recorded now')
-    if (damaged > 0) log.error({ damaged }, 'lines of the journal are damaged: the requests in them are not recorded')
+    if (damaged > 0) log.error({ damaged, kept }, 'lines of the journal are damaged: the requests in them are not recorded')
+    for (const error of faults) log.error({ error }, 'the requests in a file of the journal are not recorded yet')
   } catch (error) {
     log.error({ error }, 'requests that a killed process had answered are not recorded yet')
   }
@@ -168,7 +170,8 @@ export const composeService = async (base: BaseParts, file: ConfigFile, configPa
     await stopLedger()
     await management.keys.noteUses().catch((thrown: unknown) => onError(thrown, 'last uses of keys not written'))
     await parts.refusedHits.write().catch((thrown: unknown) => onError(thrown, 'finds of guardrails not written'))
-    await recorder.close()
+    const lost = await recorder.close()
+    if (lost > 0) log.error({ requests: lost }, 'requests are not recorded: neither the database nor the journal could be written')
     await parts.contents.flush()
     base.journal?.close()
   }

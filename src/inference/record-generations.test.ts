@@ -219,6 +219,29 @@ describe('close', () => {
     await recorder.close()
     expect([batches.length, clock.waiting]).toEqual([2, 0])
   })
+
+  test('counts what neither storage nor the journal has taken', async () => {
+    const segment: Segment = { path: '', descriptor: 0, bytes: 0, waiting: 0 }
+    let room = true
+    const recorder = createGenerationRecorder({
+      clock: createFakeClock(),
+      write: () => Promise.reject(new Error('full')),
+      onError: () => undefined,
+      journal: {
+        append: () => {
+          if (!room) throw new Error('full')
+          return segment
+        },
+        written: () => undefined,
+      },
+    })
+    recorder.add('1')
+    await turn()
+    room = false
+    recorder.add('2')
+    recorder.add('3')
+    expect(await recorder.close()).toBe(2)
+  })
 })
 
 describe('the journal', () => {

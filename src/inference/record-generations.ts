@@ -13,8 +13,11 @@ export interface GenerationRecorder {
   add(entry: string): void
   /** Resolves when everything added before is written or has been given up. */
   flush(): Promise<void>
-  /** Flushes for the last time: entries that storage does not accept now are lost, and no retry is scheduled. */
-  close(): Promise<void>
+  /**
+   * Flushes for the last time, without another try, and returns how many entries are lost: storage does not accept them now, and the
+   * journal does not hold them.
+   */
+  close(): Promise<number>
   readonly dropped: number
 }
 
@@ -152,6 +155,7 @@ export const createGenerationRecorder = (parts: {
       scheduled?.()
       scheduled = null
       await flush()
+      return queue.filter(({ segment }) => segment === null).length
     },
     get dropped() {
       return dropped

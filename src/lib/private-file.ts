@@ -1,9 +1,12 @@
 /** Creates files that hold secrets and customers' data. */
-import { closeSync, fchownSync, openSync, statSync, unlinkSync } from 'node:fs'
+import { closeSync, constants, fchownSync, mkdirSync, openSync, statSync, unlinkSync } from 'node:fs'
+import { dirname } from 'node:path'
 
 /** SQLite gives -wal and -shm the mode of the database file. */
 const OWNER_ONLY = 0o600
 const ROOT = 0
+const OWNER_ONLY_DIRECTORY = 0o700
+const OPEN_DIRECTORY = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW
 
 /**
  * Creates a file that only its owner may read, and returns its descriptor. A command that root runs beside a service of another user would
@@ -19,6 +22,17 @@ export const openPrivateFile = (path: string, directory: string): number => {
     closeSync(descriptor)
     unlinkSync(path)
     throw thrown
+  }
+}
+
+/** Creates the directory if it is missing; root's belongs to the owner of the directory around it. Throws the system's error. */
+export const makePrivateDirectory = (path: string): void => {
+  if (mkdirSync(path, { recursive: true, mode: OWNER_ONLY_DIRECTORY }) === undefined) return
+  const descriptor = openSync(path, OPEN_DIRECTORY)
+  try {
+    giveToOwnerOf(dirname(path), descriptor)
+  } finally {
+    closeSync(descriptor)
   }
 }
 

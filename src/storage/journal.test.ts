@@ -1,4 +1,4 @@
-import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -6,6 +6,7 @@ import { afterAll, expect, test } from 'bun:test'
 import * as fc from 'fast-check'
 
 import { openJournal } from './journal.ts'
+import { StorageUnavailable } from './storage-errors.ts'
 
 const directories: string[] = []
 afterAll(() => directories.forEach((path) => rmSync(path, { recursive: true })))
@@ -63,7 +64,7 @@ test('of two that start at once each hands over what the other has not taken, an
   const found = await Promise.all([one.recover(write), other.recover(write)])
   expect(new Set(entries)).toEqual(new Set(['1', '2']))
   expect(found.map(({ damaged }) => damaged)).toEqual([0, 0])
-  expect(await open(path, 9).recover(write)).toEqual({ entries: 0, damaged: 0 })
+  expect(await open(path, 9).recover(write)).toEqual({ entries: 0, damaged: 0, kept: [], faults: [] })
   expect(readdirSync(path)).toEqual([])
 })
 
@@ -74,21 +75,58 @@ test('a process that still runs is left alone', async () => {
   expect(await recovered(path, 8)).toEqual(['of another worker'])
 })
 
-test('a line that was cut is none; one that is damaged is counted, and the others are handed over', async () => {
+test('damaged lines, the rest of a line that was cut off, and zeroes are counted; the other lines are handed over once, and the file is kept', async () => {
   const path = directory()
-  open(path).append([JSON.stringify('whole')])
-  const [name = ''] = readdirSync(path)
-  appendFileSync(join(path, name), '{"half\n"after"\n"cut')
-  const entries: unknown[] = []
-  const reported = await open(path, 2).recover(async (portion) => void entries.push(...portion.map((line): unknown => JSON.parse(line))))
-  expect([entries, reported]).toEqual([['whole', 'after'], { entries: 2, damaged: 1 }])
+  for (const [pid, rest] of [
+    [1, '{"half\n"after"\n"cut'],
+    [3, '\0'.repeat(4096)],
+  ] as const) {
+    open(path, pid, [1]).append([JSON.stringify(`whole ${pid}`)])
+    appendFileSync(join(path, `settlements-${pid}-1.jsonl`), rest)
+  }
+  const entries: string[] = []
+  const reported = await open(path, 2).recover(async (portion) => void entries.push(...portion))
+  const kept = [1, 3].map((pid) => join(path, `settlements-${pid}-1.jsonl.damaged`))
+  expect(entries.toSorted()).toEqual(['"after"', '"whole 1"', '"whole 3"'])
+  expect({ ...reported, kept: reported.kept.toSorted() }).toEqual({ entries: 3, damaged: 3, kept, faults: [] })
+  expect(await recovered(path)).toEqual([])
+  expect(
+    readdirSync(path)
+      .map((name) => join(path, name))
+      .toSorted(),
+  ).toEqual(kept)
+})
+
+test('a line that storage refuses does not keep the others from being taken, and a file that it refuses as a whole stays', async () => {
+  const path = directory()
+  open(path, 1).append(['1', '2', '{}', '3', '4'])
+  open(path, 3, [1]).append(['{}'])
+  const entries: string[] = []
+  const reported = await open(path, 2).recover(async (portion) => {
+    if (portion.includes('{}')) throw new TypeError('no settlement')
+    entries.push(...portion)
+  })
+  expect(entries).toEqual(['1', '2', '3', '4'])
+  const kept = join(path, 'settlements-1-1.jsonl.damaged')
+  expect(reported).toEqual({ entries: 4, damaged: 1, kept: [kept], faults: [new TypeError('no settlement')] })
+  expect(await recovered(path)).toEqual([{}])
+})
+
+test('a file that cannot be read stays, and the others are taken', async () => {
+  const path = directory()
+  mkdirSync(join(path, 'settlements-1-1.jsonl'))
+  open(path, 3, [1]).append(['"whole"'])
+  const entries: string[] = []
+  const { faults } = await open(path, 2).recover(async (portion) => void entries.push(...portion))
+  expect([entries, faults.map(String)]).toEqual([['"whole"'], [expect.stringContaining('EISDIR')]])
+  expect(readdirSync(path)).toEqual(['settlements-1-1.jsonl'])
 })
 
 test('what storage does not take stays for the next start', async () => {
   const path = directory()
   open(path).append([JSON.stringify('kept')])
-  const away = open(path, 2).recover(() => Promise.reject(new Error('storage is away')))
-  expect(await away.catch(String)).toBe('Error: storage is away')
+  const away = open(path, 2).recover(() => Promise.reject(new StorageUnavailable('away')))
+  expect(await away.catch(String)).toBe('StorageUnavailable: away')
   expect(await recovered(path, 3)).toEqual(['kept'])
 })
 

@@ -3,25 +3,37 @@
  * the process, even kill -9, and the next start writes it. It does not survive a power failure: nothing is
  * synchronised to the disk, so an entry costs one short write.
  *
- * Each process has files of its own, named after it. An entry is a line of JSON; an incomplete line does not count.
+ * Each process has files of its own, named after it. An entry is a line of JSON.
  */
-import { closeSync, ftruncateSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, existsSync, ftruncateSync, readdirSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
+
+import { makePrivateDirectory, openPrivateFile } from '../lib/private-file.ts'
+import { StorageConflict, StorageUnavailable } from './storage-errors.ts'
 
 export interface Journal {
   /** Stores the entries with one write, and returns the file that holds them. Throws the disk's error, and then holds none of them. */
   append(entries: readonly string[]): Segment
   /** Call it for each entry of this file that was written to storage. */
   written(segment: Segment): void
-  /** Passes on the entries that dead processes have left, in portions, and deletes what was taken. */
-  recover(write: (entries: readonly string[]) => Promise<void>): Promise<Recovered>
+  /**
+   * Passes on the entries that dead processes have left, in portions, and deletes what was taken. `write` takes all entries of a portion
+   * or none. Throws its StorageUnavailable and StorageConflict: the rest is then passed on at the next start.
+   */
+  recover(write: Write): Promise<Recovered>
   close(): void
 }
 
+type Write = (entries: readonly string[]) => Promise<void>
+
 export interface Recovered {
   readonly entries: number
-  /** Damaged lines, whose entries are lost; a line that was cut off at the end of a file is not counted. */
+  /** Lines that are no entries, or that storage refuses. */
   readonly damaged: number
+  /** The files with damaged lines, which are kept under these names, and never read again. */
+  readonly kept: readonly string[]
+  /** One for each file that cannot be read, or of which storage refuses every line. The file stays for the next start. */
+  readonly faults: readonly unknown[]
 }
 
 export interface Segment {
@@ -36,25 +48,28 @@ export interface Segment {
 const SEGMENT_BYTES = 4 * 1024 * 1024
 const PORTION = 1000
 const NAME = /^settlements-(\d+)-\d+\.jsonl$/
+const NUMBERED = /^settlements-\d+-(\d+)\.jsonl/
 
 /** `isAlive` says if a process with this id runs on this machine. */
 export const openJournal = (
   directory: string,
   { pid, isAlive }: { readonly pid: number; readonly isAlive: (pid: number) => boolean },
 ): Journal => {
-  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  makePrivateDirectory(directory)
+  const names = readdirSync(directory)
   /** Files with our own process id were left by a previous process: in a container, every process has the same id. */
-  const left = readdirSync(directory).filter((name) => {
+  const left = names.filter((name) => {
     const owner = Number(NAME.exec(name)?.[1] ?? Number.NaN)
     return owner === pid || (!Number.isNaN(owner) && !isAlive(owner))
   })
-  let number = Math.max(0, ...left.map((name) => Number(name.split(/[-.]/)[2])))
+  // A file that was kept for its damaged lines has its number too.
+  let number = Math.max(0, ...names.map((name) => Number(NUMBERED.exec(name)?.[1] ?? 0)))
   let active: Segment | null = null
 
   const begin = (): Segment => {
     number += 1
     const path = join(directory, `settlements-${pid}-${number}.jsonl`)
-    return { path, descriptor: openSync(path, 'wx', 0o600), bytes: 0, waiting: 0 }
+    return { path, descriptor: openPrivateFile(path, directory), bytes: 0, waiting: 0 }
   }
 
   const remove = ({ path, descriptor }: Segment): void => {
@@ -90,19 +105,33 @@ export const openJournal = (
     },
 
     async recover(write) {
-      const recovered = { entries: 0, damaged: 0 }
+      const recovered = { entries: 0, damaged: 0, kept: [] as string[], faults: [] as unknown[] }
       for (const name of left) {
         const path = join(directory, name)
         const text = textOf(path)
         // Another process that uses this directory and started at the same time has taken it.
         if (text === null) continue
+        if (text instanceof Error) {
+          recovered.faults.push(text)
+          continue
+        }
         const lines = linesOf(text)
         const entries = lines.filter(isJson)
-        for (let start = 0; start < entries.length; start += PORTION) await write(entries.slice(start, start + PORTION))
+        const refusals: unknown[] = []
+        for (let start = 0; start < entries.length; start += PORTION) {
+          refusals.push(...(await writeAll(entries.slice(start, start + PORTION), write)))
+        }
+        // The fault may be that of storage.
+        if (refusals.length > 0 && refusals.length === entries.length) {
+          recovered.faults.push(refusals[0])
+          continue
+        }
+        const written = entries.length - refusals.length
         // The other process may be taking it too: an entry that is written twice counts once.
-        rmSync(path, { force: true })
-        recovered.entries += entries.length
-        recovered.damaged += lines.length - entries.length
+        if (written === lines.length) rmSync(path, { force: true })
+        else recovered.kept.push(setAside(path))
+        recovered.entries += written
+        recovered.damaged += lines.length - written
       }
       left.length = 0
       return recovered
@@ -117,25 +146,45 @@ export const openJournal = (
   }
 }
 
-/** Null if the file no longer exists. */
-const textOf = (path: string): string | null => {
+/** Null if the file no longer exists; the error of a file that cannot be read, so that it does not keep the others from being taken. */
+const textOf = (path: string): string | Error | null => {
   try {
     return readFileSync(path, 'utf8')
   } catch (thrown) {
-    if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') return null
-    throw thrown
+    if (!(thrown instanceof Error)) throw thrown
+    return (thrown as NodeJS.ErrnoException).code === 'ENOENT' ? null : thrown
   }
 }
 
-/** Text after the last line break was cut off while it was being written. */
-const linesOf = (text: string): readonly string[] => text.split('\n').slice(0, -1)
+/** Text after the last line break is a line too: a crash of the machine cuts lines off, or leaves zeroes in their place. */
+const linesOf = (text: string): readonly string[] => text.split('\n').filter((line) => line !== '')
 
 const isJson = (line: string): boolean => {
   try {
     JSON.parse(line)
     return true
   } catch {
-    // The disk was full in the middle of a line: the lines around it are whole, and recovery counts this one as damaged.
+    // The lines around it are whole, and recovery counts this one as damaged.
     return false
   }
+}
+
+/** Writes all entries that storage accepts, and returns the errors of the others, one for each. */
+const writeAll = async (entries: readonly string[], write: Write): Promise<readonly unknown[]> => {
+  try {
+    await write(entries)
+    return []
+  } catch (thrown) {
+    if (thrown instanceof StorageUnavailable || thrown instanceof StorageConflict) throw thrown
+    if (entries.length === 1) return [thrown]
+    const middle = Math.ceil(entries.length / 2)
+    return [...(await writeAll(entries.slice(0, middle), write)), ...(await writeAll(entries.slice(middle), write))]
+  }
+}
+
+/** The other process may have done the same. */
+const setAside = (path: string): string => {
+  const kept = `${path}.damaged`
+  if (existsSync(path)) renameSync(path, kept)
+  return kept
 }

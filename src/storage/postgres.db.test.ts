@@ -211,4 +211,10 @@ describeEachEngine('lost connections', (engine) => {
     })
     expect(await rejection(slow)).toBeInstanceOf(StorageUnavailable)
   })
+
+  test.each(['53100', '53200'])('StorageUnavailable when the server is out of disk or memory (%s)', async (code) => {
+    const database = await engine.open()
+    const full = sql`do ${sql.lit(`begin raise exception 'no room' using errcode = '${code}'; end`)}`.execute(database.kysely)
+    expect(await rejection(full)).toBeInstanceOf(StorageUnavailable)
+  })
 })

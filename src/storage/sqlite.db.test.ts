@@ -9,7 +9,7 @@ import type { Database } from './database.ts'
 import { openDatabase } from './open-database.ts'
 import { DATABASE_FILE } from './sqlite.ts'
 import { networkFilesystem } from './sqlite-file.ts'
-import { StorageRefused } from './storage-errors.ts'
+import { StorageRefused, StorageUnavailable } from './storage-errors.ts'
 import { preparePresets } from './testing/preset-input.ts'
 import { rejection, rejectionText } from './testing/rejection.ts'
 
@@ -132,14 +132,16 @@ test('closing waits for the transaction under way', async () => {
   expect(outcome.kind).toBe('created')
 })
 
-test('a full disk fails the write that met it; reads go on, and so do writes once there is room again', async () => {
+test('StorageUnavailable for the write that met a full disk; reads go on, and so do writes once there is room again', async () => {
   const database = await open(true)
   const { create, store, workspaceId } = await preparePresets(database)
   await create('bot')
   const limitPages = (pages: number) => sql`pragma max_page_count = ${sql.lit(pages)}`.execute(database.kysely)
   await limitPages(1)
   const large = { shape: 'chat' as const, config: {}, systemPrompt: 'x'.repeat(200_000) }
-  expect(await rejectionText(create('bot', { content: large }))).toContain('database or disk is full')
+  const full = await rejection(create('bot', { content: large }))
+  expect(full).toBeInstanceOf(StorageUnavailable)
+  expect(String(full)).toMatch(/The disk of .* is full\./)
   expect((await store.get(workspaceId, 'bot'))?.designated_version.version).toBe(1)
   await limitPages(1_000_000)
   expect(await create('bot', { content: large })).toMatchObject({ kind: 'created', preset: { designated_version: { version: 2 } } })

@@ -131,6 +131,7 @@ const fileFault = (path: string, cause: unknown): StorageUnavailable | null => {
   const code = sqliteCode(cause)
   if (/^SQLITE_(?:CORRUPT|NOTADB)/.test(code))
     return new StorageUnavailable(`The database ${path} is damaged. Restore it from a backup.`, { cause })
+  if (code.startsWith('SQLITE_FULL')) return new StorageUnavailable(`The disk of ${dirname(path)} is full.`, { cause })
   return /^SQLITE_(?:IOERR|READONLY|CANTOPEN)/.test(code)
     ? new StorageUnavailable(`The database ${path}, or a file beside it, cannot be read and written (${code}).`, { cause })
     : null
@@ -147,7 +148,9 @@ const cannotOpen = (path: string, cause: unknown): StorageRefused => {
   }
   const unusable = fileFault(path, cause)
   if (unusable !== null) {
-    return new StorageRefused(`${unusable.message} ${remedyIn(dirname(path))}`, { cause })
+    return new StorageRefused(code.startsWith('SQLITE_FULL') ? unusable.message : `${unusable.message} ${remedyIn(dirname(path))}`, {
+      cause,
+    })
   }
   return new StorageRefused(`The database ${path} cannot be opened: ${String(cause)}`, { cause })
 }
@@ -224,7 +227,7 @@ const createKeeping = (
           .execute()
       }
       // The id that makes a database one of ours must be in its file, not in a log that can be lost.
-      if (isNew || exclusive) handle.run('PRAGMA wal_checkpoint(TRUNCATE)')
+      if (isNew || exclusive) emptyLog(handle)
       noted = readState(handle)
       place.noteLog()
       if (noted === null || readWitness(dataDir)?.changes === noted.changes) return
@@ -244,6 +247,15 @@ const createKeeping = (
       const { bavail, bsize } = await statfs(dataDir)
       if (bavail * bsize < ROOM_MIN_BYTES) throw new StorageUnavailable('The disk of the database is full.')
     },
+  }
+}
+
+/** Throws StorageRefused, for example if the disk has no room for what a killed service has left in the log. */
+const emptyLog = (handle: SqliteHandle): void => {
+  try {
+    handle.run('PRAGMA wal_checkpoint(TRUNCATE)')
+  } catch (cause) {
+    throw cannotOpen(handle.filename, cause)
   }
 }
 

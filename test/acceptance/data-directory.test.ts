@@ -203,6 +203,17 @@ describe.skipIf(process.getuid?.() !== 0)("what root's commands write belongs to
     expect((await services.run(['keys', 'create', '--kind=inference', '--name=x', '--data-dir', made])).code).toBe(0)
     expect(owners(made)).toEqual({ 'database.json': OTHER_USER, 'patchbay.db': OTHER_USER, secret: OTHER_USER })
   })
+
+  test('the journal of a service that root started', async () => {
+    const dataDir = services.directory()
+    giveAway(dataDir)
+    const service = await services.start({ dataDir })
+    await infer(service, { model: 'sandbox/echo', messages: [{ role: 'user', content: 'Hi' }] })
+    service.signal('SIGKILL')
+    await service.exited
+    expect(owners(dataDir)).toMatchObject({ journal: OTHER_USER })
+    expect(Object.values(owners(join(dataDir, 'journal')))).toEqual([OTHER_USER])
+  })
 })
 
 describe.skipIf(process.getuid?.() !== 0)('exit 2: a file that the user of the service may not use, with what to do', () => {
@@ -240,6 +251,8 @@ const mountSmall = (): string | null => {
   return asRoot('mount', '-t', 'tmpfs', '-o', 'size=24m', 'tmpfs', place).status === 0 ? place : null
 }
 const small = mountSmall()
+/** It does not fit into the free pages of the database. */
+const LARGE = [{ role: 'system', content: 'x'.repeat(200_000) }]
 
 test.skipIf(small === null)('503 while the disk is full, and 200 once there is space again (needs the right to mount)', async () => {
   const place = small ?? ''
@@ -254,6 +267,8 @@ test.skipIf(small === null)('503 while the disk is full, and 200 once there is s
     fill(filler)
     await until(async () => (await state())[0] === 503, 'not ready')
     expect(await state()).toEqual([503, 'storage takes no writes'])
+    const refused = await call(service, 'POST', '/presets/large/chat/completions', { body: { model: 'sandbox/echo', messages: LARGE } })
+    expect(refused.status).toBe(503)
     rmSync(filler)
     await until(async () => (await state())[0] === 200, 'ready')
     await service.stop()

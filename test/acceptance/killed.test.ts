@@ -1,4 +1,7 @@
 /** A service that is killed: the requests that it had answered are recorded and charged all the same (docs/budgets.md). */
+import { readdirSync, renameSync } from 'node:fs'
+import { join } from 'node:path'
+
 import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { call, infer } from '../support/calls.ts'
@@ -75,4 +78,17 @@ describe('every answer before kill -9 is in the records and charged once after t
     const audit = await services.run(['ledger', 'audit', '--data-dir', first.dataDir])
     expect([audit.code, audit.stdout]).toEqual([0, expect.not.stringContaining('WRONG')])
   })
+})
+
+test('an answer before kill -9 is charged although another program has the number of the killed process by now', async () => {
+  const first = await services.start({ config })
+  await ask(first, first.inferenceKey)
+  first.signal('SIGKILL')
+  await first.exited
+  const journal = join(first.dataDir, 'journal')
+  for (const name of readdirSync(journal)) renameSync(join(journal, name), join(journal, `settlements-${process.pid}-1.jsonl`))
+  const second = await services.start({ config, dataDir: first.dataDir })
+  const { json } = await call({ ...second, managementKey: first.managementKey }, 'GET', '/keys')
+  expect((json as { data: { usage: number }[] }).data.map((key) => key.usage)).toContain(COST)
+  expect(readdirSync(journal)).toEqual([])
 })
