@@ -54,9 +54,24 @@ export const clockTime = (iso: string, nowMs: number): string => {
 
 export const instant = (iso: string): string => formats().instant.format(new Date(iso))
 
+/** `Sun 29 Nov, 01:00 UTC`. */
+export const hourOfDay = (iso: string): string => formats().hour.format(new Date(iso))
+
+/** `29 Nov UTC`. */
+export const dayOfUtc = (iso: string): string => `${UTC.day.format(new Date(iso))} UTC`
+
 const formatsIn = (zone: { readonly timeZone?: 'UTC' }) => ({
   time: new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium', ...zone }),
   day: new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', ...zone }),
+  hour: new Intl.DateTimeFormat('en-GB', {
+    weekday: 'short',
+    day: 'numeric',
+    month: 'short',
+    hour: '2-digit',
+    minute: '2-digit',
+    timeZoneName: 'short',
+    ...zone,
+  }),
   instant: new Intl.DateTimeFormat('en-GB', {
     day: 'numeric',
     // The month by its name, since 01/12 is read differently in different countries.

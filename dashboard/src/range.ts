@@ -1,4 +1,5 @@
 /** The time range of a screen, as its address has it: `range=24h`, or `from` and `to`. */
+import { dayOfUtc, hourOfDay } from './format.ts'
 import type { Search } from './search.ts'
 
 const MINUTE_MS = 60_000
@@ -22,6 +23,9 @@ export const RANGES = [
 ] as const
 
 export const DEFAULT_RANGE = '24h'
+
+/** The range of this address, for a link to a screen that shows the same time. */
+export const rangeIn = ({ range, from, to }: Search): Search => ({ range, from, to })
 
 /** Rounded to the minute, so that the queries stay the same when the page is rendered again. */
 export const rangeOf = ({ from, to, range }: Search, nowMs: number): TimeRange => {
@@ -51,9 +55,5 @@ export const slotsOf = ({ from, to, interval }: TimeRange): readonly { readonly 
   return slots
 }
 
-export const slotLabel = (from: string, interval: Interval): string => {
-  const date = new Date(from)
-  return interval === 'day'
-    ? date.toLocaleDateString('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' })
-    : date.toLocaleString('en-GB', { weekday: 'short', hour: '2-digit', minute: '2-digit' })
-}
+/** Names the zone, since columns of a day are days of UTC in every zone, and in autumn an hour of the local time comes twice. */
+export const slotLabel = (from: string, interval: Interval): string => (interval === 'day' ? dayOfUtc(from) : hourOfDay(from))

@@ -132,6 +132,17 @@ describe.skipIf(BROWSER_PATH === null)('a screen', () => {
     check()
   })
 
+  test('shows the whole text of an empty list on a phone, however long a name in it is', async () => {
+    const slug = 'W'.repeat(128)
+    await savePreset(service, slug, 'Answer briefly.')
+    const { page, ...visitor } = await signedIn(browser, service, `/presets/${slug}?tab=evaluations`, {
+      viewport: { width: 390, height: 800 },
+    })
+    const text = await page.getByText('No evaluations yet').last().boundingBox()
+    expect((text?.x ?? 0) + (text?.width ?? 0)).toBeLessThanOrEqual(390)
+    await visitor.checkAccessible()
+  })
+
   test('has the list of requests in the window, with the whole name of the first key, and the rest of a row in its tooltip', async () => {
     const service = await services.start()
     const slug = 'assistant-of-the-shop-in-production'

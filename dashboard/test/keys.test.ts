@@ -91,6 +91,35 @@ describe.skipIf(BROWSER_PATH === null)('keys', () => {
     visitor.check()
   })
 
+  test('guardrails of keys that could not be loaded are not shown as none', async () => {
+    const { page, ...visitor } = await signedIn(browser, service, '/keys', {
+      async before(page) {
+        await page.route('**/guardrails/assignments/keys*', (route) => route.fulfill({ status: 400, body: '{}' }))
+      },
+    })
+    visitor.expectStatus(400)
+    const row = page.getByRole('table', { name: 'Keys' }).getByRole('row', { name: /First inference key/ })
+    await row.getByText('not loaded').waitFor()
+    await visitor.checkAccessible()
+  })
+
+  test('a name with characters that nobody sees is written out where it must be typed, and reverses no sentence', async () => {
+    const { data: made } = await manage<{ data: { hash: string } }>(service, '/keys', { body: { name: 'two  words\u200b \u202eyek' } })
+    const { page, ...visitor } = await signedIn(browser, service, `/keys?key=${made.hash}`)
+    await page.getByRole('button', { name: /^Actions for two/ }).click()
+    await page.getByRole('menuitem', { name: 'Revoke' }).click()
+    const seen = 'two wordsU+200B U+202Eyek'
+    await page.getByLabel(`Type ${seen} to confirm`).fill(seen)
+    await page.getByRole('button', { name: `Revoke ${seen}` }).click()
+    const said = page.locator('.toast', { hasText: 'is revoked' })
+    await said.waitFor()
+    expect(await said.innerText()).not.toContain('\u202e')
+    // The detail asks once more for the key before it closes.
+    visitor.expectStatus(404)
+    expect(new URL(page.url()).search).toBe('')
+    visitor.check()
+  })
+
   test('a key shows every limit above it with what is held now, the tightest first, each with when it begins anew', async () => {
     const service = await services.start({
       config: `

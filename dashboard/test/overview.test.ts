@@ -39,6 +39,44 @@ describe.skipIf(BROWSER_PATH === null)('the overview', () => {
     visitor.check()
   })
 
+  test('lists the errors of its time range alone, and its links keep the range', async () => {
+    const service = await services.start()
+    await chat(service, { model: 'sandbox/error/provider_overloaded' })
+    const ago = (days: number): string => new Date(Date.now() - days * 86_400_000).toISOString()
+    const past = new URLSearchParams({ from: ago(10), to: ago(2) })
+    const { page, check } = await signedIn(browser, service, `/?${past}`)
+    await page.getByText('Nothing failed in this time.').waitFor()
+    const errors = page.getByRole('region', { name: 'Latest errors' })
+    for (const link of [
+      errors.getByRole('link', { name: 'All' }),
+      page.getByRole('table', { name: 'Providers' }).getByRole('link').first(),
+    ]) {
+      const { searchParams } = new URL((await link.getAttribute('href')) ?? '', service.url)
+      expect([searchParams.get('from'), searchParams.get('to')]).toEqual([past.get('from'), past.get('to')])
+    }
+    await page.goto(`${service.url}/dashboard/?range=7d`)
+    await errors.getByText('provider_overloaded').waitFor()
+    expect(await errors.getByRole('link', { name: 'All' }).getAttribute('href')).toContain('range=7d')
+    check()
+  })
+
+  test('names the zone of each column of its chart: the one that was chosen for hours, and UTC for days', async () => {
+    const service = await services.start()
+    // Two hours of this night are called one o'clock.
+    const night = '/?from=2026-11-01T05:00:00Z&to=2026-11-01T08:00:00Z'
+    const { page } = await signedIn(browser, service, night, { timezoneId: 'America/New_York' })
+    const chart = page.getByRole('region', { name: 'Requests, errors and spend' }).getByRole('rowheader')
+    await chart.first().waitFor({ state: 'attached' })
+    expect(await chart.allTextContents()).toEqual(['Sun 1 Nov, 01:00 GMT-4', 'Sun 1 Nov, 01:00 GMT-5', 'Sun 1 Nov, 02:00 GMT-5'])
+    await page.goto(`${service.url}/dashboard/?from=2026-10-20T03:00:00Z&to=2026-10-30T03:00:00Z`)
+    await chart.first().waitFor({ state: 'attached' })
+    expect(await chart.first().textContent()).toBe('20 Oct UTC')
+    await page.evaluate(`localStorage.setItem('patchbay.time-zone', 'UTC')`)
+    await page.goto(`${service.url}/dashboard${night}`)
+    await chart.first().waitFor({ state: 'attached' })
+    expect(await chart.first().textContent()).toBe('Sun 1 Nov, 05:00 UTC')
+  })
+
   test('heads of columns begin with a capital letter, whatever the sums are grouped by', async () => {
     const service = await services.start()
     await chat(service, { model: 'sandbox/echo' })

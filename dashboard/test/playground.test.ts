@@ -70,6 +70,77 @@ describe.skipIf(BROWSER_PATH === null)('the playground', () => {
     await visitor.checkAccessible()
   })
 
+  test('a temperature typed as 0,7 is refused under the field, and what was sent before stays, instead of a temperature of 7', async () => {
+    const seen: unknown[] = []
+    upstream.script(async (exchange) => {
+      seen.push(exchange.body.temperature)
+      await exchange.answer(200, proseAnswer('well'))
+    })
+    const { page, ...visitor } = await signedIn(browser, service, '/playground?model=fake/one')
+    await page.getByLabel('Stream').uncheck()
+    await page.getByLabel('Temperature').fill('0.5')
+    await page.getByLabel('Temperature').selectText()
+    await page.keyboard.type('0,7')
+    await page
+      .getByText('"0,7" is no number. Write it as 20 or 0.7. Until it is mended, the request has the value before this change.')
+      .waitFor()
+    expect(await page.getByLabel('Temperature').inputValue()).toBe('0,7')
+    await visitor.checkAccessible()
+    await page.getByLabel('Message 1', { exact: true }).fill('Where is my parcel?')
+    const run = page.getByRole('button', { name: 'Run', exact: true })
+    await run.click()
+    await page.getByText('well').waitFor()
+    await page.getByLabel('Temperature').fill('0.7')
+    await page.getByText('is no number').waitFor({ state: 'detached' })
+    await run.click()
+    await until(() => Promise.resolve(seen.length === 2), 'the second request')
+    // The comma came after a 0, which was a temperature while it stood alone.
+    expect(seen).toEqual([0, 0.7])
+    visitor.check()
+  })
+
+  test('an answer keeps the name of the model that gave it, and moves with its column when one before it is removed', async () => {
+    upstream.script(async (exchange) => exchange.answer(200, proseAnswer(`from ${exchange.body.model}`)))
+    const { page, ...visitor } = await signedIn(browser, service, '/playground?model=fake/one&model2=fake/one&model3=fake/two&columns=3')
+    await page.getByLabel('Stream').uncheck()
+    await page.getByLabel('Message 1', { exact: true }).fill('Where is my parcel?')
+    await page.getByRole('button', { name: 'Run', exact: true }).click()
+    await page.getByText('from two').waitFor()
+    await page.getByRole('button', { name: 'Remove column 2' }).click()
+    await page.getByLabel('Model of column 3').waitFor({ state: 'detached' })
+    const second = page.locator('.column').nth(1)
+    expect(await second.getByLabel('Model of column 2').inputValue()).toBe('fake/two')
+    expect(await second.locator('.answer-body').innerText()).toBe('from two')
+    await second.getByLabel('Model of column 2').fill('fake/three')
+    expect(await second.getByRole('region', { name: 'fake/two' }).locator('.answer-body').innerText()).toBe('from two')
+    await visitor.checkAccessible()
+  })
+
+  test('a column that is removed while its answer arrives ends its request, and the others go on', async () => {
+    const { promise: goesOn, resolve: goOn } = Promise.withResolvers<void>()
+    const left = Promise.withResolvers<void>()
+    upstream.script(async (exchange) => {
+      if (exchange.body.model === 'two') {
+        await exchange.gone
+        left.resolve()
+        return
+      }
+      await goesOn
+      await exchange.answer(200, proseAnswer('from one'))
+    })
+    const { page, ...visitor } = await signedIn(browser, service, '/playground?model=fake/one&model2=fake/two&columns=2')
+    await page.getByLabel('Stream').uncheck()
+    await page.getByLabel('Message 1', { exact: true }).fill('Where is my parcel?')
+    await page.getByRole('button', { name: 'Run', exact: true }).click()
+    await page.getByText('Waiting for the first token…').nth(1).waitFor()
+    await page.getByRole('button', { name: 'Remove column 2' }).click()
+    await left.promise
+    goOn()
+    await page.getByText('from one').waitFor()
+    await page.getByRole('button', { name: 'Run', exact: true }).waitFor()
+    visitor.check()
+  })
+
   test('a link holds models and parameters, and neither texts nor tools; whoever opens it has the same', async () => {
     const { page, ...visitor } = await signedIn(browser, service, '/playground?model=fake/one&model2=fake/two&columns=2', clipboard)
     await page.getByLabel('System prompt').fill('A secret prompt')

@@ -12,9 +12,12 @@ test.each([
   expect(readNumber(text)).toBe(number)
 })
 
-test.each(['12,50', '1.250,00', '1,25,000', '0x10', '1e3', 'Infinity', '-5', '60/min', '$', ''])('%p is taken for no number', (text) => {
-  expect(readNumber(text)).toBeNull()
-})
+test.each(['12,50', '0,125', '1.250,00', '1,25,000', '0x10', '1e3', 'Infinity', '-5', '60/min', '$', ''])(
+  '%p is taken for no number',
+  (text) => {
+    expect(readNumber(text)).toBeNull()
+  },
+)
 
 test('a number is written so that it is read as the same number, without an exponent or digits that nobody typed', () => {
   expect([1e-7, 0.07 * 100, 12_500, 20].map(writeNumber)).toEqual(['0.0000001', '7', '12500', '20'])

@@ -94,7 +94,7 @@ export const rollout = z
     started_at: timestamp,
     updated_at: timestamp.meta({ description: 'Since when these splits hold; the figures begin here.' }),
     ended_at: timestamp.nullable(),
-    reason: z.string().nullable().meta({ description: 'Why it halted or ended.' }),
+    reason: z.string().nullable().meta({ description: 'Why it halted or ended; null while it runs, and if somebody ended it.' }),
     versions: z.array(versionFigures),
   })
   .meta({ id: 'Rollout' })

@@ -143,7 +143,7 @@ export const createRolloutStore = (database: Database): RolloutStore => ({
     inPresetLine(database, ref, () =>
       recordChange<boolean>(database, by, now, async (transaction) => {
         const preset = await lockPreset(transaction, ref)
-        const before = preset === null ? null : await endRollout(transaction, preset.id, 'ended', 'It was ended.', now)
+        const before = preset === null ? null : await endRollout(transaction, preset.id, 'ended', null, now)
         if (before === null) return { result: false, audit: null }
         return { result: true, audit: audited(ref, 'rollout_ended', before, null) }
       }),
@@ -245,7 +245,7 @@ export const endRollout = async (
   transaction: Transaction<Schema>,
   presetId: string,
   state: 'halted' | 'ended',
-  reason: string,
+  reason: string | null,
   now: string,
 ): Promise<StoredRollout | null> => {
   const row = await rowOf(transaction, presetId)

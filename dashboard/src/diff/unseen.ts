@@ -14,4 +14,13 @@ export const seenPieces = (text: string): readonly SeenPiece[] =>
     .map((piece, index) => (index % 2 === 0 ? { text: piece, isUnseen: false } : { text: numberOf(piece), isUnseen: true }))
     .filter((piece) => piece.text !== '')
 
+/** A name as a sentence shows it: its invisible characters written out, so that they cannot reverse what follows, and one space for many. */
+export const asSeen = (name: string): string =>
+  seenPieces(name)
+    .map(({ text }) => text)
+    .join('')
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+    .normalize()
+
 const numberOf = (character: string): string => `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`

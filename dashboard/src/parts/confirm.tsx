@@ -3,6 +3,7 @@
  */
 import { type FormEvent, type ReactNode, useState } from 'react'
 
+import { asSeen } from '../diff/unseen.ts'
 import { Dialog } from './dialog.tsx'
 import { DialogActions } from './dialog-actions.tsx'
 import { messageOf } from './error-note.tsx'
@@ -27,8 +28,8 @@ export const Confirm = ({ title, children, action, isDanger = false, name, wide 
   const [fault, setFault] = useState<string | null>(null)
   const submit = (event: FormEvent): void => {
     event.preventDefault()
-    if (name !== undefined && typed.trim() !== name.trim()) {
-      setFault(`Type ${name} to go on.`)
+    if (name !== undefined && asSeen(typed) !== asSeen(name)) {
+      setFault(`Type ${asSeen(name)} to go on.`)
       return
     }
     setBusy(true)
@@ -41,7 +42,7 @@ export const Confirm = ({ title, children, action, isDanger = false, name, wide 
       })
   }
   return (
-    <Dialog title={title} wide={wide} onClose={onClose}>
+    <Dialog title={asSeen(title)} wide={wide} onClose={onClose}>
       <form className="stack" onSubmit={submit}>
         {children}
         {name === undefined ? (
@@ -51,11 +52,11 @@ export const Confirm = ({ title, children, action, isDanger = false, name, wide 
             </p>
           )
         ) : (
-          <Field label={`Type ${name} to confirm`} fault={fault}>
+          <Field label={`Type ${asSeen(name)} to confirm`} fault={fault}>
             <input value={typed} onChange={(event) => setTyped(event.target.value)} autoComplete="off" spellCheck={false} />
           </Field>
         )}
-        <DialogActions action={action} onClose={onClose} kind={isDanger ? 'danger' : 'primary'} busy={busy} />
+        <DialogActions action={asSeen(action)} onClose={onClose} kind={isDanger ? 'danger' : 'primary'} busy={busy} />
       </form>
     </Dialog>
   )

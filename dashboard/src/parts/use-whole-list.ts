@@ -1,11 +1,19 @@
 import { useInfiniteQuery, type UseInfiniteQueryOptions } from '@tanstack/react-query'
 import { useEffect } from 'react'
 
-/** Fetches all pages of a list to choose from, and returns the rows loaded so far. */
+interface WholeList<Row> {
+  /** The rows that are loaded so far. */
+  readonly rows: readonly Row[]
+  readonly isWhole: boolean
+  /** True if a page could not be fetched, so that rows may be missing. */
+  readonly isFailed: boolean
+}
+
+/** Fetches all pages of a list to choose from. */
 export const useWholeList = <Page, Row, Position>(
   options: UseInfiniteQueryOptions<Page, Error, readonly Row[], readonly unknown[], Position>,
-): readonly Row[] => {
-  const { data, hasNextPage, isFetching, isFetchNextPageError, fetchNextPage } = useInfiniteQuery<
+): WholeList<Row> => {
+  const { data, isSuccess, isError, hasNextPage, isFetching, isFetchNextPageError, fetchNextPage } = useInfiniteQuery<
     Page,
     Error,
     readonly Row[],
@@ -15,5 +23,5 @@ export const useWholeList = <Page, Row, Position>(
   useEffect(() => {
     if (hasNextPage && !isFetching && !isFetchNextPageError) void fetchNextPage()
   }, [hasNextPage, isFetching, isFetchNextPageError, fetchNextPage])
-  return data ?? []
+  return { rows: data ?? [], isWhole: isSuccess && !hasNextPage, isFailed: isError }
 }

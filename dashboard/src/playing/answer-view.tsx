@@ -17,24 +17,24 @@ import type { Answer } from './read-answer.ts'
 import type { Run } from './run.ts'
 
 interface AnswerViewProps {
+  /** The title while there is no answer. */
   readonly title: string
   readonly run: Run | undefined
-  readonly interface: PresetShape
   /** Called with the model's turn and the results of its calls, to continue the conversation. */
   readonly onResults?: (messages: readonly Message[]) => void
 }
 
-export const AnswerView = ({ title, run, interface: dialect, onResults }: AnswerViewProps) => (
-  <section className="answer" aria-label={title} aria-busy={run?.state === 'running'}>
+export const AnswerView = ({ title, run, onResults }: AnswerViewProps) => (
+  <section className="answer" aria-label={run?.title ?? title} aria-busy={run?.state === 'running'}>
     <header className="answer-head">
-      <h3 className="cut">{title}</h3>
+      <h3 className="cut">{run?.title ?? title}</h3>
       {run === undefined ? null : <span className="faint small">{run.preset ?? ''}</span>}
       {run === undefined || run.state === 'running' || run.answer.text === '' ? null : <Copy text={run.answer.text} label="Copy answer" />}
     </header>
     <div className="answer-body">
       {run === undefined ? <p className="faint">The answer appears here.</p> : <AnswerText run={run} />}
       {run !== undefined && run.state !== 'running' && run.answer.calls.length > 0 ? (
-        <Calls answer={run.answer} interface={dialect} onResults={onResults} />
+        <Calls answer={run.answer} interface={run.asked.interface} onResults={onResults} />
       ) : null}
     </div>
     {run === undefined ? null : <Figures run={run} />}

@@ -3,12 +3,12 @@ import { DiffText } from '../diff/diff-text.tsx'
 import type { Run } from './run.ts'
 
 interface AnswersDiffProps {
-  readonly answers: readonly { readonly title: string; readonly run: Run | undefined }[]
+  readonly answers: readonly (Run | undefined)[]
 }
 
 export const AnswersDiff = ({ answers }: AnswersDiffProps) => {
-  const [first, ...others] = answers.flatMap(({ title, run }) =>
-    run === undefined || run.state === 'running' || run.answer.text === '' ? [] : [{ title, text: run.answer.text }],
+  const [first, ...others] = answers.flatMap((run) =>
+    run === undefined || run.state === 'running' || run.answer.text === '' ? [] : [{ title: titleOf(run, answers), text: run.answer.text }],
   )
   if (first === undefined || others.length === 0) return null
   return (
@@ -25,3 +25,7 @@ export const AnswersDiff = ({ answers }: AnswersDiffProps) => {
     </details>
   )
 }
+
+/** With the number of the column if two answers have the same title. */
+const titleOf = (run: Run, answers: AnswersDiffProps['answers']): string =>
+  answers.filter((other) => other?.title === run.title).length === 1 ? run.title : `${run.title} (column ${answers.indexOf(run) + 1})`

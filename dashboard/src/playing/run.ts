@@ -5,7 +5,13 @@ import { messageOf } from '../parts/error-note.tsx'
 import { type Asked, INFERENCE_PATHS, requestBody } from './conversation-input.ts'
 import { type Answer, createStreamReader, NO_ANSWER, readWhole } from './read-answer.ts'
 
-export interface Run {
+/** A request, and the title of its answer, which stays when the field that it came from changes. */
+export interface Titled {
+  readonly title: string
+  readonly asked: Asked
+}
+
+export interface Run extends Titled {
   readonly state: 'running' | 'done' | 'stopped' | 'failed'
   readonly answer: Answer
   readonly firstMs: number | null
@@ -18,7 +24,7 @@ export interface Run {
   readonly fault: string | null
 }
 
-const STARTED: Run = {
+const STARTED: Omit<Run, keyof Titled> = {
   state: 'running',
   answer: NO_ANSWER,
   firstMs: null,
@@ -30,10 +36,10 @@ const STARTED: Run = {
 }
 
 /** `show` is called at most once a frame. Aborting the signal stops the request at the provider, too. */
-export const runRequest = async (asked: Asked, signal: AbortSignal, show: (run: Run) => void): Promise<void> => {
+export const runRequest = async ({ title, asked }: Titled, signal: AbortSignal, show: (run: Run) => void): Promise<void> => {
   const startedAt = performance.now()
   const sinceStart = (): number => Math.round(performance.now() - startedAt)
-  let run = STARTED
+  let run: Run = { title, asked, ...STARTED }
   let drawn = 0
   const update = (more: Partial<Run>): void => {
     run = { ...run, ...more }

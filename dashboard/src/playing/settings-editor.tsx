@@ -7,6 +7,7 @@ import { FormOrJson } from '../parts/form-or-json.tsx'
 import { JsonEditor } from '../parts/json-editor.tsx'
 import { type Lock, lockIn, lockSentence } from './locks.ts'
 import { ModelInput } from './model-input.tsx'
+import { NumberSetting } from './number-setting.tsx'
 import { NUMBER_FIELDS, parseSettings, withSetting } from './settings-fields.ts'
 import { ToolsField } from './tools-field.tsx'
 import { useTextOf } from './use-text-of.ts'
@@ -59,24 +60,15 @@ const SettingsForm = ({ shape, settings, onChange, withModel, locks }: Required<
         </Field>
       ) : null}
       <div className="field-row">
-        {NUMBER_FIELDS.map(({ title, names, step, min }) => {
-          const name = names[shape]
-          const value = settings[name]
-          return (
-            <Field key={name} label={title} hint={hintOf((one) => names[one])}>
-              <input
-                type="number"
-                step={step}
-                min={min}
-                value={typeof value === 'number' ? value : ''}
-                placeholder="default"
-                onChange={(event) =>
-                  onChange(withSetting(settings, name, event.target.value === '' ? undefined : Number(event.target.value)))
-                }
-              />
-            </Field>
-          )
-        })}
+        {NUMBER_FIELDS.map(({ title, names }) => (
+          <NumberSetting
+            key={names[shape]}
+            title={title}
+            value={settings[names[shape]]}
+            onChange={(value) => onChange(withSetting(settings, names[shape], value))}
+            hint={hintOf((one) => names[one])}
+          />
+        ))}
       </div>
       <ToolsField
         shape={shape}

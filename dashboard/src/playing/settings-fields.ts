@@ -4,16 +4,14 @@ import type { PresetShape } from '../api/presets.ts'
 interface NumberField {
   readonly title: string
   readonly names: Readonly<Record<PresetShape, string>>
-  readonly step: string
-  readonly min: number
 }
 
 const everywhere = (name: string): Readonly<Record<PresetShape, string>> => ({ chat: name, responses: name, messages: name })
 
 export const NUMBER_FIELDS: readonly NumberField[] = [
-  { title: 'Temperature', names: everywhere('temperature'), step: '0.1', min: 0 },
-  { title: 'Most tokens', names: { chat: 'max_tokens', responses: 'max_output_tokens', messages: 'max_tokens' }, step: '1', min: 1 },
-  { title: 'Top p', names: everywhere('top_p'), step: '0.05', min: 0 },
+  { title: 'Temperature', names: everywhere('temperature') },
+  { title: 'Most tokens', names: { chat: 'max_tokens', responses: 'max_output_tokens', messages: 'max_tokens' } },
+  { title: 'Top p', names: everywhere('top_p') },
 ]
 
 type Settings = Readonly<Record<string, unknown>>

@@ -1,4 +1,5 @@
 /** A short-lived note on what just happened, with an undo action if there is one. */
+import { SeenText } from '../diff/seen-text.tsx'
 import { createStore, useStore } from '../store.ts'
 import { useKeys } from './keyboard.ts'
 
@@ -42,7 +43,9 @@ export const Toasts = () => {
     <div className="toasts" role="status" aria-live="polite">
       {shown.map(({ id, text, undo }) => (
         <div className="toast" key={id}>
-          <span>{text}</span>
+          <span>
+            <SeenText text={text} />
+          </span>
           {undo === null ? null : (
             <button
               type="button"

@@ -15,7 +15,7 @@ export const WorkspaceSwitch = () => {
   useEffect(() => {
     if (isOperator && !isBusy) setTurn(true)
   }, [isOperator, isBusy])
-  const workspaces = useWholeList({ ...workspaceList, enabled: isTurn })
+  const { rows: workspaces } = useWholeList({ ...workspaceList, enabled: isTurn })
   const { workspace = '' } = useSearch({ strict: false })
   const navigate = useNavigate()
   if (workspaces.length < 2) return null

@@ -1,6 +1,6 @@
 /** One key: its limits, the tightest first, and the actions on it. */
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
+import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 
 import { changeKey, isKeyHash, type Key, type KeyLimit, oneKey, revokeKey, rotateKey } from '../../api/keys.ts'
@@ -50,6 +50,7 @@ type Act = 'revoke' | 'rotate' | 'limit'
 const KeyFacts = ({ of: key }: { of: Key }) => {
   const [act, setAct] = useState<Act | null>(null)
   const [rotated, setRotated] = useState<string | null>(null)
+  const navigate = useNavigate()
   const close = (): void => setAct(null)
   const setDisabled = async (disabled: boolean): Promise<void> => {
     await changeKey(key.hash, { disabled })
@@ -99,6 +100,7 @@ const KeyFacts = ({ of: key }: { of: Key }) => {
           isDanger
           onConfirm={async () => {
             await revokeKey(key.hash)
+            await navigate({ to: '.', search: (before) => ({ ...before, key: undefined }), replace: true })
             toast(`${key.name} is revoked: its next request is 401.`)
           }}
           onClose={close}

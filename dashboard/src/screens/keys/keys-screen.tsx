@@ -3,7 +3,6 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 
-import type { Guardrail } from '../../api/guardrails.ts'
 import { type Key, keyList } from '../../api/keys.ts'
 import { count, money } from '../../format.ts'
 import { Person } from '../../parts/person.tsx'
@@ -22,7 +21,7 @@ import { useKeys } from '../../shell/keyboard.ts'
 import { KeyDetail } from './key-detail.tsx'
 import { KeyState } from './key-state.tsx'
 import { NewKeyDialog } from './new-key-dialog.tsx'
-import { useGuardrailsOfKeys } from './use-guardrails-of-keys.ts'
+import { type GuardrailsOfKeys, useGuardrailsOfKeys } from './use-guardrails-of-keys.ts'
 
 const STATES = ['active', 'disabled', 'expired', 'all'] as const
 
@@ -32,7 +31,7 @@ export const KeysScreen = () => {
   const [isNew, setNew] = useState(search['new'] !== undefined)
   const filter = { q: search['q'], status: search['status'] ?? 'active', workspace_id: search['workspace'] }
   const keys = useInfiniteQuery(keyList({ ...filter, status: filter.status === 'all' ? undefined : filter.status }))
-  const guardrailsOf = useGuardrailsOfKeys(search['workspace'])
+  const guardrails = useGuardrailsOfKeys(search['workspace'])
   useKeys({ c: () => setNew(true) })
   const chosen = search['key']
   return (
@@ -93,7 +92,9 @@ export const KeysScreen = () => {
                   { title: 'State', cell: (key) => <KeyState of={key} /> },
                   { title: 'Spent', align: 'right', cell: spentCell },
                   { title: 'Rate limit', align: 'right', cell: rateCell, wideOnly: true },
-                  { title: 'Guardrails', cell: (key) => <Guardrails of={guardrailsOf(key)} />, wideOnly: true },
+                  ...(guardrails.isAllowed
+                    ? [{ title: 'Guardrails', cell: (key: Key) => <Guardrails of={guardrails.of(key)} />, wideOnly: true }]
+                    : []),
                   { title: 'Last used', cell: ({ last_used_at }) => <When at={last_used_at} />, wideOnly: true },
                 ]}
               />
@@ -127,10 +128,11 @@ const nameCell = ({ hash, name, kind }: Key) => (
 /** A key without a limit of its own has the one of the configuration file. */
 const rateCell = ({ rpm_limit: limit }: Key) => (limit === null ? <span className="faint">–</span> : `rpm ${count(limit)}`)
 
-const Guardrails = ({ of: guardrails }: { of: readonly Guardrail[] }) =>
-  guardrails.length === 0 ? (
-    <span className="faint">–</span>
-  ) : (
+const Guardrails = ({ of: guardrails }: { of: ReturnType<GuardrailsOfKeys['of']> }) => {
+  if (guardrails === 'loading') return null
+  if (guardrails === 'failed') return <span className="faint">not loaded</span>
+  if (guardrails.length === 0) return <span className="faint">–</span>
+  return (
     <span className="row">
       {guardrails.map(({ id, name }) => (
         <Link key={id} to="/guardrails" search={{ guardrail: id }}>
@@ -139,6 +141,7 @@ const Guardrails = ({ of: guardrails }: { of: readonly Guardrail[] }) =>
       ))}
     </span>
   )
+}
 
 const spentCell = ({ name, usage, limit, limit_remaining }: Key) =>
   limit === null ? (

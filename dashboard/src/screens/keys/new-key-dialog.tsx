@@ -9,7 +9,7 @@ import { Dialog } from '../../parts/dialog.tsx'
 import { DialogActions } from '../../parts/dialog-actions.tsx'
 import { messageOf } from '../../parts/error-note.tsx'
 import { Field } from '../../parts/field.tsx'
-import { noAmount, readNumber } from '../../typed-number.ts'
+import { noAmount, readCount, readNumber } from '../../typed-number.ts'
 import { KeyMade } from './key-made.tsx'
 
 export const NewKeyDialog = ({ onClose }: { onClose: () => void }) => {
@@ -95,8 +95,8 @@ const newKeyOf = (form: FormData, self: string | undefined): NewKey | string => 
   }
   const limit = text('limit') === '' ? null : readNumber(text('limit'))
   if (limit === null && text('limit') !== '') return `Limit: ${noAmount(text('limit'))}`
-  const rpm = text('rpm_limit') === '' ? null : readNumber(text('rpm_limit'))
-  if (text('rpm_limit') !== '' && !isCount(rpm)) return 'Requests a minute: write a whole number above 0, or leave it open.'
+  const rpm = readCount(text('rpm_limit'))
+  if (rpm === null && text('rpm_limit') !== '') return 'Requests a minute: write a whole number above 0, or leave it open.'
   const person = text('creator_user_id') || self
   return {
     name: text('name'),
@@ -108,5 +108,3 @@ const newKeyOf = (form: FormData, self: string | undefined): NewKey | string => 
     ...(text('kind') === 'management' ? { kind: 'management' as const } : {}),
   }
 }
-
-const isCount = (value: number | null): boolean => value !== null && Number.isInteger(value) && value > 0

@@ -7,9 +7,9 @@ import { Loaded } from '../../parts/loaded.tsx'
 import { When } from '../../parts/when.tsx'
 import type { Scope } from './scope.ts'
 
-export const LatestErrors = ({ range: { from }, workspace }: Scope) => {
+export const LatestErrors = ({ range: { from, to }, workspace }: Scope) => {
   const errors = useQuery({
-    ...newestGenerations({ status: 'error', from, workspace_id: workspace }, 6),
+    ...newestGenerations({ status: 'error', from, to, workspace_id: workspace }, 6),
     refetchInterval: 10_000,
     placeholderData: (before) => before,
   })

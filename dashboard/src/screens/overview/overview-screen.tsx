@@ -12,7 +12,7 @@ import { Panel } from '../../parts/panel.tsx'
 import { RangeSelect } from '../../parts/range-select.tsx'
 import { ScreenHead } from '../../parts/screen-head.tsx'
 import { useNow } from '../../parts/when.tsx'
-import { rangeOf, type TimeRange } from '../../range.ts'
+import { rangeIn, rangeOf, type TimeRange } from '../../range.ts'
 import { TOO_MANY, usageSlots } from '../../usage-slots.ts'
 import { FirstSteps } from './first-steps.tsx'
 import { LatestErrors } from './latest-errors.tsx'
@@ -46,7 +46,7 @@ export const OverviewScreen = () => {
         <Panel
           title="Latest errors"
           actions={
-            <Link to="/requests" search={{ q: 'status:error' }}>
+            <Link to="/requests" search={(before) => ({ ...rangeIn(before), q: 'status:error' })}>
               All
             </Link>
           }

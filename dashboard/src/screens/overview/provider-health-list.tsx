@@ -8,6 +8,7 @@ import { Empty } from '../../parts/empty.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Status } from '../../parts/status.tsx'
 import { Table } from '../../parts/table.tsx'
+import { rangeIn } from '../../range.ts'
 import { stateOf } from '../models/provider-state.ts'
 import type { Scope } from './scope.ts'
 
@@ -31,7 +32,7 @@ export const ProviderHealthList = ({ range: { from, to }, workspace }: Scope) =>
               title: 'Provider',
               isHead: true,
               cell: (provider) => (
-                <Link to="/requests" search={(search) => ({ range: search['range'], q: `provider:${provider.slug}` })}>
+                <Link to="/requests" search={(search) => ({ ...rangeIn(search), q: `provider:${provider.slug}` })}>
                   <Status mark={stateOf(provider).mark}>{provider.name}</Status>
                   <span className="hidden-text">, {stateOf(provider).words}</span>
                 </Link>

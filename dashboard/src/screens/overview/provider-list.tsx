@@ -7,6 +7,7 @@ import { Empty } from '../../parts/empty.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Status } from '../../parts/status.tsx'
 import { Table } from '../../parts/table.tsx'
+import { rangeIn } from '../../range.ts'
 import type { Scope } from './scope.ts'
 
 const BAD_SHARE = 0.2
@@ -30,7 +31,7 @@ export const ProviderList = ({ range: { from, to }, workspace }: Scope) => {
               title: 'Provider',
               isHead: true,
               cell: ({ provider, errors, requests }) => (
-                <Link to="/requests" search={(search) => ({ range: search['range'], q: `provider:${provider}` })}>
+                <Link to="/requests" search={(search) => ({ ...rangeIn(search), q: `provider:${provider}` })}>
                   <Status mark={requests > 0 && errors / requests >= BAD_SHARE ? 'error' : 'ok'}>{provider ?? ''}</Status>
                 </Link>
               ),

@@ -49,19 +49,10 @@ export const AnswerColumns = ({ columns, runs, interface: dialect, onModel, onSe
               </button>
             )}
           </div>
-          <AnswerView
-            title={column.model === '' ? 'Choose a model' : column.model}
-            run={runs[column.id]}
-            interface={dialect}
-            onResults={onResults}
-          />
+          <AnswerView title={column.model === '' ? 'Choose a model' : column.model} run={runs[column.id]} onResults={onResults} />
         </div>
       ))}
     </div>
-    <AnswersDiff answers={columns.map(({ id, model }, index) => ({ title: titleOf(columns, model, index), run: runs[id] }))} />
+    <AnswersDiff answers={columns.map(({ id }) => runs[id])} />
   </>
 )
-
-/** The model, with the number of the column if two columns have the same model. */
-const titleOf = (columns: readonly Column[], model: string, index: number): string =>
-  columns.filter((one) => one.model === model).length === 1 ? model : `${model} (column ${index + 1})`

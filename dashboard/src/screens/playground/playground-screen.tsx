@@ -45,7 +45,7 @@ export const PlaygroundScreen = () => {
   const [stream, setStream] = useState(true)
   const [dialog, setDialog] = useState<'dry-run' | 'save' | 'test' | null>(null)
   const [chosenId, setChosenId] = useState<string | null>(null)
-  const { runs, isRunning, start, stop } = useRuns()
+  const { runs, isRunning, start, stop, remove: removeRun } = useRuns()
   const { shared, columns, canAdd, add, remove, setShared, setModel, setOwn } = useColumns()
   const replay = useReplay(search['request'], (found) => {
     setSystem(found.system)
@@ -60,7 +60,7 @@ export const PlaygroundScreen = () => {
     stream,
   })
   const run = (conversation = messages): void =>
-    start(Object.fromEntries(columns.map((column) => [column.id, askedOf(column, conversation)])))
+    start(Object.fromEntries(columns.map((column) => [column.id, { title: column.model, asked: askedOf(column, conversation) }])))
   useKeys({ 'mod+Enter': () => run(), Escape: stop })
   const chosen = columns.find(({ id }) => id === chosenId) ?? columns[0]
   const asked = askedOf(chosen)
@@ -146,7 +146,11 @@ export const PlaygroundScreen = () => {
             interface={dialect}
             onModel={setModel}
             onSettings={setOwn}
-            onRemove={remove}
+            onRemove={(index) => {
+              const ids = columns.map(({ id }) => id)
+              removeRun(ids, index)
+              remove(index)
+            }}
             onResults={(results) => {
               const next = [...messages.filter((message) => message.role === 'raw' || message.text !== ''), ...results]
               setMessages(next)

@@ -12,6 +12,7 @@ import { type Asked, askedFrom, type Message, requestBody } from '../../playing/
 import { DryRunDialog } from '../../playing/dry-run-dialog.tsx'
 import { MessagesEditor } from '../../playing/messages-editor.tsx'
 import { SettingsEditor } from '../../playing/settings-editor.tsx'
+import type { Titled } from '../../playing/run.ts'
 import { useRuns } from '../../playing/use-runs.ts'
 import { Button } from '../../parts/button.tsx'
 import { messageOf } from '../../parts/error-note.tsx'
@@ -66,12 +67,20 @@ export const Editor = ({ preset, versions }: PresetParts) => {
     settings: { model: `@preset/${slug}@${live.version}` },
     stream: true,
   })
-  const run = (): void => start({ draft: draftAsked(messages) })
+  const draftRun = (conversation: readonly Message[]): Titled => ({ title, asked: draftAsked(conversation) })
+  const run = (): void => start({ draft: draftRun(messages) })
   const runAll = (tests: readonly PresetTest[]): void => {
     setTried(tests)
-    start(Object.fromEntries(tests.map(({ id, messages: kept }) => [id, draftAsked(askedFrom({ messages: kept }, 'chat').messages)])))
+    start(
+      Object.fromEntries(
+        tests.map(({ id, name, messages: kept }) => [
+          id,
+          { title: name, asked: draftAsked(askedFrom({ messages: kept }, 'chat').messages) },
+        ]),
+      ),
+    )
   }
-  const runBoth = (): void => start({ live: liveAsked(messages), draft: draftAsked(messages) })
+  const runBoth = (): void => start({ live: { title: `v${live.version} live`, asked: liveAsked(messages) }, draft: draftRun(messages) })
 
   const showVersion = (version: number): Promise<void> =>
     navigate({ to: '.', search: (before) => ({ ...before, version: String(version) }), replace: true })
@@ -202,29 +211,23 @@ export const Editor = ({ preset, versions }: PresetParts) => {
           </Panel>
           <Panel title="Answer">
             <div className="columns">
-              {runs['live'] === undefined ? null : <AnswerView title={`v${live.version} live`} run={runs['live']} interface={shape} />}
+              {runs['live'] === undefined ? null : <AnswerView title={runs['live'].title} run={runs['live']} />}
               <AnswerView
                 title={title}
                 run={runs['draft']}
-                interface={shape}
                 onResults={(results) => {
                   const next = [...messages, ...results]
                   setMessages(next)
-                  start({ draft: draftAsked(next) })
+                  start({ draft: draftRun(next) })
                 }}
               />
             </div>
-            <AnswersDiff
-              answers={[
-                { title: `v${live.version} live`, run: runs['live'] },
-                { title, run: runs['draft'] },
-              ]}
-            />
+            <AnswersDiff answers={[runs['live'], runs['draft']]} />
             <div className="stack">
               {tried.map(({ id, name, expected }) =>
                 runs[id] === undefined ? null : (
                   <div key={id}>
-                    <AnswerView title={name} run={runs[id]} interface={shape} />
+                    <AnswerView title={name} run={runs[id]} />
                     {expected === undefined || expected === null ? null : (
                       <p className="faint small">Expected: {typeof expected === 'string' ? expected : JSON.stringify(expected)}</p>
                     )}

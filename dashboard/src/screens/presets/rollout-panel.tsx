@@ -13,6 +13,7 @@ import { Loaded } from '../../parts/loaded.tsx'
 import { Meter } from '../../parts/meter.tsx'
 import { Table } from '../../parts/table.tsx'
 import { toast } from '../../shell/toasts.tsx'
+import { readCount } from '../../typed-number.ts'
 import { VersionSelect } from './version-select.tsx'
 import type { PresetParts } from './preset-parts.ts'
 
@@ -52,9 +53,10 @@ export const RolloutPanel = (parts: PresetParts) => {
             </>
           ) : (
             <>
-              {known === null || known.reason === null ? null : (
+              {known === null ? null : (
                 <p className={known.state === 'halted' ? 'note warn' : 'note'}>
-                  The last rollout {known.state === 'halted' ? 'was halted' : 'has ended'}: {known.reason}
+                  The last rollout {known.state === 'halted' ? 'was halted' : 'has ended'}
+                  {known.reason === null ? '.' : `: ${known.reason}`}
                 </p>
               )}
               <NewRollout {...parts} onStart={(next) => startRollout(slug, next, scope).then(reload)} />
@@ -95,12 +97,17 @@ const NewRollout = ({ preset, versions, onStart }: PresetParts & { onStart: (rol
   if (version === null) return <p className="soft">A rollout needs a second version: save a draft first.</p>
   const submit = (event: FormEvent): void => {
     event.preventDefault()
+    const weight = readCount(share)
+    if (weight === null || weight >= 100) {
+      setFault('Write the share as a whole number from 1 to 99.')
+      return
+    }
     setFault(null)
     setBusy(true)
     onStart({
       splits: [
-        { version: live, weight: 100 - Number(share) },
-        { version, weight: Number(share) },
+        { version: live, weight: 100 - weight },
+        { version, weight },
       ],
       sticky,
     })
@@ -113,7 +120,7 @@ const NewRollout = ({ preset, versions, onStart }: PresetParts & { onStart: (rol
         <VersionSelectField versions={versions.filter((one) => one.version !== live)} value={version} onChange={setVersion} />
       </Field>
       <Field label="Share in per cent">
-        <input type="number" min={1} max={99} required value={share} onChange={(event) => setShare(event.target.value)} />
+        <input value={share} onChange={(event) => setShare(event.target.value)} inputMode="numeric" autoComplete="off" />
       </Field>
       <Field label="Keep a caller on one version by">
         <select value={sticky} onChange={(event) => setSticky(STICKY.find((one) => one === event.target.value) ?? 'session')}>

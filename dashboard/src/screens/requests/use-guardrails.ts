@@ -1,4 +1,4 @@
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 
 import { type Guardrail, guardrailNames } from '../../api/guardrails.ts'
 import { currentSession } from '../../api/session.ts'
@@ -16,7 +16,6 @@ interface Guardrails {
 export const useGuardrails = (workspace: string | undefined, isWanted: boolean): Guardrails => {
   const session = useQuery(currentSession).data
   const options = { ...guardrailNames(workspace), enabled: isWanted && session?.role === 'admin' }
-  const { isSuccess, isError, hasNextPage } = useInfiniteQuery(options)
-  const rows = useWholeList(options)
-  return { rows, isWhole: isSuccess && !hasNextPage, isRefused: isError || (session !== undefined && session.role !== 'admin') }
+  const { rows, isWhole, isFailed } = useWholeList(options)
+  return { rows, isWhole, isRefused: isFailed || (session !== undefined && session.role !== 'admin') }
 }

@@ -9,7 +9,7 @@ import { Field } from '../../parts/field.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { LoggedKeys } from './logged-keys.tsx'
 import { toast } from '../../shell/toasts.tsx'
-import { readNumber, writeNumber } from '../../typed-number.ts'
+import { readCount, readNumber, writeNumber } from '../../typed-number.ts'
 
 export const LoggingSettings = ({ workspaceId }: { workspaceId: string }) => {
   const workspace = useQuery(workspaceOf(workspaceId))
@@ -19,6 +19,8 @@ export const LoggingSettings = ({ workspaceId }: { workspaceId: string }) => {
     </Loaded>
   )
 }
+
+const DAYS_MAX = 3650
 
 const LoggingForm = ({ of: workspace }: { of: Workspace }) => {
   const [on, setOn] = useState(workspace.is_observability_io_logging_enabled)
@@ -34,12 +36,17 @@ const LoggingForm = ({ of: workspace }: { of: Workspace }) => {
       setFault('Write a share from 0.01 to 100 per cent.')
       return
     }
+    const kept = readCount(days)
+    if (kept === null || kept > DAYS_MAX) {
+      setFault(`Write a whole number of days from 1 to ${DAYS_MAX}.`)
+      return
+    }
     setBusy(true)
     setFault(null)
     changeWorkspace(workspace.id, {
       is_observability_io_logging_enabled: on,
       io_logging_sampling_rate: rate,
-      io_logging_retention_days: Number(days),
+      io_logging_retention_days: kept,
       io_logging_api_key_ids: keys,
     })
       .then(() => toast(on ? 'Contents of new requests are kept: in force now.' : 'Contents are not kept any more: in force now.'))
@@ -70,13 +77,11 @@ const LoggingForm = ({ of: workspace }: { of: Workspace }) => {
             </Field>
             <Field label="Deleted after days">
               <input
-                type="number"
-                min={1}
-                max={3650}
-                required
                 value={days}
                 onChange={(event) => setDays(event.target.value)}
+                inputMode="numeric"
                 className="short"
+                autoComplete="off"
               />
             </Field>
           </div>

@@ -1,6 +1,6 @@
 /** The values of the form for a new evaluation, and the request body made of them. */
 import type { EvaluationRequest } from '../../../api/evaluations.ts'
-import { readNumber } from '../../../typed-number.ts'
+import { readCount, readNumber } from '../../../typed-number.ts'
 import { checkOf, type CheckRow, newCheck } from './check-rows.ts'
 import type { ItemSet } from './item-set.ts'
 
@@ -63,8 +63,8 @@ export const bodyOf = (form: EvaluationForm): EvaluationRequest | string => {
 const itemsOf = ({ source, recorded, set }: EvaluationForm): Pick<EvaluationRequest, 'items' | 'from_tests'> | string => {
   if (source === 'tests') return { from_tests: true }
   if (source === 'recorded') {
-    const limit = readNumber(recorded.limit)
-    if (limit === null || !Number.isInteger(limit) || limit < 1) return 'Requests at most: write a whole number above 0.'
+    const limit = readCount(recorded.limit)
+    if (limit === null) return 'Requests at most: write a whole number above 0.'
     return { items: { from: 'generations', limit, expect_answer: recorded.expectsAnswer } }
   }
   if (set === null) return 'Choose a file.'
