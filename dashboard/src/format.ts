@@ -30,9 +30,11 @@ export const compact = (value: number): string => (Math.abs(value) < 10_000 ? CO
 /** `275 ms`, `1.9 s`, `3 min 20 s`. */
 export const duration = (ms: number | null | undefined): string => {
   if (ms === null || ms === undefined) return '–'
-  if (ms < 1000) return `${Math.round(ms)} ms`
-  if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`
-  return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`
+  // Rounded first, so that no unit reaches the next one: 59,960 ms are a minute.
+  if (Math.round(ms) < 1000) return `${Math.round(ms)} ms`
+  if (Math.round(ms / 100) < 600) return `${(ms / 1000).toFixed(1)} s`
+  const seconds = Math.round(ms / 1000)
+  return `${Math.floor(seconds / 60)} min ${seconds % 60} s`
 }
 
 export const percent = (share: number | null | undefined): string => {
@@ -42,7 +44,7 @@ export const percent = (share: number | null | undefined): string => {
 }
 
 export const bytes = (size: number): string =>
-  size < 1024 ? `${size} B` : size < 1024 ** 2 ? `${Math.round(size / 1024)} KB` : `${(size / 1024 ** 2).toFixed(1)} MB`
+  size < 1024 ? `${size} B` : Math.round(size / 1024) < 1024 ? `${Math.round(size / 1024)} KB` : `${(size / 1024 ** 2).toFixed(1)} MB`
 
 /** `03:36:06`, with the day if it is not today. */
 export const clockTime = (iso: string, nowMs: number): string => {
