@@ -27,24 +27,11 @@ const COMPACT = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFra
 export const count = (value: number | null | undefined): string => (value === null || value === undefined ? '–' : COUNT.format(value))
 export const compact = (value: number): string => (Math.abs(value) < 10_000 ? COUNT.format(value) : COMPACT.format(value))
 
-/** `275 ms`, `1.9 s`, `3 min 20 s`. */
-export const duration = (ms: number | null | undefined): string => {
-  if (ms === null || ms === undefined) return '–'
-  // Rounded first, so that no unit reaches the next one: 59,960 ms are a minute.
-  if (Math.round(ms) < 1000) return `${Math.round(ms)} ms`
-  if (Math.round(ms / 100) < 600) return `${(ms / 1000).toFixed(1)} s`
-  const seconds = Math.round(ms / 1000)
-  return `${Math.floor(seconds / 60)} min ${seconds % 60} s`
-}
-
 export const percent = (share: number | null | undefined): string => {
   if (share === null || share === undefined || Number.isNaN(share)) return '–'
   const value = share * 100
   return `${value === 0 || value >= 99.95 ? value.toFixed(0) : value.toFixed(1)} %`
 }
-
-export const bytes = (size: number): string =>
-  size < 1024 ? `${size} B` : Math.round(size / 1024) < 1024 ? `${Math.round(size / 1024)} KB` : `${(size / 1024 ** 2).toFixed(1)} MB`
 
 /** `03:36:06`, with the day if it is not today. */
 export const clockTime = (iso: string, nowMs: number): string => {

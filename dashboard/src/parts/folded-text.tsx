@@ -1,7 +1,6 @@
 /** A text of any size: a long one is folded, and base64 data is replaced by its size. */
 import { useState } from 'react'
-
-import { bytes } from '../format.ts'
+import { bytes } from '../units.ts'
 
 const FOLD_ABOVE = 20_000
 const DATA = /(?:data:[\w/+.-]+;base64,)?[A-Za-z0-9+/]{1024,}={0,2}/g

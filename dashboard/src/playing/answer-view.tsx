@@ -5,7 +5,7 @@ import { type FormEvent, useState } from 'react'
 
 import { generation } from '../api/generations.ts'
 import type { PresetShape } from '../api/presets.ts'
-import { count, duration, money } from '../format.ts'
+import { count, money } from '../format.ts'
 import { Button } from '../parts/button.tsx'
 import { Copy } from '../parts/copy.tsx'
 import { FoldedText } from '../parts/folded-text.tsx'
@@ -15,6 +15,7 @@ import { warningKey, WarningText } from '../parts/warning-text.tsx'
 import type { Message } from './conversation-input.ts'
 import type { Answer } from './read-answer.ts'
 import type { Run } from './run.ts'
+import { duration } from '../units.ts'
 
 interface AnswerViewProps {
   /** The title while there is no answer. */

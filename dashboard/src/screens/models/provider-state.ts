@@ -1,8 +1,8 @@
 /** The state of a provider, as a mark and words. */
 import type { ProviderHealth } from '../../api/providers.ts'
 import type { UsageSums } from '../../api/usage.ts'
-import { duration } from '../../format.ts'
 import type { Mark } from '../../parts/status.tsx'
+import { duration } from '../../units.ts'
 
 interface ProviderState {
   readonly mark: Mark

@@ -1,10 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
 
 import { type Provider, providerList } from '../../api/providers.ts'
-import { duration, money } from '../../format.ts'
+import { money } from '../../format.ts'
 import { Button } from '../../parts/button.tsx'
 import { Status } from '../../parts/status.tsx'
 import type { ProviderTests, TestState } from './use-provider-tests.ts'
+import { duration } from '../../units.ts'
 
 export const TestProvider = ({ of: { slug, name }, tests }: { of: Provider; tests: ProviderTests }) => {
   const state = tests.states[slug]

@@ -4,7 +4,7 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 
 import { currentSession } from '../../api/session.ts'
 import { usage } from '../../api/usage.ts'
-import { count, duration, money, percent } from '../../format.ts'
+import { count, money, percent } from '../../format.ts'
 import { ColumnsChart } from '../../parts/columns-chart.tsx'
 import { CopyCurl } from '../../parts/copy-curl.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
@@ -22,6 +22,7 @@ import { ProviderList } from './provider-list.tsx'
 import type { Scope } from './scope.ts'
 import { TopSpend } from './top-spend.tsx'
 import { Trouble } from './trouble.tsx'
+import { duration } from '../../units.ts'
 
 export const OverviewScreen = () => {
   const search = useSearch({ strict: false })

@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router'
 
 import { providerHealth } from '../../api/providers.ts'
 import { usage } from '../../api/usage.ts'
-import { duration, percent } from '../../format.ts'
+import { percent } from '../../format.ts'
 import { Empty } from '../../parts/empty.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Status } from '../../parts/status.tsx'
@@ -11,6 +11,7 @@ import { Table } from '../../parts/table.tsx'
 import { rangeIn } from '../../range.ts'
 import { stateOf } from '../models/provider-state.ts'
 import type { Scope } from './scope.ts'
+import { duration } from '../../units.ts'
 
 /** All providers with their health over all processes, for admins. */
 export const ProviderHealthList = ({ range: { from, to }, workspace }: Scope) => {

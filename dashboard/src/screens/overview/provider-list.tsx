@@ -2,13 +2,14 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 
 import { usage } from '../../api/usage.ts'
-import { duration, percent } from '../../format.ts'
+import { percent } from '../../format.ts'
 import { Empty } from '../../parts/empty.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Status } from '../../parts/status.tsx'
 import { Table } from '../../parts/table.tsx'
 import { rangeIn } from '../../range.ts'
 import type { Scope } from './scope.ts'
+import { duration } from '../../units.ts'
 
 const BAD_SHARE = 0.2
 

@@ -1,4 +1,4 @@
-import { duration } from '../../format.ts'
+import { duration } from '../../units.ts'
 
 /** Below this length a quarter of the axis is not a whole number of milliseconds, and rounded labels would repeat. */
 const TENTHS_BELOW_MS = 10

@@ -3,10 +3,11 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 
 import type { Generation } from '../../api/generations.ts'
-import { count, duration } from '../../format.ts'
+import { count } from '../../format.ts'
 import { Copy } from '../../parts/copy.tsx'
 import { Person } from '../../parts/person.tsx'
 import { filterText } from './filter.ts'
+import { duration } from '../../units.ts'
 
 export const Facts = ({ record }: { record: Generation }) => (
   <div className="facts">

@@ -2,7 +2,8 @@
 import { Link } from '@tanstack/react-router'
 
 import type { GenerationRow } from '../../api/generations.ts'
-import { compact, count, duration, instant, money } from '../../format.ts'
+import { compact, count, instant, money } from '../../format.ts'
+import { duration } from '../../units.ts'
 import type { RowColumn } from '../../parts/virtual-rows.tsx'
 import { When } from '../../parts/when.tsx'
 import { RequestStatus } from './request-status.tsx'

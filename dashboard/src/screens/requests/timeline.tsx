@@ -4,10 +4,10 @@ import { Link } from '@tanstack/react-router'
 
 import type { Generation } from '../../api/generations.ts'
 import { currentSession } from '../../api/session.ts'
-import { duration } from '../../format.ts'
 import { Panel } from '../../parts/panel.tsx'
 import { wordsOfProvider } from '../../parts/provider-words.ts'
 import { axisTicks } from './axis-ticks.ts'
+import { duration } from '../../units.ts'
 
 type Attempt = NonNullable<Generation['provider_responses']>[number]
 

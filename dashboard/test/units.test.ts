@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { bytes, duration } from '../src/format.ts'
+import { bytes, duration } from '../src/units.ts'
 
 test.each([
   [12.4, '12 ms'],

@@ -1,0 +1,14 @@
+/** Formats durations and sizes for people, each in the largest unit that it fills. */
+
+/** `275 ms`, `1.9 s`, `3 min 20 s`. */
+export const duration = (ms: number | null | undefined): string => {
+  if (ms === null || ms === undefined) return '–'
+  // Rounded first, so that no unit reaches the next one: 59,960 ms are a minute.
+  if (Math.round(ms) < 1000) return `${Math.round(ms)} ms`
+  if (Math.round(ms / 100) < 600) return `${(ms / 1000).toFixed(1)} s`
+  const seconds = Math.round(ms / 1000)
+  return `${Math.floor(seconds / 60)} min ${seconds % 60} s`
+}
+
+export const bytes = (size: number): string =>
+  size < 1024 ? `${size} B` : Math.round(size / 1024) < 1024 ? `${Math.round(size / 1024)} KB` : `${(size / 1024 ** 2).toFixed(1)} MB`
