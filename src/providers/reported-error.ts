@@ -15,7 +15,7 @@ export interface ReportedError {
   readonly status: number | null
   /** The field at fault. */
   readonly param: string | null
-  /** The error type, if the upstream is a gateway that uses our names for types. */
+  /** The error type, if the upstream is a gateway that uses our names for types, or says what content it flagged. */
   readonly type: ErrorType | null
   /** Why content was flagged, and which content, if the provider says so. */
   readonly reasons: readonly string[]
@@ -74,6 +74,7 @@ const ownWords = (envelope: Json, error: Json, metadata: Json): ReportedError =>
   const kind = error === envelope && EVENTS.has(error['type']) ? null : error['type']
   const state = STATES.has(error['status']) ? null : error['status']
   const candidates = [metadata['provider_code'], details['error_code'], inner['code'], error['code'], kind, state, envelope['code']]
+  const flaggedInput = typeof metadata['flagged_input'] === 'string' ? metadata['flagged_input'] : null
   const status = [error['code'], error['status'], envelope['status']].map(Number).find(isFailure) ?? null
   const words = candidates.flatMap((word) =>
     typeof word === 'string' && word !== '' ? [word] : typeof word === 'number' ? [String(word)] : [],
@@ -85,9 +86,12 @@ const ownWords = (envelope: Json, error: Json, metadata: Json): ReportedError =>
       sentenceOf(error['message']) ?? sentenceOf(envelope['error']) ?? sentenceOf(error['detail']) ?? sentenceOf(envelope['message']),
     status,
     param: typeof error['param'] === 'string' && error['param'] !== '' ? error['param'] : null,
-    type: typeOfRouter(metadata['error_type'] ?? error['error_type'] ?? envelope['error_type']),
+    // Only a moderated request has flagged input, whatever the sentence beside it says.
+    type:
+      typeOfRouter(metadata['error_type'] ?? error['error_type'] ?? envelope['error_type']) ??
+      (flaggedInput === null ? null : 'content_policy_violation'),
     reasons: [...textsIn(metadata['reasons']), ...filtered(inner['content_filter_result'] ?? error['content_filter_result'])],
-    flaggedInput: typeof metadata['flagged_input'] === 'string' ? metadata['flagged_input'] : null,
+    flaggedInput,
   }
 }
 

@@ -741,6 +741,13 @@ const VENDORS: Readonly<Record<string, readonly Row[]>> = {
       },
       'content_policy_violation',
     ],
+    [
+      403,
+      { error: { code: 403, message: 'Refused.', metadata: { reasons: ['hate'], flagged_input: 'x' } } },
+      'content_policy_violation',
+      '403',
+      'Acme: Refused.',
+    ],
     [400, { error: { message: 'nope/x is not a valid model ID', code: 400 } }, 'not_found'],
     [
       400,

@@ -107,6 +107,12 @@ export const completeChunkChoice = (choice: JsonBody, position: number, calls: C
   })
 }
 
+/** Returns a choice of the first chunk, with the role, because strict clients take it from there. */
+export const withRole = (choice: JsonBody): JsonBody => {
+  const delta = JsonBody.ofParsed(choice.raw('delta') ?? '{}')
+  return typeof delta.get('role') === 'string' ? choice : choice.with({ delta: delta.textWith({ role: '"assistant"' }) })
+}
+
 const numbered = (call: string, calls: CallNumbers): string => {
   if (!call.startsWith('{')) return call
   const body = JsonBody.ofParsed(call)
@@ -118,7 +124,7 @@ export function* completeChoice(choice: JsonBody, position: number): Steps<JsonB
   const message = choice.raw('message')
   // In a long text full of quotes, the search takes longer than locating the members.
   const isShort = message === undefined || message.length <= LARGE_BYTES
-  if (isShort && choice.has('index') && (message === undefined || (HAS_ROLE.test(message) && !HAS_CALLS.test(message)))) return choice
+  if (isShort && choice.has('index') && (message === undefined || looksCompleteMessage(message))) return choice
   if (!isShort) yield
   const complete = message?.startsWith('{') === true ? yield* completeMessage(message) : message
   if (choice.has('index') && complete === message) return choice
@@ -128,17 +134,20 @@ export function* completeChoice(choice: JsonBody, position: number): Steps<JsonB
   })
 }
 
-/** A message is complete if it has a role and no calls; calls could lack their type. */
+/** A message is complete if it has a role, content and no calls; calls could lack their type. */
+const looksCompleteMessage = (message: string): boolean => HAS_ROLE.test(message) && HAS_CONTENT.test(message) && !HAS_CALLS.test(message)
+
 const HAS_ROLE = /"role"\s*:\s*"assistant"/
+const HAS_CONTENT = /"content"\s*:/
 const HAS_CALLS = /"tool_calls"\s*:\s*\[\s*\{/
 
 function* completeMessage(text: string): Steps<string> {
   const message = JsonBody.ofParsed(text)
   if (text.length > LARGE_BYTES) yield
   const calls = message.raw('tool_calls')
-  const role = message.get('role') === 'assistant' ? {} : { role: '"assistant"' }
-  if (calls?.startsWith('[') === true) return message.textWith({ ...role, tool_calls: yield* editElementsInSteps(calls, typed) })
-  return 'role' in role ? message.textWith(role) : text
+  const added = { ...(message.get('role') === 'assistant' ? {} : { role: '"assistant"' }), ...missingMembers(message, { content: 'null' }) }
+  if (calls?.startsWith('[') === true) return message.textWith({ ...added, tool_calls: yield* editElementsInSteps(calls, typed) })
+  return Object.keys(added).length > 0 ? message.textWith(added) : text
 }
 
 const typed = (call: string): string =>

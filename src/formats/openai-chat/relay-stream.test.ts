@@ -22,15 +22,15 @@ const upstream = (choices: string, more = ''): string =>
 const ours = (choices: string, more = ''): string =>
   `data: {"id":"gen-abc123","object":"chat.completion.chunk","created":5,"model":"acme/one","choices":${choices}${more},"provider":"Acme"}\n\n`
 
-const SAYS = '[{"index":0,"delta":{"content":"Hi"},"logprobs":null,"finish_reason":null}]'
-const ENDS = '[{"index":0,"delta":{},"finish_reason":"stop"}]'
+const SAYS = '[{"index":0,"delta":{"role":"assistant","content":"Hi"},"logprobs":null,"finish_reason":null}]'
+const ENDS = '[{"index":0,"delta":{"role":"assistant"},"finish_reason":"stop"}]'
 
 describe('an upstream chunk of the same dialect', () => {
   test('keeps unknown members, number forms, white space, escapes and key order; id, model and provider are ours', () => {
     const native =
-      '{ "x_first" : 1.0, "model":"m","choices": [ {"delta":{"content":"\\u00e9","vendor":1E2},"index":0 ,"finish_reason" : null}],"provider":"theirs","id":"u","object":"chat.completion.chunk","created":17.0e1,"x":{"z":1,"a":-0.0}}'
-    expect(relayed(native, [text('é')])).toBe(
-      'data: { "x_first" : 1.0, "model":"acme/one","choices": [ {"delta":{"content":"\\u00e9","vendor":1E2},"index":0 ,"finish_reason" : null}],"provider":"Acme","id":"gen-abc123","object":"chat.completion.chunk","created":17.0e1,"x":{"z":1,"a":-0.0}}\n\n',
+      '{ "x_first" : 1.0, "model":"m","choices": [ {"delta":{"content":"\\u00e9","vendor":1E2},"index":0 ,"finish_reason" : null}],"provider":"theirs","id":"u","object":"chat.completion.chunk","created":5.0e0,"x":{"z":1,"a":-0.0}}'
+    expect(relayed(native, [text('é')], [frame(upstream(SAYS), text('Hi'))])).toBe(
+      'data: { "x_first" : 1.0, "model":"acme/one","choices": [ {"delta":{"content":"\\u00e9","vendor":1E2},"index":0 ,"finish_reason" : null}],"provider":"Acme","id":"gen-abc123","object":"chat.completion.chunk","created":5.0e0,"x":{"z":1,"a":-0.0}}\n\n',
     )
   })
 
@@ -56,14 +56,28 @@ describe('an upstream chunk of the same dialect', () => {
   })
 
   test('is made fit for strict clients: object, created, fingerprint, error and finish_reason', () => {
-    const native = '{"choices":[{"index":0,"delta":{"content":"a"}}],"object":"","system_fingerprint":null,"error":null}'
+    const native = '{"choices":[{"index":0,"delta":{"role":"assistant","content":"a"}}],"object":"","system_fingerprint":null,"error":null}'
     expect(relayed(native, [text('a')])).toBe(
-      'data: {"choices":[{"index":0,"delta":{"content":"a"},"finish_reason":null}],"object":"chat.completion.chunk","id":"gen-abc123","model":"acme/one","provider":"Acme","created":1700000000}\n\n',
+      'data: {"choices":[{"index":0,"delta":{"role":"assistant","content":"a"},"finish_reason":null}],"object":"chat.completion.chunk","id":"gen-abc123","model":"acme/one","provider":"Acme","created":1700000000}\n\n',
     )
   })
 
+  test("has the role if it is the first with a choice, whatever the upstream left out, and every later one is the upstream's", () => {
+    const says = (delta: string): string => upstream(`[{"index":0,"delta":{${delta}},"finish_reason":null}]`)
+    const stream = openStream(HEAD)
+    expect(stream.frames([frame(upstream('[]', ',"prompt_filter_results":[]'))])).not.toContain('role')
+    expect(stream.frames([frame(says('"content":"a"'), text('a'))])).toContain('"delta":{"content":"a","role":"assistant"}')
+    expect(stream.frames([frame(says('"content":"b"'), text('b'))])).toContain('"delta":{"content":"b"}')
+    for (const left of ['"role":null', '"role":""']) {
+      expect(JSON.parse(relayed(says(`${left},"content":"a"`), [text('a')]).slice(6)).choices[0].delta).toEqual({
+        content: 'a',
+        role: 'assistant',
+      })
+    }
+  })
+
   test('that names finish_reason only in its text is left alone', () => {
-    const said = '[{"index":0,"delta":{"content":"\\"finish_reason\\":\\"stop\\""},"finish_reason":null}]'
+    const said = '[{"index":0,"delta":{"role":"assistant","content":"\\"finish_reason\\":\\"stop\\""},"finish_reason":null}]'
     expect(relayed(upstream(said), [text('"finish_reason":"stop"')])).toBe(ours(said))
   })
 
@@ -96,18 +110,20 @@ describe('an upstream chunk of the same dialect', () => {
 })
 
 describe('the end', () => {
-  const finished = '[{"index":0,"delta":{},"finish_reason":"stop","native_finish_reason":"stop"}]'
+  const finished = '[{"index":0,"delta":{"role":"assistant"},"finish_reason":"stop","native_finish_reason":"stop"}]'
 
   test('names the reason as we do, and the upstream word beside it', () => {
     expect(relayed(upstream(ENDS), [stop])).toBe(ours(finished))
-    const own = '[{"index":0,"delta":{},"logprobs":{"p":1.0},"finish_reason":"model_length"}]'
+    const own = '[{"index":0,"delta":{"role":"assistant"},"logprobs":{"p":1.0},"finish_reason":"model_length"}]'
     expect(relayed(upstream(own), [{ type: 'finish', reason: 'length', native: 'model_length' }])).toBe(
-      ours('[{"index":0,"delta":{},"logprobs":{"p":1.0},"finish_reason":"length","native_finish_reason":"model_length"}]'),
+      ours(
+        '[{"index":0,"delta":{"role":"assistant"},"logprobs":{"p":1.0},"finish_reason":"length","native_finish_reason":"model_length"}]',
+      ),
     )
   })
 
   test('keeps the native reason of an upstream that is a router itself', () => {
-    const own = '[{"index":0,"delta":{},"finish_reason":"stop","native_finish_reason":"end_turn"}]'
+    const own = '[{"index":0,"delta":{"role":"assistant"},"finish_reason":"stop","native_finish_reason":"end_turn"}]'
     expect(relayed(upstream(own), [stop])).toBe(ours(own))
   })
 
@@ -122,17 +138,18 @@ describe('the end', () => {
   })
 
   test('is not an empty reason, which some servers write in every chunk before it', () => {
-    const going = '[{"index":0,"delta":{"content":"Hi"},"finish_reason":""}]'
+    const going = '[{"index":0,"delta":{"role":"assistant","content":"Hi"},"finish_reason":""}]'
     const before = frame(upstream(going), text('Hi'))
-    expect(relayed(upstream(going), [text('Hi')])).toBe(ours('[{"index":0,"delta":{"content":"Hi"},"finish_reason":null}]'))
+    expect(relayed(upstream(going), [text('Hi')])).toBe(ours(going.replace('""', 'null')))
     expect(relayed(upstream(ENDS), [stop], [before, before])).toBe(ours(finished))
   })
 
   test('is sent for each of several choices', () => {
-    const two = '[{"index":0,"delta":{},"finish_reason":"stop"},{"index":1,"delta":{"content":"b"},"finish_reason":null}]'
+    const two =
+      '[{"index":0,"delta":{"role":"assistant"},"finish_reason":"stop"},{"index":1,"delta":{"role":"assistant","content":"b"},"finish_reason":null}]'
     expect(relayed(upstream(two), [stop])).toBe(
       ours(
-        '[{"index":0,"delta":{},"finish_reason":"stop","native_finish_reason":"stop"},{"index":1,"delta":{"content":"b"},"finish_reason":null}]',
+        '[{"index":0,"delta":{"role":"assistant"},"finish_reason":"stop","native_finish_reason":"stop"},{"index":1,"delta":{"role":"assistant","content":"b"},"finish_reason":null}]',
       ),
     )
     expect(relayed(upstream('[{"index":1,"delta":{},"finish_reason":"length"}]'), [], [frame(upstream(two), stop)])).toBe(

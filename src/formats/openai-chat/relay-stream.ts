@@ -24,6 +24,7 @@ import {
   openChoice,
   readChoices,
   saysMore,
+  withRole,
 } from './choices.ts'
 import { envelopeRepairs } from './relay-answer.ts'
 
@@ -45,6 +46,7 @@ export const relayChunks = (head: AnswerHead, finished: Set<number>): ChunkRelay
   let usage: string | null = null
   let tier: JsonObject = {}
   let createdSeconds: number | null = null
+  let hasBegun = false
   /** The latest pattern with the function that fills it; `fill` is null if each text must be processed individually. */
   let known: { readonly pattern: NativePattern; readonly fill: ((filling: Filling) => string) | null } | null = null
 
@@ -68,10 +70,11 @@ export const relayChunks = (head: AnswerHead, finished: Set<number>): ChunkRelay
 
     const raw = body.raw('choices') ?? '[]'
     const { isComplete, isMidway } = formOf(raw)
-    if (finished.size > 0 || !isMidway) {
+    if (!hasBegun || finished.size > 0 || !isMidway) {
       const reported = readChoices(raw)
       const complete = isComplete ? reported : reported.map((choice, position) => completeChunkChoice(choice, position, calls))
-      const choices = relayChoices(complete, ending, finished)
+      const choices = relayChoices(hasBegun ? complete : complete.map(withRole), ending, finished)
+      hasBegun ||= choices.length > 0
       if (choices.length === 0 && body.keys.every((key) => ENVELOPE.has(key))) return ''
       changes['choices'] = choicesText(choices)
     }
@@ -89,7 +92,8 @@ export const relayChunks = (head: AnswerHead, finished: Set<number>): ChunkRelay
 
   return {
     relay({ json, filled }, ending) {
-      if (filled === undefined || finished.size > 0) return relayText(json, ending)
+      // The first chunk alone gets a role, so that no pattern is made of it.
+      if (filled === undefined || finished.size > 0 || !hasBegun) return relayText(json, ending)
       const { pattern, filling } = filled
       if (known?.pattern !== pattern) {
         const made = ENDS.test(pattern.skeleton) ? null : relayText(pattern.skeleton, ending)

@@ -215,6 +215,15 @@ describe('an answer of an upstream of the same dialect', () => {
     })
   })
 
+  test.each([{ tool_calls: [{ id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } }] }, { reasoning: 'Hm.' }])(
+    'whose message has no content says so with null: %j',
+    (message) => {
+      const native = JSON.stringify({ choices: [{ index: 0, message: { role: 'assistant', ...message }, finish_reason: 'stop' }] })
+      const body = JSON.parse(renderAnswer(HEAD, { native: { dialect: 'chat', json: native }, events: [stop] }, TAIL))
+      expect(body.choices[0].message).toEqual({ role: 'assistant', ...message, content: null })
+    },
+  )
+
   test('that is not one plain object, or has failed, is rendered from its meaning', () => {
     const native = '{"id":"u","id":"v","choices":[]}'
     expect(renderAnswer(HEAD, { native: { dialect: 'chat', json: native }, events: [text('Hi'), stop] }, TAIL)).toBe(

@@ -68,11 +68,10 @@ export const createCallReader = (model: string): CallReader => {
     return open
   }
 
-  /** Emits the beginning of a call. Returns true if its id had to change because another call has it. */
+  /** Emits the beginning of a call. Returns true if it has another id than the server sent: it sent none, or another call has it. */
   const tell = (open: OpenCall, events: ModelEvent[]): boolean => {
     const { index, name, isCustom, proof, held } = open
-    const given = open.id === '' ? `call_${index}` : open.id
-    const id = distinct(given)
+    const id = distinct(open.id === '' ? `call_${index}` : open.id)
     const opened = {
       type: 'tool-call',
       index,
@@ -84,7 +83,7 @@ export const createCallReader = (model: string): CallReader => {
     if (held !== null && held !== '') events.push({ type: 'tool-arguments', index, json: held })
     open.held = null
     nameless.delete(open)
-    return id !== given
+    return id !== open.id
   }
 
   return {
@@ -119,7 +118,9 @@ export const createCallReader = (model: string): CallReader => {
       open.proof ??= proofs?.get(open.id) ?? thoughtSignature(call, model)
       open.held += json
       if (name === '' && !isWhole && open.held.length <= HELD_MAX) return true
-      return tell(open, events) || isMended || isLate
+      // The stream helper of OpenAI's SDK fails without a type; a whole answer gets it where it is relayed.
+      const isTypeless = !isWhole && call['type'] === undefined
+      return tell(open, events) || isMended || isLate || isTypeless
     },
     heard(event) {
       if (event.type === 'tool-arguments' && newest?.index === event.index) newest.scan?.push(event.json)
