@@ -62,7 +62,6 @@ describe.each([...CLIENT_DIALECTS])('the allow-list of %s', (shape) => {
       'audio',
       'mcp_servers',
       'compaction',
-      'inference_geo',
       'thread',
       ...LEGACY_TOOLS,
     ])

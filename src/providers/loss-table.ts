@@ -135,6 +135,7 @@ export const PART_OUTCOMES: Readonly<Record<string, Readonly<Record<TranslatedDi
   'image by its URL': row('K K K K R'),
   'file as data': row('K K K K M'),
   'file by its URL': row('K K K K R'),
+  'name of a file': row('K K K D M'),
   audio: row('K R R K K'),
   'video as data': row('K R R K K'),
   refusal: row('M K M M M'),

@@ -102,6 +102,33 @@ test('it connects to the address that was checked, whatever the name answers the
   expect(received[0]).toMatchObject({ method: 'POST', path: '/x', body: '{"a":1}', headers: { host: `rebound.example:${port}` } })
 })
 
+test.each([
+  ['in the next request', 200],
+  ['behind a redirect to itself', 302],
+])('a name that is public first and private later is refused %s, and nothing is sent there', async (_, status) => {
+  const answers = [['93.184.216.34'], ['127.0.0.1']]
+  const dialed: string[] = []
+  const fetch = createSafeFetch({
+    clock: systemClock,
+    trustedHosts: [],
+    trustedBy: null,
+    plainHttp: true,
+    resolve: async () => answers.shift() ?? [],
+    dial: (address) => {
+      dialed.push(address)
+      return { address: '127.0.0.1', port }
+    },
+  })
+  const page = { url: 'http://rebound.example/', headers: {}, body: null, timeoutMs: 2000, maxBytes: 1000 }
+  received.length = 0
+  answer = (_request, response) => response.writeHead(status, status === 302 ? { location: page.url } : {}).end('{}')
+  const first = fetch(page)
+  if (status === 200) expect((await first).status).toBe(200)
+  expect(await refusal(status === 200 ? fetch(page) : first)).toContain('not of the open internet')
+  expect([dialed, received.length]).toEqual([['93.184.216.34'], 1])
+  answer = (_request, response) => response.end('{}')
+})
+
 describe('trusted hosts', () => {
   test('may be private and plain, on any port, or on the one that is named', async () => {
     expect((await post(`${local}/`, { trustedHosts: ['127.0.0.1'] })).text).toBe('{}')

@@ -59,14 +59,6 @@ export const MESSAGES_FIELDS = {
   },
   context_management: { schema: contextManagement, means: 'contextManagement', presets: 'keep' },
   compaction: { schema: compaction, means: 'compaction' },
-  inference_geo: {
-    schema: z
-      .string()
-      .min(1)
-      .max(64)
-      .meta({ description: 'The geography in which Anthropic may run the model; global allows any.', examples: ['us'] }),
-    means: 'inferenceGeo',
-  },
   thread: { schema: thread, means: 'service' },
   safeguards: { schema: safeguards, means: 'safeguards', presets: 'keep' },
   previous_response_id: previousResponse('messages'),

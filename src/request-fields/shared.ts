@@ -7,7 +7,7 @@ import { cacheControl, promptCacheKey, promptCacheOptions } from './schemas/cach
 import { deferredTools } from './schemas/deferred-tools.ts'
 import { imageConfig } from './schemas/output.ts'
 import { PLUGINS, plugins } from './schemas/plugins.ts'
-import { model, models, provider, route, serviceTier } from './schemas/routing.ts'
+import { geography, model, models, provider, route, serviceTier } from './schemas/routing.ts'
 import { frequencyPenalty, presencePenalty, temperature, topK, topLogprobs, topP } from './schemas/sampling.ts'
 import { maxToolCalls, stopServerToolsWhen } from './schemas/stop-conditions.ts'
 import { taggedList } from './tagged-list.ts'
@@ -58,6 +58,7 @@ export const EVERYWHERE = {
   top_k: { schema: topK, means: 'topK', presets: 'keep', parameters: ['top_k'] },
   cache_control: { schema: cacheControl, means: 'cacheControl', presets: 'keep' },
   user: { schema: endUser, means: 'user' },
+  inference_geo: { schema: geography, means: 'inferenceGeo', presets: 'keep' },
   ...NEVER_SENT,
 } as const satisfies FieldTable
 

@@ -50,6 +50,8 @@ describe('require_parameters: an endpoint must support every parameter that was 
     ['max_tokens', 'responses', { max_output_tokens: 9 }],
     ['reasoning', 'chat', { reasoning_effort: 'low' }],
     ['reasoning', 'messages', { thinking: { type: 'enabled', budget_tokens: 1024 }, max_tokens: 2000 }],
+    ['reasoning', 'messages', { output_config: { effort: 'low' } }],
+    ['reasoning', 'messages', { messages: [{ role: 'system', content: [], output_config: { effort: 'low' } }] }],
     ['tools', 'chat', { tools: [{ type: 'function', function: { name: 'f' } }] }],
     ['response_format', 'chat', { response_format: { type: 'json_object' } }],
     ['verbosity', 'responses', { text: { verbosity: 'low' } }],
@@ -67,6 +69,12 @@ describe('require_parameters: an endpoint must support every parameter that was 
 
   test('nulls were not sent', () => {
     expect(tags(planOf([endpoint('a')], { temperature: null, stop: null, tools: [], provider: { require_parameters: true } }))).toBe('a')
+    const messages = [
+      { role: 'system', content: 'Be brief.', output_config: { effort: null } },
+      { role: 'assistant', content: [{ type: 'tool_use', id: 't', name: 'f', input: { output_config: { effort: 'low' } } }] },
+    ]
+    const asked = { messages, output_config: { effort: null }, provider: { require_parameters: true } }
+    expect(tags(planOf([endpoint('a')], asked, { dialect: 'messages' }))).toBe('a')
   })
 })
 

@@ -1,8 +1,10 @@
 /** Finds which of the parameters that a catalogue knows a request uses, in any dialect (docs/contract/routing.md#preferences). */
 import type { Call } from '../canonical/call.ts'
-import { isObject, type JsonValue } from '../lib/json.ts'
+import { isObject, listOf, type JsonValue } from '../lib/json.ts'
+import { mayName } from '../lib/may-name.ts'
 import { fieldOf } from '../request-fields/request-fields.ts'
 import { pathsOf } from '../request-fields/setting-spellings.ts'
+import { REASONING_PARAMETERS } from '../request-fields/shared.ts'
 
 /** The names under which a model may list the parameter as supported; any one of them is enough. */
 export type SentParameter = readonly string[]
@@ -17,6 +19,7 @@ export const sentParameters = (call: Call): SentParameter[] => {
     return parameters !== undefined && body.raw(field) !== 'null' ? [parameters] : []
   })
   if (hasTools(call) && body.has('tool_choice')) sent.push(['tool_choice'])
+  if (dialect === 'messages' && setsEffort(call)) sent.push(REASONING_PARAMETERS)
   return [...sent, ...preferredParameters(call)]
 }
 
@@ -33,6 +36,16 @@ export const preferredParameters = (call: Call): SentParameter[] => {
   if (valueOf(call, 'verbosity') !== null) sent.push(['verbosity'])
   return sent
 }
+
+/** Messages has the effort beside the format of the answer, and a message may change it (docs/contract/messages.md#effort-of-a-message). */
+const setsEffort = ({ body }: Call): boolean =>
+  isSet(body.value('output_config')) ||
+  (mayName(CONFIG, body.rawSearchable('messages') ?? '') &&
+    listOf(body.value('messages')).some((turn) => isObject(turn) && turn['role'] === 'system' && isSet(turn['output_config'])))
+
+const CONFIG = /"output_config"/
+
+const isSet = (config: unknown): boolean => isObject(config) && typeof config['effort'] === 'string'
 
 /** The tools may be megabytes, so their text is inspected and not parsed. */
 const hasTools = ({ body }: Call): boolean => {

@@ -17,9 +17,11 @@ providers:
   anthropic: { base_url: "${claude.url.slice(0, -'/v1'.length)}", api_key: a-key }
   minimax: { dialects: [anthropic], base_url: "${messages}", api_key: a-key }
   chat: { dialects: [openai-chat], base_url: "${others.url}", api_key: a-key }
+  openai: { base_url: "${others.url}", api_key: a-key }
 models:
   v/imitated: { endpoints: [{ provider: minimax, model: up }] }
   v/translated: { endpoints: [{ provider: chat, model: up }] }
+  v/known: { endpoints: [{ provider: openai, model: up }, { provider: anthropic, model: claude-opus-4-6 }] }
   v/any: { endpoints: [{ provider: chat, model: up }, { provider: anthropic, model: claude-opus-4-6 }] }
 `,
   })
@@ -76,6 +78,39 @@ test('no provider that could not promise it is asked: another one is, or the req
   others.script(say('Hello.'))
   expect((await ask('v/translated', { inference_geo: 'global' })).status).toBe(200)
 })
+
+test.each([
+  ['chat', '/chat/completions', 'messages'],
+  ['responses', '/responses', 'input'],
+] as const)(
+  '%s: the geography reaches Claude, from a preset too, and no provider that could not promise it',
+  async (dialect, path, words) => {
+    answering({ inference_geo: 'us' })
+    const said = { [words]: [{ role: 'user', content: 'Hi' }] }
+    expect((await infer(service, { model: 'anthropic/claude-opus-4.6', inference_geo: 'us', ...said }, { path })).status).toBe(200)
+    expect(claude.last.body['inference_geo']).toBe('us')
+    const made = await fetch(`${service.api}/presets/stays-${dialect}${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${service.managementKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'v/known', provider: { order: ['openai'] }, inference_geo: 'us', ...said }),
+    })
+    expect(made.status).toBe(200)
+    const before = others.exchanges.length
+    for (const [wanted, asked] of Object.entries(ASKED)) {
+      const model = `@preset/stays-${dialect}`
+      expect([wanted, (await infer(service, { model, ...asked.body }, { path: asked.path })).status]).toEqual([wanted, 200])
+      expect(claude.last.body['inference_geo']).toBe('us')
+    }
+    expect(others.exchanges.length).toBe(before)
+  },
+)
+
+const HI = [{ role: 'user', content: 'Hi' }]
+const ASKED = {
+  chat: { path: '/chat/completions', body: { messages: HI } },
+  responses: { path: '/responses', body: { input: HI } },
+  messages: { path: '/messages', body: { messages: HI, max_tokens: 200 } },
+}
 
 test('a summary that a client asks for reaches Anthropic, and no server that would answer in its place', async () => {
   answering({})

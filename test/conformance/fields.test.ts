@@ -153,9 +153,13 @@ const send = async (client: ClientDialect, dialect: UpstreamDialect, more: Reado
     priorityPrices: { prompt: 2, completion: 4 },
     headers: { 'x-service-metadata': 'enabled' },
   }).catch((error: { status?: number }) => ({ status: error.status ?? 0, sent: [], text: '{}' }))
-  const answer = JSON.parse(text) as { error?: { code?: number } | null; service_metadata?: { warnings?: { field: string }[] } }
+  const answer = JSON.parse(text) as {
+    error?: { code?: number | 'invalid_prompt' } | null
+    service_metadata?: { warnings?: { field: string }[] }
+  }
+  const code = answer.error?.code
   return {
-    status: answer.error?.code ?? status,
+    status: code === 'invalid_prompt' ? 400 : (code ?? status),
     body: sent[0] === undefined ? null : (JSON.parse(sent[0].body) as Record<string, unknown>),
     warned: (answer.service_metadata?.warnings ?? []).map(({ field }) => field),
   }

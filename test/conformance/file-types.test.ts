@@ -54,7 +54,7 @@ describe.each(['chat', 'responses'] as const)('%s', (client) => {
 test.each<UpstreamDialect>(['openai-chat', 'anthropic', 'google', 'bedrock'])(
   '%s: how closely a file is to be looked at is left out with a warning',
   async (dialect) => {
-    const file = { file_data: 'data:application/pdf;base64,JVBERi0=', filename: 'a.pdf' }
+    const file = { file_data: 'data:application/pdf;base64,JVBERi0=' }
     expect((await ask('responses', dialect, file)).warnings).toBe(0)
     expect((await ask('responses', dialect, { ...file, detail: 'high' })).warnings).toBe(1)
     expect((await ask('responses', dialect, { ...file, detail: 'auto' })).warnings).toBe(0)

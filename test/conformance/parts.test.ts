@@ -111,11 +111,11 @@ const CASES: Readonly<Record<string, (dialect: UpstreamDialect) => readonly Case
     inResponses(`${URL}/i.png`, { input: [user({ type: 'input_text', text: 'Hi' }, { type: 'input_image', image_url: `${URL}/i.png` })] }),
   ],
   'file as data': () => [
-    ...ofUser('JVBERi0=', { type: 'file', file: { file_data: 'data:application/pdf;base64,JVBERi0=', filename: 'a.pdf' } }),
+    ...ofUser('JVBERi0=', { type: 'file', file: { file_data: 'data:application/pdf;base64,JVBERi0=' } }),
     inMessages('JVBERi0=', {
       messages: [user({ type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0=' } })],
     }),
-    inResponses('JVBERi0=', { input: [user({ type: 'input_file', file_data: 'JVBERi0=', filename: 'a.pdf' })] }),
+    inResponses('JVBERi0=', { input: [user({ type: 'input_file', file_data: 'JVBERi0=' })] }),
   ],
   'file by its URL': (dialect) =>
     // OpenAI's own Chat Completions takes only inline data; other vendors of the dialect take URLs too.
@@ -131,6 +131,15 @@ const CASES: Readonly<Record<string, (dialect: UpstreamDialect) => readonly Case
             }),
           ]),
     ],
+  'name of a file': () => [
+    ...ofUser('Report-7', { type: 'file', file: { file_data: 'data:application/pdf;base64,JVBERi0=', filename: 'Report-7.pdf' } }),
+    inMessages('Report-7', {
+      messages: [
+        user({ type: 'document', title: 'Report-7', source: { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0=' } }),
+      ],
+    }),
+    inResponses('Report-7', { input: [user({ type: 'input_file', file_data: 'JVBERi0=', filename: 'Report-7.pdf' })] }),
+  ],
   audio: () => [
     ...ofUser('UklGRg==', { type: 'input_audio', input_audio: { data: 'UklGRg==', format: 'wav' } }),
     inResponses('UklGRg==', {

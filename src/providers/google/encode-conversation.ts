@@ -175,8 +175,10 @@ const plainPart = (part: Part, place: Place, { translation, model }: Context): J
       if (part.detail !== undefined && part.detail !== 'auto')
         translation.lose(at, `Google has no detail ${part.detail} of an image; it was left out.`)
       return media(part.url, at, model, lost)
-    case 'video':
     case 'file':
+      if (part.filename !== null) translation.lose(at, 'Google has no names of files; it was left out.')
+      return media(part.url, at, model, lost)
+    case 'video':
       return media(part.url, at, model, lost)
     case 'unknown':
     case 'reasoning':

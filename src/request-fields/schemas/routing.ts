@@ -13,6 +13,15 @@ export const model = z
   .max(MODEL_NAME_MAX)
   .meta({ description: 'vendor/model, a preset (@preset/slug), or both.', examples: ['openai/gpt-5.4'] })
 
+export const geography = z
+  .string()
+  .min(1)
+  .max(64)
+  .meta({
+    description: 'The geography in which the model may run; global allows any. Only Anthropic can promise another.',
+    examples: ['us'],
+  })
+
 /**
  * Ten models are more than any fallback chain needs; the limit bounds the attempts of one request
  * (docs/contract/routing.md#fallback-models).

@@ -21,6 +21,7 @@ const PARAMETERS: ReadonlySet<string> = new Set([
   'thinking',
   'verbosity',
   'service_tier',
+  'inference_geo',
   'truncation',
   'parallel_tool_calls',
   'models',
