@@ -1,4 +1,4 @@
-/** Lists are paged by `offset` and `limit` (docs/contract/management.md#lists). An empty parameter counts as absent. */
+/** Lists are paged by `offset` and `limit` (docs/contract/management.md#lists). A parameter that is empty, or `null`, counts as absent. */
 import { z } from 'zod'
 
 import type { GatewayError } from '../errors.ts'
@@ -36,10 +36,16 @@ export const paging = ({ limitMax, limitDefault }: { limitMax: number; limitDefa
   return {
     query,
     read(given) {
-      const { offset, limit } = validate(schema, { offset: given.get('offset') || undefined, limit: given.get('limit') || undefined })
+      const { offset, limit } = validate(schema, { offset: wordIn(given, 'offset'), limit: wordIn(given, 'limit') })
       return { offset: Number(offset ?? 0), limit: limit === undefined ? (limitDefault ?? Number.POSITIVE_INFINITY) : Number(limit) }
     },
   }
+}
+
+/** Clients that know `offset` as nullable may write the word. */
+const wordIn = (query: URLSearchParams, name: string): string | undefined => {
+  const word = query.get(name)
+  return word === null || word === '' || word === 'null' ? undefined : word
 }
 
 /** The bounds of most lists. */

@@ -33,6 +33,7 @@ describe('lists', () => {
     expect(await slugs('?limit=2&offset=4')).toMatchObject({ slugs: ['one'], total_count: 5 })
     expect(await slugs('?offset=5')).toMatchObject({ slugs: [], total_count: 5 })
     expect(await slugs('?offset=&limit=100')).toMatchObject({ slugs: ['two', 'five', 'four', 'three', 'one'] })
+    expect(await slugs('?offset=null&limit=null')).toMatchObject({ slugs: ['two', 'five', 'four', 'three', 'one'] })
     const [first] = (await call(lone, 'GET', '/presets')).presets
     expect(first).not.toHaveProperty('designated_version')
     expect(first).toHaveProperty('designated_version_id')
