@@ -109,6 +109,17 @@ describe.skipIf(BROWSER_PATH === null)('providers', () => {
     const { page, ...visitor } = await signedIn(browser, service, '/models')
     await page.getByText('0 presets, 0 keys affected').waitFor()
     expect(await page.getByRole('button', { name: /affected/ }).count()).toBe(0)
+    expect(await page.getByText('Only the sandbox answers').count()).toBe(0)
+    await visitor.checkAccessible()
+    visitor.check()
+  })
+
+  test('while only the sandbox is there, the list of providers says how to add one', async () => {
+    const service = await services.start()
+    const { page, ...visitor } = await signedIn(browser, service)
+    await page.getByRole('link', { name: 'Add a provider' }).click()
+    await page.getByText('To add a provider, set its key, such as OPENAI_API_KEY').waitFor()
+    await page.getByRole('table', { name: 'Providers' }).getByRole('link', { name: 'Sandbox', exact: true }).waitFor()
     await visitor.checkAccessible()
     visitor.check()
   })

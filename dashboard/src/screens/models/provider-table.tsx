@@ -27,46 +27,54 @@ export const ProviderTable = ({ tests }: { tests: ProviderTests }) => {
   return (
     <Loaded query={providers} rows={5}>
       {(rows) => (
-        <Table
-          label="Providers"
-          rows={rows}
-          rowKey={({ slug }) => slug}
-          empty={<Empty>No provider is enabled. Set its key, such as OPENAI_API_KEY, and restart, or name it in patchbay.yaml.</Empty>}
-          columns={[
-            {
-              title: 'Provider',
-              isHead: true,
-              cell: ({ slug, name }) => (
-                <>
-                  <Link to="/requests" search={{ q: `provider:${slug}`, range: '24h' }}>
-                    {name}
-                  </Link>
-                  <Models of={healthOf(slug)} />
-                </>
-              ),
-            },
-            { title: 'State', cell: ({ slug }) => <ProviderState of={healthOf(slug)} /> },
-            { title: 'Answered, 24 h', align: 'right', cell: ({ slug }) => uptimeOf(healthOf(slug)) },
-            {
-              title: 'By half hour',
-              cell: ({ slug, name }) => <HealthStrip name={name} strip={healthOf(slug)?.strip ?? []} />,
-              wideOnly: true,
-            },
-            {
-              title: 'TTFT p50, p99',
-              align: 'right',
-              cell: ({ slug }) => percentilesOf(usedBy(slug)),
-              wideOnly: true,
-            },
-            { title: 'Keys', cell: ({ slug }) => <Credentials of={healthOf(slug)?.credentials ?? []} />, wideOnly: true },
-            { title: 'Last failure', cell: ({ slug }) => <LastFailure of={healthOf(slug)?.last_error ?? null} />, wideOnly: true },
-            { title: 'Test', align: 'right', cell: (provider) => <TestProvider of={provider} tests={tests} /> },
-          ]}
-        />
+        <>
+          {rows.length > 0 && rows.every(isSandbox) ? <p className="note">Only the sandbox answers so far. {HOW_TO_ADD}</p> : null}
+          <Table
+            label="Providers"
+            rows={rows}
+            rowKey={({ slug }) => slug}
+            empty={<Empty>No provider is enabled. {HOW_TO_ADD}</Empty>}
+            columns={[
+              {
+                title: 'Provider',
+                isHead: true,
+                cell: ({ slug, name }) => (
+                  <>
+                    <Link to="/requests" search={{ q: `provider:${slug}`, range: '24h' }}>
+                      {name}
+                    </Link>
+                    <Models of={healthOf(slug)} />
+                  </>
+                ),
+              },
+              { title: 'State', cell: ({ slug }) => <ProviderState of={healthOf(slug)} /> },
+              { title: 'Answered, 24 h', align: 'right', cell: ({ slug }) => uptimeOf(healthOf(slug)) },
+              {
+                title: 'By half hour',
+                cell: ({ slug, name }) => <HealthStrip name={name} strip={healthOf(slug)?.strip ?? []} />,
+                wideOnly: true,
+              },
+              {
+                title: 'TTFT p50, p99',
+                align: 'right',
+                cell: ({ slug }) => percentilesOf(usedBy(slug)),
+                wideOnly: true,
+              },
+              { title: 'Keys', cell: ({ slug }) => <Credentials of={healthOf(slug)?.credentials ?? []} />, wideOnly: true },
+              { title: 'Last failure', cell: ({ slug }) => <LastFailure of={healthOf(slug)?.last_error ?? null} />, wideOnly: true },
+              { title: 'Test', align: 'right', cell: (provider) => <TestProvider of={provider} tests={tests} /> },
+            ]}
+          />
+        </>
       )}
     </Loaded>
   )
 }
+
+const HOW_TO_ADD = 'To add a provider, set its key, such as OPENAI_API_KEY, and restart, or name it in patchbay.yaml.'
+
+/** The service's own providers, which are there before any other is added. */
+const isSandbox = ({ slug }: { readonly slug: string }): boolean => slug.startsWith('sandbox')
 
 const uptimeOf = (health: ProviderHealth | undefined): string =>
   percent(health?.uptime === null || health?.uptime === undefined ? null : health.uptime / 100)
