@@ -1,7 +1,7 @@
 /** LiteLLM's config.yaml, and the keys that its `GET /key/list?return_full_object=true` returns. */
 import { SettingError } from '../../config.ts'
 import { scaledDecimal } from '../../lib/decimal.ts'
-import { isObject, type JsonObject, type JsonValue, objectsIn } from '../../lib/json.ts'
+import { isObject, type JsonObject, type JsonValue, listOf, objectsIn } from '../../lib/json.ts'
 import { dollars } from '../../lib/money.ts'
 import { objectIn, wordIn } from './members.ts'
 import type { ImportReader, Path, PlannedKey, PlannedPreset } from './import-plan.ts'
@@ -273,7 +273,7 @@ const fallbacksOf = (config: JsonObject, groups: Groups, report: Report): Readon
     for (const [at, entry] of objectsIn(objectIn(config[section])['fallbacks']).entries())
       for (const [name, targets] of Object.entries(entry)) {
         const path: Path = [section, 'fallbacks', at, name]
-        const ids = (Array.isArray(targets) ? targets : []).flatMap((target: JsonValue) => {
+        const ids = listOf(targets).flatMap((target) => {
           const deployments = typeof target === 'string' ? groups.get(target) : undefined
           if (typeof target === 'string' && deployments !== undefined) return idOf(target, deployments)
           report(path, 'cannot', `${JSON.stringify(target)} is no model of this file`)
