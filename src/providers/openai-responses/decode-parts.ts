@@ -1,7 +1,7 @@
 /** Decodes the details of output items: sources, log probabilities, proofs, pictures. */
 import type { ModelEvent } from '../../canonical/event.ts'
 import type { ReasoningProof } from '../../canonical/reasoning.ts'
-import { isObject, type JsonValue, listOf } from '../../lib/json.ts'
+import { isObject, type JsonValue, listOf, textOf } from '../../lib/json.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -37,7 +37,7 @@ export const decodeLogprobs = (value: unknown): ModelEvent[] => {
 }
 
 const logprob = (token: Json): { readonly [member: string]: JsonValue } => ({
-  token: typeof token['token'] === 'string' ? token['token'] : '',
+  token: textOf(token['token']),
   logprob: typeof token['logprob'] === 'number' ? token['logprob'] : 0,
   bytes: Array.isArray(token['bytes']) ? (token['bytes'] as JsonValue[]) : null,
 })
