@@ -3,7 +3,7 @@
  * everything between `<!-- generated:NAME -->` and `<!-- /generated -->` in README.md and docs/*.md, and docs/patchbay.schema.json. With
  * --check it writes nothing, names the stale files and exits with 1.
  */
-import { spawn, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,8 +12,9 @@ import { z } from 'zod'
 
 import { ATTRIBUTES } from '../src/broadcast/attribute-names.ts'
 import { CLIENT_DIALECTS, type ClientDialect } from '../src/canonical/call.ts'
+import { openService } from '../src/compose/open-service.ts'
 import { configFileSchema } from '../src/config-file.ts'
-import { OTEL_SETTINGS, SERVE_SETTINGS, STORAGE_SETTINGS } from '../src/config.ts'
+import { OTEL_SETTINGS, readSettings, SERVE_SETTINGS, STORAGE_SETTINGS } from '../src/config.ts'
 import { DESTINATION_TYPES } from '../src/contract/destination.ts'
 import { KNOWN_CLIENTS, type KnownClient } from '../src/contract/known-clients.ts'
 import { ERROR_TYPES, errorRow, MANAGEMENT_MESSAGES } from '../src/errors.ts'
@@ -25,6 +26,7 @@ import { REQUEST_FIELDS } from '../src/request-fields/request-fields.ts'
 import { SPELLINGS } from '../src/request-fields/setting-spellings.ts'
 import { fieldOutcomes, PART_OUTCOMES, TRANSLATED_DIALECTS } from '../src/providers/loss-table.ts'
 import { SANDBOX_MODELS } from '../src/providers/sandbox/models.ts'
+import type { Family } from '../src/telemetry/metrics.ts'
 import { errorReference } from './error-reference.ts'
 
 const ROOT = join(import.meta.dirname, '..')
@@ -284,7 +286,7 @@ const managementTable = (): string =>
     Object.entries(MANAGEMENT_MESSAGES).map(([status, message]) => [status, message]),
   )
 
-// Names that only a running service knows.
+// Names that only an open service knows.
 
 interface Operation {
   readonly summary: string
@@ -296,49 +298,19 @@ interface Described {
   readonly metrics: string
 }
 
-/** Starts a service with default settings in a temporary directory, and reads its facts as a client would. */
+/** Opens a service with default settings in a temporary directory. */
 const describeService = async (): Promise<Described> => {
-  const directory = mkdtempSync(join(tmpdir(), 'patchbay-docs-'))
-  const flags = ['--port', '0', '--data-dir', directory, '--log-level', 'silent']
-  const service = spawn(process.execPath, [join(ROOT, 'src/main.ts'), 'serve', ...flags], {
-    cwd: directory,
-    env: {},
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  const ended = new Promise<void>((resolve) => void service.once('exit', () => resolve()))
+  const dataDir = mkdtempSync(join(tmpdir(), 'patchbay-docs-'))
+  const settings = readSettings(SERVE_SETTINGS, { dataDir, logLevel: 'silent' }, {})
+  const service = await openService(settings, configFileSchema.parse({}), {})
   try {
-    const { url, key } = await firstLines(service.stdout)
-    // Label names appear only with the first sample.
-    await ask(`${url}/api/v1/chat/completions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ model: 'sandbox/echo', messages: [{ role: 'user', content: 'hi' }] }),
-    })
-    const document = JSON.parse(await ask(`${url}/openapi.json`)) as { paths: Record<string, Record<string, Operation>> }
-    return { routes: routesTable(document.paths), metrics: metricsTable(await ask(`${url}/metrics`)) }
+    const answer = await service.app.answer(new Request('http://127.0.0.1/openapi.json'))
+    const document = (await answer.json()) as { paths: Record<string, Record<string, Operation>> }
+    return { routes: routesTable(document.paths), metrics: metricsTable(service.metrics.families()) }
   } finally {
-    service.kill('SIGTERM')
-    await ended
-    rmSync(directory, { recursive: true, force: true })
+    await service.close()
+    rmSync(dataDir, { recursive: true, force: true })
   }
-}
-
-const firstLines = async (stdout: AsyncIterable<Buffer>): Promise<{ url: string; key: string }> => {
-  let text = ''
-  for await (const piece of stdout) {
-    text += piece.toString()
-    const url = /^patchbay ready (\S+)$/m.exec(text)?.[1]
-    const key = /^inference key (\S+)$/m.exec(text)?.[1]
-    if (url !== undefined && key !== undefined) return { url, key }
-  }
-  throw new Error('The service did not start.')
-}
-
-const ask = async (url: string, init?: RequestInit): Promise<string> => {
-  const response = await fetch(url, init)
-  const text = await response.text()
-  if (!response.ok) throw new Error(`${url} answered ${response.status}: ${text}`)
-  return text
 }
 
 const METHODS = new Set(['get', 'post', 'patch', 'put', 'delete'])
@@ -358,19 +330,16 @@ const keyText = (security: Operation['security']): string => {
   return first === undefined ? 'none' : (Object.values(first)[0]?.[0] ?? 'any')
 }
 
-const metricsTable = (text: string): string => {
-  const types = new Map([...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = '', type = '']) => [name, type]))
-  return table(
+const metricsTable = (families: readonly Family[]): string =>
+  table(
     ['Metric', 'Type', 'Labels', 'Meaning'],
-    [...text.matchAll(/^# HELP (\S+) (.*)$/gm)]
-      .map(([, name = '', help = '']) => {
-        const sample = new RegExp(`^${name}(?:_count)?\\{(.*)\\} `, 'm').exec(text)?.[1] ?? ''
-        const labels = [...sample.matchAll(/(\w+)="/g)].map(([, label = '']) => label)
-        return [code(name), types.get(name) ?? '', codes(labels) || '–', help]
-      })
-      .sort(([one = ''], [other = '']) => (one < other ? -1 : 1)),
+    families
+      .toSorted((one, other) => (one.name < other.name ? -1 : 1))
+      .map((family) => {
+        const labels = family.type === 'gauge' ? [] : family.labelNames
+        return [code(family.name), family.type, codes(labels) || '–', family.help]
+      }),
   )
-}
 
 const helpOf = (...verb: string[]): string => {
   const { stdout, status } = spawnSync(process.execPath, ['src/main.ts', ...verb, '--help'], { encoding: 'utf8', env: {} })

@@ -7,7 +7,7 @@ import { DESTINATION_TYPE_NAMES, DESTINATION_TYPES, type DestinationConfig, type
 import { invalidField, invalidRequest, validate } from '../contract/validate.ts'
 import { GatewayError } from '../errors.ts'
 import { cutText } from '../lib/cut-text.ts'
-import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
+import { isObject, type JsonObject, type JsonValue, textOf } from '../lib/json.ts'
 
 /** The configuration as it is stored: complete, in snake case, with the case that the client wrote. */
 export interface StoredConfig {
@@ -95,7 +95,7 @@ const maskedValues = (type: DestinationType, values: JsonObject): JsonObject =>
   Object.fromEntries(
     Object.entries(values).map(([key, value]) => {
       if (key === 'headers' && isObject(value))
-        return [key, Object.fromEntries(Object.entries(value).map(([name, one]) => [name, masked(typeof one === 'string' ? one : '')]))]
+        return [key, Object.fromEntries(Object.entries(value).map(([name, one]) => [name, masked(textOf(one))]))]
       return [key, isSecret(type, key) && typeof value === 'string' ? masked(value) : value]
     }),
   )

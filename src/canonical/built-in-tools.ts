@@ -4,7 +4,7 @@
  * The arguments of the function are the content of the item without the members that are the same in every item
  * (docs/contract/tools.md#built-in-tools). Source: the types of the `openai` package, `responses.ts`.
  */
-import { isObject, jsonIn, type JsonObject, type JsonValue, textOf } from '../lib/json.ts'
+import { isObject, jsonIn, type JsonObject, type JsonValue, listOf, textOf } from '../lib/json.ts'
 
 export const BUILT_IN_TOOLS = ['local_shell', 'shell', 'apply_patch'] as const
 
@@ -113,7 +113,7 @@ const FUNCTIONS: Readonly<Record<BuiltInTool, Definition>> = {
 
 /** The skills of a local shell: instructions in files that the model may read with it. */
 const skillsOf = ({ environment }: Readonly<Record<string, unknown>>): readonly string[] => {
-  const skills: unknown[] = isObject(environment) && Array.isArray(environment['skills']) ? environment['skills'] : []
+  const skills = isObject(environment) ? listOf(environment['skills']) : []
   const reported = skills.flatMap((skill) =>
     isObject(skill) ? [`- ${textOf(skill['name'])} (${textOf(skill['path'])}): ${textOf(skill['description'])}`] : [],
   )

@@ -3,7 +3,7 @@ import { SettingError, type RemoteSettings } from '../config.ts'
 import { systemClock } from '../lib/clock.ts'
 import { systemFault } from '../lib/system-fault.ts'
 import { definedOnly } from '../lib/defined-only.ts'
-import { isObject, objectIn, type JsonObject } from '../lib/json.ts'
+import { isObject, type JsonObject, listOf, objectIn } from '../lib/json.ts'
 import { VERSION } from '../version.ts'
 
 export interface Remote {
@@ -116,7 +116,7 @@ const notPatchbay = (base: string, status: number): RemoteUnreachable =>
 const refusalOf = (status: number, json: JsonObject, asked: string): RemoteRefused => {
   const error = isObject(json['error']) ? json['error'] : {}
   const metadata = isObject(error['metadata']) ? error['metadata'] : {}
-  const issues = (Array.isArray(metadata['issues']) ? metadata['issues'] : []).flatMap((issue: unknown) =>
+  const issues = listOf(metadata['issues']).flatMap((issue) =>
     isObject(issue) && typeof issue['path'] === 'string' && typeof issue['message'] === 'string'
       ? [{ path: issue['path'], message: issue['message'] }]
       : [],

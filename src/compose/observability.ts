@@ -78,7 +78,7 @@ export const composeObservability = (parts: {
     onError,
   })
   metrics.gauge('patchbay_broadcast_queue_length', 'Traces that wait for their destination.', () => broadcast.queued)
-  metrics.gauge('patchbay_broadcast_oldest_seconds', 'How long the oldest of them has waited.', () => broadcast.oldestMs / 1000)
+  metrics.gauge('patchbay_broadcast_oldest_seconds', 'How long the oldest trace has waited.', () => broadcast.oldestMs / 1000)
   const names = createLoadCache<string, string>(NAMES_MAX, clock)
   const tracing = createTracing({
     broadcast,

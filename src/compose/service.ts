@@ -11,6 +11,7 @@ import { createOauthCodeStore } from '../storage/oauth-code-store.ts'
 import { createSessionStore } from '../storage/session-store.ts'
 import { createChangeCounter } from '../storage/change-counter.ts'
 import type { Log } from '../telemetry/log.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
 import { priceOf } from '../inference/evaluations/evaluations.ts'
 import { createReadItem } from '../inference/evaluations/item-request.ts'
 import { startEvaluations } from '../inference/evaluations/run-evaluations.ts'
@@ -39,6 +40,7 @@ export interface Service {
   /** Call it if the output of the first start was not seen: the next start then counts as the first again. */
   forgetFirstStart(): Promise<void>
   readonly log: Log
+  readonly metrics: Metrics
   /** Uses another file from the next request on. If the file is faulty, throws and changes nothing. */
   reload(file: ConfigFile): void
   /** Records why a file was not accepted, for those who ask; null if it was. */
@@ -185,6 +187,7 @@ export const composeService = async (base: BaseParts, file: ConfigFile, configPa
     claimFirstStart: storage.claimFirstStart,
     forgetFirstStart: storage.forgetFirstStart,
     log,
+    metrics: base.metrics,
     reload: reloadable.reload,
     noteConfigFault: knowledge.noteConfigFault,
     beginDrain: readiness.drain,

@@ -9,7 +9,7 @@ import type { Warning } from '../canonical/warning.ts'
 import type { PresetContent } from '../contract/preset.ts'
 import { invalidField } from '../contract/validate.ts'
 import type { JsonBody } from '../lib/json-body.ts'
-import { isObject, type JsonValue, type JsonChanges } from '../lib/json.ts'
+import { type JsonChanges, type JsonValue, objectsIn, textsIn } from '../lib/json.ts'
 
 interface SystemPrompt {
   readonly text: string
@@ -31,8 +31,7 @@ export const addSystemPrompt = (dialect: ClientDialect, body: JsonBody, { system
 
 /** The texts of the preset that must not be shown. Blocks of the system prompt are listed both separately and joined. */
 export const hiddenTexts = ({ systemPrompt, config }: PresetContent): HiddenTexts => {
-  const blocks = Array.isArray(config['system']) ? config['system'] : []
-  const texts = blocks.flatMap((block) => (isObject(block) && typeof block['text'] === 'string' ? [block['text']] : []))
+  const texts = textsIn(objectsIn(config['system']).map(({ text }) => text))
   const secrets = Map.groupBy(secretsIn(config), ({ kind }) => kind)
   const instructions = secrets.get('instructions')?.map(({ value }) => value) ?? []
   return {

@@ -11,7 +11,7 @@ import type { Warning } from '../canonical/warning.ts'
 import type { PresetContent } from '../contract/preset.ts'
 import { invalidRequest } from '../contract/validate.ts'
 import type { JsonBody } from '../lib/json-body.ts'
-import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
+import { isObject, type JsonObject, type JsonValue, listOf, textsIn } from '../lib/json.ts'
 import { startPace, type Steps } from '../lib/steps.ts'
 import { lockedPaths, overriding } from '../request-fields/setting-spellings.ts'
 import { withoutEffortChanges } from './anthropic-messages/effort-changes.ts'
@@ -89,7 +89,7 @@ const routingLocks = (locks: readonly Lock[], { config }: PresetContent): Routin
   const held = { sort: holds('provider'), tier: holds('service_tier'), search: holds('plugins') }
   if (!held.sort && !held.tier && !held.search) return null
   const { model, models, fallbacks, provider } = config
-  const others = [models, fallbacks].flatMap((list) => (Array.isArray(list) ? list : []))
+  const others = [models, fallbacks].flatMap(listOf)
   const { only, order } = isObject(provider) ? provider : {}
   return {
     ...held,
@@ -98,8 +98,6 @@ const routingLocks = (locks: readonly Lock[], { config }: PresetContent): Routin
     rejects: config['on_locked'] === 'reject',
   }
 }
-
-const textsIn = (values: readonly unknown[]): readonly string[] => values.filter((value) => typeof value === 'string')
 
 interface Merge {
   readonly preset: Fields

@@ -1,6 +1,7 @@
 /** Passes an upstream's own JSON text to a client of the same dialect. */
 import { JsonBody } from '../lib/json-body.ts'
 import { JsonTextError } from '../lib/json-limits.ts'
+import { textOf } from '../lib/json.ts'
 import type { Frame } from '../canonical/event.ts'
 import type { ClientDialect } from '../canonical/call.ts'
 import type { AnswerHead } from './format.ts'
@@ -33,8 +34,7 @@ export const bodyOfParsed = (json: string): JsonBody => {
 export const eventType = (json: string): string => {
   const first = TYPE_FIRST.exec(json)?.[1]
   if (first !== undefined) return first
-  const type = bodyOfParsed(json).get('type')
-  return typeof type === 'string' ? type : ''
+  return textOf(bodyOfParsed(json).get('type'))
 }
 
 const TYPE_FIRST = /^\{\s*"type"\s*:\s*"([\w.]+)"/

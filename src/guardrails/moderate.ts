@@ -5,7 +5,7 @@ import { cutText } from '../lib/cut-text.ts'
 import { signatureHeader } from '../lib/body-signature.ts'
 import type { Clock } from '../lib/clock.ts'
 import { excerpt } from '../lib/excerpt.ts'
-import { isObject } from '../lib/json.ts'
+import { isObject, textsIn } from '../lib/json.ts'
 import type { SafeFetch } from '../providers/safe-fetch.ts'
 import type { Moderation } from './effective.ts'
 import type { ModerationEndpoint, ModerationSettings } from './moderation-settings.ts'
@@ -150,7 +150,7 @@ const webhookVerdict = (answer: Readonly<Record<string, unknown>>, texts: readon
   const { flagged, reasons, flagged_input: reported } = answer
   if (typeof flagged !== 'boolean') throw new Error('The webhook answered no verdict.')
   if (!flagged) return null
-  const given = Array.isArray(reasons) ? reasons.filter((reason) => typeof reason === 'string').slice(0, 20) : []
+  const given = textsIn(reasons).slice(0, 20)
   return { reasons: given.length === 0 ? ['flagged'] : given, text: typeof reported === 'string' ? reported : (texts.at(-1) ?? '') }
 }
 

@@ -11,10 +11,7 @@ export const jsonInTurns = async (body: unknown, turn: Turn, init: { status?: nu
 export const jsonText = (
   text: string,
   { status = 200, headers = {} }: { status?: number; headers?: Record<string, string> } = {},
-): Response => {
-  const init = { status, headers: { ...JSON_TYPE, ...headers } }
-  return text.length > LONG ? new LongAnswer([text], init) : new Response(text, init)
-}
+): Response => answerOf([text], { status, headers: { ...JSON_TYPE, ...headers } })
 
 /** A list whose elements are written one by one and never joined: they may be hundreds of megabytes. */
 export const jsonListInTurns = async (
@@ -27,8 +24,7 @@ export const jsonListInTurns = async (
     await turn()
   }
   pieces.push(`${pieces.length === 0 ? '{"data":[' : ''}],"total_count":${totalCount}}`)
-  const isLong = pieces.reduce((length, piece) => length + piece.length, 0) > LONG
-  return isLong ? new LongAnswer(pieces, { headers: JSON_TYPE }) : jsonText(pieces.join(''))
+  return answerOf(pieces, { headers: JSON_TYPE })
 }
 
 /** A text of many lines, which are never joined. */
@@ -39,9 +35,11 @@ export const linesInTurns = async (lines: Iterable<string>, headers: Record<stri
     const waiting = turn()
     if (waiting !== undefined) await waiting
   }
-  const isLong = pieces.reduce((length, piece) => length + piece.length, 0) > LONG
-  return isLong ? new LongAnswer(pieces, { headers }) : new Response(pieces.join(''), { headers })
+  return answerOf(pieces, { headers })
 }
+
+const answerOf = (pieces: readonly string[], init: ResponseInit): Response =>
+  pieces.reduce((length, piece) => length + piece.length, 0) > LONG ? new LongAnswer(pieces, init) : new Response(pieces.join(''), init)
 
 const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' }
 

@@ -1,4 +1,4 @@
-/** A change that its author made conditional is not made where nobody looks at the condition. */
+/** Refuses a change under a condition (`If-Match` and the like) that its route does not check: it would be made unconditionally. */
 import { GatewayError } from '../errors.ts'
 import type { Route } from './route.ts'
 

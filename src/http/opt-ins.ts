@@ -1,4 +1,4 @@
-/** The options in a client's headers: to see something in addition to its answer, or instead of it. */
+/** The headers by which a client chooses how its request is answered, beside the fields of the body. */
 import { OWN_NAMES } from '../canonical/own-names.ts'
 import { providerFailure, type ProviderFailureMode } from '../contract/provider-failure.ts'
 import { GatewayError } from '../errors.ts'

@@ -28,7 +28,7 @@ export const observeAnswers = (
   )
   const attempts = metrics.counter('patchbay_attempts_total', 'Attempts by provider and outcome.', ['provider', 'outcome'])
 
-  const toolCalls = metrics.counter('patchbay_tool_calls_total', 'Calls of server tools by tool, engine and outcome.', [
+  const toolCalls = metrics.counter('patchbay_tool_calls_total', 'Calls of server tools by tool, engine and status.', [
     'tool',
     'engine',
     'status',

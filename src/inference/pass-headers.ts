@@ -1,5 +1,6 @@
 /** Passes on the client's headers that are meant for Anthropic, and no others. None of them affects where a request goes. */
 import type { Call } from '../canonical/call.ts'
+import { textsIn } from '../lib/json.ts'
 import type { JsonBody } from '../lib/json-body.ts'
 import type { VendorHeaders } from './stages.ts'
 
@@ -19,8 +20,7 @@ const PASSED_MAX = 1000
  */
 const betasOf = (body: JsonBody, { betas }: VendorHeaders): readonly string[] => {
   const listed = betas.flatMap((list) => list?.split(',') ?? [])
-  const field = body.value('betas')
-  const all = [...listed, ...(Array.isArray(field) ? field : [])].map((name: unknown) => (typeof name === 'string' ? name.trim() : ''))
+  const all = [...listed, ...textsIn(body.value('betas'))].map((name) => name.trim())
   return [...new Set(all)].filter((name) => BETA.test(name))
 }
 

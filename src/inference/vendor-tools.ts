@@ -4,7 +4,7 @@
  */
 import type { Call } from '../canonical/call.ts'
 import { GatewayError } from '../errors.ts'
-import { isObject } from '../lib/json.ts'
+import { isObject, listOf } from '../lib/json.ts'
 import type { Model } from '../models/model.ts'
 import { hasVendorTool, isVendorTool } from '../providers/vendor-tools.ts'
 import type { Plan, PlannedAttempt } from '../routing/plan-attempts.ts'
@@ -29,8 +29,7 @@ export const vendorToolsOf = (call: Call): VendorTools | null => {
   const { body } = call
   const searchable = body.rawSearchable('tools')
   if (searchable === undefined || !MAY_BE_A_VENDORS.test(searchable)) return null
-  const tools = body.value('tools')
-  const asked = (Array.isArray(tools) ? tools : []).flatMap((raw, index) => {
+  const asked = listOf(body.value('tools')).flatMap((raw, index) => {
     const type = isObject(raw) ? raw['type'] : undefined
     return isObject(raw) && typeof type === 'string' && isVendorTool(type) ? [{ at: `tools[${index}]`, type, raw }] : []
   })

@@ -4,7 +4,7 @@
  * satisfied, because a tool whose schema is beyond this check is still the client's tool (decisions/0050).
  */
 import { cutText } from './cut-text.ts'
-import { type JsonObject, type JsonValue, isObject } from './json.ts'
+import { isObject, type JsonObject, type JsonValue, listOf, textOf } from './json.ts'
 import { createRegex, type Regex } from './regex/finder.ts'
 import { matches } from './regex/matches.ts'
 import { RegexRefused } from './regex/parse.ts'
@@ -175,7 +175,7 @@ class Checking {
   }
 
   #checkCombined(schema: Schema, value: JsonValue, path: string): void {
-    for (const part of listed(schema['allOf'])) this.#check(part, value, path)
+    for (const part of listOf(schema['allOf'])) this.#check(part, value, path)
     const { anyOf, oneOf, not, if: condition } = schema
     if (Array.isArray(anyOf) && !this.#checkOnly(anyOf, value, path) && !anyOf.some((one) => this.#holds(one, value, path)))
       this.#fault(path, 'must match one of the schemas of anyOf')
@@ -240,7 +240,7 @@ class Checking {
     if (uniqueItems === true && new Set(value.map((item) => this.#unit(item))).size < value.length)
       this.#fault(path, 'must not have an item twice')
     // Before 2020-12, `items` was either a list of schemas by position or one schema for all items.
-    const first = listed(Array.isArray(items) ? items : schema['prefixItems'])
+    const first = listOf(Array.isArray(items) ? items : schema['prefixItems'])
     const rest = Array.isArray(items) ? schema['additionalItems'] : items
     for (const [index, item] of value.entries()) this.#check(index < first.length ? first[index] : rest, item, `${path}[${index}]`)
     if (contains === undefined) return
@@ -255,8 +255,8 @@ class Checking {
   #checkMembers(schema: Schema, value: JsonObject, path: string): void {
     const keys = Object.keys(value)
     const { required, minProperties, maxProperties, properties, patternProperties, additionalProperties, propertyNames } = schema
-    spend(this.#work, MEMBER_STEPS * (keys.length + listed(required).length))
-    for (const key of listed(required)) {
+    spend(this.#work, MEMBER_STEPS * (keys.length + listOf(required).length))
+    for (const key of listOf(required)) {
       if (typeof key === 'string' && !Object.hasOwn(value, key)) this.#fault(memberPath(path, key), 'is required')
     }
     if (typeof minProperties === 'number' && keys.length < minProperties) this.#fault(path, `must have at least ${minProperties} members`)
@@ -378,10 +378,6 @@ export const canonicalJson = (value: unknown): string =>
 
 /** Counts characters rather than UTF-16 units, as JSON Schema does. */
 const lengthOf = (text: string): number => [...text].length
-
-const listed = (value: unknown): readonly unknown[] => (Array.isArray(value) ? (value as unknown[]) : [])
-
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
 const memberPath = (path: string, key: string): string => `${path}.${cutText(key, 100)}`
 

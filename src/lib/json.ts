@@ -11,7 +11,11 @@ export const isList = (value: JsonValue | undefined): value is readonly JsonValu
 
 export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
-export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? (value as unknown[]) : [])
+export function listOf(value: JsonValue | undefined): readonly JsonValue[]
+export function listOf(value: unknown): readonly unknown[]
+export function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? (value as unknown[]) : []
+}
 
 export const textsIn = (value: unknown): readonly string[] => listOf(value).filter((item) => typeof item === 'string')
 

@@ -23,24 +23,23 @@ type Models = Readonly<Record<string, ModelEntry>>
 export const catalogueChanges = (before: Models, after: Models): readonly CatalogueChange[] =>
   [...new Set([...Object.keys(before), ...Object.keys(after)])].sort().flatMap((model) => {
     const [olds, news] = [before[model]?.endpoints ?? [], after[model]?.endpoints ?? []]
-    const changeOf = (old: EndpointEntry | undefined, now: EndpointEntry | undefined): CatalogueChange[] => {
-      const { provider, model: upstreamModel } = now ?? old ?? UNREPORTED
-      const facts = factChanges(old, now)
-      if (facts.length === 0 && old !== undefined && now !== undefined) return []
-      return [{ kind: old === undefined ? 'new' : now === undefined ? 'gone' : 'changed', model, provider, upstreamModel, facts }]
-    }
+    const change = (kind: CatalogueChange['kind'], endpoint: EndpointEntry, facts: readonly FactChange[]): CatalogueChange => ({
+      kind,
+      model,
+      provider: endpoint.provider,
+      upstreamModel: endpoint.model,
+      facts,
+    })
     return [
-      ...news.flatMap((now) =>
-        changeOf(
-          olds.find((old) => isSameEndpoint(old, now)),
-          now,
-        ),
-      ),
-      ...olds.flatMap((old) => (news.some((now) => isSameEndpoint(old, now)) ? [] : changeOf(old, undefined))),
+      ...news.flatMap((now) => {
+        const old = olds.find((one) => isSameEndpoint(one, now))
+        const facts = factChanges(old, now)
+        if (old === undefined) return change('new', now, facts)
+        return facts.length === 0 ? [] : change('changed', now, facts)
+      }),
+      ...olds.filter((old) => !news.some((now) => isSameEndpoint(old, now))).map((old) => change('gone', old, factChanges(old, undefined))),
     ].sort((a, b) => (a.provider < b.provider ? -1 : 1))
   })
-
-const UNREPORTED: EndpointEntry = { provider: '', model: '' }
 
 const factChanges = (before: EndpointEntry | undefined, after: EndpointEntry | undefined): readonly FactChange[] => {
   const [old, now] = [factsOf(before), factsOf(after)]
@@ -50,7 +49,8 @@ const factChanges = (before: EndpointEntry | undefined, after: EndpointEntry | u
 }
 
 const factsOf = (endpoint: EndpointEntry | undefined): ReadonlyMap<string, string> => {
-  const { prices, context_length, max_completion_tokens } = endpoint ?? UNREPORTED
+  if (endpoint === undefined) return new Map()
+  const { prices, context_length, max_completion_tokens } = endpoint
   return new Map(
     [
       ...(prices === undefined ? [] : priceFacts(prices, '')),

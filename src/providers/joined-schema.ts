@@ -2,7 +2,7 @@
  * Joins a schema with alternatives at its top into that of one object, for providers that allow no alternatives there: its properties are
  * those of all the combined schemas, and it requires only what every alternative requires.
  */
-import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
+import { isObject, type JsonObject, type JsonValue, textsIn } from '../lib/json.ts'
 
 /** The most properties that are carried from inner schemas to outer ones, in all schemas of a request together. */
 export const JOINED_MAX = 30_000
@@ -68,7 +68,7 @@ const shapeOf = (given: JsonObject, joining: Joining): Shape => {
   }
   const { properties: own, required: wanted } = schema
   if (isMap(own)) for (const [name, property] of Object.entries(own)) properties.set(name, new Set([property]))
-  const required = new Set(isList(wanted) ? wanted.filter((name) => typeof name === 'string') : [])
+  const required = new Set(textsIn(wanted))
   const combined = (keyword: string): readonly JsonObject[] => (work.left < 0 ? [] : schemasIn(schema[keyword]))
   for (const part of combined('allOf')) {
     const shape = shapeOf(part, joining)

@@ -5,7 +5,7 @@
 import type { ClientDialect } from '../canonical/call.ts'
 import type { OutputFormat } from '../canonical/prompt.ts'
 import type { Warning } from '../canonical/warning.ts'
-import { isObject } from '../lib/json.ts'
+import { isObject, listOf } from '../lib/json.ts'
 
 /** Says whether the root is an object, and every object is closed and requires all its properties. */
 export const fitsStrictMode = (schema: unknown): boolean => isObject(schema) && schema['type'] === 'object' && fits(schema, DEPTH_MAX)
@@ -19,7 +19,7 @@ const fits = (schema: unknown, depth: number): boolean => {
   if (typeof format === 'string' && !FORMATS.has(format)) return false
   if (schema['type'] === 'object' || properties !== undefined) {
     if (schema['additionalProperties'] !== false || !isObject(properties)) return false
-    const names = new Set<unknown>(Array.isArray(required) ? required : [])
+    const names = new Set(listOf(required))
     if (!Object.keys(properties).every((name) => names.has(name))) return false
   }
   return inside(schema).every((one) => fits(one, depth - 1))
@@ -28,7 +28,7 @@ const fits = (schema: unknown, depth: number): boolean => {
 const inside = ({ properties, $defs, definitions, items, anyOf }: Readonly<Record<string, unknown>>): unknown[] => [
   ...[properties, $defs, definitions].flatMap((named) => (isObject(named) ? Object.values(named) : [])),
   ...(items === undefined ? [] : [items]),
-  ...(Array.isArray(anyOf) ? anyOf : []),
+  ...listOf(anyOf),
 ]
 
 const KEYWORDS: ReadonlySet<string> = new Set([

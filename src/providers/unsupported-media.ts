@@ -1,6 +1,6 @@
 /** Refuses audio and video in the messages or items of a request that stays in its dialect, for a model that is known not to take them. */
 import type { Part } from '../canonical/prompt.ts'
-import { isObject, type JsonValue } from '../lib/json.ts'
+import { isObject, type JsonValue, listOf } from '../lib/json.ts'
 import { lookForName } from '../lib/may-name.ts'
 import type { Steps } from '../lib/steps.ts'
 import type { Target } from './provider.ts'
@@ -17,8 +17,7 @@ export function* mayHoldUnsupportedMedia(text: string, { inputModalities }: Pick
 export const refuseUnsupportedMedia = (messages: readonly JsonValue[], field: string, context: Context): void => {
   for (const [index, message] of messages.entries()) {
     if (!isObject(message) || message['role'] === 'assistant') continue
-    const { content } = message
-    for (const part of Array.isArray(content) ? content : []) {
+    for (const part of listOf(message['content'])) {
       const kind = isObject(part) && typeof part['type'] === 'string' ? MEDIA_PARTS.get(part['type']) : undefined
       if (kind !== undefined) refuseUnread(kind, { at: `${field}[${index}]`, role: 'user' }, context)
     }

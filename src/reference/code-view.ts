@@ -1,5 +1,5 @@
 /** Code blocks: highlighted JSON, commands, streams. */
-import type { JsonObject, JsonValue } from '../lib/json.ts'
+import { type JsonObject, type JsonValue, listOf } from '../lib/json.ts'
 import { type Markup, html } from './markup.ts'
 import { listAt, objectAt, objectsAt, textAt } from './read-json.ts'
 import type { OperationEntry } from './document-reader.ts'
@@ -71,7 +71,7 @@ const parameterExample = (parameter: JsonObject): string => {
 export const keyKind = (operation: JsonObject): 'public' | 'any' | 'management' | 'inference' => {
   const requirement = objectsAt(operation, 'security')[0]
   if (requirement === undefined) return 'public'
-  const role = Object.values(requirement).flatMap((roles) => (Array.isArray(roles) ? roles : []))[0]
+  const role = Object.values(requirement).flatMap(listOf)[0]
   return role === 'management' || role === 'inference' ? role : 'any'
 }
 

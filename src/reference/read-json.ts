@@ -1,25 +1,17 @@
 /** Reads a JSON document whose shape is roughly known: a value that is missing or has another type reads as empty. */
-import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
+import { isObject, type JsonObject, type JsonValue, listOf, objectsIn, textOf, textsIn } from '../lib/json.ts'
 
-export const asJsonObject = (value: JsonValue | undefined): JsonObject => (isJsonObject(value) ? value : {})
-
-export const isJsonObject = (value: JsonValue | undefined): value is JsonObject => isObject(value)
+export const asJsonObject = (value: JsonValue | undefined): JsonObject => (isObject(value) ? value : {})
 
 export const objectAt = (value: JsonObject, key: string): JsonObject => asJsonObject(value[key])
 
-export const textAt = (value: JsonObject, key: string): string => {
-  const text = value[key]
-  return typeof text === 'string' ? text : ''
-}
+export const textAt = (value: JsonObject, key: string): string => textOf(value[key])
 
-export const listAt = (value: JsonObject, key: string): readonly JsonValue[] => {
-  const list = value[key]
-  return Array.isArray(list) ? list : []
-}
+export const listAt = (value: JsonObject, key: string): readonly JsonValue[] => listOf(value[key])
 
-export const objectsAt = (value: JsonObject, key: string): readonly JsonObject[] => listAt(value, key).filter(isJsonObject)
+export const objectsAt = (value: JsonObject, key: string): readonly JsonObject[] => objectsIn(value[key])
 
-export const textsAt = (value: JsonObject, key: string): readonly string[] => listAt(value, key).filter((item) => typeof item === 'string')
+export const textsAt = (value: JsonObject, key: string): readonly string[] => textsIn(value[key])
 
 export const entriesOf = (value: JsonObject): readonly (readonly [string, JsonObject])[] =>
   Object.entries(value).map(([name, member]) => [name, asJsonObject(member)] as const)

@@ -1,7 +1,7 @@
 /** Describes a schema briefly: its type, its limits, its values. */
-import type { JsonObject, JsonValue } from '../lib/json.ts'
+import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
 import { type Markup, anchor, html, joined } from './markup.ts'
-import { asJsonObject, isEmpty, isJsonObject, listAt, objectAt, objectsAt, textAt } from './read-json.ts'
+import { asJsonObject, isEmpty, listAt, objectAt, objectsAt, textAt } from './read-json.ts'
 
 /** If there are more alternatives, they are counted, not listed. */
 const ALTERNATIVES_MAX = 4
@@ -120,7 +120,7 @@ export const discriminator = (schema: JsonObject): string | null => {
   for (const name of ['type', 'role', 'id']) {
     const property = asJsonObject(properties[name])
     const values = property['const'] === undefined ? listAt(property, 'enum') : [property['const']]
-    if (values.length > 0 && isJsonObject(properties[name])) return `${name}: ${values.map((value) => JSON.stringify(value)).join(' | ')}`
+    if (values.length > 0 && isObject(properties[name])) return `${name}: ${values.map((value) => JSON.stringify(value)).join(' | ')}`
   }
   return null
 }

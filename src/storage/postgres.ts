@@ -4,6 +4,7 @@ import type { Client, Pool, PoolClient, PoolConfig } from 'pg'
 
 import { systemClock } from '../lib/clock.ts'
 import { inTime } from '../lib/in-time.ts'
+import { textOf } from '../lib/json.ts'
 import type { EngineConnection, RetryableFailure } from './database.ts'
 import { createPostgresLimits } from './limits/postgres-limits.ts'
 import { listenForChanges } from './postgres-listen.ts'
@@ -250,7 +251,7 @@ const isOutage = (error: unknown): boolean => {
 const serverError = (error: unknown): { code: string; constraint: string } => {
   if (!(error instanceof Error)) return { code: '', constraint: '' }
   const { code, constraint } = error as Error & { code?: unknown; constraint?: unknown }
-  return { code: typeof code === 'string' ? code : '', constraint: typeof constraint === 'string' ? constraint : '' }
+  return { code: textOf(code), constraint: textOf(constraint) }
 }
 
 const messageOf = (thrown: unknown): string => {

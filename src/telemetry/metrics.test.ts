@@ -20,6 +20,13 @@ describe('the page', () => {
   })
 })
 
+test('families name their labels before there is a sample', () => {
+  const metrics = createMetrics()
+  metrics.counter('a_total', 'A.', ['x', 'y'])
+  metrics.histogram('c_seconds', 'C.', ['z'], [1])
+  expect(metrics.families()).toMatchObject([{ labelNames: ['x', 'y'] }, { labelNames: ['z'] }])
+})
+
 describe('a counter', () => {
   test('adds up by its labels, one if nothing else is said', () => {
     const metrics = createMetrics()

@@ -27,10 +27,15 @@ export interface Metrics {
 type Labels = Readonly<Record<string, string>>
 
 export type Family = { readonly name: string; readonly help: string } & (
-  | { readonly type: 'counter'; readonly samples: readonly { readonly labels: Labels; readonly value: number }[] }
+  | {
+      readonly type: 'counter'
+      readonly labelNames: readonly string[]
+      readonly samples: readonly { readonly labels: Labels; readonly value: number }[]
+    }
   | { readonly type: 'gauge'; readonly samples: readonly { readonly value: number }[] }
   | {
       readonly type: 'histogram'
+      readonly labelNames: readonly string[]
       readonly buckets: readonly number[]
       /** `counts` holds, for each bucket, the number of values up to its bound. */
       readonly samples: readonly {
@@ -56,6 +61,7 @@ export const createMetrics = (): Metrics => {
         name,
         help,
         type: 'counter',
+        labelNames,
         samples: [...series].map(([key, value]) => ({ labels: labelsOf(labelNames, key), value })),
       }))
       const counter: Counter = {
@@ -75,6 +81,7 @@ export const createMetrics = (): Metrics => {
         name,
         help,
         type: 'histogram',
+        labelNames,
         buckets,
         samples: [...series].map(([key, { counts, sum, count }]) => ({
           labels: labelsOf(labelNames, key),

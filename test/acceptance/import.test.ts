@@ -214,7 +214,7 @@ describe('LiteLLM', () => {
     expect(readFileSync(target, 'utf8')).toBe(text)
     const started = await services.start({
       config: text,
-      env: { AZURE_API_KEY_EU: 'k', AZURE_API_KEY_CA: 'k', ANTHROPIC_API_KEY: 'k', OPENAI_API_KEY: 'k' },
+      env: { AZURE_API_KEY_EU: 'k', AZURE_API_KEY_CA: 'k', ANTHROPIC_API_KEY: 'k', OPENAI_OWN_API_KEY: 'k' },
     })
     expect((await call(started, 'GET', '/models/litellm/gpt-4o')).status).toBe(200)
   }, 300_000)
@@ -237,6 +237,34 @@ describe('LiteLLM', () => {
       tpm_limit: 200_000,
     })
   })
+})
+
+test.each([
+  [
+    'litellm',
+    'plain.yaml',
+    {
+      model_list: [
+        { model_name: 'one', litellm_params: { model: 'openai/gpt-5.4', api_key: 'os.environ/OPENAI_API_KEY' } },
+        { model_name: 'two', litellm_params: { model: 'openai/llama', api_base: 'http://127.0.0.1:8000/v1', api_key: 'sk-plain-1' } },
+        { model_name: 'three', litellm_params: { model: 'openai/gpt-5.4', api_key: 'sk-plain-2' } },
+      ],
+    },
+    ['OPENAI_OWN_API_KEY', 'OPENAI_OWN_2_API_KEY'],
+  ],
+  [
+    'bifrost',
+    'plain.json',
+    { providers: { openai: { keys: [{ value: 'env.OPENAI_API_KEY' }, { value: 'sk-plain-1' }, { value: 'sk-plain-2' }] } } },
+    ['OPENAI_API_KEY_2', 'OPENAI_API_KEY_3'],
+  ],
+])('%s: a key in plain text gets a variable that no other address and no other key has', async (what, file, content, variables) => {
+  const path = join(services.directory(), file)
+  writeFileSync(path, JSON.stringify(content))
+  const { stdout } = await run([what, path, '--dry-run'])
+  const said = [...stdout.matchAll(/set the variable (\w+) to it/g)].map(([, variable]) => variable)
+  expect(said).toEqual(variables)
+  for (const variable of variables) expect(stdout).toContain(`\${${variable}}`)
 })
 
 test('what the file has and the preset lacks is reported: values filled in, a target without a model, a cache for all', async () => {

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { SettingError } from '../../config.ts'
 import { inSentences } from '../../contract/issue-sentence.ts'
 import { apiKey, keyHash, updateKeyBody } from '../../contract/key.ts'
-import type { JsonObject } from '../../lib/json.ts'
+import { type JsonObject, textOf } from '../../lib/json.ts'
 import type { Remote } from '../remote.ts'
 import type { Document } from './document.ts'
 import { plainName } from './guardrail-kind.ts'
@@ -20,7 +20,7 @@ export const keyKind: Kind = {
   name: 'keys',
   schema: fileSchema,
   folder: 'keys',
-  fileName: ({ identity, document: { name } }) => `${plainName(typeof name === 'string' ? name : '')}-${identity.slice(0, HASH_SHOWN)}`,
+  fileName: ({ identity, document: { name } }) => `${plainName(textOf(name))}-${identity.slice(0, HASH_SHOWN)}`,
   async list(remote) {
     return (await allKeys(remote)).map((key) => ({ identity: key.hash, id: key.hash, document: documentOf(key) }))
   },

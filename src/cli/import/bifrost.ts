@@ -1,6 +1,6 @@
 /** Bifrost's config.json: providers with their keys, and its governance rules for virtual keys. */
 import { SettingError } from '../../config.ts'
-import { isObject, type JsonObject, type JsonValue, objectsIn } from '../../lib/json.ts'
+import { isObject, type JsonObject, type JsonValue, objectsIn, textOf } from '../../lib/json.ts'
 import { objectIn, wordIn } from './members.ts'
 import type { ImportReader, Path, PlannedKey } from './import-plan.ts'
 import { dialectsOf, keyVariable, providerOf, slugOf } from './names.ts'
@@ -41,7 +41,9 @@ const providerEntryOf = (word: string, entry: JsonObject, path: Path, report: Re
     return null
   }
   const slug = providerOf(word) ?? slugOf(word.toLowerCase())
-  const keys = objectsIn(entry['keys']).flatMap((key, at) => keyText(key, slug, [...path, 'keys', at], report))
+  const given = objectsIn(entry['keys'])
+  const taken = new Set(given.flatMap((key) => namedVariable(key) ?? []))
+  const keys = given.flatMap((key, at) => keyText(key, slug, taken, [...path, 'keys', at], report))
   const unique = [...new Set(keys)]
   for (const name of Object.keys(network))
     if (name !== 'base_url')
@@ -63,10 +65,12 @@ const PROVIDER_MEMBERS: ReadonlySet<string> = new Set(['keys', 'network_config',
 
 const KEY_MEMBERS: ReadonlySet<string> = new Set(['id', 'name', 'value', 'models', 'weight', 'enabled'])
 
-/** `env.NAME` becomes `${NAME}`; a literal key in the file is not copied. */
-const keyText = (key: JsonObject, provider: string, path: Path, report: Report): readonly string[] => {
-  const { value } = key
-  const text = isObject(value) ? (value['env_var'] ?? value['value']) : value
+const textOfKey = ({ value }: JsonObject): string => textOf(isObject(value) ? (value['env_var'] ?? value['value']) : value)
+
+const namedVariable = (key: JsonObject): string | undefined => /^env\.([A-Za-z_][A-Za-z0-9_]*)$/.exec(textOfKey(key))?.[1]
+
+/** `env.NAME` becomes `${NAME}`; a literal key in the file is not copied, and gets a variable that is not in `taken`. */
+const keyText = (key: JsonObject, provider: string, taken: Set<string>, path: Path, report: Report): readonly string[] => {
   if (Array.isArray(key['models']) && key['models'].length > 0 && key['models'][0] !== '*')
     report([...path, 'models'], 'cannot', 'a provider key serves all models of its provider')
   if (typeof key['weight'] === 'number' && key['weight'] !== 1)
@@ -78,10 +82,12 @@ const keyText = (key: JsonObject, provider: string, path: Path, report: Report):
         'cannot',
         `${name} has no counterpart: a provider has an address (base_url) and keys that are one text (${keyVariable(provider)})`,
       )
-  if (typeof text !== 'string' || text === '') return []
-  const named = /^env\.([A-Za-z_][A-Za-z0-9_]*)$/.exec(text)?.[1]
+  if (textOfKey(key) === '') return []
+  const named = namedVariable(key)
   if (named !== undefined) return [`\${${named}}`]
-  const variable = keyVariable(provider)
+  let variable = keyVariable(provider)
+  for (let number = 2; taken.has(variable); number += 1) variable = `${keyVariable(provider)}_${number}`
+  taken.add(variable)
   report([...path, 'value'], 'changed', `the key stands in the file as it is: set the variable ${variable} to it`)
   return [`\${${variable}}`]
 }

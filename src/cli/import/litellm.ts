@@ -1,7 +1,7 @@
 /** LiteLLM's config.yaml, and the keys that its `GET /key/list?return_full_object=true` returns. */
 import { SettingError } from '../../config.ts'
 import { scaledDecimal } from '../../lib/decimal.ts'
-import { isObject, type JsonObject, type JsonValue, objectsIn } from '../../lib/json.ts'
+import { isObject, type JsonObject, type JsonValue, listOf, objectsIn } from '../../lib/json.ts'
 import { dollars } from '../../lib/money.ts'
 import { objectIn, wordIn } from './members.ts'
 import type { ImportReader, Path, PlannedKey, PlannedPreset } from './import-plan.ts'
@@ -90,28 +90,39 @@ const deploymentOf = (params: JsonObject, info: JsonObject, path: Path, places: 
     return null
   }
   const provider = known ?? slugOf(word.toLowerCase())
-  const key = keyOfProvider(params['api_key'], provider, [...path, 'litellm_params', 'api_key'], report)
-  const isOwn = base !== null || known === null || (key !== null && key !== `\${${keyVariable(provider)}}`)
-  const place = `${provider} ${base ?? ''} ${key ?? ''}`
-  const slug = isOwn ? (places.get(place) ?? freeSlug(provider, base, places)) : provider
-  if (isOwn) places.set(place, slug)
-  const entry = isOwn
-    ? {
-        dialects: [...dialectsOf(provider)].filter((dialect) => base === null || known !== 'openai' || dialect === 'openai-chat'),
-        ...(base === null ? {} : { base_url: addressOf(base, provider, params, path, report) }),
-        ...(key === null ? {} : { api_key: key }),
-      }
-    : null
+  const given = textOf(params['api_key'])
+  const isLiteral = given !== null && !given.startsWith('${')
+  const place = `${provider} ${base ?? ''} ${given ?? ''}`
+  const isUsual = given === null || given === variableText(provider) || (isLiteral && !isTaken(provider, places))
+  const slug = places.get(place) ?? (base === null && known !== null && isUsual ? provider : freeSlug(provider, base, places))
+  places.set(place, slug)
+  // The variable is that of the slug: a key of one address must not be the key that is sent to another.
+  const key = isLiteral ? variableText(slug) : given
+  if (isLiteral)
+    report(
+      [...path, 'litellm_params', 'api_key'],
+      'changed',
+      `the key stands in the file as it is: set the variable ${keyVariable(slug)} to it`,
+    )
+  const entry =
+    slug === provider
+      ? null
+      : {
+          dialects: [...dialectsOf(provider)].filter((dialect) => base === null || known !== 'openai' || dialect === 'openai-chat'),
+          ...(base === null ? {} : { base_url: addressOf(base, provider, params, path, report) }),
+          ...(key === null ? {} : { api_key: key }),
+        }
   return { provider: slug, providerEntry: entry, upstreamModel, prices: pricesOf(info, params), params, path }
 }
+
+const isTaken = (slug: string, places: ReadonlyMap<string, string>): boolean => [...places.values()].includes(slug)
 
 const freeSlug = (provider: string, base: string | null, places: ReadonlyMap<string, string>): string => {
   const host = base === null ? null : (URL.parse(base)?.hostname ?? null)
   const label = host === null || /^[\d.]+$/.test(host) ? null : host.split('.')[0]
   const wanted = slugOf(`${provider}-${label ?? 'own'}`.toLowerCase())
-  const taken = new Set(places.values())
   let free = wanted
-  for (let number = 2; taken.has(free); number += 1) free = `${wanted}-${number}`
+  for (let number = 2; isTaken(free, places); number += 1) free = `${wanted}-${number}`
   return free
 }
 
@@ -129,15 +140,7 @@ const textOf = (value: JsonValue | undefined): string | null => (typeof value ==
 /** `os.environ/NAME` becomes `${NAME}`. */
 const environmentText = (value: string): string => value.replace(/^os\.environ\/([A-Za-z_][A-Za-z0-9_]*)$/, '${$1}')
 
-/** A literal key in the file is not copied. */
-const keyOfProvider = (value: JsonValue | undefined, provider: string, path: Path, report: Report): string | null => {
-  if (typeof value !== 'string' || value === '') return null
-  const text = environmentText(value)
-  if (text.startsWith('${')) return text
-  const variable = keyVariable(provider)
-  report(path, 'changed', `the key stands in the file as it is: set the variable ${variable} to it`)
-  return `\${${variable}}`
-}
+const variableText = (provider: string): string => `\${${keyVariable(provider)}}`
 
 const PRICES = {
   prompt: 'input_cost_per_token',
@@ -273,7 +276,7 @@ const fallbacksOf = (config: JsonObject, groups: Groups, report: Report): Readon
     for (const [at, entry] of objectsIn(objectIn(config[section])['fallbacks']).entries())
       for (const [name, targets] of Object.entries(entry)) {
         const path: Path = [section, 'fallbacks', at, name]
-        const ids = (Array.isArray(targets) ? targets : []).flatMap((target: JsonValue) => {
+        const ids = listOf(targets).flatMap((target) => {
           const deployments = typeof target === 'string' ? groups.get(target) : undefined
           if (typeof target === 'string' && deployments !== undefined) return idOf(target, deployments)
           report(path, 'cannot', `${JSON.stringify(target)} is no model of this file`)

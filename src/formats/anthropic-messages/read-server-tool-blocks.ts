@@ -3,7 +3,7 @@ import { placeOfServerCall, UNKNOWN_PLACE } from '../../canonical/place-of-call.
 import type { Part } from '../../canonical/prompt.ts'
 import { serverToolName } from '../../canonical/server-tool-name.ts'
 import { isServerTool, type ServerTool } from '../../canonical/server-tools.ts'
-import { isObject } from '../../lib/json.ts'
+import { isObject, objectsIn, textsIn } from '../../lib/json.ts'
 import { type Node, optionalText, requiredText } from '../json-node.ts'
 import { type PartReaders, unknownContent } from '../prompt-reader.ts'
 import { replayedCall, replayedResult } from '../replayed-calls.ts'
@@ -67,10 +67,10 @@ export const SERVER_TOOL_BLOCKS: PartReaders = {
 /** The part of a result that a model can read, in the form that tools give it. */
 const shownResult = (content: unknown): unknown => {
   if (Array.isArray(content)) {
-    const blocks: readonly unknown[] = content
-    const texts = blocks.flatMap((block) => (isObject(block) && typeof block['text'] === 'string' ? [block['text']] : []))
+    const blocks = objectsIn(content)
+    const texts = textsIn(blocks.map(({ text }) => text))
     if (texts.length > 0) return texts.join('\n')
-    return { results: blocks.flatMap((block) => (isObject(block) ? [{ url: block['url'], title: block['title'] }] : [])) }
+    return { results: blocks.map(({ url, title }) => ({ url, title })) }
   }
   if (!isObject(content)) return content ?? {}
   if (content['type'] === 'advisor_result') return { status: 'ok', advice: content['text'] }

@@ -11,7 +11,7 @@ import type { GatewayError } from '../../errors.ts'
 import type { ScreenLimits } from '../../guardrails/screen-request.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { IdSource } from '../../lib/id.ts'
-import { isObject } from '../../lib/json.ts'
+import { objectsIn, textsIn } from '../../lib/json.ts'
 import type { PlannedAttempt } from '../../routing/plan-attempts.ts'
 import type { AskModel } from '../../tools/ask.ts'
 import type { SealedResults } from '../../tools/sealed-results.ts'
@@ -402,11 +402,7 @@ const sameModel = ({ log, request }: Admitted, { loop }: ToolSettings): readonly
 }
 
 /** The ids under which a client of Responses knows its calls. */
-const callIds = ({ body }: Call): readonly string[] => {
-  const input = body.value('input')
-  if (!Array.isArray(input)) return []
-  return input.flatMap((item: unknown) => (isObject(item) && typeof item['call_id'] === 'string' ? [item['call_id']] : []))
-}
+const callIds = ({ body }: Call): readonly string[] => textsIn(objectsIn(body.value('input')).map(({ call_id: id }) => id))
 
 const NONE_WITHHELD: UnwrappedCalls = { frames: [], refusals: new Map() }
 

@@ -11,8 +11,11 @@ export const bytesToText = (bytes: Uint8Array, charset: string | null): string =
 const HEAD_BYTES = 1024
 const META_CHARSET = /<meta[^>]{0,200}?charset\s{0,10}=\s{0,10}["']?([\w-]{1,40})/i
 
-const markOf = ([first, second]: Uint8Array): string | null =>
-  first === 0xff && second === 0xfe ? 'utf-16le' : first === 0xfe && second === 0xff ? 'utf-16be' : null
+const markOf = ([first, second, third]: Uint8Array): string | null => {
+  if (first === 0xff && second === 0xfe) return 'utf-16le'
+  if (first === 0xfe && second === 0xff) return 'utf-16be'
+  return first === 0xef && second === 0xbb && third === 0xbf ? 'utf-8' : null
+}
 
 const decoderOf = (label: string): TextDecoder => {
   try {

@@ -22,7 +22,7 @@ const PDF = { kind: 'pdf', maxPages: 100, maxCharacters: 10_000 } as const
 const PAGE = { kind: 'html', url: 'https://example.com/', charset: null, maxCharacters: 10_000 } as const
 const read = createReadDocument({ clock: systemClock })
 
-test('a page is read in its charset: its host’s, its own, or UTF-8', async () => {
+test('a page is read in its charset: that of its byte order mark, its host’s, its own, or UTF-8', async () => {
   const said = async (html: Buffer, charset: string | null) => {
     const answer = await read({ ...PAGE, charset }, html, LONG)
     return answer.fault === null ? answer.text : answer.fault
@@ -31,6 +31,7 @@ test('a page is read in its charset: its host’s, its own, or UTF-8', async () 
   expect(await said(Buffer.from('<p>é', 'latin1'), 'ISO-8859-1')).toBe('é')
   expect(await said(Buffer.from('<meta charset="windows-1252"><p>é', 'latin1'), null)).toBe('é')
   expect(await said(Buffer.from('\ufeff<p>é', 'utf16le'), null)).toBe('é')
+  expect(await said(Buffer.from('\ufeff<p>é'), 'ISO-8859-1')).toBe('é')
   expect(await said(Buffer.from('<p>é'), 'klingon')).toBe('é')
 })
 

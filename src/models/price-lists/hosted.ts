@@ -2,7 +2,7 @@
  * Reads the answer of a hosted router to `GET /models`: a list in `data`, with prices as strings in dollars per token. The prices are those
  * of the router itself.
  */
-import { isObject, textsIn } from '../../lib/json.ts'
+import { isObject, listOf, textsIn } from '../../lib/json.ts'
 import type { ModelEntry } from '../catalogue-schema.ts'
 import { asItIs, perToken, reported, tokensOf, type ListedEndpoint, type PriceFields } from './price-list.ts'
 
@@ -12,7 +12,7 @@ export const isHosted = (file: Record<string, unknown>): boolean =>
   Array.isArray(file['data']) && file['data'].some((entry: unknown) => isObject(entry) && isObject(entry['pricing']))
 
 export const readHosted = (file: Record<string, unknown>, known: ReadonlySet<string>): readonly ListedEndpoint[] =>
-  (Array.isArray(file['data']) ? file['data'] : []).flatMap((entry: unknown, index): ListedEndpoint[] => {
+  listOf(file['data']).flatMap((entry, index): ListedEndpoint[] => {
     if (!isObject(entry) || typeof entry['id'] !== 'string' || !isObject(entry['pricing'])) return []
     const top = isObject(entry['top_provider']) ? entry['top_provider'] : {}
     return [

@@ -1,5 +1,5 @@
 /** Reads LiteLLM's model_prices_and_context_window.json: one flat map, with prices in dollars per token. */
-import { isObject } from '../../lib/json.ts'
+import { isObject, listOf } from '../../lib/json.ts'
 import type { ModelEntry } from '../catalogue-schema.ts'
 import { asItIs, perToken, reported, tokensOf, type ListedEndpoint, type ListedPrices, type PriceFields } from './price-list.ts'
 import { providerSlug } from './provider-names.ts'
@@ -102,7 +102,7 @@ const thresholdsOf = (entry: Record<string, unknown>): number[] =>
 
 /** The first band begins at 0; each further band applies to the whole request above its beginning. */
 const bandsOf = (value: unknown): readonly ({ readonly from: number } & Record<string, unknown>)[] =>
-  (Array.isArray(value) ? value : []).flatMap((band: unknown) => {
+  listOf(value).flatMap((band) => {
     const from = isObject(band) && Array.isArray(band['range']) ? Number(band['range'][0]) : Number.NaN
     return isObject(band) && Number.isSafeInteger(from) && from >= 0 ? [{ ...band, from }] : []
   })

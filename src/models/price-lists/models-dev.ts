@@ -1,5 +1,5 @@
 /** Reads the api.json of models.dev: providers with their models, and prices in dollars per million tokens. */
-import { isObject, textsIn } from '../../lib/json.ts'
+import { isObject, listOf, textsIn } from '../../lib/json.ts'
 import type { ModelEntry } from '../catalogue-schema.ts'
 import { asItIs, reported, tokensOf, type ListedEndpoint, type ListedPrices, type PriceFields } from './price-list.ts'
 import { providerSlug } from './provider-names.ts'
@@ -71,7 +71,7 @@ const LONG_CONTEXT = 200_000
 
 const pricesOf = (cost: Record<string, unknown>): ListedPrices => {
   const long = cost['context_over_200k']
-  const tiers = (Array.isArray(cost['tiers']) ? cost['tiers'] : []).flatMap((tier: unknown) => {
+  const tiers = listOf(cost['tiers']).flatMap((tier) => {
     const above = isObject(tier) && isObject(tier['tier']) ? tokensOf(tier['tier']['size']) : undefined
     return isObject(tier) && above !== undefined ? [{ above_prompt_tokens: above, ...tokenPrices(tier) }] : []
   })

@@ -3,7 +3,7 @@
  * description instead. Source: the API's page on structured outputs ("JSON Schema limitations", "Schema complexity limits") and its SDK's
  * helper.
  */
-import { isObject } from '../../lib/json.ts'
+import { isObject, listOf } from '../../lib/json.ts'
 import type { Growth } from '../../lib/json-size.ts'
 import { resolvePointer } from '../../lib/json-pointer.ts'
 
@@ -83,7 +83,7 @@ const createSurvey = (
     const { $ref: reference, properties } = schema
     if (schema !== root && isOpenMap(schema)) return OPEN_MAP
     if ([schema['additionalProperties'], schema['patternProperties']].some((others) => others === true || isObject(others))) return OPEN_MAP
-    const required = new Set<unknown>(Array.isArray(schema['required']) ? schema['required'] : [])
+    const required = new Set(listOf(schema['required']))
     const named = isObject(properties) ? Object.entries(properties) : []
     let unions = named.filter(([, parameter]) => isObject(parameter) && isUnion(parameter)).length
     let optional = named.filter(([name]) => !required.has(name)).length

@@ -3,7 +3,7 @@
  * (docs/contract/budgets.md#usage).
  */
 import { addedUsage, usageOf, type Usage } from '../../canonical/usage.ts'
-import { isObject } from '../../lib/json.ts'
+import { isObject, listOf } from '../../lib/json.ts'
 import { isSenseless, partsOf, sideCount, tokenCount, reportedTotal } from '../token-count.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -57,7 +57,7 @@ export const decodeUsage = (usage: Json): Usage => {
 
 /** The top-level counts leave out the calls that compacted the conversation (the SDK's `BetaUsage.iterations`). */
 const compactionOf = (iterations: unknown): Usage | null => {
-  const calls: unknown[] = Array.isArray(iterations) ? iterations : []
+  const calls = listOf(iterations)
   return calls.reduce<Usage | null>((sum, call) => {
     if (!isObject(call) || call['type'] !== 'compaction') return sum
     const usage = decodeUsage(call)

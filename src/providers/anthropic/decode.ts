@@ -2,7 +2,7 @@
  * Decodes Messages from upstreams, whole or as stream events, into the canonical form. It is tolerant: it reads only what means something.
  */
 import { type FinishReason, type ModelEvent, UNEXPLAINED_REFUSAL } from '../../canonical/event.ts'
-import { isObject, textOf } from '../../lib/json.ts'
+import { isObject, listOf, textOf } from '../../lib/json.ts'
 import { openBlock, type BlockDecoder } from './decode-block.ts'
 import { KeptBlocks } from './kept-blocks.ts'
 import { decodeUsage, mergeUsage, startedUsage } from './decode-usage.ts'
@@ -112,7 +112,7 @@ export const createMessagesDecoder = (modelId: string, keeps = false): MessagesD
   return {
     event: (event) => counted(read(event)),
     message(message) {
-      const blocks: unknown[] = Array.isArray(message['content']) ? message['content'] : []
+      const blocks = listOf(message['content'])
       const said = blocks.flatMap((block, index) => {
         kept?.open(index, block)
         const { events, decoder } = begin(block)

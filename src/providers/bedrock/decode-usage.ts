@@ -3,7 +3,7 @@
  * caching").
  */
 import { usageOf, type Usage } from '../../canonical/usage.ts'
-import { isObject } from '../../lib/json.ts'
+import { isObject, objectsIn } from '../../lib/json.ts'
 import type { Target } from '../provider.ts'
 import { partsOf, sideCount, reportedTotal } from '../token-count.ts'
 
@@ -11,12 +11,11 @@ type Json = Readonly<Record<string, unknown>>
 
 /** Thinking is not counted separately from the rest of the output. `tier`: the member of the answer that names it. */
 export const decodeUsage = (usage: Json, tier: unknown): Usage => {
-  const details: unknown[] = Array.isArray(usage['cacheDetails']) ? usage['cacheDetails'] : []
   const input = reportedTotal(usage['inputTokens'], usage['cacheReadInputTokens'], usage['cacheWriteInputTokens'])
   const read = sideCount(usage['cacheReadInputTokens'])
   const written = sideCount(usage['cacheWriteInputTokens'])
   const output = reportedTotal(usage['outputTokens'])
-  const hours = details.filter((detail): detail is Json => isObject(detail) && detail['ttl'] === '1h')
+  const hours = objectsIn(usage['cacheDetails']).filter(({ ttl }) => ttl === '1h')
   const split = partsOf(
     written,
     hours.map(({ inputTokens }) => inputTokens),

@@ -3,7 +3,7 @@
  * that mean something.
  */
 import { type FinishReason, type ModelEvent, UNEXPLAINED_REFUSAL } from '../../canonical/event.ts'
-import { isObject } from '../../lib/json.ts'
+import { isObject, listOf } from '../../lib/json.ts'
 import type { Target } from '../provider.ts'
 import { openBlock, wholeBlock, type BlockContext, type BlockDecoder } from './decode-block.ts'
 import { factsOf } from './model-facts.ts'
@@ -69,7 +69,7 @@ export const createConverseDecoder = (target: Target, requestId: string | null):
     whole(body) {
       const { output, usage } = body
       const message = isObject(output) && isObject(output['message']) ? output['message'] : {}
-      const content: unknown[] = Array.isArray(message['content']) ? message['content'] : []
+      const content = listOf(message['content'])
       return [
         start,
         ...content.filter(isObject).flatMap((block) => counted(wholeBlock(block, here()))),

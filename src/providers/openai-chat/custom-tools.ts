@@ -1,6 +1,6 @@
 /** Tools that take free text, declared by a chat client, for a vendor that has only functions (text-calls.ts). */
 import type { CustomTool } from '../../canonical/prompt.ts'
-import { isObject, type JsonObject, type JsonValue, textOf } from '../../lib/json.ts'
+import { isObject, type JsonObject, type JsonValue, listOf, textOf } from '../../lib/json.ts'
 import { mapInSteps, type Steps } from '../../lib/steps.ts'
 import type { EditableFields } from '../editable-fields.ts'
 import type { RuleContext } from '../field-rules.ts'
@@ -15,8 +15,7 @@ const CUSTOM = /"type"\s*:\s*"custom"/
 /** Names of the tools in a chat client's own request that are sent to the vendor as functions; their calls come back as text. */
 export const toolsSentAsFunctions = ({ call: { body }, target }: Pick<Attempt, 'call' | 'target'>): ReadonlySet<string> => {
   if (!hasFunctionsOnly(vendorOf(target.provider)) || !CUSTOM.test(body.searchable)) return NONE
-  const tools = body.value('tools')
-  return new Set((Array.isArray(tools) ? tools : []).flatMap((tool: JsonValue, index) => customTool(tool, index)?.name ?? []))
+  return new Set(listOf(body.value('tools')).flatMap((tool, index) => customTool(tool, index)?.name ?? []))
 }
 
 const NONE: ReadonlySet<string> = new Set()

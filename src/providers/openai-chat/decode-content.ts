@@ -1,7 +1,7 @@
 /** Decodes the members of a message or a delta other than plain text: parts, sources, pictures. */
 import type { ModelEvent } from '../../canonical/event.ts'
 import type { UrlCitation } from '../../canonical/prompt.ts'
-import { isObject, textOf } from '../../lib/json.ts'
+import { isObject, listOf, textOf } from '../../lib/json.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -78,8 +78,8 @@ export const collectSources = (): Sources => {
   let unreported: ModelEvent[] = []
   return {
     add(chunk) {
-      const results: unknown[] = Array.isArray(chunk['search_results']) ? chunk['search_results'] : []
-      const citations: unknown[] = Array.isArray(chunk['citations']) ? chunk['citations'] : []
+      const results = listOf(chunk['search_results'])
+      const citations = listOf(chunk['citations'])
       for (const source of [...results, ...citations]) {
         const citation = isObject(source) ? sourceOf(source) : typeof source === 'string' ? page(source) : null
         if (citation === null || seen.has(citation.url)) continue

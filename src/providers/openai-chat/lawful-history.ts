@@ -4,7 +4,7 @@
  */
 import type { Message, Part } from '../../canonical/prompt.ts'
 import type { Warning } from '../../canonical/warning.ts'
-import { isList, isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
+import { isList, isObject, type JsonObject, type JsonValue, textOf } from '../../lib/json.ts'
 import { mapInSteps, type Steps } from '../../lib/steps.ts'
 import { withLawfulCalls } from '../lawful-calls.ts'
 import { loneResult, pairingRepairs, type Repairs } from '../paired-results.ts'
@@ -39,7 +39,7 @@ const skeletonOf = ({ message, at }: PlacedMessage): Message => {
   const { role, tool_calls: calls, tool_call_id: answered } = message
   if (role === 'assistant') return { role, at, parts: isList(calls) ? calls.map(callOf) : [] }
   if (role !== 'tool') return { role: 'user', at, parts: [] }
-  return { role: 'user', at, parts: [{ type: 'tool-result', callId: typeof answered === 'string' ? answered : '', text: '' }] }
+  return { role: 'user', at, parts: [{ type: 'tool-result', callId: textOf(answered), text: '' }] }
 }
 
 /** A call without an id, or of an unknown type, cannot be answered. */
@@ -49,7 +49,7 @@ const callOf = (call: JsonValue): Part => {
   if (isObject(custom)) return { type: 'tool-call', id, name: nameOf(custom), arguments: '', custom: true }
   if (!isObject(called)) return { type: 'unknown', kind: 'call', at: '' }
   const { arguments: said } = called
-  return { type: 'tool-call', id, name: nameOf(called), arguments: typeof said === 'string' ? said : '' }
+  return { type: 'tool-call', id, name: nameOf(called), arguments: textOf(said) }
 }
 
 const nameOf = ({ name }: Readonly<Record<string, unknown>>): string => (typeof name === 'string' ? name : 'a tool')

@@ -2,7 +2,7 @@
  * Adapts the messages of a Chat Completions request to one vendor: what the vendor would refuse is changed into a form that it takes, left
  * out with a warning, or refused, naming its place. A client's own messages and translated ones go through the same rules.
  */
-import { isObject, type JsonObject, type JsonValue, objectsIn } from '../../lib/json.ts'
+import { isObject, type JsonObject, type JsonValue, objectsIn, textOf } from '../../lib/json.ts'
 import type { Steps } from '../../lib/steps.ts'
 import { argumentsOfText } from '../text-calls.ts'
 import type { Vendor } from '../vendor.ts'
@@ -40,7 +40,7 @@ const withFunctionCalls = (message: JsonObject): JsonObject =>
     const [called] = objectsIn([custom ?? null])
     if (called === undefined || call['type'] !== 'custom') return call
     const { name = '', input } = called
-    return { ...rest, type: 'function', function: { name, arguments: argumentsOfText(typeof input === 'string' ? input : '') } }
+    return { ...rest, type: 'function', function: { name, arguments: argumentsOfText(textOf(input)) } }
   })
 
 /** Removes an empty list of calls, as clients copy it from an answer: vendors refuse it as too short. */

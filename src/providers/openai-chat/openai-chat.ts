@@ -2,7 +2,7 @@
 import { passesAsWritten } from '../../canonical/call.ts'
 import type { Frame, ModelEvent } from '../../canonical/event.ts'
 import type { GatewayError } from '../../errors.ts'
-import { isObject } from '../../lib/json.ts'
+import { isObject, listOf } from '../../lib/json.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 import { LARGE_BYTES, type Steps } from '../../lib/steps.ts'
 import { unusable } from '../classify-failure.ts'
@@ -119,7 +119,7 @@ interface Heard {
  * (docs/contract/chat-completions.md#error-chunk).
  */
 const choiceFailure = (body: Readonly<Record<string, unknown>>, target: Target): GatewayError | null => {
-  const choices: unknown[] = Array.isArray(body['choices']) ? body['choices'] : []
+  const choices = listOf(body['choices'])
   for (const choice of choices) {
     if (!isObject(choice)) continue
     if (choice['finish_reason'] === 'error') return chatFailure(200, JSON.stringify({ error: choice['error'] ?? {} }), target)

@@ -4,7 +4,7 @@
  * (`function_call`) is rewritten in today's.
  */
 import type { ModelEvent } from '../../canonical/event.ts'
-import { isObject } from '../../lib/json.ts'
+import { isObject, objectsIn } from '../../lib/json.ts'
 import { writeInSteps } from '../../lib/json-steps.ts'
 import { LARGE_BYTES, type Steps } from '../../lib/steps.ts'
 import { decodeParts } from './decode-content.ts'
@@ -71,8 +71,7 @@ const membersOf = (parts: readonly unknown[]): Record<string, unknown> => {
 const CONTENT_LIST = /"content"\s*:\s*\[/
 const OLDER_WORDS = /"function_call"(?!\s*:\s*null)/
 
-const choicesIn = (parsed: Record<string, unknown>): Record<string, unknown>[] =>
-  (Array.isArray(parsed['choices']) ? parsed['choices'] : []).filter(isObject)
+const choicesIn = (parsed: Record<string, unknown>): readonly Record<string, unknown>[] => objectsIn(parsed['choices'])
 
 const saidIn = (parsed: Record<string, unknown>): Record<string, unknown>[] =>
   choicesIn(parsed)

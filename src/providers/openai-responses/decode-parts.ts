@@ -1,7 +1,7 @@
 /** Decodes the details of output items: sources, log probabilities, proofs, pictures. */
 import type { ModelEvent } from '../../canonical/event.ts'
 import type { ReasoningProof } from '../../canonical/reasoning.ts'
-import { isObject, type JsonValue } from '../../lib/json.ts'
+import { isObject, type JsonValue, listOf, textOf } from '../../lib/json.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -30,14 +30,14 @@ export const decodeAnnotation = (annotation: Json, textStart: number): ModelEven
 export const decodeLogprobs = (value: unknown): ModelEvent[] => {
   if (!Array.isArray(value) || value.length === 0) return []
   const content = value.filter(isObject).map((token) => {
-    const alternatives: unknown[] = Array.isArray(token['top_logprobs']) ? token['top_logprobs'] : []
+    const alternatives = listOf(token['top_logprobs'])
     return { ...logprob(token), top_logprobs: alternatives.filter(isObject).map(logprob) }
   })
   return [{ type: 'logprobs', content }]
 }
 
 const logprob = (token: Json): { readonly [member: string]: JsonValue } => ({
-  token: typeof token['token'] === 'string' ? token['token'] : '',
+  token: textOf(token['token']),
   logprob: typeof token['logprob'] === 'number' ? token['logprob'] : 0,
   bytes: Array.isArray(token['bytes']) ? (token['bytes'] as JsonValue[]) : null,
 })

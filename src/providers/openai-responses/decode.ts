@@ -1,6 +1,6 @@
 /** Decodes Responses from upstreams, event by event or whole, into events. It is tolerant: it reads only the fields that mean something. */
 import type { ModelEvent } from '../../canonical/event.ts'
-import { isObject, textOf } from '../../lib/json.ts'
+import { isObject, listOf, textOf } from '../../lib/json.ts'
 import { callArguments } from '../call-arguments.ts'
 import { createOutput, type Json } from './decode-output.ts'
 import { decodeUsage } from './decode-usage.ts'
@@ -80,9 +80,7 @@ export const createResponsesDecoder = (options: { readonly runsCustomTools: bool
 const TERMINAL: ReadonlySet<string> = new Set(['response.completed', 'response.incomplete', 'response.failed', 'response.cancelled'])
 
 const itemsOf = (response: Json): [number, Json][] =>
-  (Array.isArray(response['output']) ? response['output'] : []).flatMap((item: unknown, position): [number, Json][] =>
-    isObject(item) ? [[position, item]] : [],
-  )
+  listOf(response['output']).flatMap((item, position): [number, Json][] => (isObject(item) ? [[position, item]] : []))
 
 /** Null for an answer that did not end by itself. */
 const finishOf = (response: Json, called: boolean): ModelEvent | null => {

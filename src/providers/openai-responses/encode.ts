@@ -4,7 +4,7 @@
  */
 import { passesAsWritten } from '../../canonical/call.ts'
 import { withoutServiceFields } from '../../request-fields/service-fields.ts'
-import type { JsonObject, JsonChanges, JsonValue } from '../../lib/json.ts'
+import { type JsonChanges, type JsonObject, type JsonValue, listOf } from '../../lib/json.ts'
 import type { JsonBody } from '../../lib/json-body.ts'
 import type { Steps } from '../../lib/steps.ts'
 import { marksLost, withTakenMarks } from '../cache-marks.ts'
@@ -105,8 +105,7 @@ function* relayChanges(attempt: Attempt): Steps<JsonChanges> {
  */
 const includeThinking = (fields: EditableFields, { provider, upstreamModel }: Attempt['target']): void => {
   if (!vendorOf(provider).openAiModels || openAiModel(upstreamModel).reasons !== true) return
-  const given = fields.value('include')
-  const included: readonly JsonValue[] = Array.isArray(given) ? given : []
+  const included = listOf(fields.value('include'))
   if (!included.includes(SEALED_THINKING)) fields.put('include', [...included, SEALED_THINKING])
 }
 

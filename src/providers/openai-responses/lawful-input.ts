@@ -5,7 +5,7 @@
 import type { Message, Part } from '../../canonical/prompt.ts'
 import type { Warning } from '../../canonical/warning.ts'
 import { editElementsInSteps, editMembers, rawMember } from '../../lib/json-splice.ts'
-import { isObject, type JsonValue } from '../../lib/json.ts'
+import { isObject, type JsonValue, textOf } from '../../lib/json.ts'
 import { lookForName } from '../../lib/may-name.ts'
 import { mapInSteps, type Steps } from '../../lib/steps.ts'
 import { loneResult, pairingRepairs, type Repairs } from '../paired-results.ts'
@@ -71,8 +71,7 @@ const skeletonOf = (item: JsonValue, place: number): Message => {
   const at = `input[${place}]`
   const type = typeOf(item)
   const { call_id: id, name, role } = isObject(item) ? item : {}
-  if (type.endsWith('_output'))
-    return { role: 'user', at, parts: [{ type: 'tool-result', callId: typeof id === 'string' ? id : '', text: '' }] }
+  if (type.endsWith('_output')) return { role: 'user', at, parts: [{ type: 'tool-result', callId: textOf(id), text: '' }] }
   if (type === 'message') return { role: role === 'assistant' ? 'assistant' : 'user', at, parts: [] }
   const isCall = type.endsWith('_call') && typeof id === 'string'
   const call: Part[] = isCall ? [{ type: 'tool-call', id, name: typeof name === 'string' ? name : type, arguments: '' }] : []

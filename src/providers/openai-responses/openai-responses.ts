@@ -1,7 +1,7 @@
 /** The adapter for all upstreams that speak Responses. */
 import type { Frame } from '../../canonical/event.ts'
 import type { GatewayError } from '../../errors.ts'
-import { isObject } from '../../lib/json.ts'
+import { isObject, listOf } from '../../lib/json.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 import { callArguments } from '../call-arguments.ts'
 import { unusable } from '../classify-failure.ts'
@@ -88,7 +88,7 @@ const readWhole = ({ text, body }: WholeAnswer, target: Target, native: boolean,
  */
 const mendArguments = (body: Record<string, unknown>): boolean => {
   const { item, response } = body
-  const output: unknown[] = Array.isArray(body['output']) ? body['output'] : []
+  const output = listOf(body['output'])
   const holders = [body, item, ...output].filter((holder) => isObject(holder)).filter((holder) => isObject(holder['arguments']))
   for (const holder of holders) holder['arguments'] = callArguments(holder['arguments'])
   return (isObject(response) && mendArguments(response)) || holders.length > 0

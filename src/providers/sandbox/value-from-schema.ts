@@ -3,7 +3,7 @@
  * objects and arrays, ranges, lengths, common formats, anyOf, oneOf, allOf and local $ref. A pure function; limits bound the cost of a
  * hostile schema.
  */
-import { isObject, type JsonObject, type JsonValue, textsIn } from '../../lib/json.ts'
+import { isObject, type JsonObject, type JsonValue, listOf, textsIn } from '../../lib/json.ts'
 
 export const valueFor = (schema: unknown): JsonValue =>
   make(schema as JsonValue, { root: schema as JsonValue, depth: 0, budget: { nodes: NODES_MAX } })
@@ -71,7 +71,7 @@ const TEXT: JsonObject = { type: 'string' }
 
 const makeArray = (schema: JsonObject, place: Place): JsonValue => {
   const { items = TEXT, prefixItems } = schema
-  const fixed = (Array.isArray(prefixItems) ? prefixItems : []).slice(0, ITEMS_MAX)
+  const fixed = listOf(prefixItems).slice(0, ITEMS_MAX)
   const wanted = Math.max(size(schema['minItems'], 0), place.depth > OPTIONAL_DEPTH_MAX ? 0 : 1, fixed.length)
   const length = Math.min(wanted, size(schema['maxItems'], ITEMS_MAX), ITEMS_MAX)
   return Array.from({ length }, (_, index) => make(fixed[index] ?? items, place))

@@ -286,6 +286,7 @@ describe('what comes back', () => {
     ['application/xhtml+xml', '<p>Hi</p>', 'Hi'],
     ['TEXT/HTML', '<p>Hi</p>', 'Hi'],
     ['text/csv; charset=iso-8859-1', Buffer.from('é', 'latin1'), 'é'],
+    ['text/csv; charset=iso-8859-1', Buffer.from('\ufeffé'), 'é'],
     [null, '<!doctype html><p>Hi', 'Hi'],
     [null, 'Hi', 'Hi'],
     ['text/html', '<script>render()</script>', '(The page has no text of its own. It may need JavaScript, which is not run.)'],
