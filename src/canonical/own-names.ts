@@ -17,5 +17,6 @@ export const OWN_NAMES = {
 /** Returns `auto` for `patchbay/auto` and its aliases; null for any other model. */
 export const ownModelName = (id: string): string | null => {
   const slash = id.indexOf('/')
-  return OWN_NAMES.vendors.some((vendor) => vendor === id.slice(0, slash)) ? id.slice(slash + 1) : null
+  const vendor = id.slice(0, slash)
+  return OWN_NAMES.vendors.some((own) => own === vendor) ? id.slice(slash + 1) : null
 }

@@ -5,7 +5,7 @@
 import type { ClientDialect } from '../canonical/call.ts'
 import { invalidField } from '../contract/validate.ts'
 import type { JsonBody } from '../lib/json-body.ts'
-import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
+import { isObject, type JsonValue } from '../lib/json.ts'
 import { fieldsWhere } from '../request-fields/request-fields.ts'
 
 const conversationField = (client: ClientDialect): string => fieldsWhere(({ readLater }) => readLater === true, [client])[0] ?? ''
@@ -47,11 +47,14 @@ const EXPECTED: Readonly<Record<ClientDialect, string>> = {
 
 /** Instructions count as a conversation only if there is nothing else. Malformed items are left to the reader of prompts. */
 const saysNothing = (items: readonly JsonValue[]): boolean => {
-  const spoken = items.filter((item) => !isObject(item) || (item['role'] !== 'system' && item['role'] !== 'developer'))
-  return (spoken.length === 0 ? items : spoken).every((item) => isObject(item) && isEmptyMessage(item))
+  const spoken = items.filter(isSpoken)
+  return (spoken.length === 0 ? items : spoken).every(isEmptyMessage)
 }
 
-const isEmptyMessage = (message: JsonObject): boolean => {
+const isSpoken = (item: JsonValue): boolean => !isObject(item) || (item['role'] !== 'system' && item['role'] !== 'developer')
+
+const isEmptyMessage = (message: JsonValue): boolean => {
+  if (!isObject(message)) return false
   const { type = 'message', role, content = null, ...rest } = message
   if (type !== 'message' || typeof role !== 'string') return false
   if (content === null && role !== 'assistant') return false
