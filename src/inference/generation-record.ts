@@ -157,12 +157,14 @@ const recordedError = (error: GatewayError): RecordedGeneration['error'] => {
  */
 const recordedPipeline = (pipeline: readonly PipelineStage[], loop: Recorded['loop']): RecordedGeneration['pipeline'] => {
   const tools = serverToolsStage(loop)
-  return [...pipeline, ...(tools === null ? [] : [tools])].slice(0, LIST_MAX).map((stage) => {
-    const { patterns, ...data } = stage.data
-    if (!Array.isArray(patterns)) return { ...stage, data }
-    const rules = rulesOf(stage)
-    return { ...stage, data: { ...data, matches: patterns.length, ...(rules.length === 0 ? {} : { rules: [...rules] }) } }
-  })
+  return (tools === null ? pipeline : [...pipeline, tools]).slice(0, LIST_MAX).map(recordedStage)
+}
+
+const recordedStage = (stage: PipelineStage): RecordedGeneration['pipeline'][number] => {
+  const { patterns, ...data } = stage.data
+  if (!Array.isArray(patterns)) return { ...stage, data }
+  const rules = rulesOf(stage)
+  return { ...stage, data: { ...data, matches: patterns.length, ...(rules.length === 0 ? {} : { rules: [...rules] }) } }
 }
 
 /**

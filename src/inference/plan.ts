@@ -3,6 +3,7 @@
  * keys.
  */
 import type { Call } from '../canonical/call.ts'
+import type { Warning } from '../canonical/warning.ts'
 import type { Steps } from '../lib/steps.ts'
 import type { FunctionTool, Prompt, Tool } from '../canonical/prompt.ts'
 import { GatewayError } from '../errors.ts'
@@ -80,7 +81,7 @@ export function* plan(asked: Screened, parts: PlanParts): Steps<Planned> {
     presetSlug: presetOf(screened, 'tools'),
     userAgent: screened.userAgent,
   })
-  const warnings = [...(replayed?.warnings ?? []), ...(served?.warnings ?? [])]
+  const warnings = [...(replayed?.warnings ?? NONE), ...(served?.warnings ?? NONE)]
   const [lost] = warnings
   if (strict && lost !== undefined) throw strictError(lost)
   const { attempts, tools } = offerWithheld(call, served ?? { attempts: candidates, tools: null }, {
@@ -93,13 +94,15 @@ export function* plan(asked: Screened, parts: PlanParts): Steps<Planned> {
   const able = attempts === planned.attempts ? planned : { ...planned, attempts }
   return {
     ...screened,
-    ...(warnings.length === 0 ? {} : { warnings: [...screened.warnings, ...warnings] }),
+    warnings: [...screened.warnings, ...warnings],
     plan: promptFor === undefined && found === null ? able : withVendorTools(able, vendorTools, screened, parts.models, true),
     tools,
     search: found?.search ?? null,
     ...(promptFor === undefined ? {} : { promptFor }),
   }
 }
+
+const NONE: readonly Warning[] = []
 
 const promptWithoutTools = (replayed: Prompt): (() => Prompt) => {
   const prompt = { ...replayed, messages: conversationFor(replayed.messages, () => false) }
