@@ -7,10 +7,12 @@ export const OWN_NAMES = {
   vendors: ['patchbay', 'service', 'openrouter'],
   /** Prefixes of the types of the tools that the service runs: `service:web_search`. */
   tools: ['service:', 'openrouter:'],
-  /** The prefix of the headers that ask for routing metadata, and the field in which it is returned. */
+  /** The headers that ask for routing metadata, and the field in which it is returned. */
   metadata: [
-    { headers: 'x-service-', field: 'service_metadata' },
-    { headers: 'x-openrouter-', field: 'openrouter_metadata' },
+    { header: 'x-service-metadata', field: 'service_metadata' },
+    { header: 'x-service-experimental-metadata', field: 'service_metadata' },
+    { header: 'x-openrouter-metadata', field: 'openrouter_metadata' },
+    { header: 'x-openrouter-experimental-metadata', field: 'openrouter_metadata' },
   ],
 } as const
 

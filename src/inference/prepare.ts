@@ -92,7 +92,7 @@ export const prepare = async (received: Received, parts: PrepareParts): Promise<
     warnings,
     strict,
     guardrails,
-    deniedTools: deniedTools(guardrails?.deniedTools ?? [], known?.disabled_server_tools ?? []),
+    deniedTools: deniedTools(guardrails?.deniedTools, known?.disabled_server_tools ?? undefined),
     pipeline: [],
     caller: callerOf(principal),
     customerKeys,
