@@ -22,15 +22,14 @@ export const LOOKED_THROUGH_MAX = 32_768
 /** Throws `invalid_request`. */
 export const requireConversation = (client: ClientDialect, body: JsonBody): void => {
   const field = CONVERSATION_FIELD[client]
-  const fault = (message: string) => invalidField(field, message)
   const raw = body.rawSearchable(field)
-  if (raw === undefined || raw === 'null') throw fault(`Send ${SOMETHING[client]}.`)
+  if (raw === undefined || raw === 'null') throw invalidField(field, `Send ${SOMETHING[client]}.`)
   const isList = raw.startsWith('[')
-  if (!isList && !(client === 'responses' && raw.startsWith('"'))) throw fault(`Expected ${EXPECTED[client]}.`)
+  if (!isList && !(client === 'responses' && raw.startsWith('"'))) throw invalidField(field, `Expected ${EXPECTED[client]}.`)
   if (raw.length > LOOKED_THROUGH_MAX) return
   const value = body.value(field)
-  if (value === '' || (Array.isArray(value) && value.length === 0)) throw fault(`Send ${SOMETHING[client]}.`)
-  if (Array.isArray(value) && saysNothing(value)) throw fault('Every message is empty: send some content.')
+  if (value === '' || (Array.isArray(value) && value.length === 0)) throw invalidField(field, `Send ${SOMETHING[client]}.`)
+  if (Array.isArray(value) && saysNothing(value)) throw invalidField(field, 'Every message is empty: send some content.')
 }
 
 const SOMETHING: Readonly<Record<ClientDialect, string>> = {

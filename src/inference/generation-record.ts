@@ -133,7 +133,7 @@ const generationResource = ({
     warnings: warnings.slice(0, LIST_MAX).map((warning) => ({ ...warning, message: sentence(warning.message) })),
     pipeline: recordedPipeline(request.pipeline, loop),
     settings: kept?.settings ?? null,
-    settings_left_out: [...(kept?.leftOut ?? [])],
+    settings_left_out: kept?.leftOut ?? [],
     trace: namedTrace(request),
     router: null,
     service_tier: bounded(usage.servedTier),

@@ -98,7 +98,7 @@ export function* plan(asked: Screened, parts: PlanParts): Steps<Planned> {
     plan: promptFor === undefined && found === null ? able : withVendorTools(able, vendorTools, screened, parts.models, true),
     tools,
     search: found?.search ?? null,
-    ...(promptFor === undefined ? {} : { promptFor }),
+    promptFor,
   }
 }
 

@@ -11,7 +11,7 @@ import { fieldMeanings } from '../request-fields/request-fields.ts'
 export interface RecordedSettings {
   readonly settings: JsonObject
   /** Fields that a preset would keep but that are not in `settings`. */
-  readonly leftOut: readonly string[]
+  readonly leftOut: string[]
 }
 
 const SETTINGS_MAX = 2048

@@ -178,9 +178,8 @@ const watched = (
   }
   const watching: Upstream = {
     async post(request) {
-      if (hold !== null) await hold.cover(planned, request.body, turn)
-      const shown = log.sent(request.body, turn)
-      if (shown !== undefined) await shown
+      const waiting = sending(request.body)
+      if (waiting !== undefined) await waiting
       const joining = log.traceHeaders?.(log.attempts.length - 1, planned.endpoint.provider.baseUrl) ?? null
       const response = await context.upstream.post(joining === null ? request : { ...request, headers: { ...request.headers, ...joining } })
       log.answered(response.status)
