@@ -54,12 +54,8 @@ const readName = (body: JsonBody, field: string): string | null => {
 
 /** If the limit is sent under two names, the first one in the table counts and is the one to send upstream. */
 const readOutputLimit = (dialect: ClientDialect, body: JsonBody): number | null => {
-  let first: number | null = null
-  for (const field of pathsOf(dialect, 'maxOutputTokens')) {
-    const limit = readTokenLimit(body, field)
-    first ??= limit
-  }
-  return first
+  const limits = pathsOf(dialect, 'maxOutputTokens').map((field) => readTokenLimit(body, field))
+  return limits.find((limit) => limit !== null) ?? null
 }
 
 const readTokenLimit = (body: JsonBody, field: string): number | null => {

@@ -3,7 +3,6 @@
  * keys.
  */
 import type { Call } from '../canonical/call.ts'
-import type { Warning } from '../canonical/warning.ts'
 import type { Steps } from '../lib/steps.ts'
 import type { FunctionTool, Prompt, Tool } from '../canonical/prompt.ts'
 import { GatewayError } from '../errors.ts'
@@ -81,7 +80,7 @@ export function* plan(asked: Screened, parts: PlanParts): Steps<Planned> {
     presetSlug: presetOf(screened, 'tools'),
     userAgent: screened.userAgent,
   })
-  const warnings = [...(replayed?.warnings ?? NONE), ...(served?.warnings ?? NONE)]
+  const warnings = [...(replayed?.warnings ?? []), ...(served?.warnings ?? [])]
   const [lost] = warnings
   if (strict && lost !== undefined) throw strictError(lost)
   const { attempts, tools } = offerWithheld(call, served ?? { attempts: candidates, tools: null }, {
@@ -101,8 +100,6 @@ export function* plan(asked: Screened, parts: PlanParts): Steps<Planned> {
     promptFor,
   }
 }
-
-const NONE: readonly Warning[] = []
 
 const promptWithoutTools = (replayed: Prompt): (() => Prompt) => {
   const prompt = { ...replayed, messages: conversationFor(replayed.messages, () => false) }

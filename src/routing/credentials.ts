@@ -80,17 +80,14 @@ export const createCredentials = (parts: { clock: Clock; onRefused: (provider: s
     pick(provider, skip) {
       const { slug, apiKeys } = provider
       if (apiKeys.length === 0) return skip.has(0) ? null : { apiKey: null, index: 0, isByok: false }
-      let best: Credential | null = null
-      let leastMs = Number.POSITIVE_INFINITY
+      let best: { credential: Credential; dueMs: number } | null = null
       for (const [index, apiKey] of apiKeys.entries()) {
         if (skip.has(index)) continue
         const dueMs = resting.size === 0 && heard.size === 0 ? 0 : restsUntil(nameOf(slug, apiKey))
-        if (dueMs >= leastMs) continue
-        best = { apiKey, index, isByok: false }
-        leastMs = dueMs
+        if (best === null || dueMs < best.dueMs) best = { credential: { apiKey, index, isByok: false }, dueMs }
         if (dueMs === 0) break
       }
-      return best
+      return best?.credential ?? null
     },
     report({ slug }, { apiKey, index }, fault, retryAfterSeconds) {
       if (apiKey === null) return false
