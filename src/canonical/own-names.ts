@@ -7,15 +7,18 @@ export const OWN_NAMES = {
   vendors: ['patchbay', 'service', 'openrouter'],
   /** Prefixes of the types of the tools that the service runs: `service:web_search`. */
   tools: ['service:', 'openrouter:'],
-  /** The prefix of the headers that ask for routing metadata, and the field in which it is returned. */
+  /** The headers that ask for routing metadata, and the field in which it is returned. */
   metadata: [
-    { headers: 'x-service-', field: 'service_metadata' },
-    { headers: 'x-openrouter-', field: 'openrouter_metadata' },
+    { header: 'x-service-metadata', field: 'service_metadata' },
+    { header: 'x-service-experimental-metadata', field: 'service_metadata' },
+    { header: 'x-openrouter-metadata', field: 'openrouter_metadata' },
+    { header: 'x-openrouter-experimental-metadata', field: 'openrouter_metadata' },
   ],
 } as const
 
 /** Returns `auto` for `patchbay/auto` and its aliases; null for any other model. */
 export const ownModelName = (id: string): string | null => {
   const slash = id.indexOf('/')
-  return OWN_NAMES.vendors.some((vendor) => vendor === id.slice(0, slash)) ? id.slice(slash + 1) : null
+  const vendor = id.slice(0, slash)
+  return OWN_NAMES.vendors.some((own) => own === vendor) ? id.slice(slash + 1) : null
 }

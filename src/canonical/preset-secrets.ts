@@ -13,14 +13,19 @@ export interface PresetSecret {
   readonly kind: 'credential' | 'instructions'
 }
 
-/** Finds the secrets, in order. A field whose value is a plain word or number, as most are, has none. */
-export const secretsIn = (config: JsonObject): readonly PresetSecret[] => {
+/** Finds the secrets, in order. */
+export const secretsIn = (config: JsonObject): readonly PresetSecret[] =>
+  Object.entries(config).flatMap(([field, value]) => secretsOf(field, value))
+
+/** Finds the secrets of one field. A plain word or number, as most values are, has none. */
+export const secretsOf = (field: string, value: JsonValue): readonly PresetSecret[] => {
+  if (typeof value !== 'object' || SCHEMA_FIELDS.has(field)) return NONE
   const found: PresetSecret[] = []
-  for (const [field, value] of Object.entries(config)) {
-    if (typeof value === 'object' && !SCHEMA_FIELDS.has(field)) findIn(value, { path: [field], inTool: field === 'tools', found })
-  }
+  findIn(value, { path: [field], inTool: field === 'tools', found })
   return found
 }
+
+const NONE: readonly PresetSecret[] = []
 
 /** The configuration for a reader who may see the texts of a preset but none of its credentials. */
 export const withoutCredentials = <Config extends JsonObject>(config: Config): Config => {

@@ -28,8 +28,10 @@ export const tierMember = ({ usage }: AnswerTail): JsonObject => (usage.servedTi
  * added only if the upstream names none.
  */
 export const addedMembers = (body: JsonBody, tail: AnswerTail): JsonChanges => {
-  const added = { ...(typeof body.get('service_tier') === 'string' ? {} : tierMember(tail)), ...metadataMember(tail) }
-  return Object.fromEntries(Object.entries(added).map(([field, value]) => [field, JSON.stringify(value)]))
+  const added: JsonObject = { ...(typeof body.get('service_tier') === 'string' ? {} : tierMember(tail)), ...metadataMember(tail) }
+  const texts: Record<string, string> = {}
+  for (const field in added) texts[field] = JSON.stringify(added[field])
+  return texts
 }
 
 /** Wraps the renderer so that its terminal states are enforced: any write after `finish` or `fail` throws. */

@@ -4,7 +4,7 @@ import type { AnswerTail } from './format.ts'
 import { serverToolCost } from './server-tool-usage.ts'
 
 /** The members of `usage` that state the cost of an answer; all dialects share them except for two names. */
-export const costMembers = (tail: AnswerTail, input: string, output: string): JsonObject => {
+export const costMembers = (tail: AnswerTail, inputCost: string, outputCost: string): JsonObject => {
   const { cost } = tail
   return {
     // Absent if no price is known: strict clients accept only a number or nothing.
@@ -12,8 +12,8 @@ export const costMembers = (tail: AnswerTail, input: string, output: string): Js
     is_byok: cost.isByok,
     cost_details: {
       upstream_inference_cost: cost.upstreamNanos === null ? null : dollars(cost.upstreamNanos),
-      [`upstream_inference_${input}_cost`]: dollars(cost.upstreamInputNanos),
-      [`upstream_inference_${output}_cost`]: dollars(cost.upstreamOutputNanos),
+      [inputCost]: dollars(cost.upstreamInputNanos),
+      [outputCost]: dollars(cost.upstreamOutputNanos),
       ...serverToolCost(tail),
     },
   }

@@ -25,20 +25,20 @@ export interface AnswerHead {
   /** Display name of the provider; null while none has answered. */
   readonly provider: string | null
   /** The client understands only the legacy `function_call` form of its dialect. */
-  readonly legacyFunctions?: true
+  readonly legacyFunctions?: true | undefined
   /** The request with its preset applied; some dialects echo parts of it. */
   readonly request: JsonBody
   /**
    * The client's own instructions if its preset has some too, which are not echoed. Absent: the request's instructions are the
    * client's.
    */
-  readonly instructions?: string | null
+  readonly instructions?: string | null | undefined
   /** The texts of the preset that must not be shown. Absent if there are none. */
-  readonly hidden?: HiddenTexts
+  readonly hidden?: HiddenTexts | undefined
   /** An estimate for dialects that must state input tokens before the provider does. */
   readonly inputTokensEstimate: number
   /** The bodies that were sent to providers, one per attempt, if the client asked to see them. */
-  readonly echoes?: readonly Echo[]
+  readonly echoes?: readonly Echo[] | undefined
 }
 
 /** A body that was sent upstream, and its destination. */
@@ -54,15 +54,15 @@ export interface AnswerTail {
   readonly usage: Usage
   readonly cost: Cost
   /** Usage of the tools that the service ran; absent if it ran none. */
-  readonly serverTools?: ServerToolUse
+  readonly serverTools?: ServerToolUse | undefined
   /** The model calls of the answer, in order; absent if the service ran no tool. */
-  readonly iterations?: readonly Iteration[]
+  readonly iterations?: readonly Iteration[] | undefined
   /** When the answer ended, in Unix seconds. */
   readonly endedSeconds: number
   /** The routing metadata, under the name the client asked for; null when it did not ask. */
   readonly metadata: { readonly field: 'service_metadata' | 'openrouter_metadata'; readonly value: JsonObject } | null
   /** A judge's verdict on each message of the model; absent if no judge was asked. */
-  readonly alignment?: JsonObject
+  readonly alignment?: JsonObject | undefined
 }
 
 /** Text of an event stream. A long text is an iterable of pieces, each made on demand, so that other requests get a turn between them. */

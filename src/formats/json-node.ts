@@ -138,8 +138,10 @@ const inside = (node: Node, key: string, value: unknown, path: string): Node => 
   return inner
 }
 
+const NO_ITEMS: readonly unknown[] = []
+
 const itemsOf = (value: unknown, path: string, fault: Fault): readonly unknown[] => {
-  if (value === undefined || value === null) return []
+  if (value === undefined || value === null) return NO_ITEMS
   if (!Array.isArray(value)) throw malformed(fault, path, 'must be a list')
   return value
 }

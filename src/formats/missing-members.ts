@@ -6,5 +6,8 @@ import type { JsonBody } from '../lib/json-body.ts'
 import type { JsonChanges } from '../lib/json.ts'
 
 /** `needed`: default values as JSON texts, by name. Returns the changes for the body; empty if no member is missing. */
-export const missingMembers = (body: JsonBody, needed: Readonly<Record<string, string>>): JsonChanges =>
-  Object.fromEntries(Object.entries(needed).filter(([name]) => !body.has(name)))
+export const missingMembers = (body: JsonBody, needed: Readonly<Record<string, string>>): JsonChanges => {
+  const missing: Record<string, string | undefined> = {}
+  for (const name in needed) if (!body.has(name)) missing[name] = needed[name]
+  return missing
+}

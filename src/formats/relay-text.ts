@@ -4,6 +4,7 @@ import { JsonTextError } from '../lib/json-limits.ts'
 import { textOf } from '../lib/json.ts'
 import type { Frame } from '../canonical/event.ts'
 import type { ClientDialect } from '../canonical/call.ts'
+import type { JsonChanges } from '../lib/json.ts'
 import type { AnswerHead } from './format.ts'
 
 /** Returns a frame's own text if it is in this dialect. */
@@ -11,10 +12,10 @@ export const nativeText = (frame: Frame, dialect: ClientDialect): string | null 
   frame.native?.dialect === dialect ? frame.native.json : null
 
 /** The members that identify an answer, as JSON texts; the service sets them in every dialect. An unknown provider is not named. */
-export const identityMembers = (id: string, head: AnswerHead): Readonly<Record<string, string>> => ({
+export const identityMembers = (id: string, head: AnswerHead): JsonChanges => ({
   id: JSON.stringify(id),
   model: JSON.stringify(head.model),
-  ...(head.provider === null ? {} : { provider: JSON.stringify(head.provider) }),
+  provider: head.provider === null ? undefined : JSON.stringify(head.provider),
 })
 
 /** Removes line ends, which in JSON text are only white space between tokens but in an event stream would end the data. */

@@ -58,8 +58,9 @@ export const fieldChecks = (table: FieldTable): ReadonlyMap<string, FieldCheck> 
   )
 
 const checkOf = (name: string, { schema, items }: RequestField): FieldCheck | null => {
-  if (items !== undefined) return (value, findings) => checkTaggedList(items, value, [name], findings)
-  return schema === undefined ? null : (value, findings) => void findings.check(schema, value, [name])
+  const path = [name]
+  if (items !== undefined) return (value, findings) => checkTaggedList(items, value, path, findings)
+  return schema === undefined ? null : (value, findings) => void findings.check(schema, value, path)
 }
 
 /** The schema of a body with these fields. Any of them may be absent, and null counts as absent (docs/contract/requests.md#bodies). */

@@ -5,7 +5,7 @@
 import type { ClientDialect } from '../canonical/call.ts'
 import { invalidField } from '../contract/validate.ts'
 import type { JsonBody } from '../lib/json-body.ts'
-import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
+import { isObject, type JsonValue } from '../lib/json.ts'
 import { fieldsWhere } from '../request-fields/request-fields.ts'
 
 const conversationField = (client: ClientDialect): string => fieldsWhere(({ readLater }) => readLater === true, [client])[0] ?? ''
@@ -22,15 +22,14 @@ export const LOOKED_THROUGH_MAX = 32_768
 /** Throws `invalid_request`. */
 export const requireConversation = (client: ClientDialect, body: JsonBody): void => {
   const field = CONVERSATION_FIELD[client]
-  const fault = (message: string) => invalidField(field, message)
   const raw = body.rawSearchable(field)
-  if (raw === undefined || raw === 'null') throw fault(`Send ${SOMETHING[client]}.`)
+  if (raw === undefined || raw === 'null') throw invalidField(field, `Send ${SOMETHING[client]}.`)
   const isList = raw.startsWith('[')
-  if (!isList && !(client === 'responses' && raw.startsWith('"'))) throw fault(`Expected ${EXPECTED[client]}.`)
+  if (!isList && !(client === 'responses' && raw.startsWith('"'))) throw invalidField(field, `Expected ${EXPECTED[client]}.`)
   if (raw.length > LOOKED_THROUGH_MAX) return
   const value = body.value(field)
-  if (value === '' || (Array.isArray(value) && value.length === 0)) throw fault(`Send ${SOMETHING[client]}.`)
-  if (Array.isArray(value) && saysNothing(value)) throw fault('Every message is empty: send some content.')
+  if (value === '' || (Array.isArray(value) && value.length === 0)) throw invalidField(field, `Send ${SOMETHING[client]}.`)
+  if (Array.isArray(value) && saysNothing(value)) throw invalidField(field, 'Every message is empty: send some content.')
 }
 
 const SOMETHING: Readonly<Record<ClientDialect, string>> = {
@@ -47,11 +46,14 @@ const EXPECTED: Readonly<Record<ClientDialect, string>> = {
 
 /** Instructions count as a conversation only if there is nothing else. Malformed items are left to the reader of prompts. */
 const saysNothing = (items: readonly JsonValue[]): boolean => {
-  const spoken = items.filter((item) => !isObject(item) || (item['role'] !== 'system' && item['role'] !== 'developer'))
-  return (spoken.length === 0 ? items : spoken).every((item) => isObject(item) && isEmptyMessage(item))
+  const spoken = items.filter(isSpoken)
+  return (spoken.length === 0 ? items : spoken).every(isEmptyMessage)
 }
 
-const isEmptyMessage = (message: JsonObject): boolean => {
+const isSpoken = (item: JsonValue): boolean => !isObject(item) || (item['role'] !== 'system' && item['role'] !== 'developer')
+
+const isEmptyMessage = (message: JsonValue): boolean => {
+  if (!isObject(message)) return false
   const { type = 'message', role, content = null, ...rest } = message
   if (type !== 'message' || typeof role !== 'string') return false
   if (content === null && role !== 'assistant') return false

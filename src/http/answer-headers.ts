@@ -2,12 +2,12 @@
 import type { Admitted } from '../inference/admitted.ts'
 import type { CacheUse } from '../inference/cache/cache-use.ts'
 
-export const answerHeaders = ({ generationId, request, warnings, cache }: Admitted): Record<string, string> => ({
-  'x-generation-id': generationId,
-  ...(request.preset === null ? {} : { 'x-preset': `${request.preset.slug}@${request.preset.version}` }),
-  ...(warnings.length === 0 ? {} : { 'x-service-warnings': String(warnings.length) }),
-  ...(cache === null ? {} : cacheHeaders(cache)),
-})
+export const answerHeaders = ({ generationId, request: { preset }, warnings, cache }: Admitted): Record<string, string> => {
+  const headers: Record<string, string> = { 'x-generation-id': generationId }
+  if (preset !== null) headers['x-preset'] = `${preset.slug}@${preset.version}`
+  if (warnings.length > 0) headers['x-service-warnings'] = String(warnings.length)
+  return cache === null ? headers : { ...headers, ...cacheHeaders(cache) }
+}
 
 /** The response cache's result, under both names (docs/contract/response-cache.md#headers). */
 const cacheHeaders = (cache: CacheUse): Record<string, string> => {

@@ -45,7 +45,7 @@ export interface InferenceAnswering {
 }
 
 export const answerInference = async (request: RouteRequest, format: ClientFormat, parts: InferenceAnswering): Promise<Response> => {
-  const received = receivedOf(request, { apiType: 'completions', format, ...(await request.json()) })
+  const received = receivedOf(request, 'completions', format, await request.json())
   const asked = wantedFailure(request.headers)
   if (wantsDryRun(request.headers)) {
     const shown = await parts.pipeline.dryRun(received)

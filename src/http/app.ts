@@ -16,7 +16,7 @@ import type { Clock } from '../lib/clock.ts'
 import { joinCohort } from '../lib/cohort.ts'
 import type { IdSource } from '../lib/id.ts'
 import { once } from '../lib/once.ts'
-import { inTurns } from '../lib/steps.ts'
+import { inTurns, type Turn } from '../lib/steps.ts'
 import type { Models } from '../models/models.ts'
 import type { Presets } from '../presets/presets.ts'
 import type { HealthView } from '../routing/health.ts'
@@ -225,7 +225,8 @@ export const routeTable = (parts: AppParts, described: Described): readonly Moun
 }
 
 export const createApp = (parts: AppParts): App => {
-  const turn = createTurn(parts.clock, parts.largeStep)
+  const startTurn = (): Turn => createTurn(parts.clock, parts.largeStep)
+  const turn = startTurn()
   const document = once(() =>
     inTurns(
       openapiDocument(
@@ -301,7 +302,7 @@ export const createApp = (parts: AppParts): App => {
             address: () => clientAddress(peers.addressOf(request), request.headers.get('x-forwarded-for'), parts.trustedProxies),
             permit,
             signal: request.signal,
-            startTurn: () => createTurn(parts.clock, parts.largeStep),
+            startTurn,
             text: () => readBodyText(request, limits),
             object: () => readObject(request, limits),
             json: () => readJsonBody(request, limits),

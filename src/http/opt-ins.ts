@@ -29,11 +29,5 @@ const wordOf = <Word extends string>(headers: Headers, name: string, words: read
 }
 
 /** The field's name depends on the header's name (docs/contract/headers.md#names). */
-export const metadataField = (headers: Headers): (typeof OWN_NAMES.metadata)[number]['field'] | null => {
-  const asked = OWN_NAMES.metadata.find(
-    (names) => isEnabled(headers, `${names.headers}metadata`) || isEnabled(headers, `${names.headers}experimental-metadata`),
-  )
-  return asked?.field ?? null
-}
-
-const isEnabled = (headers: Headers, name: string): boolean => headers.get(name)?.toLowerCase() === 'enabled'
+export const metadataField = (headers: Headers): (typeof OWN_NAMES.metadata)[number]['field'] | null =>
+  OWN_NAMES.metadata.find(({ header }) => headers.get(header)?.toLowerCase() === 'enabled')?.field ?? null

@@ -216,16 +216,14 @@ const READ_TO_REFUSE = 4
 const REFUSED_IDLE_MS = 1000
 
 const inTime = async <Value>(reading: Promise<Value>, withinMs: number, { clock }: BodyLimits): Promise<Value> => {
-  let cancel: (() => void) | undefined
-  const late = new Promise<never>((_, reject) => {
-    cancel = clock.after(withinMs, () => reject(tooSlow()))
-  })
+  const late = Promise.withResolvers<never>()
+  const cancel = clock.after(withinMs, () => late.reject(tooSlow()))
   try {
-    return await Promise.race([reading, late])
+    return await Promise.race([reading, late.promise])
   } catch (thrown) {
     throw thrown instanceof GatewayError ? thrown : cutOff(thrown)
   } finally {
-    cancel?.()
+    cancel()
   }
 }
 

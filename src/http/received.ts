@@ -3,9 +3,13 @@ import type { Received } from '../inference/stages.ts'
 import { wantsStrict } from './opt-ins.ts'
 import { principalOf, type RouteRequest } from './route.ts'
 
-export const receivedOf = (request: RouteRequest, read: Pick<Received, 'apiType' | 'format' | 'body' | 'bytes'>): Received => {
+export const receivedOf = (
+  request: RouteRequest,
+  apiType: Received['apiType'],
+  format: Received['format'],
+  { body, bytes }: Pick<Received, 'body' | 'bytes'>,
+): Received => {
   const { headers } = request
-  const { apiType, format, body, bytes } = read
   return {
     apiType,
     format,

@@ -187,7 +187,7 @@ export class Admitted {
   get warnings(): readonly Warning[] {
     const { trying, error, said } = this.log
     // While an attempt goes on, the last one's failure is not the answer.
-    const answered = trying ? [] : answeredError(error, this.request.call)
+    const answered = trying ? NONE : answeredError(error, this.request.call)
     return [...this.request.warnings, ...this.request.plan.warnings, ...said.losses, ...answered]
   }
 
@@ -236,6 +236,8 @@ export class Admitted {
   }
 }
 
+const NONE: readonly Warning[] = []
+
 const NOTHING_USED: Bill = { usage: NO_USAGE, cost: NO_COST, costIsAssumed: false }
 
 /**
@@ -243,5 +245,5 @@ const NOTHING_USED: Bill = { usage: NO_USAGE, cost: NO_COST, costIsAssumed: fals
  */
 const answeredError = (error: GatewayError | null, { dialect }: Call): readonly Warning[] =>
   error === null || dialect !== 'responses' || errorRow(error.type).length !== true
-    ? []
+    ? NONE
     : [{ code: 'answered_error', field: 'input', message: error.publicMessage, error_type: error.type }]

@@ -14,13 +14,14 @@ export const answerHead = ({ request, log, generationId, createdMs, hit }: Admit
     model: current?.planned.model.id ?? hit?.answer.model ?? call.models[0] ?? requested,
     provider: current?.planned.endpoint.provider.name ?? hit?.answer.provider ?? null,
     request: call.body,
-    ...(call.legacyFunctions === true ? { legacyFunctions: true } : {}),
-    ...(hidden === undefined ? {} : { instructions: hidden.ownInstructions, hidden }),
+    legacyFunctions: call.legacyFunctions,
+    instructions: hidden?.ownInstructions,
+    hidden,
     // Few answers state the estimate, and computing it means reading the whole request.
     get inputTokensEstimate() {
       return hit === null ? log.inputTokensEstimate : 0
     },
-    ...(echoes.length === 0 ? {} : { echoes }),
+    echoes: echoes.length === 0 ? undefined : echoes,
   }
 }
 
@@ -32,10 +33,11 @@ export const answerTail = (admitted: Admitted, metadataField: NonNullable<Answer
   return {
     usage: bill.usage,
     cost: bill.cost,
-    ...(serverTools === undefined ? {} : { serverTools, iterations: admitted.iterations }),
+    serverTools,
+    iterations: serverTools === undefined ? undefined : admitted.iterations,
     endedSeconds: Math.floor((createdMs + log.durationMs) / 1000),
     // A cached answer was routed for another request.
     metadata: metadataField === null || hit !== null ? null : { field: metadataField, value: routingMetadata(admitted) },
-    ...(alignment === undefined ? {} : { alignment }),
+    alignment,
   }
 }

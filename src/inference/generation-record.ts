@@ -133,7 +133,7 @@ const generationResource = ({
     warnings: warnings.slice(0, LIST_MAX).map((warning) => ({ ...warning, message: sentence(warning.message) })),
     pipeline: recordedPipeline(request.pipeline, loop),
     settings: kept?.settings ?? null,
-    settings_left_out: [...(kept?.leftOut ?? [])],
+    settings_left_out: kept?.leftOut ?? [],
     trace: namedTrace(request),
     router: null,
     service_tier: bounded(usage.servedTier),
@@ -157,12 +157,14 @@ const recordedError = (error: GatewayError): RecordedGeneration['error'] => {
  */
 const recordedPipeline = (pipeline: readonly PipelineStage[], loop: Recorded['loop']): RecordedGeneration['pipeline'] => {
   const tools = serverToolsStage(loop)
-  return [...pipeline, ...(tools === null ? [] : [tools])].slice(0, LIST_MAX).map((stage) => {
-    const { patterns, ...data } = stage.data
-    if (!Array.isArray(patterns)) return { ...stage, data }
-    const rules = rulesOf(stage)
-    return { ...stage, data: { ...data, matches: patterns.length, ...(rules.length === 0 ? {} : { rules: [...rules] }) } }
-  })
+  return (tools === null ? pipeline : [...pipeline, tools]).slice(0, LIST_MAX).map(recordedStage)
+}
+
+const recordedStage = (stage: PipelineStage): RecordedGeneration['pipeline'][number] => {
+  const { patterns, ...data } = stage.data
+  if (!Array.isArray(patterns)) return { ...stage, data }
+  const rules = rulesOf(stage)
+  return { ...stage, data: { ...data, matches: patterns.length, ...(rules.length === 0 ? {} : { rules: [...rules] }) } }
 }
 
 /**

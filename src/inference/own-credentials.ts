@@ -3,7 +3,7 @@
  * contents of the request may show them to those who manage the workspace.
  */
 import { CREDENTIAL_RUN } from '../canonical/hidden-prompt.ts'
-import { secretsIn, shownTool } from '../canonical/preset-secrets.ts'
+import { secretsOf, shownTool } from '../canonical/preset-secrets.ts'
 import { pathText } from '../contract/validate.ts'
 import type { GatewayError } from '../errors.ts'
 import { hideQuotes } from '../lib/hide-quotes.ts'
@@ -37,7 +37,7 @@ export const hideOwnCredentials = (error: GatewayError, body: JsonBody): Gateway
 
 const credentialsIn = (field: string, body: JsonBody): readonly string[] => {
   if ((body.rawSearchable(field)?.length ?? 0) > LOOKED_THROUGH_MAX) return []
-  const secrets = secretsIn({ [field]: jsonIn(body.raw(field) ?? '') ?? null })
+  const secrets = secretsOf(field, jsonIn(body.raw(field) ?? '') ?? null)
   return secrets.filter(({ kind }) => kind === 'credential').map(({ value }) => value)
 }
 
@@ -59,6 +59,6 @@ export function* withoutOwnCredentials(body: JsonBody): Steps<JsonBody> {
 
 /** The places of a stored request, such as `tools[0].authorization`, where a credential was left out. */
 export const missingCredentials = (request: JsonObject): readonly string[] =>
-  FIELDS.flatMap((field) => secretsIn({ [field]: request[field] ?? null }))
+  FIELDS.flatMap((field) => secretsOf(field, request[field] ?? null))
     .filter(({ value }) => value === CREDENTIAL_MARK)
     .map(({ path }) => pathText(path))

@@ -93,11 +93,11 @@ export function* plan(asked: Screened, parts: PlanParts): Steps<Planned> {
   const able = attempts === planned.attempts ? planned : { ...planned, attempts }
   return {
     ...screened,
-    ...(warnings.length === 0 ? {} : { warnings: [...screened.warnings, ...warnings] }),
+    warnings: [...screened.warnings, ...warnings],
     plan: promptFor === undefined && found === null ? able : withVendorTools(able, vendorTools, screened, parts.models, true),
     tools,
     search: found?.search ?? null,
-    ...(promptFor === undefined ? {} : { promptFor }),
+    promptFor,
   }
 }
 

@@ -92,7 +92,7 @@ export const prepare = async (received: Received, parts: PrepareParts): Promise<
     warnings,
     strict,
     guardrails,
-    deniedTools: deniedTools(guardrails?.deniedTools ?? [], known?.disabled_server_tools ?? []),
+    deniedTools: deniedTools(guardrails?.deniedTools, known?.disabled_server_tools ?? undefined),
     pipeline: [],
     caller: callerOf(principal),
     customerKeys,
@@ -109,8 +109,9 @@ const keptOf = (kept: KeptContents | null, { hash }: Principal, random: () => nu
 type Read = Pick<Prepared, 'call' | 'requested' | 'preset' | 'locks' | 'hidden' | 'warnings' | 'strict'>
 
 function* readPlain(received: Received, body: JsonBody, defaults: WorkspaceDefaults | null): Steps<Read> {
+  const { apiType, format } = received
   const full = withWorkspace(body, defaults)
-  const { call, warnings } = yield* readCall({ ...received, body: full.body })
+  const { call, warnings } = yield* readCall({ apiType, format, body: full.body })
   const requested = requestedModel(body) ?? call.models[0] ?? ''
   return {
     call,
@@ -132,14 +133,14 @@ function* readWithPreset(
   { preset: { id, slug }, version, rolloutId }: DrawnVersion,
   stored: StoredPrompt | null,
 ): Steps<Read> {
-  const { format } = received
+  const { apiType, format } = received
   const kept = { shape: version.shape, config: version.config, systemPrompt: version.system_prompt }
   const { body, content } = stored === null ? { body: sent, content: kept } : fillStoredPrompt(format.dialect, sent, kept, stored)
   // A preset that was found by the name of a model, and has no model itself, serves that model.
   const ownModel = named.preset === null && content.config['model'] !== undefined ? null : named.model
   const applied = yield* applyPreset(format.dialect, body, content, ownModel)
   const full = withWorkspace(applied.body, defaults)
-  const { call, warnings } = yield* readCall({ ...received, body: full.body })
+  const { call, warnings } = yield* readCall({ apiType, format, body: full.body })
   const texts = hiddenTexts(content)
   const own = body.value('instructions')
   return {

@@ -3,7 +3,7 @@
  * preset keeps, without texts and secrets. Large members are not even parsed.
  */
 import type { Call } from '../canonical/call.ts'
-import { secretsIn } from '../canonical/preset-secrets.ts'
+import { secretsOf } from '../canonical/preset-secrets.ts'
 import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
 import { PERSISTED_FIELDS } from '../request-fields/preset-fields.ts'
 import { fieldMeanings } from '../request-fields/request-fields.ts'
@@ -11,7 +11,7 @@ import { fieldMeanings } from '../request-fields/request-fields.ts'
 export interface RecordedSettings {
   readonly settings: JsonObject
   /** Fields that a preset would keep but that are not in `settings`. */
-  readonly leftOut: readonly string[]
+  readonly leftOut: string[]
 }
 
 const SETTINGS_MAX = 2048
@@ -31,7 +31,7 @@ export const recordedSettings = ({ dialect, body }: Pick<Call, 'dialect' | 'body
       if (searchable !== 'null') leftOut.push(name)
       continue
     }
-    if (!isWordy(value) && secretsIn({ [name]: value }).length === 0) {
+    if (!isWordy(value) && secretsOf(name, value).length === 0) {
       settings[name] = value
       room -= size
     } else leftOut.push(name)

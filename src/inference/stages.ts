@@ -119,7 +119,7 @@ export interface Planned extends Screened {
   /** A search before the answer; null if there is none. */
   readonly search: PlannedSearch | null
   /** The conversation as an endpoint gets it, if it differs from what the client wrote. */
-  readonly promptFor?: (planned: PlannedAttempt) => Prompt
+  readonly promptFor?: ((planned: PlannedAttempt) => Prompt) | undefined
 }
 
 /** The caller, whose limits and budgets bound the request. */

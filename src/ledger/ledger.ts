@@ -80,8 +80,7 @@ export const createLedger = (parts: {
 
   const scopesOf = (spender: Spender): readonly Scope[] | Promise<readonly Scope[]> => {
     const found = sources.map((source) => source.scopes(spender))
-    const known = found.flatMap((scopes) => (scopes instanceof Promise ? [] : [scopes]))
-    if (known.length === found.length) return inOrder(known.flat())
+    if (found.every(isKnown)) return inOrder(found.flat())
     return Promise.all(found.map(async (scopes) => scopes)).then((scopes) => inOrder(scopes.flat()))
   }
 
@@ -157,6 +156,8 @@ export const createLedger = (parts: {
     },
   }
 }
+
+const isKnown = (scopes: ReturnType<ScopeSource['scopes']>): scopes is readonly Scope[] => !(scopes instanceof Promise)
 
 /**
  * On SQLite only one service uses a file, so all holds of an earlier process are over at once. On PostgreSQL a dead node cannot be

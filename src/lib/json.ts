@@ -25,8 +25,8 @@ export function objectsIn(value: unknown): readonly Record<string, unknown>[] {
   return listOf(value).filter(isObject)
 }
 
-/** Changes to an object's members: the JSON text of the new value, or null to remove the member. */
-export type JsonChanges = Readonly<Record<string, string | null>>
+/** Changes to an object's members: the JSON text of the new value, null to remove the member, or undefined to keep it. */
+export type JsonChanges = Readonly<Record<string, string | null | undefined>>
 
 /** Parses untrusted text as JSON; undefined if it is not JSON, which the caller must judge. */
 export const jsonIn = (text: string): JsonValue | undefined => {

@@ -30,7 +30,8 @@ export const ofOctets: TextForm = {
   text: (octets) => textOf(Buffer.from(octets, 'latin1')),
   byteLength: (octets) => octets.length,
   bytes: (octets) => Buffer.from(octets, 'latin1'),
-  changes: (changes) => Object.fromEntries(Object.entries(changes).map(([key, put]) => [encoded(key), put === null ? null : encoded(put)])),
+  changes: (changes) =>
+    Object.fromEntries(Object.entries(changes).map(([key, put]) => [encoded(key), typeof put === 'string' ? encoded(put) : put])),
 }
 
 /**

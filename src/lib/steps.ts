@@ -47,27 +47,29 @@ export const SCHEMA_UNITS = STEP_UNITS / 20
 export function* mapInSteps<Given, Made>(
   given: readonly Given[],
   map: (one: Given, index: number) => Made,
-  sizeOf: (one: Given) => number = () => 0,
+  sizeOf: (one: Given) => number = noSize,
 ): Steps<Made[]> {
   const made: Made[] = []
   const isStep = startPace()
-  for (const [index, one] of given.entries()) {
-    made.push(map(one, index))
+  for (const one of given) {
+    made.push(map(one, made.length))
     if (isStep(sizeOf(one))) yield
   }
   return made
 }
 
+const noSize = (): number => 0
+
 /** Like `mapInSteps`, but the work on each element is also done in steps. */
 export function* eachInSteps<Given, Made>(
   given: readonly Given[],
-  map: (one: Given) => Steps<Made>,
+  map: (one: Given, index: number) => Steps<Made>,
   sizeOf: (one: Given) => number,
 ): Steps<Made[]> {
   const made: Made[] = []
   const isStep = startPace()
   for (const one of given) {
-    made.push(yield* map(one))
+    made.push(yield* map(one, made.length))
     if (isStep(sizeOf(one))) yield
   }
   return made

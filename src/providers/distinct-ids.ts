@@ -3,15 +3,14 @@
  * same id, which the next server refuses.
  */
 export const createDistinctIds = (): ((id: string) => string) => {
-  const taken = new Set<string>()
-  /** By each repeated id: the number to try next. */
+  /** By each id that is taken: the number to try next. */
   const numbers = new Map<string, number>()
   return (given) => {
     let id = given
     let number = numbers.get(given) ?? 2
-    for (; taken.has(id); number += 1) id = `${given}_${number}`
-    if (id !== given) numbers.set(given, number)
-    taken.add(id)
+    for (; numbers.has(id); number += 1) id = `${given}_${number}`
+    numbers.set(given, number)
+    if (id !== given) numbers.set(id, 2)
     return id
   }
 }

@@ -1,14 +1,14 @@
 /**
  * Brings a conversation into roles that the server's template takes, on both lanes. If nothing is known of the server, its refusal shows
  * the rule: the same attempt is sent a second time in a form that keeps the rule. If that is answered, the rule is remembered, so that the
- * next request keeps it at once.
+ * next request keeps it at once. The wrapper around this one (refused-thinking.ts) gives no warning twice.
  */
 import { passesAsWritten, type ClientDialect } from '../canonical/call.ts'
 import type { Steps } from '../lib/steps.ts'
 import { encoded } from './encoded.ts'
 import type { Attempt, ProviderAdapter } from './provider.ts'
 import { hasOwnTemplates, type RoleRule, rulesReportedBy, vendorRules } from './role-rules.ts'
-import { beginning, refusalOf, warningOnce } from './second-try.ts'
+import { beginning, refusalOf } from './second-try.ts'
 import { settledBody, settledPrompt } from './settled-roles.ts'
 
 /** `own`: the client dialect that the provider speaks. */
@@ -19,12 +19,11 @@ export const settlingRoles =
     if (!hasOwnTemplates(target.provider)) return adapter(attempt, context, take)
     const written = vendorRules(target.provider)
     const known = new Set([...written, ...(context.roleRules?.find(target) ?? [])])
-    const warn = warningOnce(attempt.warn)
     let rules: ReadonlySet<RoleRule> = known
     /** Null if the request keeps the rules already. */
     const withinRules = (reported: boolean): Attempt | null | Promise<Attempt | null> =>
-      rules.size === 0 ? null : encoded(withRules({ ...attempt, warn }, rules, own, reported), attempt, context)
-    let settled = (await withinRules(rules.size > written.length)) ?? { ...attempt, warn }
+      rules.size === 0 ? null : encoded(withRules(attempt, rules, own, reported), attempt, context)
+    let settled = (await withinRules(rules.size > written.length)) ?? attempt
     for (;;) {
       let began = false
       const answered = (): void => {

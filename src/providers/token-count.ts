@@ -11,11 +11,9 @@ export const tokenCount = (value: unknown): number | null => {
  * The sum of the valid counts. `unreported`: the first count, which every answer should have, is absent, or one of them cannot be a count.
  */
 export const reportedTotal = (first: unknown, ...others: readonly unknown[]): { readonly tokens: number; readonly unreported: boolean } => {
-  const counts = [first, ...others].map(tokenCount)
-  return {
-    tokens: counts.reduce<number>((sum, count) => sum + (count ?? 0), 0),
-    unreported: first === undefined || first === null || counts.includes(null),
-  }
+  let tokens = sideCount(first)
+  for (const value of others) tokens += sideCount(value)
+  return { tokens, unreported: first === undefined || first === null || isSenseless(first, ...others) }
 }
 
 /**
@@ -35,7 +33,9 @@ export const partsOf = (total: number, reported: readonly unknown[]): readonly n
 }
 
 /** True if one of these values cannot be a count: then the bill is an estimate. */
-export const isSenseless = (...reported: readonly unknown[]): boolean => reported.some((value) => tokenCount(value) === null)
+export const isSenseless = (...reported: readonly unknown[]): boolean => reported.some(isNoCount)
+
+const isNoCount = (value: unknown): boolean => tokenCount(value) === null
 
 /** A count that is not part of the total; zero if the value cannot be a count. */
 export const sideCount = (value: unknown): number => tokenCount(value) ?? 0

@@ -11,7 +11,8 @@ import type { PlannedAttempt } from './plan-attempts.ts'
  */
 export const callAtTier = (call: Call, planned: PlannedAttempt, warn: (warning: Warning) => void): Call => {
   const { body } = call
-  const [asked, speed] = [body.value('service_tier'), body.value('speed')]
+  const asked = body.value('service_tier')
+  const speed = body.value('speed')
   if (planned.serviceTier === null && asked === undefined && speed === undefined) return call
   const wanted = planned.serviceTier ?? asked
   const isDear = wanted !== undefined && mayCostMore(planned, wanted)

@@ -7,12 +7,10 @@ import { isServerTool, type ServerTool } from '../canonical/server-tools.ts'
 import { GatewayError } from '../errors.ts'
 
 /** `names`: tool names, with or without a prefix; a name that no tool has is ignored. */
-export const deniedTools = (byGuardrails: readonly ServerTool[], names: readonly string[]): readonly ServerTool[] =>
-  byGuardrails.length === 0 && names.length === 0
-    ? NONE
-    : [...byGuardrails, ...names.map((name) => serverToolName(name) ?? name).filter(isServerTool)]
+export const deniedTools = (byGuardrails: readonly ServerTool[] = NONE, names: readonly string[] = NONE): readonly ServerTool[] =>
+  names.length === 0 ? byGuardrails : [...byGuardrails, ...names.map((name) => serverToolName(name) ?? name).filter(isServerTool)]
 
-const NONE: readonly ServerTool[] = []
+const NONE: readonly never[] = []
 
 /** `at`: the path in the request that asks for the tool. Throws `permission_denied`. */
 export const refuseDenied = (tool: ServerTool, denied: readonly ServerTool[], at: string): void => {

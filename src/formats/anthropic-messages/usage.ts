@@ -49,7 +49,7 @@ export const endUsage = (upstream: string | undefined, tail: AnswerTail, head: E
   return usage.textWith(typeof usage.get('service_tier') === 'string' ? {} : { service_tier: JSON.stringify(tierName(tail.usage)) })
 }
 
-const costs = (tail: AnswerTail): JsonObject => costMembers(tail, 'prompt', 'completions')
+const costs = (tail: AnswerTail): JsonObject => costMembers(tail, 'upstream_inference_prompt_cost', 'upstream_inference_completions_cost')
 
 /** The counts that `message_start` must contain before anything was counted: the provider's if they are known, else our estimate. */
 export const startUsage = (known: Usage | null, head: Estimating): JsonObject => ({

@@ -36,8 +36,8 @@ export const finishedChoice = (choice: JsonBody, ending: Ending): string => {
   const own = given === '' ? null : given
   const reason = choiceIndex(choice) === 0 && (ending.reported || own === null) ? ending.reason : own
   return choice.textWith({
-    ...(given === reason ? {} : { finish_reason: JSON.stringify(reason) }),
-    ...(choice.has('native_finish_reason') ? {} : { native_finish_reason: JSON.stringify(own) }),
+    finish_reason: given === reason ? undefined : JSON.stringify(reason),
+    native_finish_reason: choice.has('native_finish_reason') ? undefined : JSON.stringify(own),
   })
 }
 

@@ -20,7 +20,7 @@ export function* relayAnswer(head: AnswerHead, native: string, events: readonly 
   for (const event of events) ending.see(event)
   const choices = readChoices(body.raw('choices') ?? '[]')
   yield
-  const completed = yield* eachInSteps([...choices.entries()], ([position, choice]) => completeChoice(choice, position), sizeOfChoice)
+  const completed = yield* eachInSteps(choices, completeChoice, sizeOfChoice)
   return body.textWith({
     ...identityMembers(head.generationId, head),
     ...envelopeRepairs(body, 'chat.completion', head),
@@ -31,12 +31,12 @@ export function* relayAnswer(head: AnswerHead, native: string, events: readonly 
   })
 }
 
-const sizeOfChoice = ([, choice]: readonly [number, JsonBody]): number => choice.searchable.length
+const sizeOfChoice = (choice: JsonBody): number => choice.searchable.length
 
 /** Changes that add the members which strict clients need and some vendors omit or leave blank. */
 export const envelopeRepairs = (body: JsonBody, object: string, head: AnswerHead): JsonChanges => ({
-  ...(body.get('object') === object ? {} : { object: JSON.stringify(object) }),
-  ...(Number.isInteger(body.get('created')) ? {} : { created: String(head.createdSeconds) }),
+  object: body.get('object') === object ? undefined : JSON.stringify(object),
+  created: Number.isInteger(body.get('created')) ? undefined : String(head.createdSeconds),
   // `error: null` means that there is no error, but clients that only test for the key would see one.
-  ...(body.get('error') === null ? { error: null } : {}),
+  error: body.get('error') === null ? null : undefined,
 })

@@ -51,7 +51,7 @@ export const relayChunks = (head: AnswerHead, finished: Set<number>): ChunkRelay
   let known: { readonly pattern: NativePattern; readonly fill: ((filling: Filling) => string) | null } | null = null
 
   const relayBody = (body: JsonBody, ending: Ending): string => {
-    const changes: Record<string, string | null> = { ...owned, ...envelopeRepairs(body, 'chat.completion.chunk', head) }
+    const changes: Record<string, string | null | undefined> = { ...owned, ...envelopeRepairs(body, 'chat.completion.chunk', head) }
     const reported = body.get('created')
     // All chunks of a stream must state the same time; Azure's first chunk states zero.
     createdSeconds ??= typeof reported === 'number' && Number.isInteger(reported) && reported > 0 ? reported : head.createdSeconds

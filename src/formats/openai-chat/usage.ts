@@ -21,7 +21,7 @@ export const chatUsage = (tail: AnswerTail): JsonObject => {
       audio_tokens: usage.outputAudio,
       image_tokens: usage.outputImage,
     },
-    ...costMembers(tail, 'prompt', 'completions'),
+    ...costMembers(tail, 'upstream_inference_prompt_cost', 'upstream_inference_completions_cost'),
     ...serverToolUsage(tail),
   }
 }

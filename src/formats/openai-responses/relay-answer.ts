@@ -1,5 +1,6 @@
 /** Relays a whole response of an upstream that speaks this dialect: its own text except for the members that the service owns. */
 import type { JsonBody } from '../../lib/json-body.ts'
+import type { JsonChanges } from '../../lib/json.ts'
 import { addedMembers, dialectId } from '../answer-parts.ts'
 import type { Steps } from '../../lib/steps.ts'
 import type { AnswerHead, AnswerTail } from '../format.ts'
@@ -29,7 +30,7 @@ export function* relayedResponse(head: AnswerHead, response: JsonBody, tail: Ans
 }
 
 /** An upstream echoes the instructions and the tools that it was sent; the client must not read what a preset hides in them. */
-export const responseIdentity = (head: AnswerHead): Readonly<Record<string, string>> => ({
+export const responseIdentity = (head: AnswerHead): JsonChanges => ({
   ...identityMembers(dialectId('resp', head), head),
   ...(head.instructions === undefined ? {} : { instructions: JSON.stringify(head.instructions), tools: JSON.stringify(shownTools(head)) }),
 })

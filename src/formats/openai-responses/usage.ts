@@ -16,7 +16,7 @@ export const responsesUsage = (tail: AnswerTail): JsonObject => {
     output_tokens: outputTokens(usage),
     output_tokens_details: { reasoning_tokens: usage.outputReasoning },
     total_tokens: inputTokens(usage) + outputTokens(usage),
-    ...costMembers(tail, 'input', 'output'),
+    ...costMembers(tail, 'upstream_inference_input_cost', 'upstream_inference_output_cost'),
     ...serverToolUsage(tail),
   }
 }

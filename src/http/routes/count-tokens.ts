@@ -50,7 +50,7 @@ export const countTokensRoute = (
     },
     errors: [404, 422, 429, 502, 503, 504],
     async handle(request) {
-      const received = receivedOf(request, { apiType: 'completions', format, ...(await request.json()) })
+      const received = receivedOf(request, 'completions', format, await request.json())
       const connection = new AbortController()
       const leave = (): void => connection.abort(new GatewayError('timeout', 'The client closed the connection.'))
       request.signal.addEventListener('abort', leave, { once: true })

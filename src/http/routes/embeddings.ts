@@ -25,7 +25,7 @@ export const embeddingsRoute = (pipeline: Pick<Pipeline, 'admit' | 'answer' | 'd
   answers: { 200: { description: 'The vectors.', schema: embeddingsAnswer } },
   errors: [402, 404, 422, 429, 502, 503, 504],
   async handle(request) {
-    const received = receivedOf(request, { apiType: 'embeddings', format, ...(await request.json()) })
+    const received = receivedOf(request, 'embeddings', format, await request.json())
     if (wantsDryRun(request.headers)) {
       const shown = await pipeline.dryRun(received)
       if (shown instanceof Refused) throw shown.error

@@ -24,7 +24,8 @@ type RecordedCalls = Pick<
 
 export const recordedTools = ({ loop, searched }: Pick<Finished, 'loop' | 'searched'>, providersSearches: number): RecordedCalls => {
   const calls = loop?.calls ?? []
-  const searches = [...(searched === null ? [] : [searched]), ...calls.filter(({ tool }) => tool === 'web_search')]
+  const called = calls.filter(({ tool }) => tool === 'web_search')
+  const searches = searched === null ? called : [searched, ...called]
   const engines = new Set(searches.flatMap(({ engine }) => engine ?? []))
   const [engine = null] = engines
   const found = providersSearches + searches.reduce((sum, { results }) => sum + results, 0)

@@ -6,7 +6,7 @@ import { isGuardrailBlock } from '../../guardrails/detections.ts'
 import { type OutputScreen, screening } from '../../guardrails/screen-output.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { nextStage } from '../../lib/cohort.ts'
-import type { AnswerRoom } from '../../providers/answer-room.ts'
+import type { AnswerRoom, AnswerSpace } from '../../providers/answer-room.ts'
 import { isConnectionLack } from '../../providers/own-limits.ts'
 import type { ProviderAdapter, ProviderContext, Target } from '../../providers/provider.ts'
 import type { ProviderRegistry } from '../../providers/registry.ts'
@@ -101,11 +101,7 @@ export const attempt = async (
     const number = log.attempts.length - 1
     const upstreamAttempt = { call, target: heldTarget(admitted, begun), number, connection, warn: log.warn }
     const screened = output === undefined ? null : screening(output, log, take)
-    await adapter(
-      upstreamAttempt,
-      watched({ ...parts.context, answerSpace }, admitted, planned),
-      screened === null ? observed : screened.take,
-    )
+    await adapter(upstreamAttempt, watched(parts.context, answerSpace, admitted, planned), screened === null ? observed : screened.take)
     const screenedRest = screened?.end()
     if (screenedRest !== undefined) await screenedRest
     log.succeed()
@@ -169,7 +165,12 @@ const heldTarget = ({ hold }: Pick<Running, 'hold'>, { planned, credential }: Be
  * The same context, but a body goes out only when its cost is held, and the log records that the provider is asked and with what status it
  * answers.
  */
-const watched = (context: ProviderContext, { hold, log }: Pick<Running, 'hold' | 'log'>, planned: PlannedAttempt): ProviderContext => {
+const watched = (
+  context: ProviderContext,
+  answerSpace: AnswerSpace | undefined,
+  { hold, log }: Pick<Running, 'hold' | 'log'>,
+  planned: PlannedAttempt,
+): ProviderContext => {
   const { turn } = context
   const sending = (body: UpstreamRequest['body']): void | Promise<void> => {
     const covered = hold?.cover(planned, body, turn)
@@ -177,16 +178,15 @@ const watched = (context: ProviderContext, { hold, log }: Pick<Running, 'hold' |
   }
   const watching: Upstream = {
     async post(request) {
-      if (hold !== null) await hold.cover(planned, request.body, turn)
-      const shown = log.sent(request.body, turn)
-      if (shown !== undefined) await shown
+      const waiting = sending(request.body)
+      if (waiting !== undefined) await waiting
       const joining = log.traceHeaders?.(log.attempts.length - 1, planned.endpoint.provider.baseUrl) ?? null
       const response = await context.upstream.post(joining === null ? request : { ...request, headers: { ...request.headers, ...joining } })
       log.answered(response.status)
       return response
     },
   }
-  return { ...context, upstream: watching, sending }
+  return { ...context, answerSpace, upstream: watching, sending }
 }
 
 /**

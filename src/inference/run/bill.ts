@@ -119,7 +119,8 @@ export const countedUsage = (answer: Answer): Usage => {
   // If the client left, the provider has still read the prompt; a prompt on which the provider failed counts as unread.
   if (reportedUsage === null && !spoke && !abandoned) return NO_USAGE
   const known = reportedUsage ?? NO_USAGE
-  const [input, output] = [inputTokens(known), outputTokens(known)]
+  const input = inputTokens(known)
+  const output = outputTokens(known)
   // Embeddings are an answer without output tokens.
   const isVectors = reportedUsage !== null && request.apiType === 'embeddings'
   const hasContent = spoke || output > 0 || isVectors

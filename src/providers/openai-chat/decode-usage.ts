@@ -64,8 +64,10 @@ export const decodeUsage = (usage: Json, servedTier: unknown = null): Usage => {
  * count is missing, or if the difference could be any other reported count (docs/contract/budgets.md#usage).
  */
 const restOfTotal = (usage: Json, prompt: Json, completion: Json): number => {
-  const [asked, said, total] = [usage['prompt_tokens'], usage['completion_tokens'], usage['total_tokens']].map(countOrNull)
-  if (!asked || !total || said === null || said === undefined || total <= asked + said) return 0
+  const asked = countOrNull(usage['prompt_tokens'])
+  const said = countOrNull(usage['completion_tokens'])
+  const total = countOrNull(usage['total_tokens'])
+  if (!asked || !total || said === null || total <= asked + said) return 0
   // Mistral includes speech input in the total, and reports it in seconds.
   if (
     [completion['reasoning_tokens'], usage['reasoning_tokens'], usage['prompt_audio_seconds']].some(
@@ -86,7 +88,9 @@ const DETAILS_MAX = 32
 const countOrNull = (value: unknown): number | null => (value === undefined || value === null ? null : tokenCount(value))
 
 /** The first value that is not zero or absent. */
-const firstReported = (...reported: readonly unknown[]): unknown => reported.find((value) => tokenCount(value) !== 0)
+const firstReported = (...reported: readonly unknown[]): unknown => reported.find(saysSomething)
+
+const saysSomething = (value: unknown): boolean => tokenCount(value) !== 0
 
 const NOTHING: Json = {}
 

@@ -155,15 +155,15 @@ const finishReason = (native: string, called: boolean): FinishReason => {
 
 /** The choices of a stream other than the first: how many have begun, and whether all of those have ended. */
 class OtherChoices {
-  readonly #begun = new Set<number>()
-  readonly #ended = new Set<number>()
+  /** By index: true once the choice has ended. */
+  readonly #ended = new Map<number, boolean>()
 
   get count(): number {
-    return this.#begun.size
+    return this.#ended.size
   }
 
   get areOpen(): boolean {
-    return this.#ended.size < this.#begun.size
+    return [...this.#ended.values()].includes(false)
   }
 
   note({ choices }: Json): void {
@@ -172,8 +172,8 @@ class OtherChoices {
       if (!isObject(choice)) continue
       const { index, finish_reason: finish } = choice
       if (typeof index !== 'number' || index <= 0) continue
-      this.#begun.add(index)
-      if (typeof finish === 'string' && finish !== '') this.#ended.add(index)
+      const ends = typeof finish === 'string' && finish !== ''
+      this.#ended.set(index, ends || this.#ended.get(index) === true)
     }
   }
 }

@@ -127,10 +127,7 @@ const limitOutput = (fields: EditableFields, vendor: Vendor, accepts: (field: st
 
 /** Both fields name the end user; most vendors know only one of them. */
 const nameUser = (fields: EditableFields, accepts: (field: string) => boolean, { warn }: RuleContext): void => {
-  for (const [from, to] of [
-    ['safety_identifier', 'user'],
-    ['user', 'safety_identifier'],
-  ] as const) {
+  for (const [from, to] of USER_NAMES) {
     if (fields.value(from) === undefined || accepts(from) || !accepts(to)) continue
     if (fields.value(to) === undefined) fields.rename(from, to)
     else if (fields.value(to) === fields.value(from)) fields.remove(from)
@@ -145,6 +142,11 @@ const nameUser = (fields: EditableFields, accepts: (field: string) => boolean, {
     }
   }
 }
+
+const USER_NAMES = [
+  ['safety_identifier', 'user'],
+  ['user', 'safety_identifier'],
+] as const
 
 /** An empty sequence, or an empty list, means nothing and is refused. */
 const sayStops = (fields: EditableFields, { accepts }: Vendor): void => {
@@ -234,13 +236,14 @@ const changeReasoning = (fields: EditableFields, vendor: Vendor, model: OpenAiMo
   const words: ReasoningWords = model?.efforts == null ? vendor.reasoning : { ...vendor.reasoning, efforts: model.efforts }
   const effort = fields.value('reasoning_effort')
   const strange = typeof effort === 'string' && words.efforts !== 'any' && !words.efforts.includes(effort)
-  const field = ['reasoning', 'include_reasoning', ...(strange ? ['reasoning_effort'] : [])].find((name) => fields.has(name))
+  const names = strange ? [...ROUTERS_FIELDS, 'reasoning_effort'] : ROUTERS_FIELDS
+  const field = names.find((name) => fields.has(name))
   if (field === undefined) return
   const asked = fields.value('reasoning')
   // A field that is already in the vendor's form stays; a null means nothing.
   if (words.toggle === 'reasoning' && isObject(asked) && Object.keys(asked).every((member) => member === 'enabled')) return
   const setting = settingOf(isObject(asked) ? asked : {}, effort, fields.value('include_reasoning'))
-  for (const name of ['reasoning', 'include_reasoning', ...(strange ? ['reasoning_effort'] : [])]) fields.remove(name)
+  for (const name of names) fields.remove(name)
   const reported = fields.reported(field)
   if (model?.reasons === false) {
     fields.remove('reasoning_effort')
@@ -252,6 +255,8 @@ const changeReasoning = (fields: EditableFields, vendor: Vendor, model: OpenAiMo
   for (const [name, value] of Object.entries(encodeReasoning(setting, reported, { words, showsThinking: vendor.showsThinking }, warn)))
     if (fields.value(name) === undefined) fields.put(name, value)
 }
+
+const ROUTERS_FIELDS: readonly string[] = ['reasoning', 'include_reasoning']
 
 /** Routers refuse a budget together with an effort. */
 const dropBudget = (fields: EditableFields, warn: RuleContext['warn']): void => {

@@ -146,10 +146,9 @@ const readWhole = ({ text, body }: WholeAnswer, target: Target, native: boolean,
   }
   const ended = decoded.some(({ type }) => type === 'finish')
   // Some vendors leave the finish reason empty, for example xAI if there are calls.
-  const called = decoded.some(({ type }) => type === 'tool-call')
   const events: readonly ModelEvent[] = ended
     ? decoded
-    : [...decoded, { type: 'finish', reason: called ? 'tool_calls' : 'stop', native: null }]
+    : [...decoded, { type: 'finish', reason: decoded.some(({ type }) => type === 'tool-call') ? 'tool_calls' : 'stop', native: null }]
   // Only the text can carry more than one choice.
   const several = body['choices'].length > 1
   const relays = native && (!decoder.mended || several)
