@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 
-import { readSettings, SERVE_SETTINGS, SettingError, STORAGE_SETTINGS, type ServeSettings } from './config.ts'
+import { type Environment, readSettings, SERVE_SETTINGS, SettingError, STORAGE_SETTINGS, type ServeSettings } from './config.ts'
 
 const SECRET = 'a-secret-of-thirty-two-bytes-or-more'
 
@@ -150,6 +150,17 @@ describe('an address that no client could use is refused, without its password',
   })
 
   test.each([
+    'postgres://u:p@h1,h2/d',
+    'postgres://h1:5432,h2:5432/d',
+    'postgres://u@h1,h2',
+    'postgres:///d?host=h1,h2',
+    'postgres:///d?port=1&host=h1%2Ch2',
+  ])('nor are several hosts one: %s', (url) => {
+    expect(fault({ databaseUrl: url })).toStartWith('--database-url must name one host')
+  })
+
+  test.each([
+    ['databaseUrl', 'postgres://u:a,b@h/d?options=-c%20search_path=a,b'],
     ['databaseUrl', 'postgres:///d?host=/run/postgresql'],
     ['databaseUrl', 'postgres://u:p@/d?host=/run/postgresql'],
     ['databaseUrl', 'postgres://u:p%23@[::1]:5432/d'],
@@ -157,5 +168,24 @@ describe('an address that no client could use is refused, without its password',
     ['redisUrl', 'redis://h/'],
   ])('%s %s is one', (name, value) => {
     expect(fault({ [name]: value })).toBe('accepted')
+  })
+})
+
+describe("variables of PostgreSQL's own programs", () => {
+  const read = (databaseUrl: string, env: Environment): string | null => readSettings(STORAGE_SETTINGS, { databaseUrl }, env).databaseUrl
+
+  test('complete a database URL', () => {
+    const env = { PGSSLMODE: 'verify-full', PGSSLROOTCERT: '/etc/ca.crt', PGOPTIONS: '-c search_path=a', PGSSLCERT: '' }
+    expect(read('postgres://u@h/d', env)).toBe(
+      'postgres://u@h/d?sslmode=verify-full&sslrootcert=%2Fetc%2Fca.crt&options=-c+search_path%3Da',
+    )
+  })
+
+  test('do not override it', () => {
+    expect(read('postgres://u@h/d?sslmode=require', { PGSSLMODE: 'disable' })).toBe('postgres://u@h/d?sslmode=require')
+  })
+
+  test('do not change SQLite', () => {
+    expect(readSettings(STORAGE_SETTINGS, {}, { PGSSLMODE: 'require' }).databaseUrl).toBeNull()
   })
 })

@@ -71,6 +71,8 @@ const secretText = z
   .optional()
   .transform((value) => value ?? null)
 
+const SEVERAL_HOSTS = /^[^/]*\/\/(?:[^/?#]*@)?[^/?#@]*,[^/?#@]*(?:[/?#]|$)|[?&]host=[^&]*(?:,|%2c)/i
+
 /** The settings that every command needs to find the data. */
 export const STORAGE_SETTINGS = {
   dataDir: setting('data-dir', 'PATCHBAY_DATA_DIR', './data', 'Directory of the database file and of the root secret.', text('./data')),
@@ -89,6 +91,7 @@ export const STORAGE_SETTINGS = {
     z
       .string()
       .regex(/^postgres(?:ql)?:\/\/\S+$/, 'must be a URL that starts with postgres://')
+      .refine((value) => !SEVERAL_HOSTS.test(value), 'must name one host: the service does not look for the primary among several')
       // With a socket's folder in `host`, the host before the path may be empty.
       .refine((value) => URL.canParse(value.replace('@/', '@host/')), NOT_AN_ADDRESS)
       .optional()
@@ -303,9 +306,29 @@ export const readSettings = <Table extends Record<string, Setting<unknown>>>(
         `${source} ${outcome.error.issues[0]?.message ?? 'is not valid'}${repeated === null ? '' : ` (it is ${JSON.stringify(repeated)})`}.`,
       )
     }
-    values[name] = outcome.data
+    values[name] = name === 'databaseUrl' && typeof outcome.data === 'string' ? withPostgresVariables(outcome.data, env) : outcome.data
   }
   return values as Settings<Table>
+}
+
+/** The variables of PostgreSQL's programs that its driver for this runtime understands otherwise or not at all. It reads others, such as PGPASSWORD, itself. */
+const POSTGRES_VARIABLES = {
+  PGSSLMODE: 'sslmode',
+  PGSSLROOTCERT: 'sslrootcert',
+  PGSSLCERT: 'sslcert',
+  PGSSLKEY: 'sslkey',
+  PGOPTIONS: 'options',
+}
+
+/** The URL takes precedence over the variables (decisions/0157). */
+const withPostgresVariables = (url: string, env: Environment): string => {
+  const [address, query] = url.split(/\?(.*)/s)
+  const parameters = new URLSearchParams(query)
+  for (const [variable, name] of Object.entries(POSTGRES_VARIABLES)) {
+    const value = env[variable] ?? ''
+    if (value !== '' && !parameters.has(name)) parameters.set(name, value)
+  }
+  return parameters.size === 0 ? url : `${address}?${parameters.toString()}`
 }
 
 /** The part of a value that an error may repeat: nothing of a secret, and only the scheme of an address, which may contain a password. */

@@ -1,6 +1,9 @@
 /** The command line: every command, its flags, and how it fails. */
 import { runCommandLine } from './cli/command-line.ts'
 
+// Such warnings are for developers, about dependencies, and would stand as plain text between the JSON lines of the log.
+process.noDeprecation = true
+
 // No top-level await: a bundle with bytecode cannot have it.
 void runCommandLine(process.argv).then((code) => {
   process.exitCode = code

@@ -1,4 +1,4 @@
-import { createServer, type Server, type Socket } from 'node:net'
+import { connect, createServer, type Server, type Socket } from 'node:net'
 
 import { afterAll, expect, test } from 'bun:test'
 import { sql } from 'kysely'
@@ -46,6 +46,22 @@ test('another kind of URL is refused', async () => {
   })
 })
 
+test('a server that asks for a password, if there is none, is told apart in a sentence', async () => {
+  const challenge = Buffer.from('R\0\0\0\x17\0\0\0\x0aSCRAM-SHA-256\0\0', 'latin1')
+  const first = Buffer.from('R\0\0\0\x1f\0\0\0\x0br=abc,s=c2FsdA==,i=4096', 'latin1')
+  const port = await listen((socket) => {
+    socket.once('data', () => {
+      socket.write(challenge)
+      socket.once('data', () => socket.write(first))
+    })
+    socket.on('error', () => undefined)
+  })
+  expect(await rejection(openUrl(`postgres://user@127.0.0.1:${port}/db`))).toMatchObject({
+    name: 'StorageRefused',
+    message: 'The server asks for a password, and neither the database URL nor PGPASSWORD has one.',
+  })
+})
+
 /** Answers the first message of a client as PgBouncer does if the message has a setting that it does not know. */
 const listenAsPooler = async (): Promise<number> => {
   const fields = ['SFATAL', 'VFATAL', 'C08P01', 'Munsupported startup parameter: statement_timeout', '']
@@ -69,8 +85,33 @@ describeEachEngine('lost connections', (engine) => {
 
   test('a connection without its time limits, as behind a pooler that drops them, is refused', async () => {
     const { databaseUrl } = await engine.locate()
-    // It sets what a dropped limit leaves: the default of the server.
-    expect(await rejection(openUrl(`${databaseUrl}?lock_timeout=0`))).toMatchObject(BEHIND_POOLER)
+    const { hostname, port } = new URL(databaseUrl ?? '')
+    const pooler = await listen((socket) => {
+      const onward = connect(Number(port), hostname)
+      // In the first message, a setting of the same length that means nothing takes the place of the limit.
+      socket.once('data', (bytes) => {
+        onward.write(Buffer.from(bytes.toString('latin1').replace('lock_timeout', 'ignored.name'), 'latin1'))
+        socket.on('data', (later) => void onward.write(later))
+      })
+      onward.on('data', (bytes) => void socket.write(bytes))
+      socket.on('error', () => undefined).on('close', () => onward.destroy())
+      onward.on('error', () => undefined).on('close', () => socket.destroy())
+    })
+    const url = new URL(databaseUrl ?? '')
+    url.hostname = '127.0.0.1'
+    url.port = String(pooler)
+    expect(await rejection(openUrl(url.href))).toMatchObject(BEHIND_POOLER)
+  })
+
+  test("options of the URL are in effect, but not against the service's own limits: reports stay read-only, migrations have no limit", async () => {
+    const { databaseUrl, dataDir } = await engine.locate()
+    const options = '-c search_path=public,pg_temp -c statement_timeout=1 -c default_transaction_read_only=off'
+    const location = { databaseUrl: `${databaseUrl}?options=${encodeURIComponent(options)}`, dataDir }
+    const { kysely, reports } = await engine.open(location)
+    const settings = sql<object>`select current_setting('search_path') as path, current_setting('statement_timeout') as statement,
+      current_setting('default_transaction_read_only') as readonly`
+    expect((await settings.execute(kysely)).rows).toEqual([{ path: 'public,pg_temp', statement: '5s', readonly: 'off' }])
+    expect((await settings.execute(reports)).rows).toEqual([{ path: 'public,pg_temp', statement: '2500ms', readonly: 'on' }])
   })
 
   test('a role that may not create tables is refused in a sentence', async () => {

@@ -7,6 +7,7 @@ import { inTime } from '../lib/in-time.ts'
 import { textOf } from '../lib/json.ts'
 import type { EngineConnection, RetryableFailure } from './database.ts'
 import { createPostgresLimits } from './limits/postgres-limits.ts'
+import { parsePostgresUrl } from './postgres-address.ts'
 import { listenForChanges } from './postgres-listen.ts'
 import type { Schema } from './schema.ts'
 import { refuseNulCharacters, requireSafeInteger } from './sql-values.ts'
@@ -111,18 +112,17 @@ export const openPostgres = async (options: PostgresOptions): Promise<EngineConn
 const openKysely = async (options: PostgresOptions, limits: PoolConfig): Promise<Kysely<Schema>> =>
   new Kysely<Schema>({ dialect: new PostgresDialect({ pool: translateErrors(await openPool(options, limits)) }) })
 
-const connectionOf = ({ databaseUrl }: PostgresOptions) => ({
-  connectionString: databaseUrl,
-  connectionTimeoutMillis: CONNECT_MS,
-  application_name: 'patchbay',
-  keepAlive: true,
-})
+/** Our own settings for the server come last, so that they are the ones in effect. */
+const connectionOf = ({ databaseUrl }: PostgresOptions, settings = '') => {
+  const address = parsePostgresUrl(databaseUrl)
+  return { ...address, options: `${address.options} ${settings}`.trim(), connectionTimeoutMillis: CONNECT_MS, keepAlive: true }
+}
 
 const openPool = async (options: PostgresOptions, limits: PoolConfig): Promise<Pool> => {
   const pg = await import('pg')
   const pool = new pg.Pool({
     ...limits,
-    ...connectionOf(options),
+    ...connectionOf(options, limits.options),
     types: {
       // The only type we read that pg would return as text: amounts, counters and numbers of rows.
       getTypeParser: (oid, format) =>
@@ -149,6 +149,9 @@ const openClient = async (options: PostgresOptions): Promise<Client> => {
   return client
 }
 
+/** The driver says this in words of its own code, and only after the server has asked. */
+const NO_PASSWORD = 'The server asks for a password, and neither the database URL nor PGPASSWORD has one.'
+
 /** The part of a pool that Kysely uses, throwing our errors. */
 const translateErrors = (pool: Pool): PostgresPool => ({
   async connect() {
@@ -156,6 +159,7 @@ const translateErrors = (pool: Pool): PostgresPool => ({
       const isFull = pool.totalCount >= pool.options.max && pool.idleCount === 0
       return translateClientErrors(await (isFull ? soonFree(pool.connect()) : pool.connect()))
     } catch (cause) {
+      if (messageOf(cause).includes('client password must be a')) throw new StorageRefused(NO_PASSWORD, { cause })
       throw new StorageUnavailable(`The database cannot be reached (${messageOf(cause)}).`, { cause })
     }
   },

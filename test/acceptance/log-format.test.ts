@@ -1,7 +1,7 @@
 /** The log on a terminal and elsewhere. The terminal is a real one: `script` of util-linux opens it. */
 import { spawn } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
-import { connect } from 'node:net'
+import { type AddressInfo, connect, createServer } from 'node:net'
 import { join } from 'node:path'
 
 import { afterAll, expect, test } from 'bun:test'
@@ -108,4 +108,23 @@ test.each([
     .find((text) => text.includes('"operation":"createChatCompletion"'))
   expect(JSON.parse(line ?? '')).toMatchObject({ level: 'info', status: 400, error_type: 'invalid_request' })
   expect(service.stderr()).not.toContain('"level":"error"')
+})
+
+test('a warning of the PostgreSQL driver about its own future is no line of the log', async () => {
+  // It asks for a password in plain text, which the driver takes from a file with a warning, and ends the connection when it comes.
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined)
+    socket.once('data', () => {
+      socket.write(Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 3]))
+      socket.once('data', () => socket.destroy())
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  ended.push(() => server.close())
+  const { port } = server.address() as AddressInfo
+  const passwords = join(services.directory(), 'passwords')
+  writeFileSync(passwords, `127.0.0.1:${port}:db:user:secret\n`, { mode: 0o600 })
+  const url = `postgres://user@127.0.0.1:${port}/db`
+  const { code, stderr } = await services.run(['keys', 'list', '--database-url', url], { PGPASSFILE: passwords })
+  expect([code, stderr]).toEqual([1, 'patchbay: The database cannot be reached (Connection terminated unexpectedly).\n'])
 })
