@@ -16,6 +16,7 @@ import type { Database } from '../storage/database.ts'
 import type { Journal } from '../storage/journal.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
+import type { Nodes } from './nodes.ts'
 
 export interface BudgetParts {
   readonly ledger: Ledger
@@ -31,6 +32,7 @@ export interface BudgetParts {
 export const composeBudgets = (parts: {
   readonly database: Database
   readonly clock: Clock
+  readonly nodes: Pick<Nodes, 'sharedNow'>
   readonly ids: IdSource
   readonly log: Log
   readonly metrics: Metrics
@@ -57,6 +59,7 @@ export const composeBudgets = (parts: {
   const ledger = createLedger({
     database,
     clock,
+    sharedNow: parts.nodes.sharedNow,
     ids,
     sources: [keyLimitSource, budgets, creditsWhereOn, ...(parts.sources ?? [])],
     inFlight: () => inFlightOf(file()),

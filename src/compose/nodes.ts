@@ -13,6 +13,8 @@ export interface Nodes {
   readonly seen: number
   /** The other nodes. */
   readonly others: readonly Pick<OtherNode, 'id' | 'ageMs'>[]
+  /** The database's time in milliseconds since the epoch, which all nodes share; this node's own on SQLite. */
+  sharedNow(): number
   /** Announces this node, and reads the reports of the others. */
   join(): Promise<void>
   /** Repeats the exchange regularly; the returned function stops it and signs this node off. */
@@ -37,6 +39,10 @@ export const knowledgeOf = ({ health, credentials }: Pick<RoutingState, 'health'
   },
 })
 
+/** docs/nodes.md#clocks */
+const isApart = (ms: number): boolean => Math.abs(ms) > CLOCKS_APART_MS
+const CLOCKS_APART_MS = 5000
+
 export const composeNodes = (parts: {
   readonly database: Database
   readonly node: string
@@ -51,12 +57,21 @@ export const composeNodes = (parts: {
   let seen = 1
   let known: readonly OtherNode[] = []
   let isHeard = true
+  /** How far the database's clock is ahead of this node's. */
+  let aheadMs = 0
   metrics.gauge('patchbay_nodes', 'Processes on this database, by their last report.', () => seen)
+
+  const noteClock = (ms: number): void => {
+    if (isApart(ms) && !isApart(aheadMs))
+      log.warn({ seconds: Math.round(ms / 1000) }, 'the clock of the database is ahead of this node by so much')
+    aheadMs = ms
+  }
 
   const exchange = async (): Promise<void> => {
     if (board === null) return
     try {
-      const others = await board.exchange(knowledge.news())
+      const { others, nowMs } = await board.exchange(knowledge.news())
+      noteClock(nowMs - clock.now())
       seen = others.length + 1
       known = others
       knowledge.hear(others)
@@ -74,6 +89,7 @@ export const composeNodes = (parts: {
     get others() {
       return known
     },
+    sharedNow: () => clock.now() + aheadMs,
     join: exchange,
     start() {
       let round = Promise.resolve()

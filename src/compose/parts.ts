@@ -93,9 +93,12 @@ export const composeParts = (base: BaseParts, reloadable: Reloadable, env: Envir
     ids,
     startTurn,
   })
+  const routing = composeRouting({ clock, log, metrics, reloadable })
+  const nodes = composeNodes({ database, node: base.node, clock, log, metrics, knowledge: knowledgeOf(routing) })
   const budgetParts = composeBudgets({
     database,
     clock,
+    nodes,
     ids,
     log,
     metrics,
@@ -117,10 +120,6 @@ export const composeParts = (base: BaseParts, reloadable: Reloadable, env: Envir
     flush: recorder.flush,
     onError,
   })
-  const routing = composeRouting({ clock, log, metrics, reloadable })
-
-  const nodes = composeNodes({ database, node: base.node, clock, log, metrics, knowledge: knowledgeOf(routing) })
-
   const observe = observeAnswers(metrics, log)
   const running = createRunningAnswers()
   metrics.gauge('patchbay_running_generations', 'Generations being answered.', () => running.size)

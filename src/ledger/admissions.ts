@@ -59,6 +59,7 @@ export const createAdmissions = (parts: {
   readonly holds: HoldStore
   readonly node: LedgerNode
   readonly clock: Clock
+  readonly sharedNow: () => number
   readonly ids: IdSource
   /** Reads the settings as the configuration has them now. */
   readonly inFlight: () => InFlightSettings
@@ -67,7 +68,7 @@ export const createAdmissions = (parts: {
   /** Called with rejected requests whose hold may have been written nevertheless. */
   readonly onUnknown: (requests: readonly string[]) => void
 }): Admissions => {
-  const { store, node, clock, inFlight } = parts
+  const { store, node, clock, sharedNow, inFlight } = parts
   let waiting: Waiting[] = []
   let working = false
   /** True if storage has not answered within the time limit, and still may. */
@@ -213,7 +214,7 @@ export const createAdmissions = (parts: {
         charge_n: Math.min(demand.promptNanos, demand.estimateNanos),
         created_at: isoTimestamp(demand.atMs),
         ends_at: isoTimestamp(demand.atMs + demand.expectedMs),
-        lease_until: isoTimestamp(clock.now() + LEASE_MS),
+        lease_until: isoTimestamp(sharedNow() + LEASE_MS),
       },
       windows: [...windows.values()],
       decide: (figures) =>

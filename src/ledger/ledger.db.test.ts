@@ -389,6 +389,18 @@ describeEachSettler('the ledger', (engine) => {
 })
 
 describeEachSettler('holds', (engine) => {
+  test('of running processes stay when a clock is an hour ahead and another one an hour behind: leases end by the time that all share', async () => {
+    // A SQLite file is used by one process only.
+    if (engine.name === 'sqlite') return
+    const { database, clock, node, spender, held } = await open(engine)
+    const limited = spender(0, limitOf(100_000))
+    const withClock = (wallMs: number) => openNode(database, createFakeClock(wallMs), { sharedNow: clock.now })
+    const [ahead, behind] = [withClock(T0 + 3_600_000), withClock(T0 - 3_600_000)]
+    for (const each of [node, ahead, behind]) await each.begin(limited, 2000)
+    for (const each of [ahead, behind, node]) await each.ledger.tend()
+    expect(await held()).toBe(3)
+  })
+
   test('of a process that died are charged by the last checkpoint and gone within 90 seconds; what then ends is charged the difference', async () => {
     const { database, clock, node, spender, held, expectFine, ledgerRows } = await open(engine)
     const limited = spender(0, limitOf(100_000))

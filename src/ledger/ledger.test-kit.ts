@@ -48,11 +48,13 @@ export const openNode = (
     readonly sources?: readonly ScopeSource[]
     readonly inFlight?: InFlightSettings
     readonly settleFirst?: () => Promise<void>
+    readonly sharedNow?: () => number
   } = {},
 ): Node => {
   const ledger = createLedger({
     database,
     clock: promptClock(clock),
+    sharedNow: more.sharedNow ?? clock.now,
     ids: systemIds,
     sources: [keyLimitSource, ...(more.sources ?? [])],
     inFlight: () => more.inFlight ?? { fraction: 0.5, ceilingNanos: null },

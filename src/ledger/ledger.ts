@@ -48,6 +48,8 @@ const UNKNOWN_MAX = 100_000
 export const createLedger = (parts: {
   readonly database: Database
   readonly clock: Clock
+  /** The time by which leases end, the same for all nodes: milliseconds since the epoch. */
+  readonly sharedNow: () => number
   readonly ids: IdSource
   readonly sources: readonly ScopeSource[]
   readonly inFlight: () => InFlightSettings
@@ -61,7 +63,7 @@ export const createLedger = (parts: {
   readonly onReaped: (holds: number) => void
   readonly onRepaired: (windows: number) => void
 }): Ledger => {
-  const { database, clock, ids, sources } = parts
+  const { database, clock, sharedNow, ids, sources } = parts
   const store = createLedgerStore(database)
   const holds = createHoldStore(database)
   const node = newNode(database, clock, ids)
@@ -105,10 +107,10 @@ export const createLedger = (parts: {
 
   const tend = async (): Promise<void> => {
     await releaseUnknown()
-    if (live.size > 0) await holds.extendLeases(node, isoTimestamp(clock.now() + LEASE_MS))
+    if (live.size > 0) await holds.extendLeases(node, isoTimestamp(sharedNow() + LEASE_MS))
     await checkpoint()
     for (let reaped = REAP_MAX; reaped === REAP_MAX;) {
-      reaped = await holds.reap(node, isoTimestamp(clock.now()), REAP_MAX)
+      reaped = await holds.reap(node, isoTimestamp(sharedNow()), REAP_MAX)
       if (reaped > 0) parts.onReaped(reaped)
     }
     const repaired = await holds.recount()

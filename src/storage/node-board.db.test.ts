@@ -7,15 +7,16 @@ describeEachEngine('the board of nodes', (engine) => {
   // A SQLite file is used by one process only.
   if (engine.name === 'sqlite') return
 
-  test('each hears what the others last said, and how long ago; one that leaves is gone at once', async () => {
+  test('each hears what the others last said, how long ago, and what time it is; one that leaves is gone at once', async () => {
     const database = await engine.open()
     const [one, other, third] = ['one', 'other', 'third'].map((id) => createNodeBoard(database, id))
     if (one === undefined || other === undefined || third === undefined) throw new Error('three boards')
-    expect(await one.exchange('a')).toEqual([])
+    expect((await one.exchange('a')).others).toEqual([])
     await other.exchange('first')
     await other.exchange('b')
     await third.exchange('c')
-    const heard = await one.exchange('a')
+    const { others: heard, nowMs } = await one.exchange('a')
+    expect(Math.abs(nowMs - Date.now())).toBeLessThan(5000)
     expect(new Map(heard.map(({ id, board }) => [id, board]))).toEqual(
       new Map([
         ['other', 'b'],
@@ -24,6 +25,6 @@ describeEachEngine('the board of nodes', (engine) => {
     )
     for (const { ageMs } of heard) expect(ageMs).toBeWithin(0, 5000)
     await third.leave()
-    expect((await one.exchange('a')).map(({ id }) => id)).toEqual(['other'])
+    expect((await one.exchange('a')).others.map(({ id }) => id)).toEqual(['other'])
   })
 })

@@ -1,0 +1,27 @@
+import { expect, test } from 'bun:test'
+
+import { describeEachEngine } from '../../test/support/databases.ts'
+import { createFakeClock } from '../../test/support/fake-clock.ts'
+import { logTo } from '../telemetry/log.ts'
+import { createMetrics } from '../telemetry/metrics.ts'
+import { composeNodes } from './nodes.ts'
+
+const HOUR_MS = 3_600_000
+
+describeEachEngine('the time that nodes share', (engine) => {
+  test('is that of their database, and a clock that is an hour off is reported once', async () => {
+    const database = await engine.open()
+    const clock = createFakeClock(Date.now() - HOUR_MS)
+    const lines: string[] = []
+    const log = logTo((line) => lines.push(line), 'warn', clock)
+    const knowledge = { news: () => '', hear: () => undefined }
+    const nodes = composeNodes({ database, node: 'late', clock, log, metrics: createMetrics(), knowledge })
+    await nodes.join()
+    await nodes.join()
+    const isAlone = engine.name === 'sqlite'
+    expect(Math.abs(nodes.sharedNow() - (isAlone ? clock.now() : Date.now()))).toBeLessThan(60_000)
+    expect(lines.map((line) => JSON.parse(line) as object)).toMatchObject(
+      isAlone ? [] : [{ seconds: expect.closeTo(3600, -2), msg: 'the clock of the database is ahead of this node by so much' }],
+    )
+  })
+})
