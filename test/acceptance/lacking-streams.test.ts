@@ -1,0 +1,149 @@
+/** Clients of a provider of their own dialect that leaves out parts of the protocol, read with the helpers of their SDKs. */
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { createOpenAI } from '@ai-sdk/openai'
+import { jsonSchema, streamText, tool, type ToolSet } from 'ai'
+import OpenAI from 'openai'
+
+import { dataEvent, startFakeUpstream } from '../support/fake-upstream.ts'
+import { type StartedService, useServices } from '../support/started-service.ts'
+
+const services = useServices()
+const upstream = await startFakeUpstream()
+let service: StartedService
+let client: OpenAI
+
+beforeAll(async () => {
+  service = await services.start({
+    config: `
+providers:
+  fake: { name: Fake, dialects: [openai-responses], base_url: "${upstream.url}", api_key: upstream-credential }
+models:
+  fake/one:
+    endpoints: [{ provider: fake, model: up-one, prices: { prompt: 2, completion: 10 } }]
+`,
+  })
+  client = new OpenAI({ apiKey: service.inferenceKey, baseURL: service.api, maxRetries: 0 })
+})
+
+type Event = Readonly<Record<string, unknown>>
+
+const stream = (...events: readonly Event[]): void =>
+  upstream.script(async (exchange) => {
+    await exchange.head(200)
+    for (const event of events) await exchange.piece(dataEvent(JSON.stringify(event)))
+    await exchange.done()
+  })
+
+const text = { type: 'output_text', text: 'Hello', annotations: [], logprobs: [] }
+const message = { type: 'message', id: 'msg_1', role: 'assistant', status: 'completed', content: [text] }
+const call = { type: 'function_call', id: 'fc_1', call_id: 'call_1', name: 'weather', arguments: '{"city":"Oslo"}', status: 'completed' }
+const usage = { input_tokens: 3, output_tokens: 2, total_tokens: 5 }
+const created = { type: 'response.created', response: { id: 'r', status: 'in_progress' } }
+const completed = (...output: readonly object[]): Event => ({
+  type: 'response.completed',
+  response: { id: 'r', status: 'completed', output, usage },
+})
+const delta = (more: object = { item_id: 'msg_1', output_index: 0, content_index: 0 }): Event[] => [
+  { type: 'response.output_text.delta', ...more, delta: 'Hel' },
+  { type: 'response.output_text.delta', ...more, delta: 'lo' },
+]
+const CASES: Record<string, readonly Event[]> = {
+  'only the end': [completed(message, call)],
+  'created and end': [created, completed(message, call)],
+  'only deltas, and the items at the end': [
+    created,
+    ...delta(),
+    { type: 'response.output_item.done', output_index: 1, item: call },
+    completed(message, call),
+  ],
+  'no places (llama.cpp)': [
+    created,
+    { type: 'response.in_progress', response: { id: 'r', status: 'in_progress' } },
+    { type: 'response.output_item.added', item: { ...message, content: [], status: 'in_progress' } },
+    { type: 'response.content_part.added', item_id: 'msg_1', part: { type: 'output_text', text: '' } },
+    ...delta({ item_id: 'msg_1' }),
+    {
+      type: 'response.output_item.added',
+      item: { type: 'function_call', call_id: 'call_1', name: 'weather', arguments: '', status: 'in_progress' },
+    },
+    { type: 'response.function_call_arguments.delta', item_id: 'call_1', delta: '{"city":"Oslo"}' },
+    { type: 'response.output_text.done', item_id: 'msg_1', text: 'Hello' },
+    { type: 'response.content_part.done', item_id: 'msg_1', part: text },
+    { type: 'response.output_item.done', item: message },
+    {
+      type: 'response.output_item.done',
+      item: { type: 'function_call', call_id: 'call_1', name: 'weather', arguments: '{"city":"Oslo"}', status: 'completed' },
+    },
+    completed(message, { type: 'function_call', call_id: 'call_1', name: 'weather', arguments: '{"city":"Oslo"}', status: 'completed' }),
+  ],
+  'an end without output': [
+    created,
+    ...delta({}),
+    { type: 'response.output_item.added', output_index: 1, item: { ...call, arguments: '' } },
+    { type: 'response.function_call_arguments.delta', item_id: 'fc_1', output_index: 1, delta: '{"city":"Oslo"}' },
+    completed(),
+  ],
+}
+
+describe.each(Object.entries(CASES))('a stream with %s', (_, events) => {
+  test('is whole for the helper of OpenAI', async () => {
+    stream(...events)
+    const run = client.responses.stream({ model: 'fake/one', input: 'Hi' })
+    const seen: { type: string; number: number }[] = []
+    run.on('event', (event) => seen.push({ type: event.type, number: event.sequence_number }))
+    const final = await run.finalResponse()
+    expect(final.output_text).toBe('Hello')
+    expect(final.output).toMatchObject([{ type: 'message' }, { type: 'function_call', arguments: '{"city":"Oslo"}' }])
+    expect(seen.map(({ number }) => number)).toEqual(seen.map((_, at) => at))
+    const types = seen.map(({ type }) => type.replace('response.', '')).filter((type, at, all) => type !== all[at - 1])
+    expect(types.toSorted()).toEqual(
+      [
+        'created',
+        'in_progress',
+        'output_item.added',
+        'content_part.added',
+        'output_text.delta',
+        'output_text.done',
+        'content_part.done',
+        'output_item.done',
+        'output_item.added',
+        'function_call_arguments.delta',
+        'function_call_arguments.done',
+        'output_item.done',
+        'completed',
+      ].toSorted(),
+    )
+  })
+
+  test('is whole for the AI SDK', async () => {
+    stream(...events)
+    const openai = createOpenAI({ apiKey: service.inferenceKey, baseURL: service.api })
+    const tools: ToolSet = { weather: tool({ inputSchema: jsonSchema({ type: 'object', properties: { city: { type: 'string' } } }) }) }
+    const result = streamText({ model: openai.responses('fake/one'), prompt: 'Hi', tools, maxRetries: 0, onError: () => {} })
+    const parts: string[] = []
+    for await (const part of result.fullStream) parts.push(part.type)
+    expect(parts).not.toContain('error')
+    expect(await result.text).toBe('Hello')
+    expect(await result.toolCalls).toMatchObject([{ toolName: 'weather', input: { city: 'Oslo' } }])
+    expect(await result.usage).toMatchObject({ inputTokens: 3, outputTokens: 2 })
+  })
+})
+
+test('parallel calls without ids of their own reach a client of Chat Completions', async () => {
+  const named = (id: string) => ({ type: 'function_call', call_id: id, name: 'weather', arguments: `{"city":"${id}"}` })
+  const ids = ['call_1', 'call_2']
+  stream(
+    created,
+    ...ids.flatMap((id) => [
+      { type: 'response.output_item.added', item: { ...named(id), arguments: '' } },
+      { type: 'response.function_call_arguments.delta', item_id: id, delta: named(id).arguments },
+    ]),
+    ...ids.map((id) => ({ type: 'response.output_item.done', item: named(id) })),
+    completed(...ids.map(named)),
+  )
+  const tool = { type: 'function', function: { name: 'weather', parameters: { type: 'object' } } } as const
+  const run = client.chat.completions.stream({ model: 'fake/one', messages: [{ role: 'user', content: 'Hi' }], tools: [tool] })
+  expect((await run.finalMessage()).tool_calls?.map((one) => [one.id, one.type === 'function' && one.function.arguments])).toEqual(
+    ids.map((id) => [id, `{"city":"${id}"}`]),
+  )
+})
