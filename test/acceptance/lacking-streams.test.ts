@@ -17,9 +17,12 @@ beforeAll(async () => {
     config: `
 providers:
   fake: { name: Fake, dialects: [openai-responses], base_url: "${upstream.url}", api_key: upstream-credential }
+  chat: { name: Chat, dialects: [openai-chat], base_url: "${upstream.url}", api_key: upstream-credential }
 models:
   fake/one:
     endpoints: [{ provider: fake, model: up-one, prices: { prompt: 2, completion: 10 } }]
+  fake/chat:
+    endpoints: [{ provider: chat, model: up-one, prices: { prompt: 2, completion: 10 } }]
 `,
   })
   client = new OpenAI({ apiKey: service.inferenceKey, baseURL: service.api, maxRetries: 0 })
@@ -146,4 +149,27 @@ test('parallel calls without ids of their own reach a client of Chat Completions
   expect((await run.finalMessage()).tool_calls?.map((one) => [one.id, one.type === 'function' && one.function.arguments])).toEqual(
     ids.map((id) => [id, `{"city":"${id}"}`]),
   )
+})
+
+test('each choice of a Chat Completions stream begins with a role, for the helper of OpenAI', async () => {
+  const chunk = (index: number, delta: object, finish_reason: string | null = null): object => ({
+    id: 'c',
+    object: 'chat.completion.chunk',
+    created: 5,
+    choices: [{ index, delta, finish_reason }],
+  })
+  const say = (index: number) => ['A', 'B', 'C'].map((content) => chunk(index, { content }))
+  const chunks = [...say(0), ...say(1), chunk(0, {}, 'stop'), chunk(1, {}, 'stop')].map((each) => JSON.stringify(each))
+  upstream.script((exchange) => exchange.stream([...chunks, '[DONE]']))
+  const run = client.chat.completions.stream({ model: 'fake/chat', n: 2, messages: [{ role: 'user', content: 'Hi' }] })
+  const roles: [number, string][] = []
+  run.on('chunk', ({ choices }) =>
+    roles.push(...choices.flatMap(({ index, delta }): [number, string][] => (delta.role === undefined ? [] : [[index, delta.role]]))),
+  )
+  const { choices } = await run.finalChatCompletion()
+  expect(choices.map(({ message }) => message.content)).toEqual(['ABC', 'ABC'])
+  expect(roles).toEqual([
+    [0, 'assistant'],
+    [1, 'assistant'],
+  ])
 })
