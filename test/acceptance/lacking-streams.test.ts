@@ -1,7 +1,7 @@
 /** Clients of a provider of their own dialect that leaves out parts of the protocol, read with the helpers of their SDKs. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { createOpenAI } from '@ai-sdk/openai'
-import { jsonSchema, streamText, tool, type ToolSet } from 'ai'
+import { generateText, jsonSchema, streamText, tool, type ToolSet } from 'ai'
 import OpenAI from 'openai'
 
 import { dataEvent, startFakeUpstream } from '../support/fake-upstream.ts'
@@ -130,6 +130,18 @@ describe.each(Object.entries(CASES))('a stream with %s', (_, events) => {
     expect(await result.toolCalls).toMatchObject([{ toolName: 'weather', input: { city: 'Oslo' } }])
     expect(await result.usage).toMatchObject({ inputTokens: 3, outputTokens: 2 })
   })
+})
+
+test('items of a whole Responses answer have ids, for the AI SDK', async () => {
+  const output = [
+    { ...message, id: undefined },
+    { ...call, id: undefined },
+  ]
+  upstream.script((exchange) => exchange.answer(200, JSON.stringify({ id: 'r', status: 'completed', output, usage })))
+  const openai = createOpenAI({ apiKey: service.inferenceKey, baseURL: service.api })
+  const answer = await generateText({ model: openai.responses('fake/one'), prompt: 'Hi', maxRetries: 0 })
+  expect(answer.text).toBe('Hello')
+  expect(answer.toolCalls).toMatchObject([{ toolCallId: 'call_1' }])
 })
 
 test('parallel calls without ids of their own reach a client of Chat Completions', async () => {

@@ -18,7 +18,7 @@ export function* completeEvent(type: string, json: string, number: number, begun
   return body.textWith({
     ...missingMembers(body, needed ?? {}),
     ...(body.get('sequence_number') === number ? {} : { sequence_number: String(number) }),
-    ...(ITEM_EVENTS.has(type) && item !== undefined ? { item: yield* completeItem(item) } : {}),
+    ...(ITEM_EVENTS.has(type) && item !== undefined ? { item: yield* completeItem(item, Number(body.get('output_index') ?? 0)) } : {}),
     ...(annotation === undefined ? {} : { annotation: completeSource(annotation) }),
   })
 }
