@@ -1,6 +1,8 @@
 /** Clients of a provider of their own dialect that leaves out parts of the protocol, read with the helpers of their SDKs. */
 import { beforeAll, describe, expect, test } from 'bun:test'
+import { createAnthropic } from '@ai-sdk/anthropic'
 import { createOpenAI } from '@ai-sdk/openai'
+import Anthropic from '@anthropic-ai/sdk'
 import { generateText, jsonSchema, streamText, tool, type ToolSet } from 'ai'
 import OpenAI from 'openai'
 
@@ -17,10 +19,13 @@ beforeAll(async () => {
     config: `
 providers:
   fake: { name: Fake, dialects: [openai-responses], base_url: "${upstream.url}", api_key: upstream-credential }
+  messages: { name: Messages, dialects: [anthropic], base_url: "${upstream.url}", api_key: upstream-credential }
   chat: { name: Chat, dialects: [openai-chat], base_url: "${upstream.url}", api_key: upstream-credential }
 models:
   fake/one:
     endpoints: [{ provider: fake, model: up-one, prices: { prompt: 2, completion: 10 } }]
+  fake/messages:
+    endpoints: [{ provider: messages, model: up-one, prices: { prompt: 2, completion: 10 } }]
   fake/chat:
     endpoints: [{ provider: chat, model: up-one, prices: { prompt: 2, completion: 10 } }]
 `,
@@ -184,4 +189,51 @@ test('each choice of a Chat Completions stream begins with a role, for the helpe
     [0, 'assistant'],
     [1, 'assistant'],
   ])
+})
+
+describe('a Messages stream', () => {
+  const events = (block: object, use: object): Event[] => [
+    {
+      type: 'message_start',
+      message: { id: 'm', type: 'message', role: 'assistant', model: 'x', content: [], usage: { input_tokens: 3 } },
+    },
+    { type: 'content_block_start', index: 0, content_block: { type: 'text', ...block } },
+    { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Hello' } },
+    { type: 'content_block_stop', index: 0 },
+    { type: 'content_block_start', index: 1, content_block: { type: 'tool_use', name: 'weather', ...use } },
+    { type: 'content_block_delta', index: 1, delta: { type: 'input_json_delta', partial_json: '{"city":"Oslo"}' } },
+    { type: 'content_block_stop', index: 1 },
+    { type: 'message_delta', delta: { stop_reason: 'tool_use' }, usage: { output_tokens: 2 } },
+    { type: 'message_stop' },
+  ]
+  const whole = events({ text: '' }, { id: 'toolu', input: {} })
+
+  test.each<[string, readonly Event[]]>([
+    ['the places of blocks', whole.map(({ index: _index, ...event }) => event)],
+    ['the types of events but in their names', whole.map(({ type, ...event }) => ({ name: type, ...event }))],
+    ['the members of blocks', events({}, {})],
+  ])('without %s is whole for the SDK of Anthropic and the AI SDK', async (_, lacking) => {
+    upstream.script(async (exchange) => {
+      await exchange.head(200)
+      for (const { name, ...event } of lacking) {
+        const named = typeof name === 'string' ? `event: ${name}\n` : ''
+        await exchange.piece(`${named}data: ${JSON.stringify(event)}\n\n`)
+      }
+      await exchange.done()
+    })
+    const tools = [{ name: 'weather', input_schema: { type: 'object' as const } }]
+    const anthropic = new Anthropic({ apiKey: service.inferenceKey, baseURL: service.api.replace(/\/v1$/, ''), maxRetries: 0 })
+    const { content } = await anthropic.messages
+      .stream({ model: 'fake/messages', max_tokens: 100, messages: [{ role: 'user', content: 'Hi' }], tools })
+      .finalMessage()
+    expect(content).toMatchObject([{ text: 'Hello' }, { id: 'toolu', name: 'weather', input: { city: 'Oslo' } }])
+
+    const model = createAnthropic({ apiKey: service.inferenceKey, baseURL: service.api })('fake/messages')
+    const offered: ToolSet = { weather: tool({ inputSchema: jsonSchema({ type: 'object' }) }) }
+    const result = streamText({ model, prompt: 'Hi', tools: offered, maxOutputTokens: 100, maxRetries: 0, onError: () => {} })
+    const parts: string[] = []
+    for await (const part of result.fullStream) parts.push(part.type)
+    expect(parts).not.toContain('error')
+    expect([await result.text, (await result.toolCalls).map(({ input }): unknown => input)]).toEqual(['Hello', [{ city: 'Oslo' }]])
+  })
 })
