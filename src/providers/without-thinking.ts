@@ -61,7 +61,7 @@ function* withoutThinkingInBody(body: JsonBody, own: ClientDialect, isRefused: I
   if (given?.startsWith('[') !== true) return null
   const kept = yield* editElementsInSteps(given, (text, index) => {
     const element = elements[index]
-    return isObject(element) ? edit(text, element as JsonObject, isRefused) : text
+    return isObject(element) ? edit(text, element, isRefused) : text
   })
   return kept === given ? null : yield* body.changing({ [list]: kept })
 }

@@ -87,12 +87,13 @@ describe('debug.echo_upstream_body', () => {
   })
 
   test('responses: it works for a provider of the same dialect too, whose own events are renumbered', async () => {
+    const item = { type: 'web_search_call', id: 'ws_1', status: 'completed' }
     const own = [
       { type: 'response.created', response: { id: 'resp_up', status: 'in_progress', output: [] } },
-      { type: 'response.output_item.added', output_index: 0, item: { type: 'message', id: 'msg_1', role: 'assistant', content: [] } },
-      { type: 'response.content_part.added', output_index: 0, content_index: 0, item_id: 'msg_1', part: { type: 'output_text', text: '' } },
-      { type: 'response.output_text.delta', output_index: 0, content_index: 0, item_id: 'msg_1', delta: 'Hello' },
-      { type: 'response.completed', response: { id: 'resp_up', status: 'completed', output: [], usage: null } },
+      { type: 'response.in_progress', response: { id: 'resp_up', status: 'in_progress', output: [] } },
+      { type: 'response.output_item.added', output_index: 0, item },
+      { type: 'response.output_item.done', output_index: 0, item },
+      { type: 'response.completed', response: { id: 'resp_up', status: 'completed', output: [item], usage: null } },
     ]
     native.script((exchange) => exchange.stream(own.map((event, index) => JSON.stringify({ ...event, sequence_number: index }))))
     const { text } = await infer(service, { model: 'm/native', ...responses, ...ECHO }, { path: '/responses' })

@@ -37,18 +37,32 @@ export interface ChunkRelay {
   readonly tier: JsonObject
   /** Returns the time that every chunk of the stream states: that of the first chunk, or `offered` if none was sent yet. */
   created(offered: number): number
+  /** Call it after a chunk of the first choice was written in another way: the role has been sent. */
+  begun(): void
 }
 
 /** `finished` holds the indices of the choices that have ended; it is shared with the renderer. */
 export const relayChunks = (head: AnswerHead, finished: Set<number>): ChunkRelay => {
   const owned = identityMembers(head.generationId, head)
+  const asked = head.request.value('n')
+  /** The number of choices that the stream may have. */
+  const choicesMax = typeof asked === 'number' ? asked : 1
   const calls = numberCalls()
   let usage: string | null = null
   let tier: JsonObject = {}
   let createdSeconds: number | null = null
-  let hasBegun = false
+  /** The indices of the choices of which a chunk was sent. */
+  const begun = new Set<number>()
   /** The latest pattern with the function that fills it; `fill` is null if each text must be processed individually. */
-  let known: { readonly pattern: NativePattern; readonly fill: ((filling: Filling) => string) | null } | null = null
+  let known: { readonly pattern: NativePattern; fill?: ((filling: Filling) => string) | null } | null = null
+
+  /** The first chunk of a choice gets a role. */
+  const beginning = (choice: JsonBody): JsonBody => {
+    const index = choiceIndex(choice)
+    if (begun.has(index)) return choice
+    begun.add(index)
+    return withRole(choice)
+  }
 
   const relayBody = (body: JsonBody, ending: Ending): string => {
     const changes: Record<string, string | null | undefined> = { ...owned, ...envelopeRepairs(body, 'chat.completion.chunk', head) }
@@ -70,11 +84,10 @@ export const relayChunks = (head: AnswerHead, finished: Set<number>): ChunkRelay
 
     const raw = body.raw('choices') ?? '[]'
     const { isComplete, isMidway } = formOf(raw)
-    if (!hasBegun || finished.size > 0 || !isMidway) {
+    if (begun.size < choicesMax || finished.size > 0 || !isMidway) {
       const reported = readChoices(raw)
       const complete = isComplete ? reported : reported.map((choice, position) => completeChunkChoice(choice, position, calls))
-      const choices = relayChoices(hasBegun ? complete : complete.map(withRole), ending, finished)
-      hasBegun ||= choices.length > 0
+      const choices = relayChoices(complete.map(beginning), ending, finished)
       if (choices.length === 0 && body.keys.every((key) => ENVELOPE.has(key))) return ''
       changes['choices'] = choicesText(choices)
     }
@@ -92,12 +105,16 @@ export const relayChunks = (head: AnswerHead, finished: Set<number>): ChunkRelay
 
   return {
     relay({ json, filled }, ending) {
-      // The first chunk alone gets a role, so that no pattern is made of it.
-      if (filled === undefined || finished.size > 0 || !hasBegun) return relayText(json, ending)
+      if (filled === undefined || finished.size > 0) return relayText(json, ending)
       const { pattern, filling } = filled
+      // The first text of a pattern may be the first of its choice, which alone gets a role.
       if (known?.pattern !== pattern) {
+        known = { pattern }
+        return relayText(json, ending)
+      }
+      if (known.fill === undefined) {
         const made = ENDS.test(pattern.skeleton) ? null : relayText(pattern.skeleton, ending)
-        known = { pattern, fill: made === null ? null : fillerOf(made) }
+        known.fill = made === null ? null : fillerOf(made)
       }
       return known.fill === null ? relayText(json, ending) : known.fill(filling)
     },
@@ -108,6 +125,7 @@ export const relayChunks = (head: AnswerHead, finished: Set<number>): ChunkRelay
       return tier
     },
     created: (offered) => (createdSeconds ??= offered),
+    begun: () => void begun.add(0),
   }
 }
 

@@ -68,7 +68,9 @@ class ChatStream implements StreamRenderer {
       const chunk = frame.native?.dialect === 'chat' ? this.#relay.relay(frame.native, this.#ending) : null
       if (chunk === null) {
         for (const event of frame.events) out += this.#event(event)
-        if (out !== '') this.#relay.created(this.#created)
+        if (out === '') continue
+        this.#relay.created(this.#created)
+        this.#relay.begun()
       } else if (chunk !== '') {
         // Our own chunks must state the same time as the upstream's.
         const created = this.#relay.created(this.#created)

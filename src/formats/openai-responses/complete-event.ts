@@ -5,31 +5,34 @@ import { bodyOfParsed } from '../relay-text.ts'
 import { completeItem, completeSource, lacksMembers } from './complete-item.ts'
 
 /**
- * Returns the event's own text if nothing is missing. A text search is enough to know, because a quote within a JSON string is
- * preceded by a backslash. `number`: the event's number in the stream; `begun`: the earlier events that began an item.
+ * Returns the event's own text if nothing is missing and it has its number in the stream. A text search is enough to know, because a
+ * quote within a JSON string is preceded by a backslash. `begun`: the earlier events that began an item.
  */
 export function* completeEvent(type: string, json: string, number: number, begun: readonly string[]): Steps<string> {
   const needed = neededBy(type, json, begun)
-  const numbered = json.includes('"sequence_number"')
-  if (needed === null && numbered) return json
+  if (needed === null && json.length <= LARGE_BYTES && Number(NUMBER.exec(json)?.[1]) === number) return json
   const body = bodyOfParsed(json)
   if (json.length > LARGE_BYTES) yield
   const item = body.raw('item')
   const annotation = type === SOURCE_EVENT ? body.raw('annotation') : undefined
   return body.textWith({
-    ...missingMembers(body, { ...needed, ...(numbered ? {} : { sequence_number: String(number) }) }),
-    ...(ITEM_EVENTS.has(type) && item !== undefined ? { item: yield* completeItem(item) } : {}),
+    ...missingMembers(body, needed ?? {}),
+    ...(body.get('sequence_number') === number ? {} : { sequence_number: String(number) }),
+    ...(ITEM_EVENTS.has(type) && item !== undefined ? { item: yield* completeItem(item, Number(body.get('output_index') ?? 0)) } : {}),
     ...(annotation === undefined ? {} : { annotation: completeSource(annotation) }),
   })
 }
 
+const NUMBER = /"sequence_number"\s*:\s*(\d+)\b/
+
 /** Returns the missing members as JSON texts by name; null if the event is complete. */
 const neededBy = (type: string, json: string, begun: readonly string[]): JsonTexts | null => {
-  if (TEXT_EVENTS.has(type)) return json.includes('"logprobs"') ? null : { logprobs: '[]' }
-  if (type === 'response.function_call_arguments.done') return json.includes('"name"') ? null : nameOf(json, begun)
-  if (type === SOURCE_EVENT) return SOURCE_MEMBERS.every((name) => json.includes(`"${name}"`)) ? null : {}
   // A long text is parsed to find its members, because many quotes make each search take tens of milliseconds.
-  return ITEM_EVENTS.has(type) && (json.length > LARGE_BYTES || lacksMembers(json)) ? {} : null
+  const isLong = json.length > LARGE_BYTES
+  if (TEXT_EVENTS.has(type)) return !isLong && json.includes('"logprobs"') ? null : { logprobs: '[]' }
+  if (type === 'response.function_call_arguments.done') return !isLong && json.includes('"name"') ? null : nameOf(json, begun)
+  if (type === SOURCE_EVENT) return SOURCE_MEMBERS.every((name) => json.includes(`"${name}"`)) ? null : {}
+  return ITEM_EVENTS.has(type) && (isLong || lacksMembers(json)) ? {} : null
 }
 
 type JsonTexts = Readonly<Record<string, string>>

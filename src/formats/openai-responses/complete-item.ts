@@ -12,7 +12,7 @@ export function* completeOutput(output: string): Steps<string> {
     yield
     return yield* editElementsInSteps(output, completeItem)
   }
-  return lacksMembers(output) ? editElements(output, (item) => (lacksMembers(item) ? atOnce(completeItem(item)) : item)) : output
+  return lacksMembers(output) ? editElements(output, (item, at) => (lacksMembers(item) ? atOnce(completeItem(item, at)) : item)) : output
 }
 
 /**
@@ -25,16 +25,23 @@ export const lacksMembers = (json: string): boolean =>
     return wanted > 0 && members.some((member) => count(json, member) < wanted)
   })
 
-export function* completeItem(json: string): Steps<string> {
+/** `at`: the position of the item in the output, for the id of one without. */
+export function* completeItem(json: string, at: number): Steps<string> {
   const item = bodyOfParsed(json)
   if (json.length > LARGE_BYTES) yield
   const type = item.get('type')
-  if (type === 'reasoning') return changed(item, json, missingMembers(item, { summary: '[]' }))
-  if (type !== 'message') return json
+  const prefix = typeof type === 'string' ? PREFIXES[type] : undefined
+  if (prefix === undefined) return json
+  const id = { id: item.raw('call_id') ?? `"${prefix}_${at}"` }
+  if (type === 'reasoning') return changed(item, json, missingMembers(item, { summary: '[]', ...id }))
+  if (type !== 'message') return changed(item, json, missingMembers(item, id))
   const content = item.raw('content')
   const parts = content?.startsWith('[') === true ? yield* editElementsInSteps(content, completePart) : '[]'
-  return changed(item, json, { ...(parts === content ? {} : { content: parts }), ...missingMembers(item, { role: '"assistant"' }) })
+  return changed(item, json, { ...(parts === content ? {} : { content: parts }), ...missingMembers(item, { role: '"assistant"', ...id }) })
 }
+
+/** How the ids of items begin, by the types of the items that must have one. */
+const PREFIXES: Readonly<Record<string, string>> = { message: 'msg', reasoning: 'rs', function_call: 'fc', custom_tool_call: 'ctc' }
 
 /** xAI sends only the URL of a page. */
 export const completeSource = (json: string): string => {
@@ -59,6 +66,7 @@ const changed = (body: JsonBody, text: string, changes: JsonChanges): string =>
 
 /** The members that each kind of object must have. */
 const NEEDS: readonly (readonly [kind: RegExp, ...members: readonly RegExp[]])[] = [
+  [/"type"\s*:\s*"(?:message|reasoning|function_call|custom_tool_call)"/g, /"id"\s*:/g],
   [/"type"\s*:\s*"message"/g, /"role"\s*:/g, /"content"\s*:/g],
   [/"type"\s*:\s*"reasoning"/g, /"summary"\s*:/g],
   [/"type"\s*:\s*"output_text"/g, /"annotations"\s*:\s*\[/g],

@@ -37,13 +37,13 @@ const REST =
   '"object":"response","completed_at":null,"status":"completed","error":null,"incomplete_details":null,"instructions":null,"metadata":null,' +
   '"parallel_tool_calls":true,"temperature":null,"top_p":null,"presence_penalty":null,"frequency_penalty":null,"tool_choice":"auto","tools":[]'
 const CREATED = `{"type":"response.created","sequence_number":0,"response":{"id":"resp_up","created_at":5,"model":"m",${REST},"output":[],"usage":null,"x":1.0}}`
-const COMPLETED = `{"type":"response.completed","sequence_number":7,"response":{"id":"resp_up","created_at":5,"model":"m",${REST},"output":[ ],"usage":{"x":1.0,"input_tokens":1}}}`
+const COMPLETED = `{"type":"response.completed","sequence_number":1,"response":{"id":"resp_up","created_at":5,"model":"m",${REST},"output":[ ],"usage":{"x":1.0,"input_tokens":1}}}`
 
 describe('an event of the same dialect', () => {
   test.each([
-    '{"type":"response.output_text.delta","sequence_number":4,"delta":"\\u00e9","logprobs":[],"obfuscation":"x","x":1.0}',
-    '{ "sequence_number" : 4.0 , "type" : "response.some_new_tool_call.in_progress" }',
-    '{"type":"response.some_delta","type":"response.some_delta","sequence_number":1}',
+    '{"type":"response.output_text.delta","sequence_number":0,"delta":"\\u00e9","logprobs":[],"obfuscation":"x","x":1.0}',
+    '{ "sequence_number" : 0.0 , "type" : "response.some_new_tool_call.in_progress" }',
+    '{"type":"response.some_delta","type":"response.some_delta","sequence_number":0}',
   ])('is passed on to the byte, named by its type: %s', (native) => {
     const type = JSON.parse(native).type
     expect(relayed(native)).toBe(`event: ${type}\ndata: ${native}\n\n`)
@@ -55,8 +55,8 @@ describe('an event of the same dialect', () => {
   })
 
   test('cannot end its data early by a line end between tokens', () => {
-    expect(relayed('{"type":"response.refusal.delta",\r\n"delta":"a","sequence_number":1}')).toBe(
-      'event: response.refusal.delta\ndata: {"type":"response.refusal.delta",  "delta":"a","sequence_number":1}\n\n',
+    expect(relayed('{"type":"response.refusal.delta",\r\n"delta":"a","sequence_number":0}')).toBe(
+      'event: response.refusal.delta\ndata: {"type":"response.refusal.delta",  "delta":"a","sequence_number":0}\n\n',
     )
   })
 
@@ -71,14 +71,14 @@ describe('an event of the same dialect', () => {
 test('a large item is relayed in steps, the same as a small one, and what comes with it stays in order', () => {
   const item = (said: string, more: string) =>
     `{"type":"response.output_item.done","sequence_number":1,"output_index":0,"item":{"type":"message","id":"m","content":[{"type":"output_text","text":${JSON.stringify(said)}${more}}]${more === '' ? '' : ',"role":"assistant"'}}}`
-  const delta = '{"type":"response.output_text.delta","sequence_number":0,"delta":"a","logprobs":[]}'
+  const delta = (number: number) => `{"type":"response.output_text.delta","sequence_number":${number},"delta":"a","logprobs":[]}`
   const long = '"'.repeat(300_000)
-  const written = openWritten(HEAD).frames([frame(delta), frame(item(long, '')), frame(delta)])
+  const written = openWritten(HEAD).frames([frame(delta(0)), frame(item(long, '')), frame(delta(2))])
   const pieces = typeof written === 'string' ? [] : [...written]
   expect(pieces.length).toBeGreaterThan(4)
-  const one = `event: response.output_text.delta\ndata: ${delta}\n\n`
+  const one = (number: number) => `event: response.output_text.delta\ndata: ${delta(number)}\n\n`
   const completed = `event: response.output_item.done\ndata: ${item(long, ',"annotations":[]')}\n\n`
-  expect(pieces.join('') === one + completed + one).toBe(true)
+  expect(pieces.join('') === one(0) + completed + one(2)).toBe(true)
 })
 
 describe('the end', () => {
@@ -88,7 +88,7 @@ describe('the end', () => {
     expect(stream.frames([frame(COMPLETED, finish('stop')), frame('{"type":"response.output_text.delta"}')])).toBe('')
     const { input_tokens: input, ...usage } = responsesUsage(TAIL)
     expect(stream.finish({ ...TAIL, metadata: METADATA })).toBe(
-      `event: response.completed\ndata: {"type":"response.completed","sequence_number":7,"response":{"id":"resp_abc123","created_at":5,"model":"acme/one",${REST},"output":[ ],` +
+      `event: response.completed\ndata: {"type":"response.completed","sequence_number":1,"response":{"id":"resp_abc123","created_at":5,"model":"acme/one",${REST},"output":[ ],` +
         `"usage":{"x":1.0,"input_tokens":${JSON.stringify(input)},${JSON.stringify(usage).slice(1)},"provider":"Acme","service_metadata":{"strategy":"direct"}}}\n\n` +
         'data: [DONE]\n\n',
     )
@@ -115,9 +115,9 @@ describe('a failure', () => {
     return payloads(stream.fail(error, TAIL))
   }
 
-  test('after the start continues the numbers of the upstream, even if it skipped some or has none', () => {
+  test('after the start continues the numbers of what was sent, even if the upstream skipped some or has none', () => {
     expect(failed(frame(CREATED), frame('{"type":"response.in_progress","sequence_number":9,"response":{}}'))).toMatchObject([
-      { type: 'response.failed', sequence_number: 10, response: { status: 'failed', created_at: 5, error_type: 'timeout', output: [] } },
+      { type: 'response.failed', sequence_number: 2, response: { status: 'failed', created_at: 5, error_type: 'timeout', output: [] } },
     ])
     expect(failed(frame('{"type":"response.created","response":{}}'), frame('{"type":"response.x"}'))[0]?.sequence_number).toBe(2)
   })
@@ -179,12 +179,16 @@ for (const name of ['openai-custom-tool.1', 'openai-phase.1', 'openai-reasoning-
         // Missing keys are added after the upstream's own.
         expect(payloads(sent) as unknown[]).toMatchObject(
           reported.map((event, at) => {
-            if (!isObject(event.response)) return event
+            const numbered = { ...event, sequence_number: at }
+            if (!isObject(event.response)) return numbered
             const usage = at < reported.length - 1 ? {} : { usage: merged(event.response['usage'], responsesUsage(TAIL)) }
-            return { ...event, response: { ...event.response, ...owned, ...usage } }
+            return { ...numbered, response: { ...event.response, ...owned, ...usage } }
           }),
         )
-        for (const native of recorded) if (!native.includes('"response":{')) expect(sent).toContain(`\ndata: ${native.slice(0, -1)}`)
+        for (const [at, native] of recorded.entries()) {
+          const isOwn = native.includes('"response":{') || JSON.parse(native).sequence_number !== at
+          if (!isOwn) expect(sent).toContain(`\ndata: ${native.slice(0, -1)}`)
+        }
       })
 
       test('names every event, and ends once', () => {

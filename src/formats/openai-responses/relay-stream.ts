@@ -27,11 +27,8 @@ export class ResponseRelay implements StreamRenderer<Written> {
   #terminal: string | null = null
   /** The upstream's `response.created` event: an end that the service writes states the same time. */
   #created: string | null = null
-  /** The last event sent and the number of events sent, for numbering events that the service adds. */
-  #last: string | null = null
+  /** The number of events sent, which is the number of the next one. */
   #count = 0
-  /** Number of events that the service inserted before the next one of the upstream. */
-  #echoed = 0
 
   constructor(head: AnswerHead) {
     this.#head = head
@@ -67,13 +64,13 @@ export class ResponseRelay implements StreamRenderer<Written> {
 
   *#relayedEnd(terminal: string, tail: AnswerTail): Steps<string> {
     const type = eventType(terminal)
-    const body = bodyOfParsed(yield* completeEvent(type, terminal, this.#upstreamNumber(), []))
+    const body = bodyOfParsed(yield* completeEvent(type, terminal, this.#count, []))
     yield
     const relayed = bodyOfParsed(responseOf(body))
     yield
     const response = yield* relayedResponse(this.#head, relayed, tail)
     yield
-    return eventFrame(type, oneLine(this.#renumbered(body.textWith({ response })))) + DONE_FRAME
+    return eventFrame(type, oneLine(body.textWith({ response }))) + DONE_FRAME
   }
 
   fail(error: GatewayError, tail: AnswerTail | null): string {
@@ -95,9 +92,8 @@ export class ResponseRelay implements StreamRenderer<Written> {
     if (type === 'response.created') this.#created = json
     const whole = yield* completeEvent(type, json, this.#count, this.#progress.begun)
     this.#count += 1
-    this.#last = whole
     if (json.length > LARGE_BYTES) yield
-    const event = eventFrame(type, oneLine(this.#renumbered(LIFECYCLE.has(type) ? this.#withOurs(whole) : whole)))
+    const event = eventFrame(type, oneLine(LIFECYCLE.has(type) ? this.#withOurs(whole) : whole))
     return type === 'response.created' ? event + this.#echo() : event
   }
 
@@ -108,14 +104,11 @@ export class ResponseRelay implements StreamRenderer<Written> {
     return body.textWith({ response: response.textWith(changes) })
   }
 
-  /**
-   * Written directly after `response.created`: an event for each body that was sent upstream (docs/contract/debugging.md#echo).
-   * Later events are numbered after them.
-   */
+  /** Written directly after `response.created`: an event for each body that was sent upstream (docs/contract/debugging.md#echo). */
   #echo(): string {
-    const first = this.#nextNumber()
+    const first = this.#count
     const { echoes = [] } = this.#head
-    this.#echoed = echoes.length
+    this.#count += echoes.length
     return echoes
       .map(({ body }, index) =>
         eventFrame('response.debug', `{"type":"response.debug","debug":{"echo_upstream_body":${body}},"sequence_number":${first + index}}`),
@@ -123,30 +116,13 @@ export class ResponseRelay implements StreamRenderer<Written> {
       .join('')
   }
 
-  #renumbered(json: string): string {
-    if (this.#echoed === 0) return json
-    const body = bodyOfParsed(json)
-    const number = body.get('sequence_number')
-    return typeof number === 'number' ? body.textWith({ sequence_number: String(number + this.#echoed) }) : json
-  }
-
-  /** Writes our own terminal event: the whole response object, and the number after the upstream's last one. */
+  /** Writes our own terminal event, with the whole response object. */
   #end(state: ResponseState): string {
     const type = `response.${state.outcome.status}`
     const created = bodyOfParsed(responseOf(bodyOfParsed(this.#created ?? '{}'))).get('created_at')
     const head = typeof created === 'number' ? { ...this.#head, createdSeconds: created } : this.#head
     const response = responseWriter(head)(state)
-    return eventFrame(type, `{"type":"${type}","response":${oneLine(response)},"sequence_number":${this.#nextNumber()}}`) + DONE_FRAME
-  }
-
-  #nextNumber(): number {
-    return this.#upstreamNumber() + this.#echoed
-  }
-
-  /** The number that the upstream would give its next event; it does not count the inserted ones. */
-  #upstreamNumber(): number {
-    const number = this.#last === null ? undefined : bodyOfParsed(this.#last).get('sequence_number')
-    return typeof number === 'number' ? number + 1 : this.#count
+    return eventFrame(type, `{"type":"${type}","response":${oneLine(response)},"sequence_number":${this.#count}}`) + DONE_FRAME
   }
 }
 

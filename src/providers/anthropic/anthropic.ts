@@ -1,7 +1,7 @@
 /** The adapter for all upstreams that speak Anthropic's Messages. */
 import { type Call } from '../../canonical/call.ts'
 import type { Frame, ModelEvent } from '../../canonical/event.ts'
-import { isObject, jsonIn } from '../../lib/json.ts'
+import { isObject, jsonIn, textOf } from '../../lib/json.ts'
 import { unusable } from '../classify-failure.ts'
 import { jsonAdapter } from '../json-adapter.ts'
 import type { Body, WholeAnswer } from '../json-post.ts'
@@ -57,10 +57,13 @@ const eventReader = ({ call, target }: Attempt, native: boolean): EventReader =>
   let stopped = false
   let started = false
   let said = false
+  /** The number of blocks that have begun. */
+  let begun = 0
   return {
     stopped: () => stopped,
-    read(event, { event: name, data }, frames) {
-      if (!isObject(event)) throw unusable(target, 'sent a stream event that is not an object.')
+    read(body, { event: name, data }, frames) {
+      if (!isObject(body)) throw unusable(target, 'sent a stream event that is not an object.')
+      const event = body['type'] === undefined && name !== null ? { ...body, type: name } : body
       if (event['type'] === 'error' || name === 'error' || isObject(event['error'])) throw anthropicFailure(200, data, target)
       if (!KNOWN_EVENTS.has(event['type'])) return
       if (event['type'] === 'message_start') {
@@ -69,11 +72,18 @@ const eventReader = ({ call, target }: Attempt, native: boolean): EventReader =>
         if (started) return
         started = true
       }
-      said ||= event['type'] === 'content_block_start'
+      const begins = event['type'] === 'content_block_start'
+      said ||= begins
       stopped = event['type'] === 'message_stop'
-      const renamed = event['type'] === 'content_block_start' && mendIds([event['content_block']], distinct)
-      const events = decoder.event(event)
-      const json = native && (mendInputs([event['content_block']]) || renamed) ? JSON.stringify(event) : data
+      if (begins) begun += 1
+      // An event without a place belongs to the latest block.
+      const placed =
+        typeof event['index'] === 'number' || !textOf(event['type']).startsWith('content_block_')
+          ? event
+          : { ...event, index: Math.max(begun - 1, 0) }
+      const mended = begins && mendBlocks([event['content_block']], distinct)
+      const events = decoder.event(placed)
+      const json = placed !== body || mended ? JSON.stringify(placed) : data
       frames.push({ events, ...(native ? { native: { dialect: 'messages', json } as const } : {}) })
     },
   }
@@ -82,37 +92,34 @@ const eventReader = ({ call, target }: Attempt, native: boolean): EventReader =>
 const wholeFrame = ({ text, body }: WholeAnswer, { call, target }: Attempt, native: boolean): Frame => {
   if (isObject(body) && (body['type'] === 'error' || isObject(body['error']))) throw anthropicFailure(200, text, target)
   if (!isObject(body) || !Array.isArray(body['content'])) throw unusable(target, 'answered without any content.')
-  const renamed = mendIds(body['content'], createDistinctIds())
+  const mended = mendBlocks(body['content'], createDistinctIds())
   const events: readonly ModelEvent[] = createMessagesDecoder(target.modelId, call.replays).message(body)
-  const json = native && (mendInputs(body['content']) || renamed) ? JSON.stringify(body) : text
+  const json = mended ? JSON.stringify(body) : text
   return { events, ...(native ? { native: { dialect: 'messages', json } as const } : {}) }
 }
 
 /**
- * Makes ids of calls distinct: clients find the call of a result by its id, and Kimi sometimes gives two calls the same. True if any was
- * changed.
+ * Gives blocks the members that clients need, and mends those of calls: clients find the call of a result by its id, which Kimi sometimes
+ * repeats, and the input is an object, which some servers send as text. True if any was changed.
  */
-const mendIds = (blocks: readonly unknown[], distinct: (id: string) => string): boolean => {
+const mendBlocks = (blocks: readonly unknown[], distinct: (id: string) => string): boolean => {
   let changed = false
   for (const block of blocks) {
-    const given = isObject(block) && block['type'] === 'tool_use' ? block['id'] : undefined
-    if (!isObject(block) || typeof given !== 'string' || given === '') continue
-    const id = distinct(given)
-    changed ||= id !== given
-    block['id'] = id
+    if (!isObject(block)) continue
+    const { type, id, input } = block
+    const mended: Record<string, unknown> = { ...NEEDS[textOf(type)], ...block }
+    if (type === 'tool_use') mended['id'] = distinct(textOf(id) || 'toolu')
+    const parsed = typeof input === 'string' ? jsonIn(input) : null
+    if (isObject(parsed)) mended['input'] = parsed
+    changed ||= Object.keys(mended).some((name) => mended[name] !== block[name])
+    Object.assign(block, mended)
   }
   return changed
 }
 
-/** The input of a call is an object in this dialect, but some servers send it as text. True if any was changed. */
-const mendInputs = (blocks: readonly unknown[]): boolean => {
-  let changed = false
-  for (const block of blocks) {
-    const input = isObject(block) ? block['input'] : undefined
-    const parsed = typeof input === 'string' ? jsonIn(input) : null
-    if (!isObject(block) || !isObject(parsed)) continue
-    block['input'] = parsed
-    changed = true
-  }
-  return changed
+/** The members that a block of each type must have. */
+const NEEDS: Readonly<Record<string, object>> = {
+  text: { text: '' },
+  thinking: { thinking: '', signature: '' },
+  tool_use: { input: {} },
 }

@@ -24,9 +24,6 @@ export interface Output {
   wholeArguments(place: Json, json: string): ModelEvent[]
   /** Call it at the end of the answer: returns arguments that were held back in case a later event completed them. */
   close(): ModelEvent[]
-  hasItems(): boolean
-  /** Says whether an item was begun at this position and is not done. */
-  isOpen(position: number): boolean
   callCount(): number
   webSearches(): number
 }
@@ -193,8 +190,6 @@ export const createOutput = ({ runsCustomTools }: { readonly runsCustomTools: bo
         state.over = true
         return emitArguments(state, call.held.slice(call.reported))
       }),
-    hasItems: () => items.size > 0,
-    isOpen: (position) => items.get(position)?.over === false,
     callCount: () => calls,
     webSearches: () => searchItems.size,
   }

@@ -1,12 +1,12 @@
 /** Decodes Responses from upstreams, event by event or whole, into events. It is tolerant: it reads only the fields that mean something. */
 import type { ModelEvent } from '../../canonical/event.ts'
-import { isObject, listOf, textOf } from '../../lib/json.ts'
+import { isObject, objectsIn, textOf } from '../../lib/json.ts'
 import { callArguments } from '../call-arguments.ts'
 import { createOutput, type Json } from './decode-output.ts'
 import { decodeUsage } from './decode-usage.ts'
 
 export interface ResponsesDecoder {
-  /** Decodes one event of a stream; the caller handles events that report a failure. */
+  /** Decodes one event of a complete stream (`createSequence`); the caller handles events that report a failure. */
   events(event: Json): ModelEvent[]
   /** Decodes a whole answer, without an end if it failed. */
   whole(response: Json): ModelEvent[]
@@ -22,13 +22,8 @@ export const createResponsesDecoder = (options: { readonly runsCustomTools: bool
     return [{ type: 'start', upstreamId: textOf(response['id']) || null, upstreamModel: textOf(response['model']) || null }]
   }
 
-  /** The terminal event holds the whole answer once more, of which only what did not come before is used. */
   const end = (response: Json): ModelEvent[] => {
-    const events = start(response)
-    // Positions may differ from those in the stream, so an item that the stream never opened is taken for a repetition.
-    const streamed = output.hasItems()
-    for (const [position, item] of itemsOf(response)) if (!streamed || output.isOpen(position)) events.push(...output.done(position, item))
-    events.push(...output.close())
+    const events = [...start(response), ...output.close()]
     const usage = response['usage']
     if (isObject(usage)) events.push({ type: 'usage', usage: decodeUsage(usage, output.webSearches(), response['service_tier']) })
     const finish = finishOf(response, output.callCount() > 0)
@@ -66,7 +61,10 @@ export const createResponsesDecoder = (options: { readonly runsCustomTools: bool
   }
 
   return {
-    whole: end,
+    whole(response) {
+      const items = objectsIn(response['output']).flatMap((item, position) => output.done(position, item))
+      return [...start(response), ...items, ...end(response)]
+    },
     events(event) {
       const type = textOf(event['type'])
       const response = event['response']
@@ -78,9 +76,6 @@ export const createResponsesDecoder = (options: { readonly runsCustomTools: bool
 }
 
 const TERMINAL: ReadonlySet<string> = new Set(['response.completed', 'response.incomplete', 'response.failed', 'response.cancelled'])
-
-const itemsOf = (response: Json): [number, Json][] =>
-  listOf(response['output']).flatMap((item, position): [number, Json][] => (isObject(item) ? [[position, item]] : []))
 
 /** Null for an answer that did not end by itself. */
 const finishOf = (response: Json, called: boolean): ModelEvent | null => {

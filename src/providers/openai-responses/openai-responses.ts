@@ -3,6 +3,7 @@ import type { Frame } from '../../canonical/event.ts'
 import type { GatewayError } from '../../errors.ts'
 import { isObject, listOf } from '../../lib/json.ts'
 import type { SseEvent } from '../../lib/sse.ts'
+import { atOnce, LARGE_BYTES, type Steps } from '../../lib/steps.ts'
 import { callArguments } from '../call-arguments.ts'
 import { unusable } from '../classify-failure.ts'
 import { jsonAdapter } from '../json-adapter.ts'
@@ -14,6 +15,7 @@ import type { EventReader } from '../stream-frames.ts'
 import { createResponsesDecoder, type ResponsesDecoder } from './decode.ts'
 import { responsesWire } from './encode.ts'
 import { inBandFailure, responsesFailure } from './errors.ts'
+import { createSequence } from './whole-sequence.ts'
 
 export const openaiResponses = jsonAdapter((attempt, context) => {
   const { target } = attempt
@@ -35,9 +37,10 @@ export const keyHeader = ({ apiKey }: Target): Readonly<Record<string, string>> 
 
 /** `native`: the client speaks this dialect and asked for a stream, so events can be passed on as they are. */
 const eventReader = (target: Target, native: boolean): EventReader => {
-  const decoder = decoderFor(target)
+  const reading: Reading = { decoder: decoderFor(target), complete: createSequence(), target, native }
   return {
-    read: (event, sse, frames) => readEvent(event, sse, { decoder, target, native }, frames),
+    read: (event, sse, frames) => atOnce(readEvent(event, sse, reading, frames)),
+    readInSteps: (event, sse, frames) => readEvent(event, sse, reading, frames),
     // The terminal event holds the usage; at most an end marker follows it.
     stopped: (finished) => finished,
   }
@@ -47,27 +50,35 @@ const decoderFor = ({ provider }: Target): ResponsesDecoder => createResponsesDe
 
 interface Reading {
   readonly decoder: ResponsesDecoder
+  readonly complete: ReturnType<typeof createSequence>
   readonly target: Target
   readonly native: boolean
 }
 
-const readEvent = (event: unknown, { data, event: name }: SseEvent, { decoder, target, native }: Reading, frames: Frame[]): void => {
-  if (!isObject(event)) throw unusable(target, 'sent a stream event that is not an object.')
-  const type = event['type'] ?? name
+function* readEvent(
+  body: unknown,
+  { data, event: name }: SseEvent,
+  { decoder, complete, target, native }: Reading,
+  frames: Frame[],
+): Steps<void> {
+  if (!isObject(body)) throw unusable(target, 'sent a stream event that is not an object.')
+  const event = body['type'] === undefined && name !== null ? { ...body, type: name } : body
+  const { type, response } = event
   if (type === 'error' || type === 'response.error' || holdsError(event)) throw inBandFailure(event, data, target)
-  const events = decoder.events(event['type'] === undefined ? { ...event, type } : event)
-  const response = event['response']
   if (isObject(response) && isFailed(type, response)) {
-    frames.push({ events })
+    frames.push({ events: complete(event).flatMap((each) => decoder.events(each)) })
     throw failureOf(response, target)
   }
-  if (!native) {
-    if (events.length > 0) frames.push({ events })
-    return
+  const isMended = mendArguments(event)
+  for (const each of complete(event)) {
+    const events = decoder.events(each)
+    if (native) {
+      // An event whose data are in several lines is passed on in one line.
+      const json = each !== body || isMended || data.includes('\n') ? JSON.stringify(each) : data
+      frames.push({ events, native: { dialect: 'responses', json } })
+      if (json.length > LARGE_BYTES) yield
+    } else if (events.length > 0) frames.push({ events })
   }
-  // An event whose data are in several lines is passed on in one line.
-  const json = mendArguments(event) || data.includes('\n') ? JSON.stringify(event) : data
-  frames.push({ events, native: { dialect: 'responses', json } })
 }
 
 const readWhole = ({ text, body }: WholeAnswer, target: Target, native: boolean, frames: Frame[]): void => {

@@ -1,0 +1,109 @@
+/** The places of a stream's events: which item, and which part of it, each of them belongs to. */
+import { isObject, textOf } from '../../lib/json.ts'
+import type { Json } from './decode-output.ts'
+import { kindOf, type PartKind, STEPS } from './sequence-steps.ts'
+
+/** A part of an item as far as it was shown. `said`: its text is complete. */
+export interface ShownPart {
+  readonly kind: PartKind
+  text: string
+  readonly sources: unknown[]
+  stage: 'open' | 'said' | 'done'
+}
+
+export interface ShownItem {
+  readonly id: unknown
+  readonly index: number
+  /** The item as it began. */
+  readonly item: Json
+  /** By the name of their list and their position in it. */
+  readonly parts: Map<string, ShownPart>
+  /** The latest part of each list, with its position. */
+  readonly latest: Map<string, { readonly at: number; readonly part: ShownPart }>
+  /** The arguments of a call so far; `said`: they are complete. */
+  arguments: string
+  said: boolean
+  /** The whole item; null until it is done. */
+  done: Json | null
+}
+
+export interface Places {
+  /** Returns the event with the members that say its place; the same object if it has them all. */
+  placed(type: string, event: Json): Json
+  /** Notes the item that a placed event begins. */
+  begin(event: Json): void
+  beginPart(item: ShownItem, kind: PartKind, at: number): ShownPart
+  /** Returns the item of a placed event, if it has begun. */
+  at(event: Json): ShownItem | undefined
+  /** The items that have begun, in the order of their positions. */
+  items(): readonly ShownItem[]
+}
+
+export const createPlaces = (): Places => {
+  const items = new Map<unknown, ShownItem>()
+  const byId = new Map<unknown, ShownItem>()
+  const latest = new Map<unknown, ShownItem>()
+  let next = 0
+
+  const lastOpen = (type: string): ShownItem | undefined => (latest.get(type)?.done === null ? latest.get(type) : undefined)
+
+  const indexOf = (id: unknown, type: string): number => (id === undefined ? lastOpen(type) : byId.get(id))?.index ?? next
+
+  const placedItem = (event: Json, begins: boolean): Json => {
+    const item = isObject(event['item']) ? event['item'] : {}
+    const type = textOf(item['type'])
+    const own = item['id'] ?? item['call_id']
+    const index = event['output_index']
+    const at = typeof index === 'number' ? index : begins && own === undefined ? next : indexOf(own, type)
+    const id = item['id'] ?? items.get(at)?.id ?? own ?? `${PREFIXES[type] ?? type}_${at}`
+    if (at === index && id === item['id']) return event
+    return { ...event, output_index: at, item: id === item['id'] ? item : { ...item, id } }
+  }
+
+  const placedStep = (event: Json, itemType: string, kind: PartKind | null, begins: boolean): Json => {
+    const { output_index: index, item_id: own } = event
+    const at = typeof index === 'number' ? index : indexOf(own, itemType)
+    const id = own ?? items.get(at)?.id ?? `${PREFIXES[itemType] ?? itemType}_${at}`
+    const part = kind === null || typeof event[kind.index] === 'number' ? null : { [kind.index]: partAt(items.get(at), kind, begins) }
+    return at === index && id === own && part === null ? event : { ...event, item_id: id, output_index: at, ...part }
+  }
+
+  return {
+    placed(type, event) {
+      if (type === 'response.output_item.added' || type === 'response.output_item.done') return placedItem(event, type.endsWith('added'))
+      const step = STEPS.get(type)
+      if (step === undefined) return event
+      if (step.of === 'call') return placedStep(event, step.itemType, null, false)
+      const kind = kindOf(step, event)
+      return kind === null ? event : placedStep(event, kind.itemType, kind, step.stage === 'added')
+    },
+    begin(event) {
+      const { output_index: index } = event
+      const item = isObject(event['item']) ? event['item'] : {}
+      if (typeof index !== 'number' || items.has(index)) return
+      const { id, type } = item
+      const begun: ShownItem = { id, index, item, parts: new Map(), latest: new Map(), arguments: '', said: false, done: null }
+      items.set(index, begun)
+      byId.set(id, begun)
+      latest.set(type, begun)
+      next = Math.max(next, index + 1)
+    },
+    beginPart(item, kind, at) {
+      const part: ShownPart = { kind, text: '', sources: [], stage: 'open' }
+      item.parts.set(`${kind.list} ${at}`, part)
+      item.latest.set(kind.list, { at, part })
+      return part
+    },
+    at: (event) => items.get(event['output_index']),
+    items: () => [...items.values()].toSorted((one, other) => one.index - other.index),
+  }
+}
+
+/** An event without a position belongs to the latest part of its kind. */
+const partAt = (item: ShownItem | undefined, kind: PartKind, begins: boolean): number => {
+  const latest = item?.latest.get(kind.list)
+  if (latest === undefined) return 0
+  return !begins && latest.part.kind === kind && latest.part.stage !== 'done' ? latest.at : latest.at + 1
+}
+
+const PREFIXES: Readonly<Record<string, string>> = { message: 'msg', reasoning: 'rs', function_call: 'fc', custom_tool_call: 'ctc' }

@@ -1,0 +1,186 @@
+/**
+ * Completes the stream of a server that leaves out a part of the protocol, as llama.cpp leaves out the places of its events and many
+ * proxies all events but the texts (docs/contract/responses.md#stream, decisions/0156).
+ */
+import { isObject, objectsIn, textOf } from '../../lib/json.ts'
+import type { Json } from './decode-output.ts'
+import { createPlaces, type ShownItem, type ShownPart } from './event-places.ts'
+import { CALLS, emptied, kindOf, PARTS, type PartKind, STEPS } from './sequence-steps.ts'
+
+/**
+ * Returns a function that takes the events of one stream in order, and returns what a client must be sent for each: the events that
+ * should have come before it, and the event itself, which is the same object if it lacks nothing. Arguments of a call that has not
+ * begun are not returned, because the call has no name; its finished item holds them.
+ */
+export const createSequence = (): ((event: Json) => readonly Json[]) => {
+  const places = createPlaces()
+  let begun: 'nothing' | 'created' | 'in progress' = 'nothing'
+  let response: unknown
+  let sent: Json[] = []
+
+  const send = (event: Json): void => {
+    const type = textOf(event['type'])
+    if (type === 'response.created') {
+      begun = 'created'
+      response = event['response']
+    } else if (begun === 'nothing') {
+      const { id, model, created_at } = isObject(event['response']) ? event['response'] : {}
+      send({ type: 'response.created', response: { id, model, created_at } })
+    }
+    if (type === 'response.in_progress') begun = 'in progress'
+    else if (begun === 'created' && !LIFECYCLE.has(type)) send({ type: 'response.in_progress', response })
+    const placed = places.placed(type, event)
+    if (TERMINAL.has(type)) sent.push(ended(type, placed))
+    else if (isReady(type, placed)) sent.push(placed)
+  }
+
+  /** Sends what must come before the event, and notes the event. False if it cannot be sent. */
+  const isReady = (type: string, event: Json): boolean => {
+    if (type === 'response.output_item.added') places.begin(event)
+    else if (type === 'response.output_item.done') finishItem(event)
+    else {
+      const step = STEPS.get(type)
+      if (step === undefined) return true
+      if (step.of === 'call') return sayArguments(event, step)
+      const kind = kindOf(step, event)
+      if (kind !== null) sayPart(event, kind, step.stage)
+    }
+    return true
+  }
+
+  const finishItem = (event: Json): void => {
+    const item = isObject(event['item']) ? event['item'] : {}
+    if (places.at(event) === undefined)
+      send({ type: 'response.output_item.added', output_index: event['output_index'], item: emptied(item) })
+    const shown = places.at(event)
+    if (shown === undefined) return
+    const place = placeOf(shown)
+    for (const list of ['summary', 'content'] as const) {
+      for (const [at, part] of objectsIn(item[list]).entries()) {
+        const kind = PARTS[textOf(part['type'])]
+        if (kind === undefined || shown.parts.get(`${list} ${at}`)?.stage === 'done') continue
+        send({ type: `response.${kind.holder}.done`, ...place, [kind.index]: at, part })
+      }
+    }
+    const call = CALLS[textOf(item['type'])]
+    if (call !== undefined && !shown.said) {
+      const name = call.named ? { name: item['name'] } : {}
+      send({ type: `response.${call.events}.done`, ...place, ...name, [call.member]: textOf(item[call.member]) })
+    }
+    shown.done = item
+  }
+
+  const sayArguments = (event: Json, { member, stage }: { readonly member: string; readonly stage: string }): boolean => {
+    const item = places.at(event)
+    if (item === undefined) return false
+    if (stage === 'delta') item.arguments += textOf(event['delta'])
+    else {
+      const rest = textOf(event[member]).slice(item.arguments.length)
+      const type = textOf(event['type']).replace(/done$/, 'delta')
+      if (rest !== '') send({ type, ...placeOf(item), delta: rest })
+      item.said = true
+    }
+    return true
+  }
+
+  const sayPart = (event: Json, kind: PartKind, stage: string): void => {
+    const at = Number(event[kind.index])
+    if (places.at(event) === undefined) {
+      const item = emptied({ type: kind.itemType, id: event['item_id'] })
+      send({ type: 'response.output_item.added', output_index: event['output_index'], item })
+    }
+    const item = places.at(event)
+    if (item === undefined) return
+    const place = { ...placeOf(item), [kind.index]: at }
+    const key = `${kind.list} ${at}`
+    if (stage === 'added') {
+      places.beginPart(item, kind, at)
+      return
+    }
+    if (!item.parts.has(key)) send({ type: `response.${kind.holder}.added`, ...place, part: kind.part('') })
+    const part = item.parts.get(key)
+    if (part === undefined) return
+    if (stage === 'delta') part.text += textOf(event['delta'])
+    else if (stage === 'source') part.sources.push(event['annotation'])
+    else if (stage === 'said') {
+      const rest = textOf(event[kind.member]).slice(part.text.length)
+      const logprobs = part.text === '' ? event['logprobs'] : undefined
+      if (rest !== '')
+        send({ type: `response.${kind.events}.delta`, ...place, delta: rest, ...(logprobs === undefined ? {} : { logprobs }) })
+      part.stage = 'said'
+    } else finishPart(part, place, event['part'])
+  }
+
+  const finishPart = (part: ShownPart, place: Json, reported: unknown): void => {
+    const { kind } = part
+    const whole = isObject(reported) ? reported : kind.part(part.text)
+    const { logprobs } = whole
+    const beside = logprobs === undefined ? {} : { logprobs }
+    const said = textOf(whole[kind.member]) || part.text
+    const rest = part.stage === 'open' ? said.slice(part.text.length) : ''
+    if (rest !== '') send({ type: `response.${kind.events}.delta`, ...place, delta: rest, ...beside })
+    // A text without deltas has now come before its sources.
+    for (const [at, annotation] of objectsIn(whole['annotations']).entries()) {
+      if (at < part.sources.length) continue
+      send({ type: 'response.output_text.annotation.added', ...place, annotation_index: at, annotation })
+    }
+    if (part.stage === 'open') send({ type: `response.${kind.events}.done`, ...place, [kind.member]: said, ...beside })
+    part.stage = 'done'
+  }
+
+  /**
+   * Ends the open items, and shows those that only the whole answer holds. Items may have other positions and ids in it, so they are
+   * told apart by their type and order. If anything was streamed, an unknown item that is no call is taken for a repetition.
+   */
+  const ended = (type: string, event: Json): Json => {
+    const whole = isObject(event['response']) ? event['response'] : {}
+    const output = objectsIn(whole['output'])
+    const streamed = places.items().length > 0
+    const shown = Map.groupBy(places.items().values(), ({ item }) => item['type'])
+    for (const item of output) {
+      const known = shown.get(item['type'])?.shift()
+      if (known === undefined ? !streamed || textOf(item['type']) in CALLS : known.done === null)
+        send({ type: 'response.output_item.done', output_index: known?.index, item })
+    }
+    const status = type === 'response.completed' ? 'completed' : 'incomplete'
+    for (const item of places.items()) {
+      if (item.done === null && isRepeatable(item))
+        send({ type: 'response.output_item.done', output_index: item.index, item: soFar(item, status) })
+    }
+    if (output.length > 0 || places.items().length === 0) return event
+    return { ...event, response: { ...whole, output: places.items().flatMap(({ done }) => done ?? []) } }
+  }
+
+  return (event) => {
+    if (!textOf(event['type']).startsWith('response.')) return [event]
+    sent = []
+    send(event)
+    return sent
+  }
+}
+
+const LIFECYCLE: ReadonlySet<string> = new Set(['response.created', 'response.queued', 'response.in_progress'])
+
+const TERMINAL: ReadonlySet<string> = new Set(['response.completed', 'response.incomplete', 'response.failed', 'response.cancelled'])
+
+const placeOf = ({ id, index }: ShownItem): Json => ({ item_id: id, output_index: index })
+
+/** Characters of an item that may be repeated in events of ours, so that an event of a megabyte does not become four. */
+const REPEATED_MAX = 1024 * 1024
+
+const isRepeatable = ({ parts, arguments: said }: ShownItem): boolean =>
+  [...parts.values()].reduce((sum, { text }) => sum + text.length, said.length) <= REPEATED_MAX
+
+/** An item as far as it was shown. */
+const soFar = ({ item, parts, arguments: said }: ShownItem, status: string): Json => {
+  const call = CALLS[textOf(item['type'])]
+  const listed = (list: string): Json[] =>
+    [...parts.values()].filter(({ kind }) => kind.list === list).map(({ kind, text, sources }) => kind.part(text, sources))
+  return {
+    ...item,
+    ...('status' in item ? { status } : {}),
+    ...(listed('summary').length === 0 ? {} : { summary: listed('summary') }),
+    ...(listed('content').length === 0 ? {} : { content: listed('content') }),
+    ...(call === undefined ? {} : { [call.member]: said || textOf(item[call.member]) }),
+  }
+}
