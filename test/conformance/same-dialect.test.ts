@@ -72,6 +72,19 @@ const COMPARE: Readonly<Record<ClientDialect, (payload: Payload) => Compared | n
 /** Its `content` is a list where clients of the dialect read a string, so it is translated, not relayed. */
 const RENDERED: ReadonlySet<string> = new Set(['mistral-reasoning'])
 
+/** Events were cut out of these recordings: the service adds what the sequence lacks, and numbers it anew (decisions/0156). */
+const CUT: ReadonlySet<string> = new Set(['openai-custom-tool.1', 'openai-phase.1'])
+
+/** The payloads that do not follow in this order among the sent ones. */
+const missingFrom = (sent: readonly Payload[], wanted: readonly Payload[]): Payload[] => {
+  let from = 0
+  return wanted.filter(({ sequence_number: _, ...said }) => {
+    const at = sent.findIndex((payload, index) => index >= from && Bun.deepMatch(said, payload))
+    if (at >= 0) from = at + 1
+    return at < 0
+  })
+}
+
 for (const client of CLIENT_DIALECTS) {
   describe(client, () => {
     for (const recording of recordingsOf(OWN_DIALECT[client]).filter((each) => !fails(each) && !RENDERED.has(each.name))) {
@@ -83,7 +96,8 @@ for (const client of CLIENT_DIALECTS) {
         const [got, wanted] = [compare(ours), compare(payloads.map((payload) => JSON.parse(payload) as Payload))]
         const restOf = (all: readonly Compared[]): Payload[] => all.flatMap(({ rest }) => (rest === null ? [] : [rest as Payload]))
         // Members that strict clients need and the provider left out are added: see complete-answers.test.ts.
-        expect(restOf(got)).toMatchObject(restOf(wanted))
+        if (CUT.has(name)) expect(missingFrom(restOf(got), restOf(wanted))).toEqual([])
+        else expect(restOf(got)).toMatchObject(restOf(wanted))
         expect(got.at(-1)?.usage ?? got.at(-2)?.usage).toMatchObject(
           (wanted.findLast(({ usage }) => usage !== null)?.usage as Payload | undefined) ?? {},
         )
