@@ -78,8 +78,9 @@ const CUT: ReadonlySet<string> = new Set(['openai-custom-tool.1', 'openai-phase.
 /** The payloads that do not follow in this order among the sent ones. */
 const missingFrom = (sent: readonly Payload[], wanted: readonly Payload[]): Payload[] => {
   let from = 0
-  return wanted.filter(({ sequence_number: _, ...said }) => {
-    const at = sent.findIndex((payload, index) => index >= from && Bun.deepMatch(said, payload))
+  return wanted.filter((payload) => {
+    const { sequence_number: _, ...said } = payload
+    const at = sent.findIndex((one, index) => index >= from && Bun.deepMatch(said, one))
     if (at >= 0) from = at + 1
     return at < 0
   })
