@@ -7,6 +7,6 @@ process.noDeprecation = true
 // No top-level await: a bundle with bytecode cannot have it.
 void runCommandLine(process.argv).then((code) => {
   process.exitCode = code
-  // What a failed start has left open must not keep it from being started again. Everything it said is written before.
+  // A service that failed to start must end, whatever it has left open, to be started again. Its last words are written before.
   if (code !== 0) process.stdout.write('', () => process.stderr.write('', () => process.exit()))
 })
