@@ -6,6 +6,7 @@ import { closeSecretFile, inUseBy, makeRootSecret, readRootSecret, secretCheck, 
 import type { Database } from './storage/database.ts'
 import { createFactStore, type FactStore } from './storage/fact-store.ts'
 import { openDatabase } from './storage/open-database.ts'
+import { uncheckedServer } from './storage/postgres-address.ts'
 import { createWorkspaceStore } from './storage/workspace-store.ts'
 
 export interface Storage {
@@ -36,6 +37,8 @@ export const openStorage = async (
     const facts = createFactStore(database)
     const opened = settings.secret === null ? closeSecretFile(settings.dataDir) : null
     if (opened !== null) options.warn(opened)
+    const unchecked = options.service && settings.databaseUrl !== null ? uncheckedServer(settings.databaseUrl) : null
+    if (unchecked !== null) options.warn(unchecked)
     const secret = await verifiedSecret(settings, facts)
     const now = isoTimestamp(systemClock.now())
     const owner = await createWorkspaceStore(database).ensureDefaults({

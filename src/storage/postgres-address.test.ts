@@ -7,6 +7,7 @@ import { createServer as createTlsServer } from 'node:tls'
 import { afterAll, describe, expect, test } from 'bun:test'
 
 import { openDatabase } from './open-database.ts'
+import { uncheckedServer } from './postgres-address.ts'
 import { rejection, rejectionText } from './testing/rejection.ts'
 
 const CERTIFICATES = join(import.meta.dir, '../../test/fixtures/tls')
@@ -99,4 +100,13 @@ describe('a URL that asks for something that the service does not do is refused 
   ])('%s', async (query, reason) => {
     expect(await rejection(open(withoutTls, query))).toMatchObject({ name: 'StorageRefused', message: expect.stringContaining(reason) })
   })
+})
+
+test.each([
+  ['sslmode=require', true],
+  [`sslmode=require&sslrootcert=${CERTIFICATES}/untrusted.pem`, false],
+  ['sslmode=verify-full', false],
+  ['', false],
+])('a server whose certificate nobody checks is reported, and no other: %s', (parameters, reported) => {
+  expect(uncheckedServer(`postgres://a@127.0.0.1/b?${parameters}`) !== null).toBe(reported)
 })

@@ -30,6 +30,14 @@ export const parsePostgresUrl = (databaseUrl: string): PostgresAddress => {
   }
 }
 
+/** A sentence for the operator, if anybody between this service and the server could pretend to be the server; null otherwise. */
+export const uncheckedServer = (databaseUrl: string): string | null => {
+  const { ssl } = parsePostgresUrl(databaseUrl)
+  return ssl !== false && ssl.rejectUnauthorized === false
+    ? 'the certificate of PostgreSQL is not checked, since the database URL has sslmode=require: write sslmode=verify-full'
+    : null
+}
+
 const PASSED_ON: readonly string[] = ['host', 'port', 'user', 'password']
 const PARAMETERS: readonly string[] = [...PASSED_ON, 'sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'options', 'application_name']
 
