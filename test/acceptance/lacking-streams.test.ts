@@ -212,6 +212,9 @@ describe('a Messages stream', () => {
     ['the places of blocks', whole.map(({ index: _index, ...event }) => event)],
     ['the types of events but in their names', whole.map(({ type, ...event }) => ({ name: type, ...event }))],
     ['the members of blocks', events({}, {})],
+    ['the beginning of the message', whole.slice(1)],
+    ['the beginning of a text', whole.toSpliced(1, 1)],
+    ['the beginning of either', whole.slice(2)],
   ])('without %s is whole for the SDK of Anthropic and the AI SDK', async (_, lacking) => {
     upstream.script(async (exchange) => {
       await exchange.head(200)

@@ -57,8 +57,31 @@ const eventReader = ({ call, target }: Attempt, native: boolean): EventReader =>
   let stopped = false
   let started = false
   let said = false
-  /** The number of blocks that have begun. */
-  let begun = 0
+  /** The places of the blocks that have begun. */
+  const begun = new Set<unknown>()
+  let latest = 0
+
+  /** The events that must come before this one, and that the server has left out. */
+  const missingBefore = ({ type, index, delta }: Record<string, unknown>): readonly Record<string, unknown>[] => {
+    const isDelta = type === 'content_block_delta'
+    if (!isDelta && type !== 'content_block_start') return []
+    const block = isDelta && !begun.has(index) && isObject(delta) ? BLOCKS[textOf(delta['type'])] : undefined
+    return [
+      ...(started ? [] : [{ type: 'message_start', message: { type: 'message', role: 'assistant', content: [] } }]),
+      ...(block === undefined ? [] : [{ type: 'content_block_start', index, content_block: block }]),
+    ]
+  }
+
+  const pass = (event: Record<string, unknown>, json: string, frames: Frame[]): void => {
+    started ||= event['type'] === 'message_start'
+    if (event['type'] === 'content_block_start') {
+      said = true
+      begun.add(event['index'])
+      latest = Number(event['index'])
+    }
+    frames.push({ events: decoder.event(event), ...(native ? { native: { dialect: 'messages', json } as const } : {}) })
+  }
+
   return {
     stopped: () => stopped,
     read(body, { event: name, data }, frames) {
@@ -70,23 +93,25 @@ const eventReader = ({ call, target }: Attempt, native: boolean): EventReader =>
         // A proxy that retries in the middle of a stream begins a second answer, whose blocks would be appended to those of the first.
         if (said) throw unusable(target, 'began a second answer before the first was complete.')
         if (started) return
-        started = true
       }
       const begins = event['type'] === 'content_block_start'
-      said ||= begins
       stopped = event['type'] === 'message_stop'
-      if (begins) begun += 1
-      // An event without a place belongs to the latest block.
+      // A block without a place is the next one; what has no place else belongs to the latest block.
       const placed =
         typeof event['index'] === 'number' || !textOf(event['type']).startsWith('content_block_')
           ? event
-          : { ...event, index: Math.max(begun - 1, 0) }
+          : { ...event, index: begins ? begun.size : latest }
+      for (const missing of missingBefore(placed)) pass(missing, JSON.stringify(missing), frames)
       const mended = begins && mendBlocks([event['content_block']], distinct)
-      const events = decoder.event(placed)
-      const json = placed !== body || mended ? JSON.stringify(placed) : data
-      frames.push({ events, ...(native ? { native: { dialect: 'messages', json } as const } : {}) })
+      pass(placed, placed !== body || mended ? JSON.stringify(placed) : data, frames)
     },
   }
+}
+
+/** The blocks as they begin, by the types of their deltas. A call cannot be begun for a server, since only its beginning has its name. */
+const BLOCKS: Readonly<Record<string, object>> = {
+  text_delta: { type: 'text', text: '' },
+  thinking_delta: { type: 'thinking', thinking: '', signature: '' },
 }
 
 const wholeFrame = ({ text, body }: WholeAnswer, { call, target }: Attempt, native: boolean): Frame => {
