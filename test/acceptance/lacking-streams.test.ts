@@ -141,12 +141,13 @@ test('items of a whole Responses answer have ids, for the AI SDK', async () => {
   const output = [
     { ...message, id: undefined },
     { ...call, id: undefined },
+    { ...call, call_id: undefined },
   ]
   upstream.script((exchange) => exchange.answer(200, JSON.stringify({ id: 'r', status: 'completed', output, usage })))
   const openai = createOpenAI({ apiKey: service.inferenceKey, baseURL: service.api })
   const answer = await generateText({ model: openai.responses('fake/one'), prompt: 'Hi', maxRetries: 0 })
   expect(answer.text).toBe('Hello')
-  expect(answer.toolCalls).toMatchObject([{ toolCallId: 'call_1' }])
+  expect(answer.toolCalls).toMatchObject([{ toolCallId: 'call_1' }, { toolCallId: 'fc_1' }])
 })
 
 test('parallel calls without ids of their own reach a client of Chat Completions', async () => {

@@ -34,7 +34,7 @@ export function* completeItem(json: string, at: number): Steps<string> {
   if (prefix === undefined) return json
   const id = { id: item.raw('call_id') ?? `"${prefix}_${at}"` }
   if (type === 'reasoning') return changed(item, json, missingMembers(item, { summary: '[]', ...id }))
-  if (type !== 'message') return changed(item, json, missingMembers(item, id))
+  if (type !== 'message') return changed(item, json, missingMembers(item, { ...id, call_id: item.raw('id') ?? `"call_${at}"` }))
   const content = item.raw('content')
   const parts = content?.startsWith('[') === true ? yield* editElementsInSteps(content, completePart) : '[]'
   return changed(item, json, { ...(parts === content ? {} : { content: parts }), ...missingMembers(item, { role: '"assistant"', ...id }) })
@@ -67,6 +67,7 @@ const changed = (body: JsonBody, text: string, changes: JsonChanges): string =>
 /** The members that each kind of object must have. */
 const NEEDS: readonly (readonly [kind: RegExp, ...members: readonly RegExp[]])[] = [
   [/"type"\s*:\s*"(?:message|reasoning|function_call|custom_tool_call)"/g, /"id"\s*:/g],
+  [/"type"\s*:\s*"(?:function_call|custom_tool_call)"/g, /"call_id"\s*:/g],
   [/"type"\s*:\s*"message"/g, /"role"\s*:/g, /"content"\s*:/g],
   [/"type"\s*:\s*"reasoning"/g, /"summary"\s*:/g],
   [/"type"\s*:\s*"output_text"/g, /"annotations"\s*:\s*\[/g],
