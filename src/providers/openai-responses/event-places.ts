@@ -3,11 +3,18 @@ import { isObject, textOf } from '../../lib/json.ts'
 import type { Json } from './decode-output.ts'
 import { kindOf, type PartKind, STEPS } from './sequence-steps.ts'
 
-/** A part of an item as far as it was shown. `said`: its text is complete. */
-export interface ShownPart {
-  readonly kind: PartKind
+/** What was said so far: its length, and the text as long as texts are held. */
+export interface Said {
+  length: number
   text: string
+}
+
+/** A part of an item as far as it was shown. `said`: its text is complete. */
+export interface ShownPart extends Said {
+  readonly kind: PartKind
   readonly sources: unknown[]
+  /** The number of sources, of which `sources` has those that are held. */
+  cited: number
   stage: 'open' | 'said' | 'done'
 }
 
@@ -21,7 +28,7 @@ export interface ShownItem {
   /** The latest part of each list, with its position. */
   readonly latest: Map<string, { readonly at: number; readonly part: ShownPart }>
   /** The arguments of a call so far; `said`: they are complete. */
-  arguments: string
+  readonly arguments: Said
   said: boolean
   /** The whole item; null until it is done. */
   done: Json | null
@@ -82,14 +89,23 @@ export const createPlaces = (): Places => {
       const item = isObject(event['item']) ? event['item'] : {}
       if (typeof index !== 'number' || items.has(index)) return
       const { id, type } = item
-      const begun: ShownItem = { id, index, item, parts: new Map(), latest: new Map(), arguments: '', said: false, done: null }
+      const begun: ShownItem = {
+        id,
+        index,
+        item,
+        parts: new Map(),
+        latest: new Map(),
+        arguments: { length: 0, text: '' },
+        said: false,
+        done: null,
+      }
       items.set(index, begun)
       byId.set(id, begun)
       latest.set(type, begun)
       next = Math.max(next, index + 1)
     },
     beginPart(item, kind, at) {
-      const part: ShownPart = { kind, text: '', sources: [], stage: 'open' }
+      const part: ShownPart = { kind, length: 0, text: '', sources: [], cited: 0, stage: 'open' }
       item.parts.set(`${kind.list} ${at}`, part)
       item.latest.set(kind.list, { at, part })
       return part

@@ -66,11 +66,11 @@ function* readEvent(
   const { type, response } = event
   if (type === 'error' || type === 'response.error' || holdsError(event)) throw inBandFailure(event, data, target)
   if (isObject(response) && isFailed(type, response)) {
-    frames.push({ events: complete(event).flatMap((each) => decoder.events(each)) })
+    frames.push({ events: complete(event, data.length).flatMap((each) => decoder.events(each)) })
     throw failureOf(response, target)
   }
   const isMended = mendArguments(event)
-  for (const each of complete(event)) {
+  for (const each of complete(event, data.length)) {
     const events = decoder.events(each)
     if (native) {
       // An event whose data are in several lines is passed on in one line.

@@ -8,7 +8,7 @@ import { createSequence } from './whole-sequence.ts'
 
 const sequence = (events: readonly Json[]): Json[] => {
   const complete = createSequence()
-  return events.flatMap((event) => complete(event))
+  return events.flatMap((event) => complete(event, JSON.stringify(event).length))
 }
 
 const source = { type: 'url_citation', url: 'https://a.example', title: 'A', start_index: 0, end_index: 1 }
@@ -87,7 +87,7 @@ const byItem = (events: readonly Json[]): object => {
 describe('a stream', () => {
   test.each(['openai-reasoning-encrypted-content.1', 'openai-error.1'])('that is complete stays as it is: %s', (name) => {
     const complete = createSequence()
-    for (const event of recorded(name).map((line): Json => JSON.parse(line))) expect(complete(event)[0]).toBe(event)
+    for (const event of recorded(name).map((line): Json => JSON.parse(line))) expect(complete(event, 100)[0]).toBe(event)
   })
 
   test('with every kind of item and all its events stays as it is', () => {
@@ -140,6 +140,18 @@ describe('a stream', () => {
       -1,
     )
     expect(isObject(last?.['response']) && objectsIn(last['response']['output'])).toEqual(OUTPUT)
+  })
+
+  test('that goes on for ever is held no further than 16 Mi characters, and then ends as its server ends it', () => {
+    const end = on('completed', { response: { status: 'completed' } })
+    const endedAfter = (length: number): readonly Json[] => {
+      const complete = createSequence()
+      for (const event of WHOLE.slice(0, -1).filter(({ type }) => !String(type).endsWith('done'))) complete(event, 100)
+      complete(on('output_text.delta', at(1, { content_index: 0, delta: '.' })), length)
+      return complete(end, 100)
+    }
+    expect(endedAfter(16 * 1024 * 1024)).toEqual([end])
+    expect(endedAfter(100).length).toBeGreaterThan(5)
   })
 
   test('does not send arguments before the call has a name', () => {

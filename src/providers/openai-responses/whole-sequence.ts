@@ -4,19 +4,27 @@
  */
 import { isObject, objectsIn, textOf } from '../../lib/json.ts'
 import type { Json } from './decode-output.ts'
-import { createPlaces, type ShownItem, type ShownPart } from './event-places.ts'
+import { createPlaces, type Said, type ShownItem, type ShownPart } from './event-places.ts'
 import { CALLS, emptied, kindOf, PARTS, type PartKind, STEPS } from './sequence-steps.ts'
 
 /**
- * Returns a function that takes the events of one stream in order, and returns what a client must be sent for each: the events that
+ * Returns a function that takes the events of one stream in order, with the length of each as text, and returns what a client must be sent for each: the events that
  * should have come before it, and the event itself, which is the same object if it lacks nothing. Arguments of a call that has not
  * begun are not returned, because the call has no name; its finished item holds them.
  */
-export const createSequence = (): ((event: Json) => readonly Json[]) => {
+export const createSequence = (): ((event: Json, length: number) => readonly Json[]) => {
   const places = createPlaces()
   let begun: 'nothing' | 'created' | 'in progress' = 'nothing'
   let response: unknown
   let sent: Json[] = []
+  /** Characters of the stream so far. */
+  let received = 0
+  const isHolding = (): boolean => received <= HELD_MAX
+
+  const add = (said: Said, text: string): void => {
+    said.length += text.length
+    said.text = isHolding() ? said.text + text : ''
+  }
 
   const send = (event: Json): void => {
     const type = textOf(event['type'])
@@ -67,13 +75,13 @@ export const createSequence = (): ((event: Json) => readonly Json[]) => {
       const name = call.named ? { name: item['name'] } : {}
       send({ type: `response.${call.events}.done`, ...place, ...name, [call.member]: textOf(item[call.member]) })
     }
-    shown.done = item
+    shown.done = isHolding() ? item : {}
   }
 
   const sayArguments = (event: Json, { member, stage }: { readonly member: string; readonly stage: string }): boolean => {
     const item = places.at(event)
     if (item === undefined) return false
-    if (stage === 'delta') item.arguments += textOf(event['delta'])
+    if (stage === 'delta') add(item.arguments, textOf(event['delta']))
     else {
       const rest = textOf(event[member]).slice(item.arguments.length)
       const type = textOf(event['type']).replace(/done$/, 'delta')
@@ -100,11 +108,13 @@ export const createSequence = (): ((event: Json) => readonly Json[]) => {
     if (!item.parts.has(key)) send({ type: `response.${kind.holder}.added`, ...place, part: kind.part('') })
     const part = item.parts.get(key)
     if (part === undefined) return
-    if (stage === 'delta') part.text += textOf(event['delta'])
-    else if (stage === 'source') part.sources.push(event['annotation'])
-    else if (stage === 'said') {
-      const rest = textOf(event[kind.member]).slice(part.text.length)
-      const logprobs = part.text === '' ? event['logprobs'] : undefined
+    if (stage === 'delta') add(part, textOf(event['delta']))
+    else if (stage === 'source') {
+      part.cited += 1
+      if (isHolding()) part.sources.push(event['annotation'])
+    } else if (stage === 'said') {
+      const rest = textOf(event[kind.member]).slice(part.length)
+      const logprobs = part.length === 0 ? event['logprobs'] : undefined
       if (rest !== '')
         send({ type: `response.${kind.events}.delta`, ...place, delta: rest, ...(logprobs === undefined ? {} : { logprobs }) })
       part.stage = 'said'
@@ -117,11 +127,11 @@ export const createSequence = (): ((event: Json) => readonly Json[]) => {
     const { logprobs } = whole
     const beside = logprobs === undefined ? {} : { logprobs }
     const said = textOf(whole[kind.member]) || part.text
-    const rest = part.stage === 'open' ? said.slice(part.text.length) : ''
+    const rest = part.stage === 'open' ? said.slice(part.length) : ''
     if (rest !== '') send({ type: `response.${kind.events}.delta`, ...place, delta: rest, ...beside })
     // A text without deltas has now come before its sources.
     for (const [at, annotation] of objectsIn(whole['annotations']).entries()) {
-      if (at < part.sources.length) continue
+      if (at < part.cited) continue
       send({ type: 'response.output_text.annotation.added', ...place, annotation_index: at, annotation })
     }
     if (part.stage === 'open') send({ type: `response.${kind.events}.done`, ...place, [kind.member]: said, ...beside })
@@ -144,14 +154,15 @@ export const createSequence = (): ((event: Json) => readonly Json[]) => {
     }
     const status = type === 'response.completed' ? 'completed' : 'incomplete'
     for (const item of places.items()) {
-      if (item.done === null && isRepeatable(item))
+      if (item.done === null && isHolding() && isRepeatable(item))
         send({ type: 'response.output_item.done', output_index: item.index, item: soFar(item, status) })
     }
-    if (output.length > 0 || places.items().length === 0) return event
+    if (output.length > 0 || places.items().length === 0 || !isHolding()) return event
     return { ...event, response: { ...whole, output: places.items().flatMap(({ done }) => done ?? []) } }
   }
 
-  return (event) => {
+  return (event, length) => {
+    received += length
     if (!textOf(event['type']).startsWith('response.')) return [event]
     sent = []
     send(event)
@@ -165,11 +176,14 @@ const TERMINAL: ReadonlySet<string> = new Set(['response.completed', 'response.i
 
 const placeOf = ({ id, index }: ShownItem): Json => ({ item_id: id, output_index: index })
 
+/** Of a longer stream nothing is held to end what its server leaves open: a stream may go on for ever. */
+const HELD_MAX = 16 * 1024 * 1024
+
 /** Characters of an item that may be repeated in events of ours, so that an event of a megabyte does not become four. */
 const REPEATED_MAX = 1024 * 1024
 
 const isRepeatable = ({ parts, arguments: said }: ShownItem): boolean =>
-  [...parts.values()].reduce((sum, { text }) => sum + text.length, said.length) <= REPEATED_MAX
+  [...parts.values()].reduce((sum, { length }) => sum + length, said.length) <= REPEATED_MAX
 
 /** An item as far as it was shown. */
 const soFar = ({ item, parts, arguments: said }: ShownItem, status: string): Json => {
@@ -181,6 +195,6 @@ const soFar = ({ item, parts, arguments: said }: ShownItem, status: string): Jso
     ...('status' in item ? { status } : {}),
     ...(listed('summary').length === 0 ? {} : { summary: listed('summary') }),
     ...(listed('content').length === 0 ? {} : { content: listed('content') }),
-    ...(call === undefined ? {} : { [call.member]: said || textOf(item[call.member]) }),
+    ...(call === undefined ? {} : { [call.member]: said.text || textOf(item[call.member]) }),
   }
 }
