@@ -132,7 +132,7 @@ test('closing waits for the transaction under way', async () => {
   expect(outcome.kind).toBe('created')
 })
 
-test('StorageUnavailable for the write that met a full disk; reads go on, and so do writes once there is room again', async () => {
+test('a full disk fails the write with StorageUnavailable; reads go on, and so do writes once there is room again', async () => {
   const database = await open(true)
   const { create, store, workspaceId } = await preparePresets(database)
   await create('bot')
