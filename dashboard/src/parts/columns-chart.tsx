@@ -4,6 +4,7 @@
  */
 import { type KeyboardEvent, type PointerEvent, useId, useRef, useState } from 'react'
 
+/** Two may have the same name, as two keys may, so each is known by its position. */
 export interface Series {
   readonly name: string
   /** A variable of tokens.css; if absent, the next of the eight hues. */
@@ -96,7 +97,7 @@ export const ColumnsChart = ({ label, series, slots, format, height = 96, onOpen
             {stack(slot.values, top).map(({ y, size }, position) =>
               size === 0 ? null : (
                 <rect
-                  key={series[position]?.name}
+                  key={position}
                   x={index + 0.1}
                   width={0.8}
                   y={y}
@@ -119,7 +120,7 @@ export const ColumnsChart = ({ label, series, slots, format, height = 96, onOpen
       {series.length > 1 ? (
         <ul className="legend">
           {series.map(({ name, color, isStriped }, index) => (
-            <li key={name}>
+            <li key={index}>
               <svg width="10" height="10" aria-hidden="true">
                 <rect width="10" height="10" rx="2" fill={isStriped === true ? 'var(--bad)' : (color ?? hueOf(index))} />
               </svg>
@@ -138,8 +139,8 @@ export const ColumnsChart = ({ label, series, slots, format, height = 96, onOpen
           <thead>
             <tr>
               <th scope="col">Time</th>
-              {series.map(({ name }) => (
-                <th scope="col" key={name}>
+              {series.map(({ name }, index) => (
+                <th scope="col" key={index}>
                   {name}
                 </th>
               ))}
@@ -149,8 +150,8 @@ export const ColumnsChart = ({ label, series, slots, format, height = 96, onOpen
             {slots.map((slot) => (
               <tr key={slot.from}>
                 <th scope="row">{slot.label}</th>
-                {series.map(({ name }, index) => (
-                  <td key={name}>{format(slot.values[index] ?? 0)}</td>
+                {series.map((_, index) => (
+                  <td key={index}>{format(slot.values[index] ?? 0)}</td>
                 ))}
               </tr>
             ))}
