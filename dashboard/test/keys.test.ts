@@ -106,6 +106,8 @@ describe.skipIf(BROWSER_PATH === null)('keys', () => {
   test('a name with characters that nobody sees is written out where it must be typed, and reverses no sentence', async () => {
     const { data: made } = await manage<{ data: { hash: string } }>(service, '/keys', { body: { name: 'two  words\u200b \u202eyek' } })
     const { page, ...visitor } = await signedIn(browser, service, `/keys?key=${made.hash}`)
+    const listed = page.getByRole('table', { name: 'Keys' }).getByRole('link', { name: /^two/ })
+    expect(await listed.innerText()).toMatch(/^two\s+wordsU\+200B U\+202Eyek$/)
     await page.getByRole('button', { name: /^Actions for two/ }).click()
     await page.getByRole('menuitem', { name: 'Revoke' }).click()
     const seen = 'two wordsU+200B U+202Eyek'

@@ -4,6 +4,7 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 
 import { createGuardrail, type Guardrail, guardrailList, oneGuardrail } from '../../api/guardrails.ts'
+import { SeenText } from '../../diff/seen-text.tsx'
 import { count } from '../../format.ts'
 import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
@@ -89,7 +90,7 @@ const Unlisted = ({ id }: { id: string }) => (
 
 const nameCell = ({ id, name }: Guardrail) => (
   <Link to="." search={(before) => ({ ...before, guardrail: id })} resetScroll={false}>
-    {name}
+    <SeenText text={name} />
   </Link>
 )
 

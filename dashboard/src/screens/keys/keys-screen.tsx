@@ -4,6 +4,7 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 
 import { type Key, keyList } from '../../api/keys.ts'
+import { SeenText } from '../../diff/seen-text.tsx'
 import { count, money } from '../../format.ts'
 import { Person } from '../../parts/person.tsx'
 import { Button } from '../../parts/button.tsx'
@@ -119,7 +120,7 @@ export const KeysScreen = () => {
 const nameCell = ({ hash, name, kind }: Key) => (
   <>
     <Link to="." search={(before) => ({ ...before, key: hash })} resetScroll={false}>
-      {name === '' ? 'unnamed' : name}
+      {name === '' ? 'unnamed' : <SeenText text={name} />}
     </Link>
     {kind === 'management' ? <span className="tag">management</span> : null}
   </>

@@ -5,6 +5,7 @@ import { useState } from 'react'
 
 import { currentSession } from '../../api/session.ts'
 import { createWorkspace, type ListedWorkspace, workspaceFigures } from '../../api/workspaces.ts'
+import { SeenText } from '../../diff/seen-text.tsx'
 import { count } from '../../format.ts'
 import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
@@ -71,7 +72,7 @@ export const WorkspacesScreen = () => {
 
 const nameCell = ({ slug, name }: ListedWorkspace) => (
   <Link to="." search={(before) => ({ ...before, workspace: slug })} resetScroll={false}>
-    {name}
+    <SeenText text={name} />
   </Link>
 )
 
