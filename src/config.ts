@@ -15,6 +15,8 @@ interface Setting<Value> {
   /** The default in readable form. */
   readonly shown: string
   readonly schema: z.ZodType<Value, string | undefined>
+  /** Adds to the value what further variables say. */
+  complete?(value: Value, env: Environment): Value
 }
 
 const setting = <Value>(
@@ -83,20 +85,23 @@ export const STORAGE_SETTINGS = {
     'Configuration file: providers, models, server settings.',
     optionalText,
   ),
-  databaseUrl: setting(
-    'database-url',
-    'PATCHBAY_DATABASE_URL',
-    'SQLite in the data directory',
-    'postgres://… to keep the data in PostgreSQL 15 or newer.',
-    z
-      .string()
-      .regex(/^postgres(?:ql)?:\/\/\S+$/, 'must be a URL that starts with postgres://')
-      .refine((value) => !SEVERAL_HOSTS.test(value), 'must name one host: the service does not look for the primary among several')
-      // With a socket's folder in `host`, the host before the path may be empty.
-      .refine((value) => URL.canParse(value.replace('@/', '@host/')), NOT_AN_ADDRESS)
-      .optional()
-      .transform((value) => value ?? null),
-  ),
+  databaseUrl: {
+    ...setting(
+      'database-url',
+      'PATCHBAY_DATABASE_URL',
+      'SQLite in the data directory',
+      'postgres://… to keep the data in PostgreSQL 15 or newer.',
+      z
+        .string()
+        .regex(/^postgres(?:ql)?:\/\/\S+$/, 'must be a URL that starts with postgres://')
+        .refine((value) => !SEVERAL_HOSTS.test(value), 'must name one host: the service does not look for the primary among several')
+        // With a socket's folder in `host`, the host before the path may be empty.
+        .refine((value) => URL.canParse(value.replace('@/', '@host/')), NOT_AN_ADDRESS)
+        .optional()
+        .transform((value) => value ?? null),
+    ),
+    complete: (url: string | null, env: Environment) => (url === null ? null : withPostgresVariables(url, env)),
+  },
   secret: setting(null, 'PATCHBAY_SECRET', 'made on first start in the data directory', 'Root secret, at least 32 bytes.', secretText),
   secretPrevious: setting(
     null,
@@ -295,7 +300,7 @@ export const readSettings = <Table extends Record<string, Setting<unknown>>>(
   env: Environment,
 ): Settings<Table> => {
   const values: Record<string, unknown> = {}
-  for (const [name, { flag, env: variable, schema }] of Object.entries(table)) {
+  for (const [name, { flag, env: variable, schema, complete }] of Object.entries(table)) {
     const fromFlag = flags[name]
     const fromEnv = env[variable] === '' ? undefined : env[variable]
     const outcome = schema.safeParse(fromFlag ?? fromEnv)
@@ -306,7 +311,7 @@ export const readSettings = <Table extends Record<string, Setting<unknown>>>(
         `${source} ${outcome.error.issues[0]?.message ?? 'is not valid'}${repeated === null ? '' : ` (it is ${JSON.stringify(repeated)})`}.`,
       )
     }
-    values[name] = name === 'databaseUrl' && typeof outcome.data === 'string' ? withPostgresVariables(outcome.data, env) : outcome.data
+    values[name] = complete === undefined ? outcome.data : complete(outcome.data, env)
   }
   return values as Settings<Table>
 }
