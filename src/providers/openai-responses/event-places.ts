@@ -3,7 +3,7 @@ import { isObject, textOf } from '../../lib/json.ts'
 import type { Json } from './decode-output.ts'
 import { kindOf, type PartKind, STEPS } from './sequence-steps.ts'
 
-/** What was said so far: its length, and the text as long as texts are held. */
+/** The text of a part so far: its length, and its characters as long as texts are held. */
 export interface Said {
   length: number
   text: string

@@ -176,7 +176,7 @@ const TERMINAL: ReadonlySet<string> = new Set(['response.completed', 'response.i
 
 const placeOf = ({ id, index }: ShownItem): Json => ({ item_id: id, output_index: index })
 
-/** Of a longer stream nothing is held to end what its server leaves open: a stream may go on for ever. */
+/** A longer stream is not held, so what its server leaves open stays open: a stream may go on for ever. */
 const HELD_MAX = 16 * 1024 * 1024
 
 /** Characters of an item that may be repeated in events of ours, so that an event of a megabyte does not become four. */
