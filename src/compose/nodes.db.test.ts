@@ -21,7 +21,7 @@ describeEachEngine('the time that nodes share', (engine) => {
     const isAlone = engine.name === 'sqlite'
     expect(Math.abs(nodes.sharedNow() - (isAlone ? clock.now() : Date.now()))).toBeLessThan(60_000)
     expect(lines.map((line) => JSON.parse(line) as object)).toMatchObject(
-      isAlone ? [] : [{ seconds: expect.closeTo(3600, -2), msg: 'the clock of the database is ahead of this node by so much' }],
+      isAlone ? [] : [{ seconds: expect.closeTo(3600, -2), msg: 'the clocks of this node and of the database differ by so many seconds' }],
     )
   })
 })

@@ -63,7 +63,7 @@ export const composeNodes = (parts: {
 
   const noteClock = (ms: number): void => {
     if (isApart(ms) && !isApart(aheadMs))
-      log.warn({ seconds: Math.round(ms / 1000) }, 'the clock of the database is ahead of this node by so much')
+      log.warn({ seconds: Math.abs(Math.round(ms / 1000)) }, 'the clocks of this node and of the database differ by so many seconds')
     aheadMs = ms
   }
 
