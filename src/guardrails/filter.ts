@@ -4,7 +4,7 @@ import { createAnyMatch, type Matcher } from '../lib/regex/any-match.ts'
 import { knownRegex } from '../lib/regex/known-regex.ts'
 import { createMemory } from '../lib/remember.ts'
 import type { Detector } from './detector.ts'
-import { injectionSigns, createShuffledWordMatcher } from './injection.ts'
+import { injectionSigns, shuffledWords } from './injection.ts'
 import { CREDIT_CARD, IP_ADDRESS, PHONE, SSN } from './number-detectors.ts'
 import { ADDRESS, EMAIL, PERSON_NAME } from './person-detectors.ts'
 import { ADDRESS_SECRETS, ASSIGNED_SECRETS, KNOWN_SECRETS } from './secret-detector.ts'
@@ -107,10 +107,5 @@ const sharedMatcher = (filters: readonly Filter[]): (() => Matcher) => {
     .map((regex) => regex.key)
     .sort()
     .join()
-  const openMatcher = matchers(key, () => createAnyMatch(regexes))
-  if (filters.every(({ detectors }) => detectors !== null)) return openMatcher
-  return () => {
-    const opened = [openMatcher(), createShuffledWordMatcher()]
-    return { push: (text) => opened.map((one) => one.push(text)).includes(true), end: () => opened.some((one) => one.end()) }
-  }
+  return matchers(key, () => createAnyMatch(regexes, filters.some(({ detectors }) => detectors === null) ? shuffledWords() : null))
 }

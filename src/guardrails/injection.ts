@@ -3,7 +3,7 @@
  * separated, and encoded as base64 or hexadecimal. It finds known attempts; it proves nothing about a text that passes.
  */
 import { cutText } from '../lib/cut-text.ts'
-import { createAnyMatch, type Matcher } from '../lib/regex/any-match.ts'
+import { type AskedWords, createAnyMatch, type Matcher } from '../lib/regex/any-match.ts'
 import { createFinder, createRegex, type Regex } from '../lib/regex/finder.ts'
 import { once } from '../lib/once.ts'
 import { atOnce } from '../lib/steps.ts'
@@ -116,22 +116,7 @@ const firstOf = (regexes: readonly Regex[], text: string): string => {
 }
 
 /** The remaining part of the first pass: key words in their right order are too common to be a sign. */
-export const createShuffledWordMatcher = (): Matcher => {
-  let found = false
-  const finder = createFinder(patterns().shuffled, (_start, _end, match) => {
-    found ||= meantBy(match) !== undefined
-  })
-  return {
-    push(text) {
-      finder.push(text)
-      return found
-    },
-    end() {
-      finder.pause()
-      return found
-    },
-  }
-}
+export const shuffledWords = (): AskedWords => ({ regex: patterns().shuffled, isMatch: (word) => meantBy(word) !== undefined })
 
 /** Rewrites every shuffled key word in its right order. Offsets do not change, because the letters are the same. */
 function* unshuffle(text: string): Scan<string> {

@@ -1,6 +1,6 @@
 /** Work on a text of any length in steps that are short enough for the service to do other work in between. */
 import { type Clock, turnOf } from '../lib/clock.ts'
-import { createFoldedText, isDisguised } from '../lib/folded-text.ts'
+import { createFoldedText, createFolding, type Folded, isDisguised } from '../lib/folded-text.ts'
 import type { Matcher } from '../lib/regex/any-match.ts'
 import type { Steps } from '../lib/steps.ts'
 
@@ -42,16 +42,55 @@ export function* piecesOf(text: string): Generator<string, void, undefined> {
 
 /** Matches the text as written, and as it reads without disguises. */
 export function* matchesAny(openMatcher: () => Matcher, text: string): Scan<boolean> {
-  if (yield* matchPieces(openMatcher(), piecesOf(text))) return true
-  return (yield* isDisguisedSomewhere(text)) && (yield* matchPieces(openMatcher(), foldedPieces(text)))
+  const readings = new BothReadings(openMatcher())
+  const folding = createFolding(readings)
+  for (let at = 0; at < text.length; at += PIECE_CHARACTERS) {
+    if (at > 0) yield
+    folding.push(text.slice(at, at + PIECE_CHARACTERS))
+    if (readings.matched) return true
+  }
+  folding.end()
+  return readings.end()
 }
 
-function* matchPieces(one: Matcher, pieces: Iterable<string>): Scan<boolean> {
-  for (const piece of pieces) {
-    if (one.push(piece)) return true
-    yield
+/** So much text is read at once until both readings agree. */
+const TOGETHER_CHARACTERS = 16
+
+/** Matches a text as it is written and as it reads: behind a disguise both are read until what follows cannot tell them apart. */
+class BothReadings implements Folded {
+  readonly #written: Matcher
+  /** Null while both readings agree. */
+  #meant: Matcher | null = null
+  matched = false
+
+  constructor(matcher: Matcher) {
+    this.#written = matcher
   }
-  return one.end()
+
+  plain(text: string): void {
+    let from = 0
+    for (; this.#meant !== null && from < text.length; from += TOGETHER_CHARACTERS) {
+      const part = text.slice(from, from + TOGETHER_CHARACTERS)
+      this.#take(this.#written, part)
+      this.#take(this.#meant, part)
+      if (this.#meant.agreesWith(this.#written)) this.#meant = null
+    }
+    if (from < text.length) this.#take(this.#written, from === 0 ? text : text.slice(from))
+  }
+
+  disguised(written: string, meant: string): void {
+    this.#meant ??= this.#written.fork()
+    this.#take(this.#written, written)
+    this.#take(this.#meant, meant)
+  }
+
+  end(): boolean {
+    return this.matched || this.#written.end() || this.#meant?.end() === true
+  }
+
+  #take(matcher: Matcher, text: string): void {
+    this.matched ||= matcher.push(text)
+  }
 }
 
 function* isDisguisedSomewhere(text: string): Scan<boolean> {
@@ -60,15 +99,6 @@ function* isDisguisedSomewhere(text: string): Scan<boolean> {
     yield
   }
   return false
-}
-
-function* foldedPieces(text: string): Generator<string, void, undefined> {
-  const folded = createFoldedText()
-  for (const piece of piecesOf(text)) {
-    yield folded.push(piece)
-    folded.forget(Number.POSITIVE_INFINITY)
-  }
-  yield folded.end()
 }
 
 /** A text in one of its readings, with a mapping to the positions of the written text. */

@@ -41,7 +41,7 @@ export const createFoldedText = (before = 0): FoldedText => {
   /** The ends of the folded text and of the written text so far. */
   let end = before
   let writtenEnd = before
-  let half = ''
+  let out: string[] = []
 
   const stretchAt = (offset: number): Stretch | undefined => {
     let [low, high] = [0, stretches.length]
@@ -53,41 +53,34 @@ export const createFoldedText = (before = 0): FoldedText => {
     return stretches[low - 1]
   }
 
-  const fold = (text: string): string => {
-    const out: string[] = []
-    let taken = 0
-    const pass = (until: number): void => {
-      out.push(text.slice(taken, until))
-      end += until - taken
-      writtenEnd += until - taken
-      taken = until
-    }
-    for (let found = nextChange(text, 0); found !== null; found = nextChange(text, found.index + found[0].length)) {
-      const { 0: written, index } = found
-      const meant = meaningOf(written)
-      if (meant === written) continue
-      pass(index)
+  const folding = createFolding({
+    plain(text) {
+      out.push(text)
+      end += text.length
+      writtenEnd += text.length
+    },
+    disguised(written, meant) {
       stretches.push({ at: end, length: meant.length, from: writtenEnd, written: written.length })
       out.push(meant)
       end += meant.length
       writtenEnd += written.length
-      taken += written.length
-    }
-    pass(text.length)
+    },
+  })
+  const takeOut = (): string => {
     if (stretches.length > STRETCHES_MAX) stretches = [united(stretches.slice(0, STRETCHES_MAX / 2)), ...stretches.slice(STRETCHES_MAX / 2)]
-    return out.join('')
+    const units = out.join('')
+    out = []
+    return units
   }
 
   return {
     push(text) {
-      const whole = half + text
-      half = OPEN_END.exec(whole.slice(-OPEN_MAX))?.[0] ?? ''
-      return fold(half === '' ? whole : whole.slice(0, -half.length))
+      folding.push(text)
+      return takeOut()
     },
     end() {
-      const rest = half
-      half = ''
-      return fold(rest)
+      folding.end()
+      return takeOut()
     },
     startOf(offset) {
       if (offset >= end) return writtenEnd
@@ -106,6 +99,48 @@ export const createFoldedText = (before = 0): FoldedText => {
       let gone = 0
       while (gone + 1 < stretches.length && (stretches[gone + 1]?.at ?? 0) <= offset) gone += 1
       if (gone > 0) stretches = stretches.slice(gone)
+    },
+  }
+}
+
+/** Takes the parts of a text in order. */
+export interface Folded {
+  plain(text: string): void
+  /** A character, with its marks or as an escape, that reads otherwise than it is written. */
+  disguised(written: string, meant: string): void
+}
+
+/** Tells the parts of a text that read as they are written from those that do not. */
+export interface Folding {
+  push(text: string): void
+  /** Passes on what is still waiting, as if the text ended here. */
+  end(): void
+}
+
+export const createFolding = (folded: Folded): Folding => {
+  let half = ''
+  const fold = (text: string): void => {
+    let taken = 0
+    for (let found = nextChange(text, 0); found !== null; found = nextChange(text, found.index + found[0].length)) {
+      const { 0: written, index } = found
+      const meant = meaningOf(written)
+      if (meant === written) continue
+      if (index > taken) folded.plain(text.slice(taken, index))
+      folded.disguised(written, meant)
+      taken = index + written.length
+    }
+    if (taken < text.length) folded.plain(taken === 0 ? text : text.slice(taken))
+  }
+  return {
+    push(text) {
+      const whole = half + text
+      half = openEnd(whole)
+      fold(half === '' ? whole : whole.slice(0, -half.length))
+    },
+    end() {
+      const rest = half
+      half = ''
+      fold(rest)
     },
   }
 }
@@ -166,6 +201,15 @@ const OPEN_END = new RegExp(
 )
 /** Longer than any open end can be. */
 const OPEN_MAX = 256
+const OPENS = /[\\%&\ud800-\udbff]/
+const CONTINUES = /[0-9a-fA-FuxX#]/
+
+/** Nearly every text ends with a unit that is part of no escape, so the expression is seldom needed. */
+const openEnd = (text: string): string => {
+  let at = text.length - 1
+  while (at > text.length - OPEN_MAX && CONTINUES.test(text.charAt(at))) at -= 1
+  return OPENS.test(text.charAt(at)) ? (OPEN_END.exec(text.slice(-OPEN_MAX))?.[0] ?? '') : ''
+}
 /** Control characters that are not white space, and what may begin an escaped character. */
 const CONTROL_OR_ESCAPE = /(?![\t-\r\x85])\p{Cc}|\\(?:u|$)|%(?:[0-9a-fA-F]|$)|&(?:#|$)/u
 const BEYOND_ASCII = /[^\0-\x7f]/
@@ -174,8 +218,8 @@ const BEYOND_ASCII = /[^\0-\x7f]/
  */
 const CHANGED =
   /(?![\0-\x7f])[\p{DI}\p{Cf}\p{NChar}\p{Mn}\p{Me}\p{Zs}\u2028\u2029\p{Pd}\u2212\u3002\p{Nd}\u24f5-\u24ff\u2776-\u2793\p{Cc}\ud800-\udfff]/u
-/** Common letters that folding leaves as they are. */
-const UNCHANGED = String.raw`\0-\x7f\u00c0-\u0131\u0400-\u0481\u3041-\u3093\u30a1-\u30f6\u4e00-\u9fff\uac00-\ud7a3`
+/** Common characters that folding leaves as they are. */
+const UNCHANGED = String.raw`\0-\x7f\u00c0-\u0131\u0134-\u013e\u0141-\u0148\u014a-\u017e\u0400-\u0481\u2018-\u2022\u20ac\u3041-\u3093\u30a1-\u30f6\u4e00-\u9fff\uac00-\ud7a3`
 /**
  * A character that begins a match of MAY_CHANGE, or the mark after such a character: a single
  * character class is searched many times as fast.
@@ -200,8 +244,7 @@ const nextChange = (text: string, from: number): RegExpExecArray | null => {
   SIGN.lastIndex = from
   for (let sign = SIGN.exec(text); sign !== null; sign = SIGN.exec(text)) {
     const { index } = sign
-    // The sign may be a mark on the character before it. If that character has two units, it is a sign itself.
-    const found = (index > from && !isLowHalf(text, index - 1) ? changeAt(text, index - 1) : null) ?? changeAt(text, index)
+    const found = (index > from && isMarkOn(text, index) ? changeAt(text, index - 1) : null) ?? changeAt(text, index)
     if (found !== null) return found
   }
   return null
@@ -212,7 +255,14 @@ const changeAt = (text: string, index: number): RegExpExecArray | null => {
   return MAY_CHANGE.exec(text)
 }
 
-const isLowHalf = (text: string, index: number): boolean => (text.charCodeAt(index) & 0xfc00) === 0xdc00
+/** True if the unit may be a mark on the character before it. If that character has two units, it is a sign itself. */
+const isMarkOn = (text: string, index: number): boolean => {
+  const unit = text.charCodeAt(index)
+  return (unit === SOFT_HYPHEN || unit >= FIRST_MARK) && (text.charCodeAt(index - 1) & 0xfc00) !== 0xdc00
+}
+
+const SOFT_HYPHEN = 0xad
+const FIRST_MARK = 0x300
 const ESCAPED = /^\\+u(?=[0-9a-fA-F]{4}$)/
 /** Invisible characters, format characters and control characters; half a character and what is no character are dropped too. */
 const INVISIBLE = /[\p{DI}\p{Cf}\p{Cs}\p{NChar}]|(?![\t-\r\x85])\p{Cc}/gu

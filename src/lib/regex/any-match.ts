@@ -1,5 +1,5 @@
 /** Tests whether any of many patterns matches a text, in one pass for all of them, so that text without a match costs next to nothing. */
-import { ACCEPTS, Automaton, MOVE_SHIFT } from './automaton.ts'
+import { ACCEPTS, ASKS, Automaton, MOVE_SHIFT, type State } from './automaton.ts'
 import { compileAny } from './compile.ts'
 import type { Regex } from './finder.ts'
 
@@ -15,55 +15,130 @@ export interface Matcher {
   push(text: string): boolean
   /** Returns true if something has matched, or matches because the text ends here. */
   end(): boolean
+  /** Returns a matcher that has read the same text. */
+  fork(): Matcher
+  /** True if the same text after it leads both to the same answer. */
+  agreesWith(other: Matcher): boolean
 }
 
-export const createAnyMatch = (regexes: readonly Regex[]): (() => Matcher) => {
-  if (regexes.length === 0) return () => ({ push: () => false, end: () => false })
-  const automaton = new Automaton(compileAny(regexes.map(({ node }) => node)))
-  const { ascii, edge, of } = automaton.program.classes
-  return () => {
-    let state = automaton.idle(edge)
-    let row = automaton.rowOf(state)
-    /** Other matchers share the table: if it was cleared since, the row belongs to another state. */
-    let { clearings } = automaton
-    let cleared = 0
-    let length = 0
-    let matched = false
-    const resume = (): void => {
-      if (automaton.clearings !== clearings) row = automaton.rowOf(state)
-      ;({ clearings } = automaton)
-    }
-    return {
-      push(text) {
-        if (matched) return true
-        resume()
-        const before = clearings
-        let { table } = automaton
-        for (let at = 0; at < text.length; at += 1) {
-          const unit = text.charCodeAt(at)
-          const behind = unit < 128 ? (ascii[unit] as number) : of(unit)
-          let move = table[row + behind] as number
-          if (move === 0) {
-            if (cleared + automaton.clearings - before > 1 + (length + at) / UNITS_FOR_CLEARING) return (matched = true)
-            move = automaton.build(row, behind)
-            ;({ table } = automaton)
-          }
-          if ((move & ACCEPTS) !== 0) return (matched = true)
-          row = move >>> MOVE_SHIFT
-        }
-        length += text.length
-        cleared += automaton.clearings - before
-        ;({ clearings } = automaton)
-        state = automaton.stateOf(row)
-        return false
-      },
-      end() {
-        if (matched) return true
-        resume()
-        return ((automaton.table[row + edge] || automaton.build(row, edge)) & ACCEPTS) !== 0
-      },
-    }
+/** Words that are a match only if `isMatch` says so. `regex` matches whole words of at most `WORD_MAX` letters. */
+export interface AskedWords {
+  readonly regex: Regex
+  isMatch(word: string): boolean
+}
+
+const WORD_MAX = 32
+const LETTER = /\w/
+
+export const createAnyMatch = (regexes: readonly Regex[], asked: AskedWords | null = null): (() => Matcher) => {
+  const automaton = new Automaton(
+    compileAny(
+      regexes.map(({ node }) => node),
+      asked === null ? null : asked.regex.node,
+    ),
+  )
+  return () => new TableMatcher(automaton, asked)
+}
+
+class TableMatcher implements Matcher {
+  readonly #automaton: Automaton
+  readonly #asked: AskedWords | null
+  #state: State
+  #row: number
+  /** Other matchers share the table: if it was cleared since, the row belongs to another state. */
+  #clearings: number
+  #cleared = 0
+  #length = 0
+  #matched = false
+  /** The end of the text so far, in which a word may have begun. */
+  #tail = ''
+
+  constructor(automaton: Automaton, asked: AskedWords | null) {
+    this.#automaton = automaton
+    this.#asked = asked
+    this.#state = automaton.idle(automaton.program.classes.edge)
+    this.#row = automaton.rowOf(this.#state)
+    this.#clearings = automaton.clearings
   }
+
+  push(text: string): boolean {
+    if (this.#matched) return true
+    this.#resume()
+    const automaton = this.#automaton
+    const { ascii, of } = automaton.program.classes
+    const before = automaton.clearings
+    let { table } = automaton
+    let row = this.#row
+    for (let at = 0; at < text.length; at += 1) {
+      const unit = text.charCodeAt(at)
+      const behind = unit < 128 ? (ascii[unit] as number) : of(unit)
+      let move = table[row + behind] as number
+      if (move === 0) {
+        if (this.#cleared + automaton.clearings - before > 1 + (this.#length + at) / UNITS_FOR_CLEARING) return (this.#matched = true)
+        move = automaton.build(row, behind)
+        ;({ table } = automaton)
+      }
+      if ((move & (ACCEPTS | ASKS)) !== 0 && this.#matches(move, text, at)) return (this.#matched = true)
+      row = move >>> MOVE_SHIFT
+    }
+    this.#row = row
+    this.#state = automaton.stateOf(row)
+    this.#length += text.length
+    this.#cleared += automaton.clearings - before
+    this.#clearings = automaton.clearings
+    if (this.#asked !== null) this.#tail = endOf(this.#tail, text, text.length)
+    return false
+  }
+
+  end(): boolean {
+    if (this.#matched) return true
+    this.#resume()
+    const { table, program } = this.#automaton
+    const { edge } = program.classes
+    return this.#matches(table[this.#row + edge] || this.#automaton.build(this.#row, edge), '', 0)
+  }
+
+  fork(): Matcher {
+    const other = new TableMatcher(this.#automaton, this.#asked)
+    other.#state = this.#state
+    other.#row = this.#row
+    other.#clearings = this.#clearings
+    other.#cleared = this.#cleared
+    other.#length = this.#length
+    other.#matched = this.#matched
+    other.#tail = this.#tail
+    return other
+  }
+
+  agreesWith(other: Matcher): boolean {
+    return (
+      other instanceof TableMatcher &&
+      this.#state === other.#state &&
+      this.#matched === other.#matched &&
+      lastWordOf(this.#tail) === lastWordOf(other.#tail)
+    )
+  }
+
+  #resume(): void {
+    if (this.#automaton.clearings === this.#clearings) return
+    this.#row = this.#automaton.rowOf(this.#state)
+    this.#clearings = this.#automaton.clearings
+  }
+
+  /** True if a match ends before the unit at this offset. */
+  #matches(move: number, text: string, at: number): boolean {
+    if ((move & ACCEPTS) !== 0) return true
+    return (move & ASKS) !== 0 && this.#asked !== null && this.#asked.isMatch(lastWordOf(endOf(this.#tail, text, at)))
+  }
+}
+
+const endOf = (before: string, text: string, end: number): string =>
+  end >= WORD_MAX ? text.slice(end - WORD_MAX, end) : (before + text.slice(0, end)).slice(-WORD_MAX)
+
+const lastWordOf = (text: string): string => {
+  let start = text.length
+  while (start > 0 && LETTER.test(text.charAt(start - 1))) start -= 1
+  return text.slice(start)
 }
 
 export const foundIn = (openMatcher: () => Matcher, text: string): boolean => {

@@ -15,11 +15,13 @@ export interface State {
 }
 
 /** A table entry is a move, or 0 if it is not built yet. The next row is `move >>> MOVE_SHIFT`. */
-export const MOVE_SHIFT = 2
+export const MOVE_SHIFT = 3
 /** A match ends before the unit. */
 export const ACCEPTS = 1
 /** After the move, no match is in progress. */
 export const IDLE = 2
+/** A word ends before the unit that is a match only if its letters say so. */
+export const ASKS = 4
 
 const STATES_MAX = 2000
 /** Four bytes each. */
@@ -100,11 +102,11 @@ export class Automaton {
     const { reach, program } = this
     reach.begin(state.before, behind)
     for (const step of state.waiting) reach.from(step)
-    const accepts = reach.accepted ? ACCEPTS : 0
+    const ends = (reach.accepted ? ACCEPTS : 0) | (reach.asks ? ASKS : 0)
     reach.from(program.start)
     const waiting = reach.taken(behind).toSorted((left, right) => left - right)
     const next = this.#rowOf({ waiting, before: program.hasAssertions ? behind : 0 })
-    const move = (next << MOVE_SHIFT) | accepts | (waiting.length === 0 ? IDLE : 0)
+    const move = (next << MOVE_SHIFT) | ends | (waiting.length === 0 ? IDLE : 0)
     // If the table was cleared, the row belongs to another state.
     if (this.stateOf(row) === state) this.table[row + behind] = move
     return move

@@ -20,7 +20,8 @@ export type Step =
   | { readonly op: 'split'; readonly next: readonly number[] }
   /** Takes no unit: passes if the condition holds for the classes of the units before and after. */
   | { readonly op: 'assert'; readonly holds: (before: number, behind: number) => boolean; readonly next: number }
-  | { readonly op: 'accept' }
+  /** `asks`: a word ends here that is a match only if its letters say so, which the program cannot tell. */
+  | { readonly op: 'accept'; readonly asks: boolean }
 
 /** The first and the last class of each range, in ascending order. */
 export type ClassRanges = readonly number[]
@@ -60,13 +61,18 @@ export const compileRegex = (node: RegexNode, characters: number): Program => {
   return compileNode(node)
 }
 
-/** One program that matches whatever any of the nodes matches. */
-export const compileAny = (nodes: readonly RegexNode[]): Program => compileNode({ type: 'choice', of: nodes })
+/** One program that matches whatever any of the nodes matches, and asks about what `asking` matches. */
+export const compileAny = (nodes: readonly RegexNode[], asking: RegexNode | null): Program =>
+  compileNode({ type: 'choice', of: nodes }, asking)
 
-const compileNode = (node: RegexNode): Program => {
-  const classes = classesOf(node)
+const compileNode = (node: RegexNode, asking: RegexNode | null = null): Program => {
+  const classes = classesOf(asking === null ? node : { type: 'choice', of: [node, asking] })
   const builder = new Builder(classes)
-  const start = builder.add(node, builder.step({ op: 'accept' }))
+  const matching = builder.add(node, builder.step({ op: 'accept', asks: false }))
+  const start =
+    asking === null
+      ? matching
+      : builder.step({ op: 'split', next: [matching, builder.add(asking, builder.step({ op: 'accept', asks: true }))] })
   return { steps: builder.steps, start, classes, hasAssertions: builder.steps.some(({ op }) => op === 'assert') }
 }
 

@@ -7,6 +7,7 @@ export interface Reach {
   /** Follows all steps from `step` that take no unit. */
   from(step: number): void
   readonly accepted: boolean
+  readonly asks: boolean
   /** How many steps that take a unit were reached. */
   readonly reached: number
   /**
@@ -22,6 +23,7 @@ export const createReach = ({ steps }: Program): Reach => {
   let turn = 0
   let around: readonly [before: number, behind: number] = [0, 0]
   let accepted = false
+  let asks = false
   let takers: number[] = []
   const stack: number[] = []
   return {
@@ -34,6 +36,7 @@ export const createReach = ({ steps }: Program): Reach => {
       }
       around = [before, behind]
       accepted = false
+      asks = false
       takers = []
     },
     from(first) {
@@ -45,13 +48,18 @@ export const createReach = ({ steps }: Program): Reach => {
         const step = steps[at]
         if (step === undefined) continue
         if (step.op === 'take' || step.op === 'fork') takers.push(at)
-        else if (step.op === 'accept') accepted = true
-        else if (step.op === 'split') for (const next of step.next) stack.push(next)
+        else if (step.op === 'accept') {
+          asks ||= step.asks
+          accepted ||= !step.asks
+        } else if (step.op === 'split') for (const next of step.next) stack.push(next)
         else if (step.holds(...around)) stack.push(step.next)
       }
     },
     get accepted() {
       return accepted
+    },
+    get asks() {
+      return asks
     },
     get reached() {
       return takers.length
