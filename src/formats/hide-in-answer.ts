@@ -7,7 +7,7 @@ import type { Frame, NativePattern, NativeText } from '../canonical/event.ts'
 import { type HiddenTexts, quotesFinder } from '../canonical/hidden-prompt.ts'
 import { HIDDEN_MARK } from '../canonical/preset-secrets.ts'
 import { markedAt } from '../lib/hide-quotes.ts'
-import { jsonTokens, spliceJson } from '../lib/json-tokens.ts'
+import { spliceJson, walkJson } from '../lib/json-tokens.ts'
 import { atOnce, type Steps } from '../lib/steps.ts'
 import { type AnswerPlace, placeOf, placeWithin } from './answer-places.ts'
 import type { ClientFormat } from './format.ts'
@@ -63,26 +63,23 @@ const hiderIn = (dialect: ClientDialect, hidden: HiddenTexts, outermost: 'answer
     const containers: { readonly isArray: boolean; readonly place: AnswerPlace; readonly path: string }[] = []
     unitsLeft = UNITS_MAX
     const outermostPlace = placeOf(dialect, json, outermost)
-    for (const token of jsonTokens(json)) {
-      if (token === undefined) {
-        yield
-        continue
-      }
-      if (token.kind === 'close') {
-        containers.pop()
-        continue
-      }
+    /** The place and the path of what a member's name, or an element, is followed by. */
+    const locate = (key: string): { readonly place: AnswerPlace; readonly path: string } => {
       const holder = containers.at(-1)
+      if (holder === undefined) return { place: outermostPlace, path: '' }
       // Elements of an array have the place of the array.
-      const isMember = holder !== undefined && !holder.isArray
-      const place = holder === undefined ? outermostPlace : isMember ? placeWithin(dialect, holder.place, token.key) : holder.place
-      const path = holder === undefined ? '' : isMember ? `${holder.path} ${token.key}` : holder.path
-      if (token.kind === 'open') containers.push({ isArray: token.isArray, place, path })
-      else if (token.kind === 'string' && place === 'unknown') {
-        const text = shown(token.value, token.isKey ? `${path} ` : path)
-        if (text !== token.value) edits.push({ start: token.start, end: token.end, text: JSON.stringify(text) })
-      }
+      return holder.isArray ? holder : { place: placeWithin(dialect, holder.place, key), path: `${holder.path} ${key}` }
     }
+    yield* walkJson(json, {
+      text({ kind, value, key, isKey, start, end }) {
+        const { place, path } = locate(key)
+        if (kind === 'number' || place !== 'unknown') return
+        const text = shown(value, isKey ? `${path} ` : path)
+        if (text !== value) edits.push({ start, end, text: JSON.stringify(text) })
+      },
+      open: (key, isArray) => void containers.push({ ...locate(key), isArray }),
+      close: () => void containers.pop(),
+    })
     return edits.length === 0 ? json : spliceJson(json, edits)
   }
 

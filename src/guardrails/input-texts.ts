@@ -6,7 +6,7 @@
 import { isCredentialName } from '../lib/credential-names.ts'
 import { textInTags } from '../lib/folded-text.ts'
 import type { JsonBody } from '../lib/json-body.ts'
-import { type JsonText, jsonTokens, spliceJson } from '../lib/json-tokens.ts'
+import { type JsonText, spliceJson, walkJson } from '../lib/json-tokens.ts'
 import { isDataUrl, payloadOf, type Payload } from './media-payload.ts'
 import {
   CONVERSATION_FIELDS,
@@ -139,11 +139,15 @@ function* textsOf(field: string, json: string): Scan<readonly Place[]> {
     }
   }
 
-  function* close(frame: Frame): Scan<void> {
+  function* readBytes(frame: Frame): Scan<void> {
     for (const text of frame.mayBeBytes) {
       const payload: Payload = isBytes(text, frame) ? yield* payloadOf(text.value, frame.mediaType) : { text: text.value, write: asItIs }
       if (payload !== null) add(text, payload.text, PROOF_MEMBERS.has(text.key), payload.write)
     }
+    leave(frame)
+  }
+
+  const leave = (frame: Frame): void => {
     if (frame.isArray) return
     if (field === 'tools' && isClientTool(frame, frames.length)) {
       for (let at = frame.first; at < places.length; at += 1) {
@@ -165,28 +169,26 @@ function* textsOf(field: string, json: string): Scan<readonly Place[]> {
     }
   }
 
-  let taken = 0
-  for (const token of jsonTokens(json)) {
-    taken += 1
-    if (token === undefined || taken % TOKENS_AT_ONCE === 0) yield
-    if (token === undefined) continue
-    const frame = frames.at(-1)
-    if (token.kind === 'string' || token.kind === 'number') {
-      if (field !== PLUGINS || isPluginText(token, frames)) take(token, frame)
-    } else if (token.kind === 'open') {
-      const { key, isArray } = token
+  yield* walkJson(json, {
+    text(text) {
+      if (field !== PLUGINS || isPluginText(text, frames)) take(text, frames.at(-1))
+    },
+    open(key, isArray) {
+      const frame = frames.at(-1)
       const isShaped = frame === undefined ? SHAPED_FIELDS.has(field) : frame.isShaped && (frame.isArray || SHAPED_MEMBERS.has(key))
       const isCredential = CREDENTIAL_FIELDS.has(field) && (frame?.isCredential === true || CREDENTIAL_MEMBERS.has(key))
       frames.push({ key, isArray, isShaped, isCredential, first: places.length, type: null, role: null, mediaType: null, mayBeBytes: [] })
-    } else {
-      const closed = frames.pop()
-      if (closed !== undefined) yield* close(closed)
-    }
-  }
+    },
+    close() {
+      const frame = frames.pop()
+      if (frame === undefined) return undefined
+      if (frame.mayBeBytes.length > 0) return readBytes(frame)
+      leave(frame)
+      return undefined
+    },
+  })
   return places
 }
-
-const TOKENS_AT_ONCE = 64
 
 const asItIs = (text: string): string => text
 

@@ -54,7 +54,7 @@ export function* matchesAny(openMatcher: () => Matcher, text: string): Scan<bool
 }
 
 /** So much text is read at once until both readings agree. */
-const TOGETHER_CHARACTERS = 16
+const TOGETHER_CHARACTERS = 32
 
 /** Matches a text as it is written and as it reads: behind a disguise both are read until what follows cannot tell them apart. */
 class BothReadings implements Folded {

@@ -1,10 +1,16 @@
 /**
- * The strings, long numbers and containers of a JSON text in order of appearance, found without parsing it. The walk yields `undefined`
- * after each piece of work, so that the caller can let other work run.
+ * The strings, long numbers and containers of a JSON text in order of appearance, found without parsing it, in steps.
  */
 import { JsonTextError } from './json-limits.ts'
+import type { Steps } from './steps.ts'
 
-export type JsonToken = JsonText | JsonContainer
+/** What a walk meets. `key` of a container is like that of a text. */
+export interface JsonVisitor {
+  text(text: JsonText): void
+  open(key: string, isArray: boolean): void
+  /** Returns further work to do before the walk goes on, if there is any. */
+  close(): Steps<void> | undefined
+}
 
 export interface JsonText {
   readonly kind: 'string' | 'number'
@@ -21,58 +27,57 @@ export interface JsonText {
   readonly isKey: boolean
 }
 
-export interface JsonContainer {
-  readonly kind: 'open' | 'close'
-  /** Like `key` of a text. */
-  readonly key: string
-  readonly isArray: boolean
-}
-
 /** Shorter numbers identify nothing by themselves; long ones may be account, card or telephone numbers. */
 const NUMBER = /-?\d[\d.]{7,}(?:[eE][+-]?\d+)?/g
 const LONG_NUMBER = 8
 
-/** Units of text that are read at once. */
+/** Units of text, and places, that are read in one step. */
 const WORK_UNITS = 32_768
+const PLACES_AT_ONCE = 64
 
 /** `json` must be text that a scanner has accepted. Throws JsonTextError for an invalid escape. */
-export function* jsonTokens(json: string): Generator<JsonToken | undefined, void, undefined> {
+export function* walkJson(json: string, visitor: JsonVisitor): Steps<void> {
   /** For each open container, the name of the member whose value it is. */
   const open: string[] = []
   let key = ''
   let at = 0
+  let places = 0
+  const isStep = (): boolean => (places += 1) % PLACES_AT_ONCE === 0
   while (at < json.length) {
     const unit = json.charCodeAt(at)
     if (unit === QUOTE) {
-      const end = endOfString(json, at)
-      const isKey = json.charCodeAt(afterSpace(json, end)) === COLON
-      const value = yield* meantBy(json, at, end)
+      const start = at
+      at = endOfString(json, start)
+      const isKey = json.charCodeAt(afterSpace(json, at)) === COLON
+      const value = at - start <= WORK_UNITS ? shortText(json.slice(start, at)) : yield* longText(json, start, at)
       if (isKey) key = value
-      yield { kind: 'string', start: at, end, value, key, isKey }
-      at = end
+      visitor.text({ kind: 'string', start, end: at, value, key, isKey })
+      if (isStep()) yield
+      continue
+    }
+    if (unit === MINUS || (unit >= ZERO && unit <= NINE)) {
+      const start = at
+      while (at < json.length && isInNumber(json.charCodeAt(at))) at += 1
+      if (at - start < LONG_NUMBER) continue
+      for (const match of json.slice(start, at).matchAll(NUMBER)) {
+        const from = start + match.index
+        visitor.text({ kind: 'number', start: from, end: from + match[0].length, value: match[0], key, isKey: false })
+        if (isStep()) yield
+      }
       continue
     }
     if (unit === OPEN_OBJECT || unit === OPEN_ARRAY) {
-      yield { kind: 'open', key, isArray: unit === OPEN_ARRAY }
+      visitor.open(key, unit === OPEN_ARRAY)
       open.push(key)
+      if (isStep()) yield
     } else if (unit === CLOSE_OBJECT || unit === CLOSE_ARRAY) {
       key = open.pop() ?? ''
-      yield { kind: 'close', key, isArray: unit === CLOSE_ARRAY }
+      const more = visitor.close()
+      if (more !== undefined) yield* more
+      if (isStep()) yield
     } else if (unit === COMMA) key = open.at(-1) ?? ''
-    else if (unit === MINUS || (unit >= ZERO && unit <= NINE)) {
-      let end = at + 1
-      while (end < json.length && isInNumber(json.charCodeAt(end))) end += 1
-      if (end - at >= LONG_NUMBER) {
-        for (const match of json.slice(at, end).matchAll(NUMBER)) {
-          const start = at + match.index
-          yield { kind: 'number', start, end: start + match[0].length, value: match[0], key, isKey: false }
-        }
-      }
-      at = end
-      continue
-    }
     at += 1
-    if (at % WORK_UNITS === 0) yield undefined
+    if (at % WORK_UNITS === 0) yield
   }
 }
 
@@ -94,12 +99,10 @@ const [QUOTE, BACKSLASH, MINUS, ZERO, NINE, POINT, PLUS] = [34, 92, 45, 48, 57, 
 const isInNumber = (unit: number): boolean =>
   (unit >= ZERO && unit <= NINE) || unit === POINT || unit === PLUS || unit === MINUS || unit === 69 || unit === 101
 
+const shortText = (literal: string): string => (literal.includes('\\') ? unescaped(literal) : literal.slice(1, -1))
+
 /** Escapes are decoded in pieces: a string that consists only of escapes takes long. */
-function* meantBy(json: string, start: number, end: number): Generator<undefined, string, undefined> {
-  if (end - start <= WORK_UNITS) {
-    const raw = json.slice(start, end)
-    return raw.includes('\\') ? unescaped(raw) : raw.slice(1, -1)
-  }
+function* longText(json: string, start: number, end: number): Steps<string> {
   const escape = json.indexOf('\\', start)
   if (escape < 0 || escape >= end) return json.slice(start + 1, end - 1)
   const pieces: string[] = []
@@ -108,7 +111,7 @@ function* meantBy(json: string, start: number, end: number): Generator<undefined
     const cut = to === end - 1 ? to : beforeEscape(json, from, to)
     pieces.push(unescaped(`"${json.slice(from, cut)}"`))
     from = cut
-    yield undefined
+    yield
   }
   return pieces.join('')
 }

@@ -86,7 +86,7 @@ class TableMatcher implements Matcher {
     this.#length += text.length
     this.#cleared += automaton.clearings - before
     this.#clearings = automaton.clearings
-    if (this.#asked !== null) this.#tail = endOf(this.#tail, text, text.length)
+    if (this.#asked !== null) this.#tail = text.length < WORD_MAX ? (this.#tail + text).slice(-WORD_MAX) : text
     return false
   }
 
@@ -115,7 +115,7 @@ class TableMatcher implements Matcher {
       other instanceof TableMatcher &&
       this.#state === other.#state &&
       this.#matched === other.#matched &&
-      lastWordOf(this.#tail) === lastWordOf(other.#tail)
+      lastWord('', this.#tail) === lastWord('', other.#tail)
     )
   }
 
@@ -128,17 +128,16 @@ class TableMatcher implements Matcher {
   /** True if a match ends before the unit at this offset. */
   #matches(move: number, text: string, at: number): boolean {
     if ((move & ACCEPTS) !== 0) return true
-    return (move & ASKS) !== 0 && this.#asked !== null && this.#asked.isMatch(lastWordOf(endOf(this.#tail, text, at)))
+    return (move & ASKS) !== 0 && this.#asked !== null && this.#asked.isMatch(lastWord(this.#tail, text, at))
   }
 }
 
-const endOf = (before: string, text: string, end: number): string =>
-  end >= WORD_MAX ? text.slice(end - WORD_MAX, end) : (before + text.slice(0, end)).slice(-WORD_MAX)
-
-const lastWordOf = (text: string): string => {
-  let start = text.length
+/** The word at this offset in a text, which may have begun in the text before it. */
+const lastWord = (before: string, text: string, end = text.length): string => {
+  let start = end
   while (start > 0 && LETTER.test(text.charAt(start - 1))) start -= 1
-  return text.slice(start)
+  const word = text.slice(start, end)
+  return start > 0 || before === '' ? word : lastWord('', before) + word
 }
 
 export const foundIn = (openMatcher: () => Matcher, text: string): boolean => {
