@@ -135,7 +135,8 @@ test('closing waits for the transaction under way', async () => {
 
 test('a query that comes after the end of its transaction is refused, and is not part of the next one', async () => {
   const { transaction } = await open(true)
-  const write = (name: string) => (writing: Transaction<Schema>) => writing.insertInto('service_facts').values({ name, value: '' }).execute()
+  const write = (name: string) => (writing: Transaction<Schema>) =>
+    writing.insertInto('service_facts').values({ name, value: '' }).execute()
   let ended: Transaction<Schema> | null = null
   await transaction(async (writing) => {
     ended = writing
