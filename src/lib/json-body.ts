@@ -156,12 +156,9 @@ export class JsonBody {
   stringPutIn(key: string, text: string): string | undefined {
     const member = this.#form === asIs ? this.#find(key) : undefined
     if (member === undefined) return undefined
-    const behind = this.#held.length - member.end
-    const end = text.length - behind
-    if (end < member.start || !text.startsWith(this.#held.slice(0, member.start)) || !text.endsWith(this.#held.slice(member.end))) {
-      return undefined
-    }
-    const put = text.slice(member.start, end)
+    if (!text.startsWith(this.#held.slice(0, member.start)) || !text.endsWith(this.#held.slice(member.end))) return undefined
+    // Where the two ends overlap, this is empty, which is no string.
+    const put = text.slice(member.start, text.length - (this.#held.length - member.end))
     return PLAIN_STRING.test(put) ? put : undefined
   }
 
