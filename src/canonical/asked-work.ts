@@ -8,7 +8,7 @@ import type { JsonBody } from '../lib/json-body.ts'
 import { isObject } from '../lib/json.ts'
 import { writeInSteps } from '../lib/json-steps.ts'
 import { lookForName } from '../lib/may-name.ts'
-import { atOnce, type Steps } from '../lib/steps.ts'
+import { atOnce, startPace, type Steps } from '../lib/steps.ts'
 import { CONVERSATION_FIELDS, plainName } from './conversation-media.ts'
 
 export interface AskedWork {
@@ -48,6 +48,7 @@ export function* lookingForWork(body: JsonBody): Steps<AskedWork> {
     compacts: false,
     nested: [],
   }
+  const isStep = startPace()
   for (const key of body.keys) {
     const name = plainName(key)
     if (CONVERSATION_FIELDS.has(name)) continue
@@ -59,7 +60,7 @@ export function* lookingForWork(body: JsonBody): Steps<AskedWork> {
     // Only a number, a text that may be one, or an object with settings in it can ask for work; a plain word cannot.
     else if (!TEXT_FIELDS.has(name) && (isSetting(name) || raw.startsWith('{') || raw.startsWith('[')))
       read(name, yield* body.parsing(key), found)
-    yield
+    if (isStep(raw.length)) yield
   }
   const { limits, nested, ...rest } = found
   for (const { name, value } of nested) {

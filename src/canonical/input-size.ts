@@ -1,7 +1,6 @@
 /** The size of a body's input, for when its tokens have not been counted. */
 import type { JsonBody } from '../lib/json-body.ts'
-import { isAscii, octetsOf } from '../lib/octets.ts'
-import { atOnce, type Steps } from '../lib/steps.ts'
+import { atOnce, startPace, type Steps } from '../lib/steps.ts'
 import { type ConversationMedia, CONVERSATION_FIELDS, conversationMedia, mayHoldMedia, NO_MEDIA, plainName } from './conversation-media.ts'
 import { hundredthsOf, mostHundredths, wholeTokens } from './token-bound.ts'
 import { mayHoldStrayMedia, strayMedia } from './stray-media.ts'
@@ -49,9 +48,9 @@ function* measuring(body: JsonBody, before: JsonBody | null): Steps<Measured> {
     pages += media.pages
     fileTokens += media.fileTokens
   }
-  const textBytes = Math.max(0, body.byteLength - characters)
-  const size = { textBytes, images, mediaBytes: bytes, linked, pages, fileTokens }
-  const measured = { size, members }
+  const { byteLength } = body
+  const size = { textBytes: Math.max(0, byteLength - characters), images, mediaBytes: bytes, linked, pages, fileTokens }
+  const measured: Measured = { size, members, heldAs: body.searchable.length < byteLength ? 'text' : 'octets' }
   MEASURED.set(body, measured)
   return measured
 }
@@ -60,6 +59,8 @@ interface Measured {
   readonly size: InputSize
   /** Keyed by member name. Bodies that share a member share its entry. */
   readonly members: ReadonlyMap<string, Member>
+  /** A text that is all ASCII is the same in both forms. */
+  readonly heldAs: 'text' | 'octets'
 }
 
 interface Member {
@@ -95,17 +96,18 @@ function* mediaIn(body: JsonBody, key: string): Steps<ConversationMedia> {
 
 /** Upper bound of the tokens of the body's text. Members shared with a body that was counted before are not counted again. */
 export function* mostTextTokens(body: JsonBody): Steps<number> {
-  const { size, members } = yield* measuring(body, null)
+  const { size, members, heldAs } = yield* measuring(body, null)
   if (size.textBytes > LOOKED_THROUGH_MAX) return size.textBytes
-  const isHeldAsText = body.searchable.length < body.byteLength
-  const octetsIn = (held: string): string => (isHeldAsText && !isAscii(held) ? octetsOf(Buffer.from(held)) : held)
-  let hundredths = hundredthsOf(octetsIn(body.searchableFrame))
+  const isStep = startPace()
+  let hundredths = hundredthsOf(body.searchableFrame, heldAs)
   for (const [key, member] of members) {
     if (member.hundredths === null) {
-      const octets = octetsIn(body.rawSearchable(key) ?? '')
+      const held = body.rawSearchable(key) ?? ''
       member.hundredths =
-        member.media.characters === 0 ? hundredthsOf(octets) : yield* mostHundredths(octets, isOneOf((yield* mediaIn(body, key)).inline))
-      yield
+        member.media.characters === 0
+          ? hundredthsOf(held, heldAs)
+          : yield* mostHundredths(held, heldAs, isOneOf((yield* mediaIn(body, key)).inline))
+      if (isStep(held.length)) yield
     }
     hundredths += member.hundredths
   }

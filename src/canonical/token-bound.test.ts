@@ -5,8 +5,7 @@ import { texts } from '../../test/fixtures/token-counts.json'
 import { atOnce } from '../lib/steps.ts'
 import { mostHundredths, wholeTokens } from './token-bound.ts'
 
-const most = (text: string): number =>
-  wholeTokens(atOnce(mostHundredths(Buffer.from(JSON.stringify(text).slice(1, -1)).toString('latin1'))))
+const most = (text: string): number => wholeTokens(atOnce(mostHundredths(JSON.stringify(text).slice(1, -1), 'text')))
 
 test.each(texts.map(({ name, text, tokens }) => [name, text, tokens] as const))(
   '%s: no public tokenizer makes more tokens of it',
@@ -32,16 +31,27 @@ test('no text is more tokens than it has bytes as JSON, nor fewer than its words
   )
 })
 
+test('a text counts the same as its octets', () => {
+  const unit = fc.oneof(fc.constantFrom('Щ', 'я', 'ё', 'Ѐ', 'é', '€', '日', '😀', 'the', ' ', '\\', '"'), fc.string({ unit: 'binary' }))
+  fc.assert(
+    fc.property(fc.array(unit), (units) => {
+      const json = JSON.stringify(units.join(''))
+      const octets = Buffer.from(json).toString('latin1')
+      expect(atOnce(mostHundredths(json, 'text'))).toBe(atOnce(mostHundredths(octets, 'octets')))
+    }),
+  )
+})
+
 test('a long string is passed over where it is counted as something else, and only then', () => {
   const picture = 'A1'.repeat(500)
   const text = `{"a":"${picture}","b":"x"}`
-  expect(atOnce(mostHundredths(text, () => false))).toBe(atOnce(mostHundredths(text)))
-  expect(atOnce(mostHundredths(text, (long) => long === picture))).toBeLessThan(2000)
+  expect(atOnce(mostHundredths(text, 'octets', () => false))).toBe(atOnce(mostHundredths(text, 'octets')))
+  expect(atOnce(mostHundredths(text, 'octets', (long) => long === picture))).toBeLessThan(2000)
 })
 
 test('text that is longer is counted in more steps, and no word is cut by them', () => {
   const counted = (text: string): [steps: number, hundredths: number] => {
-    const work = mostHundredths(text)
+    const work = mostHundredths(text, 'octets')
     for (let steps = 0; ; steps += 1) {
       const { done, value } = work.next()
       if (done === true) return [steps, value]

@@ -14,68 +14,80 @@ const CAPITAL = 45
 /** Cost of each further space: runs of spaces become few tokens. */
 const FURTHER_SPACE = 7
 
+/** `text`: the text itself. `octets`: its UTF-8 octets, one per character. */
+type HeldAs = 'text' | 'octets'
+
 /**
- * Returns hundredths of a token, so that the counts of adjacent texts can be added. `octets`: the UTF-8 octets, one per character.
+ * Returns hundredths of a token, so that the counts of adjacent texts can be added.
  * `isPassedOver`: returns true for a long string (without its quotes) that is counted as something else.
  */
-export function* mostHundredths(octets: string, isPassedOver: IsPassedOver = null): Steps<number> {
+export function* mostHundredths(held: string, as: HeldAs, isPassedOver: IsPassedOver = null): Steps<number> {
   let sum = 0
-  for (let at = 0; at < octets.length;) {
-    const piece = countPiece(octets, at, isPassedOver)
+  for (let at = 0; at < held.length;) {
+    const piece = countPiece(held, at, as, isPassedOver)
     sum += piece.sum
     at = piece.end
-    if (at < octets.length) yield
+    if (at < held.length) yield
   }
   return sum
 }
 
 /** Like `mostHundredths`, for a text of at most 1 MiB that has nothing to pass over. */
-export const hundredthsOf = (octets: string): number => countPiece(octets, 0, null).sum
+export const hundredthsOf = (held: string, as: HeldAs): number => countPiece(held, 0, as, null).sum
 
 /** Converts hundredths of a token to whole tokens, rounded up. */
 export const wholeTokens = (hundredths: number): number => Math.ceil(hundredths / TOKEN)
 
 type IsPassedOver = ((text: string) => boolean) | null
 
-/** Octets counted per step. */
+/** Characters counted per step. */
 const PIECE = 1024 * 1024
 
-const countPiece = (octets: string, start: number, isPassedOver: IsPassedOver): { readonly sum: number; readonly end: number } => {
+interface Piece {
+  readonly sum: number
+  readonly end: number
+}
+
+const countPiece = (held: string, start: number, as: HeldAs, isPassedOver: IsPassedOver): Piece => {
   let sum = 0
-  const { length } = octets
+  const { length } = held
+  const asciiEnd = as === 'text' ? ASCII_END : Number.POSITIVE_INFINITY
   const stop = Math.min(start + PIECE, length)
   let at = start
   while (at < stop) {
-    const unit = octets.charCodeAt(at)
+    const unit = held.charCodeAt(at)
     let end = at + 1
     if (isLetter(unit)) {
       // A word may begin with a capital and continues with small letters.
       let word = unit < LOWER_A ? WORD + LETTER + CAPITAL : WORD + LETTER
       let before = (unit | SMALL) - LOWER_A
+      let spelling = before + 1
       for (; end < length; end += 1) {
-        const letter = octets.charCodeAt(end) - LOWER_A
+        const letter = held.charCodeAt(end) - LOWER_A
         if (letter < 0 || letter >= LETTERS) break
         word += COST_BEHIND[before * LETTERS + letter] ?? TOKEN
         before = letter
+        spelling = Math.imul(spelling, DIGITS) + letter + 1
       }
       const size = end - at
-      if (size <= COMMON_MAX && isCommon(octets, at, end)) sum += TOKEN
+      if (size <= COMMON_MAX && COMMON[spelling] === 1) sum += TOKEN
       else sum += Math.min(Math.max(TOKEN, word), size * TOKEN)
     } else if (unit === SPACE) {
-      while (end < length && octets.charCodeAt(end) === SPACE) end += 1
+      while (end < length && held.charCodeAt(end) === SPACE) end += 1
       // A single space before a word belongs to the word.
-      if (end > at + 1 || end === length || !isLetter(octets.charCodeAt(end))) sum += TOKEN + (end - at - 1) * FURTHER_SPACE
+      if (end > at + 1 || end === length || !isLetter(held.charCodeAt(end))) sum += TOKEN + (end - at - 1) * FURTHER_SPACE
     } else if (unit === BACKSLASH) {
-      const sign = octets.charCodeAt(end)
+      const sign = held.charCodeAt(end)
       sum += (sign === LETTER_U ? 3 : sign === LETTER_N ? 1 : 2) * TOKEN
       end = at + (sign === LETTER_U ? 6 : 2)
     } else if (unit === QUOTE && isPassedOver !== null) {
       sum += TOKEN
-      const closing = octets.indexOf('"', end)
-      if (closing - end >= LONG && isPassedOver(octets.slice(end, closing))) end = closing + 1
-    } else {
+      const closing = held.indexOf('"', end)
+      if (closing - end >= LONG && isPassedOver(held.slice(end, closing))) end = closing + 1
+    } else if (unit >= asciiEnd) sum += octetsOf(unit) * TOKEN
+    else {
       sum += TOKEN
-      if (unit >= RUSSIAN_LEAD && isRussian(unit, octets.charCodeAt(end))) end += 1
+      if (unit >= RUSSIAN_LEAD && isRussian(unit, held.charCodeAt(end))) end += 1
     }
     at = end
   }
@@ -98,15 +110,22 @@ const RUSSIAN_LEAD = 0xd0
 const isRussian = (lead: number, next: number): boolean =>
   (lead === RUSSIAN_LEAD && next >= 0x90) || (lead === RUSSIAN_LEAD + 1 && next < 0x90)
 
+const ASCII_END = 0x80
+
+/** The octets of a character in UTF-8, each at most one token; both halves of a pair have two. A Russian letter counts as one. */
+const octetsOf = (unit: number): number => {
+  if (unit < 0x800) return unit >= RUSSIAN_A && unit < RUSSIAN_END ? 1 : 2
+  return unit >= SURROGATES && unit < SURROGATES_END ? 2 : 3
+}
+
+const RUSSIAN_A = 0x410
+const RUSSIAN_END = 0x450
+const SURROGATES = 0xd800
+const SURROGATES_END = 0xe000
+
 /** The bit that turns a capital into a small letter. */
 const SMALL = 32
 const isLetter = (unit: number): boolean => (unit | SMALL) >= LOWER_A && (unit | SMALL) < LOWER_A + LETTERS
-
-const isCommon = (octets: string, start: number, end: number): boolean => {
-  let word = 0
-  for (let at = start; at < end; at += 1) word = word * DIGITS + (octets.charCodeAt(at) | SMALL) - LOWER_A + 1
-  return COMMON[word] === 1
-}
 
 /** The length of the longest common word. */
 const COMMON_MAX = 4

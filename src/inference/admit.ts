@@ -39,15 +39,25 @@ export type Admit = (planned: Planned) => Admitted | Promise<Admitted>
 export const createAdmit = (parts: AdmitParts): Admit => {
   const { ledger, durations, clock, ids, turn } = parts
 
-  const admitUnder = async (planned: Planned, scopes: readonly Scope[], settings: BudgetSettings): Promise<Admitted> => {
+  const admitUnder = (planned: Planned, scopes: readonly Scope[], settings: BudgetSettings): Promise<Admitted> => {
     const identity = identityOf(clock, ids)
-    const { attempts } = planned.plan
-    const own = attempts.filter(({ customerKey }) => customerKey !== undefined)
-    if (own.length < attempts.length) {
+    const own = planned.plan.attempts.filter(({ customerKey }) => customerKey !== undefined)
+    return own.length === 0 ? hold(planned, identity, scopes, settings) : admitWithOwn(planned, own, identity, scopes, settings)
+  }
+
+  /** `own`: the attempts with the customer's own keys. */
+  const admitWithOwn = async (
+    planned: Planned,
+    own: Plan['attempts'],
+    identity: Identity,
+    scopes: readonly Scope[],
+    settings: BudgetSettings,
+  ): Promise<Admitted> => {
+    if (own.length < planned.plan.attempts.length) {
       try {
         return await hold(planned, identity, scopes, settings)
       } catch (refused) {
-        if (own.length === 0 || !isRefusal(refused)) throw refused
+        if (!isRefusal(refused)) throw refused
       }
     }
     // A customer's own keys spend only from the scopes that count them; the service's keys are used only if the budgets can pay for them.

@@ -84,8 +84,11 @@ export class Hold {
 
   *#measuring(planned: PlannedAttempt, body: UpstreamRequest['body']): Steps<number> {
     const { call, apiType } = this.#request
-    const sent = yield* wireBody(body)
-    return yield* outgoingNanos(sent, { dialect: dialectOf(planned, call), apiType, clientBody: call.body }, planned, this.#settings)
+    // Most bodies go out as they came with another model, and are not read again.
+    const model = (typeof body === 'string' ? call.body.stringPutIn('model', body) : undefined) ?? null
+    const sent = model === null ? yield* wireBody(body) : call.body
+    const outgoing = { dialect: dialectOf(planned, call), apiType, clientBody: call.body, model }
+    return yield* outgoingNanos(sent, outgoing, planned, this.#settings)
   }
 
   #reserve(measured: number): undefined | Promise<void> {

@@ -74,7 +74,12 @@ test('providers that bill dearer tiers at six times the price charge at most wha
         const sent = callAtTier(call, planned, () => undefined)
         expect(billed(planned, sent)).toBeLessThanOrEqual(mostNanos)
         const measured = atOnce(
-          outgoingNanos(sent.body, { dialect: 'openai-chat', apiType: 'completions', clientBody: call.body }, planned, SETTINGS),
+          outgoingNanos(
+            sent.body,
+            { dialect: 'openai-chat', apiType: 'completions', clientBody: call.body, model: null },
+            planned,
+            SETTINGS,
+          ),
         )
         expect(billed(planned, sent)).toBeLessThanOrEqual(measured)
         expect(sent.prompt().settings.serviceTier?.value === 'priority').toBe(asksForPriority(sent))

@@ -6,7 +6,7 @@ import type { IdSource } from '../lib/id.ts'
 import type { HoldStore, LedgerNode } from '../storage/hold-store.ts'
 import type { Admission } from '../storage/admit-requests.ts'
 import type { LedgerStore } from '../storage/ledger-store.ts'
-import { windowName, type WindowKey } from '../storage/scope-windows.ts'
+import type { WindowKey } from '../storage/scope-windows.ts'
 import { StorageConflict, StorageUnavailable } from '../storage/storage-errors.ts'
 import { decide, type InFlightSettings, type Refusal } from './decide.ts'
 import { expectRoom, type ExpectedRoom } from './expect-room.ts'
@@ -133,14 +133,15 @@ export const createAdmissions = (parts: {
       late = false
       return
     }
+    const refused: Promise<void>[] = []
     const room = expectRoom(parts)
-    await Promise.all(
-      batch.map(async ({ demand, resolve, reject }, index) => {
-        const decision = decisions[index] ?? null
-        if (decision === null) return resolve()
-        reject(decision instanceof GatewayError ? decision : await errorOf(decision, demand, room).catch(storageAway))
-      }),
-    )
+    for (const [index, { demand, resolve, reject }] of batch.entries()) {
+      const decision = decisions[index] ?? null
+      if (decision === null) resolve()
+      else if (decision instanceof GatewayError) reject(decision)
+      else refused.push(errorOf(decision, demand, room).catch(storageAway).then(reject))
+    }
+    await Promise.all(refused)
   }
 
   const errorOf = async (refusal: Refusal, { spender, atMs }: Demand, room: ExpectedRoom): Promise<GatewayError> => {
@@ -194,13 +195,12 @@ export const createAdmissions = (parts: {
   }
 
   const admissionOf = (demand: Demand): Admission<Refusal> => {
-    const windows = new Map<string, WindowKey>()
-    const named = demand.scopes.map((scope) => {
+    const windows: WindowKey[] = []
+    const placed = demand.scopes.map((scope) => {
       const key = windowOf(scope, demand.spender, demand.atMs)
-      windows.set(windowName(key), key)
-      return { scope, name: windowName(key) }
+      const place = windows.findIndex(({ subject, span }) => subject === key.subject && span === key.span)
+      return { scope, place: place < 0 ? windows.push(key) - 1 : place }
     })
-    const names = [...windows.keys()]
     return {
       hold: {
         request_id: demand.id,
@@ -216,11 +216,11 @@ export const createAdmissions = (parts: {
         ends_at: isoTimestamp(demand.atMs + demand.expectedMs),
         lease_until: isoTimestamp(sharedNow() + LEASE_MS),
       },
-      windows: [...windows.values()],
+      windows,
       decide: (figures) =>
         decide(
-          named.flatMap(({ scope, name }) => {
-            const window = figures[names.indexOf(name)]
+          placed.flatMap(({ scope, place }) => {
+            const window = figures[place]
             return window === undefined ? [] : [{ scope, window }]
           }),
           demand.estimateNanos,

@@ -8,7 +8,7 @@ import type { PriceEntry } from '../models/catalogue-schema.ts'
 import { costOf } from '../models/price.ts'
 import { plainEndpoint } from '../models/models.ts'
 import { atOnce } from '../lib/steps.ts'
-import { estimateOf, type Asked } from './estimate.ts'
+import { estimateOf, outgoingNanos, type Asked } from './estimate.ts'
 
 const SETTINGS = { maxOutputTokens: 1000, assumedPrices: { prompt: 7, completion: 9 } }
 
@@ -147,6 +147,22 @@ test('no usage within the bounds costs more than was held', () => {
       },
     ),
   )
+})
+
+test('a body that goes out with another model is held for as if it were read, and for the tokens of the model that it came with at most', () => {
+  const attempt = at({ prompt: 1, completion: 10, cache_write: 2 })
+  for (const body of [
+    { messages: [{ role: 'user', content: 'Is “€ 12,50” right?' }], n: 2, max_tokens: 9 },
+    { ...PROMPT, thinking: { budget_tokens: 5 } },
+  ]) {
+    const { body: came } = call({ model: 'a/b', ...body })
+    const text = came.textWith({ model: '"upstream/one"' })
+    const outgoing = { dialect: 'openai-chat', apiType: 'completions', clientBody: came } as const
+    const known = atOnce(outgoingNanos(came, { ...outgoing, model: came.stringPutIn('model', text) ?? null }, attempt, SETTINGS))
+    const read = atOnce(outgoingNanos(JsonBody.read(text), { ...outgoing, model: null }, attempt, SETTINGS))
+    expect(known).toBeGreaterThanOrEqual(read)
+    expect(known).toBeLessThanOrEqual(read + 2 * '"a/b"'.length * 1000)
+  }
 })
 
 test('pictures, sound and what may be drawn or spoken are held at their own prices', () => {

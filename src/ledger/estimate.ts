@@ -5,6 +5,7 @@
 import { askedWork, type AskedWork, lookingForWork, marksCache } from '../canonical/asked-work.ts'
 import type { Call } from '../canonical/call.ts'
 import { type InputSize, measuringInput, mostTextTokens } from '../canonical/input-size.ts'
+import { hundredthsOf, wholeTokens } from '../canonical/token-bound.ts'
 import type { JsonBody } from '../lib/json-body.ts'
 import { isObject } from '../lib/json.ts'
 import { nanosOf, tokenCostNanos } from '../lib/money.ts'
@@ -46,7 +47,7 @@ export interface Asked {
  * lowered here too; `outgoingNanos` measures what really goes out.
  */
 export function* estimateOf({ call, apiType }: Estimated, attempts: readonly Asked[], settings: EstimateSettings): Steps<Estimate> {
-  const weighed = yield* weigh(call.body, apiType, OVERHEAD_TOKENS)
+  const weighed = yield* weigh(call.body, apiType)
   let mostNanos = 0
   let promptNanos = 0
   for (const [number, asked] of attempts.entries()) {
@@ -56,10 +57,11 @@ export function* estimateOf({ call, apiType }: Estimated, attempts: readonly Ask
       Math.max(outputOf(weighed.work, call.maxOutputTokens !== null, endpoint, settings), call.maxOutputTokens ?? 0),
       given,
     )
-    mostNanos = Math.max(mostNanos, costNanos(weighed, output, asked, settings.assumedPrices))
+    mostNanos = Math.max(mostNanos, costNanos(weighed, OVERHEAD_TOKENS, output, asked, settings.assumedPrices))
     if (number > 0) continue
     const prices = endpoint.prices ?? settings.assumedPrices
-    promptNanos = tokenCostNanos(weighed.usualTokens + picturesOf(weighed, endpoint), prices.prompt) + feeOf(weighed, prices)
+    promptNanos =
+      tokenCostNanos(weighed.usualTokens + OVERHEAD_TOKENS + picturesOf(weighed, endpoint), prices.prompt) + feeOf(weighed, prices)
   }
   return { mostNanos: Math.min(mostNanos, MOST_NANOS), promptNanos: Math.min(promptNanos, MOST_NANOS) }
 }
@@ -69,18 +71,21 @@ interface Outgoing {
   readonly apiType: ApiType
   /** The client's body, which was weighed already: parts that go out unchanged are not weighed again. */
   readonly clientBody: JsonBody
+  /** The JSON text of the model, if the body is the client's own but for its model: `body` is then the client's. */
+  readonly model: string | null
 }
 
 /** The maximum cost of a body that is about to be sent to this endpoint, if every field of it is taken literally. */
 export function* outgoingNanos(
   body: JsonBody,
-  { dialect, apiType, clientBody }: Outgoing,
+  { dialect, apiType, clientBody, model }: Outgoing,
   asked: Asked,
   settings: EstimateSettings,
 ): Steps<number> {
-  const weighed = yield* weigh(body, apiType, PROVIDERS_OVERHEAD_TOKENS, clientBody)
+  const weighed = yield* weigh(body, apiType, clientBody)
+  const overheadTokens = PROVIDERS_OVERHEAD_TOKENS + (model === null ? 0 : wholeTokens(hundredthsOf(model, 'text')))
   const output = outputOf(weighed.work, isLimited(body, dialect), asked.endpoint, settings)
-  return Math.min(costNanos(weighed, output, asked, settings.assumedPrices), MOST_NANOS)
+  return Math.min(costNanos(weighed, overheadTokens, output, asked, settings.assumedPrices), MOST_NANOS)
 }
 
 /**
@@ -126,14 +131,20 @@ interface Weighed {
   readonly apiType: ApiType
 }
 
-function* weigh(body: JsonBody, apiType: ApiType, overheadTokens: number, before: JsonBody | null = null): Steps<Weighed> {
+function* weigh(body: JsonBody, apiType: ApiType, before: JsonBody | null = null): Steps<Weighed> {
+  const known = WEIGHED.get(body)
+  if (known?.apiType === apiType) return known
   const size = yield* measuringInput(body, before)
-  const beside = size.linked * LINKED_TOKENS + overheadTokens
+  const beside = size.linked * LINKED_TOKENS
   const soundTokens = Math.ceil(size.mediaBytes / BYTES_PER_TOKEN)
   const plainTokens = (yield* textTokensOf(body, apiType, size)) + Math.max(soundTokens, size.fileTokens) + beside
   const usualTokens = Math.ceil(size.textBytes / USUAL_BYTES[apiType]) + soundTokens + beside
-  return { size, work: yield* lookingForWork(body), marksCache: yield* marksCache(body), plainTokens, usualTokens, apiType }
+  const weighed = { size, work: yield* lookingForWork(body), marksCache: yield* marksCache(body), plainTokens, usualTokens, apiType }
+  WEIGHED.set(body, weighed)
+  return weighed
 }
+
+const WEIGHED = new WeakMap<JsonBody, Weighed>()
 
 function* textTokensOf(body: JsonBody, apiType: ApiType, size: InputSize): Steps<number> {
   return apiType === 'embeddings' && NUMBERS.test(body.rawSearchable('input') ?? '')
@@ -153,10 +164,10 @@ const pictureTokens = ({ provider: { dialects } }: ModelEndpoint): number => Mat
 
 const picturesOf = ({ size }: Weighed, endpoint: ModelEndpoint): number => size.images * pictureTokens(endpoint)
 
-const inputOf = (weighed: Weighed, endpoint: ModelEndpoint): number => {
+const inputOf = (weighed: Weighed, overheadTokens: number, endpoint: ModelEndpoint): number => {
   // A document that does not fit into the context window is refused.
   const pageTokens = Math.min(weighed.size.pages * (PAGE_TOKENS + pictureTokens(endpoint)), endpoint.contextLength ?? CONTEXT_MAX)
-  return weighed.plainTokens + picturesOf(weighed, endpoint) + pageTokens
+  return weighed.plainTokens + overheadTokens + picturesOf(weighed, endpoint) + pageTokens
 }
 
 const feeOf = ({ size }: Weighed, { request = 0, image = 0 }: PriceEntry): number => nanosOf(request) + size.images * nanosOf(image)
@@ -193,9 +204,15 @@ const LIMITS: Readonly<Record<ProviderDialect, readonly (readonly [string, strin
   sandbox: [['max_tokens'], ['max_completion_tokens'], ['max_output_tokens']],
 }
 
-const costNanos = (weighed: Weighed, output: number, { model, endpoint }: Asked, assumedPrices: PriceEntry): number => {
+const costNanos = (
+  weighed: Weighed,
+  overheadTokens: number,
+  output: number,
+  { model, endpoint }: Asked,
+  assumedPrices: PriceEntry,
+): number => {
   const { work, size, apiType } = weighed
-  const input = inputOf(weighed, endpoint)
+  const input = inputOf(weighed, overheadTokens, endpoint)
   const answers = apiType === 'embeddings' ? 0 : work.answers
   const passes = work.compacts && input >= COMPACTED_TOKENS_MIN ? 2 : 1
   const costs = endpointsThatMayServe(model, endpoint, work.premiumTier).map((serving) => {
@@ -224,16 +241,18 @@ interface Rates {
 
 /** A request may fall into any tier below its bound, and higher tiers are not necessarily more expensive. */
 const dearest = (prices: PriceEntry, tokens: number, withMedia: boolean): Rates => {
-  const rates = [prices, ...(prices.tiers ?? []).filter((tier) => tokens > tier.above_prompt_tokens)]
-  return {
-    prompt: Math.max(withMedia ? (prices.audio ?? 0) : 0, ...rates.map(({ prompt }) => prompt)),
-    cached: Math.max(
-      ...rates.map(({ prompt, cache_write = prompt, cache_write_1h = cache_write }) => Math.max(prompt, cache_write, cache_write_1h)),
-    ),
-    completion: Math.max(
-      prices.completion_audio ?? 0,
-      prices.completion_image ?? 0,
-      ...rates.map(({ completion, reasoning = completion }) => Math.max(completion, reasoning)),
-    ),
-  }
+  const { tiers, audio = 0, completion_audio = 0, completion_image = 0 } = prices
+  const most = { prompt: withMedia ? audio : 0, cached: 0, completion: Math.max(completion_audio, completion_image) }
+  raise(most, prices)
+  for (const tier of tiers ?? NO_TIERS) if (tokens > tier.above_prompt_tokens) raise(most, tier)
+  return most
+}
+
+const NO_TIERS: NonNullable<PriceEntry['tiers']> = []
+
+const raise = (most: { -readonly [Name in keyof Rates]: number }, rate: Omit<PriceEntry, 'tiers'>): void => {
+  const { prompt, completion, cache_write = prompt, cache_write_1h = cache_write, reasoning = completion } = rate
+  most.prompt = Math.max(most.prompt, prompt)
+  most.cached = Math.max(most.cached, prompt, cache_write, cache_write_1h)
+  most.completion = Math.max(most.completion, completion, reasoning)
 }

@@ -10,7 +10,22 @@ export const windowOf = (scope: Pick<Scope, 'kind' | 'interval'>, spender: Spend
   return { subject: subjectOf(scope.kind, spender), span, ...bounds(span, scope.interval, atMs) }
 }
 
-const bounds = (span: Span, interval: Interval, atMs: number): { start: string; end: string | null } => {
+type Bounds = Pick<WindowKey, 'start' | 'end'>
+
+/** Every request of a day is in the same windows. */
+const bounds = (span: Span, interval: Interval, atMs: number): Bounds => {
+  const day = utcDay(isoTimestamp(atMs))
+  if (day !== lastDay) lastBounds.clear()
+  lastDay = day
+  const found = lastBounds.get(span) ?? boundsAt(span, interval, atMs)
+  lastBounds.set(span, found)
+  return found
+}
+
+let lastDay = ''
+const lastBounds = new Map<Span, Bounds>()
+
+const boundsAt = (span: Span, interval: Interval, atMs: number): Bounds => {
   if (span === 'lifetime') return { start: '', end: null }
   const { day, week, month } = usageWindowsAt(isoTimestamp(atMs))
   const end = windowEnd(interval, atMs)

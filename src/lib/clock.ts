@@ -39,13 +39,19 @@ export const pauseUnlessAborted = (clock: Pick<Clock, 'after'>, ms: number, sign
 
 /** ISO 8601 in UTC with milliseconds, the form of every stored and sent timestamp; it sorts as text. */
 export const isoTimestamp = (epochMs: number): string => {
-  if (epochMs !== lastMs) {
-    lastText = new Date(epochMs).toISOString()
-    lastMs = epochMs
-  }
-  return lastText
+  const slot = Math.trunc(Math.abs(epochMs)) % RECENT
+  const known = RECENT_TEXTS[slot]
+  if (known !== undefined && RECENT_MS[slot] === epochMs) return known
+  const text = new Date(epochMs).toISOString()
+  RECENT_MS[slot] = epochMs
+  RECENT_TEXTS[slot] = text
+  return text
 }
 
-/** The last result is cached: one request takes several timestamps in the same millisecond, and so do requests that end together. */
-let lastMs = Number.NaN
-let lastText = ''
+/**
+ * Some results are kept: the requests of one millisecond need the same few timestamps, such as when they came and when their holds end.
+ * The number is a prime, so that times that differ by a round number do not take each other's place.
+ */
+const RECENT = 13
+const RECENT_MS: number[] = []
+const RECENT_TEXTS: string[] = []

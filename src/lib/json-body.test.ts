@@ -404,6 +404,41 @@ describe('time is linear', () => {
   })
 })
 
+describe('a text that may be the body with another string', () => {
+  test.each([
+    ['{ "n" : 1, "a" : "old", "b":[2] }', '{ "n" : 1, "a" : "new/one", "b":[2] }', '"new/one"'],
+    ['{"a":{"b":1}}', '{"a":"x"}', '"x"'],
+    ['{"a":"x"}', '{"a":"x"}', '"x"'],
+    ['{"a":"x","b":1}', '{"a":"y","b":2}', undefined],
+    ['{"a":"x","b":1}', '{"a":"y"}', undefined],
+    ['{"n":1,"a":"x"}', '{"n":2,"a":"x"}', undefined],
+    ['{"a":"x"}', '{"a":"y","b":1}', undefined],
+    ['{"a":"x"}', '{"a":"y","b":"z"}', undefined],
+    ['{"a":"x"}', '{"a":1}', undefined],
+    [String.raw`{"a":"x"}`, String.raw`{"a":"\"}`, undefined],
+    ['{"b":"x"}', '{"a":"x"}', undefined],
+    // The parts before and behind the value may not overlap.
+    ['{"a":""}', '{"a":"}', undefined],
+  ])('%s beside %s', (body, text, put) => {
+    expect(JsonBody.read(body).stringPutIn('a', text)).toBe(put)
+  })
+
+  test('property: is the body with that string, to the byte, or is not taken for it', () => {
+    const members = fc.dictionary(fc.constantFrom('a', 'b', 'c'), fc.constantFrom('', 'x', '"', '\\', ',"b":1', 1, null, []))
+    const text = members.map((value) => JSON.stringify(value))
+    fc.assert(
+      fc.property(text, text, (one, other) => {
+        const body = JsonBody.read(one)
+        const put = body.stringPutIn('a', other)
+        const value = JsonBody.read(other).raw('a') ?? null
+        const isLike = body.has('a') && value !== null && /^"[^"\\]*"$/.test(value) && body.textWith({ a: value }) === other
+        expect(put).toBe(isLike ? (value ?? '') : undefined)
+      }),
+      { numRuns: 2000 },
+    )
+  })
+})
+
 describe('with', () => {
   test.each<[string, string, JsonChanges, string]>([
     ['replaces in place', '{ "a" : 1 , "b" : 2 }', { a: '9' }, '{ "a" : 9 , "b" : 2 }'],

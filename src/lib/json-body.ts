@@ -149,6 +149,19 @@ export class JsonBody {
     return this.#form === other.#form && this.has(key) && this.rawSearchable(key) === other.rawSearchable(key)
   }
 
+  /**
+   * If a text is this one with another value of one member, and that value is a plain string, returns its JSON text; undefined otherwise.
+   * Nothing of the text is scanned for it.
+   */
+  stringPutIn(key: string, text: string): string | undefined {
+    const member = this.#form === asIs ? this.#find(key) : undefined
+    if (member === undefined) return undefined
+    if (!text.startsWith(this.#held.slice(0, member.start)) || !text.endsWith(this.#held.slice(member.end))) return undefined
+    // Where the two ends overlap, this is empty, which is no string.
+    const put = text.slice(member.start, text.length - (this.#held.length - member.end))
+    return PLAIN_STRING.test(put) ? put : undefined
+  }
+
   /** The body without its members' values (names and punctuation), in the held form, like `searchable`. */
   get searchableFrame(): string {
     let frame = ''
@@ -330,6 +343,9 @@ const SLOT_MIN = 1024
 
 /** A placeholder for a value that is put in later. */
 const SLOT = '"\\u0000value"'
+
+/** Without escapes, so that nothing but its last character can end it. */
+const PLAIN_STRING = /^"[^"\\]*"$/
 
 /** Without a prototype: a member may be called `constructor`. */
 const newValues = (): Record<string, JsonValue> => Object.create(null) as Record<string, JsonValue>

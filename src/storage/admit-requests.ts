@@ -31,26 +31,28 @@ export const admitRequests = async <Refusal>(
   { engine }: Database,
   admissions: readonly Admission<Refusal>[],
 ): Promise<Attempted<Refusal>> => {
-  const keys = new Map(admissions.flatMap(({ windows }) => windows.map((key) => [windowName(key), key] as const)))
-  const subjects = [...new Set([...keys.values()].map(({ subject }) => subject))]
+  const subjects = new Set(admissions.flatMap(({ windows }) => windows.map(({ subject }) => subject)))
   const firstDay = earliest(admissions.map(({ hold }) => utcDay(hold.created_at)))
-  const windows = await lockWindows(transaction, engine, subjects, firstDay)
-  const missing = [...keys.values()].filter((key) => windows.find(key) === undefined)
-  if (missing.length > 0) return { refusals: [], missing }
+  const windows = await lockWindows(transaction, engine, [...subjects], firstDay)
+  const missing = new Map<string, WindowKey>()
+  const found = admissions.map(({ windows: bounding }) =>
+    bounding.flatMap((key) => {
+      const row = windows.find(key)
+      if (row === undefined) missing.set(windowName(key), key)
+      return row ?? []
+    }),
+  )
+  if (missing.size > 0) return { refusals: [], missing: [...missing.values()] }
   const holds: HoldTable[] = []
   const scopes: HoldScopeTable[] = []
-  const refusals = admissions.map(({ hold, windows: bounding, decide }) => {
-    const refusal = decide(bounding.map((key) => windows.find(key)).filter((row) => row !== undefined))
+  const refusals = admissions.map(({ hold, decide }, index) => {
+    const figures = found[index] ?? []
+    const refusal = decide(figures)
     if (refusal !== null) return refusal
-    for (const key of bounding) {
-      windows.hold(key, hold.amount_n)
-      scopes.push({
-        request_id: hold.request_id,
-        subject: key.subject,
-        span: key.span,
-        window_start: key.start,
-        amount_n: hold.amount_n,
-      })
+    for (const row of figures) {
+      windows.hold(row, hold.amount_n)
+      const { subject, span, window_start } = row
+      scopes.push({ request_id: hold.request_id, subject, span, window_start, amount_n: hold.amount_n })
     }
     holds.push({ ...hold, state: 'held' })
     return null
@@ -58,7 +60,7 @@ export const admitRequests = async <Refusal>(
   await windows.write()
   await insertHolds(transaction, engine, holds)
   await insertHoldScopes(transaction, engine, scopes)
-  return { refusals, missing }
+  return { refusals, missing: [] }
 }
 
 const insertHolds = bulkInsert<HoldTable>((transaction, rows) => transaction.insertInto('hold').values(rows).compile())

@@ -8,10 +8,10 @@ import type { Engine } from './engine.ts'
 import type { Schema } from './schema.ts'
 
 /**
- * Rows per statement. None of these tables has 80 columns, so this stays well below the 32,766
+ * Rows per statement: one statement writes what usually comes at once. None of these tables has 80 columns, so this stays well below the 32,766
  * parameters of SQLite and the 65,535 of PostgreSQL.
  */
-const STATEMENT_ROWS = [64, 16, 4, 2, 1] as const
+const STATEMENT_ROWS = [64, 16, 8, 7, 6, 5, 4, 3, 2, 1] as const
 
 /** Resolves to the rows that the statements returned. Every row must have the same members in the same order as the compiled columns. */
 export type BulkInsert<Row, Returned> = (

@@ -4,6 +4,7 @@ import type { Transaction } from 'kysely'
 import { bulkInsert } from './bulk-insert.ts'
 import type { Database } from './database.ts'
 import type { HoldScopeTable, HoldTable, LedgerTable } from './ledger-tables.ts'
+import { oneOf } from './one-of.ts'
 import { lockWindows, SUBJECTS } from './scope-windows.ts'
 import type { Schema } from './schema.ts'
 import { addUsageDays, sumUsageDays, type UsageDay } from './usage-days.ts'
@@ -34,11 +35,16 @@ export const insertLedger = bulkInsert<LedgerTable, RowName>((transaction, rows)
 
 export const releaseScopes = async (
   transaction: Transaction<Schema>,
+  { engine }: Database,
   holds: readonly Pick<HoldTable, 'request_id'>[],
 ): Promise<readonly HoldScopeTable[]> => {
   if (holds.length === 0) return []
   const ids = holds.map(({ request_id }) => request_id)
-  return transaction.deleteFrom('hold_scope').where('request_id', 'in', ids).returningAll().execute()
+  return transaction
+    .deleteFrom('hold_scope')
+    .where(oneOf(engine, 'request_id', ids))
+    .returningAll()
+    .execute()
 }
 
 /** `days` must not be empty. */
@@ -75,7 +81,9 @@ export const charge = async (
   const subjects = new Set([...spent, ...changes.released].map(({ subject }) => subject))
   const windows = await lockWindows(transaction, engine, [...subjects], changes.firstDay)
   for (const { subject, row } of spent) windows.charge(subject, row.day, row.amount_n, row.byok_n)
-  for (const { subject, span, window_start, amount_n } of changes.released) windows.hold({ subject, span, start: window_start }, -amount_n)
+  for (const { subject, span, window_start, amount_n } of changes.released) {
+    windows.hold(windows.find({ subject, span, start: window_start }), -amount_n)
+  }
   await windows.write()
   // Last, because all nodes share these rows.
   await addWorkspaceSpend(transaction, engine, sumWorkspaceSpend(charges))

@@ -87,8 +87,8 @@ export interface EngineConnection {
   readonly server: DatabaseServer | null
   /** True if the engine allows only one writing transaction at a time. */
   readonly oneWriter: boolean
-  /** Applies to the transactions that begin from now on; only used if there is one writer. */
-  setDurability(durability: Durability): void
+  /** Runs `work` in one transaction and commits, or rolls back if it throws. A server decides about the durability by itself. */
+  transaction<T>(work: (transaction: Transaction<Schema>) => Promise<T>, durability: Durability): Promise<T>
   readonly retryableFailure: (error: unknown) => RetryableFailure | null
   /** Runs `work` on connections that may wait for the migration lock without a time limit. */
   withMigrationAccess<T>(work: (kysely: Kysely<Schema>) => Promise<T>): Promise<T>
@@ -120,8 +120,7 @@ export const createDatabase = (connection: EngineConnection, options: RetryOptio
   const transaction: Database['transaction'] = (work, durability = 'power') => {
     const startMs = options.clock.monotonicMs()
     const begin = async () => {
-      connection.setDurability(durability)
-      const result = await kysely.transaction().execute(work)
+      const result = await connection.transaction(work, durability)
       if (durability === 'power') await connection.noteChanges()
       return result
     }

@@ -28,7 +28,7 @@ export const growHold = async <Refusal>(
   if (held === undefined || rows.length < bounding.length) return 'gone'
   const refusal = decide(rows.map((row) => ({ ...row, held_n: row.held_n - held.amount_n })))
   if (refusal !== null) return refusal
-  for (const key of bounding) windows.hold(key, hold.amount_n - held.amount_n)
+  for (const row of rows) windows.hold(row, hold.amount_n - held.amount_n)
   await windows.write()
   const grown = await transaction
     .updateTable('hold')

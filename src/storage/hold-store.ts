@@ -98,7 +98,9 @@ export const createHoldStore = (database: Database): HoldStore => ({
       const windows = await lockWindows(transaction, database.engine, [...new Set(wrong.map(({ subject }) => subject))], '')
       // Counted again under the locks: everything that changed these windows has ended by now.
       const still = await wrongWindows(transaction)
-      for (const { subject, span, window_start, difference } of still) windows.hold({ subject, span, start: window_start }, difference)
+      for (const { subject, span, window_start, difference } of still) {
+        windows.hold(windows.find({ subject, span, start: window_start }), difference)
+      }
       await windows.write()
       return still.length
     })
@@ -151,7 +153,7 @@ const settle = async (
       holds.map((hold) => [hold.request_id, { keyHash: hold.key_hash, workspaceId: hold.workspace_id, userId: hold.user_id }]),
     ),
     tokens: new Map(),
-    released: await releaseScopes(transaction, holds),
+    released: await releaseScopes(transaction, database, holds),
     firstDay: earliest(holds.map(({ created_at }) => utcDay(created_at))),
   })
 }

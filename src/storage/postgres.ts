@@ -79,7 +79,7 @@ export const openPostgres = async (options: PostgresOptions): Promise<EngineConn
     },
     oneWriter: false,
     // Its commits always survive a power failure: nodes share them, and the server groups them itself.
-    setDurability: () => undefined,
+    transaction: (work) => kysely.transaction().execute(work),
     retryableFailure,
     async withMigrationAccess(work) {
       // One connection without the timeouts: a second node waits here until the first has migrated, and building an index may take long.

@@ -26,10 +26,11 @@ export const windowName = ({ subject, span, start }: Pick<WindowKey, 'subject' |
 
 /** Windows that a transaction has locked and changes in memory; `write` stores those that changed. */
 export interface LockedWindows {
-  find(key: WindowKey): ScopeWindowTable | undefined
+  find(key: Pick<WindowKey, 'subject' | 'span' | 'start'>): ScopeWindowTable | undefined
   /** Adds to every window of the subject that covers the day; the figures never fall below zero. */
   charge(subject: string, day: string, amountNanos: number, byokNanos: number): void
-  hold(key: Pick<WindowKey, 'subject' | 'span' | 'start'>, amountNanos: number): void
+  /** Adds to what a window that `find` returned holds; nothing happens if it found none. */
+  hold(window: ScopeWindowTable | undefined, amountNanos: number): void
   write(): Promise<void>
 }
 
@@ -54,8 +55,7 @@ export const lockWindows = async (
         changed.add(row)
       }
     },
-    hold(key, amountNanos) {
-      const row = byName.get(windowName(key))
+    hold(row, amountNanos) {
       if (row === undefined) return
       row.held_n += amountNanos
       changed.add(row)
@@ -66,33 +66,47 @@ export const lockWindows = async (
   }
 }
 
-/** The SQL text is built by hand because it runs for every request: a syntax tree costs more than the statement. */
 const selectWindows = async (
   transaction: Transaction<Schema>,
   engine: Engine,
   subjects: readonly string[],
   fromDay: string,
 ): Promise<ScopeWindowTable[]> => {
-  const mark = engine === 'postgres' ? (position: number) => `$${position}` : () => '?'
-  const marks = subjects.map((_, index) => mark(index + 1)).join(', ')
-  const { rows } = await transaction.executeQuery<ScopeWindowTable>(
-    CompiledQuery.raw(
-      `select subject, span, window_start, window_end, committed_n, byok_n, held_n from scope_window
-       where subject in (${marks}) and (window_end is null or window_end > ${mark(subjects.length + 1)})
-       order by subject, span, window_start${engine === 'postgres' ? ' for update' : ''}`,
-      [...subjects, fromDay],
-    ),
-  )
+  const statement = SELECT[engine].get(subjects.length) ?? selectOf(engine, subjects.length)
+  SELECT[engine].set(subjects.length, statement)
+  const { rows } = await transaction.executeQuery<ScopeWindowTable>({ ...statement, parameters: [...subjects, fromDay] })
   return rows
 }
 
-const UPDATE: Readonly<Record<Engine, string>> = {
-  sqlite: 'update scope_window set committed_n = ?, byok_n = ?, held_n = ? where subject = ? and span = ? and window_start = ?',
-  postgres: 'update scope_window set committed_n = $1, byok_n = $2, held_n = $3 where subject = $4 and span = $5 and window_start = $6',
+/**
+ * By the number of subjects. These statements run for every request, so their SQL text is written by hand: a syntax tree costs more than
+ * the statement, and so does a new CompiledQuery, which freezes its values.
+ */
+const SELECT: Readonly<Record<Engine, Map<number, CompiledQuery>>> = { sqlite: new Map(), postgres: new Map() }
+
+const selectOf = (engine: Engine, subjects: number): CompiledQuery => {
+  const mark = engine === 'postgres' ? (position: number) => `$${position}` : () => '?'
+  const marks = Array.from({ length: subjects }, (_, index) => mark(index + 1)).join(', ')
+  return CompiledQuery.raw(
+    `select subject, span, window_start, window_end, committed_n, byok_n, held_n from scope_window
+     where subject in (${marks}) and (window_end is null or window_end > ${mark(subjects + 1)})
+     order by subject, span, window_start${engine === 'postgres' ? ' for update' : ''}`,
+  )
 }
 
-const updateOf = (engine: Engine, row: ScopeWindowTable): CompiledQuery =>
-  CompiledQuery.raw(UPDATE[engine], [row.committed_n, row.byok_n, row.held_n, row.subject, row.span, row.window_start])
+const UPDATE: Readonly<Record<Engine, CompiledQuery>> = {
+  sqlite: CompiledQuery.raw(
+    'update scope_window set committed_n = ?, byok_n = ?, held_n = ? where subject = ? and span = ? and window_start = ?',
+  ),
+  postgres: CompiledQuery.raw(
+    'update scope_window set committed_n = $1, byok_n = $2, held_n = $3 where subject = $4 and span = $5 and window_start = $6',
+  ),
+}
+
+const updateOf = (engine: Engine, row: ScopeWindowTable): CompiledQuery => ({
+  ...UPDATE[engine],
+  parameters: [row.committed_n, row.byok_n, row.held_n, row.subject, row.span, row.window_start],
+})
 
 /** Any number that nothing else in the database uses for an advisory lock. */
 const WINDOWS_LOCK = 7_224_201

@@ -8,6 +8,7 @@ import type { Database } from './database.ts'
 import { type FinishedGeneration, insertGenerations, withoutNul } from './generation-store.ts'
 import { addGuardrailHits } from './guardrail-hours.ts'
 import type { HoldScopeTable, LedgerTable } from './ledger-tables.ts'
+import { oneOf } from './one-of.ts'
 import { holdOffNewWindows } from './scope-windows.ts'
 import type { Schema } from './schema.ts'
 import { addUsageHours, usageOfReaped, usageOfRequest } from './usage-hours.ts'
@@ -45,6 +46,7 @@ export const settleRequests = async (
   await insertGenerations(transaction, engine, settlements)
   const released = await releaseHolds(
     transaction,
+    database,
     settlements.filter(({ held }) => held).map(({ record }) => record.id),
   )
   const charged = await chargedBefore(
@@ -94,16 +96,16 @@ interface Released {
 }
 
 /** Releases the holds that the named requests still have; a reaped hold keeps its row until its request ends. */
-const releaseHolds = async (transaction: Transaction<Schema>, requests: readonly string[]): Promise<Released> => {
+const releaseHolds = async (transaction: Transaction<Schema>, database: Database, requests: readonly string[]): Promise<Released> => {
   if (requests.length === 0) return NOTHING_RELEASED
   const ids = [...requests].sort()
   const held = await transaction
     .deleteFrom('hold')
-    .where('request_id', 'in', ids)
+    .where(oneOf(database.engine, 'request_id', ids))
     .where('state', '=', 'held')
     .returning('request_id')
     .execute()
-  return { requests: new Set(held.map(({ request_id }) => request_id)), scopes: await releaseScopes(transaction, held) }
+  return { requests: new Set(held.map(({ request_id }) => request_id)), scopes: await releaseScopes(transaction, database, held) }
 }
 
 const NOTHING_RELEASED: Released = { requests: new Set(), scopes: [] }

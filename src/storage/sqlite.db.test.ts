@@ -3,10 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { sql } from 'kysely'
+import { sql, type Transaction } from 'kysely'
 
 import type { Database } from './database.ts'
 import { openDatabase } from './open-database.ts'
+import type { Schema } from './schema.ts'
 import { DATABASE_FILE } from './sqlite.ts'
 import { networkFilesystem } from './sqlite-file.ts'
 import { StorageRefused, StorageUnavailable } from './storage-errors.ts'
@@ -130,6 +131,23 @@ test('closing waits for the transaction under way', async () => {
   const [outcome] = await Promise.all([create('bot'), database.close()])
   opened = []
   expect(outcome.kind).toBe('created')
+})
+
+test('a query that comes after the end of its transaction is refused, and is not part of the next one', async () => {
+  const { transaction } = await open(true)
+  const write = (name: string) => (writing: Transaction<Schema>) =>
+    writing.insertInto('service_facts').values({ name, value: '' }).execute()
+  let ended: Transaction<Schema> | null = null
+  await transaction(async (writing) => {
+    ended = writing
+    await write('in time')(writing)
+  })
+  const names = await transaction(async (reading) => {
+    expect(await rejectionText(write('late')(ended!))).toContain('The transaction has ended.')
+    return reading.selectFrom('service_facts').select('name').execute()
+  })
+  expect(names.map(({ name }) => name)).toContain('in time')
+  expect(names.map(({ name }) => name)).not.toContain('late')
 })
 
 test('a full disk fails the write with StorageUnavailable; reads go on, and so do writes once there is room again', async () => {

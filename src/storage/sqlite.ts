@@ -7,6 +7,7 @@ import { constants, Database as SqliteHandle, type SQLQueryBindings, type Statem
 import {
   CompiledQuery,
   type DatabaseConnection,
+  type Dialect,
   type Driver,
   Kysely,
   type QueryResult,
@@ -17,6 +18,7 @@ import {
 } from 'kysely'
 
 import { type Durability, type EngineConnection, type RetryOptions, retryConflicts, type RetryableFailure } from './database.ts'
+import { createTransactions } from './direct-transactions.ts'
 import { refuseStreams } from './refuse-streams.ts'
 import type { Schema } from './schema.ts'
 import { refuseNulCharacters, requireSafeInteger } from './sql-values.ts'
@@ -62,21 +64,21 @@ export const openSqlite = (options: SqliteOptions): EngineConnection => {
     inspect(dataDir, path, exclusive)
     const handle = openFile(path)
     const place = watchPlace(path)
-    const kysely = new Kysely<Schema>({
-      dialect: {
-        createDriver: () => createDriver(handle, place, options),
-        createQueryCompiler: () => new SqliteQueryCompiler(),
-        createAdapter: () => new TransactionalDdlAdapter(),
-        createIntrospector: (db) => new SqliteIntrospector(db),
-      },
-    })
+    const driver = createDriver(handle, place, options)
+    const dialect: Dialect = {
+      createDriver: () => driver,
+      createQueryCompiler: () => new SqliteQueryCompiler(),
+      createAdapter: () => new TransactionalDdlAdapter(),
+      createIntrospector: (db) => new SqliteIntrospector(db),
+    }
+    const kysely = new Kysely<Schema>({ dialect })
     return {
       engine: 'sqlite',
       server: null,
       kysely,
       reports: kysely,
       oneWriter: true,
-      setDurability: createDurabilitySwitch(handle),
+      transaction: createTransactions({ kysely, dialect, driver, setDurability: createDurabilitySwitch(handle) }),
       retryableFailure,
       withMigrationAccess: (work) => work(kysely),
       ...createKeeping(handle, place, kysely, options),
@@ -284,7 +286,7 @@ const rescue = (handle: SqliteHandle, place: FilePlace, { dataDir, clock, onErro
 const ROOM_MIN_BYTES = 8 * 1024 * 1024
 
 /** `synchronous` is a setting of the connection and cannot change inside a transaction. */
-const createDurabilitySwitch = (handle: SqliteHandle): EngineConnection['setDurability'] => {
+const createDurabilitySwitch = (handle: SqliteHandle): ((durability: Durability) => void) => {
   let now: Durability = 'power'
   return (durability) => {
     if (durability === now) return
@@ -353,16 +355,14 @@ const createDriver = (handle: SqliteHandle, place: FilePlace, options: RetryOpti
       return connection
     },
     releaseConnection: async () => turns.pass(),
-    // Always IMMEDIATE: a transaction that begins as a reader fails at its first write if another one
-    // wrote meanwhile (docs/contract/operating.md#sqlite).
     async beginTransaction() {
       place.require()
-      execute(CompiledQuery.raw('BEGIN IMMEDIATE'))
+      execute(BEGIN)
     },
-    commitTransaction: async () => void execute(CompiledQuery.raw('COMMIT')),
+    commitTransaction: async () => void execute(COMMIT),
     async rollbackTransaction() {
       // A full disk or an I/O error has rolled back already; a second rollback would fail and hide the first error.
-      if (handle.inTransaction) execute(CompiledQuery.raw('ROLLBACK'))
+      if (handle.inTransaction) execute(ROLLBACK)
     },
     async destroy() {
       await turns.take()
@@ -370,6 +370,14 @@ const createDriver = (handle: SqliteHandle, place: FilePlace, options: RetryOpti
     },
   }
 }
+
+/**
+ * Always IMMEDIATE: a transaction that begins as a reader fails at its first write if another one wrote meanwhile
+ * (docs/contract/operating.md#sqlite).
+ */
+const BEGIN = CompiledQuery.raw('BEGIN IMMEDIATE')
+const COMMIT = CompiledQuery.raw('COMMIT')
+const ROLLBACK = CompiledQuery.raw('ROLLBACK')
 
 /** `Database.query` caches too, but only the first twenty statements that it meets. */
 const createStatementCache = (handle: SqliteHandle) => {
