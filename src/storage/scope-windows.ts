@@ -1,6 +1,7 @@
 /** The rows against which every limit is checked, under their locks. */
 import { CompiledQuery, type RawBuilder, sql, type Transaction } from 'kysely'
 
+import { createMemory } from '../lib/remember.ts'
 import type { Database } from './database.ts'
 import type { Engine } from './engine.ts'
 import type { ScopeWindowTable, Span } from './ledger-tables.ts'
@@ -72,17 +73,16 @@ const selectWindows = async (
   subjects: readonly string[],
   fromDay: string,
 ): Promise<ScopeWindowTable[]> => {
-  const statement = SELECT[engine].get(subjects.length) ?? selectOf(engine, subjects.length)
-  SELECT[engine].set(subjects.length, statement)
+  const statement = statements(`${engine} ${subjects.length}`, () => selectOf(engine, subjects.length))
   const { rows } = await transaction.executeQuery<ScopeWindowTable>({ ...statement, parameters: [...subjects, fromDay] })
   return rows
 }
 
 /**
- * By the number of subjects. These statements run for every request, so their SQL text is written by hand: a syntax tree costs more than
- * the statement, and so does a new CompiledQuery, which freezes its values.
+ * By the engine and the number of subjects. These statements run for every request, so their SQL text is written by hand: a syntax tree
+ * costs more than the statement, and so does a new CompiledQuery, which freezes its values.
  */
-const SELECT: Readonly<Record<Engine, Map<number, CompiledQuery>>> = { sqlite: new Map(), postgres: new Map() }
+const statements = createMemory<CompiledQuery>(50)
 
 const selectOf = (engine: Engine, subjects: number): CompiledQuery => {
   const mark = engine === 'postgres' ? (position: number) => `$${position}` : () => '?'
