@@ -55,8 +55,8 @@ export const pullVerb = async (settings: RemoteSettings, directory: string, flag
     const key = baseKey(kind, identity)
     const take = (document: Document, what: string): void => {
       if (remote === undefined) return
-      say(`${what}: ${nameOf(one)}`)
       if (flags.dryRun !== true) writeLocal(directory, kind, { ...remote, document }, local, extension)
+      say(`${what}: ${nameOf(one)}`)
       copy.bases.set(key, remote.document)
     }
     if (standing === 'same') {
@@ -65,8 +65,8 @@ export const pullVerb = async (settings: RemoteSettings, directory: string, flag
     } else if (remote === undefined) {
       if (base === null) continue
       if (local !== undefined && (flags.force === true || (flags.prune === true && standing === 'drifted'))) {
-        say(`deleted: ${nameOf(one)}`)
         if (flags.dryRun !== true) removeLocal(local)
+        say(`deleted: ${nameOf(one)}`)
         copy.bases.delete(key)
       } else {
         if (standing === 'conflict') conflicts += 1

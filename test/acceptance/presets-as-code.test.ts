@@ -1,6 +1,6 @@
 /** `patchbay presets pull|diff|push|apply` (docs/contract/presets.md#as-code). */
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -144,6 +144,27 @@ config:
     writeFileSync(join(path, 'fresh.json'), JSON.stringify({ shape: 'responses', config: { model: 'sandbox/lorem' } }))
     expect((await presets('push', path)).stdout).toContain('made: preset fresh\n')
     expect((await call(service, 'GET', '/presets/fresh')).json).toMatchObject({ data: { status: 'active' } })
+  })
+
+  test('a linked file is a file: --prune keeps its preset, pull writes through it, and a link that leads nowhere is exit 2', async () => {
+    await save('linked', { model: 'sandbox/echo', temperature: 0.1 })
+    const path = directory()
+    await presets('pull', path)
+    const [file, target] = [join(path, 'linked.yaml'), join(services.directory(), 'elsewhere.yaml')]
+    renameSync(file, target)
+    symlinkSync(target, file)
+    edit(target, 'temperature: 0.1', 'temperature: 0.2')
+    expect(await presets('apply', path, '--prune')).toMatchObject({ code: 0, stdout: 'changed: preset linked\n' })
+    expect(await config('linked')).toMatchObject({ temperature: 0.2 })
+    await save('linked', { model: 'sandbox/echo', temperature: 0.3 })
+    expect(await presets('pull', path)).toMatchObject({ code: 0 })
+    expect(readFileSync(target, 'utf8')).toContain('temperature: 0.3')
+    rmSync(target)
+    expect(await presets('apply', path, '--prune')).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: `patchbay: ${file} cannot be read or written (ENOENT).\n`,
+    })
   })
 
   test('a credential never reaches a file, comes back from the service, and goes to no other host', async () => {
