@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync } from 'node:fs'
 
 import { environment, SettingError, type RemoteSettings } from '../config.ts'
+import { presetLabel } from '../contract/preset.ts'
 import { budgetKind } from './as-code/budget-kind.ts'
 import { baseKey, compareAll, type Compared } from './as-code/compare.ts'
 import { merge, type Document } from './as-code/document.ts'
@@ -134,7 +135,7 @@ const send = async (copy: Copy, changes: readonly Compared[], flags: AsCodeFlags
     warn,
     designate: flags.designate !== false,
     ...(flags.note === undefined ? {} : { note: flags.note }),
-    ...(flags.label === undefined ? {} : { label: flags.label }),
+    ...(flags.label === undefined ? {} : { label: labelOf(flags.label) }),
   }
   let failed = 0
   for (const one of copy.compared)
@@ -204,6 +205,13 @@ const kindsOf = (words: string | undefined, known: readonly KindName[]): readonl
     return kind ?? []
   })
   return KIND_NAMES.filter((name) => known.includes(name) || asked.includes(name))
+}
+
+/** Checked before anything is sent, because a label is set only after its version was saved, and may be live. */
+const labelOf = (word: string): string => {
+  const { data, error } = presetLabel.safeParse(word)
+  if (error !== undefined) throw new SettingError(`--label ${JSON.stringify(word)} is no label: ${error.issues[0]?.message ?? ''}.`)
+  return data
 }
 
 const extensionOf = (format: string): string => {

@@ -119,6 +119,21 @@ config:
     expect((await presets('diff', path)).stdout).toContain('changed here: preset drafted')
   })
 
+  test('exit 2, and nothing is sent: a label that no version can have', async () => {
+    await save('labelled', { model: 'sandbox/echo', temperature: 0.1 })
+    const path = directory()
+    await presets('pull', path)
+    edit(join(path, 'labelled.yaml'), 'temperature: 0.1', 'temperature: 0.2')
+    for (const verb of ['push', 'apply']) {
+      expect(await presets(verb, path, '--label', '3')).toMatchObject({
+        code: 2,
+        stdout: '',
+        stderr: 'patchbay: --label "3" is no label: Start with a letter or _, then letters, digits, . _ -.\n',
+      })
+    }
+    expect(await config('labelled')).toMatchObject({ temperature: 0.1 })
+  })
+
   test('reports drift, leaves it alone on push, and takes it back on apply', async () => {
     await save('drifting', { model: 'sandbox/echo', temperature: 0.1 })
     const path = directory()
