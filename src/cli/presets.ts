@@ -130,19 +130,19 @@ export const applyVerb = async (settings: RemoteSettings, directory: string, fla
 
 const send = async (copy: Copy, changes: readonly Compared[], flags: AsCodeFlags): Promise<number> => {
   const say = speaker(flags)
+  const label = flags.label === undefined ? undefined : labelOf(flags.label)
   const options: PushOptions = {
     env: environment(),
     warn,
     designate: flags.designate !== false,
     ...(flags.note === undefined ? {} : { note: flags.note }),
-    ...(flags.label === undefined ? {} : { label: labelOf(flags.label) }),
   }
   let failed = 0
   for (const one of copy.compared)
     if (one.standing === 'same' && one.remote !== undefined) copy.bases.set(baseKey(one.kind, one.identity), one.remote.document)
   for (const one of changes) {
     try {
-      say(await sendOne(copy, one, options, flags))
+      say(await sendOne(copy, one, { ...options, label }, flags))
     } catch (thrown) {
       if (!(thrown instanceof RemoteRefused) && !(thrown instanceof SettingError)) throw thrown
       failed += 1
@@ -155,13 +155,19 @@ const send = async (copy: Copy, changes: readonly Compared[], flags: AsCodeFlags
 }
 
 /** Returns a line about what was done. */
-const sendOne = async ({ remote, bases }: Copy, one: Compared, options: PushOptions, flags: AsCodeFlags): Promise<string> => {
+const sendOne = async (
+  { remote, bases }: Copy,
+  one: Compared,
+  { label, ...options }: PushOptions & { readonly label: string | undefined },
+  flags: AsCodeFlags,
+): Promise<string> => {
   const { kind, identity, local, remote: current } = one
   const key = baseKey(kind, identity)
   if (local !== undefined) {
-    if (flags.dryRun !== true) await kind.write(remote, local.document, current ?? null, options)
-    // A version that is not served yet still counts as a change of the file.
+    const version = flags.dryRun === true ? undefined : await kind.write(remote, local.document, current ?? null, options)
+    // A version that is not served yet still counts as a change of the file; one whose label is refused is served all the same.
     if (options.designate) bases.set(key, local.document)
+    if (version !== undefined && label !== undefined) await kind.label?.(remote, identity, version, label)
     return `${current === undefined ? 'made' : 'changed'}: ${nameOf(one)}`
   }
   if (current === undefined) return `gone on both sides: ${nameOf(one)}`

@@ -134,6 +134,24 @@ config:
     expect(await config('labelled')).toMatchObject({ temperature: 0.1 })
   })
 
+  test('a label that the workspace refuses is exit 1, and the next edit of the file is no conflict', async () => {
+    const { data } = (await call(service, 'GET', '/workspaces/default')).json as { data: { id: string } }
+    const protect = (protected_labels: readonly string[]) =>
+      call(service, 'PATCH', `/workspaces/${data.id}`, { body: { protected_labels } })
+    expect((await protect(['guarded'])).status).toBe(200)
+    await save('refused-label', { model: 'sandbox/echo', temperature: 0.1 })
+    const path = directory()
+    await presets('pull', path)
+    const file = join(path, 'refused-label.yaml')
+    edit(file, 'temperature: 0.1', 'temperature: 0.2')
+    const refused = await presets('push', path, '--label', 'guarded')
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('the workspace protects guarded') })
+    edit(file, 'temperature: 0.2', 'temperature: 0.3')
+    expect(await presets('push', path)).toMatchObject({ code: 0, stdout: 'changed: preset refused-label\n' })
+    expect(await config('refused-label')).toMatchObject({ temperature: 0.3 })
+    await protect([])
+  })
+
   test('reports drift, leaves it alone on push, and takes it back on apply', async () => {
     await save('drifting', { model: 'sandbox/echo', temperature: 0.1 })
     const path = directory()
