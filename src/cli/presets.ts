@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync } from 'node:fs'
 
 import { environment, SettingError, type RemoteSettings } from '../config.ts'
+import { presetLabel } from '../contract/preset.ts'
 import { budgetKind } from './as-code/budget-kind.ts'
 import { baseKey, compareAll, type Compared } from './as-code/compare.ts'
 import { merge, type Document } from './as-code/document.ts'
@@ -55,8 +56,8 @@ export const pullVerb = async (settings: RemoteSettings, directory: string, flag
     const key = baseKey(kind, identity)
     const take = (document: Document, what: string): void => {
       if (remote === undefined) return
-      say(`${what}: ${nameOf(one)}`)
       if (flags.dryRun !== true) writeLocal(directory, kind, { ...remote, document }, local, extension)
+      say(`${what}: ${nameOf(one)}`)
       copy.bases.set(key, remote.document)
     }
     if (standing === 'same') {
@@ -65,8 +66,8 @@ export const pullVerb = async (settings: RemoteSettings, directory: string, flag
     } else if (remote === undefined) {
       if (base === null) continue
       if (local !== undefined && (flags.force === true || (flags.prune === true && standing === 'drifted'))) {
-        say(`deleted: ${nameOf(one)}`)
         if (flags.dryRun !== true) removeLocal(local)
+        say(`deleted: ${nameOf(one)}`)
         copy.bases.delete(key)
       } else {
         if (standing === 'conflict') conflicts += 1
@@ -129,19 +130,19 @@ export const applyVerb = async (settings: RemoteSettings, directory: string, fla
 
 const send = async (copy: Copy, changes: readonly Compared[], flags: AsCodeFlags): Promise<number> => {
   const say = speaker(flags)
+  const label = flags.label === undefined ? undefined : labelOf(flags.label)
   const options: PushOptions = {
     env: environment(),
     warn,
     designate: flags.designate !== false,
     ...(flags.note === undefined ? {} : { note: flags.note }),
-    ...(flags.label === undefined ? {} : { label: flags.label }),
   }
   let failed = 0
   for (const one of copy.compared)
     if (one.standing === 'same' && one.remote !== undefined) copy.bases.set(baseKey(one.kind, one.identity), one.remote.document)
   for (const one of changes) {
     try {
-      say(await sendOne(copy, one, options, flags))
+      say(await sendOne(copy, one, { ...options, label }, flags))
     } catch (thrown) {
       if (!(thrown instanceof RemoteRefused) && !(thrown instanceof SettingError)) throw thrown
       failed += 1
@@ -154,13 +155,19 @@ const send = async (copy: Copy, changes: readonly Compared[], flags: AsCodeFlags
 }
 
 /** Returns a line about what was done. */
-const sendOne = async ({ remote, bases }: Copy, one: Compared, options: PushOptions, flags: AsCodeFlags): Promise<string> => {
+const sendOne = async (
+  { remote, bases }: Copy,
+  one: Compared,
+  { label, ...options }: PushOptions & { readonly label: string | undefined },
+  flags: AsCodeFlags,
+): Promise<string> => {
   const { kind, identity, local, remote: current } = one
   const key = baseKey(kind, identity)
   if (local !== undefined) {
-    if (flags.dryRun !== true) await kind.write(remote, local.document, current ?? null, options)
-    // A version that is not served yet still counts as a change of the file.
+    const version = flags.dryRun === true ? undefined : await kind.write(remote, local.document, current ?? null, options)
+    // A version that is not served yet still counts as a change of the file; one whose label is refused is served all the same.
     if (options.designate) bases.set(key, local.document)
+    if (version !== undefined && label !== undefined) await kind.label?.(remote, identity, version, label)
     return `${current === undefined ? 'made' : 'changed'}: ${nameOf(one)}`
   }
   if (current === undefined) return `gone on both sides: ${nameOf(one)}`
@@ -204,6 +211,13 @@ const kindsOf = (words: string | undefined, known: readonly KindName[]): readonl
     return kind ?? []
   })
   return KIND_NAMES.filter((name) => known.includes(name) || asked.includes(name))
+}
+
+/** Checked before anything is sent, because a label is set only after its version was saved, and may be live. */
+const labelOf = (word: string): string => {
+  const { data, error } = presetLabel.safeParse(word)
+  if (error !== undefined) throw new SettingError(`--label ${JSON.stringify(word)} is no label: ${error.issues[0]?.message ?? ''}.`)
+  return data
 }
 
 const extensionOf = (format: string): string => {

@@ -219,6 +219,18 @@ describe('locked fields', () => {
     expect(warnings.map(({ code, field }) => [code, field])).toContainEqual(['locked_field', 'seed'])
   })
 
+  test.each<[string, Config, object, object, string]>([
+    ['thinking', { thinking: { type: 'disabled' } }, { output_config: { effort: 'max' } }, { output_config: {} }, 'output_config.effort'],
+    ['thinking', {}, { output_config: { effort: 'max' } }, { output_config: {} }, 'output_config.effort'],
+    ['output_config', { output_config: { effort: 'low' } }, { thinking: { type: 'disabled' } }, {}, 'thinking'],
+  ])('messages: a lock of %s of %j holds against the other field of the same setting: %j', (field, config, body, kept, overruled) => {
+    const preset: Case = { dialect: 'messages', config: { ...config, locked: [field] } }
+    const { body: result, warnings } = apply(body, preset)
+    expect(JSON.parse(result.text)).toEqual({ ...config, ...kept })
+    expect(warnings.map(({ code, field }) => [code, field])).toEqual([['locked_field', overruled]])
+    expect(firstFault(() => apply(body, { ...preset, config: { ...preset.config, on_locked: 'reject' } }))).toContain(overruled)
+  })
+
   test('a lock may be named as another interface names the setting', () => {
     const preset: Case = { dialect: 'responses', config: { max_output_tokens: 10, locked: ['max_tokens'] } }
     expect(merged({ max_output_tokens: 99 }, preset)).toEqual({ max_output_tokens: 10 })

@@ -333,6 +333,7 @@ describe.each<[string, Row[]]>([
       ['messages', 'responses', { context_management: {}, temperature: null }, {}, ['unsupported_field context_management']],
       ['chat', 'responses', { modalities: ['text', 'image'] }, { modalities: ['text', 'image'] }],
       ['chat', 'responses', { modalities: ['text', 'audio'] }, {}, ['unsupported_field modalities']],
+      ['chat', 'messages', { audio: { voice: 'alloy', format: 'mp3' } }, {}, ['unsupported_field audio']],
       ['messages', 'chat', { locked: ['model'], on_locked: 'reject', system: [] }, {}],
     ],
   ],

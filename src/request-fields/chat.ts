@@ -54,7 +54,7 @@ export const CHAT_FIELDS = {
   reasoning_effort: { schema: reasoningEffort, means: 'reasoning', presets: 'keep', parameters: REASONING_PARAMETERS },
   include_reasoning: { schema: z.boolean(), means: 'reasoning', presets: 'keep', parameters: REASONING_PARAMETERS },
   modalities: { schema: chatModalities, means: 'outputModalities', presets: 'keep' },
-  audio: { schema: audioOutput, means: 'audioOutput' },
+  audio: { schema: audioOutput, means: 'audioOutput', presets: 'keep' },
   web_search_options: { schema: webSearchOptions, means: 'webSearchOptions', presets: 'keep', parameters: ['web_search_options'] },
   transforms: {
     schema: texts.meta({ deprecated: true, description: 'Use the plugin context-compression.' }),

@@ -65,12 +65,11 @@ export const overriding = (client: ClientDialect, field: string): readonly strin
 export const lockedPaths = (shape: ClientDialect, client: ClientDialect, name: string): readonly string[] => {
   const covers = (path: string): boolean => path === name || path.startsWith(`${name}.`)
   const speaker = [shape, client, ...CLIENT_DIALECTS].find((speaker) => ALL.some((spelling) => spelling[speaker].some(covers)))
-  const paths =
-    speaker === undefined || speaker === client
-      ? sameSetting(client, name)
-      : ALL.filter((spelling) => spelling[speaker].some(covers)).flatMap((spelling) => spelling[client])
-  // If the interface has no such setting, an upstream may still know the name.
-  const held = paths.length === 0 ? [name] : paths.flatMap((path) => [path, ...otherNames(client, path)])
+  const meant = speaker === undefined ? [] : ALL.filter((spelling) => spelling[speaker].some(covers))
+  const paths = meant.flatMap((spelling) => spelling[client])
+  // A field has members that are no settings; and if the interface has no such setting, an upstream may still know the name.
+  const named = speaker === client || paths.length === 0 ? [name, ...paths] : paths
+  const held = named.flatMap((path) => [path, ...otherNames(client, path)])
   return [...held, ...fieldsWhere(({ changes = [] }) => changes.some((field) => field === name || held.includes(field)), [client])]
 }
 

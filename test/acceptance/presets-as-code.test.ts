@@ -1,6 +1,6 @@
 /** `patchbay presets pull|diff|push|apply` (docs/contract/presets.md#as-code). */
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -119,6 +119,39 @@ config:
     expect((await presets('diff', path)).stdout).toContain('changed here: preset drafted')
   })
 
+  test('exit 2, and nothing is sent: a label that no version can have', async () => {
+    await save('labelled', { model: 'sandbox/echo', temperature: 0.1 })
+    const path = directory()
+    await presets('pull', path)
+    edit(join(path, 'labelled.yaml'), 'temperature: 0.1', 'temperature: 0.2')
+    for (const verb of ['push', 'apply']) {
+      expect(await presets(verb, path, '--label', '3')).toMatchObject({
+        code: 2,
+        stdout: '',
+        stderr: 'patchbay: --label "3" is no label: Start with a letter or _, then letters, digits, . _ -.\n',
+      })
+    }
+    expect(await config('labelled')).toMatchObject({ temperature: 0.1 })
+  })
+
+  test('a label that the workspace refuses is exit 1, and the next edit of the file is no conflict', async () => {
+    const { data } = (await call(service, 'GET', '/workspaces/default')).json as { data: { id: string } }
+    const protect = (protected_labels: readonly string[]) =>
+      call(service, 'PATCH', `/workspaces/${data.id}`, { body: { protected_labels } })
+    expect((await protect(['guarded'])).status).toBe(200)
+    await save('refused-label', { model: 'sandbox/echo', temperature: 0.1 })
+    const path = directory()
+    await presets('pull', path)
+    const file = join(path, 'refused-label.yaml')
+    edit(file, 'temperature: 0.1', 'temperature: 0.2')
+    const refused = await presets('push', path, '--label', 'guarded')
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('the workspace protects guarded') })
+    edit(file, 'temperature: 0.2', 'temperature: 0.3')
+    expect(await presets('push', path)).toMatchObject({ code: 0, stdout: 'changed: preset refused-label\n' })
+    expect(await config('refused-label')).toMatchObject({ temperature: 0.3 })
+    await protect([])
+  })
+
   test('reports drift, leaves it alone on push, and takes it back on apply', async () => {
     await save('drifting', { model: 'sandbox/echo', temperature: 0.1 })
     const path = directory()
@@ -144,6 +177,27 @@ config:
     writeFileSync(join(path, 'fresh.json'), JSON.stringify({ shape: 'responses', config: { model: 'sandbox/lorem' } }))
     expect((await presets('push', path)).stdout).toContain('made: preset fresh\n')
     expect((await call(service, 'GET', '/presets/fresh')).json).toMatchObject({ data: { status: 'active' } })
+  })
+
+  test('a linked file is a file: --prune keeps its preset, pull writes through it, and a link that leads nowhere is exit 2', async () => {
+    await save('linked', { model: 'sandbox/echo', temperature: 0.1 })
+    const path = directory()
+    await presets('pull', path)
+    const [file, target] = [join(path, 'linked.yaml'), join(services.directory(), 'elsewhere.yaml')]
+    renameSync(file, target)
+    symlinkSync(target, file)
+    edit(target, 'temperature: 0.1', 'temperature: 0.2')
+    expect(await presets('apply', path, '--prune')).toMatchObject({ code: 0, stdout: 'changed: preset linked\n' })
+    expect(await config('linked')).toMatchObject({ temperature: 0.2 })
+    await save('linked', { model: 'sandbox/echo', temperature: 0.3 })
+    expect(await presets('pull', path)).toMatchObject({ code: 0 })
+    expect(readFileSync(target, 'utf8')).toContain('temperature: 0.3')
+    rmSync(target)
+    expect(await presets('apply', path, '--prune')).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: `patchbay: ${file} cannot be read or written (ENOENT).\n`,
+    })
   })
 
   test('a credential never reaches a file, comes back from the service, and goes to no other host', async () => {

@@ -23,7 +23,6 @@ export interface PushOptions {
   /** Shows a sentence to the person; it is not sent to the service. */
   readonly warn: (sentence: string) => void
   readonly note?: string
-  readonly label?: string
   readonly designate: boolean
 }
 
@@ -37,8 +36,10 @@ export interface Kind {
   readonly schema: z.ZodType
   /** The complete object that a file describes; `stem` is the file's name without extension. Throws SettingError or ZodError. */
   read(value: Document, stem: string): Pick<RemoteObject, 'identity' | 'document'>
-  /** `current` is the object on the service; null to create it. */
-  write(remote: Remote, document: Document, current: RemoteObject | null, options: PushOptions): Promise<void>
+  /** `current` is the object on the service; null to create it. Returns the number of the version that it made, if any. */
+  write(remote: Remote, document: Document, current: RemoteObject | null, options: PushOptions): Promise<number | undefined>
+  /** Absent if objects of this kind have no versions. */
+  label?(remote: Remote, identity: string, version: number, label: string): Promise<void>
   /** Null if objects of this kind are never removed because their file is gone. */
   readonly remove: ((remote: Remote, current: RemoteObject) => Promise<void>) | null
 }

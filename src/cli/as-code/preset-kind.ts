@@ -62,14 +62,18 @@ export const presetKind: Kind = {
     if (served !== null && current !== null && JSON.stringify(remoteObject(served).document) !== JSON.stringify(current.document))
       throw new SettingError(`${slug}: it was changed on the service in this very moment; run the command again.`)
     const before = current?.document ?? {}
-    if (['shape', 'system_prompt', 'config'].some((field) => JSON.stringify(before[field]) !== JSON.stringify(document[field])))
-      await save(remote, file, served, options)
+    const isOther = ['shape', 'system_prompt', 'config'].some((field) => JSON.stringify(before[field]) !== JSON.stringify(document[field]))
+    const version = isOther ? await save(remote, file, served, options) : undefined
     const patch = definedOnly({
       name: changed(file.name ?? slug, before['name'] ?? slug),
       description: changed(file.description ?? null, before['description'] ?? null),
       status: changed(file.status, before['status'] ?? 'active'),
     })
     if (Object.keys(patch).length > 0) await remote.ask('PATCH', pathOf(slug), { body: patch })
+    return version
+  },
+  async label(remote, slug, version, label) {
+    await remote.ask('PATCH', pathOf(slug), { body: { labels: { [label]: version } } })
   },
   async remove(remote, { identity }) {
     await remote.ask('DELETE', pathOf(identity))
@@ -132,7 +136,8 @@ const refuseInexact = (value: JsonValue, slug: string): void => {
 
 const changed = <Value>(now: Value, before: JsonValue): Value | undefined => (now === before ? undefined : now)
 
-const save = async (remote: Remote, file: PresetFile, served: Preset | null, options: PushOptions): Promise<void> => {
+/** Returns the number of the new version. */
+const save = async (remote: Remote, file: PresetFile, served: Preset | null, options: PushOptions): Promise<number> => {
   const { slug = '' } = file
   const { config, plain } = withSecrets(file.config, served?.designated_version.config ?? null, options.env)
   for (const place of plain) options.warn(`${slug}: config.${place} holds a credential as it is; write \${NAME} and set the variable NAME.`)
@@ -144,10 +149,8 @@ const save = async (remote: Remote, file: PresetFile, served: Preset | null, opt
       ...(options.note === undefined ? {} : { 'x-preset-note': encodeURIComponent(options.note) }),
     },
   })
-  if (options.label === undefined) return
   const { saved_version: draft, designated_version: designated } = savedPreset.parse(json['data'])
-  const saved = draft ?? designated
-  await remote.ask('PATCH', pathOf(slug), { body: { labels: { [options.label]: saved.version } } })
+  return (draft ?? designated).version
 }
 
 export const SAVED_AT = { chat: 'chat/completions', responses: 'responses', messages: 'messages' } as const satisfies Record<

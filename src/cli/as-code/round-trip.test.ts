@@ -23,7 +23,7 @@ const options: PushOptions = { env: {}, warn: () => undefined, designate: true }
 const served = async (slug: string): Promise<RemoteObject | null> =>
   (await presetKind.list(remote)).find(({ identity }) => identity === slug) ?? null
 
-const push = async (document: Document, slug: string): Promise<void> => presetKind.write(remote, document, await served(slug), options)
+const push = async (document: Document, slug: string) => presetKind.write(remote, document, await served(slug), options)
 
 /** Texts that YAML reads as something else if they are not quoted, and that editors change. */
 const hostile = fc.constantFrom(

@@ -1,5 +1,5 @@
 /** The files of a directory, by kind and identity. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, extname, join } from 'node:path'
 
 import { ZodError } from 'zod'
@@ -9,7 +9,6 @@ import { faultsOf, pathText } from '../../contract/validate.ts'
 import { EXTENSIONS, linesIn, parseFile, renderFile } from './document-file.ts'
 import type { Document } from './document.ts'
 import type { Kind, RemoteObject } from './kind.ts'
-import { LOCK_FILE } from './lock-file.ts'
 
 export interface LocalObject {
   readonly identity: string
@@ -17,17 +16,19 @@ export interface LocalObject {
   readonly path: string
 }
 
-/** Throws SettingError, which names file and line. */
+/**
+ * Follows links, because a mounted directory may consist of them and `--prune` takes a file that is not read for a deleted one.
+ * Throws SettingError, which names file and line.
+ */
 export const readLocal = (directory: string, kind: Kind): ReadonlyMap<string, LocalObject> => {
   const folder = join(directory, kind.folder)
   const objects = new Map<string, LocalObject>()
   if (!existsSync(folder)) return objects
-  for (const entry of readdirSync(folder, { withFileTypes: true }).toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
-    const extension = extname(entry.name)
-    if (!entry.isFile() || entry.name === LOCK_FILE || entry.name.startsWith('.') || !EXTENSIONS.some((known) => known === extension))
-      continue
-    const path = join(folder, entry.name)
-    const { identity, document } = readOne(path, kind, entry.name.slice(0, -extension.length))
+  for (const name of readdirSync(folder).toSorted()) {
+    const extension = extname(name)
+    const path = join(folder, name)
+    if (name.startsWith('.') || !EXTENSIONS.some((known) => known === extension) || !statSync(path).isFile()) continue
+    const { identity, document } = readOne(path, kind, name.slice(0, -extension.length))
     const other = objects.get(identity)
     if (other !== undefined) throw new SettingError(`${path}: ${other.path} is of the same ${kind.name.slice(0, -1)} (${identity}).`)
     objects.set(identity, { identity, document, path })

@@ -90,6 +90,7 @@ describe('fields', () => {
       max_completion_tokens: 1,
       max_tool_calls: 30,
       modalities: ['text', 'audio'],
+      audio: { voice: 'alloy', format: 'mp3' },
       web_search_options: { search_context_size: 'low' },
     }
     expect(contentOf(sent).config).toEqual(sent)
