@@ -59,8 +59,6 @@ describe.each([...CLIENT_DIALECTS])('the allow-list of %s', (shape) => {
       'usage',
       'n',
       'best_of',
-      'audio',
-      'mcp_servers',
       'compaction',
       'thread',
       ...LEGACY_TOOLS,

@@ -4,7 +4,7 @@
 import { JsonTextError } from './json-limits.ts'
 import type { Steps } from './steps.ts'
 
-/** What a walk meets. `key` of a container is like that of a text. */
+/** Takes the places of a JSON text in order. `key` of a container is like that of a text. */
 export interface JsonVisitor {
   text(text: JsonText): void
   open(key: string, isArray: boolean): void

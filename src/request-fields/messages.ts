@@ -55,6 +55,7 @@ export const MESSAGES_FIELDS = {
   mcp_servers: {
     schema: z.array(z.looseObject({})).meta({ description: "Servers of tools that Anthropic calls, in Anthropic's beta." }),
     means: 'none',
+    presets: 'keep',
     changes: ['tools'],
   },
   context_management: { schema: contextManagement, means: 'contextManagement', presets: 'keep' },

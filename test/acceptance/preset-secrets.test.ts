@@ -121,6 +121,20 @@ describe('an answer that repeats the request', () => {
     }
   })
 
+  test('MCP servers of Messages are kept for the toolsets that name them, and their tokens shown to nobody who only uses the preset', async () => {
+    const kept = {
+      mcp_servers: [{ type: 'url', url: 'https://mcp.example.com/x?token=S3CRET-query', name: 'crm', authorization_token: 'S3CRET-mcp' }],
+      tools: [{ type: 'mcp_toolset', mcp_server_name: 'crm' }],
+    }
+    const body = { model: 'fake/claude', max_tokens: 9, ...kept }
+    expect((await call(service, 'POST', '/presets/connected/messages', { body })).status).toBe(200)
+    const asked = { body: { model: '@preset/connected', messages: [{ role: 'user', content: 'Hi' }] } }
+    upstream.script((exchange) => exchange.answer(400, JSON.stringify({ error: { message: `No: ${exchange.text}` } })))
+    const refused = await infer(service, '/messages', asked)
+    expectOpen(refused.text)
+    expect(upstream.last.body).toMatchObject(kept)
+  })
+
   test('a credential that the client sets itself is not shown either', async () => {
     upstream.script((exchange) => exchange.answer(200, JSON.stringify(responseTo(exchange))))
     const tools = [{ type: 'mcp', server_label: 'own', server_url: 'https://own.example.com', authorization: 'S3CRET-own' }]

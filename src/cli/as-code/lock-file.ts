@@ -11,7 +11,7 @@ import { SettingError } from '../../config.ts'
 import type { Document } from './document.ts'
 import { KIND_NAMES, type KindName } from './kind.ts'
 
-export const LOCK_FILE = '.patchbay-lock.json'
+const LOCK_FILE = '.patchbay-lock.json'
 
 const lockSchema = z.strictObject({
   about: z.string(),
