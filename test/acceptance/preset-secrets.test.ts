@@ -128,10 +128,14 @@ describe('an answer that repeats the request', () => {
     }
     const body = { model: 'fake/claude', max_tokens: 9, ...kept }
     expect((await call(service, 'POST', '/presets/connected/messages', { body })).status).toBe(200)
-    const asked = { body: { model: '@preset/connected', messages: [{ role: 'user', content: 'Hi' }] } }
-    upstream.script((exchange) => exchange.answer(400, JSON.stringify({ error: { message: `No: ${exchange.text}` } })))
-    const refused = await infer(service, '/messages', asked)
-    expectOpen(refused.text)
+    const message = { id: 'msg_1', type: 'message', role: 'assistant', model: 'up-one', content: [{ type: 'text', text: 'Hello' }] }
+    const end = { stop_reason: 'end_turn', stop_sequence: null, usage: { input_tokens: 1, output_tokens: 1 } }
+    upstream.script(({ body: sent, answer }) => answer(200, JSON.stringify({ ...message, ...end, mcp_servers: sent['mcp_servers'] })))
+    const asked = { model: '@preset/connected', messages: [{ role: 'user', content: 'Hi' }] }
+    const { status, text } = await call(service, 'POST', '/messages', { key: service.inferenceKey, body: asked })
+    expect(status).toBe(200)
+    expectOpen(text)
+    expect(text).toContain('"authorization_token":"[preset system prompt]"')
     expect(upstream.last.body).toMatchObject(kept)
   })
 
