@@ -154,7 +154,7 @@ describe('the end', () => {
     expect(decode(delta(said), delta({}, { finish_reason: native })).at(-1)).toEqual({ type: 'finish', reason: reason as never, native })
   })
 
-  test.each(['error', 'insufficient_system_resource', ''])('%p is none', (native) => {
+  test.each(['error', 'insufficient_system_resource', 'network_error', 'abort', ''])('%p is none', (native) => {
     expect(decode(delta({}, { finish_reason: native }))).toEqual([])
   })
 })

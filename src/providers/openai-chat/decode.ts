@@ -1,7 +1,7 @@
 /**
  * Decodes Chat Completions from upstreams, whole or in chunks, into events. It is tolerant: it reads only the fields that mean something.
  */
-import { type FinishReason, type ModelEvent, UNEXPLAINED_REFUSAL } from '../../canonical/event.ts'
+import { type ModelEvent, UNEXPLAINED_REFUSAL } from '../../canonical/event.ts'
 import { isObject, textOf } from '../../lib/json.ts'
 import { spokenCharacters } from '../speech.ts'
 import { createCallReader } from './call-reader.ts'
@@ -9,6 +9,7 @@ import { modernCalls } from './modern-calls.ts'
 import { decodeAnnotations, decodeImages, decodeParts, collectSources, type Sources } from './decode-content.ts'
 import { decodeDetails, proofsOfCalls } from './decode-thinking.ts'
 import { decodeUsage, usageObject } from './decode-usage.ts'
+import { finishReason } from './finish-reasons.ts'
 
 type Json = Record<string, unknown>
 
@@ -104,12 +105,13 @@ export const createChatDecoder = (model: string): ChatDecoder => {
       }
       ended ||= ends
       // A failure is not an end by the model; the code that reads the chunk reports it.
-      if (typeof finish === 'string' && finish !== '' && !FAILURES.has(finish)) {
+      const reason = ends ? finishReason(finish, calls.count > 0) : null
+      if (ends && reason !== null) {
         if (finish === 'refusal' && !refused) {
           mended = true
           events.push({ type: 'refusal', text: UNEXPLAINED_REFUSAL })
         }
-        events.push({ type: 'finish', reason: finishReason(finish, calls.count > 0), native: finish })
+        events.push({ type: 'finish', reason, native: finish })
       }
       said ||= calls.count > 0 || events.some(({ type }) => type === 'text' || type === 'refusal' || type === 'image')
       return events
@@ -128,29 +130,6 @@ export const createChatDecoder = (model: string): ChatDecoder => {
           ]
         : [],
   }
-}
-
-/** The finish reasons for failures: one of routers, and one of DeepSeek. */
-const FAILURES: ReadonlySet<string> = new Set(['error', 'insufficient_system_resource'])
-
-const FINISH: Readonly<Record<string, FinishReason>> = {
-  stop: 'stop',
-  end_turn: 'stop',
-  eos: 'stop',
-  length: 'length',
-  max_tokens: 'length',
-  model_length: 'length',
-  tool_calls: 'tool_calls',
-  function_call: 'tool_calls',
-  content_filter: 'content_filter',
-  refusal: 'content_filter',
-  pause_turn: 'length',
-}
-
-/** Some servers end every answer with `stop`; an answer with calls ends because of the calls. */
-const finishReason = (native: string, called: boolean): FinishReason => {
-  const reason = Object.hasOwn(FINISH, native) ? (FINISH[native] ?? 'stop') : 'stop'
-  return reason === 'stop' && called ? 'tool_calls' : reason
 }
 
 /** The choices of a stream other than the first: how many have begun, and whether all of those have ended. */

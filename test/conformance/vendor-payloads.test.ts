@@ -1,0 +1,47 @@
+/** Payloads of vendors that speak Chat Completions with words and members of their own, and what a client of each interface reads. */
+import { describe, expect, test } from 'bun:test'
+
+import { CLIENT_DIALECTS } from '../../src/canonical/call.ts'
+import { readAnswer, type Reading } from '../support/read-answer.ts'
+import { OWN_DIALECT, type Reply, replayReply } from '../support/replay.ts'
+import { chunk, reported, USAGE, whole } from '../support/upstream-replies.ts'
+
+const assistant = { role: 'assistant', content: 'Hi' }
+const answer = (message: object, finish: string): object => ({
+  id: 'chatcmpl-1',
+  object: 'chat.completion',
+  created: 1_760_000_000,
+  model: 'm',
+  choices: [{ index: 0, message, finish_reason: finish }],
+  usage: USAGE,
+})
+
+describe.each([...CLIENT_DIALECTS])('%s', (client) => {
+  const textOf = async (reply: Reply): Promise<string> => (await replayReply(client, 'openai-chat', reply)).text
+  const read = async (reply: Reply): Promise<Reading> =>
+    readAnswer(OWN_DIALECT[client], reply.type === 'text/event-stream', await textOf(reply))
+
+  describe('the word that ends an answer, whole and in a stream', () => {
+    const both = (finish: string): readonly Reply[] => [
+      whole(answer(assistant, finish)),
+      reported('openai-chat', chunk(assistant), chunk({}, finish, { usage: USAGE }), '[DONE]'),
+    ]
+
+    test.each([
+      ['model_context_window_exceeded', 'length'],
+      ['max_output', 'length'],
+      ['MAX_TOKENS', 'length'],
+      ['repetition', 'length'],
+      ['sensitive', 'content_filter'],
+      ['content_filter: PROHIBITED_CONTENT', 'content_filter'],
+      ['eos_token', 'stop'],
+      ['COMPLETE', 'stop'],
+    ])('%s is %s', async (word, stop) => {
+      for (const reply of both(word)) expect(await read(reply)).toMatchObject({ text: 'Hi', stop })
+    })
+
+    test.each(['network_error', 'abort', 'function_call_filter: MALFORMED_FUNCTION_CALL'])('%s is a failure', async (word) => {
+      for (const reply of both(word)) expect(await textOf(reply)).toContain('"error_type":"provider_unavailable"')
+    })
+  })
+})
