@@ -44,4 +44,21 @@ describe.each([...CLIENT_DIALECTS])('%s', (client) => {
       for (const reply of both(word)) expect(await textOf(reply)).toContain('"error_type":"provider_unavailable"')
     })
   })
+
+  describe('an error without a member of its own is none of the answer', () => {
+    const failed = { object: 'error', message: 'CUDA out of memory', type: 'InternalServerError', param: null, code: 500 }
+    const limited = { code: 'Throttling.RateQuota', message: 'Requests rate limit exceeded', request_id: 'r' }
+
+    test.each([
+      [failed, 'server'],
+      [limited, 'rate_limit_exceeded'],
+    ])('%o is %s', async (error, type) => {
+      for (const reply of [
+        reported('openai-chat', chunk(assistant), error, '[DONE]'),
+        reported('openai-chat', error, '[DONE]'),
+        whole(error),
+      ])
+        expect(await textOf(reply)).toContain(`"error_type":"${type}"`)
+    })
+  })
 })
