@@ -61,4 +61,15 @@ describe.each([...CLIENT_DIALECTS])('%s', (client) => {
         expect(await textOf(reply)).toContain(`"error_type":"${type}"`)
     })
   })
+
+  test.each(['data: ping', 'data: keep-alive', 'event: ping\ndata: {}', 'event: heartbeat\ndata: 12', 'data: null', 'data: []', 'data:'])(
+    '%j keeps a stream open and says nothing',
+    async (ping) => {
+      const [first, ...rest] = [chunk(assistant), chunk({}, 'stop', { usage: USAGE }), '[DONE]'].map(
+        (each) => `data: ${typeof each === 'string' ? each : JSON.stringify(each)}\n\n`,
+      )
+      const bytes = new TextEncoder().encode([`${ping}\n\n`, first, `${ping}\n\n`, ...rest].join(''))
+      expect(await read({ type: 'text/event-stream', pieces: [bytes] })).toMatchObject({ text: 'Hi', stop: 'stop' })
+    },
+  )
 })
