@@ -72,4 +72,55 @@ describe.each([...CLIENT_DIALECTS])('%s', (client) => {
       expect(await read({ type: 'text/event-stream', pieces: [bytes] })).toMatchObject({ text: 'Hi', stop: 'stop' })
     },
   )
+
+  test.each<[string, unknown, Partial<Reading>]>([
+    ['texts without a type', ['Hi', ' there'], { text: 'Hi there' }],
+    ['texts as in Responses', [{ type: 'output_text', text: 'Hi' }], { text: 'Hi' }],
+    [
+      'thinking of Databricks',
+      [
+        { type: 'reasoning', summary: [{ type: 'summary_text', text: 'hm' }] },
+        { type: 'text', text: 'Hi' },
+      ],
+      { text: 'Hi', reasoning: 'hm' },
+    ],
+  ])('a list of %s is read', async (_, content, said) => {
+    for (const reply of [
+      whole(answer({ role: 'assistant', content }, 'stop')),
+      reported('openai-chat', chunk({ role: 'assistant', content }), chunk({}, 'stop', { usage: USAGE }), '[DONE]'),
+    ])
+      expect(await read(reply)).toMatchObject(said)
+  })
+
+  test.each([null, undefined])('the arguments of a whole call that are %p are an empty object', async (args) => {
+    const calls = [{ id: 'a', type: 'function', function: { name: 'look', arguments: args } }]
+    const reading = await read(whole(answer({ role: 'assistant', content: null, tool_calls: calls }, 'tool_calls')))
+    expect(reading.calls).toEqual([{ id: 'a', name: 'look', arguments: {} }])
+  })
+})
+
+describe.each(['responses', 'messages'] as const)('%s', (client) => {
+  const page = { title: 'A', content: 'About a.' }
+  const url = 'https://a.example'
+
+  test.each<[string, object, object]>([
+    ['Z.ai', {}, { web_search: [{ ...page, link: url, media: 'm', icon: '' }] }],
+    ['Groq', { executed_tools: [{ index: 0, type: 'search', search_results: { results: [{ ...page, url, score: 1 }] } }] }, {}],
+    ['Azure, from its own data', { context: { citations: [{ ...page, url, filepath: 'a', chunk_id: '0' }], intent: '[]' } }, {}],
+  ])('the sources of %s are cited, whole and in a stream', async (_, beside, outside) => {
+    for (const reply of [
+      whole({ ...answer({ ...assistant, ...beside }, 'stop'), ...outside }),
+      reported('openai-chat', chunk(beside), chunk(assistant), chunk({}, 'stop', { usage: USAGE, ...outside }), '[DONE]'),
+    ]) {
+      const { text } = await replayReply(client, 'openai-chat', reply)
+      const reading = await readAnswer(OWN_DIALECT[client], reply.type === 'text/event-stream', text)
+      expect(reading).toMatchObject({ text: 'Hi', sources: [url] })
+    }
+  })
+
+  test('the tools that Groq ran itself are left out with a warning', async () => {
+    const reply = whole(answer({ ...assistant, executed_tools: [{ index: 0, type: 'python', arguments: '1', output: '1' }] }, 'stop'))
+    const { headers } = await replayReply(client, 'openai-chat', reply)
+    expect(headers.get('x-service-warnings')).toBe('1')
+  })
 })

@@ -6,7 +6,7 @@ import { isObject, textOf } from '../../lib/json.ts'
 import { spokenCharacters } from '../speech.ts'
 import { createCallReader } from './call-reader.ts'
 import { modernCalls } from './modern-calls.ts'
-import { decodeAnnotations, decodeImages, decodeParts, collectSources, type Sources } from './decode-content.ts'
+import { decodeAnnotations, decodeImages, decodeParts, collectSources, sourcesIn, type Sources } from './decode-content.ts'
 import { decodeDetails, proofsOfCalls } from './decode-thinking.ts'
 import { decodeUsage, usageObject } from './decode-usage.ts'
 import { finishReason } from './finish-reasons.ts'
@@ -67,6 +67,8 @@ export const createChatDecoder = (model: string): ChatDecoder => {
       else if (!audio) events.push({ type: 'unknown', kind: 'audio' })
       audio = true
     }
+    // Groq ran these tools itself.
+    if (filledList(said['executed_tools']) !== null) events.push({ type: 'unknown', kind: 'executed_tools' })
     const toolCalls = filledList(modernCalls(said))
     for (const [position, call] of toolCalls?.entries() ?? [])
       if (isObject(call) && calls.read({ call, position, proofs, isWhole }, events)) mended = true
@@ -78,6 +80,7 @@ export const createChatDecoder = (model: string): ChatDecoder => {
       mended = false
       const choice = firstChoice(chunk)
       const isWhole = isObject(choice?.['message']) && !isObject(choice['delta'])
+      const words = isWhole ? choice?.['message'] : choice?.['delta']
       others.note(chunk)
       // Azure first sends a chunk with its filter's results, which has neither a choice nor an id.
       if (!started && (choice !== undefined || textOf(chunk['id']) !== '')) {
@@ -85,13 +88,13 @@ export const createChatDecoder = (model: string): ChatDecoder => {
         events.push({ type: 'start', upstreamId: textOf(chunk['id']) || null, upstreamModel: textOf(chunk['model']) || null })
       }
       if (choice !== undefined) {
-        const said = isWhole ? choice['message'] : choice['delta']
-        if (isObject(said)) message(said, isWhole, events)
+        if (isObject(words)) message(words, isWhole, events)
         const logprobs = choice['logprobs']
         const chances = isObject(logprobs) ? logprobs['content'] : null
         if (Array.isArray(chances) && chances.length > 0) events.push({ type: 'logprobs', content: chances })
       }
-      if (chunk['citations'] !== undefined || chunk['search_results'] !== undefined) (sources ??= collectSources()).add(chunk)
+      const found = sourcesIn(chunk, isObject(words) ? words : {})
+      if (found.length > 0) (sources ??= collectSources()).add(found)
       const usage = usageObject(chunk, choice)
       if (usage !== null) events.push({ type: 'usage', usage: decodeUsage(usage, chunk['service_tier'] ?? usage['service_tier']) })
       const finish = choice?.['finish_reason']
