@@ -181,6 +181,33 @@ describe('usage', () => {
       { prompt_tokens: 1009, completion_tokens: 0, total_tokens: 1105, prompt_tokens_details: { cached_tokens: 900 } },
       { inputFresh: 109, inputCacheRead: 900, output: 0, outputReasoning: 96 },
     ],
+    [
+      'adds cached tokens that only the total holds (Portkey)',
+      { prompt_tokens: 10, completion_tokens: 20, total_tokens: 1030, cache_read_input_tokens: 600, cache_creation_input_tokens: 400 },
+      { inputFresh: 10, inputCacheRead: 600, inputCacheWrite5m: 400, output: 20, outputReasoning: 0, estimated: false },
+    ],
+    [
+      'does not add those that are in the prompt (LiteLLM)',
+      {
+        prompt_tokens: 1010,
+        completion_tokens: 20,
+        total_tokens: 1030,
+        cache_read_input_tokens: 600,
+        cache_creation_input_tokens: 400,
+        prompt_tokens_details: { cached_tokens: 600, cache_creation_tokens: 400 },
+      },
+      { inputFresh: 10, inputCacheRead: 600, inputCacheWrite5m: 400, output: 20, outputReasoning: 0, estimated: false },
+    ],
+    [
+      'knows thinking that stands beside the details (SGLang)',
+      { prompt_tokens: 10, completion_tokens: 20, total_tokens: 30, reasoning_tokens: 15 },
+      { inputFresh: 10, output: 5, outputReasoning: 15, estimated: false },
+    ],
+    [
+      'leaves alone what cannot be within the completion (Perplexity)',
+      { prompt_tokens: 10, completion_tokens: 20, total_tokens: 30, reasoning_tokens: 900 },
+      { inputFresh: 10, output: 20, outputReasoning: 0, estimated: false },
+    ],
     ['knows cached tokens by the names of vendors', { prompt_tokens: 10, cached_tokens: 4 }, { inputFresh: 6, inputCacheRead: 4 }],
     [
       'knows tokens written to the cache',
