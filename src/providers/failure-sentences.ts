@@ -77,7 +77,7 @@ const REQUEST: Rows = [
     'context_length_exceeded',
   ],
   [/tokens in (?:the prompt|request) (?:exceed|more than)|total tokens .{0,40}(?:exceed|less than)/i, 'context_length_exceeded'],
-  [/prompt_tokens .{0,20}must be less than max_seq_len/i, 'context_length_exceeded'],
+  [/prompt_tokens .{0,20}must be less than max_seq_len|maximum supported sequence length/i, 'context_length_exceeded'],
   // A single parameter, a picture or a file has a length limit of its own.
   [/(?:输入|上下文|提示词|对话|文本|prompt|(?<!_)tokens?)[^参图频文件]{0,16}(?:超长|过长|太长|超出|超过|超限)/i, 'context_length_exceeded'],
 
@@ -104,6 +104,8 @@ const REQUEST: Rows = [
     /model\b.{0,80}(?:(?:does not|doesn't|not) exist|not found|can ?not be found|decommissioned|end of its life|is not available)/i,
     'not_found',
   ],
+  // NVIDIA, for a model whose servers do not work.
+  [/DEGRADED function cannot be invoked/, 'provider_unavailable'],
   [/unknown model\b(?! param)|not activated the model|模型[^。]{0,20}(?:不存在|未开通|已下线)/i, 'not_found'],
   [
     /invalid model\b|is not a valid model|model identifier is invalid|on-demand throughput isn.t supported|legacy and you have not/i,

@@ -1,7 +1,7 @@
 /**
  * Maps the names that vendors of the OpenAI dialects give faults to error types (docs/contract/errors.md#types). Sources: OpenAI's and
  * Azure's error guides, and the pages on errors of Groq, Mistral, DeepSeek, xAI, Cerebras, Moonshot, Alibaba, Zhipu, Volcengine, MiniMax,
- * Baidu, Novita and llama.cpp.
+ * Baidu, Novita, GitHub Models, Hugging Face, LiteLLM and llama.cpp.
  */
 import { isObject } from '../lib/json.ts'
 import type { FailureKind } from './failure-sentences.ts'
@@ -27,6 +27,8 @@ const CODES: Readonly<Record<string, FailureKind>> = {
   1309: 'our_account',
   1310: 'rate_limit_exceeded',
   1312: 'provider_overloaded',
+  // GitHub Models
+  tokens_limit_reached: 'context_length_exceeded',
   string_above_max_length: 'string_too_long',
   max_tokens_exceeded: 'max_tokens_exceeded',
   rate_limit_exceeded: 'rate_limit_exceeded',
@@ -57,12 +59,27 @@ const CODES: Readonly<Record<string, FailureKind>> = {
   billing_hard_limit_reached: 'our_account',
   billing_not_active: 'our_account',
   account_deactivated: 'our_account',
+  // LiteLLM
+  budget_exceeded: 'our_account',
+  // MiniMax numbers its faults too. Those of its numbers that Zhipu uses with another meaning are told apart by their sentences.
+  1004: 'our_account',
+  2049: 'our_account',
+  1041: 'rate_limit_exceeded',
+  2045: 'rate_limit_exceeded',
+  2056: 'rate_limit_exceeded',
+  1013: 'server',
+  1024: 'server',
+  1033: 'server',
   invalid_api_key: 'our_account',
   incorrect_api_key_error: 'our_account',
   wrong_api_key: 'our_account',
   data_residency_mismatch: 'our_account',
   unsupported_country_region_territory: 'our_account',
   model_not_found: 'not_found',
+  unknown_model: 'not_found',
+  unavailable_model: 'not_found',
+  // Hugging Face's router
+  model_not_supported: 'not_found',
   model_decommissioned: 'not_found',
   invalid_model: 'not_found',
   modelnotopen: 'not_found',
@@ -80,6 +97,8 @@ const CODES: Readonly<Record<string, FailureKind>> = {
   unsafe_request: 'content_policy_violation',
   moderation_blocked: 'content_policy_violation',
   bio_policy: 'content_policy_violation',
+  cyber_policy: 'content_policy_violation',
+  misalignment_policy_violation: 'content_policy_violation',
   refusal: 'refusal',
   model_refusal: 'refusal',
   invalid_image: 'invalid_image',
@@ -161,5 +180,25 @@ export const statusOfKind = (words: readonly string[]): number | null => {
  * Recognises an error: an object with a code and a sentence, a sentence alone (from smaller servers), or the member in which MiniMax and
  * Groq report that an answer failed.
  */
-export const holdsError = ({ error, base_resp, x_groq }: Readonly<Record<string, unknown>>): boolean =>
-  isObject(error) || (typeof error === 'string' && error !== '') || failedBase(base_resp) !== null || groqError(x_groq) !== null
+export const holdsError = (body: Readonly<Record<string, unknown>>): boolean => {
+  const { error, base_resp, x_groq } = body
+  return (
+    isObject(error) ||
+    (typeof error === 'string' && error !== '') ||
+    failedBase(base_resp) !== null ||
+    groqError(x_groq) !== null ||
+    isBareError(body)
+  )
+}
+
+/**
+ * Recognises an error that has no member of its own: vLLM's and SGLang's older `{object: 'error', message}`, the native form of Alibaba,
+ * Zhipu and SiliconFlow (`{code, message}`), that of Cloudflare (`{success: false, errors}`), and the findings of FastAPI's validation.
+ */
+const isBareError = ({ object, choices, success, code, message, detail }: Readonly<Record<string, unknown>>): boolean =>
+  object === 'error' ||
+  (choices === undefined && (success === false || Array.isArray(detail) || (typeof message === 'string' && isCodeOfError(code))))
+
+/** Servers whose answers all have a code send 0 or 200 with those that succeed. */
+const isCodeOfError = (code: unknown): boolean =>
+  (typeof code === 'number' || (typeof code === 'string' && code !== '')) && Number(code) !== 0 && Number(code) !== 200

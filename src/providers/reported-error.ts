@@ -3,7 +3,7 @@
  * of another provider, the innermost error is used.
  */
 import { ERROR_TYPES, type ErrorType } from '../errors.ts'
-import { isObject, jsonIn, textsIn } from '../lib/json.ts'
+import { isObject, jsonIn, objectsIn, textsIn } from '../lib/json.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -31,7 +31,7 @@ const read = (body: unknown, wrappers: number): ReportedError => {
   const envelope = envelopeOf(body)
   const error = isObject(envelope['error'])
     ? envelope['error']
-    : (errorOfBase(envelope['base_resp']) ?? groqError(envelope['x_groq']) ?? envelope)
+    : (errorOfBase(envelope['base_resp']) ?? groqError(envelope['x_groq']) ?? objectsIn(envelope['errors'])[0] ?? envelope)
   const metadata = isObject(error['metadata']) ? error['metadata'] : {}
   const own = ownWords(envelope, error, metadata)
   const inner = wrappers === 0 ? null : wrapped(metadata, own.message)
@@ -83,7 +83,11 @@ const ownWords = (envelope: Json, error: Json, metadata: Json): ReportedError =>
     // A bare status says the least, so it goes last.
     words: [...words.filter((word) => !isFailure(Number(word))), ...words.filter((word) => isFailure(Number(word)))],
     message:
-      sentenceOf(error['message']) ?? sentenceOf(envelope['error']) ?? sentenceOf(error['detail']) ?? sentenceOf(envelope['message']),
+      sentenceOf(error['message']) ??
+      sentenceOf(envelope['error']) ??
+      sentenceOf(error['detail']) ??
+      sentenceOf(envelope['message']) ??
+      sentenceOf(envelope['msg']),
     status,
     param: typeof error['param'] === 'string' && error['param'] !== '' ? error['param'] : null,
     // Only a moderated request has flagged input, whatever the sentence beside it says.

@@ -48,6 +48,14 @@ export interface EventReader {
 const END_MARKER = '[DONE]'
 
 /**
+ * Some servers and proxies keep a connection open with events that say nothing in place of comments: a bare word, or an event of that name
+ * whose data are no object.
+ */
+const isPing = ({ event, data }: SseEvent): boolean => event !== 'error' && (PING.test(data) || (PING.test(event ?? '') && data[0] !== '{'))
+
+const PING = /^(?:ping|pong|keep-?alive|heartbeat|null|\[\])$/i
+
+/**
  * Passes on a batch of frames for each piece that holds any. Once the model has ended, the answer is whole, whether the stream then ends
  * well, breaks or falls silent. Before that, each of these throws; a failure that the upstream reports is thrown after what came before it
  * in the same piece, which still counts. Other requests get their turn between the parts of a large piece, and within a large event, which
@@ -146,6 +154,7 @@ export const streamFrames = async (
         else failure = new Thrown(thrown)
       }
       for (const event of events) {
+        if (isPing(event)) continue
         const isLarge = event.data.length > LARGE_BYTES
         const alike = marked || isLarge ? null : (reader.alike?.(event) ?? null)
         if (alike !== null) {

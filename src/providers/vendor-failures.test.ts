@@ -7,6 +7,7 @@ import { ERRORS, type ErrorType, type GatewayError } from '../errors.ts'
 import { jsonIn } from '../lib/json.ts'
 import { anthropicFailure } from './anthropic/errors.ts'
 import { converseFailure } from './bedrock/errors.ts'
+import { holdsError } from './failure-words.ts'
 import { blockedPrompt, googleFailure } from './google/errors.ts'
 import { chatFailure } from './openai-chat/errors.ts'
 import { inBandFailure, responsesFailure } from './openai-responses/errors.ts'
@@ -32,6 +33,38 @@ const openai = (message: string, type: string | null, code: string | number | nu
 })
 
 const VENDORS: Readonly<Record<string, readonly Row[]>> = {
+  'GitHub Models': [
+    [
+      413,
+      { error: { code: 'tokens_limit_reached', message: 'Request body too large for gpt-4o model. Max size: 8000 tokens.', details: 'x' } },
+      'context_length_exceeded',
+    ],
+    [400, { error: { code: 'unavailable_model', message: 'Unavailable model: x', details: 'x' } }, 'not_found'],
+  ],
+  'Hugging Face router': [
+    [
+      400,
+      openai("The requested model 'x' is not supported by any provider you have enabled.", 'invalid_request_error', 'model_not_supported'),
+      'not_found',
+    ],
+  ],
+  NVIDIA: [
+    [400, { status: 400, title: 'Bad Request', detail: "Function id 'x': DEGRADED function cannot be invoked" }, 'provider_unavailable'],
+  ],
+  'SambaNova, in sentences': [
+    [
+      400,
+      openai(
+        'Requested generation length 4096 is not possible! The provided prompt is 6000 tokens long, but the maximum supported sequence length is just 8192!',
+        'Error',
+        null,
+      ),
+      'context_length_exceeded',
+    ],
+  ],
+  LiteLLM: [
+    [400, openai('Budget has been exceeded! Current cost: 10.1, Max budget: 10.0', 'budget_exceeded', '400'), 'provider_unavailable'],
+  ],
   OpenAI: [
     [
       400,
@@ -875,8 +908,51 @@ const INSIDE: readonly (readonly [object, ErrorType, string?])[] = [
     'Acme: an error was encountered while running the model',
   ],
   [{ error: { code: 'E_NOBODY_KNOWS', message: 'x' } }, 'unmapped'],
+  [{ choices: null, base_resp: { status_code: 1004, status_msg: 'login fail' } }, 'provider_unavailable'],
+  [{ choices: null, base_resp: { status_code: 2056, status_msg: 'usage limit exceeded' } }, 'rate_limit_exceeded'],
+  [{ choices: null, base_resp: { status_code: 1013, status_msg: 'unknown error, 520' } }, 'server'],
+  [{ error: { code: 'misalignment_policy_violation', message: 'x' } }, 'content_policy_violation'],
+  [{ error: { code: 'cyber_policy', message: 'x' } }, 'content_policy_violation'],
   [{ error: {} }, 'provider_unavailable', 'Acme answered with an error that it does not explain.'],
 ]
+
+const BARE: readonly (readonly [object, ErrorType, string?])[] = [
+  [
+    { object: 'error', message: "This model's maximum context length is 4096 tokens.", type: 'BadRequestError', param: null, code: 400 },
+    'context_length_exceeded',
+  ],
+  [{ object: 'error', message: 'CUDA out of memory', type: 'InternalServerError', param: null, code: 500 }, 'server'],
+  [{ code: 'Throttling.RateQuota', message: 'Requests rate limit exceeded', request_id: 'r' }, 'rate_limit_exceeded'],
+  [{ code: 500, msg: '404 NOT_FOUND', success: false }, 'server'],
+  [{ code: 20012, message: 'Model does not exist.', data: null }, 'not_found'],
+  [
+    { result: {}, success: false, errors: [{ message: 'The prompt exceeds the context window', code: 5021 }], messages: [] },
+    'context_length_exceeded',
+    'Acme: The prompt exceeds the context window',
+  ],
+  [{ detail: [{ loc: ['body', 'messages'], msg: 'Field required' }] }, 'provider_unavailable', 'Acme: messages: Field required'],
+]
+
+describe('an error without a member of its own', () => {
+  test.each(BARE.map(([body, type, message]) => ({ body, text: JSON.stringify(body), type, message })))(
+    '$text is $type',
+    ({ body, type, message }) => {
+      const error = chatFailure(200, JSON.stringify(body), target)
+      expect([holdsError({ ...body }), error.type]).toEqual([true, type])
+      if (message !== undefined) expect(error.message).toBe(message)
+    },
+  )
+
+  test.each([
+    { object: 'chat.completion.chunk', choices: [] },
+    { code: 0, message: 'Success', sid: 's' },
+    { code: 200, message: 'OK' },
+    { code: 1, message: 'told beside the answer', choices: [{ index: 0, delta: {} }] },
+    { type: 'response.code_interpreter_call_code.done', code: '1 + 1' },
+  ])('%o is none', (body) => {
+    expect(holdsError({ ...body })).toBe(false)
+  })
+})
 
 describe('inside a body or a stream of status 200', () => {
   test.each(INSIDE.map(([body, type, message]) => ({ body, text: JSON.stringify(body), type, message })))(

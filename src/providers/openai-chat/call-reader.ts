@@ -107,7 +107,7 @@ export const createCallReader = (model: string): CallReader => {
       // Scanning megabytes in one piece would hold up other requests.
       if (json.length > LARGE_BYTES && open.id !== '') open.scan = null
       open.scan?.push(json)
-      const isMended = open.index !== upstreamIndex || isObject(given)
+      const isMended = open.index !== upstreamIndex || isObject(given) || (isWhole && typeof given !== 'string')
       if (open.held === null) {
         if (json !== '') events.push({ type: 'tool-arguments', index: open.index, json })
         return isMended

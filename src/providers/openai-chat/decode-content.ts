@@ -1,17 +1,23 @@
 /** Decodes the members of a message or a delta other than plain text: parts, sources, pictures. */
 import type { ModelEvent } from '../../canonical/event.ts'
 import type { UrlCitation } from '../../canonical/prompt.ts'
-import { isObject, listOf, textOf } from '../../lib/json.ts'
+import { isObject, listOf, objectsIn, textOf } from '../../lib/json.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
 /** Decodes a list of parts, in which some vendors have types of their own for thinking, sources and pictures. */
 export const decodeParts = (parts: readonly unknown[], events: ModelEvent[]): void => {
   for (const part of parts) {
+    if (typeof part === 'string') pushText(part, events)
     if (!isObject(part)) continue
     switch (part['type']) {
       case 'text':
+      case 'output_text':
         pushText(part['text'], events)
+        break
+      // Databricks
+      case 'reasoning':
+        for (const piece of objectsIn(part['summary'])) events.push({ type: 'reasoning', text: textOf(piece['text']), summary: true })
         break
       case 'thinking': {
         const thinking = part['thinking']
@@ -64,23 +70,29 @@ export const decodeAnnotations = (annotations: readonly unknown[], events: Model
 
 /** Collects the sources of a whole answer, each page once. */
 export interface Sources {
-  add(chunk: Json): void
+  add(found: readonly unknown[]): void
   /** Returns the sources that were added since the last call. */
   take(): readonly ModelEvent[]
 }
 
 /**
- * Perplexity and xAI send sources beside the choices, repeated in each chunk: `citations` are addresses, `search_results` have more about
- * the same pages.
+ * The sources that vendors send beside the text. Perplexity and xAI repeat them in each chunk: `citations` are addresses, `search_results`
+ * have more about the same pages. Z.ai has `web_search`. Groq has them in the tools that it ran, Azure in the context of its own data.
  */
+export const sourcesIn = (chunk: Json, said: Json): readonly unknown[] => [
+  ...listOf(chunk['search_results']),
+  ...listOf(chunk['citations']),
+  ...listOf(chunk['web_search']),
+  ...objectsIn(said['executed_tools']).flatMap(({ search_results: found }) => (isObject(found) ? listOf(found['results']) : [])),
+  ...(isObject(said['context']) ? listOf(said['context']['citations']) : []),
+]
+
 export const collectSources = (): Sources => {
   const seen = new Set<string>()
   let unreported: ModelEvent[] = []
   return {
-    add(chunk) {
-      const results = listOf(chunk['search_results'])
-      const citations = listOf(chunk['citations'])
-      for (const source of [...results, ...citations]) {
+    add(found) {
+      for (const source of found) {
         const citation = isObject(source) ? sourceOf(source) : typeof source === 'string' ? page(source) : null
         if (citation === null || seen.has(citation.url)) continue
         seen.add(citation.url)
@@ -95,8 +107,10 @@ export const collectSources = (): Sources => {
   }
 }
 
-const sourceOf = ({ url, title, snippet }: Json): UrlCitation | null =>
-  typeof url === 'string' ? { ...page(url), title: textOrNull(title), content: textOrNull(snippet) } : null
+const sourceOf = ({ url, link, title, snippet, content }: Json): UrlCitation | null => {
+  const address = textOf(url) || textOf(link)
+  return address === '' ? null : { ...page(address), title: textOrNull(title), content: textOrNull(snippet) ?? textOrNull(content) }
+}
 
 const page = (url: string): UrlCitation => ({ url, title: null, content: null, start: null, end: null })
 

@@ -21,20 +21,26 @@ export const usageObject = (chunk: Json, choice: Json | undefined): Json | null 
 export const decodeUsage = (usage: Json, servedTier: unknown = null): Usage => {
   const prompt = objectOf(usage['prompt_tokens_details'])
   const completion = objectOf(usage['completion_tokens_details'])
-  const input = reportedTotal(usage['prompt_tokens'])
+  const input = reportedTotal(usage['prompt_tokens'], cachedBeside(usage))
   const cached = partsOf(input.tokens, [
-    firstReported(prompt['cached_tokens'], usage['prompt_cache_hit_tokens'], usage['cached_tokens']),
-    firstReported(prompt['cache_write_tokens'], prompt['cache_creation_input_tokens']),
+    firstReported(prompt['cached_tokens'], usage['prompt_cache_hit_tokens'], usage['cached_tokens'], usage['cache_read_input_tokens']),
+    firstReported(
+      prompt['cache_write_tokens'],
+      prompt['cache_creation_input_tokens'],
+      prompt['cache_creation_tokens'],
+      usage['cache_creation_input_tokens'],
+    ),
   ])
   const [cacheRead = 0, cacheWrite = 0] = cached ?? []
   const completed = reportedTotal(usage['completion_tokens'])
-  const thought = sideCount(completion['reasoning_tokens'])
+  const told = completion['reasoning_tokens'] ?? thoughtWithin(usage)
+  const thought = sideCount(told)
   const unexplained = restOfTotal(usage, prompt, completion)
   // xAI reports reasoning beside the completion and counts it only in the total. Google's endpoint of this dialect shows it nowhere but in
   // the total.
   const beside = thought > 0 && tokenCount(usage['total_tokens']) === input.tokens + completed.tokens + thought ? thought : unexplained
   const output = completed.tokens + beside
-  const thinking = partsOf(output, [unexplained > 0 ? unexplained : completion['reasoning_tokens']])
+  const thinking = partsOf(output, [unexplained > 0 ? unexplained : told])
   const [reasoning = 0] = thinking ?? []
   const heard = partsOf(input.tokens, [prompt['audio_tokens']])
   const made = partsOf(output, [completion['audio_tokens'], completion['image_tokens']])
@@ -60,6 +66,20 @@ export const decodeUsage = (usage: Json, servedTier: unknown = null): Usage => {
 }
 
 /**
+ * The cached tokens of a prompt, if they are not among those of the prompt: Portkey's gateway counts as Anthropic does, and only the total
+ * holds everything.
+ */
+const cachedBeside = (usage: Json): number => {
+  const cached = sideCount(usage['cache_read_input_tokens']) + sideCount(usage['cache_creation_input_tokens'])
+  const rest = sideCount(usage['total_tokens']) - sideCount(usage['prompt_tokens']) - sideCount(usage['completion_tokens'])
+  return rest === cached ? cached : 0
+}
+
+/** SGLang counts thinking beside its details, but within the completion. Perplexity counts under the same name what is not within it. */
+const thoughtWithin = (usage: Json): unknown =>
+  sideCount(usage['reasoning_tokens']) <= sideCount(usage['completion_tokens']) ? usage['reasoning_tokens'] : undefined
+
+/**
  * The tokens by which the total exceeds the prompt and the completion, if they can only be thinking. Zero if thinking is reported, if a
  * count is missing, or if the difference could be any other reported count (docs/contract/budgets.md#usage).
  */
@@ -67,7 +87,7 @@ const restOfTotal = (usage: Json, prompt: Json, completion: Json): number => {
   const asked = countOrNull(usage['prompt_tokens'])
   const said = countOrNull(usage['completion_tokens'])
   const total = countOrNull(usage['total_tokens'])
-  if (!asked || !total || said === null || total <= asked + said) return 0
+  if (!asked || !total || said === null || total <= asked + said + cachedBeside(usage)) return 0
   // Mistral includes speech input in the total, and reports it in seconds.
   if (
     [completion['reasoning_tokens'], usage['reasoning_tokens'], usage['prompt_audio_seconds']].some(

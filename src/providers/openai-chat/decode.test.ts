@@ -154,7 +154,7 @@ describe('the end', () => {
     expect(decode(delta(said), delta({}, { finish_reason: native })).at(-1)).toEqual({ type: 'finish', reason: reason as never, native })
   })
 
-  test.each(['error', 'insufficient_system_resource', ''])('%p is none', (native) => {
+  test.each(['error', 'insufficient_system_resource', 'network_error', 'abort', ''])('%p is none', (native) => {
     expect(decode(delta({}, { finish_reason: native }))).toEqual([])
   })
 })
@@ -180,6 +180,33 @@ describe('usage', () => {
       'counts it also where nothing else was said, beside a cache',
       { prompt_tokens: 1009, completion_tokens: 0, total_tokens: 1105, prompt_tokens_details: { cached_tokens: 900 } },
       { inputFresh: 109, inputCacheRead: 900, output: 0, outputReasoning: 96 },
+    ],
+    [
+      'adds cached tokens that only the total holds (Portkey)',
+      { prompt_tokens: 10, completion_tokens: 20, total_tokens: 1030, cache_read_input_tokens: 600, cache_creation_input_tokens: 400 },
+      { inputFresh: 10, inputCacheRead: 600, inputCacheWrite5m: 400, output: 20, outputReasoning: 0, estimated: false },
+    ],
+    [
+      'does not add those that are in the prompt (LiteLLM)',
+      {
+        prompt_tokens: 1010,
+        completion_tokens: 20,
+        total_tokens: 1030,
+        cache_read_input_tokens: 600,
+        cache_creation_input_tokens: 400,
+        prompt_tokens_details: { cached_tokens: 600, cache_creation_tokens: 400 },
+      },
+      { inputFresh: 10, inputCacheRead: 600, inputCacheWrite5m: 400, output: 20, outputReasoning: 0, estimated: false },
+    ],
+    [
+      'knows thinking that stands beside the details (SGLang)',
+      { prompt_tokens: 10, completion_tokens: 20, total_tokens: 30, reasoning_tokens: 15 },
+      { inputFresh: 10, output: 5, outputReasoning: 15, estimated: false },
+    ],
+    [
+      'leaves alone what cannot be within the completion (Perplexity)',
+      { prompt_tokens: 10, completion_tokens: 20, total_tokens: 30, reasoning_tokens: 900 },
+      { inputFresh: 10, output: 20, outputReasoning: 0, estimated: false },
     ],
     ['knows cached tokens by the names of vendors', { prompt_tokens: 10, cached_tokens: 4 }, { inputFresh: 6, inputCacheRead: 4 }],
     [

@@ -1,14 +1,15 @@
 /**
  * Decodes Chat Completions from upstreams, whole or in chunks, into events. It is tolerant: it reads only the fields that mean something.
  */
-import { type FinishReason, type ModelEvent, UNEXPLAINED_REFUSAL } from '../../canonical/event.ts'
+import { type ModelEvent, UNEXPLAINED_REFUSAL } from '../../canonical/event.ts'
 import { isObject, textOf } from '../../lib/json.ts'
 import { spokenCharacters } from '../speech.ts'
 import { createCallReader } from './call-reader.ts'
 import { modernCalls } from './modern-calls.ts'
-import { decodeAnnotations, decodeImages, decodeParts, collectSources, type Sources } from './decode-content.ts'
+import { decodeAnnotations, decodeImages, decodeParts, collectSources, sourcesIn, type Sources } from './decode-content.ts'
 import { decodeDetails, proofsOfCalls } from './decode-thinking.ts'
 import { decodeUsage, usageObject } from './decode-usage.ts'
+import { finishReason } from './finish-reasons.ts'
 
 type Json = Record<string, unknown>
 
@@ -66,6 +67,8 @@ export const createChatDecoder = (model: string): ChatDecoder => {
       else if (!audio) events.push({ type: 'unknown', kind: 'audio' })
       audio = true
     }
+    // Groq ran these tools itself.
+    if (filledList(said['executed_tools']) !== null) events.push({ type: 'unknown', kind: 'executed_tools' })
     const toolCalls = filledList(modernCalls(said))
     for (const [position, call] of toolCalls?.entries() ?? [])
       if (isObject(call) && calls.read({ call, position, proofs, isWhole }, events)) mended = true
@@ -77,6 +80,7 @@ export const createChatDecoder = (model: string): ChatDecoder => {
       mended = false
       const choice = firstChoice(chunk)
       const isWhole = isObject(choice?.['message']) && !isObject(choice['delta'])
+      const words = isWhole ? choice?.['message'] : choice?.['delta']
       others.note(chunk)
       // Azure first sends a chunk with its filter's results, which has neither a choice nor an id.
       if (!started && (choice !== undefined || textOf(chunk['id']) !== '')) {
@@ -84,13 +88,13 @@ export const createChatDecoder = (model: string): ChatDecoder => {
         events.push({ type: 'start', upstreamId: textOf(chunk['id']) || null, upstreamModel: textOf(chunk['model']) || null })
       }
       if (choice !== undefined) {
-        const said = isWhole ? choice['message'] : choice['delta']
-        if (isObject(said)) message(said, isWhole, events)
+        if (isObject(words)) message(words, isWhole, events)
         const logprobs = choice['logprobs']
         const chances = isObject(logprobs) ? logprobs['content'] : null
         if (Array.isArray(chances) && chances.length > 0) events.push({ type: 'logprobs', content: chances })
       }
-      if (chunk['citations'] !== undefined || chunk['search_results'] !== undefined) (sources ??= collectSources()).add(chunk)
+      const found = sourcesIn(chunk, isObject(words) ? words : {})
+      if (found.length > 0) (sources ??= collectSources()).add(found)
       const usage = usageObject(chunk, choice)
       if (usage !== null) events.push({ type: 'usage', usage: decodeUsage(usage, chunk['service_tier'] ?? usage['service_tier']) })
       const finish = choice?.['finish_reason']
@@ -104,12 +108,13 @@ export const createChatDecoder = (model: string): ChatDecoder => {
       }
       ended ||= ends
       // A failure is not an end by the model; the code that reads the chunk reports it.
-      if (typeof finish === 'string' && finish !== '' && !FAILURES.has(finish)) {
+      const reason = ends ? finishReason(finish, calls.count > 0) : null
+      if (ends && reason !== null) {
         if (finish === 'refusal' && !refused) {
           mended = true
           events.push({ type: 'refusal', text: UNEXPLAINED_REFUSAL })
         }
-        events.push({ type: 'finish', reason: finishReason(finish, calls.count > 0), native: finish })
+        events.push({ type: 'finish', reason, native: finish })
       }
       said ||= calls.count > 0 || events.some(({ type }) => type === 'text' || type === 'refusal' || type === 'image')
       return events
@@ -128,29 +133,6 @@ export const createChatDecoder = (model: string): ChatDecoder => {
           ]
         : [],
   }
-}
-
-/** The finish reasons for failures: one of routers, and one of DeepSeek. */
-const FAILURES: ReadonlySet<string> = new Set(['error', 'insufficient_system_resource'])
-
-const FINISH: Readonly<Record<string, FinishReason>> = {
-  stop: 'stop',
-  end_turn: 'stop',
-  eos: 'stop',
-  length: 'length',
-  max_tokens: 'length',
-  model_length: 'length',
-  tool_calls: 'tool_calls',
-  function_call: 'tool_calls',
-  content_filter: 'content_filter',
-  refusal: 'content_filter',
-  pause_turn: 'length',
-}
-
-/** Some servers end every answer with `stop`; an answer with calls ends because of the calls. */
-const finishReason = (native: string, called: boolean): FinishReason => {
-  const reason = Object.hasOwn(FINISH, native) ? (FINISH[native] ?? 'stop') : 'stop'
-  return reason === 'stop' && called ? 'tool_calls' : reason
 }
 
 /** The choices of a stream other than the first: how many have begun, and whether all of those have ended. */

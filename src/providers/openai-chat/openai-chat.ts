@@ -2,7 +2,7 @@
 import { passesAsWritten } from '../../canonical/call.ts'
 import type { Frame, ModelEvent } from '../../canonical/event.ts'
 import type { GatewayError } from '../../errors.ts'
-import { isObject, listOf } from '../../lib/json.ts'
+import { isObject, objectsIn, textOf } from '../../lib/json.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 import { LARGE_BYTES, type Steps } from '../../lib/steps.ts'
 import { unusable } from '../classify-failure.ts'
@@ -18,6 +18,7 @@ import { addressOf, keyHeader } from './address.ts'
 import { createChatDecoder, type ChatDecoder } from './decode.ts'
 import { chatWire } from './encode.ts'
 import { chatFailure } from './errors.ts'
+import { failureOfFinish } from './finish-reasons.ts'
 import { createPieceReader } from './piece-reader.ts'
 import { chatText, chatTextInSteps } from './vendor-text.ts'
 
@@ -119,18 +120,12 @@ interface Heard {
  * (docs/contract/chat-completions.md#error-chunk).
  */
 const choiceFailure = (body: Readonly<Record<string, unknown>>, target: Target): GatewayError | null => {
-  const choices = listOf(body['choices'])
-  for (const choice of choices) {
-    if (!isObject(choice)) continue
-    if (choice['finish_reason'] === 'error') return chatFailure(200, JSON.stringify({ error: choice['error'] ?? {} }), target)
-    // api-docs.deepseek.com, "Create chat completion": the finish reason of an answer that its servers interrupted.
-    if (choice['finish_reason'] === BROKEN_OFF)
-      return chatFailure(200, JSON.stringify({ error: { code: 503, message: 'The answer was broken off for want of resources.' } }), target)
+  for (const choice of objectsIn(body['choices'])) {
+    const reported = failureOfFinish(textOf(choice['finish_reason']))
+    if (reported !== null) return chatFailure(200, JSON.stringify({ error: choice['error'] ?? reported }), target)
   }
   return null
 }
-
-const BROKEN_OFF = 'insufficient_system_resource'
 
 const readWhole = ({ text, body }: WholeAnswer, target: Target, native: boolean, frames: Frame[]): void | Steps<void> => {
   // A router repeats the failure of a choice beside the choices; what the choice said before still counts.
