@@ -22,10 +22,13 @@ const endOfPiece = (text: string, from: number): number => {
   const most = from + PIECE
   let to = most
   while (to > from && KEY_SIGN.test(text.charAt(to - 1))) to -= 1
-  const bearer = text.slice(from, to).lastIndexOf('Bearer')
-  if (bearer >= 0 && UNFINISHED.test(text.slice(from + bearer, to))) to = from + bearer
+  // A `Bearer` at the end may itself be what follows another one.
+  for (let bearer = lastBearer(text, to); bearer >= from && UNFINISHED.test(text.slice(bearer, to)); bearer = lastBearer(text, to))
+    to = bearer
   return to > from ? to : most
 }
+
+const lastBearer = (text: string, before: number): number => text.lastIndexOf('Bearer', before - 'Bearer'.length)
 
 const KEY_SIGN = /[\w.-]/
 const UNFINISHED = /^Bearer\s*[^\s"']*$/

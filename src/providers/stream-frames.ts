@@ -51,9 +51,10 @@ const END_MARKER = '[DONE]'
  * Some servers and proxies keep a connection open with events that say nothing in place of comments: a bare word, or an event of that name
  * whose data are no object.
  */
-const isPing = ({ event, data }: SseEvent): boolean => event !== 'error' && (PING.test(data) || (PING.test(event ?? '') && data[0] !== '{'))
+const isPing = ({ event, data }: SseEvent): boolean =>
+  data.charAt(0) !== '{' && event !== 'error' && (PING.test(data) || PING.test(event ?? ''))
 
-const PING = /^(?:ping|pong|keep-?alive|heartbeat|null|\[\])$/i
+const PING = /^(?:ping|pong|keep-?alive|heartbeat|null)$/i
 
 /**
  * Passes on a batch of frames for each piece that holds any. Once the model has ended, the answer is whole, whether the stream then ends

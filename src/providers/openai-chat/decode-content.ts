@@ -79,13 +79,22 @@ export interface Sources {
  * The sources that vendors send beside the text. Perplexity and xAI repeat them in each chunk: `citations` are addresses, `search_results`
  * have more about the same pages. Z.ai has `web_search`. Groq has them in the tools that it ran, Azure in the context of its own data.
  */
-export const sourcesIn = (chunk: Json, said: Json): readonly unknown[] => [
-  ...listOf(chunk['search_results']),
-  ...listOf(chunk['citations']),
-  ...listOf(chunk['web_search']),
-  ...objectsIn(said['executed_tools']).flatMap(({ search_results: found }) => (isObject(found) ? listOf(found['results']) : [])),
-  ...(isObject(said['context']) ? listOf(said['context']['citations']) : []),
-]
+export const sourcesIn = (
+  { search_results: results, citations, web_search: searched }: Json,
+  { executed_tools: executed, context }: Json,
+): readonly unknown[] => {
+  // Nearly every chunk of a stream has none.
+  if ((results ?? citations ?? searched ?? executed ?? context ?? null) === null) return NO_SOURCES
+  return [
+    ...listOf(results),
+    ...listOf(citations),
+    ...listOf(searched),
+    ...objectsIn(executed).flatMap(({ search_results: found }) => (isObject(found) ? listOf(found['results']) : [])),
+    ...(isObject(context) ? listOf(context['citations']) : []),
+  ]
+}
+
+const NO_SOURCES: readonly unknown[] = []
 
 export const collectSources = (): Sources => {
   const seen = new Set<string>()

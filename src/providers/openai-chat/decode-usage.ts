@@ -33,14 +33,14 @@ export const decodeUsage = (usage: Json, servedTier: unknown = null): Usage => {
   ])
   const [cacheRead = 0, cacheWrite = 0] = cached ?? []
   const completed = reportedTotal(usage['completion_tokens'])
-  const told = completion['reasoning_tokens'] ?? thoughtWithin(usage)
-  const thought = sideCount(told)
+  const reported = completion['reasoning_tokens'] ?? thoughtWithin(usage)
+  const thought = sideCount(reported)
   const unexplained = restOfTotal(usage, prompt, completion)
   // xAI reports reasoning beside the completion and counts it only in the total. Google's endpoint of this dialect shows it nowhere but in
   // the total.
   const beside = thought > 0 && tokenCount(usage['total_tokens']) === input.tokens + completed.tokens + thought ? thought : unexplained
   const output = completed.tokens + beside
-  const thinking = partsOf(output, [unexplained > 0 ? unexplained : told])
+  const thinking = partsOf(output, [unexplained > 0 ? unexplained : reported])
   const [reasoning = 0] = thinking ?? []
   const heard = partsOf(input.tokens, [prompt['audio_tokens']])
   const made = partsOf(output, [completion['audio_tokens'], completion['image_tokens']])

@@ -1,6 +1,6 @@
 /**
- * The words with which servers of this dialect end an answer. Sources: the API references of the vendors named below, vLLM's
- * `v1/engine/__init__.py`, and the types of the `openai` package.
+ * The words with which servers of this dialect end an answer. Sources: the API references of the vendors named below, and the
+ * types of the `openai` package.
  */
 import type { FinishReason } from '../../canonical/event.ts'
 
