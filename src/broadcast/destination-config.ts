@@ -32,23 +32,22 @@ export const readConfig = (type: DestinationType, given: JsonObject): StoredConf
 }
 
 /**
- * A member that a patch leaves out or repeats masked stays as it was; null clears it. A secret is kept only for the address for which it
- * was entered: throws `invalid_request` naming each secret that would go to another address.
+ * A member that a patch leaves out, or a secret that it repeats masked, stays as it was; null clears it. A secret is kept only for the
+ * address for which it was entered: throws `invalid_request` naming each secret that would go to another address.
  */
 export const mergeConfig = (type: DestinationType, before: StoredConfig, patch: JsonObject): StoredConfig => {
   const given = respelled(patch, snake)
-  const masked = maskedValues(type, before.values)
-  const changes = Object.entries(given).filter(([key, value]) => key === 'headers' || !isMasked(value, masked[key]))
+  const changes = Object.entries(given).filter(([key, value]) => !isSecret(type, key) || !isMask(value))
   const merged = Object.fromEntries(
     Object.entries({ ...before.values, ...Object.fromEntries(changes) }).filter(([, value]) => value !== null),
   ) as Record<string, JsonValue>
   const headers = given['headers']
   if (isObject(headers)) merged['headers'] = mergeHeaders(before.values['headers'], headers)
   const values = validated(type, merged)
-  const entered = new Set([...changes.map(([key]) => key), ...enteredHeaders(headers)])
-  const kept = secretPlaces(type, values).filter((place) => !entered.has(place))
+  const entered = new Set(secretsOf(type, given).flatMap(([place, value]) => (isMask(value) ? [] : [place])))
+  const kept = secretsOf(type, values).filter(([place]) => !entered.has(place))
   if (kept.length > 0 && isElsewhere(before.values, values))
-    throw invalidRequest(kept.map((place) => ({ path: `config.${place}`, message: 'The address is another one: enter this again.' })))
+    throw invalidRequest(kept.map(([place]) => ({ path: `config.${place}`, message: 'The address is another one: enter this again.' })))
   return { values, spelling: before.spelling }
 }
 
@@ -61,17 +60,14 @@ const isElsewhere = (before: JsonObject, after: JsonObject): boolean =>
 const originOf = (address: JsonValue | undefined): string | null =>
   typeof address === 'string' ? (URL.parse(address)?.origin ?? null) : null
 
-const secretPlaces = (type: DestinationType, values: JsonObject): readonly string[] => [
-  ...Object.keys(values).filter((key) => isSecret(type, key)),
-  ...Object.keys(isObject(values['headers']) ? values['headers'] : {}).map(headerPlace),
+/** Each secret with its place in the configuration, such as `api_key` or `headers.x-token`. */
+const secretsOf = (type: DestinationType, values: JsonObject): readonly (readonly [place: string, value: JsonValue])[] => [
+  ...Object.entries(values).filter(([key]) => isSecret(type, key)),
+  ...headersOf(values['headers']).map(([name, value]) => [`headers.${name}`, value] as const),
 ]
 
-const enteredHeaders = (given: JsonValue | undefined): readonly string[] =>
-  Object.entries(isObject(given) ? given : {}).flatMap(([name, value]) =>
-    typeof value === 'string' && MASK.test(value) ? [] : [headerPlace(name)],
-  )
-
-const headerPlace = (name: string): string => `headers.${name}`
+const headersOf = (headers: JsonValue | undefined): readonly (readonly [name: string, value: JsonValue])[] =>
+  Object.entries(isObject(headers) ? headers : {})
 
 /** The configuration as it is shown to clients. */
 export const shownConfig = (type: DestinationType, { values, spelling }: StoredConfig): JsonObject => {
@@ -86,7 +82,7 @@ export const configOf = <Type extends DestinationType>(type: Type, { values }: S
 const validated = (type: DestinationType, values: JsonObject): JsonObject => {
   const schema: z.ZodObject = DESTINATION_TYPES[type].config
   const read = validate(schema, values, ['config']) as JsonObject
-  const hidden = Object.entries(read).find(([key, value]) => isSecret(type, key) && typeof value === 'string' && MASK.test(value))
+  const hidden = secretsOf(type, read).find(([, value]) => isMask(value))
   if (hidden !== undefined) throw invalidField(`config.${hidden[0]}`, 'This is a masked value; send the secret itself.')
   return read
 }
@@ -105,20 +101,13 @@ const isSecret = (type: DestinationType, key: string): boolean => (DESTINATION_T
 /** A short secret is hidden entirely, because any part of it would give too much away. */
 const masked = (secret: string): string => (secret.length < 20 ? '…' : `${secret.slice(0, 3)}…${secret.slice(-4)}`)
 
-const MASK = /…|\*{3,}/
+const isMask = (value: JsonValue): boolean => typeof value === 'string' && /…|\*{3,}/.test(value)
 
-const isMasked = (value: JsonValue | undefined, shown: JsonValue | undefined): boolean =>
-  typeof value === 'string' && (value === shown || MASK.test(value))
-
-/** A header that is not named is removed; one whose value is masked stays as it was. */
+/** A header that is not named is removed. One whose value is masked stays as it was, whatever the case of its name. */
 const mergeHeaders = (before: JsonValue | undefined, given: JsonObject): JsonObject => {
-  const known = isObject(before) ? before : {}
+  const known = new Map(headersOf(before).map(([name, value]) => [name.toLowerCase(), value]))
   return Object.fromEntries(
-    Object.entries(given).flatMap(([name, value]) => {
-      const kept = known[name]
-      if (typeof value !== 'string' || !MASK.test(value)) return [[name, value]]
-      return kept === undefined ? [] : [[name, kept]]
-    }),
+    headersOf(given).map(([name, value]) => [name, isMask(value) ? (known.get(name.toLowerCase()) ?? value) : value]),
   )
 }
 

@@ -24,11 +24,17 @@ const headerPairs = z.record(
 )
 const headers = z.preprocess(fewHeaders, headerPairs).optional()
 const address = z.url({ protocol: /^https?$/, error: 'Write an address that starts with https://' }).max(2048)
+const AS_ISSUED = 'Use it exactly as its issuer shows it.'
+const publicKey = z
+  .string()
+  .max(4096)
+  .regex(/^[\x21-\x7e]+$/, AS_ISSUED)
+/** It may look like a mask here, so that the refusal can say so. */
 const secret = z
   .string()
   .min(1)
   .max(4096)
-  .regex(/^[\x21-\x7e…]+$/, 'Use it exactly as its issuer shows it.')
+  .regex(/^[\x21-\x7e…]+$/, AS_ISSUED)
 const word = z.string().min(1).max(256)
 
 /**
@@ -42,7 +48,12 @@ export const DESTINATION_TYPES = {
     secrets: ['secret'],
   },
   langfuse: {
-    config: z.strictObject({ base_url: address.default('https://us.cloud.langfuse.com'), public_key: secret, secret_key: secret, headers }),
+    config: z.strictObject({
+      base_url: address.default('https://us.cloud.langfuse.com'),
+      public_key: publicKey,
+      secret_key: secret,
+      headers,
+    }),
     secrets: ['secret_key'],
   },
   datadog: {

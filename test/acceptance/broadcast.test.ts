@@ -121,6 +121,29 @@ describe('management', () => {
     expect(skipped.status).toBe(201)
   })
 
+  test('a mask is never stored as a value: 400 for one that stands for no secret of the destination, and what it stands for is kept in either case', async () => {
+    const copied = { endpoint: receiver.url, headers: { 'x-token': 'tok…cdef' } }
+    const refused = await call(service, 'POST', PATH, { body: { type: 'otel-collector', name: 'Copy', config: copied } })
+    expect([refused.status, JSON.stringify(refused.json)]).toEqual([
+      400,
+      expect.stringContaining('config.headers.x-token: This is a masked'),
+    ])
+
+    const { id } = await enter({ config: { endpoint: receiver.url, headers: { 'x-token': 'token-0123456789abcdef' } } })
+    const change = (headers: object) => call(service, 'PATCH', `${PATH}/${id}`, { body: { config: { headers } } })
+    expect((await change({ 'x-other': 'tok…cdef' })).status).toBe(400)
+    expect(dataOf(await change({ 'X-Token': 'tok…cdef' })).config['headers']).toEqual({ 'X-Token': 'tok…cdef' })
+    await ask()
+    await spans()
+    expect(receiver.received.find((one) => !isTrial(one))?.headers['x-token']).toBe('token-0123456789abcdef')
+  })
+
+  test('a change of what is no secret is made, even if it looks like a mask', async () => {
+    const { id } = await enter({ type: 'datadog', config: { url: receiver.url, api_key: 'key-0123456789abcdef', ml_app: 'first' } })
+    const changed = await call(service, 'PATCH', `${PATH}/${id}`, { body: { config: { ml_app: 'chat***' } } })
+    expect(dataOf(changed).config).toMatchObject({ ml_app: 'chat***', api_key: 'key…cdef' })
+  })
+
   test('secrets are masked in answers and are in no file of the service, and sending a masked value back keeps the secret', async () => {
     const made = await enter({
       type: 'webhook',
