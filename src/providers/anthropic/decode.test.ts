@@ -277,8 +277,23 @@ test('calls that shortened the conversation are counted apart, since the counts 
     usageOf({
       inputFresh: 23_000,
       output: 1000,
-      compaction: usageOf({ inputFresh: 360_000, inputCacheRead: 14, output: 7000 }),
+      beside: usageOf({ inputFresh: 360_000, inputCacheRead: 14, output: 7000 }),
     }),
+  )
+})
+
+test('calls of an advisor are counted apart too, and the cost is an estimate, since its prices may be others', () => {
+  const usage = {
+    input_tokens: 2414,
+    output_tokens: 3200,
+    iterations: [
+      { type: 'message', input_tokens: 1051, output_tokens: 35 },
+      { type: 'advisor_message', model: 'claude-opus-4-7', input_tokens: 2728, output_tokens: 874 },
+      { type: 'message', input_tokens: 1363, output_tokens: 3165 },
+    ],
+  }
+  expect(decodeUsage(usage)).toEqual(
+    usageOf({ inputFresh: 2414, output: 3200, estimated: true, beside: usageOf({ inputFresh: 2728, output: 874 }) }),
   )
 })
 
