@@ -27,8 +27,8 @@ export interface Usage {
   readonly unreportedOutput: boolean
   /** True if we estimated some count because the provider sent none, or an impossible one. */
   readonly estimated: boolean
-  /** A separate call that shortened the conversation; charged like the answer, and not included in the counts above. */
-  readonly compaction: Usage | null
+  /** Separate calls of models, which shortened the conversation or gave advice; charged like the answer, and not included in the counts above. */
+  readonly beside: Usage | null
 }
 
 /** One model call of an answer that took several: a turn of its own, or advice to the model. */
@@ -55,7 +55,7 @@ export const NO_USAGE: Usage = {
   unreportedInput: false,
   unreportedOutput: false,
   estimated: false,
-  compaction: null,
+  beside: null,
 }
 
 export const usageOf = (counts: Partial<Usage>): Usage => ({ ...NO_USAGE, ...counts })
@@ -107,8 +107,5 @@ export const addedUsage = (first: Usage, second: Usage): Usage => ({
   unreportedInput: first.unreportedInput || second.unreportedInput,
   unreportedOutput: first.unreportedOutput || second.unreportedOutput,
   estimated: first.estimated || second.estimated,
-  compaction:
-    first.compaction === null || second.compaction === null
-      ? (first.compaction ?? second.compaction)
-      : addedUsage(first.compaction, second.compaction),
+  beside: first.beside === null || second.beside === null ? (first.beside ?? second.beside) : addedUsage(first.beside, second.beside),
 })

@@ -47,7 +47,7 @@ test('sound, pictures and searches have prices of their own, and none of their t
 
 test('the factor of a geography holds for all tokens of an answer from there, and for no fee', () => {
   const prices = { prompt: 1, completion: 2, cache_read: 0.1, request: 0.001, web_search: 0.01, inference_geo: { us: 1.1 } }
-  const counts = { inputFresh: 100, inputCacheRead: 1000, output: 50, webSearches: 1, compaction: usageOf({ output: 100 }) }
+  const counts = { inputFresh: 100, inputCacheRead: 1000, output: 50, webSearches: 1, beside: usageOf({ output: 100 }) }
   // (100×1 + 1000×0.1 + 50×2 + 100×2) × 1.1 = 550 millionths of a dollar, and 11 thousandths of fees
   expect(costOf(usageOf({ ...counts, inferenceGeo: 'us' }), prices).totalNanos).toBe(11_550_000)
   for (const inferenceGeo of ['global', 'eu', null])
@@ -88,8 +88,8 @@ test('whatever a provider counts, the cost is a number that storage can add up',
 
 test('a call that shortened the conversation is paid for beside the answer, in a tier of its own and without a second fee', () => {
   const prices = { prompt: 1, completion: 2, request: 0.01, tiers: [{ above_prompt_tokens: 100_000, prompt: 2, completion: 4 }] }
-  const compaction = usageOf({ inputFresh: 180_000, output: 3500 })
-  const { totalNanos, upstreamInputNanos, upstreamOutputNanos } = costOf(usageOf({ inputFresh: 23_000, output: 1000, compaction }), prices)
+  const beside = usageOf({ inputFresh: 180_000, output: 3500 })
+  const { totalNanos, upstreamInputNanos, upstreamOutputNanos } = costOf(usageOf({ inputFresh: 23_000, output: 1000, beside }), prices)
   expect({ totalNanos, upstreamInputNanos, upstreamOutputNanos }).toEqual({
     totalNanos: 23_000_000 + 2_000_000 + 360_000_000 + 14_000_000 + 10_000_000,
     upstreamInputNanos: 383_000_000,

@@ -13,7 +13,11 @@ export const demandedTool = ({ prompt: { tools }, lose }: Translation, name: str
   return undefined
 }
 
-const isNamed = ({ raw }: ProviderTool, name: string): boolean => isObject(raw) && raw['name'] === name
+const isNamed = ({ raw }: ProviderTool, name: string): boolean => isObject(raw) && (raw['name'] === name || isToolset(raw))
+
+/** Anthropic's sets of tools have no name; their members, whose names are not in the request, can be demanded by name. */
+export const isToolset = ({ type }: Readonly<Record<string, unknown>>): boolean =>
+  typeof type === 'string' && /(?:^|_)toolset(?:_\d{8})?$/.test(type)
 
 /** Throws `invalid_request`: the request demands a call that the model could not make. */
 export const refuseChoice = (name: string): never => {

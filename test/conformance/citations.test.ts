@@ -3,9 +3,10 @@ import { describe, expect, test } from 'bun:test'
 
 import { at } from '../support/json-at.ts'
 import { streamEvents } from '../support/client-stream.ts'
-import { recording } from '../support/recordings.ts'
+import { readAnswer } from '../support/read-answer.ts'
+import { recording, streamBytes } from '../support/recordings.ts'
 import { emailGuardrail } from '../support/guardrail.ts'
-import { MODEL, replay, replayReply } from '../support/replay.ts'
+import { MODEL, OWN_DIALECT, replay, replayReply, typeOf } from '../support/replay.ts'
 
 interface Place {
   readonly url: string
@@ -64,6 +65,30 @@ describe('sources told by Anthropic', () => {
       for (const { text, annotations = [] } of content)
         for (const { url, start_index: start, end_index: end } of annotations) found.push({ url, text: text.slice(start, end) })
     expect(found).toEqual(reported())
+  })
+})
+
+describe('sources that Gemini 3 tells beside the signature that ends the text', () => {
+  const chunk = (parts: readonly object[], more: object = {}) => ({
+    candidates: [{ content: { role: 'model', parts }, index: 0, ...more }],
+  })
+  const end = {
+    finishReason: 'STOP',
+    groundingMetadata: {
+      groundingChunks: [{ web: { uri: 'https://a.example/', title: 'A' } }],
+      groundingSupports: [{ segment: { startIndex: 3, endIndex: 7, text: 'rain' }, groundingChunkIndices: [0] }],
+    },
+  }
+  const streamed = [chunk([{ text: 'It rains.' }]), chunk([{ text: '', thoughtSignature: 'S' }], end)]
+  const whole = [chunk([{ text: 'It rains.', thoughtSignature: 'S' }], end)]
+
+  describe.each(['chat', 'responses', 'messages'] as const)('%s', (client) => {
+    test.each([true, false])('are those of the text; in a stream: %p', async (stream) => {
+      const payloads = (stream ? streamed : whole).map((one) => JSON.stringify(one))
+      const bytes = stream ? streamBytes('google', payloads) : new TextEncoder().encode(payloads.join(''))
+      const { text } = await replayReply(client, 'google', { type: typeOf(stream), pieces: [bytes] }, stream)
+      expect((await readAnswer(OWN_DIALECT[client], stream, text)).sources).toEqual(['https://a.example/'])
+    })
   })
 })
 

@@ -145,6 +145,20 @@ test('the line for Anthropic’s billing is no word of a system message among th
   expect(messagesOf([{ type: 'text', text: line }])).toEqual([])
 })
 
+test('a summary of the turns before it is its text; a sealed one keeps its type', () => {
+  const compaction = (content: string | null) => ({ type: 'compaction', content, encrypted_content: 'E', signature: 'S' })
+  const { messages } = parse({
+    messages: [
+      { role: 'assistant', content: [compaction('They planned a trip.'), compaction(null)] },
+      { role: 'user', content: 'Where to?' },
+    ],
+  })
+  expect(messages[0]?.parts).toEqual([
+    { type: 'text', text: 'They planned a trip.' },
+    { type: 'unknown', kind: 'compaction', at: 'messages[0].content[1]' },
+  ])
+})
+
 test('every source of an image or a document, and unknown blocks', () => {
   const document = (source: object) => ({ type: 'document', title: 'Report', source })
   const { messages } = parse({

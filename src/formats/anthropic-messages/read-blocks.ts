@@ -28,6 +28,11 @@ export const BLOCKS: PartReaders = {
     const proof = openProof(signature) ?? { format: 'anthropic-claude-v1', kind: 'signature', data: signature }
     return [{ type: 'reasoning', text, proof }]
   },
+  // A summary in the place of earlier turns, which the client may no longer send (decisions/0166). One without text only Anthropic can read.
+  compaction: (block) => {
+    const text = optionalText(block, 'content') ?? ''
+    return [text === '' ? unknownPart('compaction', block) : { type: 'text', text, ...cacheMark(block) }]
+  },
   redacted_thinking: (block) => {
     const data = requiredText(block, 'data')
     return [{ type: 'reasoning', text: '', proof: openProof(data) ?? { format: 'anthropic-claude-v1', kind: 'encrypted', data } }]

@@ -45,10 +45,13 @@ const openText = (block: Json, textStart: number): Opened => {
     events: opened,
     decoder: {
       delta: (delta) => {
-        if (delta['type'] === 'citations_delta' && isObject(delta['citation'])) citations.push(delta['citation'])
-        if (delta['type'] !== 'text_delta') return []
-        length += textOf(delta['text']).length
-        return said('text', delta['text'])
+        if (delta['type'] === 'text_delta') {
+          length += textOf(delta['text']).length
+          return said('text', delta['text'])
+        }
+        if (delta['type'] !== 'citations_delta' || !isObject(delta['citation'])) return unread(delta)
+        citations.push(delta['citation'])
+        return []
       },
       close: () => citations.map((reported) => citation(reported, { start: textStart, end: textStart + length })),
     },
@@ -62,7 +65,8 @@ const openThinking = (block: Json, modelId: string): Opened => {
     decoder: {
       delta: (delta) => {
         if (delta['type'] === 'thinking_delta') return said('reasoning', delta['thinking'])
-        if (delta['type'] === 'signature_delta') signature = textOf(delta['signature'])
+        if (delta['type'] !== 'signature_delta') return unread(delta)
+        signature = textOf(delta['signature'])
         return []
       },
       close: () => [
@@ -86,7 +90,8 @@ const openToolUse = (block: Json, index: number): Opened => {
     events: bare ? [opened] : [opened, { type: 'tool-arguments', index, json: eager }],
     decoder: {
       delta: (delta) => {
-        const json = delta['type'] === 'input_json_delta' ? textOf(delta['partial_json']) : ''
+        if (delta['type'] !== 'input_json_delta') return unread(delta)
+        const json = textOf(delta['partial_json'])
         if (json === '') return []
         bare = false
         return [{ type: 'tool-arguments', index, json }]
@@ -95,6 +100,9 @@ const openToolUse = (block: Json, index: number): Opened => {
     },
   }
 }
+
+/** A piece of a type that is newer than this release, or that does not belong into the block. */
+const unread = (delta: Json): ModelEvent[] => [{ type: 'unknown', kind: textOf(delta['type']) }]
 
 const said = (type: 'text' | 'reasoning', value: unknown): ModelEvent[] => {
   const text = textOf(value)

@@ -50,20 +50,30 @@ export const decodeUsage = (usage: Json): Usage => {
     inferenceGeo: geographyOf(usage),
     unreportedInput: input.unreported,
     unreportedOutput: output.unreported,
-    estimated: thought === null || sideCount(hour) + sideCount(minutes) > written || isSenseless(tools['web_search_requests']),
-    compaction: compactionOf(usage['iterations']),
+    estimated:
+      thought === null ||
+      sideCount(hour) + sideCount(minutes) > written ||
+      isSenseless(tools['web_search_requests']) ||
+      // The advisor is another model, whose prices may be others.
+      listOf(usage['iterations']).some((call) => isObject(call) && call['type'] === 'advisor_message'),
+    beside: usageBeside(usage['iterations']),
   })
 }
 
-/** The top-level counts leave out the calls that compacted the conversation (the SDK's `BetaUsage.iterations`). */
-const compactionOf = (iterations: unknown): Usage | null => {
+/**
+ * The top-level counts leave out the calls that compacted the conversation (the SDK's `BetaUsage.iterations`), and those of an advisor
+ * (decisions/0167).
+ */
+const usageBeside = (iterations: unknown): Usage | null => {
   const calls = listOf(iterations)
   return calls.reduce<Usage | null>((sum, call) => {
-    if (!isObject(call) || call['type'] !== 'compaction') return sum
+    if (!isObject(call) || !BESIDE.has(call['type'])) return sum
     const usage = decodeUsage(call)
     return sum === null ? usage : addedUsage(sum, usage)
   }, null)
 }
+
+const BESIDE: ReadonlySet<unknown> = new Set(['compaction', 'advisor_message'])
 
 /** Models that run in any geography report `not_available`. */
 const geographyOf = ({ inference_geo: geography }: Json): string | null =>

@@ -162,13 +162,40 @@ describe('blocks', () => {
     ])
   })
 
-  test('what is senseless or of a later time says nothing', () => {
+  test('a piece of a later time is named, and the block goes on', () => {
+    const novel = { type: 'unknown', kind: 'novel_delta' } as const
+    expect(
+      events(
+        start(0, { type: 'text', text: 'a' }),
+        delta(0, 'novel_delta', {}),
+        delta(0, 'text_delta', { text: 'b' }),
+        stop(0),
+        start(1, { type: 'thinking', thinking: 'c', signature: '' }),
+        delta(1, 'novel_delta', {}),
+        stop(1),
+        start(2, { type: 'tool_use', id: 'x', name: 'f', input: {} }),
+        delta(2, 'novel_delta', {}),
+        stop(2),
+      ),
+    ).toEqual([
+      { type: 'text', text: 'a' },
+      novel,
+      { type: 'text', text: 'b' },
+      { type: 'reasoning', text: 'c' },
+      novel,
+      { type: 'reasoning-end', proof: null },
+      { type: 'tool-call', index: 0, id: 'x', name: 'f' },
+      novel,
+      { type: 'tool-arguments', index: 0, json: '{}' },
+    ])
+  })
+
+  test('events that are senseless or of a later time say nothing', () => {
     expect(
       events(
         { type: 'ping' },
         { type: 'novelty' },
         start(0, { type: 'text', text: 'a' }),
-        delta(0, 'novel_delta', {}),
         delta(7, 'text_delta', { text: 'lost' }),
         stop(9),
         { type: 'content_block_delta', index: 0 },
@@ -250,8 +277,23 @@ test('calls that shortened the conversation are counted apart, since the counts 
     usageOf({
       inputFresh: 23_000,
       output: 1000,
-      compaction: usageOf({ inputFresh: 360_000, inputCacheRead: 14, output: 7000 }),
+      beside: usageOf({ inputFresh: 360_000, inputCacheRead: 14, output: 7000 }),
     }),
+  )
+})
+
+test('calls of an advisor are counted apart too, and the cost is an estimate, since its prices may be others', () => {
+  const usage = {
+    input_tokens: 2414,
+    output_tokens: 3200,
+    iterations: [
+      { type: 'message', input_tokens: 1051, output_tokens: 35 },
+      { type: 'advisor_message', model: 'claude-opus-4-7', input_tokens: 2728, output_tokens: 874 },
+      { type: 'message', input_tokens: 1363, output_tokens: 3165 },
+    ],
+  }
+  expect(decodeUsage(usage)).toEqual(
+    usageOf({ inputFresh: 2414, output: 3200, estimated: true, beside: usageOf({ inputFresh: 2728, output: 874 }) }),
   )
 })
 

@@ -35,6 +35,18 @@ test.each<[number, string, ErrorType]>([
     'unsupported_image_format',
   ],
   [400, body('invalid_request_error', 'Unable to download the file. Please verify the URL and try again.'), 'image_download_failed'],
+  // A code says more than the type and the sentence, which may change.
+  [400, body('invalid_request_error', 'x', { details: { error_code: 'organization_on_hold' } }), 'provider_unavailable'],
+  [400, body('invalid_request_error', 'x', { details: { error_code: 'contract_spend_limit_reached' } }), 'provider_unavailable'],
+  [429, body('rate_limit_error', 'x', { details: { error_code: 'enforced_spend_limit_reached' } }), 'provider_unavailable'],
+  [400, body('invalid_request_error', 'x', { details: { error_code: 'cmek_key_unreachable' } }), 'provider_unavailable'],
+  [
+    400,
+    body('invalid_request_error', 'messages.0.content.0: x', { details: { error_code: 'image_dimensions_too_large' } }),
+    'image_too_large',
+  ],
+  [400, body('invalid_request_error', 'messages.0: x', { details: { error_code: 'compaction_block_misplaced' } }), 'invalid_prompt'],
+  [200, body('invalid_request_error', 'x', { details: { error_code: 'organization_on_hold' } }), 'provider_unavailable'],
   [422, body('invalid_request_error'), 'unprocessable'],
   [401, body('authentication_error', 'invalid x-api-key'), 'provider_unavailable'],
   [402, body('billing_error'), 'provider_unavailable'],

@@ -17,6 +17,7 @@ export const anthropicFailure = (status: number, bodyText: string, target: Targe
 
 const kindOf = (reported: ReportedError, named: FailureKind | null, status: number | null): FailureKind =>
   reported.type ??
+  reported.words.map((word) => CODES.get(word)).find((known) => known !== undefined) ??
   kindOfSentence(reported.message, status) ??
   named ??
   (status === 400 && ELEMENT.test(reported.message ?? '') ? 'invalid_prompt' : null) ??
@@ -24,6 +25,25 @@ const kindOf = (reported: ReportedError, named: FailureKind | null, status: numb
 
 /** `messages.0.content.1: …`, and errors about the turns as a whole. */
 const ELEMENT = /^messages\.\d+|^messages: (?:roles|first|final|text|at least)/
+
+/**
+ * By `error.details.error_code`, where a type that stands for the client's own faults would say too little. The sentences beside these codes
+ * may change (the SDK's `APIError.apiMessage`).
+ */
+const CODES: ReadonlyMap<string, FailureKind> = new Map([
+  ['claude_code_key_creator_not_member', 'our_account'],
+  ['cmek_key_disabled', 'our_account'],
+  ['cmek_key_network_blocked', 'our_account'],
+  ['contract_spend_limit_reached', 'our_account'],
+  ['enforced_spend_limit_reached', 'our_account'],
+  ['linked_organization_billing_unavailable', 'our_account'],
+  ['linked_organization_spend_limit_reached', 'our_account'],
+  ['organization_on_hold', 'our_account'],
+  ['cmek_context_unavailable', 'provider_unavailable'],
+  ['cmek_key_unreachable', 'provider_unavailable'],
+  ['image_dimensions_too_large', 'image_too_large'],
+  ['request_body_too_large_after_decoding', 'payload_too_large'],
+])
 
 /** By `error.type`. `status`: the status that goes with it outside of a stream. Without a `kind`, the response's status decides. */
 const KINDS: ReadonlyMap<string, { readonly status: number; readonly kind?: FailureKind }> = new Map([

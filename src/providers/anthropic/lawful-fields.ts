@@ -1,6 +1,6 @@
 /** Rules of the API for fields other than the conversation, for a client's own request and a translated one alike. */
 import { isObject, type JsonValue } from '../../lib/json.ts'
-import { refuseChoice } from '../demanded-tool.ts'
+import { isToolset, refuseChoice } from '../demanded-tool.ts'
 import type { EditableFields } from '../editable-fields.ts'
 import { shortIdentifier } from '../field-rules.ts'
 import type { ModelContext } from './encode-context.ts'
@@ -56,8 +56,8 @@ const keepChoice = (fields: EditableFields, { lose }: ModelContext): void => {
     return
   }
   const { type, name } = choice
-  if (type === 'tool' && typeof name === 'string' && !tools.some((tool: JsonValue) => isObject(tool) && tool['name'] === name))
-    refuseChoice(name)
+  const isThere = (tool: JsonValue): boolean => isObject(tool) && (tool['name'] === name || isToolset(tool))
+  if (type === 'tool' && typeof name === 'string' && !tools.some(isThere)) refuseChoice(name)
 }
 
 /** Clearing the thinking of earlier turns is refused if the model does not think. Call it once the `thinking` field is final. */

@@ -39,6 +39,13 @@ describe('thinking as the model takes it', () => {
       ['mapped_field thinking'],
     ],
     [
+      'thinking between tools alone becomes thinking as a whole, with a warning',
+      OPUS,
+      { thinking: { type: 'between_tools' } },
+      { max_tokens: 20_000, thinking: { type: 'adaptive', display: 'summarized' } },
+      ['mapped_field thinking.type'],
+    ],
+    [
       'an effort alone is left out where the model knows none',
       HAIKU,
       { output_config: { effort: 'high', x: 1 } },

@@ -120,6 +120,8 @@ const chooseTools = (fields: EditableFields, { rules, target, mapped }: ModelCon
 const changeThinking = (fields: EditableFields, context: ModelContext, around: Around): void => {
   const thinking = fields.value('thinking')
   if (!isObject(thinking) || isUnderstood(thinking, fields.value('max_tokens'), context.rules, around)) return
+  if (thinking['type'] === 'between_tools')
+    context.mapped('thinking.type', `${context.target.upstreamModel} does not know thinking between the calls of tools alone.`)
   const encoded = encodeReasoning(context, around)
   if (encoded.thinking === undefined) fields.remove('thinking')
   else fields.put('thinking', encoded.thinking as JsonValue)

@@ -64,7 +64,8 @@ export const openBlock = ({ nextCall, textStart, provenBy }: BlockContext): Bloc
         picture.pieces.push(textOf(source['bytes']))
         return []
       }
-      const json = isObject(toolUse) ? callArguments(toolUse['input']) : ''
+      if (!isObject(toolUse)) return unknownOf(delta)
+      const json = callArguments(toolUse['input'])
       if (call === null || json === '') return []
       call.bare = false
       return [{ type: 'tool-arguments', index: call.index, json }]
@@ -103,7 +104,8 @@ const said = (type: 'text' | 'reasoning', value: unknown): ModelEvent[] => {
   return text === '' ? [] : [{ type, text }]
 }
 
-const unknownOf = (block: Json): ModelEvent[] => [{ type: 'unknown', kind: Object.keys(block)[0] ?? 'block' }]
+/** `block`: a block, its beginning or a piece of it, whose member names what it is. */
+const unknownOf = (block: Json): ModelEvent[] => Object.keys(block).map((kind) => ({ type: 'unknown', kind }))
 
 const proofOf = (
   { signature, redacted }: { signature: string; redacted: readonly string[] },

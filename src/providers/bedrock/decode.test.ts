@@ -115,6 +115,15 @@ describe('a stream', () => {
       [
         { type: 'unknown', kind: 'toolUse' },
         { type: 'unknown', kind: 'toolResult' },
+        { type: 'unknown', kind: 'toolResult' },
+      ],
+    ],
+    [
+      'pieces of another day, in a block that nothing announces',
+      [delta(0, { hologram: {} }), stop(0), delta(1, { text: 'a' }), stop(1)],
+      [
+        { type: 'unknown', kind: 'hologram' },
+        { type: 'text', text: 'a' },
       ],
     ],
     [

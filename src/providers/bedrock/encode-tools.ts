@@ -4,7 +4,7 @@ import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
 import { mapInSteps, SCHEMA_UNITS, type Steps } from '../../lib/steps.ts'
 import { inputSchema } from '../anthropic/encode-tools.ts'
 import { firstOfItsName } from '../anthropic/lawful-fields.ts'
-import { loseChoice, refuseChoice } from '../demanded-tool.ts'
+import { demandedTool, loseChoice } from '../demanded-tool.ts'
 import type { Turn } from './encode-conversation.ts'
 import { bareSchema } from './bare-schema.ts'
 import { cachePoint, type EncodeContext } from './encode-context.ts'
@@ -40,8 +40,6 @@ export function* encodeTools(turns: readonly Turn[], context: EncodeContext): St
     const declared = called ? toolsOfHistory(context) : []
     return declared.length === 0 ? NONE : { toolConfig: { tools: declared }, forced: false }
   }
-  if (toolChoice.type === 'tool' && !given.some((tool) => tool.type === 'function' && tool.name === toolChoice.name))
-    refuseChoice(toolChoice.name)
   if (toolChoice.type === 'none') {
     // The dialect has no such choice: tools that may not be called are left out.
     if (!called) return NONE
@@ -98,9 +96,11 @@ const toolsOfHistory = (context: EncodeContext): JsonObject[] => {
 }
 
 /** Undefined leaves the choice to the model. */
-const encodeChoice = ({ prompt, facts, rules, target, mapped }: EncodeContext): JsonObject | undefined => {
-  const { toolChoice, tools } = prompt
+const encodeChoice = (context: EncodeContext): JsonObject | undefined => {
+  const { facts, rules, target, mapped } = context
+  const { toolChoice, tools } = context.prompt
   if (toolChoice.type === 'auto' || toolChoice.type === 'none') return undefined
+  if ('name' in toolChoice && demandedTool(context, toolChoice.name) === undefined) return undefined
   if (facts.toolChoice === 'neither' || rules.forcedTools === 'never') {
     mapped('tool_choice', `${target.upstreamModel} cannot be made to call a tool; it was left to choose.`)
     return undefined

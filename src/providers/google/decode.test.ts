@@ -134,6 +134,9 @@ describe('the end', () => {
     ['PROHIBITED_CONTENT', 'content_filter'],
     ['SPII', 'content_filter'],
     ['IMAGE_SAFETY', 'content_filter'],
+    ['ESCALATION', 'content_filter'],
+    ['CONTINUATION', 'length'],
+    ['PUP_LIMITED_DISABLED', null],
     ['MALFORMED_FUNCTION_CALL', null],
     ['UNEXPECTED_TOOL_CALL', null],
     ['MISSING_THOUGHT_SIGNATURE', null],
@@ -209,6 +212,17 @@ describe('sources', () => {
       groundingSupports: [support(0, 2, 'cd', 0), support(0, 2, 'zz', 1, 2, 9)],
     }
     expect(decode(chunk([{ text: 'abcd' }], { groundingMetadata })).slice(1)).toEqual([source(0, 2, 4), source(1, null, null)])
+  })
+
+  test.each<[string, readonly (readonly object[])[], ModelEvent['type']]>([
+    ['the signature of the text', [[{ text: 'abcd', thoughtSignature: 'S' }]], 'reasoning-end'],
+    ['a signature in the last chunk', [[{ text: 'abcd' }], [{ text: '', thoughtSignature: 'S' }]], 'reasoning-end'],
+    ['a call', [[{ text: 'abcd' }, { functionCall: { name: 'f' } }]], 'tool-call'],
+  ])('come before %s, which ends the text', (_, chunks, next) => {
+    const groundingMetadata = { groundingChunks: [web(0)], groundingSupports: [support(0, 4, 'abcd', 0)] }
+    const events = decode(...chunks.map((parts, index) => chunk(parts, index === chunks.length - 1 ? { groundingMetadata } : {})))
+    const place = events.findIndex(({ type }) => type === 'citation')
+    expect([events[place - 1]?.type, events[place], events[place + 1]?.type]).toEqual(['text', source(0, 0, 4), next])
   })
 
   test('quoted works are sources', () => {

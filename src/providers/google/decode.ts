@@ -79,7 +79,7 @@ export const createGoogleDecoder = (modelId: string, searchesByPrompt = false): 
     open = null
     const json = args.json()
     // A call during which the model was cut off is incomplete and must not look complete.
-    return [{ type: 'tool-arguments', index, json: native === 'MAX_TOKENS' ? json.slice(0, -1) : json }]
+    return [{ type: 'tool-arguments', index, json: native !== null && CUT_OFF.has(native) ? json.slice(0, -1) : json }]
   }
 
   const content = (part: Json): ModelEvent[] => {
@@ -115,9 +115,7 @@ export const createGoogleDecoder = (modelId: string, searchesByPrompt = false): 
     const parts = isObject(candidate['content']) ? objectsIn(candidate['content']['parts']) : []
     const events = parts.flatMap(partEvents)
     saidAnything ||= events.some(({ type }) => type !== 'unknown')
-    const logprobs = decodeLogprobs(candidate['logprobsResult'])
-    if (logprobs.length > 0) events.push({ type: 'logprobs', content: logprobs })
-    for (const citation of sources.citations(candidate)) events.push({ type: 'citation', citation })
+    events.splice(behindText(events), 0, ...aboutText(candidate))
     const finish = textOf(candidate['finishReason'])
     if (finish !== '' && finish !== 'FINISH_REASON_UNSPECIFIED') {
       native = finish
@@ -125,6 +123,14 @@ export const createGoogleDecoder = (modelId: string, searchesByPrompt = false): 
       events.push(...close())
     }
     return events
+  }
+
+  const aboutText = (candidate: Json): ModelEvent[] => {
+    const logprobs = decodeLogprobs(candidate['logprobsResult'])
+    return [
+      ...(logprobs.length > 0 ? [{ type: 'logprobs', content: logprobs } as const] : []),
+      ...sources.citations(candidate).map((citation) => ({ type: 'citation', citation }) as const),
+    ]
   }
 
   return {
@@ -155,11 +161,28 @@ export const createGoogleDecoder = (modelId: string, searchesByPrompt = false): 
   }
 }
 
+/**
+ * Returns the place for sources and probabilities of the text. They come beside the parts, but a signature or a call behind the text ends
+ * it. A chunk without text is about the text of the chunks before.
+ */
+const behindText = (events: readonly ModelEvent[]): number => events.findLastIndex(({ type }) => type === 'text') + 1
+
 export const firstCandidate = (chunk: Json): Json | undefined =>
   objectsIn(chunk['candidates']).find((candidate) => (candidate['index'] ?? 0) === 0)
 
 /** Members of a part that describe it, but are not its content. */
-const MARKS: ReadonlySet<string> = new Set(['thought', 'thoughtSignature', 'partMetadata', 'mediaResolution', 'videoMetadata'])
+const MARKS: ReadonlySet<string> = new Set([
+  'thought',
+  'thoughtSignature',
+  'partMetadata',
+  'mediaProcessing',
+  'mediaResolution',
+  'speechMetadata',
+  'videoMetadata',
+])
+
+/** A limit ended the answer: the one that the client set, or Google's own for one request. */
+const CUT_OFF: ReadonlySet<string> = new Set(['MAX_TOKENS', 'CONTINUATION'])
 
 const FILTERED: ReadonlySet<string> = new Set([
   'SAFETY',
@@ -169,6 +192,7 @@ const FILTERED: ReadonlySet<string> = new Set([
   'SPII',
   'LANGUAGE',
   'MODEL_ARMOR',
+  'ESCALATION',
   'IMAGE_SAFETY',
   'IMAGE_PROHIBITED_CONTENT',
   'IMAGE_RECITATION',
@@ -181,11 +205,13 @@ const BROKEN: ReadonlySet<string> = new Set([
   'UNEXPECTED_TOOL_CALL',
   'TOO_MANY_TOOL_CALLS',
   'MISSING_THOUGHT_SIGNATURE',
+  // The account is limited, because it broke a rule of use.
+  'PUP_LIMITED_DISABLED',
 ])
 
 /** An end for an unspecified reason counts as an end only if something was said. */
 const reasonOf = (native: string, called: boolean, said: boolean): FinishReason | null => {
-  if (native === 'MAX_TOKENS') return 'length'
+  if (CUT_OFF.has(native)) return 'length'
   if (FILTERED.has(native)) return 'content_filter'
   if (BROKEN.has(native)) return null
   if (native !== 'STOP' && !said) return null

@@ -3,7 +3,7 @@ import type { ReasoningSetting } from '../../canonical/settings.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { budgetBeside, effortBeside } from '../effort.ts'
 import type { Translation } from '../translation.ts'
-import type { GeminiModel, Thinking } from './gemini-model.ts'
+import type { GeminiModel, Thinking, ThinkingLevel } from './gemini-model.ts'
 
 /** Returns `thinkingConfig`; undefined if the request does not set it, or if the model does not think. */
 export const encodeReasoning = (translation: Translation, model: GeminiModel): JsonObject | undefined => {
@@ -23,7 +23,7 @@ export const encodeReasoning = (translation: Translation, model: GeminiModel): J
       ...leastThinking(thinking, () => lose(`${model.name} cannot stop thinking; it is asked for as little as it can.`)),
     }
   const mapped = (message: string): void => translation.mapped(field, message)
-  const amount = thinking.by === 'level' ? levelOf(asked, thinking.lowest, mapped) : budgetOf(asked, thinking, lose)
+  const amount = thinking.by === 'level' ? levelOf(asked, thinking, mapped) : budgetOf(asked, thinking, lose)
   if (asked.effort !== undefined && amount === null) lose(`${model.name} knows no effort ${asked.effort}.`)
   const beside = thinking.by === 'level' ? budgetBeside(asked) : effortBeside(asked)
   if (beside !== null) mapped(beside)
@@ -31,9 +31,9 @@ export const encodeReasoning = (translation: Translation, model: GeminiModel): J
 }
 
 const leastThinking = (thinking: Exclude<Thinking, { by: 'nothing' }>, lose: () => void): JsonObject => {
-  if (thinking.by === 'budget' && thinking.canStop) return { thinkingBudget: 0 }
-  lose()
-  return thinking.by === 'level' ? { thinkingLevel: thinking.lowest } : { thinkingBudget: thinking.min }
+  if (!thinking.canStop) lose()
+  if (thinking.by === 'level') return { thinkingLevel: nearestLevel('minimal', thinking.levels) }
+  return { thinkingBudget: thinking.canStop ? 0 : thinking.min }
 }
 
 /** Google's own table of an OpenAI effort in tokens; above it, the model's maximum. */
@@ -46,23 +46,42 @@ const BUDGETS: Readonly<Record<string, number>> = {
   max: Number.POSITIVE_INFINITY,
 }
 
-const LEVELS: Readonly<Record<string, string>> = { low: 'low', medium: 'medium', high: 'high', xhigh: 'high', max: 'high' }
+const LEVELS: Readonly<Record<string, ThinkingLevel>> = {
+  minimal: 'minimal',
+  low: 'low',
+  medium: 'medium',
+  high: 'high',
+  xhigh: 'high',
+  max: 'high',
+}
 
-const levelOf = ({ effort, maxTokens }: ReasoningSetting, lowest: string, mapped: (message: string) => void): JsonObject | null => {
+const levelOf = (
+  { enabled, effort, maxTokens }: ReasoningSetting,
+  { levels, canStop }: Extract<Thinking, { by: 'level' }>,
+  mapped: (message: string) => void,
+): JsonObject | null => {
   if (effort === undefined) {
-    if (maxTokens === undefined) return {}
-    const thinkingLevel = levelOfBudget(maxTokens)
+    // A model that can stop thinking is told to think; others do so by themselves.
+    if (maxTokens === undefined) return canStop && enabled === true ? { thinkingLevel: nearestLevel('high', levels) } : {}
+    const thinkingLevel = nearestLevel(levelOfBudget(maxTokens), levels)
     mapped(`A budget of ${maxTokens} tokens became the level ${thinkingLevel}: this model counts none.`)
     return { thinkingLevel }
   }
-  const level = effort === 'minimal' ? lowest : LEVELS[effort]
-  if (level === undefined) return null
+  const wanted = LEVELS[effort]
+  if (wanted === undefined) return null
+  const level = nearestLevel(wanted, levels)
   if (level !== effort) mapped(`The effort ${effort} became ${level}, the nearest that this model knows.`)
   return { thinkingLevel: level }
 }
 
+/** Models that lack a level in the middle have the one at the end; `minimal` and `low` stand for each other. */
+const nearestLevel = (level: ThinkingLevel, levels: readonly ThinkingLevel[]): string => {
+  if (levels.includes(level)) return level
+  return (level === 'medium' ? levels.at(-1) : levels[0]) ?? level
+}
+
 /** The level whose own budget is nearest: Google refuses a budget together with a level. */
-const levelOfBudget = (tokens: number): string => {
+const levelOfBudget = (tokens: number): ThinkingLevel => {
   if (tokens < 4096) return 'low'
   return tokens < 16_384 ? 'medium' : 'high'
 }

@@ -4,7 +4,7 @@ import { isObject, type JsonObject } from '../../lib/json.ts'
 import type { Growth } from '../../lib/json-size.ts'
 import { mapInSteps, SCHEMA_UNITS, type Steps } from '../../lib/steps.ts'
 import { firstOfItsName } from '../anthropic/lawful-fields.ts'
-import { loseChoice, refuseChoice } from '../demanded-tool.ts'
+import { demandedTool, loseChoice } from '../demanded-tool.ts'
 import type { Translation } from '../translation.ts'
 import { googleParameters, schemaGrowth } from './json-schema.ts'
 
@@ -45,10 +45,11 @@ export function* encodeTools(translation: Translation): Steps<EncodedTools> {
     () => SCHEMA_UNITS,
   )
   const tools = [...(functions.length > 0 ? [{ functionDeclarations: declared }] : []), ...(searches ? [{ googleSearch: {} }] : [])]
-  const choice = prompt.toolChoice
-  const forced = functions.length > 0 && (choice.type === 'required' || choice.type === 'tool')
+  const asked = prompt.toolChoice
   if (functions.length === 0) loseChoice(translation)
-  else if (choice.type === 'tool' && !functions.some(({ name }) => name === choice.name)) refuseChoice(choice.name)
+  const isLeft = functions.length > 0 && asked.type === 'tool' && demandedTool(translation, asked.name) === undefined
+  const choice = isLeft ? ({ type: 'auto' } as const) : asked
+  const forced = functions.length > 0 && (choice.type === 'required' || choice.type === 'tool')
   return {
     tools: tools.length === 0 ? undefined : tools,
     toolConfig: functions.length === 0 ? undefined : callingConfig(choice, functions),

@@ -145,6 +145,15 @@ describe('thinking', () => {
     ['gemini-2.0-flash', { effort: 'high' }, undefined, 1],
     ['gemini-2.0-flash', { effort: 'none' }, undefined, 0],
     ['gemma-3-27b-it', { effort: 'high' }, undefined, 1],
+    ['gemma-4-31b-it', {}, { includeThoughts: true }, 0],
+    ['gemma-4-31b-it', { enabled: true }, level('high'), 0],
+    ['gemma-4-26b-a4b-it', { effort: 'high' }, level('high'), 0],
+    ['gemma-4-31b-it', { effort: 'low' }, level('minimal'), 1],
+    ['gemma-4-31b-it', { enabled: false }, level('minimal', false), 0],
+    ['gemini-3.1-flash-image', { effort: 'medium' }, level('high'), 1],
+    ['gemini-3.1-flash-lite-image', { effort: 'low' }, level('minimal'), 1],
+    ['gemini-3.1-flash-image', { maxTokens: 8000 }, level('high'), 1],
+    ['gemini-3.1-flash-image', { effort: 'none' }, level('minimal', false), 1],
     ['a-name-of-tomorrow', { effort: 'high' }, level('high'), 0],
   ])('%s, %j', (model, reasoning, config, lost) => {
     expect(think(model, reasoning)).toEqual([config, lost])

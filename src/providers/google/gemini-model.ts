@@ -22,8 +22,10 @@ export interface GeminiModel {
 
 export type Thinking =
   | { readonly by: 'nothing' }
-  | { readonly by: 'level'; readonly lowest: 'minimal' | 'low' }
+  | { readonly by: 'level'; readonly levels: readonly ThinkingLevel[]; readonly canStop: boolean }
   | { readonly by: 'budget'; readonly min: number; readonly max: number; readonly canStop: boolean }
+
+export type ThinkingLevel = 'minimal' | 'low' | 'medium' | 'high'
 
 /** `upstreamModel`: such as `gemini-2.5-pro` or `models/gemini-2.5-pro`. */
 export const geminiModel = (upstreamModel: string): GeminiModel => {
@@ -52,14 +54,20 @@ const generationOf = (name: string): number => {
 }
 
 const thinkingOf = (name: string, generation: number): Thinking => {
+  // Gemma 4 thinks or does not (Google's page "Run Gemma with the Gemini API", "Thinking").
+  if (/^gemma-(?:[4-9]|\d\d)/.test(name)) return { by: 'level', levels: ENDS, canStop: true }
   if (generation < 2.5) return { by: 'nothing' }
   if (generation >= 3 && !name.startsWith('gemini-3-pro-image'))
-    return { by: 'level', lowest: knowsMinimal(name, generation) ? 'minimal' : 'low' }
+    return { by: 'level', levels: name.includes('-image') ? ENDS : levelsOf(name, generation), canStop: false }
   if (generation === 2.5 && name.includes('-image')) return { by: 'nothing' }
   if (name.includes('-lite')) return { by: 'budget', min: 512, max: 24_576, canStop: true }
   if (name.includes('-pro')) return { by: 'budget', min: 128, max: 32_768, canStop: false }
   return { by: 'budget', min: 1, max: 24_576, canStop: true }
 }
 
+/** The levels of models that know only whether to think much. */
+const ENDS = ['minimal', 'high'] as const
+
 /** The level `minimal` was introduced with 3 Flash and removed with 3.7; the small models have it, the large ones never had it. */
-const knowsMinimal = (name: string, generation: number): boolean => name.includes('flash') && (name.includes('-lite') || generation < 3.7)
+const levelsOf = (name: string, generation: number): readonly ThinkingLevel[] =>
+  name.includes('flash') && (name.includes('-lite') || generation < 3.7) ? ['minimal', 'low', 'medium', 'high'] : ['low', 'medium', 'high']
