@@ -245,6 +245,18 @@ describe('calls and results', () => {
       linked,
     ])
   })
+
+  test.each<[Part, string]>([
+    [{ type: 'audio', data: 'QQ==', format: 'wav' }, 'audio/wav'],
+    [{ type: 'video', url: 'data:video/mp4;base64,QQ==' }, 'video/mp4'],
+  ])('media of other types follow it: %j', (media, mimeType) => {
+    const history = [user('1'), assistant(call('x')), user(result('x', 'R', { media: [media] }))]
+    expect(partsOf(history).slice(2)).toEqual([
+      { functionResponse: { id: 'x', name: 'f_x', response: { result: 'R' } } },
+      { text: 'Returned by the tool f_x:' },
+      { inlineData: { mimeType, data: 'QQ==' } },
+    ])
+  })
 })
 
 describe('signatures', () => {

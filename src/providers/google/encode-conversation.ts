@@ -3,7 +3,7 @@ import type { Message, Part } from '../../canonical/prompt.ts'
 import { textSize } from '../../canonical/text-size.ts'
 import { isDataUrl } from '../../lib/data-url.ts'
 import { parseExact } from '../../lib/exact-json.ts'
-import type { JsonObject } from '../../lib/json.ts'
+import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
 import { mapInSteps, type Steps } from '../../lib/steps.ts'
 import { answerable, refuseUnasked } from '../answerable.ts'
 import { tellSystemAlone } from '../lacking-turns.ts'
@@ -103,13 +103,18 @@ const toolResult = (part: Extract<Part, { type: 'tool-result' }>, at: string, co
   // Every result has a call before it (paired-results.ts).
   const name = context.calls.get(part.callId) ?? ''
   const media = (part.media ?? []).flatMap((piece) => plainPart(piece, { at, role: 'user' }, context))
-  // Older models take no media in a response: there the media follow it, introduced by the name of the tool.
-  const goesInside = (piece: JsonObject): boolean => context.model.checksSignatures && piece['inlineData'] !== undefined
+  // Older models take no media in a response, and newer ones few types: the rest follows it, introduced by the name of the tool.
+  const goesInside = (piece: JsonObject): boolean => context.model.checksSignatures && isOfResponse(piece['inlineData'])
   const inside = media.filter(goesInside)
   const outside = media.filter((piece) => !goesInside(piece))
   const result = functionResponse(outside.length === 0 ? part : withWords(part, context.calls), name, inside)
   return outside.length === 0 ? [result] : [result, { text: `Returned by the tool ${name}:` }, ...outside]
 }
+
+/** Google is known to take these types in a response. Behind it, a model gets whatever a user may show it. */
+const isOfResponse = (inline: JsonValue | undefined): boolean => isObject(inline) && RESPONSE_TYPES.has(inline['mimeType'])
+
+const RESPONSE_TYPES: ReadonlySet<unknown> = new Set(['image/png', 'image/jpeg', 'image/webp', 'application/pdf', 'text/plain'])
 
 const modelParts = (message: Message, context: Context): JsonObject[] => {
   const { lose } = context.translation
