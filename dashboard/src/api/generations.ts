@@ -94,6 +94,3 @@ export const followGenerations = async (
     else if (event === 'gap') take.gap((JSON.parse(data) as { skipped: number }).skipped)
   }
 }
-
-export const generationsCsv = async (filter: Query): Promise<Blob> =>
-  (await askRaw('/generations', { query: filter, headers: { accept: 'text/csv' } })).blob()
