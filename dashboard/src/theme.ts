@@ -1,23 +1,19 @@
 /** Light, dark, or the system's theme; kept in this browser. */
-import { createStore } from './store.ts'
+import { createChoice } from './choice.ts'
 
 export const THEMES = ['system', 'light', 'dark'] as const
 export type Theme = (typeof THEMES)[number]
 
-const NAME = 'patchbay.theme'
+export const theme = createChoice<Theme>('patchbay.theme', (kept) => THEMES.find((one) => one === kept) ?? 'system', String)
 
-const kept = (): Theme => THEMES.find((theme) => theme === localStorage.getItem(NAME)) ?? 'system'
-
-export const theme = createStore<Theme>(kept())
-
+/** Applies the theme now, and whenever another is chosen. */
 export const applyTheme = (): void => {
+  showTheme()
+  theme.subscribe(showTheme)
+}
+
+const showTheme = (): void => {
   const chosen = theme.get()
   if (chosen === 'system') delete document.documentElement.dataset['theme']
   else document.documentElement.dataset['theme'] = chosen
-}
-
-export const chooseTheme = (chosen: Theme): void => {
-  localStorage.setItem(NAME, chosen)
-  theme.set(chosen)
-  applyTheme()
 }

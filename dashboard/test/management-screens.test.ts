@@ -1,5 +1,6 @@
 /** The screens for what an admin manages: each opens, shows what exists, and is accessible. */
 import { beforeAll, describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
 
 import type { Locator } from 'playwright-core'
 
@@ -59,6 +60,8 @@ describe.skipIf(BROWSER_PATH === null)('management', () => {
     await visitor.checkAccessible()
     const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'CSV' }).click()])
     expect(file.suggestedFilename()).toBe('spend-by-key-and-model.csv')
+    // Excel reads a file without the mark in the character set of its country.
+    expect(readFileSync(await file.path(), 'utf8')).toStartWith('\uFEFFtime,key,')
     const [head = '', ...lines] = (await Bun.file(await file.path()).text()).trim().split(/\r?\n/)
     expect(head.split(',')).toEqual(expect.arrayContaining(['key', 'model']))
     expect(lines.join()).toContain('sandbox/lorem')

@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core'
 import { type StartedService, until, useServices } from '../../test/support/started-service.ts'
 import { startTcpRelay, type TcpRelay } from '../../test/support/tcp-relay.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
-import { chat } from './calls.ts'
+import { chat, savePreset } from './calls.ts'
 import { lateScriptWith } from './late-script.ts'
 import { signedIn } from './signed-in.ts'
 
@@ -19,6 +19,7 @@ const startBehindRelay = async (): Promise<{ service: StartedService; relay: Tcp
   const started = await services.start()
   const relay = await startTcpRelay(started.url)
   relays.push(relay)
+  // Programs call the API directly.
   return { service: { ...started, url: relay.url.replace(/\/$/, '') }, relay }
 }
 
@@ -72,6 +73,41 @@ describe.skipIf(BROWSER_PATH === null)('the service away and back', () => {
     relay.restore()
     await page.getByRole('heading', { name: 'Presets', level: 1 }).waitFor()
     await bar.waitFor({ state: 'detached' })
+    check()
+  })
+
+  test('a list that follows live goes on by itself after an outage, with what ended meanwhile', async () => {
+    const { service, relay } = await startBehindRelay()
+    const { page, expectOutage, check } = await signedIn(browser, service, '/requests?live=on')
+    const note = page.locator('.rows-note')
+    const rows = page.locator('[data-row]')
+    await note.getByText('Following').waitFor()
+    expectOutage()
+    relay.cut()
+    await note.getByText('The connection to the service was lost before the end.').waitFor()
+    await chat(service, { model: 'sandbox/echo' })
+    relay.restore()
+    await note.getByText('Following').waitFor()
+    await until(async () => (await rows.count()) === 1, 'the request of the outage')
+    await chat(service, { model: 'sandbox/lorem' })
+    await until(async () => (await rows.count()) === 2, 'the request after it')
+    check()
+  })
+
+  test('a proxy that answers for a service that is away is an outage, too', async () => {
+    const { service } = await startBehindRelay()
+    await savePreset(service, 'support-bot', 'Answer politely.')
+    const { page, expectOutage, expectStatus, check } = await signedIn(browser, service, '/presets')
+    await page.getByRole('link', { name: 'support-bot' }).waitFor()
+    expectOutage()
+    expectStatus(502)
+    await page.route(/\/api\/|\/health\//, (route) => route.fulfill({ status: 502, contentType: 'text/html', body: 'Bad Gateway' }))
+    await page.getByRole('link', { name: 'Keys' }).click()
+    const bar = page.getByText('The service cannot be reached.')
+    await bar.waitFor()
+    await page.unrouteAll()
+    await bar.waitFor({ state: 'detached' })
+    await page.getByRole('table', { name: 'Keys' }).waitFor()
     check()
   })
 })

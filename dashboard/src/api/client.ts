@@ -35,15 +35,22 @@ export const askRaw = async (path: string, request: ApiRequest = {}): Promise<Re
     cache: 'no-store',
   }).catch((thrown: unknown) => {
     if (request.signal?.aborted === true) throw thrown
-    markUnreached()
-    throw new ApiError('The service cannot be reached.', { status: 0 })
+    return null
   })
+  if (response === null || isOfProxy(response)) {
+    markUnreached()
+    throw new ApiError('The service could not be reached.', { status: 0 })
+  }
   markReached()
   if (response.ok) return response
   const error = await readApiError(response)
   if (response.status === 401 && path !== SESSIONS) endSession(half)
   throw error
 }
+
+/** A proxy answers for a service that it does not reach. The service itself gives every response an id. */
+const isOfProxy = ({ status, headers }: Response): boolean =>
+  (status === 502 || status === 503 || status === 504) && !headers.has('x-request-id')
 
 /** A 401 from this path means that a link or a key is bad, not that the session is over. */
 const SESSIONS = '/sessions'

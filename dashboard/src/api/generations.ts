@@ -82,7 +82,7 @@ export const generationContent = (id: string) =>
     retry: false,
   })
 
-/** The promise resolves when the signal aborts, the session ends or the connection closes. */
+/** Resolves when the service ends the stream: it restarts, or the session has ended. Throws ApiError if the connection is lost. */
 export const followGenerations = async (
   filter: Query,
   signal: AbortSignal,
@@ -94,6 +94,3 @@ export const followGenerations = async (
     else if (event === 'gap') take.gap((JSON.parse(data) as { skipped: number }).skipped)
   }
 }
-
-export const generationsCsv = async (filter: Query): Promise<Blob> =>
-  (await askRaw('/generations', { query: filter, headers: { accept: 'text/csv' } })).blob()

@@ -1,4 +1,6 @@
 /** Reads the server-sent events of a response. An `EventSource` could not send the session's second half. */
+import { ApiError } from './api-error.ts'
+
 export interface ServerEvent {
   readonly event: string
   readonly data: string
@@ -10,7 +12,7 @@ export async function* readEvents(response: Response): AsyncGenerator<ServerEven
   let rest = ''
   try {
     for (;;) {
-      const { value, done } = await reader.read()
+      const { value, done } = await reader.read().catch(asLost)
       if (done) return
       const blocks = (rest + value).replaceAll('\r\n', '\n').split('\n\n')
       rest = blocks.pop() ?? ''
@@ -22,6 +24,12 @@ export async function* readEvents(response: Response): AsyncGenerator<ServerEven
   } finally {
     await reader.cancel().catch(() => undefined)
   }
+}
+
+/** The browser rejects a read with a TypeError unless it was aborted. */
+const asLost = (thrown: unknown): never => {
+  if (!(thrown instanceof TypeError)) throw thrown
+  throw new ApiError('The connection to the service was lost before the end.', { status: 0 })
 }
 
 const readBlock = (block: string): ServerEvent => {

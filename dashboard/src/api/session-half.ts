@@ -26,6 +26,17 @@ export const endSession = (refused: string | null): void => {
   if (sessionState.get() === 'held') sessionState.set('ended')
 }
 
+/** Resolves when somebody is signed in: now, or after the next sign-in. */
+export const sessionHeld = (): Promise<void> =>
+  new Promise((resolve) => {
+    if (sessionState.get() === 'held') return resolve()
+    const stop = sessionState.subscribe(() => {
+      if (sessionState.get() !== 'held') return
+      stop()
+      resolve()
+    })
+  })
+
 /** Signs the person out, and forgets everything that the page kept. */
 export const forgetSession = (): void => {
   localStorage.removeItem(NAME)

@@ -1,17 +1,14 @@
 /** Keyboard shortcuts, which act while no text is being typed. */
 import { useEffect, useRef } from 'react'
 
-import { createStore } from '../store.ts'
-
-const NAME = 'patchbay.single-keys'
+import { createChoice } from '../choice.ts'
 
 /** Single keys can be switched off, for people whose speech or hands press them by accident (WCAG 2.1.4). */
-export const singleKeys = createStore(localStorage.getItem(NAME) !== 'off')
-
-export const chooseSingleKeys = (on: boolean): void => {
-  localStorage.setItem(NAME, on ? 'on' : 'off')
-  singleKeys.set(on)
-}
+export const singleKeys = createChoice(
+  'patchbay.single-keys',
+  (kept) => kept !== 'off',
+  (on) => (on ? 'on' : 'off'),
+)
 
 const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName))

@@ -1,6 +1,6 @@
 import { Dialog } from '../parts/dialog.tsx'
 import { createStore, useStore } from '../store.ts'
-import { chooseSingleKeys, singleKeys } from './keyboard.ts'
+import { singleKeys } from './keyboard.ts'
 import { SCREENS } from './navigation.ts'
 
 export const helpOpen = createStore(false)
@@ -36,8 +36,8 @@ export const KeysHelp = () => {
         ))}
       </dl>
       <label className="check">
-        <input type="checkbox" checked={isOn} onChange={(event) => chooseSingleKeys(event.target.checked)} /> Single keys act (those without
-        ⌘ or Ctrl)
+        <input type="checkbox" checked={isOn} onChange={(event) => singleKeys.set(event.target.checked)} /> Single keys act (those without ⌘
+        or Ctrl)
       </label>
     </Dialog>
   )

@@ -14,7 +14,7 @@ import { Person } from '../parts/person.tsx'
 import { Skeleton } from '../parts/loaded.tsx'
 import { useCurrentInView } from '../parts/use-current-in-view.ts'
 import { createStore, useStore } from '../store.ts'
-import { chooseTheme, THEMES } from '../theme.ts'
+import { theme, THEMES } from '../theme.ts'
 import { ForAdmins } from './for-admins.tsx'
 import { KeysHelp, helpOpen } from './keys-help.tsx'
 import { Logo } from './logo.tsx'
@@ -67,7 +67,7 @@ export const Shell = () => {
             label="You"
             button={<Person id={session.data?.user_id ?? '…'} />}
             items={[
-              ...THEMES.map((theme) => ({ label: `Theme: ${theme}`, onSelect: () => chooseTheme(theme) })),
+              ...THEMES.map((one) => ({ label: `Theme: ${one}`, onSelect: () => theme.set(one) })),
               { label: 'Keys of the keyboard', onSelect: () => helpOpen.set(true) },
               { label: 'Sign out', onSelect: () => void signOut() },
             ]}

@@ -3,23 +3,20 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 
 import { type AuditEntry, auditLog } from '../../api/audit.ts'
-import { askRaw } from '../../api/client.ts'
 import { serviceFacts } from '../../api/settings.ts'
 import { Button } from '../../parts/button.tsx'
 import { CopyCurl } from '../../parts/copy-curl.tsx'
 import { Empty } from '../../parts/empty.tsx'
-import { messageOf } from '../../parts/error-note.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { Person } from '../../parts/person.tsx'
 import { RangeSelect } from '../../parts/range-select.tsx'
-import { saveFile } from '../../parts/save-file.ts'
+import { saveCsv } from '../../parts/save-csv.ts'
 import { ScreenHead } from '../../parts/screen-head.tsx'
 import { SearchField } from '../../parts/search-field.tsx'
 import { ShowMore } from '../../parts/show-more.tsx'
 import { useNow, When } from '../../parts/when.tsx'
 import { rangeOf } from '../../range.ts'
-import { toast } from '../../shell/toasts.tsx'
 import { AuditChange } from './audit-change.tsx'
 import { ObjectLink } from './object-link.tsx'
 
@@ -41,16 +38,7 @@ export const AuditScreen = () => {
       <ScreenHead title="Audit">
         <RangeSelect usual="30d" />
         <CopyCurl path="/audit-log" query={filter} />
-        <Button
-          onClick={() => {
-            askRaw('/audit-log', { query: filter, headers: { accept: 'text/csv' } })
-              .then((answer) => answer.blob())
-              .then((file) => saveFile(file, 'audit.csv'))
-              .catch((thrown: unknown) => toast(messageOf(thrown)))
-          }}
-        >
-          CSV
-        </Button>
+        <Button onClick={() => saveCsv('/audit-log', filter, 'audit.csv')}>CSV</Button>
       </ScreenHead>
       <div className="filters">
         <SearchField label="Person" placeholder="Person" parameter="person" />

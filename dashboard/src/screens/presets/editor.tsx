@@ -38,9 +38,8 @@ export const Editor = ({ preset, versions }: PresetParts) => {
   // Another version may go live meanwhile; the draft keeps the version that it was started from.
   const [opened] = useState(live.version)
   const base = versions.find(({ version }) => version === Number(chosen ?? opened)) ?? live
-  const draft = useDraft(slug, base)
-  // A save names the newest version that this person has seen, so that a version saved since is not overwritten unseen.
-  const [seen, setSeen] = useState(latest)
+  const [shown, setShown] = useState(latest)
+  const draft = useDraft(slug, base, shown)
   const [note, setNote] = useKept(`note of ${preset.id}`, () => '')
   const [messages, setMessages] = useKept<readonly Message[]>(`test of ${preset.id}`, () => EMPTY)
   const [fault, setFault] = useState<string | null>(null)
@@ -51,6 +50,8 @@ export const Editor = ({ preset, versions }: PresetParts) => {
   const { runs, isRunning, start, stop } = useRuns()
   const { shape } = base
   const { content, isChanged } = draft
+  // A save names the newest version that this person has seen, so that a version saved since is not overwritten unseen.
+  const { seen = shown } = content
   const title = isChanged ? 'Draft' : `v${base.version}`
 
   const draftAsked = (conversation: readonly Message[]): Asked => ({
@@ -93,7 +94,7 @@ export const Editor = ({ preset, versions }: PresetParts) => {
       const saved = await savePresetDraft({ slug, base: seen, query: { workspace_id: workspace } }, { shape, body, note })
       draft.discard()
       setNote('')
-      setSeen(saved.version)
+      setShown(saved.version)
       await queries.invalidateQueries({ queryKey: ['presets', slug] })
       await showVersion(saved.version)
       toast(`Saved ${slug} as v${saved.version}, a draft: callers get v${live.version} as before.`)
@@ -105,6 +106,10 @@ export const Editor = ({ preset, versions }: PresetParts) => {
     } finally {
       setBusy(false)
     }
+  }
+  const rebase = (): void => {
+    setShown(latest)
+    if (isChanged) draft.change({ ...content, seen: latest })
   }
   const discard = (): void => {
     draft.discard()
@@ -163,9 +168,7 @@ export const Editor = ({ preset, versions }: PresetParts) => {
           ) : null}
         </span>
       </div>
-      {latest > seen ? (
-        <MovedUnder slug={slug} base={base} draft={content} newest={versions[0] ?? base} onRebase={() => setSeen(latest)} />
-      ) : null}
+      {latest > seen ? <MovedUnder slug={slug} base={base} draft={content} newest={versions[0] ?? base} onRebase={rebase} /> : null}
       {fault === null ? null : (
         <p className="note bad" role="alert">
           {fault}

@@ -5,12 +5,14 @@ import { useState } from 'react'
 
 import { preset, presetMoves, presetVersions } from '../../api/presets.ts'
 import { currentSession } from '../../api/session.ts'
+import { asHead } from '../../format.ts'
 import { Button } from '../../parts/button.tsx'
 import { Copy } from '../../parts/copy.tsx'
 import { CopyCurl } from '../../parts/copy-curl.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { FaultBoundary } from '../../parts/panel.tsx'
 import { ScreenHead } from '../../parts/screen-head.tsx'
+import { Status } from '../../parts/status.tsx'
 import { tabNamed, Tabs } from '../../parts/tabs.tsx'
 import { Editor } from './editor.tsx'
 import { Evaluations } from './evaluations/evaluations.tsx'
@@ -57,7 +59,7 @@ export const PresetScreen = () => {
 }
 
 const Preset = (parts: PresetParts) => {
-  const { slug, designated_version: live, name } = parts.preset
+  const { slug, designated_version: live, name, status } = parts.preset
   const { tab: named, workspace } = useSearch({ strict: false })
   const tab = tabNamed(TABS, named)
   const queries = useQueryClient()
@@ -68,7 +70,11 @@ const Preset = (parts: PresetParts) => {
   return (
     <>
       <ScreenHead title={name}>
-        <span className="soft">v{live.version} live</span>
+        {status === 'active' ? (
+          <span className="soft">v{live.version} live</span>
+        ) : (
+          <Status mark="disabled">{`${asHead(status)}: no request gets it`}</Status>
+        )}
         <Copy text={`@preset/${slug}`}>{`@preset/${slug}`}</Copy>
         <CopyCurl path={`/presets/${encodeURIComponent(slug)}`} query={{ workspace_id: workspace }} />
         <Link className="button plain" to="/playground" search={{ model: `@preset/${slug}` }}>

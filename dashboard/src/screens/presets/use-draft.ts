@@ -4,39 +4,43 @@ import { useState } from 'react'
 
 import type { PresetVersion } from '../../api/presets.ts'
 import { currentSession } from '../../api/session.ts'
-import type { PresetContent } from '../../diff/content-diff.tsx'
 import { toast } from '../../shell/toasts.tsx'
 import { contentOf, sameContent } from './content-of.ts'
-import { keepDraft, readDraft } from './drafts.ts'
+import { deleteDraft, type DraftContent, keepDraft, readDraft } from './drafts.ts'
 
 export interface Draft {
-  readonly content: PresetContent
+  readonly content: DraftContent
   readonly isChanged: boolean
-  change(content: PresetContent): void
+  change(content: DraftContent): void
   /** Resets the draft to the contents of the version. */
   discard(): void
 }
 
-export const useDraft = (slug: string, base: PresetVersion): Draft => {
+/** `seen`: the newest version that is shown, of which a draft that begins now knows. */
+export const useDraft = (slug: string, base: PresetVersion, seen: number): Draft => {
   const session = useQuery(currentSession)
   const user = session.data?.user_id ?? ''
   const of = `${user} ${base.id}`
-  const [state, setState] = useState<{ of: string; content: PresetContent | null; isKept: boolean }>({
+  const [state, setState] = useState<{ of: string; content: DraftContent | null; isKept: boolean }>({
     of: '',
     content: null,
     isKept: true,
   })
   const kept = state.of === of ? state.content : readDraft(user, slug, base.version)
-  const content = kept ?? contentOf(base)
-  const keep = (next: PresetContent | null): void => {
+  const content = kept ?? { ...contentOf(base), seen }
+  const discard = (): void => {
+    deleteDraft(user, slug, base.version, content)
+    setState({ of, content: null, isKept: true })
+  }
+  const keep = (next: DraftContent): void => {
     const isKept = keepDraft(user, slug, base.version, next)
-    if (!isKept && state.isKept) toast('This browser has no room to keep the draft. It is lost with this page unless you save it.')
+    if (!isKept && state.isKept) toast('This browser has no room to keep the draft. It is lost with this tab unless you save it.')
     setState({ of, content: next, isKept })
   }
   return {
     content,
     isChanged: !sameContent(content, contentOf(base)),
-    change: (next) => keep(sameContent(next, contentOf(base)) ? null : next),
-    discard: () => keep(null),
+    change: (next) => (sameContent(next, contentOf(base)) ? discard() : keep(next)),
+    discard,
   }
 }

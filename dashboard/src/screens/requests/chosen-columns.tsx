@@ -1,12 +1,15 @@
 /** The columns that the list of requests shows; kept in this browser. */
 import { DropdownMenu } from 'radix-ui'
 
-import { createStore, useStore } from '../../store.ts'
+import { createChoice } from '../../choice.ts'
+import { useStore } from '../../store.ts'
 import { ALL_COLUMNS, FEW_COLUMNS } from './request-columns.tsx'
 
-const NAME = 'patchbay.request-columns-hidden'
-
-const hidden = createStore<readonly string[]>((localStorage.getItem(NAME) ?? '').split(',').filter((title) => title !== ''))
+const hidden = createChoice<readonly string[]>(
+  'patchbay.request-columns-hidden',
+  (kept) => (kept ?? '').split(',').filter((title) => title !== ''),
+  (titles) => titles.join(','),
+)
 
 const ALWAYS: ReadonlySet<string> = new Set(FEW_COLUMNS.map(({ title }) => title))
 
@@ -17,9 +20,7 @@ export const useChosenColumns = (): typeof ALL_COLUMNS => {
 
 const show = (title: string, isShown: boolean): void => {
   const others = hidden.get().filter((one) => one !== title)
-  const left = isShown ? others : [...others, title]
-  localStorage.setItem(NAME, left.join(','))
-  hidden.set(left)
+  hidden.set(isShown ? others : [...others, title])
 }
 
 export const ColumnChooser = () => {

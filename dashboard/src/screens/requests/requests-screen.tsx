@@ -3,7 +3,7 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { Outlet, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 
-import { generationList, generationsCsv, type GenerationRow } from '../../api/generations.ts'
+import { generationList, type GenerationRow } from '../../api/generations.ts'
 import { count } from '../../format.ts'
 import { Button } from '../../parts/button.tsx'
 import { CopyCurl } from '../../parts/copy-curl.tsx'
@@ -11,7 +11,7 @@ import { Empty } from '../../parts/empty.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { FaultBoundary } from '../../parts/panel.tsx'
 import { RangeSelect } from '../../parts/range-select.tsx'
-import { saveFile } from '../../parts/save-file.ts'
+import { saveCsv } from '../../parts/save-csv.ts'
 import { ScreenHead } from '../../parts/screen-head.tsx'
 import { useIsWide } from '../../parts/use-is-wide.ts'
 import { VirtualRows } from '../../parts/virtual-rows.tsx'
@@ -61,7 +61,7 @@ export const RequestsScreen = () => {
     (row: GenerationRow) => void navigate({ to: '/requests/$id', params: { id: row.id }, search: (before) => before, replace: true }),
     [navigate],
   )
-  const exportCsv = (): void => void generationsCsv(bounded).then((file) => saveFile(file, 'requests.csv'))
+  const exportCsv = (): Promise<void> => saveCsv('/generations', bounded, 'requests.csv')
   useKeys({ f: toggleLive, e: exportCsv })
   const more = useCallback(() => {
     if (list.hasNextPage && !list.isFetchingNextPage) void list.fetchNextPage()

@@ -1,8 +1,8 @@
 import { Field } from '../../parts/field.tsx'
-import { chooseSingleKeys, singleKeys } from '../../shell/keyboard.ts'
+import { singleKeys } from '../../shell/keyboard.ts'
 import { useStore } from '../../store.ts'
-import { chooseTheme, theme, THEMES } from '../../theme.ts'
-import { chooseTimeZone, TIME_ZONES, timeZone } from '../../time-zone.ts'
+import { theme, THEMES } from '../../theme.ts'
+import { TIME_ZONES, timeZone } from '../../time-zone.ts'
 
 /** Kept in this browser alone. */
 export const BrowserSettings = () => {
@@ -10,7 +10,7 @@ export const BrowserSettings = () => {
   return (
     <div className="stack">
       <Field label="Theme">
-        <select value={chosen} onChange={(event) => chooseTheme(THEMES.find((name) => name === event.target.value) ?? 'system')}>
+        <select value={chosen} onChange={(event) => theme.set(THEMES.find((name) => name === event.target.value) ?? 'system')}>
           {THEMES.map((name) => (
             <option key={name} value={name}>
               {name === 'system' ? 'as the system says' : name}
@@ -21,7 +21,7 @@ export const BrowserSettings = () => {
       <Field label="Times">
         <select
           value={useStore(timeZone)}
-          onChange={(event) => chooseTimeZone(TIME_ZONES.find((zone) => zone === event.target.value) ?? 'local')}
+          onChange={(event) => timeZone.set(TIME_ZONES.find((zone) => zone === event.target.value) ?? 'local')}
         >
           {TIME_ZONES.map((zone) => (
             <option key={zone} value={zone}>
@@ -31,7 +31,7 @@ export const BrowserSettings = () => {
         </select>
       </Field>
       <label className="check">
-        <input type="checkbox" checked={useStore(singleKeys)} onChange={(event) => chooseSingleKeys(event.target.checked)} />
+        <input type="checkbox" checked={useStore(singleKeys)} onChange={(event) => singleKeys.set(event.target.checked)} />
         Single keys of the keyboard act (press ? for the list)
       </label>
     </div>

@@ -5,21 +5,18 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 
-import { askRaw } from '../../api/client.ts'
 import { usage } from '../../api/usage.ts'
 import { compact, count, money } from '../../format.ts'
 import { Button } from '../../parts/button.tsx'
 import { ColumnsChart } from '../../parts/columns-chart.tsx'
 import { CopyCurl } from '../../parts/copy-curl.tsx'
-import { messageOf } from '../../parts/error-note.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { RangeSelect } from '../../parts/range-select.tsx'
-import { saveFile } from '../../parts/save-file.ts'
+import { saveCsv } from '../../parts/save-csv.ts'
 import { ScreenHead } from '../../parts/screen-head.tsx'
 import { useNow } from '../../parts/when.tsx'
 import { rangeOf } from '../../range.ts'
-import { toast } from '../../shell/toasts.tsx'
 import { SpendFilter } from './spend-filter.tsx'
 import { dimensionsOf, requestsSearch, spendFilterOf } from './spend-groups.ts'
 import { DIMENSIONS, MEASURES, seriesOf } from './spend-series.ts'
@@ -67,16 +64,7 @@ export const SpendScreen = () => {
           ))}
         </select>
         <CopyCurl path="/usage" query={query} />
-        <Button
-          onClick={() => {
-            askRaw('/usage', { query, headers: { accept: 'text/csv' } })
-              .then((answer) => answer.blob())
-              .then((file) => saveFile(file, `spend-by-${dimensions.join('-and-')}.csv`))
-              .catch((thrown: unknown) => toast(messageOf(thrown)))
-          }}
-        >
-          CSV
-        </Button>
+        <Button onClick={() => saveCsv('/usage', query, `spend-by-${dimensions.join('-and-')}.csv`)}>CSV</Button>
       </ScreenHead>
       <SpendFilter filter={filter} time={sums.data ?? range} />
       <Loaded query={sums} rows={8}>

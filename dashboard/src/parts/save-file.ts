@@ -1,8 +1,0 @@
-/** Downloads the content as a file. */
-export const saveFile = (content: Blob, name: string): void => {
-  const link = document.createElement('a')
-  link.href = URL.createObjectURL(content)
-  link.download = name
-  link.click()
-  setTimeout(() => URL.revokeObjectURL(link.href), 60_000)
-}
