@@ -249,11 +249,7 @@ describe('calls and results', () => {
   test.each<[Part, string]>([
     [{ type: 'audio', data: 'QQ==', format: 'wav' }, 'audio/wav'],
     [{ type: 'video', url: 'data:video/mp4;base64,QQ==' }, 'video/mp4'],
-<<<<<<< HEAD
-  ])('media of a type that no result may hold follow it: %j', (media, mimeType) => {
-=======
   ])('media of other types follow it: %j', (media, mimeType) => {
->>>>>>> fix-d
     const history = [user('1'), assistant(call('x')), user(result('x', 'R', { media: [media] }))]
     expect(partsOf(history).slice(2)).toEqual([
       { functionResponse: { id: 'x', name: 'f_x', response: { result: 'R' } } },

@@ -103,11 +103,7 @@ const toolResult = (part: Extract<Part, { type: 'tool-result' }>, at: string, co
   // Every result has a call before it (paired-results.ts).
   const name = context.calls.get(part.callId) ?? ''
   const media = (part.media ?? []).flatMap((piece) => plainPart(piece, { at, role: 'user' }, context))
-<<<<<<< HEAD
-  // Older models take no media in a response, and others take few types: the rest follows it, introduced by the name of the tool.
-=======
   // Older models take no media in a response, and newer ones few types: the rest follows it, introduced by the name of the tool.
->>>>>>> fix-d
   const goesInside = (piece: JsonObject): boolean => context.model.checksSignatures && isOfResponse(piece['inlineData'])
   const inside = media.filter(goesInside)
   const outside = media.filter((piece) => !goesInside(piece))
@@ -115,11 +111,7 @@ const toolResult = (part: Extract<Part, { type: 'tool-result' }>, at: string, co
   return outside.length === 0 ? [result] : [result, { text: `Returned by the tool ${name}:` }, ...outside]
 }
 
-<<<<<<< HEAD
-/** The types that a response may hold (Google's guide "Function calling", "Multimodal function responses"). */
-=======
 /** Google is known to take these types in a response. Behind it, a model gets whatever a user may show it. */
->>>>>>> fix-d
 const isOfResponse = (inline: JsonValue | undefined): boolean => isObject(inline) && RESPONSE_TYPES.has(inline['mimeType'])
 
 const RESPONSE_TYPES: ReadonlySet<unknown> = new Set(['image/png', 'image/jpeg', 'image/webp', 'application/pdf', 'text/plain'])
