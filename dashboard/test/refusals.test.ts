@@ -23,7 +23,11 @@ describe.skipIf(BROWSER_PATH === null)('what is not done', () => {
       (url) => url.pathname === `/api/v1/keys/${data.hash}`,
       (route) =>
         route.request().method() === 'PATCH'
-          ? route.fulfill({ status: 503, json: { error: { code: 503, message: 'The database does not answer.' } } })
+          ? route.fulfill({
+              status: 503,
+              headers: { 'x-request-id': 'req-1' },
+              json: { error: { code: 503, message: 'The database does not answer.' } },
+            })
           : route.continue(),
     )
     await page.getByRole('button', { name: 'Actions for leaked' }).click()
