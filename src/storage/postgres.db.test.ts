@@ -11,6 +11,7 @@ import { StorageUnavailable } from './storage-errors.ts'
 import { preparePresets } from './testing/preset-input.ts'
 import { rejection, rejectionText } from './testing/rejection.ts'
 import { patient } from '../../test/support/patience.ts'
+import { startTcpRelay } from '../../test/support/tcp-relay.ts'
 
 const servers: Server[] = []
 afterAll(() => servers.forEach((server) => server.close()))
@@ -178,6 +179,21 @@ describeEachEngine('lost connections', (engine) => {
     expect((await store.get(workspaceId, 'bot'))?.name).toBe('bot')
     expect((await create('bot')).kind).toBe('created')
   })
+
+  test('StorageUnavailable after six seconds, not twelve, when the server hangs within a transaction', async () => {
+    const { databaseUrl } = await engine.locate()
+    const relay = await startTcpRelay(databaseUrl ?? '')
+    const database = await engine.open({ databaseUrl: relay.url, dataDir: '' })
+    const start = performance.now()
+    const hanging = database.transaction(async (transaction) => {
+      await sql`select 1`.execute(transaction)
+      relay.hang()
+      await sql`select 1`.execute(transaction)
+    })
+    expect(await rejection(hanging)).toBeInstanceOf(StorageUnavailable)
+    expect(performance.now() - start).toBeLessThan(10_000)
+    relay.close()
+  }, 20_000)
 
   test('a connection that dies while its transaction waits for us does not end the process', async () => {
     const location = await engine.locate()
