@@ -235,7 +235,7 @@ describeEachEngine('lost connections', (engine) => {
     const database = await engine.open()
     const { server } = database
     if (server === null) throw new Error('PostgreSQL is a server.')
-    const stop = server.listen(systemClock, () => undefined)
+    const stop = server.listen(systemClock, { heard: () => undefined, missed: () => undefined })
     const limits = server.openLimits('node')
     const asking = (kysely: typeof database.kysely) => Array.from({ length: 30 }, () => sql`select pg_sleep(0.02)`.execute(kysely))
     // On a busy machine some wait for a connection in vain: only the connections that exist count.

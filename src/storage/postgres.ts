@@ -74,7 +74,7 @@ export const openPostgres = async (options: PostgresOptions): Promise<EngineConn
     kysely,
     reports,
     server: {
-      listen: (clock, heard) => listenForChanges(clock, () => openClient(options), heard),
+      listen: (clock, listener) => listenForChanges(clock, () => openClient(options), listener),
       openLimits: (node) => createPostgresLimits({ pool: limitsPool, node }),
     },
     oneWriter: false,
