@@ -10,6 +10,7 @@ const start = async () => {
   const counter: { value: number | null } = { value: 1 }
   const failing = new Set<string>()
   let notify = (): void => undefined
+  let reconnect = (): void => undefined
   const cache = (name: string) => ({
     name,
     refresh: () => {
@@ -25,8 +26,9 @@ const start = async () => {
         return counter.value
       },
     },
-    listen: (heard) => {
+    listen: ({ heard, missed }) => {
       notify = heard
+      reconnect = missed
       return () => (notify = () => undefined)
     },
     caches: [cache('keys'), cache('guardrails')],
@@ -42,6 +44,13 @@ const start = async () => {
     async hear(times = 1): Promise<readonly string[]> {
       happened.length = 0
       for (let time = 0; time < times; time += 1) notify()
+      await turn()
+      return [...happened]
+    },
+    /** Returns what happens when the connection for announcements is made anew. */
+    async reconnect(): Promise<readonly string[]> {
+      happened.length = 0
+      reconnect()
       await turn()
       return [...happened]
     },
@@ -66,6 +75,15 @@ test('every cache is refreshed, in its order, once for each time that the counte
   expect([await poll(), await poll()]).toEqual([['keys', 'guardrails', 'changed'], []])
   // A restored database may count from an earlier number.
   counter.value = 1
+  expect([await poll(), await poll()]).toEqual([['keys', 'guardrails', 'changed'], []])
+})
+
+test('every cache is refreshed after a reconnection, though the counter stands still, as that of a standby that lacks one change and has another', async () => {
+  const { failing, poll, reconnect } = await start()
+  expect([await reconnect(), await poll()]).toEqual([['keys', 'guardrails', 'changed'], []])
+  failing.add('guardrails')
+  expect(await reconnect()).toEqual(['keys', 'guardrails', 'guardrails not refreshed: unreadable'])
+  failing.delete('guardrails')
   expect([await poll(), await poll()]).toEqual([['keys', 'guardrails', 'changed'], []])
 })
 

@@ -1,11 +1,12 @@
 /**
  * Notices changes by other processes. It reads the change counter when the database notifies it and also at regular intervals; if the
  * counter has moved, every cache is refreshed. While storage is away nothing is refreshed, so that the cached values continue to be
- * served; when it is back, all caches are refreshed, whatever the counter says.
+ * served; when it is back, all caches are refreshed, whatever the counter says, since it may be that of another server.
  */
 import type { Clock } from '../lib/clock.ts'
 import { repeat } from '../lib/repeat.ts'
 import type { ChangeCounter } from '../storage/change-counter.ts'
+import type { ChangeListener } from '../storage/database.ts'
 
 export interface WatchedCache {
   readonly name: string
@@ -23,8 +24,8 @@ const POLL_MS = 500
 export const startCacheWatch = async (parts: {
   readonly clock: Clock
   readonly counter: ChangeCounter
-  /** Calls `heard` for each change that it learns of, until stopped. */
-  readonly listen: (heard: () => void) => () => void
+  /** Passes on changes by others, until the function that it returns is called. */
+  readonly listen: (listener: ChangeListener) => () => void
   /** Refreshed in this order: caches that others depend on come first. */
   readonly caches: readonly WatchedCache[]
   /** Called after all of them were refreshed. */
@@ -32,13 +33,15 @@ export const startCacheWatch = async (parts: {
   readonly onError: (thrown: unknown, doing: string) => void
 }): Promise<() => void> => {
   const { clock, counter, listen, caches, onChange, onError } = parts
-  let seen: number | null = await counter.read()
+  let seen = await counter.read()
+  /** The counter does not tell whether something has changed. */
+  let missed = false
 
   const read = async (): Promise<number> => {
     try {
       return await counter.read()
     } catch (thrown) {
-      seen = null
+      missed = true
       throw thrown
     }
   }
@@ -59,9 +62,13 @@ export const startCacheWatch = async (parts: {
 
   const checkOnce = async (): Promise<void> => {
     const now = await read()
-    if (now === seen) return
+    if (now === seen && !missed) return
+    missed = false
     // A change counts as seen once every cache was refreshed; a failed refresh is repeated.
-    if (!(await refreshAll())) return
+    if (!(await refreshAll())) {
+      missed = true
+      return
+    }
     seen = now
     await onChange()
   }
@@ -84,7 +91,15 @@ export const startCacheWatch = async (parts: {
   }
 
   const failed = (thrown: unknown): void => onError(thrown, 'storage does not answer')
-  const stops = [repeat(clock, POLL_MS, check, failed), listen(() => void check().catch(failed))]
+  const heard = (): void => void check().catch(failed)
+  const listener = {
+    heard,
+    missed() {
+      missed = true
+      heard()
+    },
+  }
+  const stops = [repeat(clock, POLL_MS, check, failed), listen(listener)]
   return () => {
     for (const stop of stops) stop()
   }

@@ -100,7 +100,7 @@ export const composeService = async (base: BaseParts, file: ConfigFile, configPa
     await startCacheWatch({
       clock,
       counter: createChangeCounter(database),
-      listen: (heard) => database.server?.listen(clock, heard) ?? (() => undefined),
+      listen: (listener) => database.server?.listen(clock, listener) ?? (() => undefined),
       caches: [
         ...management.caches,
         { name: 'presets', refresh: presets.refreshCache },

@@ -71,10 +71,17 @@ export type Durability = 'power' | 'process'
  */
 export type RetryableFailure = 'locked' | 'conflict'
 
+export interface ChangeListener {
+  /** Another process may have changed something that this one caches, and the change counter says if it has. */
+  heard(): void
+  /** Anything may have changed, whatever the change counter says: it may be that of a standby which has taken the place of the server. */
+  missed(): void
+}
+
 /** A database server that several nodes may share. */
 export interface DatabaseServer {
-  /** Calls `heard` when another process may have changed something that this one caches. Returns a function that stops it. */
-  listen(clock: Clock, heard: () => void): () => void
+  /** Returns a function that stops it. */
+  listen(clock: Clock, listener: ChangeListener): () => void
   /** Counters of limits, on a connection of their own. */
   openLimits(node: string): LimitStore
 }

@@ -2,16 +2,18 @@
 import type { Client } from 'pg'
 
 import type { Clock } from '../lib/clock.ts'
+import type { ChangeListener } from './database.ts'
 
 const CHANNEL = 'patchbay_changes'
 const RETRY_MS = 1000
 
 /**
- * Calls `heard` for each change, and after each reconnection, since changes may have been missed before. It reports no
+ * Calls `heard` for each change and when it begins to listen, and `missed` when it begins again, perhaps on another server. It reports no
  * faults: the code that polls the database reports them.
  */
-export const listenForChanges = (clock: Clock, connect: () => Promise<Client>, heard: () => void): (() => void) => {
+export const listenForChanges = (clock: Clock, connect: () => Promise<Client>, { heard, missed }: ChangeListener): (() => void) => {
   let stopped = false
+  let began = heard
   let client: Client | null = null
   let cancel = (): void => undefined
 
@@ -31,7 +33,8 @@ export const listenForChanges = (clock: Clock, connect: () => Promise<Client>, h
         return
       }
       await opened.query(`listen ${CHANNEL}`)
-      heard()
+      began()
+      began = missed
     } catch {
       // A connection that was opened retries when it ends; one that was not opened is retried at once.
       if (client === null) retry()

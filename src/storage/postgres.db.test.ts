@@ -11,6 +11,7 @@ import { StorageUnavailable } from './storage-errors.ts'
 import { preparePresets } from './testing/preset-input.ts'
 import { rejection, rejectionText } from './testing/rejection.ts'
 import { patient } from '../../test/support/patience.ts'
+import { startTcpRelay } from '../../test/support/tcp-relay.ts'
 
 const servers: Server[] = []
 afterAll(() => servers.forEach((server) => server.close()))
@@ -179,6 +180,21 @@ describeEachEngine('lost connections', (engine) => {
     expect((await create('bot')).kind).toBe('created')
   })
 
+  test('StorageUnavailable after six seconds, not twelve, when the server hangs within a transaction', async () => {
+    const { databaseUrl } = await engine.locate()
+    const relay = await startTcpRelay(databaseUrl ?? '')
+    const database = await engine.open({ databaseUrl: relay.url, dataDir: '' })
+    const start = performance.now()
+    const hanging = database.transaction(async (transaction) => {
+      await sql`select 1`.execute(transaction)
+      relay.hang()
+      await sql`select 1`.execute(transaction)
+    })
+    expect(await rejection(hanging)).toBeInstanceOf(StorageUnavailable)
+    expect(performance.now() - start).toBeLessThan(10_000)
+    relay.close()
+  }, 20_000)
+
   test('a connection that dies while its transaction waits for us does not end the process', async () => {
     const location = await engine.locate()
     const database = await engine.open(location)
@@ -219,7 +235,7 @@ describeEachEngine('lost connections', (engine) => {
     const database = await engine.open()
     const { server } = database
     if (server === null) throw new Error('PostgreSQL is a server.')
-    const stop = server.listen(systemClock, () => undefined)
+    const stop = server.listen(systemClock, { heard: () => undefined, missed: () => undefined })
     const limits = server.openLimits('node')
     const asking = (kysely: typeof database.kysely) => Array.from({ length: 30 }, () => sql`select pg_sleep(0.02)`.execute(kysely))
     // On a busy machine some wait for a connection in vain: only the connections that exist count.

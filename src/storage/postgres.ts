@@ -74,7 +74,7 @@ export const openPostgres = async (options: PostgresOptions): Promise<EngineConn
     kysely,
     reports,
     server: {
-      listen: (clock, heard) => listenForChanges(clock, () => openClient(options), heard),
+      listen: (clock, listener) => listenForChanges(clock, () => openClient(options), listener),
       openLimits: (node) => createPostgresLimits({ pool: limitsPool, node }),
     },
     oneWriter: false,
@@ -179,24 +179,31 @@ const soonFree = async (waiting: Promise<PoolClient>): Promise<PoolClient> => {
   }
 }
 
+/**
+ * After a fault, every further statement fails with it at once: a rollback on a connection that hangs would make its caller wait for a
+ * second timeout. The server rolls back when the connection ends.
+ */
 const translateClientErrors = (client: PoolClient): PostgresPoolClient => {
-  let broken = false
+  let fault: Error | null = null
   async function query<R>(text: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<R>> {
     refuseNulCharacters(parameters)
+    if (fault !== null) throw fault
     try {
       return (await client.query(text, [...parameters])) as unknown as PostgresQueryResult<R>
     } catch (error) {
+      if (isOutage(error)) {
+        fault = new StorageUnavailable(`The database does not answer: ${messageOf(error)}`, { cause: error })
+        throw fault
+      }
       // A failed rollback leaves a transaction open: that connection must not be used again.
-      if (text === 'rollback') broken = true
-      if (!isOutage(error)) throw error
-      broken = true
-      throw new StorageUnavailable(`The database does not answer: ${messageOf(error)}`, { cause: error })
+      if (text === 'rollback' && error instanceof Error) fault = error
+      throw error
     }
   }
   return {
     // Kysely's overload for cursors is for streaming rows, which we do not use.
     query: query as PostgresPoolClient['query'],
-    release: () => client.release(broken),
+    release: () => client.release(fault !== null),
   }
 }
 
