@@ -133,7 +133,8 @@ describeEachEngine('told by the database alone', (engine) => {
     await there.close()
   })
 
-  test('401 for a key that is revoked on the standby which takes the place of the server, though both have counted as many changes', async () => {
+  /** A node with an inference key, and a second connection to its database. */
+  const startFirst = async () => {
     const location = await engine.locate()
     const [ours, theirs] = [await engine.open(location), await engine.open(location)]
     const owner = await createWorkspaceStore(ours).ensureDefaults({
@@ -144,6 +145,11 @@ describeEachEngine('told by the database alone', (engine) => {
     const here = await startNode(ours, 'here', owner)
     const { workspaceId, userId: creatorUserId } = owner
     const { key } = await here.service.keys.create({ kind: 'inference', name: 'x', workspaceId, creatorUserId, ...UNBOUNDED }, changedBy())
+    return { ours, theirs, owner, here, key }
+  }
+
+  test('401 for a key that is revoked on the standby which takes the place of the server, though both have counted as many changes', async () => {
+    const { ours, theirs, owner, here, key } = await startFirst()
     // Started later, so that no notification of the new key reaches it.
     const there = await startNode(theirs, 'there', owner)
     const list = async (): Promise<number> => (await there.ask(key, 'GET', '/models')).status
@@ -160,16 +166,7 @@ describeEachEngine('told by the database alone', (engine) => {
   })
 
   test('a price list that another process imports while a node starts is in force on it', async () => {
-    const location = await engine.locate()
-    const [ours, theirs] = [await engine.open(location), await engine.open(location)]
-    const owner = await createWorkspaceStore(ours).ensureDefaults({
-      workspaceId: crypto.randomUUID(),
-      userId: crypto.randomUUID(),
-      now: '2026-11-20T10:00:00.000Z',
-    })
-    const here = await startNode(ours, 'here', owner)
-    const { workspaceId, userId: creatorUserId } = owner
-    const { key } = await here.service.keys.create({ kind: 'inference', name: 'x', workspaceId, creatorUserId, ...UNBOUNDED }, changedBy())
+    const { ours, theirs, owner, here, key } = await startFirst()
     const starting = await ours.kysely.transaction().execute(async (transaction) => {
       // The node has read the lists when it gets to the counter.
       await sql`lock table change_counter`.execute(transaction)
