@@ -12,6 +12,10 @@ test('a key has its kind as prefix, 256 bits and a checksum, and is recognised',
   }
 })
 
+test('a key that an earlier version made is still recognised', () => {
+  expect(looksLikeKey('pb_inf_IhptPygUwSeF5D8K4vdKGN4Jnikm4UZrLkFFsNBRuGg23HeY0')).toBe(true)
+})
+
 test('a key with any one character changed is refused without a look-up', () => {
   const key = makeKey('inference', systemIds)
   for (let position = 0; position < key.length; position += 1) {
