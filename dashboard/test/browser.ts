@@ -45,23 +45,23 @@ interface VisitOptions extends ContextOptions {
   readonly permissions?: readonly string[]
   /** The test changes the page permanently, for example its clock, so no other test may use the page. */
   readonly alone?: boolean
-  /** Runs on an empty page of the service, before the address is opened. */
-  begin?(page: Page): Promise<void>
+  /** Returns what the page's local storage holds when the address is opened. */
+  remembered?(page: Page): Promise<Readonly<Record<string, string>>>
   /** Sets the page up before it sends any request. */
   before?(page: Page): Promise<void>
 }
 
 /**
  * One browser for all test files, and one page that the tests use one after the other, since a renderer and its caches cost more than most
- * tests. The page is emptied after each test. A test that needs more of its page than a size and permissions, and the second visit in a
- * test, get a page of their own.
+ * tests. It keeps what it shows until the next visit, since a blank page between them would end the renderer. A test that needs more of its
+ * page than a size and permissions, and the second visit in a test, get a page of their own.
  */
 export const useBrowser = (): { visit(url: string, options?: VisitOptions): Promise<Visitor> } => {
   const contexts: BrowserContext[] = []
   let isTaken = false
   afterEach(async () => {
     await Promise.all(contexts.splice(0).map((context) => context.close()))
-    if (isTaken) await emptyPage()
+    if (isTaken) await releasePage()
     isTaken = false
   })
   afterAll(() => {
@@ -73,21 +73,17 @@ export const useBrowser = (): { visit(url: string, options?: VisitOptions): Prom
     return context.newPage()
   }
   return {
-    async visit(url, { alone = false, begin, before, viewport = VIEWPORT, permissions = [], ...options } = {}) {
+    async visit(url, { alone = false, remembered, before, viewport = VIEWPORT, permissions = [], ...options } = {}) {
       const isOwn = alone || before !== undefined || isTaken || Object.keys(options).length > 0
       isTaken ||= !isOwn
       const page = await (isOwn ? ownPage(options) : sharedPage())
       await page.setViewportSize(viewport)
       await page.context().grantPermissions(permissions)
-      if (!isOwn || begin !== undefined) {
-        // Storage belongs to an origin, and only a document of that origin can access it.
-        await page.goto(new URL('/health/live', url).href)
-        await page.evaluate('localStorage.clear(); sessionStorage.clear()')
-      }
-      await begin?.(page)
+      await page.context().clearCookies()
+      const storage = (await remembered?.(page)) ?? {}
       const visitor = watch(page, new URL(url).origin, documentedBelow(prefixOf(url)))
       await before?.(page)
-      await page.goto(url)
+      await openAnew(page, url, storage)
       return visitor
     },
   }
@@ -114,8 +110,23 @@ const sharedPage = async (): Promise<Page> => {
 /** Events that a test may have listened to on its page. */
 const HEARD = ['console', 'dialog', 'download', 'pageerror', 'popup', 'request', 'requestfailed', 'requestfinished', 'response'] as const
 
-/** Stops all requests and rendering, so that the next test finds the page as if new. */
-const emptyPage = async (): Promise<void> => {
+/** Storage belongs to an origin, so the new document sets its own before any script of the page runs. */
+const openAnew = async (page: Page, url: string, storage: Readonly<Record<string, string>>): Promise<void> => {
+  const devtools = await page.context().newCDPSession(page)
+  // Without it the script does not run.
+  await devtools.send('Page.enable')
+  const items = Object.entries(storage).map((item) => `localStorage.setItem(...${JSON.stringify(item)})`)
+  const source = ['localStorage.clear()', 'sessionStorage.clear()', ...items].join('\n')
+  // If only the fragment differed from the page's last address, it would not be loaded anew.
+  if (new URL(url).hash !== '') await page.goto('about:blank')
+  const { identifier } = await devtools.send('Page.addScriptToEvaluateOnNewDocument', { source })
+  await page.goto(url)
+  await devtools.send('Page.removeScriptToEvaluateOnNewDocument', { identifier })
+  await devtools.detach()
+}
+
+/** Takes from the shared page what the test added to it. */
+const releasePage = async (): Promise<void> => {
   const page = await shared
   if (page === null) return
   for (const name of HEARD) page.removeAllListeners(name)
@@ -131,12 +142,10 @@ const emptyPage = async (): Promise<void> => {
       .map((other) => other.close()),
   )
   await page.unrouteAll({ behavior: 'ignoreErrors' })
-  await page.goto('about:blank')
   // Outside the page, since a pointer that rests on a row triggers prefetching.
   await page.mouse.move(-1, -1)
   await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' })
   await context.clearPermissions()
-  await context.clearCookies()
 }
 
 /** The browser stays open between test files, since starting it costs two seconds of CPU. After the last file it ends with its process. */
@@ -200,6 +209,8 @@ const watch = (page: Page, origin: string, isDocumented: IsDocumented): Visitor 
   const expected = new Set<number>()
   const origins = new Set([origin])
   let outage = false
+  // Until the address is opened, the page of an earlier test goes on.
+  page.once('framenavigated', () => void (faults.length = refused.length = 0))
   page.on('console', (message) => {
     const text = message.text()
     // The browser's own message about a response; the status is checked below.

@@ -13,10 +13,10 @@ export const signedIn = async (
 ): Promise<Visitor> => {
   const visitor = await browser.visit(`${service.url}/dashboard${path}`, {
     ...options,
-    async begin(page) {
+    async remembered(page) {
       const answer = await page.request.post(`${service.api}/sessions`, { data: { key: service.managementKey } })
       const { csrf } = (await answer.json()) as { csrf: string }
-      await page.evaluate(`localStorage.setItem('patchbay.csrf', ${JSON.stringify(csrf)})`)
+      return { 'patchbay.csrf': csrf }
     },
   })
   await screensAreThere(visitor)
