@@ -8,7 +8,7 @@ import { type Steps, throughout } from '../lib/steps.ts'
 import { type AuditedChange, type ChangedBy, recordChange } from './audit-log.ts'
 import { lackedMoney, lackedTools } from './ended-by-budget.ts'
 import type { Once } from './idempotency.ts'
-import type { Page } from './page.ts'
+import { type Page, readPage } from './page.ts'
 import type { ReadDatabase } from './preset-rows.ts'
 import type { PresetRef } from './preset-test-store.ts'
 import type { EvaluationItemsTable, EvaluationsTable } from './evaluation-tables.ts'
@@ -221,7 +221,7 @@ export const createEvaluationStore = ({ database, seal, startTurn }: ReadDatabas
       return recordChange(database, by, evaluation.createdAt, insert, once)
     },
 
-    async list(ref, { offset, limit }) {
+    async list(ref, slice) {
       const preset = await database.kysely
         .selectFrom('presets')
         .select('id')
@@ -229,10 +229,13 @@ export const createEvaluationStore = ({ database, seal, startTurn }: ReadDatabas
         .where('slug', '=', ref.slug)
         .executeTakeFirst()
       if (preset === undefined) return null
-      const wanted = database.kysely.selectFrom('evaluations').where('preset_id', '=', preset.id)
-      const rows = await wanted.selectAll().orderBy('created_at', 'desc').orderBy('id', 'desc').offset(offset).limit(limit).execute()
-      const { count } = await wanted.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
-      return { items: rows.map(toEvaluation), totalCount: count }
+      const sorted = database.kysely
+        .selectFrom('evaluations')
+        .selectAll()
+        .where('preset_id', '=', preset.id)
+        .orderBy('created_at', 'desc')
+        .orderBy('id', 'desc')
+      return readPage(sorted, slice, toEvaluation)
     },
 
     async get(ref, id) {

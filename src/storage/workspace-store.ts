@@ -9,7 +9,7 @@ import type { Once } from './idempotency.ts'
 import { endSignInsOf } from './session-store.ts'
 import { DELETED_WITH_WORKSPACE, type Schema } from './schema.ts'
 import type { WorkspacesTable } from './service-tables.ts'
-import type { Page } from './page.ts'
+import { type Page, readPage } from './page.ts'
 import { countOf } from './workspace-counts.ts'
 import { readSettings } from './workspace-settings.ts'
 
@@ -114,14 +114,15 @@ export const createWorkspaceStore = (database: Database): WorkspaceStore => ({
     return row === undefined ? null : toWorkspace(row)
   },
 
-  async list({ onlyId, offset, limit }) {
-    const wanted = database.kysely
+  async list({ onlyId, ...slice }) {
+    const sorted = database.kysely
       .selectFrom('workspaces')
+      .selectAll()
       .where('deleted_at', 'is', null)
       .$if(onlyId !== null, (query) => query.where('id', '=', onlyId ?? ''))
-    const rows = await wanted.selectAll().orderBy('created_at').orderBy('id').offset(offset).limit(limit).execute()
-    const { count } = await wanted.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
-    return { items: rows.map(toWorkspace), totalCount: count }
+      .orderBy('created_at')
+      .orderBy('id')
+    return readPage(sorted, slice, toWorkspace)
   },
 
   create: (workspace, memberId, by, once) =>
