@@ -10,6 +10,7 @@ import { systemIds } from '../lib/id.ts'
 import { createKeyStore } from './key-store.ts'
 import { createOauthCodeStore } from './oauth-code-store.ts'
 import { createSessionStore, type SessionRecord } from './session-store.ts'
+import { createMemberStore } from './member-store.ts'
 import { createWorkspaceStore } from './workspace-store.ts'
 
 const at = (minutes: number): string => isoTimestamp(T0 + minutes * 60_000)
@@ -19,6 +20,7 @@ describeEachEngine('people', (engine) => {
   const open = async () => {
     const database = await engine.open()
     const workspaces = createWorkspaceStore(database)
+    const members = createMemberStore(database)
     const owner = await workspaces.ensureDefaults({ workspaceId: 'w-0', userId: 'owner', now: NOW })
     const clock = createFakeClock()
     const keyStore = createKeyStore(database)
@@ -89,10 +91,10 @@ describeEachEngine('people', (engine) => {
       await sessions.redeem(['digest of l-1'], NOW, changedBy(), (link) => sessionOf('s-1', { user_id: link.user_id, role: link.role }))
       const counts = async () => (await sessions.find(['digest of s-1'], NOW))?.role ?? null
       expect(await counts()).toBe('member')
-      await workspaces.updateMember({ workspaceId: 'w-0', userId: 'ada' }, { name: 'Ada' }, NOW, changedBy())
+      await members.update({ workspaceId: 'w-0', userId: 'ada' }, { name: 'Ada' }, NOW, changedBy())
       expect(await counts()).toBe('member')
       for (const role of ['admin', 'member'] as const) {
-        expect((await workspaces.updateMember({ workspaceId: 'w-0', userId: 'ada' }, { role }, NOW, changedBy()))?.role).toBe(role)
+        expect((await members.update({ workspaceId: 'w-0', userId: 'ada' }, { role }, NOW, changedBy()))?.role).toBe(role)
         expect(await counts()).toBeNull()
       }
     })
