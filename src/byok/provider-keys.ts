@@ -59,7 +59,10 @@ export const createProviderKeys = ({ store, keyStore, clock, ids, sealingKey, or
     if (hashes === null) return
     const distinct = [...new Set(hashes)]
     if ((await keyStore.countIn(workspaceId, distinct)) !== distinct.length) {
-      throw new GatewayError('invalid_request', 'allowed_api_key_hashes: not all of them are keys of this workspace.')
+      throw new GatewayError(
+        'invalid_request',
+        'allowed_api_key_hashes: not all of them are keys of this workspace. GET /api/v1/keys lists its keys.',
+      )
     }
   }
   const sealFor = (secret: string, record: Pick<ByokRecord, 'id' | 'workspaceId' | 'provider' | 'version'>) =>

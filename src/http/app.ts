@@ -269,7 +269,7 @@ export const createApp = (parts: AppParts): App => {
         failurePage = route.failurePage
         anyOrigin = route.anyOrigin === true
         if (route.policy === 'inference' && parts.isDraining())
-          throw new GatewayError('provider_overloaded', 'The service is restarting.', { retryAfterSeconds: 1 })
+          throw new GatewayError('provider_overloaded', 'The service is restarting. Send the request again.', { retryAfterSeconds: 1 })
         const authenticated = authenticate(request.headers, route.policy, doors, route.unproven)
         const caller = authenticated instanceof Promise ? await authenticated : authenticated
         const person = caller !== null && isPerson(caller) ? caller : null
