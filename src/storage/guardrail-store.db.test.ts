@@ -49,6 +49,7 @@ describeEachEngine('guardrail store', (engine) => {
       })
     return {
       workspaces,
+      members,
       workspaceId,
       userId,
       keys,
@@ -109,7 +110,7 @@ describeEachEngine('guardrail store', (engine) => {
   })
 
   test('go with their workspace, and a member who leaves it leaves them too', async () => {
-    const { store, guardrail, assignments, workspaces, workspaceId, userId } = await prepare()
+    const { store, guardrail, assignments, workspaces, members, workspaceId, userId } = await prepare()
     const other = { id: 'w-1', slug: 'search', name: 'x', description: null, createdAt: T1, createdBy: userId, updatedAt: T1 }
     await workspaces.create({ ...other, settings: DEFAULT_SETTINGS }, 'm-1', changedBy())
     await store.insert(guardrail('g-1'), changedBy())

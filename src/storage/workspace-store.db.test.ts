@@ -53,7 +53,7 @@ describeEachEngine('workspace store', (engine) => {
       name: null,
       email: null,
     })
-    return { database, store, workspace, make, member, log: createAuditLog(database, () => () => undefined) }
+    return { database, store, members, workspace, make, member, log: createAuditLog(database, () => () => undefined) }
   }
   const PAGE = { offset: 0, limit: 10 }
 
@@ -84,7 +84,7 @@ describeEachEngine('workspace store', (engine) => {
   })
 
   test('deleted only without keys; its slug is free again, its members are gone, its audit log is not', async () => {
-    const { store, make, database, log } = await open()
+    const { store, members, make, database, log } = await open()
     await make('w-1', 'search')
     const keys = createKeyStore(database)
     const hash = 'a'.repeat(64)
@@ -132,7 +132,7 @@ describeEachEngine('workspace store', (engine) => {
   })
 
   test('members are added once, and removed with a count; an entry only where somebody came or went', async () => {
-    const { store, make, member, log } = await open()
+    const { members, make, member, log } = await open()
     await make('w-1', 'search')
     const entries = async () => (await log.list({ workspaceId: 'w-1', ...PAGE })).totalCount
     const before = await entries()
@@ -146,7 +146,7 @@ describeEachEngine('workspace store', (engine) => {
   })
 
   test('requests that add the same people at once write their rows in one order, so none waits for one that waits for it', async () => {
-    const { database, store, make, member } = await open()
+    const { database, members, make, member } = await open()
     await make('w-1', 'search')
     await members.add(['c', 'a', 'b'].map(member), T2, changedBy())
     const written = await sql<{ user_id: string }>`select user_id from workspace_members where workspace_id = 'w-1' and role = 'member'
