@@ -1,5 +1,6 @@
 /** The entry of every request: the table of all routes, and how each request is answered. */
-import { errorResponse, type Formats } from './error-boundary.ts'
+import { errorResponse } from './error-boundary.ts'
+import type { Formats } from '../formats/formats.ts'
 import { GatewayError } from '../errors.ts'
 import { createTurn } from '../inference/large-steps.ts'
 import { asFailure } from '../inference/as-failure.ts'
