@@ -52,7 +52,7 @@ export interface Destinations {
 
 export interface DestinationsParts {
   readonly store: DestinationStore
-  readonly keyStore: Pick<KeyStore, 'countIn'>
+  readonly keyStore: Pick<KeyStore, 'hasAll'>
   readonly clock: Clock
   readonly ids: IdSource
   readonly healthOf: (id: string) => DeliveryHealth | null
@@ -84,9 +84,7 @@ export const createDestinations = ({ store, keyStore, clock, ids, healthOf, tryO
         if (operator === 'regex') checkPattern(String(value), `filter_rules.groups[${group}].rules[${at}].value`)
       }
     }
-    if (hashes === null) return
-    const distinct = [...new Set(hashes)]
-    if ((await keyStore.countIn(workspaceId, distinct)) !== distinct.length) {
+    if (hashes !== null && !(await keyStore.hasAll(workspaceId, hashes))) {
       throw new GatewayError(
         'invalid_request',
         'api_key_hashes: not all of them are keys of this workspace. GET /api/v1/keys lists its keys.',

@@ -119,7 +119,7 @@ export const evaluationResume = z
 
 export const evaluationId = z.uuid().meta({ description: 'Id of an evaluation.' })
 
-export const EVALUATION_STATES = ['running', 'done', 'stopped', 'cancelled'] as const
+const EVALUATION_STATES = ['running', 'done', 'stopped', 'cancelled'] as const
 
 const checkResult = z
   .object({ type: z.string(), passed: z.boolean(), score: z.number().nullable(), reason: z.string().nullable() })

@@ -99,8 +99,8 @@ export interface KeyStore {
   /** Returns false if the scope has no such key (any more). */
   revoke(scope: string | null, hash: string, now: string, by: ChangedBy): Promise<boolean>
   usage(hash: string, now: string): Promise<KeyUsage>
-  /** How many of these are live keys of the workspace, or of any workspace if null. */
-  countIn(workspaceId: string | null, hashes: readonly string[]): Promise<number>
+  /** Says whether all of these are live keys of the workspace, or of any workspace if null. */
+  hasAll(workspaceId: string | null, hashes: readonly string[]): Promise<boolean>
   /** One query; the result contains every hash that was asked for. */
   usageOfMany(hashes: readonly string[], now: string): Promise<ReadonlyMap<string, KeyUsage>>
 }
@@ -242,15 +242,16 @@ export const createKeyStore = (database: Database): KeyStore => ({
 
   usageOfMany: (hashes, now) => readKeyUsage(database, hashes, now),
 
-  async countIn(workspaceId, hashes) {
+  async hasAll(workspaceId, hashes) {
+    const distinct = [...new Set(hashes)]
     const { count } = await database.kysely
       .selectFrom('api_keys')
       .select((eb) => eb.fn.countAll<number>().as('count'))
-      .where('hash', 'in', hashes)
+      .where('hash', 'in', distinct)
       .where('deleted_at', 'is', null)
       .$if(workspaceId !== null, (query) => query.where('workspace_id', '=', workspaceId ?? ''))
       .executeTakeFirstOrThrow()
-    return count
+    return count === distinct.length
   },
 })
 
