@@ -105,8 +105,7 @@ const RESERVED: readonly (readonly [use: string, pattern: RegExp, files: readonl
     /\bBun\.\w|from 'bun/,
     ['http/server.ts', 'storage/redis-client.ts', 'storage/sqlite-thread-side.ts', 'storage/sqlite-thread.ts', 'storage/sqlite.ts'],
   ],
-  // The second file shows programs of clients.
-  ['the environment', /\bprocess\.env\b/, ['config.ts', 'contract/known-clients.ts']],
+  ['the environment', /\bprocess\.env\b/, ['config.ts']],
   ['time', /\bDate\.now\(|\bnew Date\(\)|\bperformance\.now\(|\bset(?:Timeout|Interval)\(/, ['lib/clock.ts']],
   ['randomness', /\brandom(?:Bytes|Int|UUID)\(|\bMath\.random\(|\bgetRandomValues\(/, ['lib/id.ts', 'root-secret.ts']],
 ]
