@@ -98,6 +98,22 @@ test('a circle is found', () => {
   expect(circles(imports)).toEqual([['b', 'c', 'b']])
 })
 
+/** The only files that may use each of these. Two more use features that only Bun has and that no pattern can tell: see ARCHITECTURE.md. */
+const RESERVED: readonly (readonly [use: string, pattern: RegExp, files: readonly string[]])[] = [
+  [
+    'Bun',
+    /\bBun\.\w|from 'bun/,
+    ['http/server.ts', 'storage/redis-client.ts', 'storage/sqlite-thread-side.ts', 'storage/sqlite-thread.ts', 'storage/sqlite.ts'],
+  ],
+  ['the environment', /\bprocess\.env\b/, ['config.ts']],
+  ['time', /\bDate\.now\(|\bnew Date\(\)|\bperformance\.now\(|\bset(?:Timeout|Interval)\(/, ['lib/clock.ts']],
+  ['randomness', /\brandom(?:Bytes|Int|UUID)\(|\bMath\.random\(|\bgetRandomValues\(/, ['lib/id.ts', 'root-secret.ts']],
+]
+
+test.each(RESERVED)('only the files that ARCHITECTURE.md names use %s', (_, pattern, files) => {
+  expect(SOURCES.filter((path) => pattern.test(read(path))).sort()).toEqual(files.map((file) => `src/${file}`))
+})
+
 test('each folder below src is in ARCHITECTURE.md', () => {
   const folders = entriesBelow('src', (entry) => !entry.isFile())
   expect(folders.filter((folder) => !ARCHITECTURE.includes(`${folder.split('/').at(-1)}/`))).toEqual([])

@@ -16,7 +16,7 @@ import { openService } from '../src/compose/open-service.ts'
 import { configFileSchema } from '../src/config-file.ts'
 import { OTEL_SETTINGS, readSettings, SERVE_SETTINGS, STORAGE_SETTINGS } from '../src/config.ts'
 import { DESTINATION_TYPES } from '../src/contract/destination.ts'
-import { KNOWN_CLIENTS, type KnownClient } from '../src/contract/known-clients.ts'
+import { KNOWN_CLIENTS, type KnownClient } from '../dashboard/src/known-clients.ts'
 import { ERROR_TYPES, errorRow, MANAGEMENT_MESSAGES } from '../src/errors.ts'
 import { STATUS_CLIENTS } from '../src/http/status-clients.ts'
 import catalogueData from '../src/models/catalogue-data.json' with { type: 'json' }

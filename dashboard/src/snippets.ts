@@ -1,5 +1,5 @@
 /** How to point a program at this service: the snippets of the tested clients, with a model filled in. */
-import { KNOWN_CLIENTS } from '../../src/contract/known-clients.ts'
+import { KNOWN_CLIENTS } from './known-clients.ts'
 
 export interface ClientSnippet {
   readonly id: string

@@ -8,6 +8,7 @@
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 
+import type { DestinationResource } from '../contract/destination.ts'
 import { isoTimestamp, type Clock } from '../lib/clock.ts'
 import { type SafeFetch, type SafeResponse, UnsafeRequest } from '../providers/safe-fetch.ts'
 import type { WaitingTrace } from '../storage/waiting-trace-store.ts'
@@ -38,12 +39,7 @@ export interface Delivery {
   readonly oldestMs: number
 }
 
-export interface DeliveryHealth {
-  readonly last_success_at: string | null
-  readonly last_error: string | null
-  readonly dropped: number
-  readonly queued: number
-}
+export type DeliveryHealth = DestinationResource['health']
 
 export interface DeliveryParts {
   readonly sender: Sender

@@ -52,7 +52,7 @@ export interface Destinations {
 
 export interface DestinationsParts {
   readonly store: DestinationStore
-  readonly keyStore: Pick<KeyStore, 'countIn'>
+  readonly keyStore: Pick<KeyStore, 'hasAll'>
   readonly clock: Clock
   readonly ids: IdSource
   readonly healthOf: (id: string) => DeliveryHealth | null
@@ -84,10 +84,11 @@ export const createDestinations = ({ store, keyStore, clock, ids, healthOf, tryO
         if (operator === 'regex') checkPattern(String(value), `filter_rules.groups[${group}].rules[${at}].value`)
       }
     }
-    if (hashes === null) return
-    const distinct = [...new Set(hashes)]
-    if ((await keyStore.countIn(workspaceId, distinct)) !== distinct.length) {
-      throw new GatewayError('invalid_request', 'api_key_hashes: not all of them are keys of this workspace.')
+    if (hashes !== null && !(await keyStore.hasAll(workspaceId, hashes))) {
+      throw new GatewayError(
+        'invalid_request',
+        'api_key_hashes: not all of them are keys of this workspace. GET /api/v1/keys lists its keys.',
+      )
     }
   }
   const test = async (type: DestinationType, config: StoredConfig): Promise<void> => {
@@ -181,7 +182,7 @@ const refuseConflict = (conflict: DestinationConflict | null, { type, settings }
 
 const CONFLICTS: Readonly<Record<DestinationConflict, (type: string, name: string) => string>> = {
   name: (_, name) => `name: the workspace has a destination "${name}" already.`,
-  count: (type) => `type: a workspace has at most ${DESTINATIONS_MAX} destinations of type ${type}.`,
+  count: (type) => `type: a workspace has at most ${DESTINATIONS_MAX} destinations of type ${type}. Delete one first.`,
   changed: () => 'The destination was changed at the same time. Read it and try again.',
 }
 

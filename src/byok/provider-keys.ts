@@ -30,7 +30,7 @@ export interface ProviderKeys {
 
 export interface ProviderKeysParts {
   readonly store: ByokStore
-  readonly keyStore: Pick<KeyStore, 'countIn'>
+  readonly keyStore: Pick<KeyStore, 'hasAll'>
   readonly clock: Clock
   readonly ids: IdSource
   /** Returns the key under which secrets are sealed now. */
@@ -56,10 +56,11 @@ export const createProviderKeys = ({ store, keyStore, clock, ids, sealingKey, or
     if (use.is_fallback && (use.is_required || use.is_byok_only)) {
       throw new GatewayError('invalid_request', 'is_fallback cannot be combined with is_byok_only or is_required.')
     }
-    if (hashes === null) return
-    const distinct = [...new Set(hashes)]
-    if ((await keyStore.countIn(workspaceId, distinct)) !== distinct.length) {
-      throw new GatewayError('invalid_request', 'allowed_api_key_hashes: not all of them are keys of this workspace.')
+    if (hashes !== null && !(await keyStore.hasAll(workspaceId, hashes))) {
+      throw new GatewayError(
+        'invalid_request',
+        'allowed_api_key_hashes: not all of them are keys of this workspace. GET /api/v1/keys lists its keys.',
+      )
     }
   }
   const sealFor = (secret: string, record: Pick<ByokRecord, 'id' | 'workspaceId' | 'provider' | 'version'>) =>

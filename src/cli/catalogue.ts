@@ -11,14 +11,13 @@ import type { Catalogue, EndpointEntry } from '../models/catalogue-schema.ts'
 import { ageDays } from '../models/model-resource.ts'
 import { PRICE_LIST_KINDS, type PriceListKind } from '../models/price-lists/price-list.ts'
 import { PriceListError, readPriceList, type PriceList } from '../models/price-lists/read-price-list.ts'
-import { openStorage, type Storage } from '../open-storage.ts'
+import type { Storage } from '../open-storage.ts'
 import type { AuditedChange } from '../storage/audit-log.ts'
 import { createCatalogueStore, type CatalogueStore } from '../storage/catalogue-store.ts'
 import { changeLine, refusedLine, summaryLine, unknownLine } from './catalogue-report.ts'
 import { fromShell } from './from-shell.ts'
-import { requireData } from './require-data.ts'
-import { warn } from './warn.ts'
 import { print } from './print.ts'
+import { withStorage } from './with-storage.ts'
 
 const SHIPPED = shippedCatalogue as Catalogue
 
@@ -183,16 +182,11 @@ interface Opened {
   readonly storage: Storage
 }
 
-const withImports = async (settings: StorageSettings, work: (opened: Opened) => Promise<void>): Promise<void> => {
-  requireData(settings)
-  const storage = await openStorage(settings, { service: false, onError: () => undefined, warn })
-  try {
+const withImports = (settings: StorageSettings, work: (opened: Opened) => Promise<void>): Promise<void> =>
+  withStorage(settings, async (storage) => {
     const store = createCatalogueStore(storage.database)
     await work({ imports: (await store.list()).map(parseImport), store, storage })
-  } finally {
-    await storage.database.close()
-  }
-}
+  })
 
 const auditOf = (
   { owner }: Storage,

@@ -8,11 +8,9 @@ import { decimalNumber } from '../lib/decimal.ts'
 import { systemClock } from '../lib/clock.ts'
 import { systemIds } from '../lib/id.ts'
 import { dollars, nanosOf } from '../lib/money.ts'
-import { openStorage } from '../open-storage.ts'
 import { fromShell } from './from-shell.ts'
 import { namedWorkspace } from './named-workspace.ts'
-import { requireData } from './require-data.ts'
-import { warn } from './warn.ts'
+import { withStorage } from './with-storage.ts'
 
 interface CreditFlags {
   readonly workspace?: string
@@ -40,11 +38,8 @@ interface Opened {
   readonly show: () => Promise<void>
 }
 
-const withCredits = async (settings: StorageSettings, flags: CreditFlags, work: (opened: Opened) => Promise<void>): Promise<void> => {
-  requireData(settings)
-  const storage = await openStorage(settings, { service: false, onError: () => undefined, warn })
-  try {
-    const { database, owner } = storage
+const withCredits = (settings: StorageSettings, flags: CreditFlags, work: (opened: Opened) => Promise<void>): Promise<void> =>
+  withStorage(settings, async ({ database, owner }) => {
     const workspaceId = flags.workspace === undefined ? owner.workspaceId : await namedWorkspace(database, flags.workspace)
     const credits = createCredits({ database, clock: systemClock, ids: systemIds })
     const show = async (): Promise<void> => {
@@ -57,9 +52,6 @@ const withCredits = async (settings: StorageSettings, flags: CreditFlags, work: 
         process.stderr.write('No request is held to it: the configuration file does not say budgets.credits: true.\n')
     }
     await work({ credits, workspaceId, userId: owner.userId, show })
-  } finally {
-    await storage.database.close()
-  }
-}
+  })
 
 const amountText = (nanos: number): string => (nanos < 0 ? `-$${dollars(-nanos)}` : `$${dollars(nanos)}`)

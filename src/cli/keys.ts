@@ -10,16 +10,16 @@ import { decimalNumber } from '../lib/decimal.ts'
 import { systemClock } from '../lib/clock.ts'
 import { systemIds } from '../lib/id.ts'
 import { nanosOf } from '../lib/money.ts'
-import { openStorage, type Storage } from '../open-storage.ts'
+import type { Storage } from '../open-storage.ts'
 import { derivedKeys } from '../root-secret.ts'
 import { createKeyStore } from '../storage/key-store.ts'
 import { withFlagNames } from './flag-names.ts'
 import { fromShell } from './from-shell.ts'
 import { namedWorkspace } from './named-workspace.ts'
 import { hasData, requireData } from './require-data.ts'
-import { warn } from './warn.ts'
 import { terminalLine } from './terminal-line.ts'
 import { print } from './print.ts'
+import { withNewStorage } from './with-storage.ts'
 
 interface CreateFlags {
   readonly workspace?: string
@@ -134,10 +134,9 @@ export const revokeKeyVerb = async (settings: StorageSettings, hash: string): Pr
   })
 }
 
-const withKeys = async (settings: StorageSettings, work: (keys: Keys, storage: Storage) => Promise<void>): Promise<void> => {
-  const storage = await openStorage(settings, { service: false, onError: () => undefined, warn })
-  const peppers = derivedKeys(storage.secret, 'key-pepper')
-  try {
+const withKeys = (settings: StorageSettings, work: (keys: Keys, storage: Storage) => Promise<void>): Promise<void> =>
+  withNewStorage(settings, async (storage) => {
+    const peppers = derivedKeys(storage.secret, 'key-pepper')
     await work(
       createKeys({
         store: createKeyStore(storage.database),
@@ -148,10 +147,7 @@ const withKeys = async (settings: StorageSettings, work: (keys: Keys, storage: S
       }),
       storage,
     )
-  } finally {
-    await storage.database.close()
-  }
-}
+  })
 
 /** Writes a line for the person at the terminal; scripts read stdout. */
 const note = (line: string): void => void process.stderr.write(`${line}\n`)

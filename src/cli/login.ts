@@ -5,15 +5,13 @@ import { createLoginLinkBody, LINK_SECONDS } from '../contract/session.ts'
 import { validate } from '../contract/validate.ts'
 import { systemClock } from '../lib/clock.ts'
 import { systemIds } from '../lib/id.ts'
-import { openStorage } from '../open-storage.ts'
 import { derivedKeys } from '../root-secret.ts'
 import { createLoginLinks, loginUrl, signInPlace } from '../sign-in/login-links.ts'
 import { createSessionStore } from '../storage/session-store.ts'
 import { withFlagNames } from './flag-names.ts'
 import { fromShell } from './from-shell.ts'
 import { namedWorkspace } from './named-workspace.ts'
-import { requireData } from './require-data.ts'
-import { warn } from './warn.ts'
+import { withStorage } from './with-storage.ts'
 
 interface LoginFlags {
   readonly user?: string
@@ -31,9 +29,7 @@ export const loginVerb = async (settings: StorageSettings, flags: LoginFlags, en
   const role = ROLES.find((known) => known === flags.role) ?? null
   if (flags.role !== undefined && role === null)
     throw new SettingError(`--role must be admin or member (it is ${JSON.stringify(flags.role)}).`)
-  requireData(settings)
-  const storage = await openStorage(settings, { service: false, onError: () => undefined, warn })
-  try {
+  await withStorage(settings, async (storage) => {
     const { database, owner, secret } = storage
     const { user_id: userId } = await withFlagNames({ user_id: '--user' }, () =>
       validate(createLoginLinkBody, { user_id: flags.user ?? owner.userId }),
@@ -49,7 +45,5 @@ export const loginVerb = async (settings: StorageSettings, flags: LoginFlags, en
     // Only the link is written to stdout, for scripts.
     process.stdout.write(`${loginUrl(place, token)}\n`)
     process.stderr.write('It works once, for 15 minutes.\n')
-  } finally {
-    await storage.database.close()
-  }
+  })
 }

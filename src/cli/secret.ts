@@ -7,7 +7,7 @@ import { SettingError, type StorageSettings } from '../config.ts'
 import { rewrap } from '../byok/envelope.ts'
 import { isoTimestamp, systemClock } from '../lib/clock.ts'
 import { systemIds } from '../lib/id.ts'
-import { openStorage, type Storage } from '../open-storage.ts'
+import type { Storage } from '../open-storage.ts'
 import { addRootSecret, derivedKeys, dropPreviousSecrets, readRootSecret, secretCheck, type RootSecret } from '../root-secret.ts'
 import { presetKeyFollows, rewrapPresetKey } from '../presets/preset-seal.ts'
 import { recordChange } from '../storage/audit-log.ts'
@@ -16,9 +16,8 @@ import { bumpChangeCounter } from '../storage/change-counter.ts'
 import { createFactStore } from '../storage/fact-store.ts'
 import { createKeyStore } from '../storage/key-store.ts'
 import { fromShell } from './from-shell.ts'
-import { requireData } from './require-data.ts'
-import { warn } from './warn.ts'
 import { print } from './print.ts'
+import { withStorage } from './with-storage.ts'
 
 /** Called before each step; a test stops the process there. */
 export type Step = 'add' | 'announce' | 'rewrap' | 'check' | 'done'
@@ -115,13 +114,3 @@ export const retireSecretVerb = (settings: StorageSettings, flags: { readonly fo
     await audit(storage, 'retired', secret)
     print('the older root secret is forgotten')
   })
-
-const withStorage = async (settings: StorageSettings, work: (storage: Storage) => Promise<void>): Promise<void> => {
-  requireData(settings)
-  const storage = await openStorage(settings, { service: false, onError: () => undefined, warn })
-  try {
-    await work(storage)
-  } finally {
-    await storage.database.close()
-  }
-}

@@ -3,9 +3,7 @@ import { join } from 'node:path'
 
 import type { ConfigFile } from '../config-file.ts'
 import { behindProxy, type Environment } from '../config.ts'
-import { messagesFormat } from '../formats/anthropic-messages/anthropic-messages.ts'
-import { chatFormat } from '../formats/openai-chat/openai-chat.ts'
-import { responsesFormat } from '../formats/openai-responses/openai-responses.ts'
+import { FORMATS } from '../formats/formats.ts'
 import { createModerate } from '../guardrails/moderate.ts'
 import type { AppParts, SignIn } from '../http/app.ts'
 import { createCors } from '../http/cors.ts'
@@ -62,7 +60,7 @@ export const composeAppParts = (
   const { clock, ids, management, presets, guardrails, routing, recorder, readiness, onError } = parts
   const pipeline = composePipeline(parts, file, models, env)
   return {
-    formats: { chat: chatFormat, responses: responsesFormat, messages: messagesFormat },
+    formats: FORMATS,
     answering: {
       pipeline,
       keepAlive: parts.keepAlive,

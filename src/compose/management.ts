@@ -24,6 +24,7 @@ import { createKeyStore } from '../storage/key-store.ts'
 import { createOauthCodeStore } from '../storage/oauth-code-store.ts'
 import { createSessionStore } from '../storage/session-store.ts'
 import { createReadWorkspaceFigures } from '../storage/workspace-figures.ts'
+import { createMemberStore } from '../storage/member-store.ts'
 import { createWorkspaceStore } from '../storage/workspace-store.ts'
 import { createWorkspaces } from '../workspaces/workspaces.ts'
 import type { WatchedCache } from './cache-watch.ts'
@@ -91,7 +92,13 @@ export const composeManagement = (parts: {
     onError: (thrown) => onError(thrown, 'sessions not read or prolonged'),
   })
   const codes = createApplicationCodes({ store: createOauthCodeStore(database), keys, sessions, clock, ids, peppers: () => signInPeppers })
-  const workspaces = createWorkspaces({ store: createWorkspaceStore(database), defaultId: owner.workspaceId, clock, ids })
+  const workspaces = createWorkspaces({
+    store: createWorkspaceStore(database),
+    memberStore: createMemberStore(database),
+    defaultId: owner.workspaceId,
+    clock,
+    ids,
+  })
   return {
     keys,
     customerKeys,

@@ -1,8 +1,6 @@
 /** Builds, once, every part that outlives a reload. */
 import type { Environment } from '../config.ts'
-import { messagesFormat } from '../formats/anthropic-messages/anthropic-messages.ts'
-import { chatFormat } from '../formats/openai-chat/openai-chat.ts'
-import { responsesFormat } from '../formats/openai-responses/openai-responses.ts'
+import { FORMATS } from '../formats/formats.ts'
 import { guardrailBudgets } from '../guardrails/budget-scopes.ts'
 import { createRefusedHits } from '../guardrails/refused-hits.ts'
 import { createGuardrails } from '../guardrails/guardrails.ts'
@@ -72,7 +70,6 @@ export interface BaseParts {
   readonly redis: RedisPlace | null
 }
 
-const FORMATS = { chat: chatFormat, responses: responsesFormat, messages: messagesFormat }
 const KEEP_ALIVE_MS = 10_000
 
 export type Parts = ReturnType<typeof composeParts>

@@ -104,7 +104,7 @@ export const DESTINATION_TYPE_NAMES = Object.keys(DESTINATION_TYPES) as [Destina
 /** A configuration as a sender uses it: complete, in our own spelling. */
 export type DestinationConfig<Type extends DestinationType> = z.output<(typeof DESTINATION_TYPES)[Type]['config']>
 
-export const FILTER_FIELDS = {
+const FILTER_FIELDS = {
   model: 'text',
   provider: 'text',
   session_id: 'text',

@@ -6,6 +6,7 @@ import { fitsWithin } from '../lib/json-steps.ts'
 import { dollarAmount } from './dollar-amount.ts'
 import { keyHash } from './key.ts'
 import { presetSlug } from './preset.ts'
+import { testInput, testMessages } from './preset-test.ts'
 import { instant } from './time-range.ts'
 import { jsonValue } from './json-value.ts'
 import { storedText } from './stored-text.ts'
@@ -44,17 +45,11 @@ const check = z
   ])
   .meta({ id: 'EvaluationCheck' })
 
-const messages = z.array(z.record(z.string(), jsonValue)).min(1).max(1000)
-
 /** An item's characters are limited because it is sealed, stored and read as a whole. */
 const ITEM_CHARACTERS_MAX = 4 * 1024 * 1024
 
 const item = z
-  .strictObject({
-    messages,
-    tools: z.array(z.record(z.string(), jsonValue)).max(128).optional(),
-    expected: jsonValue.optional().meta({ description: 'The answer that checks compare with: a text, or JSON.' }),
-  })
+  .strictObject(testInput)
   .refine((one) => fitsWithin(one, ITEM_CHARACTERS_MAX), 'An item has at most 4,194,304 characters of JSON.')
 
 export const EVALUATION_ITEMS_MAX = 2000
@@ -124,7 +119,7 @@ export const evaluationResume = z
 
 export const evaluationId = z.uuid().meta({ description: 'Id of an evaluation.' })
 
-export const EVALUATION_STATES = ['running', 'done', 'stopped', 'cancelled'] as const
+const EVALUATION_STATES = ['running', 'done', 'stopped', 'cancelled'] as const
 
 const checkResult = z
   .object({ type: z.string(), passed: z.boolean(), score: z.number().nullable(), reason: z.string().nullable() })
@@ -147,7 +142,7 @@ const outcome = z
 const result = z.object({
   position: z.int(),
   state: z.enum(['waiting', 'done']),
-  messages: messages
+  messages: testMessages
     .nullable()
     .meta({ description: 'Null for a recorded request: `GET /generation/content` has it, for as long as it is kept.' }),
   generation_id: z.string().nullable().meta({ description: 'The recorded request that the item repeats.' }),
@@ -240,7 +235,7 @@ export type Outcome = z.output<typeof outcome>
 export type EvaluationState = (typeof EVALUATION_STATES)[number]
 export type RecordedSelection = z.output<typeof recorded>
 export interface GivenItem {
-  readonly messages: z.output<typeof messages>
+  readonly messages: z.output<typeof testMessages>
   readonly tools: readonly Readonly<Record<string, z.core.util.JSONType>>[] | null
   readonly expected: z.core.util.JSONType
 }

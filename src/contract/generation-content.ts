@@ -1,5 +1,7 @@
 /** The contents of a request and of its answer, on the wire. */
 import { z } from 'zod'
+
+import { CLIENT_DIALECTS } from '../canonical/call.ts'
 import { jsonValue } from './json-value.ts'
 
 const free = z.record(z.string(), jsonValue)
@@ -10,7 +12,7 @@ export const generationContent = z
     created_at: z.iso.datetime(),
     expires_at: z.iso.datetime().meta({ description: 'When it is deleted.' }),
     workspace_id: z.string(),
-    interface: z.enum(['chat', 'responses', 'messages']),
+    interface: z.enum(CLIENT_DIALECTS),
     request: free.nullable().meta({
       description:
         'The body as the client sent it, or as a guardrail left it if it replaced something, without the credentials of its tools; null if it is too large.',

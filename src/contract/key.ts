@@ -147,7 +147,7 @@ export const createdKey = z
   .object({ data: apiKey, key: z.string().meta({ description: 'The key itself; it is shown this once.' }) })
   .meta({ id: 'CreatedKey' })
 
-export const keyBudget = z
+const keyBudget = z
   .object({
     scope: z.enum(['workspace_default_member', 'workspace_default_key', 'member', 'api_key', 'workspace', 'key_limit']),
     limit_usd: z.number(),

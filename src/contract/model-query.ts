@@ -72,6 +72,7 @@ const WITHOUT_DATA = [
 /** Throws `invalid_request` naming the parameter. */
 export const readModelQuery = (query: URLSearchParams): ModelQuery => {
   const unheeded = WITHOUT_DATA.filter((name) => query.get(name))
-  if (unheeded.length > 0) throw invalidRequest(unheeded.map((path) => ({ path, message: 'This service has no data to filter by.' })))
+  if (unheeded.length > 0)
+    throw invalidRequest(unheeded.map((path) => ({ path, message: 'This service has no data to filter by. Leave it out.' })))
   return validate(schema, Object.fromEntries(Object.keys(modelQuery).map((name) => [name, query.get(name) || undefined])))
 }

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { jsonValue } from './json-value.ts'
 
-export const effectiveSetting = z
+const effectiveSetting = z
   .object({
     name: z.string().meta({ description: 'As in the file; of a setting of the start, its flag or its variable.' }),
     value: jsonValue.meta({ description: '`[set]` for a secret.' }),

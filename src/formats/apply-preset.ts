@@ -154,7 +154,7 @@ const sameJson = (one: JsonValue, other: JsonValue): boolean => {
 
 const warnOfLocked = (overruled: readonly string[], { config }: PresetContent): Warning[] => {
   if (config['on_locked'] === 'reject' && overruled.length > 0) {
-    throw invalidRequest(overruled.map((path) => ({ path, message: 'The preset locks this field.' })))
+    throw invalidRequest(overruled.map((path) => ({ path, message: 'The preset locks this field. Leave it out.' })))
   }
   return overruled.map((field) => ({ code: 'locked_field', field, message: 'The preset locks this field; its own value was kept.' }))
 }

@@ -5,12 +5,8 @@ import * as fc from 'fast-check'
 import { GatewayError } from '../errors.ts'
 import { JsonBody } from '../lib/json-body.ts'
 import { REQUEST_FIELDS } from '../request-fields/request-fields.ts'
-import { messagesFormat } from './anthropic-messages/anthropic-messages.ts'
-import { chatFormat } from './openai-chat/openai-chat.ts'
-import { responsesFormat } from './openai-responses/openai-responses.ts'
 import { atOnce } from '../lib/steps.ts'
-
-const FORMATS = { chat: chatFormat, responses: responsesFormat, messages: messagesFormat }
+import { FORMATS } from './formats.ts'
 
 const word = fc.constantFrom(
   'user',

@@ -1,3 +1,4 @@
+/** A client sends the model's output back in its next request, where it must be read as what the model produced. */
 import { describe, expect, test } from 'bun:test'
 
 import * as fc from 'fast-check'
@@ -10,14 +11,9 @@ import { REASONING_FORMATS, type ReasoningProof } from '../canonical/reasoning.t
 import { usageOf } from '../canonical/usage.ts'
 import { JsonBody } from '../lib/json-body.ts'
 import { isObject } from '../lib/json.ts'
-import { messagesFormat } from './anthropic-messages/anthropic-messages.ts'
-import type { AnswerHead, AnswerTail, ClientFormat } from './format.ts'
-import { chatFormat } from './openai-chat/openai-chat.ts'
-import { responsesFormat } from './openai-responses/openai-responses.ts'
+import type { AnswerHead, AnswerTail } from './format.ts'
 import { atOnce } from '../lib/steps.ts'
-
-/** A client sends the model's output back in its next request, where it must be read as what the model produced. */
-const FORMATS: Readonly<Record<ClientDialect, ClientFormat>> = { chat: chatFormat, responses: responsesFormat, messages: messagesFormat }
+import { FORMATS } from './formats.ts'
 
 const text = fc.string({ unit: 'grapheme', minLength: 1 })
 const proof: fc.Arbitrary<ReasoningProof> = fc.constantFrom(...REASONING_FORMATS).chain((format) =>

@@ -12,6 +12,7 @@ import { cutText } from '../lib/cut-text.ts'
 import type { JsonBody } from '../lib/json-body.ts'
 import { isObject } from '../lib/json.ts'
 import {
+  PLACEHOLDER,
   promptPart,
   promptTemplate,
   type PromptMessage,
@@ -66,8 +67,6 @@ export const fillStoredPrompt = (
 }
 
 const TEMPLATE = 'prompt_template'
-
-const PLACEHOLDER = /\{\{\s*([A-Za-z_][A-Za-z0-9_-]{0,63})\s*\}\}/g
 
 type Values = ReadonlyMap<string, string | PromptPart>
 

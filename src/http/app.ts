@@ -1,5 +1,6 @@
 /** The entry of every request: the table of all routes, and how each request is answered. */
-import { errorResponse, type Formats } from './error-boundary.ts'
+import { errorResponse } from './error-boundary.ts'
+import type { Formats } from '../formats/formats.ts'
 import { GatewayError } from '../errors.ts'
 import { createTurn } from '../inference/large-steps.ts'
 import { asFailure } from '../inference/as-failure.ts'
@@ -269,7 +270,7 @@ export const createApp = (parts: AppParts): App => {
         failurePage = route.failurePage
         anyOrigin = route.anyOrigin === true
         if (route.policy === 'inference' && parts.isDraining())
-          throw new GatewayError('provider_overloaded', 'The service is restarting.', { retryAfterSeconds: 1 })
+          throw new GatewayError('provider_overloaded', 'The service is restarting. Send the request again.', { retryAfterSeconds: 1 })
         const authenticated = authenticate(request.headers, route.policy, doors, route.unproven)
         const caller = authenticated instanceof Promise ? await authenticated : authenticated
         const person = caller !== null && isPerson(caller) ? caller : null

@@ -1,16 +1,13 @@
 import { describe, expect, test } from 'bun:test'
 
 import { ERROR_TYPES, ERRORS, GatewayError, MANAGEMENT_MESSAGES } from '../errors.ts'
-import { messagesFormat } from '../formats/anthropic-messages/anthropic-messages.ts'
-import { chatFormat } from '../formats/openai-chat/openai-chat.ts'
-import { responsesFormat } from '../formats/openai-responses/openai-responses.ts'
+import { FORMATS } from '../formats/formats.ts'
 import { asFailure } from '../inference/as-failure.ts'
 import { JsonTextError } from '../lib/json-limits.ts'
 import { StorageConflict, StorageUnavailable } from '../storage/storage-errors.ts'
 import { errorResponse } from './error-boundary.ts'
 import type { Surface } from './route.ts'
 
-const formats = { chat: chatFormat, responses: responsesFormat, messages: messagesFormat }
 const SURFACES = ['management', 'chat', 'responses', 'messages'] as const satisfies readonly Surface[]
 
 interface Answered {
@@ -21,7 +18,7 @@ interface Answered {
 }
 
 const answer = async (thrown: unknown, surface: Surface): Promise<Answered> => {
-  const response = errorResponse(asFailure(thrown), surface, formats)
+  const response = errorResponse(asFailure(thrown), surface, FORMATS)
   const text = await response.text()
   return { status: response.status, headers: response.headers, text, json: JSON.parse(text) as Record<string, unknown> }
 }

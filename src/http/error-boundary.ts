@@ -1,12 +1,9 @@
 /** The only place where a failure that reached the entry becomes a response, in the form of the route's interface. */
 import { type GatewayError, MANAGEMENT_MESSAGES, MANAGEMENT_TYPES } from '../errors.ts'
-import type { ClientFormat } from '../formats/format.ts'
-import type { ClientDialect } from '../canonical/call.ts'
+import type { Formats } from '../formats/formats.ts'
 import { isObject, type JsonObject } from '../lib/json.ts'
 import { jsonResponse, jsonText } from './json-response.ts'
 import type { Surface } from './route.ts'
-
-export type Formats = Readonly<Record<ClientDialect, ClientFormat>>
 
 export const errorResponse = (error: GatewayError, surface: Surface, formats: Formats): Response => {
   const headers = errorHeaders(error)

@@ -14,10 +14,11 @@ import {
   type ErrorMetadata,
   type ErrorType,
 } from '../errors.ts'
+import { FORMATS } from '../formats/formats.ts'
 import { errorType } from '../contract/error-type.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { managementError } from './error-boundary.ts'
-import { EXAMPLE_FORMATS, exampleHead } from './openapi-examples.ts'
+import { exampleHead } from './openapi-examples.ts'
 import { POLICIES, SESSION_REQUIRED, type Policy } from './policies.ts'
 import type { Route, Surface } from './route.ts'
 
@@ -141,7 +142,7 @@ const ISSUE = { path: 'temperature', message: 'Must be at most 2.' }
 
 const MANAGEMENT_CASES: Readonly<Record<number, readonly [string, ErrorMetadata]>> = {
   400: [`${ISSUE.path}: ${ISSUE.message}`, { issues: [ISSUE] }],
-  404: ['There is no preset "support-bot".', {}],
+  404: ['There is no preset "support-bot" in this workspace. Check its name, and the workspace of the key.', {}],
 }
 
 type Special = readonly [name: string, type: ErrorType, message: string | undefined, metadata: ErrorMetadata]
@@ -186,7 +187,7 @@ const SPECIAL: Readonly<Record<number, readonly Special[]>> = {
 const errorBodyExample = (surface: Surface, error: GatewayError): JsonObject => {
   if (surface === 'management') return managementError(error)
   const head = AFTER_ROUTING.has(error.status) ? exampleHead() : null
-  return JSON.parse(EXAMPLE_FORMATS[surface].renderError(error, head, null).body) as JsonObject
+  return JSON.parse(FORMATS[surface].renderError(error, head, null).body) as JsonObject
 }
 
 const facts = z.record(z.string(), z.unknown()).meta({

@@ -2,20 +2,12 @@
 import type { ClientDialect } from '../canonical/call.ts'
 import type { Frame } from '../canonical/event.ts'
 import { usageOf } from '../canonical/usage.ts'
-import { messagesFormat } from '../formats/anthropic-messages/anthropic-messages.ts'
-import type { AnswerHead, AnswerTail, ClientFormat } from '../formats/format.ts'
-import { chatFormat } from '../formats/openai-chat/openai-chat.ts'
-import { responsesFormat } from '../formats/openai-responses/openai-responses.ts'
+import type { AnswerHead, AnswerTail } from '../formats/format.ts'
+import { FORMATS } from '../formats/formats.ts'
 import { inWholeTexts } from '../formats/whole-texts.ts'
 import { JsonBody } from '../lib/json-body.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { atOnce } from '../lib/steps.ts'
-
-export const EXAMPLE_FORMATS: Readonly<Record<ClientDialect, ClientFormat>> = {
-  chat: chatFormat,
-  responses: responsesFormat,
-  messages: messagesFormat,
-}
 
 /** The head of a made-up answer. */
 export const exampleHead = (): AnswerHead => ({
@@ -29,7 +21,7 @@ export const exampleHead = (): AnswerHead => ({
 
 /** The answer of each inference interface to its example request: whole, and as a stream. */
 export const answerExamples = (dialect: ClientDialect): { readonly body: JsonObject; readonly stream: string } => {
-  const format = EXAMPLE_FORMATS[dialect]
+  const format = FORMATS[dialect]
   const stream = inWholeTexts(format.openStream(exampleHead()))
   const text = FRAMES.map((frame) => stream.frames([frame])).join('') + stream.finish(TAIL)
   const answer: Frame = { events: FRAMES.flatMap(({ events }) => events) }

@@ -133,6 +133,6 @@ const decodeSegment = (segment: string): string => {
   try {
     return decodeURIComponent(segment)
   } catch (cause) {
-    throw new GatewayError('invalid_request', 'The path holds a percent sign that encodes nothing.', { cause })
+    throw new GatewayError('invalid_request', 'The path holds a percent sign that encodes nothing. Write it as %25.', { cause })
   }
 }

@@ -5,10 +5,7 @@
 import type { ClientDialect } from '../canonical/call.ts'
 import type { Frame } from '../canonical/event.ts'
 import { GatewayError } from '../errors.ts'
-import { messagesFormat } from '../formats/anthropic-messages/anthropic-messages.ts'
-import type { ClientFormat } from '../formats/format.ts'
-import { chatFormat } from '../formats/openai-chat/openai-chat.ts'
-import { responsesFormat } from '../formats/openai-responses/openai-responses.ts'
+import { FORMATS } from '../formats/formats.ts'
 import type { Principal } from '../keys/keys.ts'
 import type { Clock } from '../lib/clock.ts'
 import { JsonBody } from '../lib/json-body.ts'
@@ -106,11 +103,6 @@ export const ownReceived = ({ principal, body, dialect, requestId, origin }: Omi
     headers: { strict: false, sessionId: null, vendor: null, trace: null, sent: null },
   }
 }
-
-const FORMATS = { chat: chatFormat, responses: responsesFormat, messages: messagesFormat } as const satisfies Record<
-  ClientDialect,
-  ClientFormat
->
 
 const NOTHING = {
   generationId: null,

@@ -189,7 +189,7 @@ function* checkPrompt(call: Call, { attempts }: Plan): Steps<void> {
 
 const withEmbeddings = (planned: Plan): Plan => {
   const attempts = planned.attempts.filter(({ endpoint }) => answersEmbeddings(endpoint.provider))
-  if (attempts.length === 0) throw new GatewayError('unprocessable', 'No provider of this model has embeddings.')
+  if (attempts.length === 0) throw new GatewayError('unprocessable', 'No provider of this model has embeddings. Use an embedding model.')
   return planned.searches
     ? { ...planned, attempts, warnings: [...planned.warnings, unheededVariant(UNSEARCHED)] }
     : { ...planned, attempts }

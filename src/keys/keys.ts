@@ -10,7 +10,8 @@ import type { KeyLimit, Spender } from '../ledger/scope.ts'
 import { mapOnce, type Once } from '../storage/idempotency.ts'
 import type { KeyFilter } from '../contract/key-query.ts'
 import type { KeyListInput } from '../storage/key-list.ts'
-import type { KeyPatch, KeyRecord, KeyStore, KeyUsage } from '../storage/key-store.ts'
+import type { KeyPatch, KeyRecord, KeyStore } from '../storage/key-store.ts'
+import { type KeyUsage, NOTHING_USED } from '../storage/key-usage.ts'
 import { keyDigest, keyLabel, looksLikeKey, makeKey, type KeyKind } from './key-format.ts'
 
 /** The key that makes a request. */
@@ -234,7 +235,8 @@ export const createKeys = ({ store, clock, ids, peppers, onError }: KeysParts): 
   return {
     async payer(scope, hash) {
       const principal = admit(await find(scope, hash, null))
-      if (principal === null) throw new GatewayError('invalid_request', 'key: the key that is to pay is disabled or has expired.')
+      if (principal === null)
+        throw new GatewayError('invalid_request', 'key: the key that is to pay is disabled or has expired. Name another one.')
       return principal
     },
     async create(wanted, by, once) {
@@ -361,6 +363,3 @@ const MADE_ID = /^(user_[0-9a-f]{8})-[0-9a-f-]{27}$/
 const NAME_SHOWN = 180
 
 const unknownKey = (): GatewayError => new GatewayError('not_found', 'No key has this hash.')
-
-const NO_TOTALS = { totalNanos: 0, dailyNanos: 0, weeklyNanos: 0, monthlyNanos: 0 }
-const NOTHING_USED: KeyUsage = { usage: NO_TOTALS, byok: NO_TOTALS }

@@ -7,7 +7,7 @@ import { nearDistance } from '../lib/edit-distance.ts'
 import { createNameIndex, isPlainName, type OtherNames } from './other-names.ts'
 import { createVendorNames, undated } from './vendor-names.ts'
 import type { Provider, ModelEndpoint, DataPolicy, Model } from './model.ts'
-import type { ProviderDialect } from '../canonical/provider-dialects.ts'
+import { OWN_DIALECT, type ProviderDialect } from '../canonical/provider-dialects.ts'
 
 /** An endpoint of which only the facts in `reported` are known. */
 export const plainEndpoint = (
@@ -95,18 +95,12 @@ export const createModels = (
 
 /** The dialect to use with a provider: the client's own if the provider has it, otherwise the provider's first. */
 export const dialectFor = (provider: Provider, client: ClientDialect): ProviderDialect => {
-  const own = SAME_DIALECT[client]
+  const own = OWN_DIALECT[client]
   return speaksDialectOf(provider, client) ? own : (provider.dialects[0] ?? own)
 }
 
 /** True if a request of this client dialect needs no translation for the provider. */
-export const speaksDialectOf = (provider: Provider, client: ClientDialect): boolean => provider.dialects.includes(SAME_DIALECT[client])
-
-const SAME_DIALECT: Readonly<Record<ClientDialect, ProviderDialect>> = {
-  chat: 'openai-chat',
-  responses: 'openai-responses',
-  messages: 'anthropic',
-}
+export const speaksDialectOf = (provider: Provider, client: ClientDialect): boolean => provider.dialects.includes(OWN_DIALECT[client])
 
 const unlistedModel = (id: string, upstreamModel: string, provider: Provider): Model => ({
   ...unservedModel(id),

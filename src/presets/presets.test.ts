@@ -139,7 +139,7 @@ describe('an idempotency key', () => {
       expect(await failure(save('a/one', claim(body)))).toEqual({
         type: 'invalid_request',
         status: 400,
-        message: 'This Idempotency-Key was used with another body.',
+        message: 'This Idempotency-Key was used with another body. Use a new key for a new body.',
       })
     }
   })

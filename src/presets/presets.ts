@@ -186,7 +186,7 @@ export const createPresets = ({ store, clock, ids }: { store: PresetStore; clock
           throw new GatewayError('invalid_request', `${path}: the preset has no version ${outcome.version}.`)
         }
         case 'too-many-labels':
-          throw new GatewayError('invalid_request', `labels: a preset has at most ${PRESET_LABELS_MAX}.`)
+          throw new GatewayError('invalid_request', `labels: a preset has at most ${PRESET_LABELS_MAX} labels. Remove one first.`)
         case 'protected-labels':
           throw new GatewayError(
             'invalid_request',
@@ -247,7 +247,7 @@ const savedAnswer = async (preset: SavedPreset, turn: Turn): Promise<StoredAnswe
 })
 
 export const unknownPreset = (slug: string): never => {
-  throw new GatewayError('not_found', `There is no preset "${slug}".`)
+  throw new GatewayError('not_found', `There is no preset "${slug}" in this workspace. Check its name, and the workspace of the key.`)
 }
 
 type Existing = Exclude<PresetResolution, { readonly kind: 'no-such-preset' }>
@@ -260,7 +260,12 @@ const isServed = (found: PresetResolution | null): boolean => isThere(found) && 
 
 const admit = (found: PresetResolution | null, slug: string): ServedPreset => {
   if (!isThere(found)) return unknownPreset(slug)
-  if (found.preset.status === 'disabled') throw new GatewayError('permission_denied', `The preset "${slug}" is disabled.`)
-  if (found.kind === 'no-such-version') throw new GatewayError('not_found', `The preset "${slug}" has no such version or label.`)
+  if (found.preset.status === 'disabled')
+    throw new GatewayError('permission_denied', `The preset "${slug}" is disabled. To use it, set its status to "active".`)
+  if (found.kind === 'no-such-version')
+    throw new GatewayError(
+      'not_found',
+      `The preset "${slug}" has no such version or label. GET /api/v1/presets/${slug} shows its labels, and …/versions its versions.`,
+    )
   return found
 }

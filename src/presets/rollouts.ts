@@ -6,9 +6,10 @@ import { isoTimestamp, type Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
 import { dollars } from '../lib/money.ts'
 import type { ChangedBy } from '../storage/audit-log.ts'
-import type { PresetRef } from '../storage/preset-test-store.ts'
+import type { PresetRef } from '../storage/preset-ref.ts'
 import type { RolloutFigures, RolloutStore, RunningRollout, StoredRollout } from '../storage/rollout-store.ts'
 import { checkForHalt } from './halt-rule.ts'
+import { unknownPreset } from './presets.ts'
 import { layOut } from './split.ts'
 import type { z } from 'zod'
 
@@ -104,7 +105,7 @@ export const createRollouts = (parts: {
         case 'put':
           return resource(outcome.rollout)
         case 'no-such-preset':
-          throw unknown(`There is no preset "${preset.slug}".`)
+          return unknownPreset(preset.slug)
         case 'no-such-version':
           throw new GatewayError('invalid_request', `splits: the preset has no version ${outcome.version}.`)
         case 'live-version-missing':

@@ -31,7 +31,7 @@ export const keepAccepted = (
     if (saysNothing(name, value) || (toolsGo && name === 'tool_choice')) continue
     const field = fields.reported(name)
     if (meaningsOf(row).some((meaning) => INDISPENSABLE.has(meaning)))
-      lossesTo(warn).refuse(field, `${target.upstreamModel} of ${target.providerName} cannot do this.`)
+      lossesTo(warn).refuse(field, `${target.upstreamModel} of ${target.providerName} cannot do this. Leave it out, or use another model.`)
     warn({
       code: 'unsupported_field',
       field,

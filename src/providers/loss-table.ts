@@ -4,6 +4,7 @@
  * and loses nothing.
  */
 import type { ClientDialect } from '../canonical/call.ts'
+import { OWN_DIALECT } from '../canonical/provider-dialects.ts'
 import type { SettingName } from '../canonical/settings.ts'
 import type { FieldMeaning } from '../request-fields/field.ts'
 import { fieldMeanings, isForTheService, type ServiceMeaning } from '../request-fields/request-fields.ts'
@@ -87,12 +88,6 @@ const OTHER_OUTCOMES: Readonly<
  * Adds to the outcomes of settings. `bytes`: sent as the client wrote it. `service`: it is meant for this service and goes to no provider.
  */
 export type FieldOutcome = Outcome | 'bytes' | 'service'
-
-const OWN_DIALECT: Readonly<Record<ClientDialect, TranslatedDialect>> = {
-  chat: 'openai-chat',
-  responses: 'openai-responses',
-  messages: 'anthropic',
-}
 
 /** Fields that are not passed on unchanged even to a provider of the client's own dialect, because this interface extends them. */
 const OWN_EXCEPTIONS: Readonly<Record<ClientDialect, Readonly<Record<string, FieldOutcome>>>> = {

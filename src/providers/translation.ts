@@ -60,7 +60,8 @@ export function* translate(
   for (const [name, setting] of Object.entries(prompt.settings)) {
     const outcome = SETTING_OUTCOMES[name as SettingName][dialect]
     if (outcome === 'dropped') lose(setting.field, `${providerName} has no word for ${setting.field}; it was left out.`)
-    if (outcome === 'refused') throw new GatewayError('invalid_request', `${setting.field}: ${providerName} cannot do this.`)
+    if (outcome === 'refused')
+      throw new GatewayError('invalid_request', `${setting.field}: ${providerName} cannot do this. Leave it out, or use another model.`)
   }
   for (const field of prompt.otherFields) {
     if (!Object.hasOwn(carried, field)) lose(field, `${field} could not be translated for ${providerName}; it was left out.`)

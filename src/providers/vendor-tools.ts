@@ -3,6 +3,7 @@
  * tool is passed on to it as it was written and is known there (docs/contract/tools.md#who-runs-a-tool).
  */
 import type { ClientDialect } from '../canonical/call.ts'
+import { OWN_DIALECT } from '../canonical/provider-dialects.ts'
 import { rulesOf } from './anthropic/model-rules.ts'
 import { openAiModel } from './openai-model.ts'
 import { isKnownVendor } from './vendors.ts'
@@ -64,9 +65,7 @@ const RULES: readonly (readonly [RegExp, Rule])[] = [
   ],
 ]
 
-const isRelayed = ({ dialect, client, rewritten }: ToolHolder): boolean => !rewritten && dialect === DIALECTS[client]
-
-const DIALECTS: Readonly<Record<ClientDialect, string>> = { chat: 'openai-chat', responses: 'openai-responses', messages: 'anthropic' }
+const isRelayed = ({ dialect, client, rewritten }: ToolHolder): boolean => !rewritten && dialect === OWN_DIALECT[client]
 
 const isClaude = ({ upstreamModel }: ToolHolder): boolean => rulesOf(upstreamModel).claude
 

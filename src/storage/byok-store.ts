@@ -10,7 +10,7 @@ import type { Once } from './idempotency.ts'
 import type { ByokKeysTable } from './management-tables.ts'
 import type { Schema } from './schema.ts'
 import { flag } from './sql-values.ts'
-import type { Page } from './page.ts'
+import { type Page, readPage } from './page.ts'
 
 export interface ByokRecord {
   readonly id: string
@@ -73,24 +73,19 @@ export const createByokStore = (database: Database): ByokStore => ({
     return row === undefined ? null : toRecord(row)
   },
 
-  async list({ workspaceId, everywhere, provider, offset, limit }) {
-    const wanted = database.kysely
+  async list({ workspaceId, everywhere, provider, ...slice }) {
+    const sorted = database.kysely
       .selectFrom('byok_keys')
+      .selectAll()
       .where((eb) =>
         everywhere ? eb.or([eb('workspace_id', '=', workspaceId), eb('workspace_id', 'is', null)]) : eb('workspace_id', '=', workspaceId),
       )
       .$if(provider !== undefined, (query) => query.where('provider', '=', provider ?? ''))
-    const rows = await wanted
-      .selectAll()
       .orderBy('provider')
       .orderBy('sort_order')
       .orderBy('created_at')
       .orderBy('id')
-      .offset(offset)
-      .limit(limit)
-      .execute()
-    const { count } = await wanted.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
-    return { items: rows.map(toRecord), totalCount: count }
+    return readPage(sorted, slice, toRecord)
   },
 
   async inForce(workspaceId) {

@@ -10,6 +10,7 @@ import { type ChangedBy, recordChange } from './audit-log.ts'
 import { requireLatest } from './expected-latest.ts'
 import { type Claim, claimKey, storeAnswer, type StoredAnswer } from './idempotency.ts'
 import { writeMoves } from './preset-moves.ts'
+import { auditOf, type PresetRef } from './preset-ref.ts'
 import {
   asVersion,
   type PresetRow,
@@ -24,9 +25,7 @@ import type { PresetVersionsTable } from './preset-tables.ts'
 import type { Schema } from './schema.ts'
 import type { ConfigRow, TextSeal } from './sealed-config.ts'
 
-export interface CreateVersionInput extends SaveOptions {
-  readonly workspaceId: string
-  readonly slug: string
+export interface CreateVersionInput extends SaveOptions, PresetRef {
   /** Becomes the preset's id if the slug is new. */
   readonly presetId: string
   readonly versionId: string
@@ -89,10 +88,7 @@ export const createPresetVersion = (
     return {
       result: { kind: 'created', preset: kept ?? reading, answer },
       audit: {
-        workspaceId: input.workspaceId,
-        action: version.version === 1 ? 'created' : 'versioned',
-        objectType: 'preset',
-        objectId: input.slug,
+        ...auditOf(input, version.version === 1 ? 'created' : 'versioned'),
         before: version.version === 1 ? null : { version: version.version - 1 },
         // The version itself stays readable for ever, so the entry names it and does not repeat it.
         after: { version: version.version, version_id: version.id, status: preset.status, designated: isServed, note: input.note },

@@ -8,7 +8,7 @@ import { type AuditedChange, type ChangedBy, recordChange } from './audit-log.ts
 import type { Database } from './database.ts'
 import type { Once } from './idempotency.ts'
 import type { DestinationsTable } from './management-tables.ts'
-import type { Page } from './page.ts'
+import { type Page, readPage } from './page.ts'
 import type { Schema } from './schema.ts'
 import type { TextSeal } from './sealed-config.ts'
 import { flag } from './sql-values.ts'
@@ -99,14 +99,15 @@ export const createDestinationStore = (database: Database, seal: TextSeal): Dest
       return row === undefined ? null : toRecord(row)
     },
 
-    async list(workspaceId, { offset, limit }) {
-      const wanted = database.kysely
+    async list(workspaceId, slice) {
+      const sorted = database.kysely
         .selectFrom('observability_destinations')
+        .selectAll()
         .where('workspace_id', '=', workspaceId)
         .where('deleted_at', 'is', null)
-      const rows = await wanted.selectAll().orderBy('created_at').orderBy('id').offset(offset).limit(limit).execute()
-      const { count } = await wanted.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
-      return { items: rows.map(toRecord), totalCount: count }
+        .orderBy('created_at')
+        .orderBy('id')
+      return readPage(sorted, slice, toRecord)
     },
 
     replace: (before, after, shown, by) =>

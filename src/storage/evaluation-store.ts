@@ -8,9 +8,9 @@ import { type Steps, throughout } from '../lib/steps.ts'
 import { type AuditedChange, type ChangedBy, recordChange } from './audit-log.ts'
 import { lackedMoney, lackedTools } from './ended-by-budget.ts'
 import type { Once } from './idempotency.ts'
-import type { Page } from './page.ts'
+import { type Page, readPage } from './page.ts'
+import { auditOf, presetIdOf, type PresetRef } from './preset-ref.ts'
 import type { ReadDatabase } from './preset-rows.ts'
-import type { PresetRef } from './preset-test-store.ts'
 import type { EvaluationItemsTable, EvaluationsTable } from './evaluation-tables.ts'
 import { rowGroups } from './row-groups.ts'
 import type { Schema } from './schema.ts'
@@ -27,10 +27,8 @@ export interface EvaluationSpec {
   readonly budgetNanos: number | null
 }
 
-export interface StoredEvaluation {
+export interface StoredEvaluation extends PresetRef {
   readonly id: string
-  readonly workspaceId: string
-  readonly slug: string
   readonly state: EvaluationState
   readonly keyHash: string
   readonly spec: EvaluationSpec
@@ -170,19 +168,14 @@ export const createEvaluationStore = ({ database, seal, startTurn }: ReadDatabas
       const rows = await throughout(sealedRows(evaluation.id, items), turn)
       const insert = async (transaction: Transaction<Schema>): Promise<{ result: Created; audit: AuditedChange | null }> => {
         const { id, workspaceId, slug } = evaluation
-        const preset = await transaction
-          .selectFrom('presets')
-          .select('id')
-          .where('workspace_id', '=', workspaceId)
-          .where('slug', '=', slug)
-          .executeTakeFirst()
-        if (preset === undefined) return { result: 'no-such-preset', audit: null }
+        const presetId = await presetIdOf(transaction, evaluation)
+        if (presetId === null) return { result: 'no-such-preset', audit: null }
         await transaction
           .insertInto('evaluations')
           .values({
             id,
             workspace_id: workspaceId,
-            preset_id: preset.id,
+            preset_id: presetId,
             preset_slug: slug,
             state: evaluation.state,
             key_hash: evaluation.keyHash,
@@ -221,18 +214,16 @@ export const createEvaluationStore = ({ database, seal, startTurn }: ReadDatabas
       return recordChange(database, by, evaluation.createdAt, insert, once)
     },
 
-    async list(ref, { offset, limit }) {
-      const preset = await database.kysely
-        .selectFrom('presets')
-        .select('id')
-        .where('workspace_id', '=', ref.workspaceId)
-        .where('slug', '=', ref.slug)
-        .executeTakeFirst()
-      if (preset === undefined) return null
-      const wanted = database.kysely.selectFrom('evaluations').where('preset_id', '=', preset.id)
-      const rows = await wanted.selectAll().orderBy('created_at', 'desc').orderBy('id', 'desc').offset(offset).limit(limit).execute()
-      const { count } = await wanted.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
-      return { items: rows.map(toEvaluation), totalCount: count }
+    async list(ref, slice) {
+      const presetId = await presetIdOf(database.kysely, ref)
+      if (presetId === null) return null
+      const sorted = database.kysely
+        .selectFrom('evaluations')
+        .selectAll()
+        .where('preset_id', '=', presetId)
+        .orderBy('created_at', 'desc')
+        .orderBy('id', 'desc')
+      return readPage(sorted, slice, toEvaluation)
     },
 
     async get(ref, id) {
@@ -396,10 +387,3 @@ export const createEvaluationStore = ({ database, seal, startTurn }: ReadDatabas
 type Progress = Pick<StoredItem, 'result' | 'answers'>
 
 const NOTHING_YET: Progress = { result: null, answers: {} }
-
-const auditOf = ({ workspaceId, slug }: PresetRef, action: string) => ({
-  workspaceId,
-  action,
-  objectType: 'preset' as const,
-  objectId: slug,
-})

@@ -6,7 +6,7 @@ import { type AuditedChange, type ChangedBy, recordChange } from './audit-log.ts
 import type { Database } from './database.ts'
 import { deleteCodesOfKey } from './oauth-code-store.ts'
 import type { Schema } from './schema.ts'
-import type { Page } from './page.ts'
+import { type Page, readPage } from './page.ts'
 
 export type SubjectKind = 'key' | 'member'
 
@@ -106,24 +106,19 @@ export const createGuardrailAssignmentStore = (database: Database): GuardrailAss
       }
     }),
 
-  async keys({ workspaceId, guardrailId, offset, limit }) {
-    const all = database.kysely
+  async keys({ workspaceId, guardrailId, ...slice }) {
+    const sorted = database.kysely
       .selectFrom('guardrail_assignments')
       .innerJoin('api_keys', 'api_keys.hash', 'guardrail_assignments.subject')
       .where('guardrail_assignments.workspace_id', '=', workspaceId)
       .where('guardrail_assignments.subject_kind', '=', 'key')
       .where('api_keys.deleted_at', 'is', null)
       .$if(guardrailId !== null, (query) => query.where('guardrail_assignments.guardrail_id', '=', guardrailId ?? ''))
-    const rows = await all
       .selectAll('guardrail_assignments')
       .select(['api_keys.name', 'api_keys.label'])
       .orderBy('guardrail_assignments.created_at', 'desc')
       .orderBy('guardrail_assignments.id', 'desc')
-      .offset(offset)
-      .limit(limit)
-      .execute()
-    const { count } = await all.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
-    const items = rows.map(({ id, guardrail_id, subject, assigned_by, created_at, name, label }) => ({
+    return readPage(sorted, slice, ({ id, guardrail_id, subject, assigned_by, created_at, name, label }) => ({
       id,
       guardrail_id,
       key_hash: subject,
@@ -132,18 +127,18 @@ export const createGuardrailAssignmentStore = (database: Database): GuardrailAss
       assigned_by,
       created_at,
     }))
-    return { items, totalCount: count }
   },
 
-  async members({ workspaceId, guardrailId, offset, limit }) {
-    const all = database.kysely
+  async members({ workspaceId, guardrailId, ...slice }) {
+    const sorted = database.kysely
       .selectFrom('guardrail_assignments')
+      .selectAll()
       .where('workspace_id', '=', workspaceId)
       .where('subject_kind', '=', 'member')
       .$if(guardrailId !== null, (query) => query.where('guardrail_id', '=', guardrailId ?? ''))
-    const rows = await all.selectAll().orderBy('created_at', 'desc').orderBy('id', 'desc').offset(offset).limit(limit).execute()
-    const { count } = await all.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
-    const items = rows.map(({ id, guardrail_id, subject, assigned_by, created_at }) => ({
+      .orderBy('created_at', 'desc')
+      .orderBy('id', 'desc')
+    return readPage(sorted, slice, ({ id, guardrail_id, subject, assigned_by, created_at }) => ({
       id,
       guardrail_id,
       user_id: subject,
@@ -151,7 +146,6 @@ export const createGuardrailAssignmentStore = (database: Database): GuardrailAss
       assigned_by,
       created_at,
     }))
-    return { items, totalCount: count }
   },
 })
 

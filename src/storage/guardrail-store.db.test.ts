@@ -12,6 +12,7 @@ import { createGuardrailStore } from './guardrail-store.ts'
 import { createKeyStore, type KeyRecord } from './key-store.ts'
 import type { DatabaseLocation } from './open-database.ts'
 import { T0, T1, T2 } from './testing/preset-input.ts'
+import { createMemberStore } from './member-store.ts'
 import { createWorkspaceStore } from './workspace-store.ts'
 import { keyRecord } from './testing/key-record.ts'
 
@@ -21,6 +22,7 @@ describeEachEngine('guardrail store', (engine) => {
   const prepare = async (location?: DatabaseLocation) => {
     const database = await engine.open(location)
     const workspaces = createWorkspaceStore(database)
+    const members = createMemberStore(database)
     const { workspaceId, userId } = await workspaces.ensureDefaults({
       workspaceId: 'workspace-1',
       userId: 'user-1',
@@ -47,6 +49,7 @@ describeEachEngine('guardrail store', (engine) => {
       })
     return {
       workspaces,
+      members,
       workspaceId,
       userId,
       keys,
@@ -107,18 +110,18 @@ describeEachEngine('guardrail store', (engine) => {
   })
 
   test('go with their workspace, and a member who leaves it leaves them too', async () => {
-    const { store, guardrail, assignments, workspaces, workspaceId, userId } = await prepare()
+    const { store, guardrail, assignments, workspaces, members, workspaceId, userId } = await prepare()
     const other = { id: 'w-1', slug: 'search', name: 'x', description: null, createdAt: T1, createdBy: userId, updatedAt: T1 }
     await workspaces.create({ ...other, settings: DEFAULT_SETTINGS }, 'm-1', changedBy())
     await store.insert(guardrail('g-1'), changedBy())
     await store.insert({ ...guardrail('g-2'), workspace_id: 'w-1' }, changedBy())
     const member = { id: 'm-2', workspace_id: 'w-1', user_id: 'ada', role: 'member', created_at: T1, name: null, email: null } as const
-    await workspaces.addMembers([member], T1, changedBy())
+    await members.add([member], T1, changedBy())
     const to = ['ada', userId].map((subject) => ({ id: `a-${subject}`, subject }))
     const here = { workspaceId: 'w-1', guardrailId: 'g-2', kind: 'member', now: T1 } as const
     expect(await assignments.assign({ ...here, assignments: to, by: changedBy() })).toEqual({ assigned: 2 })
     const assigned = () => assignments.members({ workspaceId: 'w-1', guardrailId: null, offset: 0, limit: 10 })
-    await workspaces.removeMembers('w-1', ['ada'], T2, changedBy())
+    await members.remove('w-1', ['ada'], T2, changedBy())
     expect((await assigned()).items.map(({ user_id }) => user_id)).toEqual([userId])
     expect(await workspaces.delete('w-1', T2, changedBy())).toBe('deleted')
     expect([await store.get('w-1', 'g-2'), await assigned()]).toEqual([null, { items: [], totalCount: 0 }])

@@ -12,7 +12,7 @@ import type { Once } from './idempotency.ts'
 import { readModels } from './key-store.ts'
 import type { Schema } from './schema.ts'
 import { flag } from './sql-values.ts'
-import type { Page } from './page.ts'
+import { type Page, readPage } from './page.ts'
 
 /** Why a guardrail applies to a caller. */
 export type AppliedBy = 'key' | 'member' | 'workspace'
@@ -121,11 +121,14 @@ export const createGuardrailStore = (database: Database): GuardrailStore => ({
       return { result: true, audit: audited('deleted', toGuardrail(row), null) }
     }),
 
-  async list(workspaceId, { offset, limit }) {
-    const ofWorkspace = database.kysely.selectFrom('guardrails').where('workspace_id', '=', workspaceId)
-    const rows = await ofWorkspace.selectAll().orderBy('created_at', 'desc').orderBy('id', 'desc').offset(offset).limit(limit).execute()
-    const { count } = await ofWorkspace.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
-    return { items: rows.map(toGuardrail), totalCount: count }
+  async list(workspaceId, slice) {
+    const sorted = database.kysely
+      .selectFrom('guardrails')
+      .selectAll()
+      .where('workspace_id', '=', workspaceId)
+      .orderBy('created_at', 'desc')
+      .orderBy('id', 'desc')
+    return readPage(sorted, slice, toGuardrail)
   },
 
   async modelsOf(keyHash) {

@@ -73,7 +73,8 @@ export const claimKey = async (transaction: Transaction<Schema>, claim: Claim, s
     .select(['body_sha256', 'status', 'body'])
     .where((eb) => eb.and(columnsOf(claim)))
     .executeTakeFirstOrThrow()
-  if (earlier.body_sha256 !== bodySha256) throw new GatewayError('invalid_request', 'This Idempotency-Key was used with another body.')
+  if (earlier.body_sha256 !== bodySha256)
+    throw new GatewayError('invalid_request', 'This Idempotency-Key was used with another body. Use a new key for a new body.')
   return { status: earlier.status, body: readAnswerBody(earlier.body, sealedAs(claim), seal) }
 }
 

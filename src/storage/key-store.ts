@@ -1,4 +1,4 @@
-import { type RawBuilder, type Selectable, sql, type Transaction, type Updateable } from 'kysely'
+import { type Selectable, sql, type Transaction, type Updateable } from 'kysely'
 
 import { z } from 'zod'
 
@@ -11,11 +11,11 @@ import type { Database } from './database.ts'
 import type { Once } from './idempotency.ts'
 import { listKeys, type KeyListInput } from './key-list.ts'
 import type { ApiKeysTable } from './key-tables.ts'
+import { type KeyUsage, NOTHING_USED, readKeyUsage } from './key-usage.ts'
 import { deleteCodesOfKey } from './oauth-code-store.ts'
 import type { Schema } from './schema.ts'
 import { endSessionsOfKey } from './session-store.ts'
 import { flag } from './sql-values.ts'
-import { usageWindowsAt } from './usage-windows.ts'
 
 /** An API key as stored: without the key itself. A revoked key is never returned. */
 export interface KeyRecord {
@@ -75,19 +75,6 @@ export type KeyPatch = Partial<
   >
 >
 
-/** Nano-dollars spent in the current UTC windows; `byok` was spent with customers' own provider keys and is not part of `usage`. */
-export interface KeyUsage {
-  readonly usage: WindowTotals
-  readonly byok: WindowTotals
-}
-
-export interface WindowTotals {
-  readonly totalNanos: number
-  readonly dailyNanos: number
-  readonly weeklyNanos: number
-  readonly monthlyNanos: number
-}
-
 export interface KeyStore {
   insert(key: KeyRecord, by: ChangedBy, once?: Once<void>): Promise<void>
   /** Returns false if the person already has a key for the playground. */
@@ -112,8 +99,8 @@ export interface KeyStore {
   /** Returns false if the scope has no such key (any more). */
   revoke(scope: string | null, hash: string, now: string, by: ChangedBy): Promise<boolean>
   usage(hash: string, now: string): Promise<KeyUsage>
-  /** How many of these are live keys of the workspace, or of any workspace if null. */
-  countIn(workspaceId: string | null, hashes: readonly string[]): Promise<number>
+  /** Says whether all of these are live keys of the workspace, or of any workspace if null. */
+  hasAll(workspaceId: string | null, hashes: readonly string[]): Promise<boolean>
   /** One query; the result contains every hash that was asked for. */
   usageOfMany(hashes: readonly string[], now: string): Promise<ReadonlyMap<string, KeyUsage>>
 }
@@ -251,19 +238,20 @@ export const createKeyStore = (database: Database): KeyStore => ({
   revoke: async (scope, hash, now, by) =>
     (await changeLive(database, { scope, hash, now, by }, 'revoked', () => ({ deleted_at: now }))) !== null,
 
-  usage: async (hash, now) => (await readUsage(database, [hash], now)).get(hash) ?? NOTHING_USED,
+  usage: async (hash, now) => (await readKeyUsage(database, [hash], now)).get(hash) ?? NOTHING_USED,
 
-  usageOfMany: (hashes, now) => readUsage(database, hashes, now),
+  usageOfMany: (hashes, now) => readKeyUsage(database, hashes, now),
 
-  async countIn(workspaceId, hashes) {
+  async hasAll(workspaceId, hashes) {
+    const distinct = [...new Set(hashes)]
     const { count } = await database.kysely
       .selectFrom('api_keys')
       .select((eb) => eb.fn.countAll<number>().as('count'))
-      .where('hash', 'in', hashes)
+      .where('hash', 'in', distinct)
       .where('deleted_at', 'is', null)
       .$if(workspaceId !== null, (query) => query.where('workspace_id', '=', workspaceId ?? ''))
       .executeTakeFirstOrThrow()
-    return count
+    return count === distinct.length
   },
 })
 
@@ -320,42 +308,6 @@ const auditView = (key: KeyRecord): JsonObject => ({
   allowed_models: key.allowedModels,
   expires_at: key.expiresAt,
 })
-
-const NOTHING: WindowTotals = { totalNanos: 0, dailyNanos: 0, weeklyNanos: 0, monthlyNanos: 0 }
-const NOTHING_USED: KeyUsage = { usage: NOTHING, byok: NOTHING }
-
-const readUsage = async (database: Database, hashes: readonly string[], now: string): Promise<ReadonlyMap<string, KeyUsage>> => {
-  const usages = new Map(hashes.map((hash) => [hash, NOTHING_USED]))
-  if (hashes.length === 0) return usages
-  const { day, week, month } = usageWindowsAt(now)
-  const rows = await database.kysely
-    .selectFrom('key_usage_days')
-    .select([
-      'key_hash',
-      sumSince('cost_nanos', '').as('total'),
-      sumSince('cost_nanos', day).as('daily'),
-      sumSince('cost_nanos', week).as('weekly'),
-      sumSince('cost_nanos', month).as('monthly'),
-      sumSince('byok_cost_nanos', '').as('byokTotal'),
-      sumSince('byok_cost_nanos', day).as('byokDaily'),
-      sumSince('byok_cost_nanos', week).as('byokWeekly'),
-      sumSince('byok_cost_nanos', month).as('byokMonthly'),
-    ])
-    .where('key_hash', 'in', hashes)
-    .groupBy('key_hash')
-    .execute()
-  for (const row of rows) {
-    usages.set(row.key_hash, {
-      usage: { totalNanos: row.total, dailyNanos: row.daily, weeklyNanos: row.weekly, monthlyNanos: row.monthly },
-      byok: { totalNanos: row.byokTotal, dailyNanos: row.byokDaily, weeklyNanos: row.byokWeekly, monthlyNanos: row.byokMonthly },
-    })
-  }
-  return usages
-}
-
-/** The cast is needed because PostgreSQL sums bigints into a numeric, which has no exact form in JavaScript. Every day sorts after ''. */
-const sumSince = (column: 'cost_nanos' | 'byok_cost_nanos', firstDay: string): RawBuilder<number> =>
-  sql<number>`cast(coalesce(sum(${sql.ref(column)}) filter (where day >= ${firstDay}), 0) as bigint)`
 
 const modelList = z.array(z.string()).nullable()
 

@@ -9,7 +9,7 @@ import { type ChangedBy, recordChange } from './audit-log.ts'
 import { requireLatest } from './expected-latest.ts'
 import { type Move, writeMoves } from './preset-moves.ts'
 import { parseLabels, type PresetRow, type PresetVersionRow, presetWithVersion, readVersion, type SealedDatabase } from './preset-rows.ts'
-import type { PresetRef } from './preset-test-store.ts'
+import { auditOf, lockPreset, type PresetRef } from './preset-ref.ts'
 import { requireEvaluation } from './required-evaluation.ts'
 import type { PresetsTable } from './preset-tables.ts'
 import type { Schema } from './schema.ts'
@@ -37,15 +37,15 @@ export interface ChangedPreset extends PresetRef {
 /** Throws `precondition_failed`, as a save does. */
 export const patchPreset = (
   { database, seal }: SealedDatabase,
-  { workspaceId, slug, expectedLatest }: ChangedPreset,
+  ref: ChangedPreset,
   patch: PresetPatch,
   now: string,
   by: ChangedBy,
 ): Promise<PatchedPreset> =>
   recordChange<PatchedPreset>(database, by, now, async (transaction) => {
-    const preset = await lockPreset(transaction, workspaceId, slug)
-    if (preset === undefined) return { result: { kind: 'not-found' }, audit: null }
-    requireLatest({ slug, expectedLatest }, preset.last_version)
+    const preset = await lockPreset(transaction, ref)
+    if (preset === null) return { result: { kind: 'not-found' }, audit: null }
+    requireLatest(ref, preset.last_version)
 
     const missing = findMissingVersion(preset, patch)
     if (missing !== null) return { result: { kind: 'no-such-version', ...missing }, audit: null }
@@ -53,7 +53,7 @@ export const patchPreset = (
 
     const before = await readVersion(transaction, preset.designated_version_id)
     const moves = movesOf(preset, before.version, patch)
-    const unconfirmed = patch.confirm === true ? [] : await protectedLabels(transaction, workspaceId, moves)
+    const unconfirmed = patch.confirm === true ? [] : await protectedLabels(transaction, ref.workspaceId, moves)
     if (unconfirmed.length > 0) return { result: { kind: 'protected-labels', labels: unconfirmed }, audit: null }
 
     const designated = patch.designated_version === undefined ? before : await readNumbered(transaction, preset, patch.designated_version)
@@ -76,10 +76,7 @@ export const patchPreset = (
       result: { kind: 'patched', preset: presetWithVersion(patched, version, seal) },
       audit: changed
         ? {
-            workspaceId,
-            action: patch.status === 'archived' ? 'archived' : 'updated',
-            objectType: 'preset',
-            objectId: slug,
+            ...auditOf(ref, patch.status === 'archived' ? 'archived' : 'updated'),
             before: auditView(preset, before.version),
             after: auditView(patched, version.version),
           }
@@ -127,16 +124,6 @@ const readNumbered = async (transaction: Transaction<Schema>, preset: PresetRow,
     .executeTakeFirstOrThrow()
   return readVersion(transaction, id)
 }
-
-/** An update that changes nothing locks the row on both engines; SQLite has no `for update`. */
-const lockPreset = (transaction: Transaction<Schema>, workspaceId: string, slug: string): Promise<PresetRow | undefined> =>
-  transaction
-    .updateTable('presets')
-    .set((eb) => ({ last_version: eb.ref('last_version') }))
-    .where('workspace_id', '=', workspaceId)
-    .where('slug', '=', slug)
-    .returningAll()
-    .executeTakeFirst()
 
 /** A preset's version numbers have no gaps and no version is ever deleted, so a version exists exactly if the counter has reached it. */
 const findMissingVersion = (preset: PresetRow, patch: PresetPatch): { version: number; label: string | null } | null => {

@@ -3,9 +3,7 @@
  * would occupy every connection, nine of them only waiting.
  */
 import type { Database } from './database.ts'
+import type { PresetRef } from './preset-ref.ts'
 
-export const inPresetLine = <T>(
-  database: Database,
-  { workspaceId, slug }: { readonly workspaceId: string; readonly slug: string },
-  change: () => Promise<T>,
-): Promise<T> => database.inLine(`preset ${workspaceId} ${slug}`, change)
+export const inPresetLine = <T>(database: Database, { workspaceId, slug }: PresetRef, change: () => Promise<T>): Promise<T> =>
+  database.inLine(`preset ${workspaceId} ${slug}`, change)

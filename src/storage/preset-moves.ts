@@ -7,6 +7,7 @@ import { sql, type Transaction } from 'kysely'
 import type { PresetMove } from '../contract/preset.ts'
 import type { ChangedBy } from './audit-log.ts'
 import type { Database } from './database.ts'
+import { presetIdOf, type PresetRef } from './preset-ref.ts'
 import { endRollout } from './rollout-store.ts'
 import type { Schema } from './schema.ts'
 
@@ -41,9 +42,7 @@ export const writeMoves = async (
     .execute()
 }
 
-export interface MoveQuery {
-  readonly workspaceId: string
-  readonly slug: string
+export interface MoveQuery extends PresetRef {
   /** Null means every move, including those of what the preset itself serves. */
   readonly label: string | null
   /** Moves before this position; null means the newest. */
@@ -58,18 +57,13 @@ export interface MoveSlice {
 }
 
 /** Newest first; null if there is no such preset. */
-export const listMoves = async (database: Database, { workspaceId, slug, label, before, limit }: MoveQuery): Promise<MoveSlice | null> => {
-  const preset = await database.kysely
-    .selectFrom('presets')
-    .select('id')
-    .where('workspace_id', '=', workspaceId)
-    .where('slug', '=', slug)
-    .executeTakeFirst()
-  if (preset === undefined) return null
+export const listMoves = async (database: Database, { label, before, limit, ...ref }: MoveQuery): Promise<MoveSlice | null> => {
+  const presetId = await presetIdOf(database.kysely, ref)
+  if (presetId === null) return null
   const rows = await database.kysely
     .selectFrom('preset_moves')
     .selectAll()
-    .where('preset_id', '=', preset.id)
+    .where('preset_id', '=', presetId)
     .$if(label !== null, (query) => query.where('label', '=', label))
     .$if(before !== null, (query) => query.where('position', '<', before ?? 0))
     .orderBy('position', 'desc')

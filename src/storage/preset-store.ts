@@ -19,6 +19,7 @@ import { containsText } from './match-text.ts'
 import { type ChangedPreset, patchPreset, type PatchPresetOutcome } from './patch-preset.ts'
 import { inPresetLine } from './preset-line.ts'
 import { listMoves, type MoveQuery, type MoveSlice } from './preset-moves.ts'
+import type { PresetRef } from './preset-ref.ts'
 import { designatedAt, type ReadDatabase, type SealedDatabase, toPreset, versionInSteps } from './preset-rows.ts'
 import { readPresetSummaries } from './preset-summaries.ts'
 import { runningRollout, type StoredRollout } from './rollout-store.ts'
@@ -45,7 +46,7 @@ export interface PresetStore {
   /** With the designated version; null if there is no such preset. */
   get(workspaceId: string, slug: string): Promise<PresetWithVersion | null>
   /** By number; null if there is no such preset. */
-  versions(input: { workspaceId: string; slug: string; ascending: boolean } & Slice): Promise<PresetVersions | null>
+  versions(input: PresetRef & { ascending: boolean } & Slice): Promise<PresetVersions | null>
   version(workspaceId: string, slug: string, number: number): Promise<PresetVersionResource | null>
   /** Throws `precondition_failed`; so does `archive`. */
   patch(
@@ -256,7 +257,7 @@ const getPreset = async (
 
 const listVersions = async (
   sealed: ReadDatabase,
-  { workspaceId, slug, ascending, offset, limit }: { workspaceId: string; slug: string; ascending: boolean } & Slice,
+  { workspaceId, slug, ascending, offset, limit }: PresetRef & { ascending: boolean } & Slice,
 ): Promise<PresetVersions | null> => {
   const { kysely } = sealed.database
   const preset = await kysely

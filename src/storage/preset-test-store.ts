@@ -1,16 +1,10 @@
 /** Inputs that are stored for trying a preset. They may contain what people wrote, so they are sealed. */
-import type { Transaction } from 'kysely'
 
 import { PRESET_TESTS_MAX, type PresetTest } from '../contract/preset-test.ts'
 import { type ChangedBy, recordChange } from './audit-log.ts'
 import type { Once } from './idempotency.ts'
+import { auditOf, lockPreset, presetIdOf, type PresetRef } from './preset-ref.ts'
 import type { SealedDatabase } from './preset-rows.ts'
-import type { Schema } from './schema.ts'
-
-export interface PresetRef {
-  readonly workspaceId: string
-  readonly slug: string
-}
 
 type Added = 'added' | 'no-such-preset' | 'too-many'
 
@@ -23,18 +17,13 @@ export interface PresetTestStore {
 }
 
 export const createPresetTestStore = ({ database, seal }: SealedDatabase): PresetTestStore => ({
-  async list({ workspaceId, slug }) {
-    const preset = await database.kysely
-      .selectFrom('presets')
-      .select('id')
-      .where('workspace_id', '=', workspaceId)
-      .where('slug', '=', slug)
-      .executeTakeFirst()
-    if (preset === undefined) return null
+  async list(ref) {
+    const presetId = await presetIdOf(database.kysely, ref)
+    if (presetId === null) return null
     const rows = await database.kysely
       .selectFrom('preset_tests')
       .selectAll()
-      .where('preset_id', '=', preset.id)
+      .where('preset_id', '=', presetId)
       .orderBy('created_at')
       .orderBy('id')
       .execute()
@@ -53,18 +42,18 @@ export const createPresetTestStore = ({ database, seal }: SealedDatabase): Prese
       by,
       created_at,
       async (transaction) => {
-        const presetId = await lockPreset(transaction, ref)
-        if (presetId === null) return { result: 'no-such-preset', audit: null }
+        const preset = await lockPreset(transaction, ref)
+        if (preset === null) return { result: 'no-such-preset', audit: null }
         const { count } = await transaction
           .selectFrom('preset_tests')
           .select((eb) => eb.fn.countAll<number>().as('count'))
-          .where('preset_id', '=', presetId)
+          .where('preset_id', '=', preset.id)
           .executeTakeFirstOrThrow()
         if (count >= PRESET_TESTS_MAX) return { result: 'too-many', audit: null }
         const input: Input = { messages, tools, expected }
         await transaction
           .insertInto('preset_tests')
-          .values({ id, preset_id: presetId, name, sealed_input: seal.seal(JSON.stringify(input), contextOf(id)), creator_id, created_at })
+          .values({ id, preset_id: preset.id, name, sealed_input: seal.seal(JSON.stringify(input), contextOf(id)), creator_id, created_at })
           .execute()
         return { result: 'added', audit: { ...auditOf(ref, 'test_added'), before: null, after: { test_id: id, name } } }
       },
@@ -73,11 +62,11 @@ export const createPresetTestStore = ({ database, seal }: SealedDatabase): Prese
 
   remove: (ref, id, now, by) =>
     recordChange<boolean>(database, by, now, async (transaction) => {
-      const presetId = await lockPreset(transaction, ref)
-      if (presetId === null) return { result: false, audit: null }
+      const preset = await lockPreset(transaction, ref)
+      if (preset === null) return { result: false, audit: null }
       const removed = await transaction
         .deleteFrom('preset_tests')
-        .where('preset_id', '=', presetId)
+        .where('preset_id', '=', preset.id)
         .where('id', '=', id)
         .returning('name')
         .executeTakeFirst()
@@ -89,22 +78,3 @@ export const createPresetTestStore = ({ database, seal }: SealedDatabase): Prese
 type Input = Pick<PresetTest, 'messages' | 'tools' | 'expected'>
 
 const contextOf = (id: string): string => `preset-test ${id}`
-
-const auditOf = ({ workspaceId, slug }: PresetRef, action: string) => ({
-  workspaceId,
-  action,
-  objectType: 'preset' as const,
-  objectId: slug,
-})
-
-/** An update that changes nothing takes the lock: of two that add at once, the second waits and counts the first. */
-const lockPreset = async (transaction: Transaction<Schema>, { workspaceId, slug }: PresetRef): Promise<string | null> => {
-  const locked = await transaction
-    .updateTable('presets')
-    .set((eb) => ({ last_version: eb.ref('last_version') }))
-    .where('workspace_id', '=', workspaceId)
-    .where('slug', '=', slug)
-    .returning('id')
-    .executeTakeFirst()
-  return locked?.id ?? null
-}

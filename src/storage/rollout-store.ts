@@ -7,7 +7,7 @@ import { type ChangedBy, recordChange } from './audit-log.ts'
 import type { Database } from './database.ts'
 import { lackedMoney } from './ended-by-budget.ts'
 import { inPresetLine } from './preset-line.ts'
-import type { PresetRef } from './preset-test-store.ts'
+import { auditOf, lockPreset, type PresetRef } from './preset-ref.ts'
 import type { PresetRolloutsTable } from './preset-tables.ts'
 import type { Schema } from './schema.ts'
 
@@ -102,9 +102,9 @@ export const createRolloutStore = (database: Database): RolloutStore => ({
       recordChange<PutRollout>(database, by, now, async (transaction) => {
         const preset = await lockPreset(transaction, ref)
         if (preset === null) return { result: { kind: 'no-such-preset' }, audit: null }
-        const missing = wanted.splits.find(({ version }) => version > preset.lastVersion)
+        const missing = wanted.splits.find(({ version }) => version > preset.last_version)
         if (missing !== undefined) return { result: { kind: 'no-such-version', version: missing.version }, audit: null }
-        const { live } = preset
+        const live = await liveVersion(transaction, preset.designated_version_id)
         if (wanted.halt !== null && !wanted.splits.some(({ version, weight }) => version === live && weight > 0)) {
           return { result: { kind: 'live-version-missing', live }, audit: null }
         }
@@ -279,11 +279,8 @@ const toRollout = (row: Selectable<PresetRolloutsTable>): StoredRollout => ({
   reason: row.reason,
 })
 
-const audited = ({ workspaceId, slug }: PresetRef, action: string, before: StoredRollout | null, after: StoredRollout | null) => ({
-  workspaceId,
-  action,
-  objectType: 'preset' as const,
-  objectId: slug,
+const audited = (ref: PresetRef, action: string, before: StoredRollout | null, after: StoredRollout | null) => ({
+  ...auditOf(ref, action),
   before: before === null ? null : auditView(before),
   after: after === null ? null : auditView(after),
 })
@@ -294,26 +291,8 @@ const auditView = ({ splits, sticky, halt }: StoredRollout): JsonObject => ({
   halt: halt === null ? false : { ...halt },
 })
 
-interface LockedPreset {
-  readonly id: string
-  readonly lastVersion: number
-  readonly live: number
-}
-
-/** An update that changes nothing takes the preset's lock. */
-const lockPreset = async (transaction: Transaction<Schema>, { workspaceId, slug }: PresetRef): Promise<LockedPreset | null> => {
-  const preset = await transaction
-    .updateTable('presets')
-    .set((eb) => ({ last_version: eb.ref('last_version') }))
-    .where('workspace_id', '=', workspaceId)
-    .where('slug', '=', slug)
-    .returning(['id', 'last_version', 'designated_version_id'])
-    .executeTakeFirst()
-  if (preset === undefined) return null
-  const { version } = await transaction
-    .selectFrom('preset_versions')
-    .select('version')
-    .where('id', '=', preset.designated_version_id)
-    .executeTakeFirstOrThrow()
-  return { id: preset.id, lastVersion: preset.last_version, live: version }
+/** The version that the preset serves apart from the rollout. */
+const liveVersion = async (kysely: Kysely<Schema>, versionId: string): Promise<number> => {
+  const { version } = await kysely.selectFrom('preset_versions').select('version').where('id', '=', versionId).executeTakeFirstOrThrow()
+  return version
 }

@@ -10,6 +10,7 @@ import { systemIds } from '../lib/id.ts'
 import { createKeyStore } from './key-store.ts'
 import { createOauthCodeStore } from './oauth-code-store.ts'
 import { createSessionStore, type SessionRecord } from './session-store.ts'
+import { createMemberStore } from './member-store.ts'
 import { createWorkspaceStore } from './workspace-store.ts'
 
 const at = (minutes: number): string => isoTimestamp(T0 + minutes * 60_000)
@@ -18,13 +19,12 @@ const NOW = at(0)
 describeEachEngine('people', (engine) => {
   const open = async () => {
     const database = await engine.open()
-    const workspaces = createWorkspaceStore(database)
-    const owner = await workspaces.ensureDefaults({ workspaceId: 'w-0', userId: 'owner', now: NOW })
+    const owner = await createWorkspaceStore(database).ensureDefaults({ workspaceId: 'w-0', userId: 'owner', now: NOW })
     const clock = createFakeClock()
     const keyStore = createKeyStore(database)
     const pepper = { id: 'first', bytes: new Uint8Array(32) }
     const keys = createKeys({ store: keyStore, clock, ids: systemIds, peppers: () => [pepper], onError: () => undefined })
-    return { database, workspaces, owner, clock, keys, keyStore, sessions: createSessionStore(database) }
+    return { database, members: createMemberStore(database), owner, clock, keys, keyStore, sessions: createSessionStore(database) }
   }
 
   const sessionOf = (id: string, more: Partial<SessionRecord> = {}): SessionRecord => ({
@@ -84,15 +84,15 @@ describeEachEngine('people', (engine) => {
     })
 
     test('of a link counts as long as its person has that role; the role coming back does not bring it back', async () => {
-      const { sessions, workspaces } = await open()
+      const { sessions, members } = await open()
       await sessions.addLink({ ...linkOf('l-1', 'ada'), role: null }, 'm-1', changedBy())
       await sessions.redeem(['digest of l-1'], NOW, changedBy(), (link) => sessionOf('s-1', { user_id: link.user_id, role: link.role }))
       const counts = async () => (await sessions.find(['digest of s-1'], NOW))?.role ?? null
       expect(await counts()).toBe('member')
-      await workspaces.updateMember({ workspaceId: 'w-0', userId: 'ada' }, { name: 'Ada' }, NOW, changedBy())
+      await members.update({ workspaceId: 'w-0', userId: 'ada' }, { name: 'Ada' }, NOW, changedBy())
       expect(await counts()).toBe('member')
       for (const role of ['admin', 'member'] as const) {
-        expect((await workspaces.updateMember({ workspaceId: 'w-0', userId: 'ada' }, { role }, NOW, changedBy()))?.role).toBe(role)
+        expect((await members.update({ workspaceId: 'w-0', userId: 'ada' }, { role }, NOW, changedBy()))?.role).toBe(role)
         expect(await counts()).toBeNull()
       }
     })

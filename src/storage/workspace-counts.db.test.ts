@@ -8,6 +8,7 @@ import { auditLedger } from './ledger-audit.ts'
 import { preparePresets } from './testing/preset-input.ts'
 import { settlementOf } from './testing/settlement.ts'
 import { countOf } from './workspace-counts.ts'
+import { createMemberStore } from './member-store.ts'
 import { createWorkspaceStore } from './workspace-store.ts'
 
 const T1 = '2026-11-20T10:00:00.000Z'
@@ -42,6 +43,7 @@ describeEachEngine('sums of workspaces', (engine) => {
     const database = await engine.open()
     const { workspaceId } = await preparePresets(database)
     const store = createWorkspaceStore(database)
+    const members = createMemberStore(database)
     const member = (user_id: string) => ({
       id: `m-${user_id}`,
       workspace_id: workspaceId,
@@ -52,11 +54,11 @@ describeEachEngine('sums of workspaces', (engine) => {
       email: null,
     })
     const before = await countOf(database.kysely, workspaceId, ['members'])
-    await store.addMembers([member('x'), member('y')], T1, changedBy())
-    await store.addMembers([member('x'), member('z')], T1, changedBy())
+    await members.add([member('x'), member('y')], T1, changedBy())
+    await members.add([member('x'), member('z')], T1, changedBy())
     expect(await countOf(database.kysely, workspaceId, ['members'])).toBe(before + 3)
-    await store.removeMembers(workspaceId, ['x', 'nobody'], T1, changedBy())
-    expect((await store.members(workspaceId, { offset: 0, limit: 1 })).totalCount).toBe(before + 2)
+    await members.remove(workspaceId, ['x', 'nobody'], T1, changedBy())
+    expect((await members.list(workspaceId, { offset: 0, limit: 1 })).totalCount).toBe(before + 2)
     await store.delete(workspaceId, T1, changedBy())
     expect(await countOf(database.kysely, workspaceId, ['members'])).toBe(0)
     await database.close()

@@ -8,6 +8,7 @@ import { createAuditLog } from './audit-log.ts'
 import { createKeyStore } from './key-store.ts'
 import { DELETED_WITH_WORKSPACE } from './schema.ts'
 import { T0, T1, T2 } from './testing/preset-input.ts'
+import { createMemberStore } from './member-store.ts'
 import { createWorkspaceStore, type WorkspaceRecord } from './workspace-store.ts'
 import { keyRecord } from './testing/key-record.ts'
 
@@ -30,6 +31,7 @@ describeEachEngine('workspace store', (engine) => {
   const open = async () => {
     const database = await engine.open()
     const store = createWorkspaceStore(database)
+    const members = createMemberStore(database)
     const owner = await store.ensureDefaults({ workspaceId: 'w-0', userId: 'u-0', now: T0 })
     const workspace = (id: string, slug: string): WorkspaceRecord => ({
       id,
@@ -51,7 +53,7 @@ describeEachEngine('workspace store', (engine) => {
       name: null,
       email: null,
     })
-    return { database, store, workspace, make, member, log: createAuditLog(database, () => () => undefined) }
+    return { database, store, members, workspace, make, member, log: createAuditLog(database, () => () => undefined) }
   }
   const PAGE = { offset: 0, limit: 10 }
 
@@ -82,18 +84,22 @@ describeEachEngine('workspace store', (engine) => {
   })
 
   test('deleted only without keys; its slug is free again, its members are gone, its audit log is not', async () => {
-    const { store, make, database, log } = await open()
+    const { store, members, make, database, log } = await open()
     await make('w-1', 'search')
     const keys = createKeyStore(database)
     const hash = 'a'.repeat(64)
     await keys.insert(keyRecord({ hash, workspaceId: 'w-1', creatorUserId: 'u-0', disabled: true }), changedBy())
     expect(await store.delete('w-1', T2, changedBy())).toBe('has-keys')
-    expect(await store.removeMembers('w-1', ['u-0'], T2, changedBy())).toEqual(['u-0'])
-    expect([await keys.countIn('w-1', [hash]), await keys.countIn('w-0', [hash]), await keys.countIn(null, [hash])]).toEqual([1, 0, 1])
+    expect(await members.remove('w-1', ['u-0'], T2, changedBy())).toEqual(['u-0'])
+    expect([await keys.hasAll('w-1', [hash, hash]), await keys.hasAll('w-0', [hash]), await keys.hasAll(null, [hash])]).toEqual([
+      true,
+      false,
+      true,
+    ])
     await keys.revoke('w-1', hash, T2, changedBy())
     expect(await store.delete('w-1', T2, changedBy())).toBe('deleted')
     expect(await store.delete('w-1', T2, changedBy())).toBe('unknown')
-    expect([await store.get('w-1'), await store.get('search'), await store.members('w-1', PAGE)]).toEqual([
+    expect([await store.get('w-1'), await store.get('search'), await members.list('w-1', PAGE)]).toEqual([
       null,
       null,
       { items: [], totalCount: 0 },
@@ -130,23 +136,23 @@ describeEachEngine('workspace store', (engine) => {
   })
 
   test('members are added once, and removed with a count; an entry only where somebody came or went', async () => {
-    const { store, make, member, log } = await open()
+    const { members, make, member, log } = await open()
     await make('w-1', 'search')
     const entries = async () => (await log.list({ workspaceId: 'w-1', ...PAGE })).totalCount
     const before = await entries()
-    expect((await store.addMembers([member('a'), member('b')], T2, changedBy())).map(({ user_id }) => user_id)).toEqual(['a', 'b'])
-    expect(await store.addMembers([member('a')], T2, changedBy())).toEqual([])
-    expect([await store.isMember('w-1', 'a'), await store.isMember('w-0', 'a')]).toEqual([true, false])
-    expect((await store.members('w-1', { offset: 1, limit: 1 })).totalCount).toBe(3)
-    expect(await store.removeMembers('w-1', ['a', 'never'], T2, changedBy())).toBe(1)
-    expect(await store.removeMembers('w-1', ['a'], T2, changedBy())).toBe(0)
+    expect((await members.add([member('a'), member('b')], T2, changedBy())).map(({ user_id }) => user_id)).toEqual(['a', 'b'])
+    expect(await members.add([member('a')], T2, changedBy())).toEqual([])
+    expect([await members.has('w-1', 'a'), await members.has('w-0', 'a')]).toEqual([true, false])
+    expect((await members.list('w-1', { offset: 1, limit: 1 })).totalCount).toBe(3)
+    expect(await members.remove('w-1', ['a', 'never'], T2, changedBy())).toBe(1)
+    expect(await members.remove('w-1', ['a'], T2, changedBy())).toBe(0)
     expect(await entries()).toBe(before + 2)
   })
 
   test('requests that add the same people at once write their rows in one order, so none waits for one that waits for it', async () => {
-    const { database, store, make, member } = await open()
+    const { database, members, make, member } = await open()
     await make('w-1', 'search')
-    await store.addMembers(['c', 'a', 'b'].map(member), T2, changedBy())
+    await members.add(['c', 'a', 'b'].map(member), T2, changedBy())
     const written = await sql<{ user_id: string }>`select user_id from workspace_members where workspace_id = 'w-1' and role = 'member'
       order by ${sql.ref(database.engine === 'sqlite' ? 'rowid' : 'ctid')}`.execute(database.kysely)
     expect(written.rows.map(({ user_id }) => user_id)).toEqual(['a', 'b', 'c'])

@@ -14,6 +14,7 @@ import {
   type WorkspaceSettings,
 } from '../contract/workspace.ts'
 import type { WorkspaceMemberResource, WorkspaceResource } from '../contract/workspace.ts'
+import type { MemberStore } from '../storage/member-store.ts'
 import type { Page } from '../storage/page.ts'
 import { GatewayError } from '../errors.ts'
 import { isAdministrator, type Caller } from '../keys/caller.ts'
@@ -74,12 +75,13 @@ const CACHE_MAX = 10_000
 
 export interface WorkspacesParts {
   readonly store: WorkspaceStore
+  readonly memberStore: MemberStore
   readonly defaultId: string
   readonly clock: Clock
   readonly ids: IdSource
 }
 
-export const createWorkspaces = ({ store, defaultId, clock, ids }: WorkspacesParts): Workspaces => {
+export const createWorkspaces = ({ store, memberStore, defaultId, clock, ids }: WorkspacesParts): Workspaces => {
   const now = (): string => isoTimestamp(clock.now())
   const cache = createLoadCache<string, { readonly defaults: WorkspaceDefaults | null }>(CACHE_MAX, clock)
   const loadDefaults = async (id: string) => ({ defaults: defaultsIn((await store.get(id))?.settings ?? DEFAULT_SETTINGS) })
@@ -154,7 +156,7 @@ export const createWorkspaces = ({ store, defaultId, clock, ids }: WorkspacesPar
       return known instanceof Promise ? known.then((loaded) => loaded?.defaults ?? null) : (known?.defaults ?? null)
     },
     refreshCache: cache.refresh,
-    members: store.members,
+    members: memberStore.list,
     addMembers(id, userIds, by) {
       const createdAt = now()
       const members = [...new Set(userIds)].map((user_id): WorkspaceMemberResource => ({
@@ -166,17 +168,17 @@ export const createWorkspaces = ({ store, defaultId, clock, ids }: WorkspacesPar
         name: null,
         email: null,
       }))
-      return store.addMembers(members, createdAt, by)
+      return memberStore.add(members, createdAt, by)
     },
     async updateMember(id, userId, body, by) {
       const { role, name, email } = body
       const changes = { ...(role !== undefined && { role }), ...(name !== undefined && { name }), ...(email !== undefined && { email }) }
-      const member = await store.updateMember({ workspaceId: id, userId }, changes, now(), by)
+      const member = await memberStore.update({ workspaceId: id, userId }, changes, now(), by)
       if (member === null) throw new GatewayError('not_found', 'The workspace has no such member.')
       return member
     },
     async removeMembers(id, userIds, by) {
-      const outcome = await store.removeMembers(id, userIds, now(), by)
+      const outcome = await memberStore.remove(id, userIds, now(), by)
       if (typeof outcome === 'number') return outcome
       throw new GatewayError(
         'invalid_request',
@@ -184,7 +186,7 @@ export const createWorkspaces = ({ store, defaultId, clock, ids }: WorkspacesPar
       )
     },
     async requireMember(workspaceId, userId) {
-      if (userId === (await store.get(workspaceId))?.createdBy || (await store.isMember(workspaceId, userId))) return
+      if (userId === (await store.get(workspaceId))?.createdBy || (await memberStore.has(workspaceId, userId))) return
       throw new GatewayError('invalid_request', 'creator_user_id: this user is no member of the workspace. Add the member first.')
     },
   }

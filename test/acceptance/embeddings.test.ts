@@ -33,7 +33,7 @@ test.each(['sandbox/echo', 'other/two'])(
   async (model) => {
     const answer = await infer(service, { model, input: 'hi' }, { path: '/embeddings' })
     expect([answer.status, upstream.exchanges.length]).toEqual([422, 0])
-    expect(answer.json).toMatchObject({ error: { message: 'No provider of this model has embeddings.' } })
+    expect(answer.json).toMatchObject({ error: { message: 'No provider of this model has embeddings. Use an embedding model.' } })
   },
 )
 

@@ -99,7 +99,7 @@ describe('a stop sequence ends the answer before it', () => {
 test('400: more than one choice, which no model of the sandbox gives', async () => {
   for (const stream of [false, true]) {
     const { status, error } = await ask('chat', 'echo', { n: 3, stream })
-    expect([status, error.message]).toEqual([400, 'n: Sandbox cannot do this.'])
+    expect([status, error.message]).toEqual([400, 'n: Sandbox cannot do this. Leave it out, or use another model.'])
   }
   expect((await ask('chat', 'echo', { n: 1 })).status).toBe(200)
 })

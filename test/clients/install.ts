@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { KNOWN_CLIENTS, type KnownClient } from '../../src/contract/known-clients.ts'
+import { KNOWN_CLIENTS, type KnownClient } from '../../dashboard/src/known-clients.ts'
 import { DRIVERS } from './drivers.ts'
 import { installFailure, Unavailable } from './install-failure.ts'
 

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 
-import { KNOWN_CLIENTS, type KnownClient } from '../../src/contract/known-clients.ts'
+import { KNOWN_CLIENTS, type KnownClient } from '../../dashboard/src/known-clients.ts'
 import { type Case, CASES } from './cases.ts'
 import { type Driver, DRIVERS } from './drivers.ts'
 import { NotInstalled, Unavailable } from './install-failure.ts'

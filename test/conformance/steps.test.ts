@@ -7,15 +7,11 @@ import fc from 'fast-check'
 
 import type { ClientDialect } from '../../src/canonical/call.ts'
 import { GatewayError } from '../../src/errors.ts'
-import { messagesFormat } from '../../src/formats/anthropic-messages/anthropic-messages.ts'
 import type { ClientFormat } from '../../src/formats/format.ts'
-import { chatFormat } from '../../src/formats/openai-chat/openai-chat.ts'
-import { responsesFormat } from '../../src/formats/openai-responses/openai-responses.ts'
+import { FORMATS } from '../../src/formats/formats.ts'
 import { JsonBody } from '../../src/lib/json-body.ts'
 import { JSON_LIMITS, JsonTextError } from '../../src/lib/json-limits.ts'
 import { atOnce } from '../../src/lib/steps.ts'
-
-const FORMATS: Readonly<Record<ClientDialect, ClientFormat>> = { chat: chatFormat, responses: responsesFormat, messages: messagesFormat }
 
 /** The most characters in a body. */
 const BODY_MAX = 19_000_000

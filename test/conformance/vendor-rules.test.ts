@@ -3,14 +3,12 @@ import { describe, expect, test } from 'bun:test'
 
 import * as fc from 'fast-check'
 
+import { FORMATS } from '../../src/formats/formats.ts'
 import { atOnce } from '../../src/lib/steps.ts'
 import type { Call, ClientDialect } from '../../src/canonical/call.ts'
 import { SETTING_SAMPLES } from '../../src/canonical/setting-samples.test-kit.ts'
 import type { SettingName } from '../../src/canonical/settings.ts'
 import { GatewayError } from '../../src/errors.ts'
-import { messagesFormat } from '../../src/formats/anthropic-messages/anthropic-messages.ts'
-import { chatFormat } from '../../src/formats/openai-chat/openai-chat.ts'
-import { responsesFormat } from '../../src/formats/openai-responses/openai-responses.ts'
 import { JsonBody } from '../../src/lib/json-body.ts'
 import { encodeAnthropicRequest } from '../../src/providers/anthropic/encode.ts'
 import { SETTING_OUTCOMES } from '../../src/providers/loss-table.ts'
@@ -21,7 +19,6 @@ import type { Attempt, Target } from '../../src/providers/provider.ts'
 import { vendorOf, vendorsOf } from '../../src/providers/vendors.ts'
 import { fieldOf, meaningsOf, settingFields } from '../../src/request-fields/request-fields.ts'
 
-const FORMATS = { chat: chatFormat, responses: responsesFormat, messages: messagesFormat } as const
 const ENCODERS = { chat: encodeChatRequest, responses: encodeResponsesRequest, messages: encodeAnthropicRequest } as const
 
 const MODELS = ['gpt-4o', 'gpt-5', 'gpt-5.2', 'gpt-5.6-sol', 'gpt-6-sol', 'o3', 'claude-haiku-4-5', 'claude-opus-4-8', 'some-model']

@@ -1,8 +1,6 @@
 /** A pipeline for which a test names only the parts that it is about, and requests for it. */
 import type { ClientDialect } from '../../src/canonical/call.ts'
-import { messagesFormat } from '../../src/formats/anthropic-messages/anthropic-messages.ts'
-import { chatFormat } from '../../src/formats/openai-chat/openai-chat.ts'
-import { responsesFormat } from '../../src/formats/openai-responses/openai-responses.ts'
+import { FORMATS } from '../../src/formats/formats.ts'
 import { type Admit, createAdmit } from '../../src/inference/admit.ts'
 import type { Admitted } from '../../src/inference/admitted.ts'
 import { createResponseCache } from '../../src/inference/cache/response-cache.ts'
@@ -28,8 +26,6 @@ import { createSearchEngines, type SearchEngines } from '../../src/tools/web-sea
 import { createFakeIds } from './fake-ids.ts'
 import { testSeal } from './test-seal.ts'
 import { createTestRouting } from './test-routing.ts'
-
-export const FORMATS = { chat: chatFormat, responses: responsesFormat, messages: messagesFormat }
 
 export const PRINCIPAL: Principal = {
   hash: 'ab'.repeat(32),

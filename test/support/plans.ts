@@ -1,10 +1,8 @@
 /** Short constructors for models, endpoints and plans. */
+import { FORMATS } from '../../src/formats/formats.ts'
 import { createFakeClock, type FakeClock } from './fake-clock.ts'
 import type { Call, ClientDialect } from '../../src/canonical/call.ts'
 import { GatewayError } from '../../src/errors.ts'
-import { messagesFormat } from '../../src/formats/anthropic-messages/anthropic-messages.ts'
-import { chatFormat } from '../../src/formats/openai-chat/openai-chat.ts'
-import { responsesFormat } from '../../src/formats/openai-responses/openai-responses.ts'
 import { atOnce } from '../../src/lib/steps.ts'
 import { JsonBody } from '../../src/lib/json-body.ts'
 import { createModels, plainEndpoint, type Models } from '../../src/models/models.ts'
@@ -44,7 +42,6 @@ export const model = (id: string, endpoints: readonly ModelEndpoint[], more: Par
   ...more,
 })
 
-const FORMATS = { chat: chatFormat, responses: responsesFormat, messages: messagesFormat }
 const SAYING = [{ role: 'user', content: 'Hi' }]
 
 export const callOf = (fields: Record<string, unknown>, dialect: ClientDialect = 'chat'): Call =>

@@ -6,7 +6,7 @@ import { SettingError } from '../../config.ts'
 import { definedOnly } from '../../lib/defined-only.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
 import { PERSISTED_FIELDS } from '../../request-fields/preset-fields.ts'
-import { promptTemplate, type PromptMessage, VARIABLE_TYPES } from '../../request-fields/schemas/prompt-template.ts'
+import { PLACEHOLDER, promptTemplate, type PromptMessage, VARIABLE_TYPES } from '../../request-fields/schemas/prompt-template.ts'
 import { objectIn, wordIn } from './members.ts'
 import type { ImportReader, Path, PlannedPreset, PlannedVersion } from './import-plan.ts'
 import { modelIdOf, slugOf } from './names.ts'
@@ -150,8 +150,6 @@ const plainPart = (part: JsonValue): JsonValue => {
   if (type === 'text' || type === 'output_text' || type === 'input_text') return { type: 'input_text', text: words ?? null }
   return definedOnly(Object.fromEntries(Object.entries(part).filter(([, value]) => value !== null))) as JsonObject
 }
-
-const PLACEHOLDER = /\{\{\s*([A-Za-z_][A-Za-z0-9_-]{0,63})\s*\}\}/g
 
 /** An answer contains the text with the values of its variables filled in, unless a variable was given its own placeholder as value. */
 const reportFilledIn = ({ prompt }: JsonObject, found: JsonObject, path: Path, report: Report): void => {

@@ -62,20 +62,14 @@ export const textItem = (output: number, pieces: readonly string[], status = 'co
 }
 
 /** The events of a tool call whose arguments came in pieces, given as they are written inside a JSON string. */
-export const callEvents = (
-  output: number,
-  index: number,
-  name: string,
-  pieces: readonly string[],
-  status = 'completed',
-): [string, string][] => {
+export const callEvents = (output: number, index: number, name: string, pieces: readonly string[]): [string, string][] => {
   const id = `fc_abc123_${output}`
   const place = `"item_id":"${id}","output_index":${output}`
   return [
     ['response.output_item.added', `"output_index":${output},"item":${callItem(id, 'in_progress', index, name, '')}`],
     ...pieces.map((piece): [string, string] => ['response.function_call_arguments.delta', `${place},"delta":"${piece}"`]),
     ['response.function_call_arguments.done', `${place},"name":"${name}","arguments":"${pieces.join('')}"`],
-    ['response.output_item.done', `"output_index":${output},"item":${callItem(id, status, index, name, pieces.join(''))}`],
+    ['response.output_item.done', `"output_index":${output},"item":${callItem(id, 'completed', index, name, pieces.join(''))}`],
   ]
 }
 

@@ -6,7 +6,7 @@ import { requestSchema as responsesBody } from '../../formats/openai-responses/s
 import { GatewayError } from '../../errors.ts'
 import type { Pipeline } from '../../inference/pipeline.ts'
 import { Refused } from '../../inference/refused.ts'
-import type { Formats } from '../error-boundary.ts'
+import type { Formats } from '../../formats/formats.ts'
 import { jsonResponse } from '../json-response.ts'
 import { receivedOf } from '../received.ts'
 import type { Route } from '../route.ts'

@@ -7,7 +7,7 @@ import { requestSchema as messagesBody } from '../../formats/anthropic-messages/
 import { requestSchema as chatBody } from '../../formats/openai-chat/schema.ts'
 import { requestSchema as responsesBody } from '../../formats/openai-responses/schema.ts'
 import { answerInference, type InferenceAnswering } from '../answer-inference.ts'
-import type { Formats } from '../error-boundary.ts'
+import type { Formats } from '../../formats/formats.ts'
 import type { Route } from '../route.ts'
 
 const OPERATIONS = {

@@ -11,7 +11,8 @@ import { type Clock, isoTimestamp } from '../../lib/clock.ts'
 import type { IdSource } from '../../lib/id.ts'
 import { readJsonObject } from '../../lib/json-body.ts'
 import { mapOnce } from '../../storage/idempotency.ts'
-import type { PresetRef, PresetTestStore } from '../../storage/preset-test-store.ts'
+import { unknownPreset } from '../../presets/presets.ts'
+import type { PresetTestStore } from '../../storage/preset-test-store.ts'
 import { answerOnce, type Onceness } from '../answer-once.ts'
 import { jsonResponse } from '../json-response.ts'
 import { presetIn } from '../preset-path.ts'
@@ -25,8 +26,6 @@ export interface PresetTestParts {
   readonly clock: Clock
   readonly ids: IdSource
 }
-
-const unknownPreset = ({ slug }: PresetRef): GatewayError => new GatewayError('not_found', `There is no preset "${slug}".`)
 
 export const presetTestRoutes = ({ tests, onceness, clock, ids }: PresetTestParts): readonly Route[] => [
   {
@@ -43,7 +42,7 @@ export const presetTestRoutes = ({ tests, onceness, clock, ids }: PresetTestPart
     async handle(request) {
       const ref = presetIn(request)
       const found = await tests.list(ref)
-      if (found === null) throw unknownPreset(ref)
+      if (found === null) return unknownPreset(ref.slug)
       return jsonResponse({ data: found })
     },
   },
@@ -80,7 +79,7 @@ export const presetTestRoutes = ({ tests, onceness, clock, ids }: PresetTestPart
             changedBy(request),
             mapOnce(once, () => test),
           )
-          if (outcome === 'no-such-preset') throw unknownPreset(ref)
+          if (outcome === 'no-such-preset') return unknownPreset(ref.slug)
           if (outcome === 'too-many')
             throw new GatewayError('invalid_request', `A preset has at most ${PRESET_TESTS_MAX} tests: remove one first.`)
           return test

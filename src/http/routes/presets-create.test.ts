@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { responsesFormat } from '../../formats/openai-responses/openai-responses.ts'
 import type { Steps } from '../../lib/steps.ts'
 import type { Presets } from '../../presets/presets.ts'
-import type { Formats } from '../error-boundary.ts'
+import type { Formats } from '../../formats/formats.ts'
 import type { RouteRequest } from '../route.ts'
 import { presetsCreate } from './presets-create.ts'
 

@@ -14,7 +14,7 @@ import type { Pipeline } from '../../inference/pipeline.ts'
 import { inTurns } from '../../lib/steps.ts'
 import type { Presets } from '../../presets/presets.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
-import type { Formats } from '../error-boundary.ts'
+import type { Formats } from '../../formats/formats.ts'
 import { jsonText } from '../json-response.ts'
 import { callerOf, changedBy, reachOf, type Route } from '../route.ts'
 

@@ -4,7 +4,7 @@
 import type { Check, EvaluationBody, EvaluationEstimate, EvaluationItem } from '../../contract/evaluation.ts'
 import { writeInSteps } from '../../lib/json-steps.ts'
 import { throughout, type Turn } from '../../lib/steps.ts'
-import type { PresetRef } from '../../storage/preset-test-store.ts'
+import type { PresetRef } from '../../storage/preset-ref.ts'
 import type { OwnBody } from '../own-request.ts'
 import { CHARACTERS_PER_TOKEN } from '../run/estimated-tokens.ts'
 import type { ItemRequest, ReadItem } from './item-request.ts'

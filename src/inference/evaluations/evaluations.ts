@@ -17,13 +17,14 @@ import type { IdSource } from '../../lib/id.ts'
 import { isObject } from '../../lib/json.ts'
 import { dollars, nanosOf } from '../../lib/money.ts'
 import { throughout } from '../../lib/steps.ts'
-import type { Presets } from '../../presets/presets.ts'
+import { type Presets, unknownPreset } from '../../presets/presets.ts'
 import type { ChangedBy } from '../../storage/audit-log.ts'
 import type { GenerationList } from '../../storage/generation-list.ts'
 import type { EvaluationStore, StoredEvaluation, StoredItem } from '../../storage/evaluation-store.ts'
 import { mapOnce, type Once } from '../../storage/idempotency.ts'
 import type { Page } from '../../storage/page.ts'
-import type { PresetRef, PresetTestStore } from '../../storage/preset-test-store.ts'
+import type { PresetRef } from '../../storage/preset-ref.ts'
+import type { PresetTestStore } from '../../storage/preset-test-store.ts'
 import { type OwnBody, ownReceived } from '../own-request.ts'
 import type { Pipeline } from '../pipeline.ts'
 import { Refused } from '../refused.ts'
@@ -100,7 +101,10 @@ export const createEvaluations = ({
         'items: nothing was found to run. Send items, save tests of the preset, or keep the contents of its requests.',
       )
     if (items.length > EVALUATION_ITEMS_MAX)
-      throw new GatewayError('invalid_request', `items: there are more than ${EVALUATION_ITEMS_MAX}.`)
+      throw new GatewayError(
+        'invalid_request',
+        `items: an evaluation runs at most ${EVALUATION_ITEMS_MAX} items, those of saved tests among them. Send fewer.`,
+      )
     return items
   }
 
@@ -153,7 +157,7 @@ export const createEvaluations = ({
         by,
         mapOnce(once, () => started),
       )
-      if (created === 'no-such-preset') throw new GatewayError('not_found', `There is no preset "${preset.slug}".`)
+      if (created === 'no-such-preset') return unknownPreset(preset.slug)
       return started
     },
     async begun(preset, evaluation) {
@@ -171,7 +175,7 @@ export const createEvaluations = ({
     },
     async list(preset, slice) {
       const page = await store.list(preset, slice)
-      if (page === null) throw new GatewayError('not_found', `There is no preset "${preset.slug}".`)
+      if (page === null) return unknownPreset(preset.slug)
       return { items: page.items.map(rowOf), totalCount: page.totalCount }
     },
     get: async (preset, id) => details(await find(preset, id)),

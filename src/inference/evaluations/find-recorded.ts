@@ -4,7 +4,7 @@ import type { RecordedItem, RecordedSelection } from '../../contract/evaluation.
 import { readTimeRange } from '../../contract/time-range.ts'
 import type { GenerationFilter } from '../../storage/generation-filter.ts'
 import type { GenerationList, GenerationPage } from '../../storage/generation-list.ts'
-import type { PresetRef } from '../../storage/preset-test-store.ts'
+import type { PresetRef } from '../../storage/preset-ref.ts'
 import { OWN_ORIGINS } from '../own-request.ts'
 
 const PAGE = 500

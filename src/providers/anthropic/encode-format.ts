@@ -1,6 +1,7 @@
 /** Encodes the format of an answer: a schema that the provider enforces, or else instructions for the model. */
 import type { Prompt } from '../../canonical/prompt.ts'
 import { isObject, type JsonValue } from '../../lib/json.ts'
+import { FORMAT_FIELDS } from '../format-fields.ts'
 import { JSON_WORDS, schemaWords } from '../json-words.ts'
 import type { EncodeContext } from './encode-context.ts'
 
@@ -13,13 +14,11 @@ export interface EncodedFormat {
 
 type FormatContext = Pick<EncodeContext, 'dialect' | 'target' | 'grammar' | 'mapped'> & { readonly prompt: Pick<Prompt, 'outputFormat'> }
 
-const FIELDS = { chat: 'response_format', responses: 'text.format', messages: 'output_config.format' } as const
-
 /** `schemas`: the provider can enforce schemas for this model. */
 export const encodeFormat = (context: FormatContext, schemas: boolean): EncodedFormat => {
   const { outputFormat } = context.prompt
   if (outputFormat.type === 'text') return {}
-  const field = FIELDS[context.dialect]
+  const field = FORMAT_FIELDS[context.dialect]
   const { providerName, upstreamModel } = context.target
   if (outputFormat.type === 'json') {
     context.mapped(field, `${providerName} promises JSON only with a schema; the model is asked for it in words.`)

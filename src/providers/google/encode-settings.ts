@@ -1,6 +1,7 @@
 /** Encodes `generationConfig`: sampling, limits, the format of the answer, thinking. */
 import type { ClientDialect } from '../../canonical/call.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
+import { FORMAT_FIELDS } from '../format-fields.ts'
 import type { Translation } from '../translation.ts'
 import type { GeminiModel } from './gemini-model.ts'
 import { googleSchema } from './json-schema.ts'
@@ -71,12 +72,6 @@ const imageConfig = ({ setting, prompt, lose }: Translation): JsonObject | undef
       lose(`${prompt.settings.imageConfig?.field ?? 'image_config'}.${key}`, `Google has no word for ${key} of an image; it was left out.`)
   }
   return Object.keys(out).length === 0 ? undefined : out
-}
-
-const FORMAT_FIELDS: Readonly<Record<ClientDialect, string>> = {
-  chat: 'response_format',
-  responses: 'text.format',
-  messages: 'output_config.format',
 }
 
 const outputFormat = (

@@ -1,5 +1,4 @@
 /** Encodes tools, the choice among them, and the format of the answer. */
-import type { ClientDialect } from '../../canonical/call.ts'
 import type { CustomTool, FunctionTool, OutputFormat, ProviderTool } from '../../canonical/prompt.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
 import { demandedTool, loseChoice } from '../demanded-tool.ts'
@@ -100,13 +99,6 @@ const SEARCH_OPTIONS: Readonly<Record<NonNullable<Vendor['webSearch']>, readonly
   ],
   web_search_options: ['search_context_size', 'user_location'],
   enable_search: [],
-}
-
-/** The field of the format in each interface, for warnings about it. */
-export const FORMAT_FIELDS: Readonly<Record<ClientDialect, string>> = {
-  chat: 'response_format',
-  responses: 'text.format',
-  messages: 'output_config.format',
 }
 
 export const NO_SCHEMA =

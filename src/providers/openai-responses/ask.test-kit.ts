@@ -116,7 +116,7 @@ const recordedStreams = (name: string): string[][] => {
   }
   return streams
 }
-export const recorded = (name: string, position = 0): string[] => recordedStreams(name)[position] ?? []
+export const recorded = (name: string): string[] => recordedStreams(name)[0] ?? []
 
 export const CREATED = { type: 'response.created', response: { id: 'resp_1', model: 'one-1', status: 'in_progress', error: null } }
 export const ended = (response: object = {}, type = 'completed'): object => ({

@@ -47,7 +47,8 @@ const refuseFilesById = ({ messages }: Prompt, context: Losses & { readonly targ
 
 /** Refused as at every provider that gives only one answer. */
 const refuseSeveralChoices = ({ settings: { candidates } }: Prompt, { providerName }: Target): void => {
-  if (candidates !== undefined) throw new GatewayError('invalid_request', `${candidates.field}: ${providerName} cannot do this.`)
+  if (candidates !== undefined)
+    throw new GatewayError('invalid_request', `${candidates.field}: ${providerName} cannot do this. Leave it out, or use another model.`)
 }
 
 /** The most frames in one batch; frames without a wait between them are batched. */

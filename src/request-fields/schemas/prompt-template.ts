@@ -8,6 +8,9 @@ const variableName = z
   .max(64)
   .regex(/^[A-Za-z_][A-Za-z0-9_-]*$/, 'Start with a letter or _, then letters, digits, _ -')
 
+/** A variable in a text: `{{name}}`. */
+export const PLACEHOLDER = /\{\{\s*([A-Za-z_][A-Za-z0-9_-]{0,63})\s*\}\}/g
+
 /** One part of a message, in the form of the Responses interface. No other members are allowed. */
 export const promptPart = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('input_text'), text: z.string() }),

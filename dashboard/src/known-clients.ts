@@ -1,6 +1,7 @@
 /**
  * The clients that are tested, unmodified, against each version of this service: how a user configures each one, and what to
- * expect. docs/clients.md is generated from this table, and test/clients installs these versions and runs these snippets.
+ * expect. The dashboard shows these snippets, docs/clients.md is generated from them, and test/clients installs these versions and runs
+ * the snippets.
  */
 export interface KnownClient {
   /** Also the name with which the suite runs only this client. */
