@@ -40,7 +40,12 @@ describe('the retry budget of a provider', () => {
   const models = createModels([model('m/bad', [endpoint('p')]), model('m/ok', [endpoint('p')])], [])
 
   /** The number of concurrent requests that reach their second attempt, and the attempts that were not tried. */
-  const second = (requests: number, named: boolean, routing = createTestRouting(createFakeClock()), served = models) => {
+  const second = (
+    requests: number,
+    named: boolean,
+    routing = createTestRouting(createFakeClock()),
+    served = models,
+  ): readonly [number, readonly string[]] => {
     const { attempts } = planOf(served, { model: 'm/bad', models: ['m/bad', 'm/ok'] })
     const orders = Array.from({ length: requests }, () => createAttemptOrder(attempts, routing, named))
     for (const order of orders) order.first()
