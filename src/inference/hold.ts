@@ -60,7 +60,6 @@ export class Hold {
   /** Ends the inference at this cost and frees the rest of its share. */
   end(costNanos: number): void {
     this.#purse.release(this.#nanos - costNanos)
-    this.#nanos = costNanos
   }
 
   /** The amount that is held for the whole request. */

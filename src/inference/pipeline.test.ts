@@ -72,7 +72,15 @@ interface Options {
 
 /** An admitted request whose providers a, b, c … each play one script. */
 const begin = async (scripts: readonly Script[], options: Options = {}) => {
-  const { stream = true, prices = { prompt: 1, completion: 2 }, fields = {}, keys = 1, totalMs = 1_800_000, firstTokenMs = null } = options
+  const {
+    stream = true,
+    prices = { prompt: 1, completion: 2 },
+    fields = {},
+    keys = 1,
+    totalMs = 1_800_000,
+    firstTokenMs = null,
+    answerRoom,
+  } = options
   const clock = createFakeClock()
   const attempts: Attempt[] = []
   const refused: string[] = []
@@ -296,11 +304,11 @@ describe('a whole answer', () => {
     const { batches, failure } = await outcome(
       [
         [say('a'), fail('timeout')],
-        [say('b'), say('c'), fail('provider_unavailable')],
+        [say('b'), say('c'), used({ output: 2 }), fail('provider_unavailable')],
       ],
       { stream: false },
     )
-    expect([batches, failure?.type]).toEqual([['b c'], 'provider_unavailable'])
+    expect([batches, failure?.type]).toEqual([['b c usage'], 'provider_unavailable'])
   })
 
   test('ends in the last failure alone where the last attempt said nothing', async () => {
@@ -470,6 +478,7 @@ describe('the time of a whole request', () => {
     const { batches, failure, attempts, run } = await outcome([Array.from({ length: 60 }, () => minute).flat(), [say('b')]])
     expect(batches).toHaveLength(29)
     expect(failure?.message).toBe('The answer took longer than its limit of 1800 seconds.')
+    expect(failure?.metadata).toEqual({ provider_name: 'A' })
     expect([attempts.length, run.log.cancelled]).toEqual([1, false])
   })
 

@@ -78,3 +78,15 @@ test('what one inference did not spend is there for the next without asking the 
   await purse.add(5)
   expect(grown).toBe(1)
 })
+
+test('an inference that the budget refuses keeps no other from its money, whether it asks meanwhile or later', async () => {
+  const purse = new Purse(demand(10), {
+    async grow({ estimateNanos }) {
+      if (estimateNanos > 20) throw new GatewayError('payment_required')
+    },
+  })
+  const [tooMuch, meanwhile] = await Promise.allSettled([purse.add(100), purse.add(5)])
+  expect([tooMuch.status, meanwhile.status]).toEqual(['rejected', 'fulfilled'])
+  await purse.add(5)
+  expect(purse.heldNanos).toBe(20)
+})

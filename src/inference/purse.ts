@@ -9,7 +9,7 @@ export class Purse {
   /** The sum of all shares: never more than is held, except for what an answer cost beyond its share. */
   #sharedNanos: number
   /** Several inferences may ask at once: each waits for the one before, so that none counts money that another one takes. */
-  #growing: Promise<void> | null = null
+  #growing = Promise.resolve()
 
   constructor(demand: Demand, ledger: Pick<Ledger, 'grow'>) {
     this.#demand = demand
@@ -23,16 +23,10 @@ export class Purse {
   }
 
   /** Adds to a share. Wait for it before spending the money; throws 402, 403 and 503 if the budgets cannot pay for it. */
-  add(nanos: number): undefined | Promise<void> {
-    if (this.#growing === null && this.#sharedNanos + nanos <= this.#heldNanos) {
-      this.#sharedNanos += nanos
-      return undefined
-    }
-    const grown = (this.#growing ?? Promise.resolve()).then(() => this.#grow(nanos))
-    const settled = grown.then(ignore, ignore).then(() => {
-      if (this.#growing === settled) this.#growing = null
-    })
-    this.#growing = settled
+  add(nanos: number): Promise<void> {
+    const grown = this.#growing.then(() => this.#grow(nanos))
+    // The caller gets the failure; the next in the queue runs either way.
+    this.#growing = grown.catch(() => undefined)
     return grown
   }
 
@@ -50,6 +44,3 @@ export class Purse {
     this.#sharedNanos += nanos
   }
 }
-
-/** The caller gets the failure; the next in the queue runs either way. */
-const ignore = (): void => undefined

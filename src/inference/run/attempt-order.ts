@@ -70,7 +70,7 @@ export const createAttemptOrder = (
 
   const begin = (planned: PlannedAttempt, sentBefore: boolean): BegunAttempt | null => {
     const { slug } = planned.endpoint.provider
-    const retry = sentBefore && !(named && current !== null && current.planned.model.id !== planned.model.id)
+    const retry = sentBefore && !(named && current?.planned.model.id !== planned.model.id)
     if (retry && !health.mayRetry(slug)) return pass(planned, 'retries')
     const credential = credentialOf(planned)
     if (credential === null) return pass(planned, 'no-key')

@@ -41,10 +41,8 @@ export interface AttemptParts {
 }
 
 export interface Failure extends FailedAttempt {
-  /** Frames received before the failure that have not gone out. */
+  /** The part of a whole answer that was received before the failure; empty if it has no content. */
   readonly held: readonly Frame[]
-  /** True if some of the held frames are content. */
-  readonly said: boolean
 }
 
 /**
@@ -69,17 +67,14 @@ export const attempt = async (
   const connection = admitted.connection.open()
   const answerSpace = parts.answerRoom?.enter(provider.slug)
   const firstTokenMs = planned.model.firstTokenMs ?? parts.firstTokenMs
-  let cancelDeadline = stream
+  const cancelDeadline = stream
     ? parts.clock.after(firstTokenMs, () => connection.abort(new GatewayError('timeout', `${provider.name} sent no content in time.`)))
     : null
 
   const hold = (frames: readonly Frame[]): ReturnType<TakeFrames> => {
     held.push(...frames)
     said ||= hasContent(frames)
-    if (said && cancelDeadline !== null) {
-      cancelDeadline()
-      cancelDeadline = null
-    }
+    if (said) cancelDeadline?.()
     if (!said && held.length > HELD_FRAMES_MAX) throw new GatewayError('provider_unavailable', 'The provider sent no content.')
     if (!stream || !said) return undefined
     delivered = true
@@ -118,8 +113,7 @@ export const attempt = async (
       error,
       zone: delivered ? 'delivered' : zoneOf(outcome, error),
       upstreamStatus: outcome.upstreamStatus,
-      held: delivered ? [] : held,
-      said: said && !delivered,
+      held: said && !delivered ? held : [],
     }
   } finally {
     cancelDeadline?.()

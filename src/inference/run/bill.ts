@@ -116,8 +116,6 @@ export const countedUsage = (answer: Answer): Usage => {
   const { request, said, abandoned } = answer
   const { reportedUsage, finishReason } = said
   const spoke = said.characters > 0
-  // If the client left, the provider has still read the prompt; a prompt on which the provider failed counts as unread.
-  if (reportedUsage === null && !spoke && !abandoned) return NO_USAGE
   const known = reportedUsage ?? NO_USAGE
   const input = inputTokens(known)
   const output = outputTokens(known)
@@ -125,6 +123,7 @@ export const countedUsage = (answer: Answer): Usage => {
   const isVectors = reportedUsage !== null && request.apiType === 'embeddings'
   const hasContent = spoke || output > 0 || isVectors
   const answered = hasContent || finishReason !== null
+  // If the client left, the provider has still read the prompt; a prompt on which the provider failed counts as unread.
   const lacksInput = (answered && known.unreportedInput) || (input === 0 && hasContent) || (input + output === 0 && abandoned)
   // An answer that was cut off may have continued after the provider's last count.
   const isBehind = finishReason === null && said.uncountedCharacters > 0

@@ -71,6 +71,6 @@ export class Connection {
 
   /** True if an answer that the client left is read to its end (the provider's `on_cancel`). */
   get #drains(): boolean {
-    return this.#log.abandoned && this.#stopReason === null && this.#log.current?.planned.endpoint.provider.onCancel === 'drain'
+    return this.#log.abandoned && this.#log.current?.planned.endpoint.provider.onCancel === 'drain'
   }
 }
