@@ -1,5 +1,6 @@
 /** The listening socket. This is one of the few files that may use the runtime directly (ARCHITECTURE.md). */
 import type { App, Peers } from './app.ts'
+import type { HttpRequest } from './read-body.ts'
 
 export interface Server {
   readonly url: string
@@ -17,26 +18,46 @@ export class ListenError extends Error {
   override readonly name = 'ListenError'
 }
 
-export const listen = (options: { host: string; port: number; shared: boolean; app: App; onError: (thrown: unknown) => void }): Server => {
-  const { host, port, shared, app, onError } = options
+/**
+ * The seconds without a byte after which a connection is closed, the most that the runtime allows. A client that vanished, or that never
+ * sends the rest of a refused body or of its next request, would otherwise keep its connection for ever.
+ */
+const IDLE_SECONDS = 255
+
+interface ListenOptions {
+  readonly host: string
+  readonly port: number
+  readonly shared: boolean
+  readonly app: App
+  readonly onError: (thrown: unknown) => void
+  readonly idleSeconds?: number
+}
+
+export const listen = ({ host, port, shared, app, onError, idleSeconds = IDLE_SECONDS }: ListenOptions): Server => {
   let server: Bun.Server<undefined>
   const peers: Peers = { addressOf: (request) => server.requestIP(request as Request)?.address ?? '' }
+  const limitSilence = (request: HttpRequest, seconds: number): void => server.timeout(request as Request, seconds)
+  const answer = async (request: HttpRequest, literalPath?: string): Promise<Response> => {
+    // A model may think for longer; the app's own deadlines end requests that are stuck. A stream that has begun is never silent for long.
+    limitSilence(request, 0)
+    try {
+      return await app.answer(request, literalPath, peers)
+    } finally {
+      limitSilence(request, idleSeconds)
+    }
+  }
   try {
     server = Bun.serve({
       hostname: host,
       port,
       reusePort: shared,
-      // A stream may be silent for as long as its model thinks; our own deadlines end requests that are stuck.
-      idleTimeout: 0,
+      idleTimeout: idleSeconds,
       // The app limits bodies itself, with an answer that explains it; the runtime's own refusal has no body.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       development: false,
-      fetch: (request) => app.answer(request, undefined, peers),
+      fetch: (request) => answer(request),
       routes: Object.fromEntries(
-        app.parameterPaths.map((pattern) => [
-          pattern,
-          (request: Bun.BunRequest) => app.answer(request, dottedPath(pattern, request.params), peers),
-        ]),
+        app.parameterPaths.map((pattern) => [pattern, (request: Bun.BunRequest) => answer(request, dottedPath(pattern, request.params))]),
       ),
       error(thrown) {
         onError(thrown)

@@ -7,7 +7,7 @@ import type { Steps } from '../lib/steps.ts'
 import type { Body, JsonPost } from './json-post.ts'
 import type { Attempt, ProviderContext } from './provider.ts'
 import { retryHint } from './retry-hint.ts'
-import { wireBody } from './upstream.ts'
+import { isSuccess, wireBody } from './upstream.ts'
 
 export interface CountPost extends Pick<JsonPost, 'url' | 'headers' | 'failure'> {
   readonly body: string
@@ -27,7 +27,7 @@ export const askForCount = async (
 ): Promise<number | null> => {
   const response = await upstream.post({ url, headers: { ...JSON_HEADERS, ...headers }, body, stream: false, connection })
   const { status } = response
-  if (status === 200) return countIn(await response.text(BODY_MAX), member)
+  if (isSuccess(status)) return countIn(await response.text(BODY_MAX), member)
   const reported = await response.beginning(BODY_MAX)
   if (doesNotCount(status)) return null
   throw failure(status, reported, target, retryHint(response.headers, clock.now()))

@@ -11,7 +11,7 @@ import { unusable } from './classify-failure.ts'
 import { requireFewParts } from './parts-of-answer.ts'
 import type { Attempt, ProviderContext, Target } from './provider.ts'
 import { retryHint } from './retry-hint.ts'
-import { joinedText, type PieceReader, type UpstreamResponse } from './upstream.ts'
+import { isSuccess, joinedText, type PieceReader, type UpstreamResponse } from './upstream.ts'
 
 const ERROR_BODY_MAX = 64 * 1024
 
@@ -23,11 +23,11 @@ export interface JsonPost {
   readonly headers: Readonly<Record<string, string>>
   readonly body: Body | Promise<Body>
   readonly stream: boolean
-  /** Turns a response of any status but 200 into an error, by the dialect's words for errors. */
+  /** Turns a response whose status is no success into an error, by the dialect's words for errors. */
   readonly failure: (status: number, bodyText: string, target: Target, retryAfterSeconds?: number) => GatewayError
 }
 
-/** Returns a response of status 200. Throws a GatewayError for any other status, and if no response came. */
+/** Returns a response of a status 2xx. Throws a GatewayError for any other status, and if no response came. */
 export const postJson = async (
   { url, headers, body, stream, failure }: JsonPost,
   { target, connection }: Pick<Attempt, 'target' | 'connection'>,
@@ -48,7 +48,7 @@ export const postJson = async (
     stream,
     connection,
   })
-  if (response.status === 200) return response
+  if (isSuccess(response.status)) return response
   throw failure(response.status, await response.beginning(ERROR_BODY_MAX), target, retryHint(response.headers, clock.now()))
 }
 

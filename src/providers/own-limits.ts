@@ -2,10 +2,8 @@
  * Connection failures that are this machine's own: it has no more files, ports or buffers. No provider is at fault, and none received the
  * request.
  */
-import { closeSync, openSync } from 'node:fs'
-import { devNull } from 'node:os'
-
 import { GatewayError } from '../errors.ts'
+import { lackOfFiles } from '../lib/spare-files.ts'
 
 const OWN_LIMIT = /^(?:EMFILE|ENFILE|ENOBUFS|EADDRNOTAVAIL)$/
 
@@ -20,17 +18,7 @@ export const isOwnLimit = (code: unknown): boolean =>
 /** Looking up a name takes files of the resolver, in addition to the connection's own. */
 const FILES_OF_A_CONNECTION = 4
 
-const filesAreOut = (): boolean => {
-  const opened: number[] = []
-  try {
-    while (opened.length < FILES_OF_A_CONNECTION) opened.push(openSync(devNull, 'r'))
-    return false
-  } catch (thrown) {
-    return OWN_LIMIT.test((thrown as NodeJS.ErrnoException).code ?? '')
-  } finally {
-    for (const file of opened) closeSync(file)
-  }
-}
+const filesAreOut = (): boolean => OWN_LIMIT.test(lackOfFiles(FILES_OF_A_CONNECTION)?.code ?? '')
 
 export const noConnectionLeft = (cause: unknown): GatewayError =>
   new GatewayError('provider_overloaded', 'This service has no connection left to ask a provider with. Try again shortly.', {

@@ -57,6 +57,9 @@ export interface UpstreamResponse {
   beginning(maxBytes: number): Promise<string>
 }
 
+/** Servers answer a POST with 201 too, and every client of theirs takes that for an answer. */
+export const isSuccess = (status: number): boolean => status >= 200 && status < 300
+
 export interface PieceReader {
   /**
    * The next piece; null at the end. Throws `provider_unavailable` if the connection breaks and `timeout` on silence; after `complete` both

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -101,6 +102,14 @@ test('a thread that cannot open the database says why, and the next batch starts
   writeFileSync(witness, intact)
   await settle('gen-1')
   expect([await stored('gen-1'), await stored('gen-2')]).toEqual([true, false])
+})
+
+test('where no file is left, a batch fails and the process lives; the next one starts the thread', async () => {
+  await database.close()
+  const program = join(import.meta.dir, 'testing/out-of-files.ts')
+  const script = 'ulimit -n 64; exec "$0" "$@"'
+  const { stdout } = spawnSync('sh', ['-c', script, process.execPath, program, dataDir, 'gen-1', line('gen-1')], { encoding: 'utf8' })
+  expect(stdout).toBe('{"failure":"StorageUnavailable","stored":true}')
 })
 
 test('a batch that storage refuses fails with its reason, and the thread goes on', async () => {

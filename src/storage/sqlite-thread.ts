@@ -1,5 +1,6 @@
 /** A SQLite thread as seen from outside, by the code that sends it requests. sqlite-thread-side.ts is the other side. */
 import { entryPoint, type EntryPoint } from '../lib/entry-points.ts'
+import { lackOfFiles } from '../lib/spare-files.ts'
 import { StorageUnavailable } from './storage-errors.ts'
 import { decodeFailure, type EncodedFailure } from './thread-failures.ts'
 
@@ -16,6 +17,9 @@ interface Asker<Result> {
   readonly resolve: (result: Result) => void
   readonly reject: (reason: unknown) => void
 }
+
+/** The runtime ends the whole process if it has no file left with which to start a thread. */
+const FILES_OF_A_START = 16
 
 const NOTHING_TRANSFERRED: Bun.Transferable[] = []
 
@@ -35,6 +39,8 @@ export const createThread = <Request, Result>(file: EntryPoint, opening: Request
     })
 
   const start = (): Worker => {
+    const lack = lackOfFiles(FILES_OF_A_START)
+    if (lack !== null) throw new StorageUnavailable('No file is left for the thread of the database.', { cause: lack })
     const started = new Worker(entryPoint(file))
     const lost = (cause: unknown): void => {
       if (worker !== started) return
@@ -60,7 +66,7 @@ export const createThread = <Request, Result>(file: EntryPoint, opening: Request
   }
 
   return {
-    ask: (request) => send(worker ?? start(), request),
+    ask: async (request) => send(worker ?? start(), request),
     runs: () => worker !== null,
   }
 }

@@ -73,6 +73,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   'not-http': { script: ['I am not HTTP at all.\r\n\r\n', fin], ...unavailable },
   html: { script: [rawAnswer(200, '<html>Welcome!</html>', { 'content-type': 'text/html' })], ...unavailable },
   empty: { script: [rawAnswer(200, '')], ...unavailable },
+  '204': { script: [rawAnswer(204, '')], ...unavailable },
   'cut-whole': {
     script: ['HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 500\r\n\r\n{"choices":', rst],
     ...unavailable,

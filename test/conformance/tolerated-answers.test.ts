@@ -272,6 +272,19 @@ describe.each([...CLIENT_DIALECTS])('%s', (client) => {
         expect(await read(client, 'openai-chat', false, whole, type)).toMatchObject({ text: 'Hello', stop: 'stop' })
     })
 
+    test.each([true, false])('and any status of success will do; stream: %p', async (stream) => {
+      const whole = {
+        ...chunk({}),
+        object: 'chat.completion',
+        choices: [{ index: 0, message: { role: 'assistant', content: 'Hello' }, finish_reason: 'stop' }],
+      }
+      for (const status of [201, 202, 206]) {
+        const pieces = [stream ? encoder.encode(reported) : json(whole)]
+        const { text } = await replayReply(client, 'openai-chat', { status, type: typeOf(stream), pieces }, stream)
+        expect(await readAnswer(OWN_DIALECT[client], stream, text)).toMatchObject({ text: 'Hello', stop: 'stop' })
+      }
+    })
+
     test('a page of HTML is neither', async () => {
       const { text } = await ask(client, 'openai-chat', true, encoder.encode('<html><body>Sign in</body></html>'), 'text/html')
       expect(text).toContain('"error_type":"provider_unavailable"')

@@ -144,6 +144,12 @@ export const FAULT_CASES: Readonly<Record<string, readonly FaultCase[]>> = {
       'ends its side behind the request',
       'its whole answer where it is ready, else taken for gone',
     ),
+    one(
+      'src/http/server.test.ts',
+      /a connection on which nothing moves is closed/,
+      'a connection that is silent',
+      'closed, except amid its answer',
+    ),
     one(HOSTILE, /200 clients that send a header a second/, 'headers that trickle', 'nobody else waits'),
     one(BODY, /size 413/, 'a body over the limit, with and without a length, and without an end', '413, mostly unread'),
     one(BODY, /400: compressed/, 'a compressed body', '400'),
@@ -247,6 +253,12 @@ export const FAULT_CASES: Readonly<Record<string, readonly FaultCase[]>> = {
     ),
     one(LIMITS, /one key with 120 streams/, 'one key with 120 streams', 'another key is let in at once'),
     one('src/providers/own-limits.test.ts', /./, 'no file descriptors left', '503, and no provider is blamed'),
+    one(
+      'src/storage/settle-in-thread.db.test.ts',
+      /where no file is left/,
+      'no file descriptors left before the first record was written',
+      'the record waits, and the process lives',
+    ),
     one(PROCESS, /lets a stream end, and takes no new requests/, 'SIGTERM with streams', 'they end; new requests are refused'),
     one(
       PROCESS,

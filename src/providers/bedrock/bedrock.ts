@@ -10,7 +10,7 @@ import { withLoadedMedia } from '../load-media.ts'
 import { withUnescapedMedia } from '../unescaped-media.ts'
 import type { Attempt, ProviderAdapter, ProviderContext, Target } from '../provider.ts'
 import { retryHint } from '../retry-hint.ts'
-import type { UpstreamResponse } from '../upstream.ts'
+import { isSuccess, type UpstreamResponse } from '../upstream.ts'
 import { createConverseDecoder, isMalformed, type ConverseDecoder } from './decode.ts'
 import { encoded } from '../encoded.ts'
 import { encodeConverseRequest } from './encode.ts'
@@ -46,7 +46,7 @@ export const bedrock: ProviderAdapter = async (attempt, context, take) => {
     stream,
     connection,
   })
-  if (response.status !== 200) {
+  if (!isSuccess(response.status)) {
     const failure = {
       status: response.status,
       name: response.headers.get('x-amzn-errortype'),
