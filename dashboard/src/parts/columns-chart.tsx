@@ -121,7 +121,7 @@ export const ColumnsChart = ({ label, series, slots, format, height = 96, onOpen
         <ul className="legend">
           {series.map(({ name, color, isStriped }, index) => (
             <li key={index}>
-              <svg width="10" height="10" aria-hidden="true">
+              <svg viewBox="0 0 10 10" aria-hidden="true">
                 <rect width="10" height="10" rx="2" fill={isStriped === true ? 'var(--bad)' : (color ?? hueOf(index))} />
               </svg>
               {name}

@@ -20,7 +20,6 @@ import { rangeOf } from '../../range.ts'
 import { useKeys } from '../../shell/keyboard.ts'
 import { ColumnChooser, useChosenColumns } from './chosen-columns.tsx'
 import { FilterBar } from './filter-bar.tsx'
-import { FEW_COLUMNS, PHONE_COLUMNS } from './request-columns.tsx'
 import { RequestHistogram } from './request-histogram.tsx'
 import { useLive } from './use-live.ts'
 import { useRequestFilter } from './use-request-filter.ts'
@@ -31,8 +30,7 @@ export const RequestsScreen = () => {
   const navigate = useNavigate()
   const now = useNow()
   const isLive = search['live'] === 'on'
-  const isWide = useIsWide(1100)
-  const isPhone = !useIsWide(721)
+  const isWide = useIsWide(68.6875)
   const { q = '', workspace } = search
   // A live range starts at the time when it was opened: one that moved with the clock would be fetched again each minute.
   const [openedAt] = useState(now)
@@ -80,7 +78,7 @@ export const RequestsScreen = () => {
           <Button aria-pressed={isLive} onClick={toggleLive} keys="f">
             {isLive ? '● Live' : '○ Live'}
           </Button>
-          {isPhone ? null : <ColumnChooser />}
+          <ColumnChooser />
           <Button onClick={exportCsv}>Export CSV</Button>
           <CopyCurl path="/generations" query={bounded} />
         </ScreenHead>
@@ -110,7 +108,7 @@ export const RequestsScreen = () => {
                 ) : (
                   <VirtualRows
                     label="Requests"
-                    columns={isPhone ? PHONE_COLUMNS : id === null ? columns : FEW_COLUMNS}
+                    columns={columns}
                     rows={rows}
                     rowKey={rowKey}
                     selected={id}
