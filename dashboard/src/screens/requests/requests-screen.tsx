@@ -76,7 +76,7 @@ export const RequestsScreen = () => {
         <ScreenHead title="Requests">
           <RangeSelect />
           <Button aria-pressed={isLive} onClick={toggleLive} keys="f">
-            {isLive ? '● Live' : '○ Live'}
+            <span aria-hidden="true">{isLive ? '● ' : '○ '}</span>Live
           </Button>
           <ColumnChooser />
           <Button onClick={exportCsv}>Export CSV</Button>
@@ -88,18 +88,24 @@ export const RequestsScreen = () => {
           <div className="requests-list">
             <FilterBar faults={faults} />
             {id === null && isReady ? <RequestHistogram filter={filter} range={range} isTurn={list.isFetched} /> : null}
-            <p className="rows-note" role="status">
+            <p className="rows-note">
+              {/* Their number grows each second, which nobody wants to hear. */}
               {live.waiting > 0 ? (
                 <button type="button" className="link-button" onClick={showNew}>
                   {live.waiting} new
                 </button>
-              ) : isLive && live.fault === null ? (
-                'Following: new requests appear here as they end.'
-              ) : !isLive && rows.length > 0 ? (
-                foundOf(rows.length, list.hasNextPage)
               ) : null}
+              <span role="status">
+                {live.waiting > 0 ? (
+                  <span className="hidden-text">New requests wait above the list.</span>
+                ) : isLive && live.fault === null ? (
+                  'Following: new requests appear here as they end.'
+                ) : !isLive && rows.length > 0 ? (
+                  foundOf(rows.length, list.hasNextPage)
+                ) : null}
+                {live.fault === null ? null : ` ${live.fault}`}
+              </span>
               {live.skipped > 0 ? ` ${live.skipped} were skipped: more came than can be shown.` : null}
-              {live.fault === null ? null : ` ${live.fault}`}
             </p>
             <Loaded query={list} rows={12}>
               {() =>
