@@ -1,5 +1,4 @@
 /** The time range of a screen, as its address has it: `range=24h`, or `from` and `to`. */
-import { dayOfUtc, hourOfDay } from './format.ts'
 import type { Search } from './search.ts'
 
 const MINUTE_MS = 60_000
@@ -22,17 +21,42 @@ export const RANGES = [
   { id: '30d', title: 'Last 30 days', lengthMs: 30 * DAY_MS },
 ] as const
 
-export const DEFAULT_RANGE = '24h'
+export type RangeId = (typeof RANGES)[number]['id']
+
+export const DEFAULT_RANGE: RangeId = '24h'
+
+interface ReadRange {
+  readonly id: RangeId
+  /** Milliseconds, if the address names two instants: they count, and `id` does not. */
+  readonly instants: readonly [number, number] | null
+  /** True if the address names a time that is none, so that the usual range is shown in its place. */
+  readonly isFaulty: boolean
+}
+
+/** An address may be typed, or cut off where it was pasted. */
+export const readRange = ({ from, to, range }: Search, usual: RangeId = DEFAULT_RANGE): ReadRange => {
+  const id = RANGES.find((one) => one.id === range)?.id
+  const read = { id: id ?? usual, instants: null, isFaulty: id === undefined && range !== undefined }
+  if (from === undefined && to === undefined) return read
+  const [first, last] = [Date.parse(from ?? ''), Date.parse(to ?? '')]
+  return first < last && first >= YEAR_0 && last < YEAR_10000
+    ? { ...read, instants: [first, last], isFaulty: false }
+    : { ...read, isFaulty: true }
+}
+
+/** The service knows only years of four digits. */
+const YEAR_0 = Date.parse('0000-01-01T00:00:00Z')
+const YEAR_10000 = Date.UTC(10_000, 0)
 
 /** The range of this address, for a link to a screen that shows the same time. */
 export const rangeIn = ({ range, from, to }: Search): Search => ({ range, from, to })
 
 /** Rounded to the minute, so that the queries stay the same when the page is rendered again. */
-export const rangeOf = ({ from, to, range }: Search, nowMs: number): TimeRange => {
+export const rangeOf = (search: Search, nowMs: number, usual?: RangeId): TimeRange => {
+  const { id, instants } = readRange(search, usual)
+  if (instants !== null) return span(...instants)
   const now = Math.ceil(nowMs / MINUTE_MS) * MINUTE_MS
-  const [first, last] = [Date.parse(from ?? ''), Date.parse(to ?? '')]
-  if (!Number.isNaN(first) && !Number.isNaN(last) && first < last) return span(first, last)
-  const { lengthMs } = RANGES.find(({ id }) => id === range) ?? RANGES[1]
+  const { lengthMs } = RANGES.find((one) => one.id === id) ?? RANGES[1]
   return span(now - lengthMs, now)
 }
 
@@ -54,6 +78,3 @@ export const slotsOf = ({ from, to, interval }: TimeRange): readonly { readonly 
   }
   return slots
 }
-
-/** Names the zone, since columns of a day are days of UTC in every zone, and in autumn an hour of the local time comes twice. */
-export const slotLabel = (from: string, interval: Interval): string => (interval === 'day' ? dayOfUtc(from) : hourOfDay(from))

@@ -1,4 +1,4 @@
-import { afterAll, describe, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 
 import type { Page } from 'playwright-core'
 
@@ -91,6 +91,33 @@ describe.skipIf(BROWSER_PATH === null)('the service away and back', () => {
     await until(async () => (await rows.count()) === 1, 'the request of the outage')
     await chat(service, { model: 'sandbox/lorem' })
     await until(async () => (await rows.count()) === 2, 'the request after it')
+    check()
+  })
+
+  test('a network that swallows everything for minutes is an outage, in which the service is asked ever less often', async () => {
+    const { service } = await startBehindRelay()
+    await savePreset(service, 'support-bot', 'Answer politely.')
+    const { page, check } = await signedIn(browser, service, '/presets', { alone: true, before: async (page) => page.clock.install() })
+    await page.getByRole('link', { name: 'support-bot' }).waitFor()
+    let isSilent = true
+    let asked = 0
+    const swallowed: Promise<void>[] = []
+    await page.route(/\/api\/|\/health\//, (route) => {
+      if (route.request().url().endsWith('/health/live')) asked += 1
+      if (!isSilent) swallowed.push(route.continue())
+    })
+    await page.getByLabel('Filter presets').fill('support')
+    const bar = page.getByRole('status').getByText('The service cannot be reached.')
+    for (let seconds = 0; !(await bar.isVisible()); seconds += 5) await page.clock.fastForward(5000)
+    const before = asked
+    for (let seconds = 0; seconds < 180; seconds += 5) await page.clock.fastForward(5000)
+    expect(asked - before).toBeWithin(5, 20)
+    isSilent = false
+    for (let seconds = 0; await bar.isVisible(); seconds += 5) await page.clock.fastForward(5000)
+    await page.getByRole('status').getByText('The service answers again.').waitFor()
+    await page.getByRole('link', { name: 'support-bot' }).waitFor()
+    expect(new URL(page.url()).searchParams.get('q')).toBe('support')
+    await Promise.all(swallowed)
     check()
   })
 

@@ -69,6 +69,15 @@ describe.skipIf(BROWSER_PATH === null)('lists of many', () => {
     await page.goto(`${service.url}/dashboard/requests?q=key:needle`)
     await page.getByText('No request in this time fits the filter.').waitFor()
     expect(await page.getByRole('alert').count()).toBe(0)
+    // Where one key is chosen, each can be found.
+    const { data: guardrail } = await manage<{ data: { id: string } }>(service, '/guardrails', { body: { name: 'pii' } })
+    await page.goto(`${service.url}/dashboard/guardrails?guardrail=${guardrail.id}`)
+    const keys = page.getByLabel('As key')
+    await page.getByLabel('Find a key').fill('needle')
+    await keys.selectOption({ label: await keys.getByText('needle').innerText() })
+    await page.getByLabel('Find a key').fill('other-40')
+    await keys.getByText('other-40').first().waitFor({ state: 'attached' })
+    expect(await keys.evaluate((select: HTMLSelectElement) => select.selectedOptions[0]?.textContent)).toStartWith('as key needle')
     await visitor.checkAccessible()
   })
 

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 
-import { type StartedService, useServices } from '../../test/support/started-service.ts'
+import { type StartedService, until, useServices } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
 import { callAs, chat, manage, savePreset } from './calls.ts'
 import { signedIn } from './signed-in.ts'
@@ -41,8 +41,15 @@ describe.skipIf(BROWSER_PATH === null)('the palette', () => {
     await page.getByRole('heading', { level: 1, name: 'support-bot' }).waitFor()
     await open('sandbox/lorem', /sandbox|Sandbox|lorem/i)
     await page.getByRole('heading', { level: 1, name: 'Models' }).waitFor()
+    await page.getByRole('button', { name: /sandbox\/lorem$/ }).waitFor()
+    await page.getByText('sandbox/echo', { exact: true }).waitFor({ state: 'detached' })
     await open('ada@exam', 'ada@example.com')
     await page.getByRole('heading', { level: 1, name: 'Workspaces' }).waitFor()
+    await page.getByLabel('Role of ada@example.com').waitFor()
+    const members = page.getByRole('table', { name: 'Members of Default' }).getByRole('row')
+    expect(await members.count()).toBe(2)
+    await page.getByRole('link', { name: 'show all members' }).click()
+    await until(async () => (await members.count()) > 2, 'the other members')
     await open('audit', 'Audit')
     await page.getByRole('heading', { level: 1, name: 'Audit' }).waitFor()
     check()

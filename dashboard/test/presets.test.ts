@@ -156,6 +156,24 @@ describe.skipIf(BROWSER_PATH === null)('a preset', () => {
     expect(new URL(page.url()).searchParams.get('compare')).toBe('1')
   })
 
+  test('opens any version that the address names, however old, and says where there is none and where no request gets what is saved', async () => {
+    for (let number = 1; number <= 102; number += 1) await savePreset(service, 'old-bot', `Answer ${number}.`)
+    await manage(service, '/presets/old-bot', { method: 'PATCH', body: { designated_version: 1, status: 'archived' } })
+    const { page, expectStatus, check } = await signedIn(browser, service, '/presets/old-bot?version=2')
+    const [version, prompt] = [page.getByLabel('Version to begin with'), page.getByLabel('System prompt')]
+    await prompt.waitFor()
+    expect([await version.inputValue(), await prompt.inputValue()]).toEqual(['2', 'Answer 2.'])
+    await page.getByText('not live', { exact: true }).waitFor()
+    await prompt.fill('Answer politely.')
+    await page.getByRole('button', { name: 'Save draft as v103' }).click()
+    await page.getByText('Saved old-bot as v103, a draft: the preset is archived, so no request gets it.').waitFor()
+    check()
+    expectStatus(404)
+    await page.goto(`${service.url}/dashboard/presets/old-bot?version=999`)
+    await page.getByRole('status').getByText('old-bot has no version 999: this is v1.').waitFor()
+    expect([await version.inputValue(), await prompt.inputValue()]).toEqual(['1', 'Answer 1.'])
+  })
+
   test('opens with its first part where the address names one that there is not, as a request does', async () => {
     await savePreset(service, 'tab-bot', 'Answer politely.')
     const { id } = await chat(service, { model: '@preset/tab-bot' })

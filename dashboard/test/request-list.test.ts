@@ -14,6 +14,13 @@ const browser = useBrowser()
 
 const scrolled = async (page: Page): Promise<number> => page.locator('.rows-scroller').evaluate(({ scrollTop }) => scrollTop)
 
+/** The number of cells that are not wholly inside the list. */
+const BEYOND_THE_BORDER = `(() => {
+  const list = document.querySelector('.rows-scroller')
+  const border = list.getBoundingClientRect().left + list.clientWidth
+  return [...list.querySelectorAll('[role=cell]')].filter((cell) => cell.getBoundingClientRect().right > border).length
+})()`
+
 /** The row under the pointer. */
 const rowAt = (page: Page, x: number, y: number): Promise<unknown> =>
   page.evaluate(`document.elementFromPoint(${x}, ${y})?.closest('[data-row]')?.dataset.row ?? null`)
@@ -79,7 +86,7 @@ describe.skipIf(BROWSER_PATH === null)('the list of requests', () => {
     check()
   })
 
-  test('says how many requests were found where all of them are loaded, and else that there may be more', async () => {
+  test('says how many requests were found where all of them are loaded, and else that there may be more; a narrow window cuts no column', async () => {
     const service = await startWithRequests(services, 150)
     const { page, ...visitor } = await signedIn(browser, service, '/requests?q=status:ok')
     await page.getByText('100+ found', { exact: true }).waitFor()
@@ -89,6 +96,11 @@ describe.skipIf(BROWSER_PATH === null)('the list of requests', () => {
     const rows = Number(await page.getByRole('table', { name: 'Requests', exact: true }).getAttribute('aria-rowcount')) - 1
     expect(rows).toBeGreaterThanOrEqual(150)
     expect(await found.textContent()).toBe(`${rows} found`)
+    for (const width of [721, 900, 1099]) {
+      await page.setViewportSize({ width, height: 800 })
+      await until(async () => (await page.evaluate(BEYOND_THE_BORDER)) === 0, `a list that fits into ${width} pixels`)
+      await page.getByRole('columnheader', { name: 'Total' }).waitFor()
+    }
     await visitor.checkAccessible()
   })
 

@@ -57,7 +57,7 @@ describe.skipIf(BROWSER_PATH === null)('on a phone', () => {
   })
 
   test.each(SCREENS)(
-    'the screen "%s" is no wider than a phone, nothing of it is cut, no table scrolls sideways, and everybody can use it, at four times the size too',
+    'the screen "%s" is no wider than a phone, nothing of it is cut, no table scrolls sideways, and everybody can use it, at four times the size or with text of one and a half too',
     async (path) => {
       const { page, checkAccessible, expectStatus } = await signedIn(browser, service, path, { viewport: { width: 390, height: 780 } })
       expectStatus(404)
@@ -71,6 +71,13 @@ describe.skipIf(BROWSER_PATH === null)('on a phone', () => {
         expect({ width, cut: await page.evaluate(CUT) }).toEqual({ width, cut: [] })
         await checkAccessible()
       }
+      // Text may grow by the browser's own font size, too (WCAG 2.2, 1.4.4).
+      await session.send('Page.setFontSizes', { fontSizes: { standard: 24, fixed: 20 } })
+      await session.send('Emulation.setDeviceMetricsOverride', { width: 480, height: 780, deviceScaleFactor: 1, mobile: false })
+      expect(await page.evaluate('getComputedStyle(document.body).fontSize')).toBe('19.5px')
+      expect({ wide: await page.evaluate('document.documentElement.scrollWidth') }).toEqual({ wide: 480 })
+      expect({ cut: await page.evaluate(CUT), sideways: await page.evaluate(SIDEWAYS) }).toEqual({ cut: [], sideways: [] })
+      await session.send('Page.setFontSizes', { fontSizes: { standard: 16, fixed: 13 } })
       await session.send('Emulation.clearDeviceMetricsOverride')
       await session.detach()
     },

@@ -1,7 +1,7 @@
 /** All requests to the service go through this file. They use its public API, with the session's second half on each request. */
 import { API_BASE } from '../page.ts'
 import { ApiError, readApiError } from './api-error.ts'
-import { markReached, markUnreached } from './connection.ts'
+import { doubt, markReached, markUnreached } from './connection.ts'
 import { pathOf, type Query } from './path.ts'
 import { endSession, sessionHalf } from './session-half.ts'
 
@@ -22,6 +22,7 @@ export const ask = async <Answer>(path: string, request: ApiRequest = {}): Promi
 /** Returns the raw response, for streams and files. Throws ApiError if it is not 2xx, and if there is none. */
 export const askRaw = async (path: string, request: ApiRequest = {}): Promise<Response> => {
   const half = sessionHalf()
+  const late = setTimeout(() => void doubt(), LATE_MS)
   const response = await fetch(API_BASE + pathOf(path, request.query), {
     method: request.method ?? 'GET',
     headers: {
@@ -33,10 +34,12 @@ export const askRaw = async (path: string, request: ApiRequest = {}): Promise<Re
     signal: request.signal ?? null,
     credentials: 'same-origin',
     cache: 'no-store',
-  }).catch((thrown: unknown) => {
-    if (request.signal?.aborted === true) throw thrown
-    return null
   })
+    .catch((thrown: unknown) => {
+      if (request.signal?.aborted === true) throw thrown
+      return null
+    })
+    .finally(() => clearTimeout(late))
   if (response === null || isOfProxy(response)) {
     markUnreached()
     throw new ApiError('The service could not be reached.', { status: 0 })
@@ -47,6 +50,9 @@ export const askRaw = async (path: string, request: ApiRequest = {}): Promise<Re
   if (response.status === 401 && path !== SESSIONS) endSession(half)
   throw error
 }
+
+/** A model may take longer. Everything else has answered by then, unless the network swallows it. */
+const LATE_MS = 10_000
 
 /** A proxy answers for a service that it does not reach. The service itself gives every response an id. */
 const isOfProxy = ({ status, headers }: Response): boolean =>

@@ -8,6 +8,8 @@ export const connection = createStore<Connection>('reached')
 
 const FIRST_WAIT_MS = 1000
 const LONGEST_WAIT_MS = 15_000
+/** A network that is cut off answers nothing at all, and a browser waits minutes for it. */
+const SILENCE_MS = 5000
 
 let waitMs = FIRST_WAIT_MS
 let waiting: ReturnType<typeof setTimeout> | null = null
@@ -34,11 +36,32 @@ export const reachedAgain = (): Promise<void> =>
     })
   })
 
-export const isServiceThere = (): Promise<boolean> =>
-  fetch(`${PAGE_BASE.replace(/\/dashboard$/, '')}/health/live`, { cache: 'no-store' }).then(
-    ({ ok }) => ok,
-    () => false,
-  )
+export const isServiceThere = (): Promise<boolean> => {
+  const silence = new AbortController()
+  const timer = setTimeout(() => silence.abort(), SILENCE_MS)
+  return fetch(`${PAGE_BASE.replace(/\/dashboard$/, '')}/health/live`, { cache: 'no-store', signal: silence.signal })
+    .then(
+      ({ ok }) => ok,
+      () => false,
+    )
+    .finally(() => clearTimeout(timer))
+}
+
+/** Asks whether the service is there, since something suggests that it is not. Nothing happens if it is. */
+export const doubt = async (): Promise<void> => {
+  if (connection.get() === 'reached' && !(await isServiceThere())) markUnreached()
+}
+
+/** Somebody looks at the page again, or the network is back: both end the wait. */
+const askNow = (): void => {
+  if (waiting === null || document.visibilityState === 'hidden') return
+  clearTimeout(waiting)
+  void askAgain()
+}
+addEventListener('online', askNow)
+document.addEventListener('visibilitychange', askNow)
+// A service on this machine is there without a network, too.
+addEventListener('offline', () => void doubt())
 
 const askAgain = async (): Promise<void> => {
   waiting = null

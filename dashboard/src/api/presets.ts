@@ -44,10 +44,11 @@ export const preset = (slug: string, query: Query = {}) =>
 export const presetVersions = (slug: string, query: Query = {}) =>
   offsetList<PresetVersion>(['presets', slug, 'versions', query], `${pathOfPreset(slug)}/versions`, { order: 'desc', ...query })
 
-export const presetVersion = (slug: string, version: number) =>
+export const presetVersion = (slug: string, version: number, query: Query = {}) =>
   queryOptions({
-    queryKey: ['presets', slug, 'versions', version],
-    queryFn: async ({ signal }) => (await ask<{ data: PresetVersion }>(`${pathOfPreset(slug)}/versions/${version}`, { signal })).data,
+    queryKey: ['presets', slug, 'versions', version, query],
+    queryFn: async ({ signal }) =>
+      (await ask<{ data: PresetVersion }>(`${pathOfPreset(slug)}/versions/${version}`, { query, signal })).data,
   })
 
 /** The history of the preset and its labels, newest first. */

@@ -19,9 +19,9 @@ export const queryClient = new FreshQueries({
   },
 })
 
-// After an outage, all queries on the page are refetched.
+// After an outage, all queries on the page are fetched anew, also those of which a network that was cut off never answers the first fetch.
 connection.subscribe(() => {
-  if (connection.get() === 'reached') void queryClient.invalidateQueries()
+  if (connection.get() === 'reached') void queryClient.invalidateQueries({})
 })
 
 // Nothing that was read for one person is shown to the next one.

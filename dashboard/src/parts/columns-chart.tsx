@@ -42,6 +42,8 @@ export const ColumnsChart = ({ label, series, slots, format, height = 96, onOpen
   const frame = useRef<SVGSVGElement>(null)
   const [at, setAt] = useState<number | null>(null)
   const [since, setSince] = useState<number | null>(null)
+  /** A pointer passes over many columns, of which nobody wants to hear. */
+  const [isByKeys, setByKeys] = useState(false)
   const top = Math.max(...slots.map(({ values }) => total(values)), 0) || 1
   const slotAt = (event: PointerEvent): number => {
     const box = frame.current?.getBoundingClientRect()
@@ -56,6 +58,7 @@ export const ColumnsChart = ({ label, series, slots, format, height = 96, onOpen
     const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0
     if (step !== 0) {
       event.preventDefault()
+      setByKeys(true)
       setAt(Math.max(0, Math.min(slots.length - 1, (at ?? (step > 0 ? -1 : slots.length)) + step)))
     } else if (event.key === 'Enter' && at !== null) open(at, at)
   }
@@ -75,7 +78,10 @@ export const ColumnsChart = ({ label, series, slots, format, height = 96, onOpen
         viewBox={`0 0 ${slots.length || 1} 100`}
         preserveAspectRatio="none"
         height={height}
-        onPointerMove={(event) => setAt(slotAt(event))}
+        onPointerMove={(event) => {
+          setByKeys(false)
+          setAt(slotAt(event))
+        }}
         onPointerLeave={() => setAt(null)}
         onPointerDown={(event) => setSince(slotAt(event))}
         onPointerUp={(event) => {
@@ -121,7 +127,7 @@ export const ColumnsChart = ({ label, series, slots, format, height = 96, onOpen
         <ul className="legend">
           {series.map(({ name, color, isStriped }, index) => (
             <li key={index}>
-              <svg width="10" height="10" aria-hidden="true">
+              <svg viewBox="0 0 10 10" aria-hidden="true">
                 <rect width="10" height="10" rx="2" fill={isStriped === true ? 'var(--bad)' : (color ?? hueOf(index))} />
               </svg>
               {name}
@@ -130,7 +136,7 @@ export const ColumnsChart = ({ label, series, slots, format, height = 96, onOpen
         </ul>
       ) : null}
       <p id={`${id}-at`} className="hidden-text" aria-live="polite">
-        {shown === undefined ? '' : tipOf(shown, series, format)}
+        {shown === undefined || !isByKeys ? '' : tipOf(shown, series, format)}
       </p>
       {/* The table has a wrapper because a table is as wide as its content, whatever its style says. */}
       <div className="hidden-text">

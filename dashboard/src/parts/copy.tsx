@@ -1,6 +1,6 @@
 import { useState } from 'react'
 
-import { toast } from '../shell/toasts.tsx'
+import { say, toast } from '../shell/toasts.tsx'
 
 export const copyText = async (text: string): Promise<boolean> => {
   try {
@@ -24,6 +24,7 @@ export const Copy = ({ text, children, label, onCopied }: { text: string; childr
         void copyText(text).then((copied) => {
           if (!copied) return
           setDone(true)
+          say('Copied')
           setTimeout(() => setDone(false), 1500)
           onCopied?.()
         })

@@ -1,8 +1,8 @@
 /** Selects one of the active inference keys. */
-import { useInfiniteQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 
-import { keyList } from '../api/keys.ts'
-import { ShowMore } from './show-more.tsx'
+import type { Key } from '../api/keys.ts'
+import { useKeySearch } from './use-key-search.tsx'
 
 interface KeySelectProps {
   readonly id?: string
@@ -15,20 +15,33 @@ interface KeySelectProps {
 }
 
 export const KeySelect = ({ id, label, value, onChange, none, prefix = '', ...field }: KeySelectProps) => {
-  const keys = useInfiniteQuery(keyList({ status: 'active', kind: 'inference' }))
-  const known = keys.data ?? []
+  const keys = useKeySearch({ kind: 'inference' })
+  const found = keys.query.data ?? []
+  const [chosen, setChosen] = useState<Key | null>(null)
+  // The chosen key stays in the list while another one is looked for.
+  const listed = chosen === null || chosen.hash !== value || found.some(({ hash }) => hash === value) ? found : [chosen, ...found]
   return (
     <>
-      <select {...field} id={id} aria-label={label} value={value} onChange={(event) => onChange(event.target.value)}>
+      {keys.field}
+      <select
+        {...field}
+        id={id}
+        aria-label={label}
+        value={value}
+        onChange={(event) => {
+          setChosen(listed.find(({ hash }) => hash === event.target.value) ?? null)
+          onChange(event.target.value)
+        }}
+      >
         <option value="">{none}</option>
-        {known.map((key) => (
+        {listed.map((key) => (
           <option key={key.hash} value={key.hash}>
             {prefix}
             {key.name} …{key.label.slice(-4)}
           </option>
         ))}
       </select>
-      <ShowMore list={keys} shown={known.length} />
+      {keys.more}
     </>
   )
 }

@@ -2,13 +2,19 @@
  * Shows a query: placeholder rows of the final height while it is first fetched, the error if it fails, and old data while newer is
  * fetched.
  */
-import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 
 import { ErrorNote } from './error-note.tsx'
 
+/** A query as far as it is shown. */
+export interface Loading<Data> {
+  readonly data: Data | undefined
+  readonly error: Error | null
+  readonly refetch: () => Promise<unknown>
+}
+
 interface LoadedProps<Data> {
-  readonly query: Pick<UseQueryResult<Data>, 'data' | 'error' | 'refetch'>
+  readonly query: Loading<Data>
   /** The number of placeholder rows. */
   readonly rows?: number
   readonly children: (data: Data) => ReactNode

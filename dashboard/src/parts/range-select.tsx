@@ -1,31 +1,33 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 
 import { instant } from '../format.ts'
-import { DEFAULT_RANGE, RANGES } from '../range.ts'
+import { RANGES, type RangeId, readRange } from '../range.ts'
 
 /** Selects the time range of the screen, which its address holds. `usual`: the default range, which the address leaves out. */
-export const RangeSelect = ({ usual = DEFAULT_RANGE }: { usual?: string }) => {
-  const { range = usual, from, to } = useSearch({ strict: false })
+export const RangeSelect = ({ usual }: { usual?: RangeId }) => {
+  const { id, instants, isFaulty } = readRange(useSearch({ strict: false }), usual)
   const navigate = useNavigate()
-  const chosen = from !== undefined && to !== undefined ? 'chosen' : range
   return (
-    <select
-      aria-label="Time range"
-      value={chosen}
-      onChange={(event) =>
-        void navigate({ to: '.', search: (search) => ({ ...search, range: event.target.value, from: undefined, to: undefined }) })
-      }
-    >
-      {chosen === 'chosen' ? (
-        <option value="chosen">
-          {instant(from ?? '')} – {instant(to ?? '')}
-        </option>
+    <>
+      {isFaulty ? (
+        <span className="range-fault" role="status">
+          The time in the address is not valid.
+        </span>
       ) : null}
-      {RANGES.map(({ id, title }) => (
-        <option key={id} value={id}>
-          {title}
-        </option>
-      ))}
-    </select>
+      <select
+        aria-label="Time range"
+        value={instants === null ? id : 'chosen'}
+        onChange={(event) =>
+          void navigate({ to: '.', search: (search) => ({ ...search, range: event.target.value, from: undefined, to: undefined }) })
+        }
+      >
+        {instants === null ? null : <option value="chosen">{instants.map((at) => instant(new Date(at).toISOString())).join(' – ')}</option>}
+        {RANGES.map((range) => (
+          <option key={range.id} value={range.id}>
+            {range.title}
+          </option>
+        ))}
+      </select>
+    </>
   )
 }

@@ -1,8 +1,8 @@
 import { useSyncExternalStore } from 'react'
 
-/** Says whether the window is at least this wide. */
-export const useIsWide = (px: number): boolean => {
-  const query = `(min-width: ${px}px)`
+/** Says whether the window is wider than this, in the font size of the browser, as `@media (width <= …)` of the style sheets. */
+export const useIsWide = (em: number): boolean => {
+  const query = `(width > ${em}em)`
   return useSyncExternalStore(
     (listener) => {
       const list = matchMedia(query)

@@ -1,14 +1,20 @@
 /** An endless list of which only the rows in view are rendered. j and k move through it, Enter opens a row. */
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { memo, type ReactNode, type RefObject, useCallback, useEffect, useLayoutEffect, useRef } from 'react'
+import { memo, type ReactNode, type RefObject, useCallback, useEffect, useLayoutEffect, useMemo, useRef } from 'react'
 
 import { useKeys } from '../shell/keyboard.ts'
+import { columnsThatFit, tracksOf } from './fitting-columns.ts'
+import { remPx, useWidth } from './use-width.ts'
 
 export interface RowColumn<Row> {
   readonly title: string
   readonly cell: (row: Row) => ReactNode
-  /** A track of the CSS grid: `72px`, `minmax(80px, 1fr)`. */
-  readonly width: string
+  /** In rem. */
+  readonly width: number
+  /** Takes a share of the space that is left. */
+  readonly grows?: boolean
+  /** A column with a rank is left out where there is no space for it, the highest rank first. */
+  readonly rank?: number
   readonly align?: 'right'
 }
 
@@ -27,13 +33,30 @@ interface VirtualRowsProps<Row> {
   readonly onMove?: (row: Row) => void
 }
 
-const ROW_PX = 34
+/** The height of a row, `--row` of the style sheet. */
+const ROW_REM = 2.125
 
-export const VirtualRows = <Row,>({ label, columns, rows, rowKey, selected, onEnd, foot, scroller, onMove }: VirtualRowsProps<Row>) => {
+/** The space at both sides of a row. */
+const MARGINS_REM = 1
+
+export const VirtualRows = <Row,>({
+  label,
+  columns: wanted,
+  rows,
+  rowKey,
+  selected,
+  onEnd,
+  foot,
+  scroller,
+  onMove,
+}: VirtualRowsProps<Row>) => {
+  const space = useWidth(scroller) - MARGINS_REM
+  const columns = useMemo(() => columnsThatFit(wanted, space), [wanted, space])
+  const rowPx = useMemo(() => ROW_REM * remPx(), [])
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
-    estimateSize: () => ROW_PX,
+    estimateSize: () => rowPx,
     overscan: 6,
     getItemKey: (index) => {
       const row = rows[index]
@@ -71,7 +94,7 @@ export const VirtualRows = <Row,>({ label, columns, rows, rowKey, selected, onEn
     focusWanted()
   }
   useKeys({ j: () => move(1), k: () => move(-1) })
-  const template = columns.map(({ width }) => width).join(' ')
+  const template = tracksOf(columns)
   return (
     <div className="rows-frame" role="table" aria-label={label} aria-rowcount={rows.length + 1}>
       <div role="rowgroup">

@@ -29,6 +29,9 @@ export const AnswerView = ({ title, run, onResults }: AnswerViewProps) => (
   <section className="answer" aria-label={run?.title ?? title} aria-busy={run?.state === 'running'}>
     <header className="answer-head">
       <h3 className="cut">{run?.title ?? title}</h3>
+      <span className="hidden-text" role="status">
+        {run === undefined ? '' : stateOf(run)}
+      </span>
       {run === undefined ? null : <span className="faint small">{run.preset ?? ''}</span>}
       {run === undefined || run.state === 'running' || run.answer.text === '' ? null : <Copy text={run.answer.text} label="Copy answer" />}
     </header>
@@ -45,6 +48,10 @@ export const AnswerView = ({ title, run, onResults }: AnswerViewProps) => (
     {run === undefined || run.generationId === null || run.state === 'running' ? null : <Attempts id={run.generationId} />}
   </section>
 )
+
+/** A fault says itself. */
+const stateOf = ({ state, fault, title, totalMs }: Run): string =>
+  state === 'running' ? `${title} is asked.` : fault === null && totalMs !== null ? `${title} has answered after ${duration(totalMs)}.` : ''
 
 const AnswerText = ({ run: { answer, state, fault } }: { run: Run }) => (
   <>

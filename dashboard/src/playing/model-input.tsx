@@ -1,11 +1,18 @@
 import { useQuery } from '@tanstack/react-query'
-import { useId, type ComponentProps } from 'react'
+import { useId, useMemo, type ComponentProps } from 'react'
 
 import { modelList } from '../api/models.ts'
+import { NameOptions } from '../parts/name-options.tsx'
+
+interface ModelInputProps extends Omit<ComponentProps<'input'>, 'onChange' | 'value'> {
+  readonly value: string
+  readonly onChange: (model: string) => void
+}
 
 /** The name of a model or a preset, with the existing ones to choose from. */
-export const ModelInput = ({ onChange, ...rest }: Omit<ComponentProps<'input'>, 'onChange'> & { onChange: (model: string) => void }) => {
+export const ModelInput = ({ onChange, ...rest }: ModelInputProps) => {
   const models = useQuery(modelList)
+  const names = useMemo(() => (models.data ?? []).map((model) => model.id), [models.data])
   const id = useId()
   return (
     <>
@@ -17,11 +24,7 @@ export const ModelInput = ({ onChange, ...rest }: Omit<ComponentProps<'input'>, 
         spellCheck={false}
         autoComplete="off"
       />
-      <datalist id={id}>
-        {(models.data ?? []).map((model) => (
-          <option key={model.id} value={model.id} />
-        ))}
-      </datalist>
+      <NameOptions id={id} names={names} typed={rest.value} />
     </>
   )
 }

@@ -11,7 +11,7 @@ export const addressOf = ({ type, id }: SearchHit): { to: string; search?: Recor
     case 'key':
       return { to: '/keys', search: { key: id } }
     case 'model':
-      return { to: '/models', search: { model: id } }
+      return { to: '/models', search: { tab: 'models', q: id } }
     case 'member':
       return { to: '/workspaces', search: { member: id } }
   }

@@ -1,7 +1,7 @@
 /** The frame around every screen: navigation, the palette, the state of the connection. */
 import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet, useRouterState } from '@tanstack/react-router'
-import { Suspense, useEffect, useRef } from 'react'
+import { Suspense, useEffect, useRef, useState } from 'react'
 
 import { connection } from '../api/connection.ts'
 import { currentSession, signOut } from '../api/session.ts'
@@ -93,12 +93,21 @@ export const Shell = () => {
   )
 }
 
-const ConnectionBar = () =>
-  useStore(connection) === 'unreached' ? (
-    <p className="connection-bar" role="status">
-      The service cannot be reached. What you see is what was last known; it is asked again by itself.
+/** Always on the page, since screen readers announce only changes of what is there. */
+const ConnectionBar = () => {
+  const isAway = useStore(connection) === 'unreached'
+  const [wasAway, setWasAway] = useState(false)
+  if (isAway && !wasAway) setWasAway(true)
+  return (
+    <p className={isAway ? 'connection-bar' : 'hidden-text'} role="status">
+      {isAway
+        ? 'The service cannot be reached. What you see is what was last known; it is asked again by itself.'
+        : wasAway
+          ? 'The service answers again.'
+          : ''}
     </p>
-  ) : null
+  )
+}
 
 /** Announces a new screen by moving the focus to its title. */
 const FocusOnArrival = () => {

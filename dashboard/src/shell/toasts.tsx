@@ -22,6 +22,14 @@ export const toast = (text: string, undo: (() => void) | null = null): void => {
   setTimeout(() => expire(id), SHOWN_MS)
 }
 
+const said = createStore('')
+
+/** Says to those who do not see it what a control shows by itself, such as that a text was copied. */
+export const say = (text: string): void => {
+  said.set(text)
+  setTimeout(() => said.set(''), HELD_MS)
+}
+
 /** No note expires while the pointer or the focus is on one, since somebody may be about to press it (WCAG 2.2.1). */
 const expire = (id: number): void => {
   if (document.querySelector('.toasts:is(:hover, :focus-within)') === null) remove(id)
@@ -41,6 +49,7 @@ export const Toasts = () => {
   useKeys({ z: undoNewest })
   return (
     <div className="toasts" role="status" aria-live="polite">
+      <span className="hidden-text">{useStore(said)}</span>
       {shown.map(({ id, text, undo }) => (
         <div className="toast" key={id}>
           <span>

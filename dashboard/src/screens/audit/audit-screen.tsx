@@ -23,7 +23,7 @@ import { ObjectLink } from './object-link.tsx'
 export const AuditScreen = () => {
   const search = useSearch({ strict: false })
   const navigate = useNavigate()
-  const range = rangeOf({ ...search, range: search['range'] ?? '30d' }, useNow())
+  const range = rangeOf(search, useNow(), '30d')
   const filter = {
     from: range.from,
     to: range.to,

@@ -1,10 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useSearch } from '@tanstack/react-router'
+import { useMemo, useState } from 'react'
 
 import { modelList } from '../../api/models.ts'
 import { providerHealth } from '../../api/providers.ts'
 import { usage } from '../../api/usage.ts'
 import { compact, count } from '../../format.ts'
+import { Button } from '../../parts/button.tsx'
 import { Copy } from '../../parts/copy.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
@@ -16,6 +18,9 @@ import { rangeOf } from '../../range.ts'
 import { filterText } from '../requests/filter.ts'
 import { percentilesOf, type Served, servedBy } from './provider-state.ts'
 
+/** The number of models that are listed at first, and that one press adds. */
+const ROWS = 200
+
 /** The API's prices are dollars per token; shown here per million tokens, as vendors state them. */
 const MILLION = 1_000_000
 
@@ -26,16 +31,22 @@ export const ModelTable = () => {
   const used = useQuery({ ...usage({ from, to, interval: 'day', group_by: 'model', top: 50 }), placeholderData: (before) => before })
   const usedBy = (id: string) => used.data?.groups.find(({ model }) => model === id)
   const words = (useSearch({ strict: false })['q'] ?? '').toLowerCase()
+  const fitting = useMemo(
+    () => models.data?.filter(({ id, name }) => `${id} ${name ?? ''}`.toLowerCase().includes(words)),
+    [models.data, words],
+  )
+  // Presets are models too, so there may be thousands.
+  const [wanted, setWanted] = useState(ROWS)
   return (
     <div className="stack">
       <div className="filters">
         <SearchField label="Find a model" placeholder="Model or vendor" />
       </div>
-      <Loaded query={models} rows={10}>
+      <Loaded query={{ data: fitting, error: models.error, refetch: models.refetch }} rows={10}>
         {(rows) => (
           <Table
             label="Models"
-            rows={rows.filter(({ id, name }) => `${id} ${name ?? ''}`.toLowerCase().includes(words))}
+            rows={rows.slice(0, wanted)}
             rowKey={({ id }) => id}
             empty={<Empty>No model has this name.</Empty>}
             columns={[
@@ -83,6 +94,12 @@ export const ModelTable = () => {
           />
         )}
       </Loaded>
+      {fitting === undefined || fitting.length <= wanted ? null : (
+        <div className="row">
+          <Button onClick={() => setWanted(wanted + ROWS)}>Show more</Button>
+          <span className="soft small">{`${count(wanted)} of ${count(fitting.length)}`}</span>
+        </div>
+      )}
     </div>
   )
 }

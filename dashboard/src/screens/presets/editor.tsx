@@ -31,7 +31,7 @@ import { useDraft } from './use-draft.ts'
 const EMPTY: readonly Message[] = [{ role: 'user', text: '' }]
 
 export const Editor = ({ preset, versions }: PresetParts) => {
-  const { slug, designated_version: live, latest_version: latest } = preset
+  const { slug, status, designated_version: live, latest_version: latest } = preset
   const { version: chosen, workspace } = useSearch({ strict: false })
   const navigate = useNavigate()
   const queries = useQueryClient()
@@ -49,6 +49,7 @@ export const Editor = ({ preset, versions }: PresetParts) => {
   const [tried, setTried] = useState<readonly PresetTest[]>([])
   const { runs, isRunning, start, stop } = useRuns()
   const { shape } = base
+  const isActive = status === 'active'
   const { content, isChanged } = draft
   // A save names the newest version that this person has seen, so that a version saved since is not overwritten unseen.
   const { seen = shown } = content
@@ -97,7 +98,9 @@ export const Editor = ({ preset, versions }: PresetParts) => {
       setShown(saved.version)
       await queries.invalidateQueries({ queryKey: ['presets', slug] })
       await showVersion(saved.version)
-      toast(`Saved ${slug} as v${saved.version}, a draft: callers get v${live.version} as before.`)
+      toast(
+        `Saved ${slug} as v${saved.version}, a draft: ${isActive ? `callers get v${live.version} as before` : `the preset is ${status}, so no request gets it`}.`,
+      )
       return saved
     } catch (thrown) {
       if (thrown instanceof ApiError && thrown.status === 412) await queries.invalidateQueries({ queryKey: ['presets', slug] })
@@ -135,7 +138,15 @@ export const Editor = ({ preset, versions }: PresetParts) => {
           value={base.version}
           onChange={(next) => void showVersion(Number(next))}
         />
-        <span className="soft">{isChanged ? `Draft from v${base.version} ●` : base.version === live.version ? 'live' : 'not live'}</span>
+        <span className="soft">
+          {isChanged
+            ? `Draft from v${base.version} ●`
+            : base.version !== live.version
+              ? 'not live'
+              : isActive
+                ? 'live'
+                : `not live: ${status}`}
+        </span>
         <span className="editor-actions">
           {isRunning ? (
             <Button onClick={stop} keys="Esc">
@@ -168,6 +179,11 @@ export const Editor = ({ preset, versions }: PresetParts) => {
           ) : null}
         </span>
       </div>
+      {chosen === undefined || base.version === Number(chosen) ? null : (
+        <p className="note warn" role="status">
+          {slug} has no version {chosen}: this is v{base.version}.
+        </p>
+      )}
       {latest > seen ? <MovedUnder slug={slug} base={base} draft={content} newest={versions[0] ?? base} onRebase={rebase} /> : null}
       {fault === null ? null : (
         <p className="note bad" role="alert">

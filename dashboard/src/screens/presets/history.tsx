@@ -21,7 +21,7 @@ interface HistoryProps extends PresetParts {
   readonly moreMoves: MoreRows
 }
 
-export const History = ({ preset, versions, moreVersions, moves, moreMoves }: HistoryProps) => {
+export const History = ({ preset, versions, listed, moreVersions, moves, moreMoves }: HistoryProps) => {
   const search = useSearch({ strict: false })
   const navigate = useNavigate()
   const queries = useQueryClient()
@@ -40,13 +40,13 @@ export const History = ({ preset, versions, moreVersions, moves, moreMoves }: Hi
       <Panel title="Versions">
         <Table<PresetVersion>
           label="Versions"
-          rows={versions}
+          rows={listed}
           rowKey={({ id }) => id}
           columns={[
             {
               title: 'Version',
               isHead: true,
-              cell: ({ version }) => <VersionName version={version} before={versions.find((one) => one.version < version)} />,
+              cell: ({ version }) => <VersionName version={version} before={listed.find((one) => one.version < version)} />,
             },
             {
               title: 'Stands as',
@@ -73,7 +73,7 @@ export const History = ({ preset, versions, moreVersions, moves, moreMoves }: Hi
             },
           ]}
         />
-        <ShowMore list={moreVersions} shown={versions.length} />
+        <ShowMore list={moreVersions} shown={listed.length} />
       </Panel>
       {versions.length < 2 || one === undefined || other === undefined ? null : (
         <Panel

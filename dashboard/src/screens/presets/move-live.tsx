@@ -22,7 +22,7 @@ interface MoveLiveProps {
 }
 
 export const MoveLive = ({ preset, to, onMoved, onClose }: MoveLiveProps) => {
-  const { slug, designated_version: live, require_evaluation: isEvaluationRequired } = preset
+  const { slug, status, designated_version: live, require_evaluation: isEvaluationRequired } = preset
   const { workspace } = useSearch({ strict: false })
   const [openedAt] = useState(useNow())
   const { from, to: until } = rangeOf({ range: '24h' }, openedAt)
@@ -34,7 +34,9 @@ export const MoveLive = ({ preset, to, onMoved, onClose }: MoveLiveProps) => {
     patchPreset(slug, { designated_version: version }, { workspace_id: workspace }).then(onMoved)
   const confirm = async (): Promise<void> => {
     await move(to.version)
-    toast(`v${to.version} of ${slug} is live now; other processes follow within 0.5 s.`, () => {
+    const effect =
+      status === 'active' ? 'is live now; other processes follow within 0.5 s' : `goes live once the preset, which is ${status}, is active`
+    toast(`v${to.version} of ${slug} ${effect}.`, () => {
       void move(live.version).then(
         () => toast(`v${live.version} of ${slug} is live again.`),
         (thrown: unknown) => toast(messageOf(thrown)),

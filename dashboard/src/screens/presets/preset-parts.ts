@@ -4,8 +4,10 @@ import type { MoreRows } from '../../parts/show-more.tsx'
 /** The properties that every part of the screen gets. */
 export interface PresetParts {
   readonly preset: PresetWithVersion
-  /** Newest first. */
+  /** Newest first: those that are listed, and older ones that the address names. */
   readonly versions: readonly PresetVersion[]
-  /** Loads versions that are older than these. */
+  /** The newest ones, without a gap. */
+  readonly listed: readonly PresetVersion[]
+  /** Lists older ones. */
   readonly moreVersions: MoreRows
 }

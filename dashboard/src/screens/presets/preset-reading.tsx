@@ -9,22 +9,26 @@ import { Facts } from '../../parts/facts.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { ScreenHead } from '../../parts/screen-head.tsx'
 import { When } from '../../parts/when.tsx'
+import { PresetState } from './preset-state.tsx'
 
-export const PresetReading = ({ preset: { slug, name, description, designated_version: live } }: { preset: PresetWithVersion }) => (
-  <>
-    <ScreenHead title={name}>
-      <span className="soft">v{live.version} live</span>
-      <Copy text={`@preset/${slug}`}>{`@preset/${slug}`}</Copy>
-      <CopyCurl path={`/presets/${encodeURIComponent(slug)}`} />
-      <Link className="button primary" to="/playground" search={{ model: `@preset/${slug}` }}>
-        Open in playground
-      </Link>
-    </ScreenHead>
-    <Panel title="What it does">
-      {description === null ? null : <p className="soft">{description}</p>}
-      <Facts facts={[['Saved', <When key="saved" at={live.created_at} />]]} />
-      {live.system_prompt === null ? null : <CodeBlock label="System prompt" text={live.system_prompt} />}
-      <CodeBlock label="Settings" text={JSON.stringify(live.config, null, 2)} />
-    </Panel>
-  </>
-)
+export const PresetReading = ({ preset }: { preset: PresetWithVersion }) => {
+  const { slug, name, description, designated_version: live } = preset
+  return (
+    <>
+      <ScreenHead title={name}>
+        <PresetState preset={preset} />
+        <Copy text={`@preset/${slug}`}>{`@preset/${slug}`}</Copy>
+        <CopyCurl path={`/presets/${encodeURIComponent(slug)}`} />
+        <Link className="button primary" to="/playground" search={{ model: `@preset/${slug}` }}>
+          Open in playground
+        </Link>
+      </ScreenHead>
+      <Panel title="What it does">
+        {description === null ? null : <p className="soft">{description}</p>}
+        <Facts facts={[['Saved', <When key="saved" at={live.created_at} />]]} />
+        {live.system_prompt === null ? null : <CodeBlock label="System prompt" text={live.system_prompt} />}
+        <CodeBlock label="Settings" text={JSON.stringify(live.config, null, 2)} />
+      </Panel>
+    </>
+  )
+}

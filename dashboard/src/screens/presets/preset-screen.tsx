@@ -5,14 +5,12 @@ import { useState } from 'react'
 
 import { preset, presetMoves, presetVersions } from '../../api/presets.ts'
 import { currentSession } from '../../api/session.ts'
-import { asHead } from '../../format.ts'
 import { Button } from '../../parts/button.tsx'
 import { Copy } from '../../parts/copy.tsx'
 import { CopyCurl } from '../../parts/copy-curl.tsx'
-import { Loaded } from '../../parts/loaded.tsx'
+import { Loaded, Skeleton } from '../../parts/loaded.tsx'
 import { FaultBoundary } from '../../parts/panel.tsx'
 import { ScreenHead } from '../../parts/screen-head.tsx'
-import { Status } from '../../parts/status.tsx'
 import { tabNamed, Tabs } from '../../parts/tabs.tsx'
 import { Editor } from './editor.tsx'
 import { Evaluations } from './evaluations/evaluations.tsx'
@@ -23,7 +21,9 @@ import { MoveLive } from './move-live.tsx'
 import type { PresetParts } from './preset-parts.ts'
 import { PresetReading } from './preset-reading.tsx'
 import { PresetSettings } from './preset-settings.tsx'
+import { PresetState } from './preset-state.tsx'
 import { UsedBy } from './used-by.tsx'
+import { useVersions } from './use-versions.ts'
 
 const TABS = [
   { id: 'edit', title: 'Edit' },
@@ -34,23 +34,32 @@ const TABS = [
   { id: 'settings', title: 'Settings' },
 ] as const
 
+/** The parameters of the address that name a version. */
+const NAMING = ['version', 'compare', 'with', 'start'] as const
+
 export const PresetScreen = () => {
   const { slug = '' } = useParams({ strict: false })
-  const { workspace } = useSearch({ strict: false })
-  const scope = { workspace_id: workspace }
+  const search = useSearch({ strict: false })
+  const scope = { workspace_id: search['workspace'] }
   const found = useQuery(preset(slug, scope))
   const role = useQuery(currentSession).data?.role
   const versions = useInfiniteQuery({ ...presetVersions(slug, scope), enabled: role === 'admin' })
+  const named = useVersions(
+    slug,
+    scope,
+    versions.data ?? [],
+    versions.data === undefined ? [] : [found.data?.designated_version.version ?? 0, ...NAMING.map((name) => Number(search[name]))],
+  )
   if (found.data !== undefined && role === 'member') return <PresetReading preset={found.data} />
-  if (found.data !== undefined && versions.data !== undefined)
-    return <Preset key={slug} preset={found.data} versions={versions.data} moreVersions={versions} />
+  if (found.data !== undefined && versions.data !== undefined && named.isWhole)
+    return <Preset key={slug} preset={found.data} versions={named.versions} listed={versions.data} moreVersions={versions} />
   return (
     <>
       <ScreenHead title={slug} />
       <Loaded query={found} rows={8}>
         {() => (
           <Loaded query={versions} rows={8}>
-            {() => null}
+            {() => <Skeleton rows={8} />}
           </Loaded>
         )}
       </Loaded>
@@ -59,22 +68,19 @@ export const PresetScreen = () => {
 }
 
 const Preset = (parts: PresetParts) => {
-  const { slug, designated_version: live, name, status } = parts.preset
+  const { slug, designated_version: live, name } = parts.preset
   const { tab: named, workspace } = useSearch({ strict: false })
   const tab = tabNamed(TABS, named)
   const queries = useQueryClient()
   const moves = useInfiniteQuery(presetMoves(slug, { workspace_id: workspace }))
   const [isRollingBack, setRollingBack] = useState(false)
   const before = liveBefore(moves.data ?? [], live.version)
-  const previous = parts.versions.find(({ version }) => version === before)
+  const { versions } = useVersions(slug, { workspace_id: workspace }, parts.versions, before === null ? [] : [before])
+  const previous = versions.find(({ version }) => version === before)
   return (
     <>
       <ScreenHead title={name}>
-        {status === 'active' ? (
-          <span className="soft">v{live.version} live</span>
-        ) : (
-          <Status mark="disabled">{`${asHead(status)}: no request gets it`}</Status>
-        )}
+        <PresetState preset={parts.preset} />
         <Copy text={`@preset/${slug}`}>{`@preset/${slug}`}</Copy>
         <CopyCurl path={`/presets/${encodeURIComponent(slug)}`} query={{ workspace_id: workspace }} />
         <Link className="button plain" to="/playground" search={{ model: `@preset/${slug}` }}>

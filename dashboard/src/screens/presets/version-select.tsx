@@ -10,8 +10,10 @@ interface VersionSelectProps extends Omit<ComponentProps<'select'>, 'onChange' |
   readonly onChange: (version: string) => void
 }
 
+/** The value may be older than the versions that are loaded. */
 export const VersionSelect = ({ label, versions, value, onChange, ...rest }: VersionSelectProps) => (
   <select {...rest} aria-label={label} value={value} onChange={(event) => onChange(event.target.value)}>
+    {versions.some(({ version }) => version === value) ? null : <option value={value}>v{value}</option>}
     {versions.map(({ version, note }) => (
       <option key={version} value={version}>
         v{version}

@@ -1,9 +1,10 @@
 /** The columns that the list of requests shows; kept in this browser. */
 import { DropdownMenu } from 'radix-ui'
+import { useMemo } from 'react'
 
 import { createChoice } from '../../choice.ts'
 import { useStore } from '../../store.ts'
-import { ALL_COLUMNS, FEW_COLUMNS } from './request-columns.tsx'
+import { COLUMNS } from './request-columns.tsx'
 
 const hidden = createChoice<readonly string[]>(
   'patchbay.request-columns-hidden',
@@ -11,11 +12,9 @@ const hidden = createChoice<readonly string[]>(
   (titles) => titles.join(','),
 )
 
-const ALWAYS: ReadonlySet<string> = new Set(FEW_COLUMNS.map(({ title }) => title))
-
-export const useChosenColumns = (): typeof ALL_COLUMNS => {
+export const useChosenColumns = (): typeof COLUMNS => {
   const left = useStore(hidden)
-  return ALL_COLUMNS.filter(({ title }) => !left.includes(title))
+  return useMemo(() => COLUMNS.filter(({ title }) => !left.includes(title)), [left])
 }
 
 const show = (title: string, isShown: boolean): void => {
@@ -27,10 +26,10 @@ export const ColumnChooser = () => {
   const left = useStore(hidden)
   return (
     <DropdownMenu.Root modal={false}>
-      <DropdownMenu.Trigger className="button plain">Columns</DropdownMenu.Trigger>
+      <DropdownMenu.Trigger className="button plain wide-only">Columns</DropdownMenu.Trigger>
       <DropdownMenu.Portal>
         <DropdownMenu.Content className="menu" align="end" sideOffset={4}>
-          {ALL_COLUMNS.filter(({ title }) => !ALWAYS.has(title)).map(({ title }) => (
+          {COLUMNS.filter(({ rank }) => rank !== undefined).map(({ title }) => (
             <DropdownMenu.CheckboxItem
               key={title}
               className="menu-item"
@@ -42,6 +41,7 @@ export const ColumnChooser = () => {
               {title}
             </DropdownMenu.CheckboxItem>
           ))}
+          <DropdownMenu.Label className="menu-note">A narrow list leaves out those that do not fit.</DropdownMenu.Label>
         </DropdownMenu.Content>
       </DropdownMenu.Portal>
     </DropdownMenu.Root>

@@ -1,4 +1,4 @@
-/** The columns of the list: all of them, or the few that are shown beside an open request. */
+/** The columns of the list, as many as fit. */
 import { Link } from '@tanstack/react-router'
 
 import type { GenerationRow } from '../../api/generations.ts'
@@ -10,7 +10,7 @@ import { RequestStatus } from './request-status.tsx'
 
 const TIME: RowColumn<GenerationRow> = {
   title: 'Time',
-  width: '104px',
+  width: 6.5,
   cell: (row) => (
     <Link
       to="/requests/$id"
@@ -37,43 +37,37 @@ const wholeRow = (row: GenerationRow): string =>
     .filter((part) => part !== null && part !== undefined)
     .join(' · ')
 
-const STATUS: RowColumn<GenerationRow> = { title: 'Status', width: '76px', cell: (row) => <RequestStatus {...row} /> }
-const MODEL: RowColumn<GenerationRow> = {
-  title: 'Model',
-  width: 'minmax(96px, 1.5fr)',
-  cell: (row) => row.model,
-}
-const COST: RowColumn<GenerationRow> = {
-  title: 'Cost',
-  width: '84px',
-  align: 'right',
-  cell: (row) => (row.cost_known ? money(row.total_cost) : '?'),
-}
+/** The columns that cannot be hidden come first. */
+export const COLUMNS: readonly RowColumn<GenerationRow>[] = [
+  TIME,
+  { title: 'Status', width: 4.75, cell: (row) => <RequestStatus {...row} /> },
+  { title: 'Model', width: 10, grows: true, cell: (row) => row.model },
+  {
+    title: 'Preset',
+    width: 6,
+    grows: true,
+    rank: 4,
+    cell: (row) => (row.preset_slug === null ? <span className="faint">–</span> : `${row.preset_slug}@${row.preset_version}`),
+  },
+  { title: 'Key', width: 5.5, grows: true, rank: 1, cell: (row) => row.api_key_name ?? <span className="faint">–</span> },
+  { title: 'Tries', width: 2.75, align: 'right', rank: 7, cell: (row) => row.attempts },
+  { title: 'TTFT', width: 3.75, align: 'right', rank: 6, cell: (row) => duration(row.latency) },
+  { title: 'Total', width: 3.5, align: 'right', rank: 2, cell: (row) => duration(row.generation_time) },
+  {
+    title: 'Tokens',
+    width: 5.75,
+    align: 'right',
+    rank: 5,
+    cell: (row) => `${tokens(row.tokens_prompt)} → ${tokens(row.tokens_completion)}`,
+  },
+  {
+    title: 'Cost',
+    width: 5.25,
+    align: 'right',
+    rank: 3,
+    cell: (row) => (row.cost_known ? money(row.total_cost) : '?'),
+  },
+]
 
 /** Two numbers of six digits would be wider than their column. */
 const tokens = (number: number | null): string => (number === null || number < 100_000 ? count(number) : compact(number))
-
-export const FEW_COLUMNS: readonly RowColumn<GenerationRow>[] = [TIME, STATUS, MODEL]
-export const PHONE_COLUMNS: readonly RowColumn<GenerationRow>[] = [TIME, STATUS, MODEL]
-/** The columns that cannot be hidden come first. */
-export const ALL_COLUMNS: readonly RowColumn<GenerationRow>[] = [
-  TIME,
-  STATUS,
-  MODEL,
-  {
-    title: 'Preset',
-    width: 'minmax(64px, 1fr)',
-    cell: (row) => (row.preset_slug === null ? <span className="faint">–</span> : `${row.preset_slug}@${row.preset_version}`),
-  },
-  { title: 'Key', width: 'minmax(64px, 1.1fr)', cell: (row) => row.api_key_name ?? <span className="faint">–</span> },
-  { title: 'Tries', width: '44px', align: 'right', cell: (row) => row.attempts },
-  { title: 'TTFT', width: '60px', align: 'right', cell: (row) => duration(row.latency) },
-  { title: 'Total', width: '56px', align: 'right', cell: (row) => duration(row.generation_time) },
-  {
-    title: 'Tokens',
-    width: '92px',
-    align: 'right',
-    cell: (row) => `${tokens(row.tokens_prompt)} → ${tokens(row.tokens_completion)}`,
-  },
-  COST,
-]

@@ -16,11 +16,10 @@ import { ScreenHead } from '../../parts/screen-head.tsx'
 import { useIsWide } from '../../parts/use-is-wide.ts'
 import { VirtualRows } from '../../parts/virtual-rows.tsx'
 import { useNow } from '../../parts/when.tsx'
-import { rangeOf } from '../../range.ts'
+import { rangeOf, readRange } from '../../range.ts'
 import { useKeys } from '../../shell/keyboard.ts'
 import { ColumnChooser, useChosenColumns } from './chosen-columns.tsx'
 import { FilterBar } from './filter-bar.tsx'
-import { FEW_COLUMNS, PHONE_COLUMNS } from './request-columns.tsx'
 import { RequestHistogram } from './request-histogram.tsx'
 import { useLive } from './use-live.ts'
 import { useRequestFilter } from './use-request-filter.ts'
@@ -31,8 +30,7 @@ export const RequestsScreen = () => {
   const navigate = useNavigate()
   const now = useNow()
   const isLive = search['live'] === 'on'
-  const isWide = useIsWide(1100)
-  const isPhone = !useIsWide(721)
+  const isWide = useIsWide(68.6875)
   const { q = '', workspace } = search
   // A live range starts at the time when it was opened: one that moved with the clock would be fetched again each minute.
   const [openedAt] = useState(now)
@@ -40,7 +38,7 @@ export const RequestsScreen = () => {
   const { query: filter, faults, isReady } = useRequestFilter(q, workspace)
   const columns = useChosenColumns()
   const bounded = useMemo(
-    () => ({ ...filter, from: range.from, ...(search['to'] === undefined ? {} : { to: range.to }) }),
+    () => ({ ...filter, from: range.from, ...(readRange(search).instants === null ? {} : { to: range.to }) }),
     [filter, range.from, range.to, search],
   )
   const list = useInfiniteQuery({ ...generationList(bounded), enabled: isReady })
@@ -78,9 +76,9 @@ export const RequestsScreen = () => {
         <ScreenHead title="Requests">
           <RangeSelect />
           <Button aria-pressed={isLive} onClick={toggleLive} keys="f">
-            {isLive ? '● Live' : '○ Live'}
+            <span aria-hidden="true">{isLive ? '● ' : '○ '}</span>Live
           </Button>
-          {isPhone ? null : <ColumnChooser />}
+          <ColumnChooser />
           <Button onClick={exportCsv}>Export CSV</Button>
           <CopyCurl path="/generations" query={bounded} />
         </ScreenHead>
@@ -90,18 +88,24 @@ export const RequestsScreen = () => {
           <div className="requests-list">
             <FilterBar faults={faults} />
             {id === null && isReady ? <RequestHistogram filter={filter} range={range} isTurn={list.isFetched} /> : null}
-            <p className="rows-note" role="status">
+            <p className="rows-note">
+              {/* Their number grows each second, which nobody wants to hear. */}
               {live.waiting > 0 ? (
                 <button type="button" className="link-button" onClick={showNew}>
                   {live.waiting} new
                 </button>
-              ) : isLive && live.fault === null ? (
-                'Following: new requests appear here as they end.'
-              ) : !isLive && rows.length > 0 ? (
-                foundOf(rows.length, list.hasNextPage)
               ) : null}
+              <span role="status">
+                {live.waiting > 0 ? (
+                  <span className="hidden-text">New requests wait above the list.</span>
+                ) : isLive && live.fault === null ? (
+                  'Following: new requests appear here as they end.'
+                ) : !isLive && rows.length > 0 ? (
+                  foundOf(rows.length, list.hasNextPage)
+                ) : null}
+                {live.fault === null ? null : ` ${live.fault}`}
+              </span>
               {live.skipped > 0 ? ` ${live.skipped} were skipped: more came than can be shown.` : null}
-              {live.fault === null ? null : ` ${live.fault}`}
             </p>
             <Loaded query={list} rows={12}>
               {() =>
@@ -110,7 +114,7 @@ export const RequestsScreen = () => {
                 ) : (
                   <VirtualRows
                     label="Requests"
-                    columns={isPhone ? PHONE_COLUMNS : id === null ? columns : FEW_COLUMNS}
+                    columns={columns}
                     rows={rows}
                     rowKey={rowKey}
                     selected={id}

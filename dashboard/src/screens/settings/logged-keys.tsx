@@ -1,9 +1,7 @@
-import { useInfiniteQuery } from '@tanstack/react-query'
-
-import { keyList } from '../../api/keys.ts'
 import type { Workspace } from '../../api/workspaces.ts'
+import { count } from '../../format.ts'
 import { Loaded } from '../../parts/loaded.tsx'
-import { ShowMore } from '../../parts/show-more.tsx'
+import { useKeySearch } from '../../parts/use-key-search.tsx'
 
 type Chosen = Workspace['io_logging_api_key_ids']
 
@@ -27,11 +25,12 @@ export const LoggedKeys = ({ workspaceId, chosen, onChange }: LoggedKeysProps) =
 )
 
 const KeyChoice = ({ workspaceId, chosen, onChange }: LoggedKeysProps & { chosen: NonNullable<Chosen> }) => {
-  const keys = useInfiniteQuery(keyList({ status: 'active', workspace_id: workspaceId }))
+  const keys = useKeySearch({ workspace_id: workspaceId })
   return (
-    <Loaded query={keys} rows={3}>
+    <Loaded query={keys.query} rows={3}>
       {(found) => (
         <>
+          {keys.field}
           {found.map(({ hash, name, label }) => (
             <label className="check" key={hash}>
               <input
@@ -42,7 +41,8 @@ const KeyChoice = ({ workspaceId, chosen, onChange }: LoggedKeysProps & { chosen
               {name} <span className="faint">{label}</span>
             </label>
           ))}
-          <ShowMore list={keys} shown={found.length} />
+          {keys.more}
+          {keys.field === null ? null : <p className="faint">{count(chosen.length)} chosen in all.</p>}
         </>
       )}
     </Loaded>

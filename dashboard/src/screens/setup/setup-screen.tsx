@@ -1,7 +1,7 @@
 /** Builds a snippet from a client, a key and a model; the page then waits for the first request made with it. */
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useMemo, useState } from 'react'
 
 import { createKey } from '../../api/keys.ts'
 import { firstRequest, namedModels } from '../../api/setup.ts'
@@ -10,6 +10,7 @@ import { Button } from '../../parts/button.tsx'
 import { ClientSnippet } from '../../parts/client-snippet.tsx'
 import { messageOf } from '../../parts/error-note.tsx'
 import { Field } from '../../parts/field.tsx'
+import { NameOptions } from '../../parts/name-options.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { ScreenHead } from '../../parts/screen-head.tsx'
 import { Status } from '../../parts/status.tsx'
@@ -117,9 +118,10 @@ const KeyChoice = ({
 
 const ModelChoice = ({ model, onModel }: { model: string; onModel: (model: string) => void }) => {
   const models = useQuery(namedModels)
+  const names = useMemo(() => (models.data ?? []).map(({ id }) => id), [models.data])
   return (
     <Field label="Model or preset" hint="Any name of the list; what is typed goes into the snippet as it is.">
-      <ModelInput model={model} onModel={onModel} names={models.data?.map(({ id }) => id) ?? []} />
+      <ModelInput model={model} onModel={onModel} names={names} />
     </Field>
   )
 }
@@ -135,11 +137,7 @@ interface ModelInputProps {
 const ModelInput = ({ model, names, onModel, ...field }: ModelInputProps) => (
   <>
     <input {...field} list="models" value={model} onChange={(event) => onModel(event.target.value)} autoComplete="off" spellCheck={false} />
-    <datalist id="models">
-      {names.map((name) => (
-        <option key={name} value={name} />
-      ))}
-    </datalist>
+    <NameOptions id="models" names={names} typed={model} />
   </>
 )
 

@@ -27,7 +27,7 @@ import { useMonth } from './use-month.tsx'
 export const SpendScreen = () => {
   const search = useSearch({ strict: false })
   const navigate = useNavigate()
-  const range = rangeOf({ ...search, range: search['range'] ?? '30d' }, useNow())
+  const range = rangeOf(search, useNow(), '30d')
   const dimensions = dimensionsOf(search)
   const [group, and] = dimensions
   const measure = MEASURES.find(({ id }) => id === search['of'])?.id ?? 'cost'

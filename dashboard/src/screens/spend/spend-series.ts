@@ -1,7 +1,8 @@
 /** The sums of the API as a chart: one series for each group, in the order of the groups. */
 import type { Usage, UsageGroup, UsageSums } from '../../api/usage.ts'
 import type { Series, Slot } from '../../parts/columns-chart.tsx'
-import { slotLabel, slotsOf, type TimeRange } from '../../range.ts'
+import { slotsOf, type TimeRange } from '../../range.ts'
+import { slotLabel } from '../../usage-slots.ts'
 
 export const DIMENSIONS = [
   { id: 'key', title: 'key' },

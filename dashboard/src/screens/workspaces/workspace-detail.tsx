@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
-import { useState } from 'react'
+import { Link, useSearch } from '@tanstack/react-router'
+import { useEffect, useState } from 'react'
 
 import type { SessionResource } from '../../../../src/contract/session.ts'
 import { sessionList } from '../../api/settings.ts'
@@ -22,11 +22,11 @@ import { Confirm } from '../../parts/confirm.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import { messageOf } from '../../parts/error-note.tsx'
 import { Field } from '../../parts/field.tsx'
-import { Loaded } from '../../parts/loaded.tsx'
+import { Loaded, Skeleton } from '../../parts/loaded.tsx'
 import { Menu } from '../../parts/menu.tsx'
 import { Meter } from '../../parts/meter.tsx'
 import { Panel } from '../../parts/panel.tsx'
-import { ShowMore } from '../../parts/show-more.tsx'
+import { type MoreRows, ShowMore } from '../../parts/show-more.tsx'
 import { Table } from '../../parts/table.tsx'
 import { When } from '../../parts/when.tsx'
 import { toast } from '../../shell/toasts.tsx'
@@ -47,6 +47,8 @@ export const WorkspaceDetail = ({ id }: { id: string }) => {
 
 const Members = ({ id, name }: { id: string; name: string }) => {
   const members = useInfiniteQuery(membersOf(id))
+  const { member: wanted } = useSearch({ strict: false })
+  const isSought = useSought(members, wanted)
   const sessions = useQuery(sessionList(id))
   const [inviting, setInviting] = useState(false)
   const [leaving, setLeaving] = useState<Member | null>(null)
@@ -59,15 +61,29 @@ const Members = ({ id, name }: { id: string; name: string }) => {
   }
   return (
     <Panel title={`Members of ${name}`} actions={<Button onClick={() => setInviting(true)}>Invite link</Button>}>
+      {wanted === undefined ? null : (
+        <Link to="." search={(before) => ({ ...before, member: undefined })} className="chip" resetScroll={false}>
+          <span className="cut">{wanted}</span> <span aria-hidden="true">×</span>
+          <span className="hidden-text">show all members</span>
+        </Link>
+      )}
       <Loaded query={members} rows={4}>
         {(rows) => (
           <Loaded query={sessions} rows={4}>
             {(open) => (
               <Table
                 label={`Members of ${name}`}
-                rows={rows}
+                rows={wanted === undefined ? rows : rows.filter(({ user_id }) => user_id === wanted)}
                 rowKey={({ user_id }) => user_id}
-                empty={<Empty action={<Button onClick={() => setInviting(true)}>Invite link</Button>}>Nobody is a member yet.</Empty>}
+                empty={
+                  wanted === undefined ? (
+                    <Empty action={<Button onClick={() => setInviting(true)}>Invite link</Button>}>Nobody is a member yet.</Empty>
+                  ) : isSought ? (
+                    <Skeleton rows={1} />
+                  ) : (
+                    <NoMember of={name} id={wanted} />
+                  )
+                }
                 columns={[
                   { title: 'Person', isHead: true, cell: called },
                   { title: 'Mail', cell: ({ email }) => email ?? '–', wideOnly: true },
@@ -120,7 +136,7 @@ const Members = ({ id, name }: { id: string; name: string }) => {
           </Loaded>
         )}
       </Loaded>
-      <ShowMore list={members} shown={members.data?.length ?? 0} />
+      {wanted === undefined ? <ShowMore list={members} shown={members.data?.length ?? 0} /> : null}
       {inviting ? <InviteDialog workspaceId={id} onClose={() => setInviting(false)} /> : null}
       {leaving === null ? null : (
         <Confirm
@@ -136,6 +152,34 @@ const Members = ({ id, name }: { id: string; name: string }) => {
     </Panel>
   )
 }
+
+/** Loads members until the wanted one is there; true meanwhile. */
+const useSought = (members: MoreRows & { readonly data: readonly Member[] | undefined }, wanted: string | undefined): boolean => {
+  const { data, hasNextPage, isFetching, isFetchNextPageError, fetchNextPage } = members
+  const isThere = wanted === undefined || data?.some(({ user_id }) => user_id === wanted) === true
+  const isSought = !isThere && hasNextPage && !isFetchNextPageError
+  useEffect(() => {
+    if (isSought && !isFetching) void fetchNextPage()
+  }, [isSought, isFetching, fetchNextPage])
+  return isSought
+}
+
+/** A person may be a member of another workspace, and have keys and spend all the same. */
+const NoMember = ({ of: name, id }: { of: string; id: string }) => (
+  <Empty>
+    <span>
+      {id} is no member of {name}. See their{' '}
+      <Link to="/keys" search={{ q: id }}>
+        keys
+      </Link>{' '}
+      or{' '}
+      <Link to="/spend" search={{ user_id: id, group: 'key' }}>
+        spend
+      </Link>
+      .
+    </span>
+  </Empty>
+)
 
 /** Read from the open sessions; an ended session is not listed any more. */
 const LastSeen = ({ of: person, sessions }: { of: string; sessions: readonly SessionResource[] }) => {
