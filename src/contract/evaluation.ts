@@ -8,7 +8,8 @@ import { keyHash } from './key.ts'
 import { presetSlug } from './preset.ts'
 import { instant } from './time-range.ts'
 import { jsonValue } from './json-value.ts'
-import { storedText } from './stored-text.ts'
+import { shownName } from './stored-text.ts'
+import { namedValues } from './named-values.ts'
 
 const timestamp = z.iso.datetime()
 const text = z.string().min(1).max(20_000)
@@ -27,7 +28,7 @@ const check = z
       ignore_case: z.boolean().default(false),
     }),
     z.strictObject({ type: z.literal('pattern'), pattern }),
-    z.strictObject({ type: z.literal('json_schema'), schema: z.record(z.string(), jsonValue) }),
+    z.strictObject({ type: z.literal('json_schema'), schema: namedValues(z.string(), jsonValue) }),
     z.strictObject({ type: z.literal('cost'), max_usd: z.number().min(0) }),
     z.strictObject({ type: z.literal('latency'), max_ms: z.number().min(0) }),
     z.strictObject({
@@ -44,7 +45,7 @@ const check = z
   ])
   .meta({ id: 'EvaluationCheck' })
 
-const messages = z.array(z.record(z.string(), jsonValue)).min(1).max(1000)
+const messages = z.array(namedValues(z.string(), jsonValue)).min(1).max(1000)
 
 /** An item's characters are limited because it is sealed, stored and read as a whole. */
 const ITEM_CHARACTERS_MAX = 4 * 1024 * 1024
@@ -52,7 +53,7 @@ const ITEM_CHARACTERS_MAX = 4 * 1024 * 1024
 const item = z
   .strictObject({
     messages,
-    tools: z.array(z.record(z.string(), jsonValue)).max(128).optional(),
+    tools: z.array(namedValues(z.string(), jsonValue)).max(128).optional(),
     expected: jsonValue.optional().meta({ description: 'The answer that checks compare with: a text, or JSON.' }),
   })
   .refine((one) => fitsWithin(one, ITEM_CHARACTERS_MAX), 'An item has at most 4,194,304 characters of JSON.')
@@ -95,7 +96,7 @@ export const evaluationBody = z
     concurrency: z.int().min(1).max(20).default(4),
     budget_usd: evaluationBudget.meta({ description: 'No request is made whose worst case would exceed it.' }),
     key: keyHash.optional().meta({ description: 'The key that pays; the one that asks when absent.' }),
-    name: storedText.max(200).optional(),
+    name: shownName(200).optional(),
     dry_run: z.boolean().default(false).meta({ description: 'Answer with what the evaluation may cost, without running it.' }),
   })
   .refine(({ items, from_tests }) => items !== undefined || from_tests, { path: ['items'], message: 'Give items, or from_tests.' })

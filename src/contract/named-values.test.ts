@@ -1,0 +1,5 @@
+import { expect, test } from 'bun:test'
+
+import { z } from 'zod'
+
+import { destinationTestBody } from './destination.ts'
