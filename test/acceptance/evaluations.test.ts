@@ -630,6 +630,15 @@ describe('patchbay eval', () => {
     expect([code, stdout]).toEqual([0, expect.stringContaining('replayed@1: passed')])
   })
 
+  test('exits with 2 and names the line of an item that is wrong, blank lines counted', async () => {
+    await save('lines', 'fake/one')
+    const good = line('a', 'echo a')
+    const broken = await run(['lines', '--version', '1'], `${good}\n\n{"messages":\n`)
+    expect([broken.code, broken.stderr]).toEqual([2, expect.stringContaining('set.jsonl:3: this line is not JSON.')])
+    const refused = await run(['lines', '--version', '1'], `${good}\n\n{"messages":[]}\n`)
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('items[1] (line 3).messages: ')])
+  })
+
   test('exits with 2 and one sentence if it is misused', async () => {
     expect((await run(['piped', '--version', 'one'], '[]', 'set.json')).code).toBe(2)
     expect((await run(['piped', '--version', '1'], '"text"', 'set.json')).stderr).toContain('--set')
