@@ -30,7 +30,7 @@ const check = z
     z.strictObject({ type: z.literal('pattern'), pattern }),
     z.strictObject({ type: z.literal('json_schema'), schema: namedValues(z.string(), jsonValue) }),
     z.strictObject({ type: z.literal('cost'), max_usd: z.number().min(0) }),
-    z.strictObject({ type: z.literal('latency'), max_ms: z.number().min(0) }),
+    z.strictObject({ type: z.literal('latency'), max_ms: z.number().gt(0) }),
     z.strictObject({
       type: z.literal('judge'),
       model: judgeModel,

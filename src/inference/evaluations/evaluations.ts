@@ -32,6 +32,7 @@ import { createTurn, type LargeStep } from '../large-steps.ts'
 import { estimateEvaluation, type RequestPrice } from './estimate-evaluation.ts'
 import { findRecorded } from './find-recorded.ts'
 import { type ReadItem, shownItem } from './item-request.ts'
+import { requirePassable } from './require-passable.ts'
 import { summaryOf } from './summary.ts'
 
 export type EvaluationDetails = EvaluationResource & { readonly items: readonly EvaluationResult[] }
@@ -101,6 +102,7 @@ export const createEvaluations = ({
       )
     if (items.length > EVALUATION_ITEMS_MAX)
       throw new GatewayError('invalid_request', `items: there are more than ${EVALUATION_ITEMS_MAX}.`)
+    requirePassable(items, body)
     return items
   }
 
