@@ -3,6 +3,7 @@ import { type Selectable, sql, type Transaction } from 'kysely'
 import type { Slice } from '../contract/paging.ts'
 import { DEFAULT_SETTINGS, type WorkspaceMemberResource, type WorkspaceSettings } from '../contract/workspace.ts'
 import { type AuditedChange, type ChangedBy, recordChange } from './audit-log.ts'
+import { requireAnotherAdmin } from './last-admin.ts'
 import type { Database } from './database.ts'
 import { changeAssignments } from './guardrail-assignment-store.ts'
 import type { Once } from './idempotency.ts'
@@ -239,6 +240,7 @@ export const createWorkspaceStore = (database: Database): WorkspaceStore => ({
 
   updateMember: ({ workspaceId, userId }, changes, now, by) =>
     recordChange<WorkspaceMemberResource | null>(database, by, now, async (transaction) => {
+      if (changes.role === 'member') await requireAnotherAdmin(transaction, workspaceId, [userId], by)
       const change = (set: MemberChanges | { id: string }) =>
         transaction
           .updateTable('workspace_members')
@@ -273,6 +275,7 @@ export const createWorkspaceStore = (database: Database): WorkspaceStore => ({
 
   removeMembers: (workspaceId, userIds, now, by) =>
     changeAssignments<number | readonly string[]>(database, workspaceId, by, now, async (transaction) => {
+      await requireAnotherAdmin(transaction, workspaceId, userIds, by)
       const busy = await transaction
         .selectFrom('api_keys')
         .select('creator_user_id')
