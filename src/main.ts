@@ -4,6 +4,12 @@ import { runCommandLine } from './cli/command-line.ts'
 // Such warnings are for developers, about dependencies, and would stand as plain text between the JSON lines of the log.
 process.noDeprecation = true
 
+// A reader that has left, as `| head` does, is told nothing.
+process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
+  if (code !== 'EPIPE') process.stderr.write(`patchbay: the output cannot be written (${code ?? 'unknown reason'}).\n`)
+  process.exit(1)
+})
+
 // No top-level await: a bundle with bytecode cannot have it.
 void runCommandLine(process.argv).then((code) => {
   process.exitCode = code

@@ -4,7 +4,7 @@
 import type { z } from 'zod'
 
 import { DESTINATION_TYPE_NAMES, DESTINATION_TYPES, type DestinationConfig, type DestinationType } from '../contract/destination.ts'
-import { invalidField, invalidRequest, validate } from '../contract/validate.ts'
+import { invalidField, invalidRequest, ISSUES_MAX, validate } from '../contract/validate.ts'
 import { GatewayError } from '../errors.ts'
 import { cutText } from '../lib/cut-text.ts'
 import { isObject, type JsonObject, type JsonValue, textOf } from '../lib/json.ts'
@@ -27,6 +27,7 @@ export const knownType = (type: string): DestinationType => {
 
 /** Throws `invalid_request` naming each member that is missing or wrong. */
 export const readConfig = (type: DestinationType, given: JsonObject): StoredConfig => {
+  refuseTwice(given)
   const spelling = Object.keys(given).some((key) => /[A-Z]/.test(key)) ? 'camel' : 'snake'
   return { values: validated(type, respelled(given, snake)), spelling }
 }
@@ -36,6 +37,7 @@ export const readConfig = (type: DestinationType, given: JsonObject): StoredConf
  * address for which it was entered: throws `invalid_request` naming each secret that would go to another address.
  */
 export const mergeConfig = (type: DestinationType, before: StoredConfig, patch: JsonObject): StoredConfig => {
+  refuseTwice(patch)
   const given = respelled(patch, snake)
   const changes = Object.entries(given).filter(([key, value]) => !isSecret(type, key) || !isMask(value))
   const merged = Object.fromEntries(
@@ -109,6 +111,23 @@ const mergeHeaders = (before: JsonValue | undefined, given: JsonObject): JsonObj
   return Object.fromEntries(
     headersOf(given).map(([name, value]) => [name, isMask(value) ? (known.get(name.toLowerCase()) ?? value) : value]),
   )
+}
+
+/** Which of two values is in force would depend on their order. Throws `invalid_request` naming each repetition. */
+const refuseTwice = (given: JsonObject): void => {
+  const headers = headersOf(given['headers']).map(([name]) => name)
+  const paths = [
+    ...repeated(Object.keys(given), snake).map((name) => `config.${name}`),
+    ...repeated(headers, (name) => name.toLowerCase()).map((name) => `config.headers.${name}`),
+  ]
+  if (paths.length === 0) return
+  throw invalidRequest(paths.slice(0, ISSUES_MAX).map((path) => ({ path, message: 'It stands there in another spelling too. Send one.' })))
+}
+
+/** The names that mean the same as one before them. */
+const repeated = (names: readonly string[], meaning: (name: string) => string): readonly string[] => {
+  const seen = new Set<string>()
+  return names.filter((name) => seen.size === seen.add(meaning(name)).size)
 }
 
 const respelled = (values: JsonObject, spell: (name: string) => string): JsonObject =>

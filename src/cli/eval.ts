@@ -7,10 +7,10 @@ import { SettingError, type RemoteSettings } from '../config.ts'
 import { evaluationEstimate, evaluationWithItems, type Outcome } from '../contract/evaluation.ts'
 import { decimalNumber } from '../lib/decimal.ts'
 import { systemClock } from '../lib/clock.ts'
-import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
+import { isObject, jsonIn, type JsonObject, type JsonValue } from '../lib/json.ts'
 import { systemFault } from '../lib/system-fault.ts'
 import { parseValue } from './as-code/document-file.ts'
-import { createRemote, type Remote } from './remote.ts'
+import { createRemote, RemoteRefused, type Remote } from './remote.ts'
 import { warn } from './warn.ts'
 
 export interface EvalFlags {
@@ -33,7 +33,8 @@ const POLL_MS = 500
 export const evalVerb = async (settings: RemoteSettings, slug: string, flags: EvalFlags): Promise<number> => {
   const remote = createRemote(settings, flags.workspace)
   const path = `/presets/${encodeURIComponent(slug)}/evaluations`
-  const { json } = await remote.ask('POST', path, { body: bodyOf(flags) })
+  const set = readSet(flags.set)
+  const { json } = await remote.ask('POST', path, { body: bodyOf(flags, set.value) }).catch(withLines(set))
   if (flags.dryRun === true) {
     const { data } = estimate.parse(json)
     process.stdout.write(`${JSON.stringify(data, null, flags.json === true ? 0 : 2)}\n`)
@@ -60,8 +61,7 @@ const whenEnded = async (remote: Remote, path: string): Promise<Evaluation> => {
 }
 
 /** The set may be an object with all members of an evaluation, a list of items, or one item per line. Flags override it. */
-const bodyOf = (flags: EvalFlags): JsonObject => {
-  const set = readSet(flags.set)
+const bodyOf = (flags: EvalFlags, set: JsonValue): JsonObject => {
   const body: JsonObject = Array.isArray(set) ? { items: set } : isObject(set) ? set : refuseSet(flags.set)
   const checks = flags.check?.map((type) => ({ type })) ?? body['checks'] ?? [{ type: 'exact' }]
   return {
@@ -85,20 +85,40 @@ const numberOf = (text: string, flag: string): number => {
   return number
 }
 
-const readSet = (file: string): JsonValue => {
+interface ReadSet {
+  readonly value: JsonValue
+  /** The line of each item in a file with one item per line, counted from 1. */
+  readonly lines: readonly number[]
+}
+
+const readSet = (file: string): ReadSet => {
   let text: string
   try {
     text = readFileSync(file, 'utf8')
   } catch (cause) {
     throw new SettingError(`--set: ${file}: the file cannot be read (${systemFault(cause)}).`, { cause })
   }
-  if (!file.endsWith('.jsonl')) return parseValue(`--set: ${file}`, text)
-  try {
-    return text.split('\n').flatMap((line) => (line.trim() === '' ? [] : [JSON.parse(line) as JsonValue]))
-  } catch (cause) {
-    throw new SettingError(`--set: ${file} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
-  }
+  if (!file.endsWith('.jsonl')) return { value: parseValue(`--set: ${file}`, text), lines: [] }
+  const items = text.split('\n').flatMap((line, at) => {
+    if (line.trim() === '') return []
+    const value = jsonIn(line)
+    if (value === undefined) throw new SettingError(`--set: ${file}:${at + 1}: this line is not JSON.`)
+    return [{ value, line: at + 1 }]
+  })
+  return { value: items.map(({ value }) => value), lines: items.map(({ line }) => line) }
 }
+
+/** The service counts items from 0, and knows nothing of blank lines. */
+const withLines =
+  ({ lines }: ReadSet) =>
+  (thrown: unknown): never => {
+    if (!(thrown instanceof RemoteRefused)) throw thrown
+    const message = thrown.message.replaceAll(/\bitems\[(\d+)\]/g, (path, at: string) => {
+      const line = lines[Number(at)]
+      return line === undefined ? path : `${path} (line ${line})`
+    })
+    throw new RemoteRefused(thrown.status, message, thrown.issues)
+  }
 
 const refuseSet = (file: string): never => {
   throw new SettingError(`--set: ${file} holds neither a list of items nor an evaluation.`)

@@ -47,8 +47,8 @@ const DIFFERENT = 1
 /** Returns 1 if something was changed on both sides. */
 export const pullVerb = async (settings: RemoteSettings, directory: string, flags: AsCodeFlags): Promise<number> => {
   const extension = flags.format === undefined ? '.yaml' : extensionOf(flags.format)
-  if (flags.dryRun !== true) mkdirSync(directory, { recursive: true })
   const copy = await open(settings, directory, flags)
+  if (flags.dryRun !== true) mkdirSync(directory, { recursive: true })
   const say = speaker(flags)
   let conflicts = 0
   for (const one of copy.compared) {

@@ -30,7 +30,12 @@ export const rotateSecretVerb = (settings: StorageSettings, reached: (step: Step
   withStorage(settings, async (storage) => {
     const { database } = storage
     reached('add')
-    const secret = (await isFinished(storage, settings)) ? newSecret(settings) : newestSecret(storage, settings)
+    const isDone = await isFinished(storage, settings)
+    if (isDone && settings.secret !== null && storage.secret.others.length > 0) {
+      print('rotated already: everything is sealed under PATCHBAY_SECRET')
+      return await printWaiting(storage, storage.secret)
+    }
+    const secret = isDone ? newSecret(settings) : newestSecret(storage, settings)
     reached('announce')
     await database.transaction(bumpChangeCounter)
     await seenByAll()
@@ -43,10 +48,14 @@ export const rotateSecretVerb = (settings: StorageSettings, reached: (step: Step
     reached('done')
     // Until then a service may still store a key under the old secret when the key is used, as before.
     await seenByAll()
-    const waiting = await createKeyStore(database).countOtherPeppers(secret.id)
     print(`rotated: ${wrapped} provider key${wrapped === 1 ? '' : 's'} sealed anew`)
-    print(`${waiting} API keys follow when they are next used; both secrets are valid until "patchbay secret retire"`)
+    await printWaiting(storage, secret)
   })
+
+const printWaiting = async ({ database }: Storage, { id }: RootSecret): Promise<void> => {
+  const waiting = await createKeyStore(database).countOtherPeppers(id)
+  print(`${waiting} API keys follow when they are next used; both secrets are valid until "patchbay secret retire"`)
+}
 
 /** If the secret is set by variable, the operator must provide both secrets; in the data directory, the file holds both. */
 const newSecret = (settings: StorageSettings): RootSecret => {

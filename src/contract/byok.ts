@@ -5,7 +5,7 @@
 import { z } from 'zod'
 
 import { keyHash } from './key.ts'
-import { storedText } from './stored-text.ts'
+import { shownName } from './stored-text.ts'
 
 const list = (item: z.ZodString, most: number) => z.array(item).min(1).max(most).nullable()
 
@@ -18,7 +18,7 @@ const restrictions = {
 }
 
 const use = {
-  name: storedText.min(1).max(200).nullable(),
+  name: shownName(200).nullable(),
   disabled: z.boolean(),
   is_fallback: z.boolean().meta({ description: "Used after the service's own keys of the provider, instead of before them." }),
   is_required: z

@@ -4,7 +4,8 @@ import { z } from 'zod'
 import { isObject } from '../lib/json.ts'
 import { keyHash } from './key.ts'
 import { jsonValue } from './json-value.ts'
-import { storedText } from './stored-text.ts'
+import { namedValues } from './named-values.ts'
+import { shownName } from './stored-text.ts'
 
 const HEADERS_MAX = 20
 
@@ -15,7 +16,7 @@ const fewHeaders = (given: unknown, { addIssue }: z.core.$RefinementCtx): unknow
   return z.NEVER
 }
 
-const headerPairs = z.record(
+const headerPairs = namedValues(
   z.string().regex(/^[\w!#$%&'*+.^`|~-]{1,100}$/, 'Use the name of a header.'),
   z
     .string()
@@ -166,7 +167,7 @@ export const filterRules = z
 const region = z.enum(['global', 'europe', 'us'])
 const regionInput = z.enum(['global', 'europe', 'us', 'eu']).transform((name) => (name === 'eu' ? 'europe' : name))
 
-const name = storedText.min(1).max(100)
+const name = shownName(100)
 const apiKeyHashes = z.array(keyHash).min(1).max(1000).meta({ description: 'Only traces of these keys are sent; null: of all.' })
 const samplingRate = z.number().min(0.0001).max(1).meta({ description: 'The share of sessions that is sent.' })
 const flags = {
@@ -175,7 +176,7 @@ const flags = {
   broadcast_generation_identity: z.boolean(),
   broadcast_generation_request_context: z.boolean(),
 }
-const configInput = z.record(z.string().max(100), jsonValue)
+const configInput = namedValues(z.string().max(100), jsonValue)
 
 export const destinationId = z.uuid().meta({ description: 'Id of a destination.' })
 

@@ -9,7 +9,8 @@ import { presetSlug } from './preset.ts'
 import { testInput, testMessages } from './preset-test.ts'
 import { instant } from './time-range.ts'
 import { jsonValue } from './json-value.ts'
-import { storedText } from './stored-text.ts'
+import { shownName } from './stored-text.ts'
+import { namedValues } from './named-values.ts'
 
 const timestamp = z.iso.datetime()
 const text = z.string().min(1).max(20_000)
@@ -28,9 +29,9 @@ const check = z
       ignore_case: z.boolean().default(false),
     }),
     z.strictObject({ type: z.literal('pattern'), pattern }),
-    z.strictObject({ type: z.literal('json_schema'), schema: z.record(z.string(), jsonValue) }),
+    z.strictObject({ type: z.literal('json_schema'), schema: namedValues(z.string(), jsonValue) }),
     z.strictObject({ type: z.literal('cost'), max_usd: z.number().min(0) }),
-    z.strictObject({ type: z.literal('latency'), max_ms: z.number().min(0) }),
+    z.strictObject({ type: z.literal('latency'), max_ms: z.number().gt(0) }),
     z.strictObject({
       type: z.literal('judge'),
       model: judgeModel,
@@ -90,7 +91,7 @@ export const evaluationBody = z
     concurrency: z.int().min(1).max(20).default(4),
     budget_usd: evaluationBudget.meta({ description: 'No request is made whose worst case would exceed it.' }),
     key: keyHash.optional().meta({ description: 'The key that pays; the one that asks when absent.' }),
-    name: storedText.max(200).optional(),
+    name: shownName(200).optional(),
     dry_run: z.boolean().default(false).meta({ description: 'Answer with what the evaluation may cost, without running it.' }),
   })
   .refine(({ items, from_tests }) => items !== undefined || from_tests, { path: ['items'], message: 'Give items, or from_tests.' })

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { SERVER_TOOLS } from '../canonical/server-tools.ts'
 import { PATTERN_MAX } from '../lib/regex/parse.ts'
 import { dollarAmount } from './dollar-amount.ts'
-import { storedText } from './stored-text.ts'
+import { shownName, storedText } from './stored-text.ts'
 
 const timestamp = z.iso.datetime()
 
@@ -120,26 +120,24 @@ const settings = {
   moderation: z.array(moderationEntry).max(5).nullish(),
 }
 
-export const createGuardrailBody = z
-  .strictObject({ name: storedText.min(1).max(200), workspace_id: z.string().nullish(), ...settings })
-  .meta({
-    id: 'CreateGuardrailBody',
-    examples: [
-      {
-        name: 'Customer data',
-        content_filter_builtins: [
-          { slug: 'email', action: 'redact' },
-          { slug: 'secrets', action: 'block' },
-        ],
-        content_filters: [{ pattern: String.raw`PROJ-\d{3,6}`, action: 'redact', label: 'PROJECT' }],
-        allowed_providers: ['openai', 'anthropic'],
-        limit_usd: 25,
-        reset_interval: 'monthly',
-      },
-    ],
-  })
+export const createGuardrailBody = z.strictObject({ name: shownName(200), workspace_id: z.string().nullish(), ...settings }).meta({
+  id: 'CreateGuardrailBody',
+  examples: [
+    {
+      name: 'Customer data',
+      content_filter_builtins: [
+        { slug: 'email', action: 'redact' },
+        { slug: 'secrets', action: 'block' },
+      ],
+      content_filters: [{ pattern: String.raw`PROJ-\d{3,6}`, action: 'redact', label: 'PROJECT' }],
+      allowed_providers: ['openai', 'anthropic'],
+      limit_usd: 25,
+      reset_interval: 'monthly',
+    },
+  ],
+})
 
-export const updateGuardrailBody = z.strictObject({ name: storedText.min(1).max(200).optional(), ...settings }).meta({
+export const updateGuardrailBody = z.strictObject({ name: shownName(200).optional(), ...settings }).meta({
   id: 'UpdateGuardrailBody',
   examples: [{ allowed_providers: null, limit_usd: 50, reset_interval: 'monthly' }],
   description: 'Absent fields stay as they are; null clears.',

@@ -3,7 +3,7 @@ import { z } from 'zod'
 
 import { dollarAmount } from './dollar-amount.ts'
 import { providerFailure } from './provider-failure.ts'
-import { storedText } from './stored-text.ts'
+import { shownName, storedText } from './stored-text.ts'
 
 const timestamp = z.iso.datetime()
 
@@ -96,7 +96,7 @@ const modelPatterns = z
 /** The only fields that may be written; any other field in a body is refused. */
 export const createKeyBody = z
   .strictObject({
-    name: storedText.min(1).max(200),
+    name: shownName(200),
     kind: z.enum(['management', 'inference']).default('inference'),
     limit: dollarLimit.nullish(),
     limit_reset: limitReset.nullish(),
@@ -115,7 +115,7 @@ export const createKeyBody = z
 
 export const updateKeyBody = z
   .strictObject({
-    name: storedText.min(1).max(200).optional(),
+    name: shownName(200).optional(),
     disabled: z.boolean().optional(),
     limit: dollarLimit.nullable().optional(),
     limit_reset: limitReset.nullable().optional(),

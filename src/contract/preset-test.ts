@@ -3,15 +3,16 @@ import { z } from 'zod'
 
 import { fitsWithin } from '../lib/json-steps.ts'
 import { jsonValue } from './json-value.ts'
+import { namedValues } from './named-values.ts'
 import { storedText } from './stored-text.ts'
 
 /** Messages of Chat Completions. They are fully validated where they are used. */
-export const testMessages = z.array(z.record(z.string(), jsonValue)).min(1).max(1000)
+export const testMessages = z.array(namedValues(z.string(), jsonValue)).min(1).max(1000)
 
 /** The members that a saved input and an item of an evaluation share. */
 export const testInput = {
   messages: testMessages,
-  tools: z.array(z.record(z.string(), jsonValue)).max(128).optional(),
+  tools: z.array(namedValues(z.string(), jsonValue)).max(128).optional(),
   expected: jsonValue.optional().meta({ description: 'The answer that an evaluation compares with: a text, or JSON.' }),
 }
 

@@ -4,7 +4,8 @@ import { z } from 'zod'
 import { CLIENT_DIALECTS } from '../canonical/call.ts'
 import { keyHash } from './key.ts'
 import { jsonValue } from './json-value.ts'
-import { storedText } from './stored-text.ts'
+import { shownName, storedText } from './stored-text.ts'
+import { namedValues } from './named-values.ts'
 
 const timestamp = z.iso.datetime().meta({ description: 'ISO 8601, UTC.' })
 
@@ -93,12 +94,11 @@ export const presetMove = z
 /** Our own PATCH (docs/contract/presets.md#changes). An absent field is left unchanged; `null` clears it if it may be null. */
 export const presetPatch = z
   .strictObject({
-    name: storedText.min(1).max(200).optional(),
+    name: shownName(200).optional(),
     description: storedText.max(2000).nullable().optional(),
     status: z.enum(['active', 'disabled', 'archived']).optional(),
     designated_version: z.int().min(1).optional().meta({ description: 'The number of the version to serve from now on.' }),
-    labels: z
-      .record(presetLabel, z.int().min(1).nullable())
+    labels: namedValues(presetLabel, z.int().min(1).nullable())
       .refine((labels) => Object.keys(labels).length <= 2 * PRESET_LABELS_MAX, `Name at most ${2 * PRESET_LABELS_MAX} labels.`)
       .optional()
       .meta({ description: 'Labels to set (a version number) or to remove (null); labels not named stay.' }),

@@ -7,7 +7,7 @@ import { credits, workspaceBudget } from './budget.ts'
 import { keyHash } from './key.ts'
 import { presetLabel } from './preset.ts'
 import { jsonValue } from './json-value.ts'
-import { storedText } from './stored-text.ts'
+import { shownName, storedText } from './stored-text.ts'
 
 const timestamp = z.iso.datetime()
 const modelName = z.string().min(1).max(256).nullable()
@@ -23,7 +23,7 @@ const workspaceSlug = z
 /** A path segment with the id or the slug of the workspace. */
 export const workspaceRef = z.string().min(1).max(64).meta({ description: 'Id or slug of a workspace.' })
 
-const workspaceName = storedText.min(1).max(100)
+const workspaceName = shownName(100)
 const workspaceDescription = storedText.max(500).nullable()
 
 const workspacePlugins = z

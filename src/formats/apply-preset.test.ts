@@ -231,6 +231,39 @@ describe('locked fields', () => {
     expect(firstFault(() => apply(body, { ...preset, config: { ...preset.config, on_locked: 'reject' } }))).toContain(overruled)
   })
 
+  const ITEM = 'message.output_text.logprobs'
+  const OTHER = 'reasoning.encrypted_content'
+  test.each<[ClientDialect, ClientDialect, Config, object, object, string[]]>([
+    ['responses', 'responses', { locked: ['include'] }, { top_logprobs: 5 }, {}, ['top_logprobs']],
+    [
+      'responses',
+      'responses',
+      { include: [OTHER], locked: ['include'] },
+      { include: [ITEM], top_logprobs: 5 },
+      { include: [OTHER] },
+      ['include', 'top_logprobs'],
+    ],
+    ['responses', 'chat', { locked: ['include'] }, { logprobs: true }, {}, ['logprobs']],
+    [
+      'chat',
+      'responses',
+      { logprobs: false, locked: ['logprobs'] },
+      { include: [ITEM, OTHER], top_logprobs: 5 },
+      { include: [OTHER] },
+      ['top_logprobs', 'include'],
+    ],
+    ['chat', 'responses', { logprobs: true, locked: ['logprobs'] }, { include: [OTHER] }, { include: [OTHER, ITEM] }, []],
+    ['chat', 'responses', { logprobs: true, locked: ['logprobs'] }, { include: [ITEM, OTHER] }, { include: [ITEM, OTHER] }, []],
+    ['chat', 'responses', { logprobs: true, locked: ['logprobs'] }, {}, { include: [ITEM] }, []],
+  ])(
+    'log probabilities are locked under each of their names, by a preset of %s, on %s: %j, %j',
+    (shape, dialect, config, body, kept, overruled) => {
+      const { body: result, warnings } = apply(body, { shape, dialect, config })
+      expect(JSON.parse(result.text)).toEqual(kept)
+      expect(warnings.filter(({ code }) => code === 'locked_field').map(({ field }) => field)).toEqual(overruled)
+    },
+  )
+
   test('a lock may be named as another interface names the setting', () => {
     const preset: Case = { dialect: 'responses', config: { max_output_tokens: 10, locked: ['max_tokens'] } }
     expect(merged({ max_output_tokens: 99 }, preset)).toEqual({ max_output_tokens: 10 })

@@ -16,6 +16,7 @@ import { startPace, type Steps } from '../lib/steps.ts'
 import { lockedPaths, overriding } from '../request-fields/setting-spellings.ts'
 import { withoutEffortChanges } from './anthropic-messages/effort-changes.ts'
 import { withoutAddedTools } from './openai-responses/added-tools.ts'
+import { holdLogprobs } from './openai-responses/held-logprobs.ts'
 import { addSystemPrompt } from './add-system-prompt.ts'
 import { type Fields, translateConfig } from './translate-config.ts'
 import { uniteTools } from './unite-tools.ts'
@@ -55,6 +56,11 @@ export function* applyPreset(dialect: ClientDialect, body: JsonBody, content: Pr
     const held = yield* withoutEffortChanges(body)
     Object.assign(changes, held.changes)
     overruled.push(...held.paths)
+  }
+  if (dialect === 'responses' && locks.some(({ field }) => field === 'logprobs')) {
+    const { include, isOverruled } = holdLogprobs(body.value('include'), preset.fields['include'])
+    if (include !== null) changes['include'] = JSON.stringify(include)
+    if (isOverruled) overruled.push('include')
   }
   const lockWarnings = warnOfLocked(overruled, content)
   const system = addSystemPrompt(dialect, body, content)

@@ -331,6 +331,13 @@ describe.each<[string, Row[]]>([
         ['unsupported_field include', 'unsupported_field truncation'],
       ],
       ['messages', 'responses', { context_management: {}, temperature: null }, {}, ['unsupported_field context_management']],
+      ['responses', 'messages', { context_management: [{ type: 'compaction' }] }, {}, ['unsupported_field context_management']],
+      [
+        'responses',
+        'chat',
+        { moderation: { model: 'm' }, prompt_cache_retention: '24h' },
+        { moderation: { model: 'm' }, prompt_cache_retention: '24h' },
+      ],
       ['chat', 'responses', { modalities: ['text', 'image'] }, { modalities: ['text', 'image'] }],
       ['chat', 'responses', { modalities: ['text', 'audio'] }, {}, ['unsupported_field modalities']],
       ['chat', 'messages', { audio: { voice: 'alloy', format: 'mp3' } }, {}, ['unsupported_field audio']],

@@ -11,6 +11,7 @@ import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
 import type { Steps } from '../lib/steps.ts'
 import type { FieldMeaning } from '../request-fields/field.ts'
 import { PERSISTED_FIELDS, PRESET_CONTROLS, SYSTEM_BLOCKS_KEY } from '../request-fields/preset-fields.ts'
+import { fieldMeanings } from '../request-fields/request-fields.ts'
 import { serviceTier } from '../request-fields/schemas/routing.ts'
 import { pathsOf, SPELLINGS } from '../request-fields/setting-spellings.ts'
 import { translateChances } from './translate-chances.ts'
@@ -70,7 +71,7 @@ function* translateFields(given: Fields, from: ClientDialect, to: ClientDialect)
   const out: Record<string, JsonValue> = { ...asked }
   for (const [field, value] of Object.entries(fields)) {
     if (spelledPaths(from, field).length > 0) passOver(field, value, translation)
-    else if (PERSISTED_FIELDS[to].includes(field)) out[field] = value
+    else if (PERSISTED_FIELDS[to].includes(field) && meansTheSame(field, from, to)) out[field] = value
     else translation.lost(field)
   }
   for (const [meaning, spelling] of SPELLINGS) {
@@ -91,6 +92,10 @@ function* translateFields(given: Fields, from: ClientDialect, to: ClientDialect)
   if (isObject(choice)) out['tool_choice'] = choice['type'] === 'none' ? { type: 'none' } : { type: 'auto', ...choice }
   return { fields: out, warnings }
 }
+
+/** `context_management` is a field of OpenAI's and another one of Anthropic's. */
+const meansTheSame = (field: string, from: ClientDialect, to: ClientDialect): boolean =>
+  String(fieldMeanings(from, field)) === String(fieldMeanings(to, field))
 
 const spelledPaths = (dialect: ClientDialect, field: string): string[] =>
   [...SPELLINGS.values()].flatMap((spelling) => spelling[dialect].filter((path) => path === field || path.startsWith(`${field}.`)))

@@ -296,6 +296,21 @@ describe('a query parameter that a route does not take', () => {
     ])
   })
 
+  const changes = (closed ?? []).flatMap(([name, { method, query }]) =>
+    method === 'GET' ? [] : Object.keys(query ?? {}).map((parameter) => [name, parameter] as const),
+  )
+  test.each(changes)('a known one of a change is refused if it is empty: %s ?%s=', async (name, parameter) => {
+    const answer = await send(name, `${parameter}=`)
+    expect([answer.status, answer.json]).toEqual([
+      400,
+      expect.objectContaining({
+        error: expect.objectContaining({
+          metadata: expect.objectContaining({ issues: [{ path: parameter, message: expect.stringContaining('empty') }] }),
+        }),
+      }),
+    ])
+  })
+
   test('is reported once, cut, and with at most seven others', async () => {
     const many = Array.from({ length: 1000 }, (_, at) => `${'x'.repeat(500)}${at}=1`).join('&')
     const { error } = (await ask('GET', `/api/v1/presets?y=1&y=2&${many}`)).json as { error: { metadata: { issues: { path: string }[] } } }

@@ -83,6 +83,9 @@ const RESPONSES = [
   'safety_identifier',
   'metadata',
   'prompt_cache_key',
+  'prompt_cache_retention',
+  'moderation',
+  'context_management',
 ]
 
 /** The fields that a vendor accepts in each dialect that it speaks, and what else is known about it. */
@@ -114,6 +117,8 @@ const OPENAI = {
     'safety_identifier',
     'service_tier',
     'prompt_cache_key',
+    'prompt_cache_retention',
+    'moderation',
     'modalities',
     'audio',
   ],
@@ -195,6 +200,8 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
         'web_search_options',
         'prompt_cache_key',
         'prompt_cache_options',
+        'prompt_cache_retention',
+        'moderation',
         'service_tier',
         'metadata',
         'safety_identifier',

@@ -35,7 +35,7 @@ export const CHAT_FIELDS = {
   repetition_penalty: { schema: repetitionPenalty, means: 'repetitionPenalty', presets: 'keep', parameters: ['repetition_penalty'] },
   seed: { schema: seed, means: 'seed', presets: 'keep', parameters: ['seed'] },
   logit_bias: { schema: logitBias, means: 'logitBias', presets: 'keep', parameters: ['logit_bias'] },
-  logprobs: { schema: z.boolean(), means: 'logprobs', presets: 'keep', parameters: ['logprobs'] },
+  logprobs: { schema: z.boolean(), means: 'logprobs', presets: 'keep', parameters: ['logprobs'], changes: ['include'] },
   n: { schema: candidates.meta({ description: 'How many answers to give.' }), means: 'candidates' },
   best_of: { schema: candidates.meta({ description: 'How many answers to choose from; few providers know it.' }), means: 'none' },
   prediction: { schema: prediction, means: 'prediction', presets: 'keep', parameters: ['prediction'] },

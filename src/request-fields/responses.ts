@@ -25,12 +25,21 @@ export const RESPONSES_FIELDS = {
   },
   tool_choice: { schema: responsesToolChoice, means: 'toolChoice', presets: 'keep' },
   ...OPENAI,
+  // Alone it asks for log probabilities too (docs/presets.md#on-another-interface).
+  top_logprobs: { ...OPENAI.top_logprobs, changes: ['include', 'logprobs'] },
   stream_options: { schema: z.looseObject({ include_obfuscation: optionalFlag }), means: 'written' },
   max_output_tokens: { schema: tokenLimit, means: 'maxOutputTokens', presets: 'keep', parameters: LENGTH_PARAMETERS },
   text: { schema: responsesText, members: { format: 'outputFormat', verbosity: 'verbosity' }, presets: 'keep' },
   reasoning: { schema: responsesReasoning, means: 'reasoning', presets: 'keep', parameters: REASONING_PARAMETERS },
   modalities: { schema: responsesModalities, means: 'outputModalities', presets: 'keep' },
   include: { schema: responsesInclude, means: ['include', 'logprobs'], presets: 'keep' },
+  context_management: {
+    schema: z
+      .array(z.looseObject({ type: z.string().min(1) }))
+      .meta({ description: 'When OpenAI replaces the beginning of a long conversation by a summary.' }),
+    means: 'none',
+    presets: 'keep',
+  },
   truncation: { schema: z.enum(['auto', 'disabled']), means: 'truncation', presets: 'keep' },
   store: { schema: z.literal(false, 'Must be false: responses are not stored.'), means: 'written' },
   background: { schema: z.literal(false, 'Must be false: there is no background processing.'), means: 'refused' },

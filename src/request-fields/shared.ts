@@ -3,9 +3,9 @@ import { z } from 'zod'
 
 import type { FieldTable } from './field.ts'
 import { debug, endUser, metadata, safetyIdentifier, sessionId, trace } from './schemas/attribution.ts'
-import { cacheControl, promptCacheKey, promptCacheOptions } from './schemas/cache.ts'
+import { cacheControl, promptCacheKey, promptCacheOptions, promptCacheRetention } from './schemas/cache.ts'
 import { deferredTools } from './schemas/deferred-tools.ts'
-import { imageConfig } from './schemas/output.ts'
+import { imageConfig, moderation } from './schemas/output.ts'
 import { PLUGINS, plugins } from './schemas/plugins.ts'
 import { geography, model, models, provider, route, serviceTier } from './schemas/routing.ts'
 import { frequencyPenalty, presencePenalty, temperature, topK, topLogprobs, topP } from './schemas/sampling.ts'
@@ -72,6 +72,8 @@ export const OPENAI = {
   image_config: { schema: imageConfig, means: 'imageConfig', presets: 'keep' },
   prompt_cache_key: { schema: promptCacheKey, means: 'promptCacheKey' },
   prompt_cache_options: { schema: promptCacheOptions, means: 'promptCacheOptions', presets: 'keep' },
+  prompt_cache_retention: { schema: promptCacheRetention, means: 'none', presets: 'keep' },
+  moderation: { schema: moderation, means: 'none', presets: 'keep' },
   metadata: { schema: metadata, means: 'metadata' },
   safety_identifier: { schema: safetyIdentifier, means: 'safetyIdentifier' },
   debug: { schema: debug, means: 'service' },

@@ -9,7 +9,7 @@ import type { Engine } from './engine.ts'
 import type { GenerationContentsTable } from './generation-tables.ts'
 import type { Schema } from './schema.ts'
 import type { TracesWaitingTable } from './trace-tables.ts'
-import { StorageConflict } from './storage-errors.ts'
+import { StorageConflict, StorageUnavailable } from './storage-errors.ts'
 import { createTurns } from './turns.ts'
 
 export interface Database {
@@ -114,6 +114,11 @@ export interface RetryOptions {
   readonly ids: IdSource
 }
 
+/** The fact that a probe writes; nothing reads it. */
+const PROBE = 'probe'
+/** Where a write has failed, a few bytes may still fit that no change of ours would. */
+const PROBE_AFTER_FAILURE = 256 * 1024
+
 /** Up to 5 tries, 5-50 ms apart, and no new try after 2 s (docs/contract/presets.md#conflicts). */
 const TRIES_MAX = 5
 const RETRY_WINDOW_MS = 2000
@@ -124,12 +129,20 @@ export const createDatabase = (connection: EngineConnection, options: RetryOptio
   const { engine, kysely, server, retryableFailure } = connection
   const writers = createTurns()
   const lines = createLines()
+  let probes = 0
+  /** True from a transaction that the storage could not write to the next probe that it could. */
+  let writesFail = false
   const transaction: Database['transaction'] = (work, durability = 'power') => {
     const startMs = options.clock.monotonicMs()
     const begin = async () => {
-      const result = await connection.transaction(work, durability)
-      if (durability === 'power') await connection.noteChanges()
-      return result
+      try {
+        const result = await connection.transaction(work, durability)
+        if (durability === 'power') await connection.noteChanges()
+        return result
+      } catch (thrown) {
+        if (thrown instanceof StorageUnavailable) writesFail = true
+        throw thrown
+      }
     }
     const attempt = () => retryConflicts(begin, { ...options, retryableFailure, startMs })
     // Each try for SQLite's lock blocks the thread for a moment (sqlite.ts), so one writer tries at a time and the others wait for it.
@@ -152,13 +165,17 @@ export const createDatabase = (connection: EngineConnection, options: RetryOptio
     },
     async probe() {
       await connection.requireRoom()
+      // SQLite writes nothing for a row that stays the same.
+      probes += 1
+      const value = String(probes % 10).repeat(writesFail ? PROBE_AFTER_FAILURE : 1)
       await transaction(async (probing) => {
         await probing
-          .updateTable('service_facts')
-          .set((eb) => ({ value: eb.ref('value') }))
-          .where('name', '=', 'secret-check')
+          .insertInto('service_facts')
+          .values({ name: PROBE, value })
+          .onConflict((conflict) => conflict.column('name').doUpdateSet({ value }))
           .execute()
       }, 'process')
+      writesFail = false
     },
     checkpoint: () => connection.checkpoint(),
     close: () => connection.close(),

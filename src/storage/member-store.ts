@@ -4,6 +4,7 @@ import type { WorkspaceMemberResource } from '../contract/workspace.ts'
 import { type AuditedChange, type ChangedBy, recordChange } from './audit-log.ts'
 import type { Database } from './database.ts'
 import { changeAssignments } from './guardrail-assignment-store.ts'
+import { requireAnotherAdmin } from './last-admin.ts'
 import type { Page } from './page.ts'
 import { endSignInsOf } from './session-store.ts'
 import { countOf } from './workspace-counts.ts'
@@ -73,6 +74,7 @@ export const createMemberStore = (database: Database): MemberStore => ({
 
   update: ({ workspaceId, userId }, changes, now, by) =>
     recordChange<WorkspaceMemberResource | null>(database, by, now, async (transaction) => {
+      if (changes.role === 'member') await requireAnotherAdmin(transaction, workspaceId, [userId], by)
       const change = (set: MemberChanges | { id: string }) =>
         transaction
           .updateTable('workspace_members')
@@ -107,6 +109,7 @@ export const createMemberStore = (database: Database): MemberStore => ({
 
   remove: (workspaceId, userIds, now, by) =>
     changeAssignments<number | readonly string[]>(database, workspaceId, by, now, async (transaction) => {
+      await requireAnotherAdmin(transaction, workspaceId, userIds, by)
       const busy = await transaction
         .selectFrom('api_keys')
         .select('creator_user_id')

@@ -134,6 +134,12 @@ describeEachEngine('lost connections', (engine) => {
     }
   })
 
+  test('a search_path without a schema that exists is refused in a sentence', async () => {
+    const { databaseUrl } = await engine.locate()
+    const url = `${databaseUrl}?options=${encodeURIComponent('-c search_path=missing')}`
+    expect(await rejection(openUrl(url))).toMatchObject({ name: 'StorageRefused', message: expect.stringContaining('search_path') })
+  })
+
   test('a time limit that the operator set for statements does not end a migration', async () => {
     const location = await engine.locate()
     const client = new Client({ connectionString: location.databaseUrl ?? '' })

@@ -87,7 +87,9 @@ export const openPostgres = async (options: PostgresOptions): Promise<EngineConn
       try {
         return await work(patient)
       } catch (cause) {
-        if (serverError(cause).code !== INSUFFICIENT_PRIVILEGE) throw cause
+        const { code } = serverError(cause)
+        if (code === NO_SCHEMA) throw new StorageRefused(WITHOUT_SCHEMA, { cause })
+        if (code !== INSUFFICIENT_PRIVILEGE) throw cause
         throw new StorageRefused(
           `The role of the database URL must be the owner of the database, or may at least create tables in its schema (${messageOf(cause)}).`,
           { cause },
@@ -229,6 +231,9 @@ const requireFitServer = async (kysely: Kysely<Schema>): Promise<void> => {
 
 const UNIQUE_VIOLATION = '23505'
 const INSUFFICIENT_PRIVILEGE = '42501'
+const NO_SCHEMA = '3F000'
+const WITHOUT_SCHEMA =
+  'None of the schemas in the search_path of the database URL, its role or its database exists: create one, or name another.'
 
 /** https://www.postgresql.org/docs/current/mvcc-serialization-failure-handling.html: serialization failure, deadlock, lock timeout. */
 const CONFLICTS = new Set(['40001', '40P01', '55P03'])

@@ -1,6 +1,7 @@
 import type { Selectable, Transaction } from 'kysely'
 
 import { type AuditedChange, type ChangedBy, recordChange } from './audit-log.ts'
+import { requireAnotherAdmin } from './last-admin.ts'
 import type { Database } from './database.ts'
 import type { Once } from './idempotency.ts'
 import { deleteCodesOfPeople } from './oauth-code-store.ts'
@@ -123,6 +124,7 @@ export const createSessionStore = (database: Database): SessionStore => ({
   addLink: ({ role, ...rest }, memberId, by, once) => {
     const insert = async (transaction: Transaction<Schema>): Promise<{ result: LoginLinkRecord; audit: AuditedChange }> => {
       const { workspace_id, user_id, created_at } = rest
+      if (role === 'member') await requireAnotherAdmin(transaction, workspace_id, [user_id], by)
       const before = await roleOf(transaction, workspace_id, user_id)
       const after = role ?? before ?? 'member'
       if (after !== before) await giveRole(transaction, { id: memberId, workspace_id, user_id, role: after, created_at })

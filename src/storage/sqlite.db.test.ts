@@ -150,6 +150,16 @@ test('a query that comes after the end of its transaction is refused, and is not
   expect(names.map(({ name }) => name)).not.toContain('late')
 })
 
+test('a probe writes each time, so that it fails where a write would: a file size limit is not seen otherwise', async () => {
+  const database = await open(true)
+  const log = (): number => statSync(join(dataDir, `${DATABASE_FILE}-wal`)).size
+  for (const _ of [1, 2, 3]) {
+    const before = log()
+    await database.probe()
+    expect(log()).toBeGreaterThan(before)
+  }
+})
+
 test('a full disk fails the write with StorageUnavailable; reads go on, and so do writes once there is room again', async () => {
   const database = await open(true)
   const { create, store, workspaceId } = await preparePresets(database)
@@ -161,6 +171,9 @@ test('a full disk fails the write with StorageUnavailable; reads go on, and so d
   expect(full).toBeInstanceOf(StorageUnavailable)
   expect(String(full)).toMatch(/The disk of .* is full\./)
   expect((await store.get(workspaceId, 'bot'))?.designated_version.version).toBe(1)
+  // A row that stays as long as it is would still fit.
+  for (const _ of [1, 2]) expect(await rejection(database.probe())).toBeInstanceOf(StorageUnavailable)
   await limitPages(1_000_000)
+  await database.probe()
   expect(await create('bot', { content: large })).toMatchObject({ kind: 'created', preset: { designated_version: { version: 2 } } })
 })

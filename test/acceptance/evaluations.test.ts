@@ -108,6 +108,26 @@ describe('checks', () => {
     expect(evaluation.items.map(({ answer }) => answer?.passed)).toEqual(passed)
   })
 
+  test.each<[string, object, unknown]>([
+    ['exact, where nothing is expected', { type: 'exact' }, undefined],
+    ['contains, where JSON is expected', { type: 'contains' }, { a: 1 }],
+  ])('400, and nothing is asked: more items than may fail cannot pass %s', async (_, check, expected) => {
+    await save('hopeless', 'fake/one')
+    const items = [
+      { messages: user('one'), expected: 'echo one' },
+      { messages: user('two'), expected },
+      { messages: user('three'), expected },
+    ]
+    const body = { version: 1, items, checks: [{ type: 'latency', max_ms: 60_000 }, check] }
+    for (const refused of [await start('hopeless', body), await start('hopeless', { ...body, min_pass_rate: 0.5, dry_run: true })]) {
+      expect([refused.status, refused.error.metadata]).toEqual([
+        400,
+        expect.objectContaining({ issues: [{ path: 'checks[1]', message: expect.stringContaining('2 of 3 items expect no') }] }),
+      ])
+    }
+    expect((await evaluated('hopeless', { ...body, min_pass_rate: 0.3 })).passed).toBe(true)
+  })
+
   test('a judge scores by a rubric, and in a comparison of a pair in both orders an answer wins only if it wins both times', async () => {
     await save('judged', 'fake/one')
     await save('judged', 'fake/two')
@@ -274,7 +294,7 @@ describe('a run', () => {
       return (json as { data: { judge_requests: number; min_usd: number; max_usd: number } }).data
     }
     const [plain, judged, paired] = [
-      await priced([{ type: 'exact' }]),
+      await priced([{ type: 'latency', max_ms: 60_000 }]),
       await priced([{ type: 'judge', model: 'fake/judge', rubric: 'r' }]),
       await priced([{ type: 'pairwise', model: 'fake/judge', rubric: 'r' }]),
     ]
@@ -505,13 +525,28 @@ describe('recorded requests', () => {
     expect(again.items.map(({ generation_id }) => generation_id)).toEqual(evaluation.items.map(({ generation_id }) => generation_id))
   })
 
+  test('400: compared with answers that the selection does not expect', async () => {
+    await save('unexpecting', 'fake/one')
+    answering('recorded')
+    await record('unexpecting', ['a'])
+    const body = { version: 1, items: { from: 'generations' }, checks: [{ type: 'exact' }] }
+    const refused = await start('unexpecting', body)
+    expect([refused.status, JSON.stringify(refused.error.metadata)]).toEqual([400, expect.stringContaining('1 of 1 items expect nothing')])
+    expect((await start('unexpecting', { ...body, items: { from: 'generations', expect_answer: true } })).status).toBe(201)
+  })
+
   test('are selected by interface and time, and a selection without matches is refused', async () => {
     await call(service, 'PATCH', '/workspaces/default', { body: KEEP_ALL })
     await save('selected', 'fake/one')
     answering('recorded')
     await record('selected', ['a', 'b', 'c', 'd', 'e', 'f'])
     const dry = async (selection: object): Promise<unknown> => {
-      const body = { version: 1, items: { from: 'generations', ...selection }, checks: [{ type: 'exact' }], dry_run: true }
+      const body = {
+        version: 1,
+        items: { from: 'generations', ...selection },
+        checks: [{ type: 'latency', max_ms: 60_000 }],
+        dry_run: true,
+      }
       const { status, json } = await start('selected', body)
       return status === 200 ? (json as { data: { items: number } }).data.items : status
     }
@@ -628,6 +663,15 @@ describe('patchbay eval', () => {
     const set = 'items: { from: generations, limit: 2, expect_answer: true }\n'
     const { code, stdout } = await run(['replayed', '--version', '1'], set, 'set.yaml')
     expect([code, stdout]).toEqual([0, expect.stringContaining('replayed@1: passed')])
+  })
+
+  test('exits with 2 and names the line of an item that is wrong, blank lines counted', async () => {
+    await save('lines', 'fake/one')
+    const good = line('a', 'echo a')
+    const broken = await run(['lines', '--version', '1'], `${good}\n\n{"messages":\n`)
+    expect([broken.code, broken.stderr]).toEqual([2, expect.stringContaining('set.jsonl:3: this line is not JSON.')])
+    const refused = await run(['lines', '--version', '1'], `${good}\n\n{"messages":[]}\n`)
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('items[1] (line 3).messages: ')])
   })
 
   test('exits with 2 and one sentence if it is misused', async () => {

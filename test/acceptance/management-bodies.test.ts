@@ -53,6 +53,8 @@ const operations = async (): Promise<readonly (readonly [string, string])[]> => 
 const concrete = (path: string): string =>
   path.replace('{hash}', objects.hash).replace('{slug}', 'mine').replace('{interval}', 'daily').replace('{id}', idFor(path))
 
+const withIds = (path: string): string => path.replace(/[A-Z]{2,}/, (name) => objects[name.toLowerCase() as keyof typeof objects])
+
 const idFor = (path: string): string => {
   if (path.startsWith('/byok')) return objects.byok
   if (path.startsWith('/guardrails')) return objects.guardrail
@@ -140,6 +142,62 @@ describe('expires_at of a key', () => {
   })
 })
 
+test.each<[string, string, object]>([
+  ['POST', '/keys', {}],
+  ['PATCH', '/keys/HASH', {}],
+  ['PATCH', '/presets/mine', {}],
+  ['POST', '/presets/mine/tests', { messages: [{ role: 'user', content: 'x' }] }],
+  [
+    'POST',
+    '/presets/mine/evaluations',
+    { version: 1, items: [{ messages: [{ role: 'user', content: 'x' }] }], checks: [{ type: 'exact' }] },
+  ],
+  ['POST', '/guardrails', {}],
+  ['PATCH', '/guardrails/GUARDRAIL', {}],
+  ['PATCH', '/byok/BYOK', {}],
+  ['PATCH', '/observability/destinations/DESTINATION', {}],
+  ['POST', '/workspaces', { slug: 'blank' }],
+  ['PATCH', '/workspaces/default', {}],
+])('400: a name of white space, which no list could show: %s %s', async (method, path, body) => {
+  for (const name of [' ', '\t\u00a0']) {
+    const answer = await call(service, method, withIds(path), { body: { ...body, name } })
+    expect([answer.status, JSON.stringify(answer.error.metadata)]).toEqual([400, expect.stringContaining('"path":"name"')])
+  }
+})
+
+/** Schemas pass over such a member, so that the answer would be 200 for something that is not there. */
+test.each<[string, string, string, string]>([
+  ['POST', '/observability/destinations', '{"type":"webhook","config":{"url":"https://example.com","__proto__":1}}', 'config'],
+  [
+    'POST',
+    '/observability/destinations',
+    '{"type":"webhook","config":{"url":"https://example.com","headers":{"__proto__":"1"}}}',
+    'config.headers',
+  ],
+  ['POST', '/presets/mine/tests', '{"name":"x","messages":[{"role":"user","content":"x","__proto__":1}]}', 'messages[0]'],
+  ['POST', '/presets/mine/tests', '{"name":"x","messages":[{"role":"user"}],"tools":[{"__proto__":1}]}', 'tools[0]'],
+  [
+    'POST',
+    '/presets/mine/evaluations',
+    '{"version":1,"checks":[{"type":"json_schema","schema":{"__proto__":{}}}],"from_tests":true}',
+    'checks[0].schema',
+  ],
+])('400: a member __proto__, with its path: %s %s %s', async (method, path, body, place) => {
+  const answer = await call(service, method, path, { body })
+  expect([answer.status, JSON.stringify(answer.error.metadata)]).toEqual([400, expect.stringContaining(`"path":"${place}.__proto__"`)])
+})
+
+test.each<[string, object, string]>([
+  ['webhook', { url: 'https://example.com', headers: { 'x-team': 'a', 'X-Team': 'b' } }, 'config.headers.X-Team'],
+  ['datadog', { api_key: 'a', apiKey: 'b', ml_app: 'x' }, 'config.apiKey'],
+])('400: the configuration of a %s names one thing twice, and only the last value would be in force: %j', async (type, config, place) => {
+  const made = await call(service, 'POST', '/observability/destinations?skip_test=true', { body: { type, config } })
+  const changed = await call(service, 'PATCH', `/observability/destinations/${objects.destination}`, { body: { config } })
+  for (const answer of [made, changed]) {
+    expect([answer.status, JSON.stringify(answer.error.metadata)]).toEqual([400, expect.stringContaining(`"path":"${place}"`)])
+  }
+})
+
 describe('text that a database would not store unchanged', () => {
   test.each<[string, string, object]>([
     ['POST', '/keys', { name: 'NAME' }],
@@ -156,9 +214,8 @@ describe('text that a database would not store unchanged', () => {
     ['PATCH', '/workspaces/default', { description: 'NAME' }],
     ['POST', '/presets/mine/tests', { name: 'NAME', messages: [{ role: 'user', content: 'x' }] }],
   ])('400, instead of storing a text other than the one sent: %s %s %j', async (method, path, body) => {
-    const concretePath = path.replace(/[A-Z]{2,}/, (name) => objects[name.toLowerCase() as keyof typeof objects])
     for (const text of [String.raw`a\ud800b`, String.raw`\udc00`, String.raw`a\u0000b`]) {
-      const answer = await call(service, method, concretePath, { body: JSON.stringify(body).replace('NAME', () => text) })
+      const answer = await call(service, method, withIds(path), { body: JSON.stringify(body).replace('NAME', () => text) })
       expect([text, answer.status, JSON.stringify(answer.error.metadata)]).toEqual([text, 400, expect.stringContaining('well-formed text')])
     }
   })

@@ -42,6 +42,26 @@ test('another role ends the sessions of the person; another name does not', asyn
   expect((await person.ask('GET', '/sessions/current')).status).toBe(401)
 })
 
+test('400: a person who is signed in leaves no workspace without an admin, and a management key may', async () => {
+  const { json } = await call(service, 'POST', '/workspaces', { body: { name: 'Lonely', slug: 'lonely' } })
+  const { id, created_by: founder } = (json as { data: { id: string; created_by: string } }).data
+  const ada = await signInAs(service, { user_id: 'lonely-ada', role: 'admin', workspace_id: id })
+  await call(service, 'POST', `/workspaces/${id}/members/remove`, { body: { user_ids: [founder] } })
+  const leave = (): Promise<readonly Answer[]> =>
+    Promise.all([
+      ada.ask('PATCH', `/workspaces/${id}/members/lonely-ada`, { body: { role: 'member' } }),
+      ada.ask('POST', `/workspaces/${id}/members/remove`, { body: { user_ids: ['lonely-ada'] } }),
+      ada.ask('POST', '/login-links', { body: { user_id: 'lonely-ada', role: 'member' } }),
+    ])
+  for (const refused of await leave()) {
+    expect([refused.status, JSON.stringify(refused.error.metadata)]).toEqual([400, expect.stringContaining('make another member an admin')])
+  }
+  expect((await ada.ask('PATCH', `/workspaces/${id}/members/lonely-ada`, { body: { name: 'Ada', role: 'admin' } })).status).toBe(200)
+  await signInAs(service, { user_id: 'lonely-bo', role: 'admin', workspace_id: id })
+  expect((await ada.ask('PATCH', `/workspaces/${id}/members/lonely-ada`, { body: { role: 'member' } })).status).toBe(200)
+  expect((await patch('lonely-bo', { role: 'member' }, id)).status).toBe(200)
+})
+
 test('a member can list and read active presets, but no others and no versions, and can change none', async () => {
   const body = { model: 'sandbox/echo', messages: [{ role: 'system', content: 'Answer briefly.' }] }
   for (const slug of ['read-me', 'not-me'])

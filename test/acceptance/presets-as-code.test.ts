@@ -297,6 +297,11 @@ test('exit 2 or 1 and a sentence with file and line: what is wrong in a file, a 
     PATCHBAY_MANAGEMENT_KEY: service.inferenceKey,
   })
   expect(wrongKey).toMatchObject({ code: 2, stderr: expect.stringContaining('403: Only management keys can perform this operation') })
+  const unmade = join(path, 'unmade')
+  for (const env of [{ PATCHBAY_URL: 'http://127.0.0.1:9' }, { PATCHBAY_URL: service.url }]) {
+    expect((await services.run(['presets', 'pull', unmade], { ...env, PATCHBAY_MANAGEMENT_KEY: 'x' })).code).not.toBe(0)
+    expect(existsSync(unmade)).toBe(false)
+  }
   const nobody = await services.run(['presets', 'diff', path], { PATCHBAY_URL: 'http://127.0.0.1:9', PATCHBAY_MANAGEMENT_KEY: 'x' })
   expect(nobody).toMatchObject({ code: 1, stderr: expect.stringContaining('http://127.0.0.1:9 cannot be reached (ECONNREFUSED).') })
   expect(existsSync(join(path, '.patchbay-lock.json'))).toBe(true)
@@ -306,7 +311,7 @@ test('exit 2 or 1 and a sentence with file and line: what is wrong in a file, a 
     'patchbay: PATCHBAY_MANAGEMENT_KEY holds a character that no key has, such as a line end.\n',
   ])
   writeFileSync(file, 'shape: chat\n')
-  expect(await presets('pull', file)).toMatchObject({ code: 2, stderr: `patchbay: ${file} cannot be made (EEXIST).\n` })
+  expect(await presets('pull', file)).toMatchObject({ code: 2, stderr: `patchbay: ${file} cannot be read or written (ENOTDIR).\n` })
   rmSync(file)
   const noWorkspace = await presets('pull', join(services.directory(), 'pulled'), '--workspace', 'nowhere')
   expect(noWorkspace).toMatchObject({ code: 2, stderr: expect.stringContaining('404: There is no workspace') })

@@ -234,6 +234,32 @@ describe('exit 2: one sentence that names the fault', () => {
   })
 })
 
+describe('an output that takes nothing', () => {
+  const written = async (stdout: number): Promise<Ended> => {
+    const child = Bun.spawn([PROGRAM, '--help'], { stdout, stderr: 'pipe' })
+    closeSync(stdout)
+    return { stderr: await new Response(child.stderr).text(), code: await child.exited }
+  }
+  interface Ended {
+    readonly stderr: string
+    readonly code: number
+  }
+
+  test.skipIf(!existsSync('/dev/full'))('exit 1 and one sentence: a full disk', async () => {
+    const full = await written(openSync('/dev/full', constants.O_WRONLY))
+    expect(full).toEqual({ code: 1, stderr: 'patchbay: the output cannot be written (ENOSPC).\n' })
+  })
+
+  test('exit 1 without a word: a reader that has left', async () => {
+    const path = join(services.directory(), 'left')
+    expect(spawnSync('mkfifo', [path]).status).toBe(0)
+    const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+    const stdout = openSync(path, constants.O_WRONLY)
+    closeSync(reader)
+    expect(await written(stdout)).toEqual({ code: 1, stderr: '' })
+  })
+})
+
 describe('stopping', () => {
   const slowly = { model: 'sandbox/lorem', messages, stream: true, sandbox: { tokens: 30, delay_ms: 20 } }
 

@@ -114,6 +114,8 @@ test('with secrets by variable: both are valid between, and only the new one aft
   expect([alone.code, alone.stderr]).toEqual([2, expect.stringContaining('PATCHBAY_SECRET_PREVIOUS')])
   const both = { PATCHBAY_SECRET: fresh, PATCHBAY_SECRET_PREVIOUS: old }
   expect((await services.run(['secret', 'rotate', ...at], both)).code).toBe(0)
+  const again = await services.run(['secret', 'rotate', ...at], both)
+  expect([again.code, again.stdout]).toEqual([0, expect.stringContaining('rotated already')])
   const between = await start(service.dataDir, both)
   expect(await keyUsed(between, service.inferenceKey)).toBe(OWN)
   await between.stop()

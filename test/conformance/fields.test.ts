@@ -39,6 +39,8 @@ const IN_ALL = {
   deferred_tools: { profile: 'universal', protocol: 'v1', validation: 'runtime', search: { type: 'bm25' }, min_deferred_tools: 99 },
 }
 const IN_OPENAI = {
+  prompt_cache_retention: '24h',
+  moderation: { model: 'omni-moderation-latest' },
   reasoning: { effort: 'high' },
   debug: { echo_upstream_body: true },
 }
@@ -88,6 +90,7 @@ const SAMPLES: Readonly<Record<ClientDialect, Readonly<Record<string, unknown>>>
       verbosity: 'low',
     },
     include: ['file_search_call.results', 'message.output_text.logprobs'],
+    context_management: [{ type: 'compaction', compact_threshold: 100_000 }],
     max_tool_calls: 3,
     store: false,
     background: true,

@@ -43,6 +43,15 @@ describe('what is kept', () => {
     expect(configOf(sent)).not.toHaveProperty('max_tokens')
   })
 
+  test('what makes a body work, or keeps it safe, is kept: summaries of long conversations, moderation, the life of the cache', () => {
+    const sent = {
+      context_management: [{ type: 'compaction', compact_threshold: 100_000 }],
+      moderation: { model: 'omni-moderation-latest', policy: { input: 'block' } },
+      prompt_cache_retention: '24h',
+    }
+    expect(configOf(sent)).toEqual(sent)
+  })
+
   test('a stored value is exactly what was sent, unknown sub-keys and all', () => {
     const sent = {
       tools: [{ type: 'function', name: 'f', parameters: { type: 'object', $defs: { a: {} } }, strict: null, later: [1, { x: null }] }],

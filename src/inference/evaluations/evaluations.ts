@@ -33,6 +33,7 @@ import { createTurn, type LargeStep } from '../large-steps.ts'
 import { estimateEvaluation, type RequestPrice } from './estimate-evaluation.ts'
 import { findRecorded } from './find-recorded.ts'
 import { type ReadItem, shownItem } from './item-request.ts'
+import { requirePassable } from './require-passable.ts'
 import { summaryOf } from './summary.ts'
 
 export type EvaluationDetails = EvaluationResource & { readonly items: readonly EvaluationResult[] }
@@ -105,6 +106,7 @@ export const createEvaluations = ({
         'invalid_request',
         `items: an evaluation runs at most ${EVALUATION_ITEMS_MAX} items, those of saved tests among them. Send fewer.`,
       )
+    requirePassable(items, body)
     return items
   }
 

@@ -16,6 +16,9 @@ export const promptCacheOptions = z
   .looseObject({ mode: z.literal('explicit'), ttl: optionalText })
   .meta({ id: 'PromptCacheOptions', description: 'explicit: only marked blocks are cached.' })
 
+/** OpenAI's older word for the `ttl` of the options; its SDKs have written it with either sign. */
+export const promptCacheRetention = z.enum(['in_memory', 'in-memory', '24h'])
+
 /**
  * One text of a system prompt. The blocks themselves are kept because of `cache_control` and `citations`
  * (docs/contract/presets.md#system-prompt).
