@@ -23,11 +23,11 @@ export interface JsonPost {
   readonly headers: Readonly<Record<string, string>>
   readonly body: Body | Promise<Body>
   readonly stream: boolean
-  /** Turns a response of any status but 200 into an error, by the dialect's words for errors. */
+  /** Turns a response whose status says that it is no answer into an error, by the dialect's words for errors. */
   readonly failure: (status: number, bodyText: string, target: Target, retryAfterSeconds?: number) => GatewayError
 }
 
-/** Returns a response of status 200. Throws a GatewayError for any other status, and if no response came. */
+/** Returns a response that holds an answer. Throws a GatewayError for a status that says otherwise, and if no response came. */
 export const postJson = async (
   { url, headers, body, stream, failure }: JsonPost,
   { target, connection }: Pick<Attempt, 'target' | 'connection'>,
@@ -48,9 +48,12 @@ export const postJson = async (
     stream,
     connection,
   })
-  if (response.status === 200) return response
+  if (isAnswer(response.status)) return response
   throw failure(response.status, await response.beginning(ERROR_BODY_MAX), target, retryHint(response.headers, clock.now()))
 }
+
+/** Servers behind a proxy may answer with another status of this class, as Portkey does with 246 if a check of its guardrails failed. */
+const isAnswer = (status: number): boolean => status >= 200 && status < 300
 
 /**
  * The upstream's answer decides, not the request: some upstreams answer a stream request with a whole body, and some streams come as plain

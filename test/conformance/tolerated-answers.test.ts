@@ -300,6 +300,28 @@ describe.each([...CLIENT_DIALECTS])('%s', (client) => {
     })
   })
 
+  test.each([false, true])('an end that is told as an object is read as its word; in a stream: %p', async (stream) => {
+    const finish = { type: 'length', length: 9 }
+    const said = { role: 'assistant', content: 'Hel' }
+    const envelope = { id: 'c', created: 1, model: 'm' }
+    const bytes = stream
+      ? events('openai-chat', [chunk(said), { ...envelope, choices: [{ index: 0, delta: {}, finish_reason: finish }] }])
+      : json({ ...envelope, object: 'chat.completion', choices: [{ index: 0, message: said, finish_reason: finish }] })
+    expect(await read(client, 'openai-chat', stream, bytes)).toMatchObject({ text: 'Hel', stop: 'length' })
+  })
+
+  test.each([false, true])("an answer beside which a check of Portkey's failed (status 246) is one; in a stream: %p", async (stream) => {
+    const said = { role: 'assistant', content: 'Hello' }
+    const envelope = { id: 'c', object: 'chat.completion', created: 1, model: 'm' }
+    const bytes = stream
+      ? events('openai-chat', [chunk(said), chunk({}, 'stop')])
+      : json({ ...envelope, choices: [{ index: 0, message: said, finish_reason: 'stop' }], hook_results: { after_request_hooks: [] } })
+    const reply = { status: 246, type: typeOf(stream), pieces: [bytes] } as const
+    const { status, text } = await replayReply(client, 'openai-chat', reply, stream)
+    expect(status).toBe(200)
+    expect(await readAnswer(OWN_DIALECT[client], stream, text)).toMatchObject({ text: 'Hello', stop: 'stop' })
+  })
+
   describe('a refusal without a word of explanation is a refusal', () => {
     const message = (stop: object, content: readonly object[] = []): object => ({
       id: 'm',

@@ -217,7 +217,15 @@ describe('usage', () => {
         output_tokens_details: { reasoning_tokens: 2 },
         total_tokens: 15,
       },
-      { inputFresh: 6, inputCacheRead: 4, output: 3, outputReasoning: 2, estimated: false, unreportedInput: false, unreportedOutput: false },
+      {
+        inputFresh: 6,
+        inputCacheRead: 4,
+        output: 3,
+        outputReasoning: 2,
+        estimated: false,
+        unreportedInput: false,
+        unreportedOutput: false,
+      },
     ],
     [
       'knows them by those of Messages, where cached tokens are counted beside the input',

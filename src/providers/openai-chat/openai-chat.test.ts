@@ -158,7 +158,7 @@ test('a whole answer that a router failed keeps what was said before, even if th
 
 describe('a status that is not 200', () => {
   test.each<[number, string, ErrorType]>([
-    [201, '{}', 'unmapped'],
+    [201, '{}', 'provider_unavailable'],
     [301, '', 'provider_unavailable'],
     [400, '{"error":{"message":"temperature: too hot","type":"invalid_request_error","code":null}}', 'invalid_request'],
     [400, '{"error":{"message":"Too long.","code":"context_length_exceeded"}}', 'context_length_exceeded'],
