@@ -521,3 +521,42 @@ describe('what the provider ran itself is no call of the client’s', () => {
     })
   }
 })
+
+describe("a call that Zhipu shows under the type of its own tool is none of the client's", () => {
+  const mcp = { id: 'mcp-1', type: 'mcp_call', server_label: 'docs', name: 'search', arguments: '{}', output: {} }
+  const own = { id: 'call_1', type: 'mcp', mcp }
+  const paris = { id: 'call_2', type: 'function', function: { name: PARIS.name, arguments: JSON.stringify(PARIS.arguments) } }
+  const said = { role: 'assistant', content: 'Found.' }
+  const whole = (calls: readonly object[]): Uint8Array =>
+    json({
+      id: 'c',
+      object: 'chat.completion',
+      created: 1,
+      model: 'm',
+      choices: [{ index: 0, message: { ...said, tool_calls: calls }, finish_reason: 'tool_calls' }],
+    })
+  const streamed = (calls: readonly object[]): Uint8Array =>
+    events('openai-chat', [
+      ...calls.map((call, index) => chunk({ tool_calls: [{ index, ...call }] })),
+      ...calls.map((call, index) => ('mcp' in call ? chunk({ tool_calls: [{ index, mcp: { output: {} } }] }) : chunk({}))),
+      chunk(said),
+      chunk({}, 'tool_calls'),
+    ])
+
+  describe.each([...CLIENT_DIALECTS])('%s', (client) => {
+    test.each([false, true])('alone, it ends the answer as one without calls; in a stream: %p', async (stream) => {
+      const { text, headers } = await ask(client, 'openai-chat', stream, stream ? streamed([own]) : whole([own]))
+      const reading = await readAnswer(OWN_DIALECT[client], stream, text)
+      expect([reading.text, reading.stop]).toEqual(['Found.', 'stop'])
+      if (client === 'chat') expect(text).toContain('"server_label":"docs"')
+      else expect([reading.calls, headers.get('x-service-warnings')]).toEqual([[], '1'])
+    })
+
+    test.each([false, true])('the calls beside it are made, each at an index of its own; in a stream: %p', async (stream) => {
+      const bytes = stream ? streamed([own, paris]) : whole([own, paris])
+      const reading = await read(client, 'openai-chat', stream, bytes)
+      expect(callsOf(reading).slice(client === 'chat' && stream ? 1 : 0)).toEqual([PARIS])
+      expect(reading.stop).toBe('tool_calls')
+    })
+  })
+})

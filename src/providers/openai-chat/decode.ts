@@ -111,7 +111,9 @@ export const createChatDecoder = (model: string): ChatDecoder => {
       }
       ended ||= ends
       // A failure is not an end by the model; the code that reads the chunk reports it.
-      const reason = ends ? finishReason(finish, calls.count > 0) : null
+      const told = ends ? finishReason(finish, calls.count > 0) : null
+      // There is nothing that the client should run.
+      const reason = told === 'tool_calls' && calls.areOwn ? 'stop' : told
       if (ends && reason !== null) {
         if (finish === 'refusal' && !refused) {
           mended = true
