@@ -322,6 +322,25 @@ describe.each([...CLIENT_DIALECTS])('%s', (client) => {
     expect(await readAnswer(OWN_DIALECT[client], stream, text)).toMatchObject({ text: 'Hello', stop: 'stop' })
   })
 
+  test('a response that its server ends while it still calls it one in progress has ended', async () => {
+    const item = {
+      type: 'message',
+      id: 'msg_1',
+      role: 'assistant',
+      status: 'completed',
+      content: [{ type: 'output_text', text: 'Hi', annotations: [] }],
+    }
+    const begun = { id: 'resp_1', object: 'response', created_at: 1, model: 'm', status: 'in_progress', output: [] }
+    const bytes = events('openai-responses', [
+      { type: 'response.created', sequence_number: 0, response: begun },
+      { type: 'response.output_item.done', sequence_number: 1, output_index: 0, item },
+      { type: 'response.completed', sequence_number: 2, response: { ...begun, output: [item] } },
+    ])
+    const { text } = await ask(client, 'openai-responses', true, bytes)
+    expect(await readAnswer(OWN_DIALECT[client], true, text)).toMatchObject({ text: 'Hi', stop: 'stop' })
+    if (client === 'responses') expect(text.slice(text.lastIndexOf('response.completed'))).toContain('"status":"completed"')
+  })
+
   describe('a refusal without a word of explanation is a refusal', () => {
     const message = (stop: object, content: readonly object[] = []): object => ({
       id: 'm',
