@@ -119,7 +119,8 @@ export const createCallReader = (model: string): CallReader => {
       // Scanning megabytes in one piece would hold up other requests.
       if (json.length > LARGE_BYTES && open.id !== '') open.scan = null
       open.scan?.push(json)
-      const isMended = open.index !== upstreamIndex || isObject(given) || (isWhole && typeof given !== 'string')
+      const isMended =
+        open.index !== upstreamIndex || isObject(given) || (isWhole && (typeof given !== 'string' || typeof about['name'] !== 'string'))
       if (open.held === null) {
         if (json !== '') events.push({ type: 'tool-arguments', index: open.index, json })
         return isMended
