@@ -7,7 +7,7 @@ import { spokenCharacters } from '../speech.ts'
 import { createCallReader } from './call-reader.ts'
 import { modernCalls } from './modern-calls.ts'
 import { decodeAnnotations, decodeImages, decodeParts, collectSources, sourcesIn, type Sources } from './decode-content.ts'
-import { decodeDetails, proofsOfCalls } from './decode-thinking.ts'
+import { decodeBlocks, decodeDetails, proofsOfCalls } from './decode-thinking.ts'
 import { decodeUsage, usageObject } from './decode-usage.ts'
 import { finishReason, finishWord } from './finish-reasons.ts'
 
@@ -46,11 +46,14 @@ export const createChatDecoder = (model: string): ChatDecoder => {
   const message = (said: Json, isWhole: boolean, events: ModelEvent[]): void => {
     const details = filledList(said['reasoning_details'])
     const proofs = details === null ? null : proofsOfCalls(details, said['tool_calls'], model)
-    // `reasoning` repeats as text what the details hold in pieces.
-    if (details === null || proofs === null || !decodeDetails(details, model, proofs, events)) {
-      const reasoning = textOf(said['reasoning']) || textOf(said['reasoning_content'])
-      if (reasoning !== '') events.push({ type: 'reasoning', text: reasoning })
-    }
+    const reasoning = textOf(said['reasoning']) || textOf(said['reasoning_content'])
+    const blocks = details === null ? filledList(said['thinking_blocks']) : null
+    // `reasoning` repeats as text what the details or blocks hold in pieces.
+    const isSaid =
+      details === null || proofs === null
+        ? blocks !== null && decodeBlocks(blocks, reasoning, model, events)
+        : decodeDetails(details, model, proofs, events)
+    if (!isSaid && reasoning !== '') events.push({ type: 'reasoning', text: reasoning })
     const content = said['content']
     if (typeof content === 'string') {
       if (content !== '') events.push({ type: 'text', text: content })
