@@ -178,3 +178,42 @@ describe('sources that Perplexity tells beside the choices', () => {
     expect(reported).toMatchObject(locations)
   })
 })
+
+describe('sources and findings that vendors of Chat Completions tell in places of their own', () => {
+  const cited = [
+    {
+      start: 0,
+      end: 3,
+      text: 'One',
+      sources: [{ type: 'document', id: 'd', document: { id: 'd', title: 'A', url: 'https://a.example/' } }],
+    },
+    { start: 4, end: 7, text: 'Two', sources: [{ type: 'tool', id: 't', tool_output: { text: 'x' } }] },
+  ]
+  const images = [{ image_url: 'https://a.example/a.png', origin_url: 'https://a.example/', height: 1, width: 1 }]
+  const ANSWER = { id: 'c', object: 'chat.completion', created: 1, model: 'm', images, related_questions: ['Why?'] }
+  const said = { role: 'assistant', content: 'One Two', citations: cited }
+  const whole = JSON.stringify({ ...ANSWER, choices: [{ index: 0, message: said, finish_reason: 'stop' }] })
+  const streamed = [said, {}].map((delta, index) =>
+    JSON.stringify({
+      ...ANSWER,
+      object: 'chat.completion.chunk',
+      choices: [{ index: 0, delta, finish_reason: index === 0 ? null : 'stop' }],
+    }),
+  )
+
+  describe.each(['responses', 'messages'] as const)('%s', (client) => {
+    test.each([true, false])('those with an address are sources, and there are warnings of the others; in a stream: %p', async (stream) => {
+      const bytes = stream ? streamBytes('openai-chat', streamed) : new TextEncoder().encode(whole)
+      const { text, headers } = await replayReply(client, 'openai-chat', { type: typeOf(stream), pieces: [bytes] }, stream)
+      expect((await readAnswer(OWN_DIALECT[client], stream, text)).sources).toEqual(['https://a.example/'])
+      expect(headers.get('x-service-warnings')).toBe('3')
+    })
+  })
+
+  test.each([true, false])('chat: they stand where the vendor put them; in a stream: %p', async (stream) => {
+    const bytes = stream ? streamBytes('openai-chat', streamed) : new TextEncoder().encode(whole)
+    const { text, headers } = await replayReply('chat', 'openai-chat', { type: typeOf(stream), pieces: [bytes] }, stream)
+    for (const part of ['"related_questions":["Why?"]', '"origin_url"', '"tool_output"']) expect(text).toContain(part)
+    expect(headers.has('x-service-warnings')).toBe(false)
+  })
+})

@@ -41,6 +41,7 @@ export const createChatDecoder = (model: string): ChatDecoder => {
   let refused = false
   let ended = false
   let sources: Sources | null = null
+  const beside = new Set<string>()
   const others = new OtherChoices()
 
   const message = (said: Json, isWhole: boolean, events: ModelEvent[]): void => {
@@ -101,6 +102,11 @@ export const createChatDecoder = (model: string): ChatDecoder => {
       }
       const found = sourcesIn(chunk, isObject(words) ? words : {})
       if (found.length > 0) (sources ??= collectSources()).add(found)
+      for (const kind of FOUND_BESIDE) {
+        if (beside.has(kind) || filledList(chunk[kind]) === null) continue
+        beside.add(kind)
+        events.push({ type: 'unknown', kind })
+      }
       const usage = usageObject(chunk, choice)
       if (usage !== null) events.push({ type: 'usage', usage: decodeUsage(usage, chunk['service_tier'] ?? usage['service_tier']) })
       const finish = choice === undefined ? '' : finishWord(choice)
@@ -145,6 +151,9 @@ export const createChatDecoder = (model: string): ChatDecoder => {
         : [],
   }
 }
+
+/** Perplexity shows pictures that it found, and further questions, beside the choices of every chunk. */
+const FOUND_BESIDE = ['images', 'related_questions'] as const
 
 /** The choices of an answer other than the first: how many have begun, and whether all of those have ended. */
 class OtherChoices {
