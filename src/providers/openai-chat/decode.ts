@@ -67,6 +67,9 @@ export const createChatDecoder = (model: string): ChatDecoder => {
     const annotations = filledList(said['annotations'])
     if (annotations !== null) decodeAnnotations(annotations, events)
     const images = filledList(said['images'])
+    const toolCalls = filledList(modernCalls(said))
+    // Sources belong to the whole answer, although some vendors send them before its first word; pictures and calls end its text.
+    if (sources !== null && (images ?? toolCalls) !== null) events.push(...sources.take())
     if (images !== null) decodeImages(images, events)
     if (isObject(said['audio'])) {
       const characters = textOf(said['audio']['transcript']).length + spokenCharacters(textOf(said['audio']['data']))
@@ -76,7 +79,6 @@ export const createChatDecoder = (model: string): ChatDecoder => {
     }
     // Groq ran these tools itself.
     if (filledList(said['executed_tools']) !== null) events.push({ type: 'unknown', kind: 'executed_tools' })
-    const toolCalls = filledList(modernCalls(said))
     for (const [position, call] of toolCalls?.entries() ?? [])
       if (isObject(call) && calls.read({ call, position, proofs, isWhole }, events)) mended = true
   }
@@ -94,14 +96,14 @@ export const createChatDecoder = (model: string): ChatDecoder => {
         started = true
         events.push({ type: 'start', upstreamId: textOf(chunk['id']) || null, upstreamModel: textOf(chunk['model']) || null })
       }
+      const found = sourcesIn(chunk, isObject(words) ? words : {})
+      if (found.length > 0) (sources ??= collectSources()).add(found)
       if (choice !== undefined) {
         if (isObject(words)) message(words, isWhole, events)
         const logprobs = choice['logprobs']
         const chances = isObject(logprobs) ? logprobs['content'] : null
         if (Array.isArray(chances) && chances.length > 0) events.push({ type: 'logprobs', content: chances })
       }
-      const found = sourcesIn(chunk, isObject(words) ? words : {})
-      if (found.length > 0) (sources ??= collectSources()).add(found)
       for (const kind of FOUND_BESIDE) {
         if (beside.has(kind) || filledList(chunk[kind]) === null) continue
         beside.add(kind)
@@ -115,7 +117,6 @@ export const createChatDecoder = (model: string): ChatDecoder => {
         const nameless = calls.takeNameless()
         if (nameless.length > 0) mended = true
         events.push(...nameless)
-        // Sources belong to the whole answer, although some vendors send them before its first word.
         if (sources !== null) events.push(...sources.take())
       }
       ended ||= ends
