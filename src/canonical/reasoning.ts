@@ -25,6 +25,8 @@ export interface ReasoningProof {
   readonly text?: string
   /** Our id of the model that made the proof, if known. */
   readonly model?: string
+  /** The member of a chat message in which the server gave the proof and wants it back, if it is not that of the dialect (LiteLLM). */
+  readonly member?: 'thinking_blocks'
 }
 
 /**
@@ -65,13 +67,14 @@ export const lookForSealedProof = (bodyText: string): Steps<boolean> => includes
 
 const isProof = (value: unknown): value is ReasoningProof => {
   if (typeof value !== 'object' || value === null) return false
-  const { format, kind, data, id, text, model } = value as Record<string, unknown>
+  const { format, kind, data, id, text, model, member } = value as Record<string, unknown>
   return (
     REASONING_FORMATS.some((known) => known === format) &&
     (kind === 'signature' || kind === 'encrypted') &&
     typeof data === 'string' &&
     (id === undefined || typeof id === 'string') &&
     (text === undefined || typeof text === 'string') &&
-    (model === undefined || typeof model === 'string')
+    (model === undefined || typeof model === 'string') &&
+    (member === undefined || member === 'thinking_blocks')
   )
 }

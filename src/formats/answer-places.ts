@@ -61,7 +61,7 @@ const OUTER: Readonly<Record<ClientDialect, ReadonlySet<string>>> = {
 /** Members of the model's output. */
 const SAID = wordsOf(`
   index message delta text finish_reason stop_reason stop_sequence type id object role status content
-  format refusal reasoning reasoning_content reasoning_text reasoning_details thinking signature summary data
+  format refusal reasoning reasoning_content reasoning_text reasoning_details thinking_blocks thinking signature summary data
   encrypted_content logprobs token bytes top_logprobs tool_calls function_call function custom name namespace arguments
   partial_json annotations annotation citations citation url_citation url title detail audio transcript images image_url
   b64_json result partial_image_b64 video phase call_id item_id tool_use_id code output outputs results queries cited_text

@@ -59,7 +59,7 @@ const editedNative = (native: NativeText, edit: Edit): NativeText | null => {
   return outcome === 'changed' ? { dialect: native.dialect, json: JSON.stringify(object) } : null
 }
 
-const CHAT_MEMBERS = ['reasoning', 'reasoning_content', 'reasoning_details']
+const CHAT_MEMBERS = ['reasoning', 'reasoning_content', 'reasoning_details', 'thinking_blocks']
 
 const editChat: Edit = (chunk) => {
   const choices = objectsIn(chunk['choices'])

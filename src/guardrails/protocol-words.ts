@@ -25,7 +25,7 @@ export const SHAPED_FIELDS: ReadonlySet<string> = new Set([
 
 /** Members whose objects the dialects define. Objects in any other member are defined by a tool or a developer. */
 export const SHAPED_MEMBERS = wordsOf(`
-  content summary output outputs results citations annotations reasoning_details system tool_calls function_call
+  content summary output outputs results citations annotations reasoning_details thinking_blocks system tool_calls function_call
   function functions custom tools tool allowed_tools operation image_url input_audio audio file video_url source
   cache_control caller container action output_config format json_schema grammar ranking_options context edits
 `)

@@ -95,6 +95,7 @@ const STATUSES: Readonly<Record<number, FailureKind>> = {
   428: 'precondition_failed',
   429: 'rate_limit_exceeded',
   431: 'invalid_request',
+  446: 'content_policy_violation', // Portkey: its guardrails denied the request or its answer
   451: 'content_policy_violation',
   498: 'provider_overloaded', // Groq: no room in this tier
   499: 'provider_unavailable', // Google: it cancelled the request

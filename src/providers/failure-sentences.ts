@@ -27,6 +27,14 @@ const ACCOUNT: Rows = [
 ]
 
 /**
+ * For status 412. This service sends providers no condition that could fail: Portkey answers so when the budget of its key is spent,
+ * Fireworks when the account is suspended.
+ */
+const SPENT: Rows = [
+  [/(?:usage|budget|spend\w*|credits?|quota)\b.{0,60}\b(?:limit|exceeded|exhausted|reached|used up|spent)/i, 'our_account'],
+]
+
+/**
  * Rate limits are recognised before lengths: their sentences mention tokens and limits too, but the client does not have to shorten
  * anything.
  */
@@ -127,6 +135,7 @@ export const kindOfSentence = (message: string | null, status: number | null): F
   const said = message.slice(0, SAID_MAX)
   const rows = [
     ACCOUNT,
+    status === 412 ? SPENT : [],
     status === null || RATED.has(status) ? RATE : [],
     status === null || JUDGED.has(status) ? POLICY : [],
     status === null || READ.has(status) ? REQUEST : [],

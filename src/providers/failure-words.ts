@@ -1,11 +1,11 @@
 /**
  * Maps the names that vendors of the OpenAI dialects give faults to error types (docs/contract/errors.md#types). Sources: OpenAI's and
  * Azure's error guides, and the pages on errors of Groq, Mistral, DeepSeek, xAI, Cerebras, Moonshot, Alibaba, Zhipu, Volcengine, MiniMax,
- * Baidu, Novita, GitHub Models, Hugging Face, LiteLLM and llama.cpp.
+ * Baidu, Novita, GitHub Models, Hugging Face, LiteLLM, Portkey and llama.cpp.
  */
 import { isObject } from '../lib/json.ts'
 import type { FailureKind } from './failure-sentences.ts'
-import { failedBase, groqError } from './reported-error.ts'
+import { errorSentence, failedBase, groqError } from './reported-error.ts'
 
 /** Codes that settle the type, whatever else the error says. */
 const CODES: Readonly<Record<string, FailureKind>> = {
@@ -96,6 +96,8 @@ const CODES: Readonly<Record<string, FailureKind>> = {
   datainspectionfailed: 'content_policy_violation',
   unsafe_request: 'content_policy_violation',
   moderation_blocked: 'content_policy_violation',
+  // Portkey
+  hooks_failed: 'content_policy_violation',
   bio_policy: 'content_policy_violation',
   cyber_policy: 'content_policy_violation',
   misalignment_policy_violation: 'content_policy_violation',
@@ -193,11 +195,15 @@ export const holdsError = (body: Readonly<Record<string, unknown>>): boolean => 
 
 /**
  * Recognises an error that has no member of its own: vLLM's and SGLang's older `{object: 'error', message}`, the native form of Alibaba,
- * Zhipu and SiliconFlow (`{code, message}`), that of Cloudflare (`{success: false, errors}`), and the findings of FastAPI's validation.
+ * Zhipu and SiliconFlow (`{code, message}`), that of Cloudflare (`{success: false, errors}`), the findings of FastAPI's validation, and a
+ * sentence under a name that only an error has (SambaNova, Baidu).
  */
-const isBareError = ({ object, choices, success, code, message, detail }: Readonly<Record<string, unknown>>): boolean =>
-  object === 'error' ||
-  (choices === undefined && (success === false || Array.isArray(detail) || (typeof message === 'string' && isCodeOfError(code))))
+const isBareError = (body: Readonly<Record<string, unknown>>): boolean => {
+  const { object, choices, success, code, message, detail } = body
+  if (object === 'error') return true
+  if (choices !== undefined) return false
+  return success === false || Array.isArray(detail) || (typeof message === 'string' && isCodeOfError(code)) || errorSentence(body) !== ''
+}
 
 /** Servers whose answers all have a code send 0 or 200 with those that succeed. */
 const isCodeOfError = (code: unknown): boolean =>

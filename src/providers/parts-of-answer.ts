@@ -15,6 +15,7 @@ const HOLDERS = [
   'content',
   'tool_calls',
   'reasoning_details',
+  'thinking_blocks',
   'annotations',
   'images',
   'summary',

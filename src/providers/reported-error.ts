@@ -3,7 +3,7 @@
  * of another provider, the innermost error is used.
  */
 import { ERROR_TYPES, type ErrorType } from '../errors.ts'
-import { isObject, jsonIn, objectsIn, textsIn } from '../lib/json.ts'
+import { isObject, jsonIn, objectsIn, textOf, textsIn } from '../lib/json.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -62,6 +62,9 @@ export const failedBase = (base: unknown): Json | null =>
 export const groqError = (groq: unknown): Json | null =>
   isObject(groq) && typeof groq['error'] === 'string' && groq['error'] !== '' ? { message: groq['error'] } : null
 
+/** The sentence of an error without a member of its own: SambaNova's `{error_code, error_message}`, and Baidu's with `error_msg`. */
+export const errorSentence = ({ error_message: message, error_msg: short }: Json): string => textOf(message) || textOf(short)
+
 /** Some send their error in a list, for example Google's OpenAI endpoint. */
 const envelopeOf = (body: unknown): Json => {
   if (Array.isArray(body)) return envelopeOf((body as unknown[]).find((entry) => isObject(entry) && 'error' in entry))
@@ -73,7 +76,16 @@ const ownWords = (envelope: Json, error: Json, metadata: Json): ReportedError =>
   const details = isObject(error['details']) ? error['details'] : {}
   const kind = error === envelope && EVENTS.has(error['type']) ? null : error['type']
   const state = STATES.has(error['status']) ? null : error['status']
-  const candidates = [metadata['provider_code'], details['error_code'], inner['code'], error['code'], kind, state, envelope['code']]
+  const candidates = [
+    metadata['provider_code'],
+    details['error_code'],
+    inner['code'],
+    error['code'],
+    error['error_code'],
+    kind,
+    state,
+    envelope['code'],
+  ]
   const flaggedInput = typeof metadata['flagged_input'] === 'string' ? metadata['flagged_input'] : null
   const status = [error['code'], error['status'], envelope['status']].map(Number).find(isFailure) ?? null
   const words = candidates.flatMap((word) =>
@@ -87,7 +99,8 @@ const ownWords = (envelope: Json, error: Json, metadata: Json): ReportedError =>
       sentenceOf(envelope['error']) ??
       sentenceOf(error['detail']) ??
       sentenceOf(envelope['message']) ??
-      sentenceOf(envelope['msg']),
+      sentenceOf(envelope['msg']) ??
+      sentenceOf(errorSentence(envelope)),
     status,
     param: typeof error['param'] === 'string' && error['param'] !== '' ? error['param'] : null,
     // Only a moderated request has flagged input, whatever the sentence beside it says.

@@ -57,7 +57,7 @@ export interface UpstreamResponse {
   beginning(maxBytes: number): Promise<string>
 }
 
-/** Servers answer a POST with 201 too, and every client of theirs takes that for an answer. */
+/** Servers answer a POST with 201 too, and Portkey with 246 if a check of its guardrails failed: their clients take each for an answer. */
 export const isSuccess = (status: number): boolean => status >= 200 && status < 300
 
 export interface PieceReader {

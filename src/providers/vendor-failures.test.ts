@@ -385,6 +385,26 @@ const VENDORS: Readonly<Record<string, readonly Row[]>> = {
     [503, openai('The server is currently overloaded.', 'service_unavailable', null), 'provider_overloaded'],
     [529, '', 'provider_overloaded'],
   ],
+  Portkey: [
+    [
+      446,
+      {
+        error: { message: 'The guardrail checks defined in the config failed.', type: 'hooks_failed', param: null, code: null },
+        hook_results: { before_request_hooks: [{ verdict: false }] },
+      },
+      'content_policy_violation',
+      'hooks_failed',
+    ],
+    [446, '', 'content_policy_violation'],
+    [
+      412,
+      { status: 'failure', message: 'Portkey Error: Usage limits exceeded. Budget: 10 USD' },
+      'provider_unavailable',
+      undefined,
+      /credential/,
+    ],
+    [412, { error: { message: 'The budget of this virtual key is exhausted.' } }, 'provider_unavailable', undefined, /credential/],
+  ],
   Fireworks: [
     [
       400,
@@ -930,6 +950,12 @@ const BARE: readonly (readonly [object, ErrorType, string?])[] = [
     'context_length_exceeded',
     'Acme: The prompt exceeds the context window',
   ],
+  [
+    { error_code: 'rate_limit_exceeded', error_message: 'Too many requests.', request_id: 'r' },
+    'rate_limit_exceeded',
+    'Acme: Too many requests.',
+  ],
+  [{ error_code: 336003, error_msg: 'The model is overloaded', id: 'as-1' }, 'provider_overloaded', 'Acme: The model is overloaded'],
   [{ detail: [{ loc: ['body', 'messages'], msg: 'Field required' }] }, 'provider_unavailable', 'Acme: messages: Field required'],
 ]
 
@@ -947,6 +973,8 @@ describe('an error without a member of its own', () => {
     { object: 'chat.completion.chunk', choices: [] },
     { code: 0, message: 'Success', sid: 's' },
     { code: 200, message: 'OK' },
+    { error_message: '', error_code: null },
+    { error_message: 'told beside the answer', choices: [{ index: 0, delta: {} }] },
     { code: 1, message: 'told beside the answer', choices: [{ index: 0, delta: {} }] },
     { type: 'response.code_interpreter_call_code.done', code: '1 + 1' },
   ])('%o is none', (body) => {

@@ -91,12 +91,12 @@ function* editTurn(text: string, { role, content }: JsonObject, isRefused: IsRef
 
 function* editMessage(
   text: string,
-  { role, reasoning_details: details, tool_calls: calls }: JsonObject,
+  { role, reasoning_details: details, thinking_blocks: blocks, tool_calls: calls }: JsonObject,
   isRefused: IsRefused,
 ): Steps<string> {
   if (role !== 'assistant') return text
-  const proofs = listOf(details).map((detail) => (isObject(detail) ? textOf(detail['signature'] ?? detail['data']) : ''))
-  const shown = proofs.some(isRefused) ? editMembers(text, { reasoning_details: null }) : text
+  const proofs = [...listOf(details), ...listOf(blocks)].map((held) => (isObject(held) ? textOf(held['signature'] ?? held['data']) : ''))
+  const shown = proofs.some(isRefused) ? editMembers(text, { reasoning_details: null, thinking_blocks: null }) : text
   const signed = listOf(calls).some((call) => isRefused(signatureOf(call)))
   const given = signed ? rawMember(shown, 'tool_calls') : undefined
   if (given === undefined) return shown

@@ -79,12 +79,18 @@ describe('sources that Gemini 3 tells beside the signature that ends the text', 
       groundingSupports: [{ segment: { startIndex: 3, endIndex: 7, text: 'rain' }, groundingChunkIndices: [0] }],
     },
   }
-  const streamed = [chunk([{ text: 'It rains.' }]), chunk([{ text: '', thoughtSignature: 'S' }], end)]
+  const signature = { text: '', thoughtSignature: 'S' }
+  const streamed = [chunk([{ text: 'It rains.' }]), chunk([signature], end)]
+  const apart = [chunk([{ text: 'It rains.' }]), chunk([signature]), chunk([], end)]
   const whole = [chunk([{ text: 'It rains.', thoughtSignature: 'S' }], end)]
 
   describe.each(['chat', 'responses', 'messages'] as const)('%s', (client) => {
-    test.each([true, false])('are those of the text; in a stream: %p', async (stream) => {
-      const payloads = (stream ? streamed : whole).map((one) => JSON.stringify(one))
+    test.each([
+      ['in a stream', true, streamed],
+      ['in a stream, in a chunk of their own', true, apart],
+      ['whole', false, whole],
+    ])('are those of the text: %s', async (_, stream, answer) => {
+      const payloads = answer.map((one) => JSON.stringify(one))
       const bytes = stream ? streamBytes('google', payloads) : new TextEncoder().encode(payloads.join(''))
       const { text } = await replayReply(client, 'google', { type: typeOf(stream), pieces: [bytes] }, stream)
       expect((await readAnswer(OWN_DIALECT[client], stream, text)).sources).toEqual(['https://a.example/'])
@@ -177,4 +183,73 @@ describe('sources that Perplexity tells beside the choices', () => {
     )
     expect(reported).toMatchObject(locations)
   })
+})
+
+describe('sources and findings that vendors of Chat Completions tell in places of their own', () => {
+  const cited = [
+    {
+      start: 0,
+      end: 3,
+      text: 'One',
+      sources: [{ type: 'document', id: 'd', document: { id: 'd', title: 'A', url: 'https://a.example/' } }],
+    },
+    { start: 4, end: 7, text: 'Two', sources: [{ type: 'tool', id: 't', tool_output: { text: 'x' } }] },
+  ]
+  const images = [{ image_url: 'https://a.example/a.png', origin_url: 'https://a.example/', height: 1, width: 1 }]
+  const ANSWER = { id: 'c', object: 'chat.completion', created: 1, model: 'm', images, related_questions: ['Why?'] }
+  const said = { role: 'assistant', content: 'One Two', citations: cited }
+  const whole = JSON.stringify({ ...ANSWER, choices: [{ index: 0, message: said, finish_reason: 'stop' }] })
+  const streamed = [said, {}].map((delta, index) =>
+    JSON.stringify({
+      ...ANSWER,
+      object: 'chat.completion.chunk',
+      choices: [{ index: 0, delta, finish_reason: index === 0 ? null : 'stop' }],
+    }),
+  )
+
+  describe.each(['responses', 'messages'] as const)('%s', (client) => {
+    test.each([true, false])('those with an address are sources, and there are warnings of the others; in a stream: %p', async (stream) => {
+      const bytes = stream ? streamBytes('openai-chat', streamed) : new TextEncoder().encode(whole)
+      const { text, headers } = await replayReply(client, 'openai-chat', { type: typeOf(stream), pieces: [bytes] }, stream)
+      expect((await readAnswer(OWN_DIALECT[client], stream, text)).sources).toEqual(['https://a.example/'])
+      expect(headers.get('x-service-warnings')).toBe('3')
+    })
+  })
+
+  test.each([true, false])('chat: they stand where the vendor put them; in a stream: %p', async (stream) => {
+    const bytes = stream ? streamBytes('openai-chat', streamed) : new TextEncoder().encode(whole)
+    const { text, headers } = await replayReply('chat', 'openai-chat', { type: typeOf(stream), pieces: [bytes] }, stream)
+    for (const part of ['"related_questions":["Why?"]', '"origin_url"', '"tool_output"']) expect(text).toContain(part)
+    expect(headers.has('x-service-warnings')).toBe(false)
+  })
+})
+
+describe('sources of a text that a call follows', () => {
+  const sources = { citations: ['https://a.example/'] }
+  const call = { id: 'c1', type: 'function', function: { name: 'get_weather', arguments: '{}' } }
+  const choices = (delta: object, finish: string | null = null) => [{ index: 0, delta, finish_reason: finish }]
+  const said = { role: 'assistant', content: 'It rains.' }
+  const calls = { tool_calls: [{ index: 0, ...call }] }
+  const annotations = [{ type: 'url_citation', url_citation: { url: 'https://a.example/', title: 'A', start_index: 0, end_index: 2 } }]
+  const chunks = (early: object, late: object) =>
+    [{ choices: choices(said), ...early }, { choices: choices(calls) }, { choices: choices(late, 'tool_calls') }].map((chunk) =>
+      JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', ...chunk }),
+    )
+  const message = { ...said, tool_calls: [call] }
+  const whole = JSON.stringify({ id: 'c', model: 'm', choices: [{ index: 0, message, finish_reason: 'tool_calls' }], ...sources })
+  const ask = async (client: 'responses' | 'messages', stream: boolean, bytes: Uint8Array) => {
+    const { text, headers } = await replayReply(client, 'openai-chat', { type: typeOf(stream), pieces: [bytes] }, stream)
+    const reading = await readAnswer(OWN_DIALECT[client], stream, text)
+    return [reading.text, reading.sources, reading.calls.length, headers.get('x-service-warnings')]
+  }
+
+  test.each(['responses', 'messages'] as const)(
+    '%s: they stand with the text, or there is a warning if they come behind the call',
+    async (client) => {
+      const found = ['It rains.', ['https://a.example/'], 1, null]
+      expect(await ask(client, false, new TextEncoder().encode(whole))).toEqual(found)
+      expect(await ask(client, true, streamBytes('openai-chat', chunks(sources, {})))).toEqual(found)
+      expect(await ask(client, true, streamBytes('openai-chat', chunks({}, { annotations })))).toEqual(['It rains.', [], 1, '1'])
+    },
+  )
 })

@@ -61,6 +61,13 @@ describe('chat', () => {
     })
   })
 
+  test('a call without a name has an empty one', async () => {
+    const message = { role: 'assistant', content: null, tool_calls: [{ id: 'c1', type: 'function', function: { arguments: '{}' } }] }
+    const text = await ask('chat', whole({ id: 'u', model: 'm', choices: [{ index: 0, message, finish_reason: 'tool_calls' }] }))
+    strictly(ChatResult$inboundSchema, JSON.parse(text))
+    expect(memberAt(JSON.parse(text), 'choices', 0, 'message', 'tool_calls', 0, 'function', 'name')).toBe('')
+  })
+
   test('words of the model that look like what is looked for change nothing', async () => {
     const said = 'a "role":"" and "index" in "tool_calls" without "delta"'
     const reply = reported(
@@ -137,6 +144,33 @@ describe('messages', () => {
     for (const key of COUNTS) expect(message.usage).toHaveProperty(key)
     const read = await anthropic(text, 'application/json').messages.create({ model: 'm', max_tokens: 1, messages: [] })
     expect(read.content).toMatchObject([{ type: 'text', text: 'Hi', x: 1.5 }])
+  })
+
+  test.each([undefined, null, ''])('the reason of an end that says none (%p) is the one that the content shows', async (stop_reason) => {
+    const text = { type: 'text', text: 'Hi' }
+    const call = { type: 'tool_use', id: 'toolu_1', input: {} }
+    for (const [content, reason] of [
+      [[text], 'end_turn'],
+      [[text, call], 'tool_use'],
+    ] as const) {
+      expect(JSON.parse(await ask('messages', whole({ id: 'u', content, stop_reason }))).stop_reason).toBe(reason)
+      const events = [
+        { type: 'message_start', message: { id: 'u', content: [], stop_reason: null } },
+        ...content.map((content_block, index) => ({ type: 'content_block_start', index, content_block })),
+        { type: 'message_delta', delta: { stop_reason }, usage: { output_tokens: 1 } },
+        { type: 'message_stop' },
+      ]
+      const message = await anthropic(await ask('messages', reported('anthropic', ...events)))
+        .messages.stream({ model: 'm', max_tokens: 1, messages: [] })
+        .finalMessage()
+      expect(message).toMatchObject({ stop_reason: reason, content })
+    }
+  })
+
+  test('a call without a name has an empty one', async () => {
+    const call = { type: 'tool_use', id: 'toolu_1' }
+    const message = JSON.parse(await ask('messages', whole({ id: 'u', content: [call] })))
+    expect(message.content).toEqual([{ ...call, name: '', input: {} }])
   })
 
   test('a stream whose start and end say the least', async () => {

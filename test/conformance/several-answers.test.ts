@@ -1,13 +1,13 @@
 /** Further answers (`n`) of a vendor whose content is a list of parts: each reaches the client as text. */
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 
 import { streamEvents } from '../support/client-stream.ts'
 import { at } from '../support/json-at.ts'
 import { question, replay, type Reply } from '../support/replay.ts'
 import { reported, whole } from '../support/upstream-replies.ts'
 
-const ask = async (stream: boolean, reply: Reply): Promise<string> =>
-  (await replay({ client: 'chat', upstreams: [{ dialect: 'openai-chat', reply }], body: { ...question('chat', stream), n: 2 } })).text
+const ask = async (stream: boolean, reply: Reply, n = 2): Promise<string> =>
+  (await replay({ client: 'chat', upstreams: [{ dialect: 'openai-chat', reply }], body: { ...question('chat', stream), n } })).text
 
 const thinking = (text: string): object => ({ type: 'thinking', thinking: [{ type: 'text', text }] })
 const text = (said: string): object => ({ type: 'text', text: said })
@@ -54,4 +54,42 @@ interface Choice {
   readonly index: number
   readonly delta: { readonly content?: string | null; readonly reasoning?: string }
   readonly finish_reason: string | null
+  readonly native_finish_reason?: string
 }
+
+describe("the word of a vendor's own with which an answer beyond the first ends", () => {
+  const call = { id: 'a', type: 'function', function: { name: 'get_weather', arguments: '{}' } }
+  const ends = [
+    { content: 'One.', finish: 'eos', reason: 'stop' },
+    { content: 'Two.', finish: 'max_tokens', reason: 'length' },
+    { content: 'Three.', finish: { type: 'length', length: 9 }, reason: 'length' },
+    { content: '', tool_calls: [{ index: 0, ...call }], finish: 'stop', reason: 'tool_calls' },
+    { content: 'Five.', finish: 'stop', reason: 'stop' },
+  ]
+  const native = ends.map(({ finish }) => (typeof finish === 'string' ? finish : finish.type))
+  const envelope = { id: 'u', object: 'chat.completion', created: 1_760_000_000, model: 'm' }
+
+  test('is the reason of the dialect, with the word beside it: whole', async () => {
+    const choices = ends.map(({ finish, reason: _, ...said }, index) => ({
+      index,
+      message: { role: 'assistant', ...said },
+      finish_reason: finish,
+    }))
+    const answer = at(JSON.parse(await ask(false, whole({ ...envelope, choices, usage: USAGE }), ends.length)), 'choices') as Choice[]
+    expect(answer.map(({ finish_reason: finish }) => finish)).toEqual(ends.map(({ reason }) => reason))
+    expect(answer.flatMap(({ native_finish_reason: own }) => own ?? 'stop')).toEqual(native)
+  })
+
+  test('is the reason of the dialect: streamed', async () => {
+    const chunks = [false, true].flatMap((over) =>
+      ends.map(({ finish, reason: _, ...said }, index) => ({
+        ...envelope,
+        object: 'chat.completion.chunk',
+        choices: [{ index, delta: over ? {} : { role: 'assistant', ...said }, finish_reason: over ? finish : null }],
+      })),
+    )
+    const text = await ask(true, reported('openai-chat', ...chunks), ends.length)
+    const choices = streamEvents(text).flatMap(({ data }) => at(data, 'choices') as readonly Choice[])
+    expect(choices.flatMap(({ finish_reason: finish }) => finish ?? [])).toEqual(ends.map(({ reason }) => reason))
+  })
+})

@@ -313,6 +313,47 @@ describe.each([...CLIENT_DIALECTS])('%s', (client) => {
     })
   })
 
+  test.each([false, true])('an end that is told as an object is read as its word; in a stream: %p', async (stream) => {
+    const finish = { type: 'length', length: 9 }
+    const said = { role: 'assistant', content: 'Hel' }
+    const envelope = { id: 'c', created: 1, model: 'm' }
+    const bytes = stream
+      ? events('openai-chat', [chunk(said), { ...envelope, choices: [{ index: 0, delta: {}, finish_reason: finish }] }])
+      : json({ ...envelope, object: 'chat.completion', choices: [{ index: 0, message: said, finish_reason: finish }] })
+    expect(await read(client, 'openai-chat', stream, bytes)).toMatchObject({ text: 'Hel', stop: 'length' })
+  })
+
+  test.each([false, true])("an answer beside which a check of Portkey's failed (status 246) is one; in a stream: %p", async (stream) => {
+    const said = { role: 'assistant', content: 'Hello' }
+    const envelope = { id: 'c', object: 'chat.completion', created: 1, model: 'm' }
+    const bytes = stream
+      ? events('openai-chat', [chunk(said), chunk({}, 'stop')])
+      : json({ ...envelope, choices: [{ index: 0, message: said, finish_reason: 'stop' }], hook_results: { after_request_hooks: [] } })
+    const reply = { status: 246, type: typeOf(stream), pieces: [bytes] } as const
+    const { status, text } = await replayReply(client, 'openai-chat', reply, stream)
+    expect(status).toBe(200)
+    expect(await readAnswer(OWN_DIALECT[client], stream, text)).toMatchObject({ text: 'Hello', stop: 'stop' })
+  })
+
+  test('a response that its server ends while it still calls it one in progress has ended', async () => {
+    const item = {
+      type: 'message',
+      id: 'msg_1',
+      role: 'assistant',
+      status: 'completed',
+      content: [{ type: 'output_text', text: 'Hi', annotations: [] }],
+    }
+    const begun = { id: 'resp_1', object: 'response', created_at: 1, model: 'm', status: 'in_progress', output: [] }
+    const bytes = events('openai-responses', [
+      { type: 'response.created', sequence_number: 0, response: begun },
+      { type: 'response.output_item.done', sequence_number: 1, output_index: 0, item },
+      { type: 'response.completed', sequence_number: 2, response: { ...begun, output: [item] } },
+    ])
+    const { text } = await ask(client, 'openai-responses', true, bytes)
+    expect(await readAnswer(OWN_DIALECT[client], true, text)).toMatchObject({ text: 'Hi', stop: 'stop' })
+    if (client === 'responses') expect(text.slice(text.lastIndexOf('response.completed'))).toContain('"status":"completed"')
+  })
+
   describe('a refusal without a word of explanation is a refusal', () => {
     const message = (stop: object, content: readonly object[] = []): object => ({
       id: 'm',
@@ -511,4 +552,43 @@ describe('what the provider ran itself is no call of the client’s', () => {
         expect(await read(client, 'openai-responses', streamed, bytes)).toMatchObject({ text: 'Found.', calls: [], stop: 'stop' })
     })
   }
+})
+
+describe("a call that Zhipu shows under the type of its own tool is none of the client's", () => {
+  const mcp = { id: 'mcp-1', type: 'mcp_call', server_label: 'docs', name: 'search', arguments: '{}', output: {} }
+  const own = { id: 'call_1', type: 'mcp', mcp }
+  const paris = { id: 'call_2', type: 'function', function: { name: PARIS.name, arguments: JSON.stringify(PARIS.arguments) } }
+  const said = { role: 'assistant', content: 'Found.' }
+  const whole = (calls: readonly object[]): Uint8Array =>
+    json({
+      id: 'c',
+      object: 'chat.completion',
+      created: 1,
+      model: 'm',
+      choices: [{ index: 0, message: { ...said, tool_calls: calls }, finish_reason: 'tool_calls' }],
+    })
+  const streamed = (calls: readonly object[]): Uint8Array =>
+    events('openai-chat', [
+      ...calls.map((call, index) => chunk({ tool_calls: [{ index, ...call }] })),
+      ...calls.map((call, index) => ('mcp' in call ? chunk({ tool_calls: [{ index, mcp: { output: {} } }] }) : chunk({}))),
+      chunk(said),
+      chunk({}, 'tool_calls'),
+    ])
+
+  describe.each([...CLIENT_DIALECTS])('%s', (client) => {
+    test.each([false, true])('alone, it ends the answer as one without calls; in a stream: %p', async (stream) => {
+      const { text, headers } = await ask(client, 'openai-chat', stream, stream ? streamed([own]) : whole([own]))
+      const reading = await readAnswer(OWN_DIALECT[client], stream, text)
+      expect([reading.text, reading.stop]).toEqual(['Found.', 'stop'])
+      if (client === 'chat') expect(text).toContain('"server_label":"docs"')
+      else expect([reading.calls, headers.get('x-service-warnings')]).toEqual([[], '1'])
+    })
+
+    test.each([false, true])('the calls beside it are made, each at an index of its own; in a stream: %p', async (stream) => {
+      const bytes = stream ? streamed([own, paris]) : whole([own, paris])
+      const reading = await read(client, 'openai-chat', stream, bytes)
+      expect(callsOf(reading).slice(client === 'chat' && stream ? 1 : 0)).toEqual([PARIS])
+      expect(reading.stop).toBe('tool_calls')
+    })
+  })
 })

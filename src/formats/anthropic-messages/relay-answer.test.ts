@@ -43,7 +43,7 @@ describe('a whole message of the same dialect', () => {
 
   test('gets the members that strict clients need and the upstream left out, after its own', () => {
     const sent = relayed('{"id":"u","content":[]}', TAIL, finish('stop'))
-    expect(sent).toStartWith('{"id":"msg_abc123","content":[],"type":"message","role":"assistant","stop_reason":null')
+    expect(sent).toStartWith('{"id":"msg_abc123","content":[],"type":"message","role":"assistant","stop_reason":"end_turn"')
     expect(JSON.parse(sent)).toMatchObject({ ...LACKING, stop_sequence: null, usage: { ...UNCOUNTED, ...relayedUsage(TAIL) } })
   })
 

@@ -4,17 +4,20 @@ import { editElementsInSteps, editMembers } from '../../lib/json-splice.ts'
 import { isObject, type JsonValue } from '../../lib/json.ts'
 import { LARGE_BYTES, type Steps } from '../../lib/steps.ts'
 import { dialectId, metadataMember } from '../answer-parts.ts'
+import type { Ending } from '../ending.ts'
 import type { AnswerHead, AnswerTail } from '../format.ts'
 import { missingMembers } from '../missing-members.ts'
 import { bodyOfParsed, identityMembers } from '../relay-text.ts'
+import { stopMembers } from './stop.ts'
 import { endUsage } from './usage.ts'
 
 /** `native` is JSON text that the adapter has already parsed. */
-export function* relayAnswer(head: AnswerHead, native: string, tail: AnswerTail): Steps<string> {
+export function* relayAnswer(head: AnswerHead, native: string, ending: Ending, tail: AnswerTail): Steps<string> {
   const body = bodyOfParsed(native)
   yield
   const changes: Record<string, string | null> = {
     ...missingMembers(body, MESSAGE_NEEDS),
+    ...unsaidReason(body, ending),
     ...(yield* citedContent(body)),
     ...identityMembers(dialectId('msg', head), head),
     usage: endUsage(body.raw('usage'), tail, head),
@@ -38,6 +41,10 @@ function* citedContent(body: JsonBody): Steps<Readonly<Record<string, string>>> 
 }
 
 const NO_SOURCES = /"citations"\s*:\s*null/
+
+/** A client tells by the reason whether to run tools, so a message that is over has one, even if the upstream says none. */
+export const unsaidReason = (body: JsonBody, ending: Ending): Readonly<Record<string, string>> =>
+  (body.get('stop_reason') ?? '') === '' ? { stop_reason: JSON.stringify(stopMembers(ending)['stop_reason']) } : {}
 
 /** The members of a message's end, with default values as JSON texts (docs/contract/messages.md#answer). */
 export const END_NEEDS = { stop_reason: 'null', stop_sequence: 'null', stop_details: 'null', container: 'null' }

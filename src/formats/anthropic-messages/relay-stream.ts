@@ -12,7 +12,7 @@ import { missingMembers } from '../missing-members.ts'
 import { bodyOfParsed, eventType, identityMembers, nativeText, oneLine } from '../relay-text.ts'
 import { failedStream, messageStart } from './message-events.ts'
 import { stopMembers } from './stop.ts'
-import { END_NEEDS, MESSAGE_NEEDS } from './relay-answer.ts'
+import { END_NEEDS, MESSAGE_NEEDS, unsaidReason } from './relay-answer.ts'
 import { completeUsage, messagesUsage, endUsage } from './usage.ts'
 
 export class MessageRelay implements StreamRenderer {
@@ -103,7 +103,7 @@ export class MessageRelay implements StreamRenderer {
     }
     const body = bodyOfParsed(this.#delta)
     const reported = bodyOfParsed(objectText(body.raw('delta')))
-    const delta = reported.textWith(missingMembers(reported, END_NEEDS))
+    const delta = reported.textWith({ ...missingMembers(reported, END_NEEDS), ...unsaidReason(reported, this.#ending) })
     const usage = endUsage(body.raw('usage'), tail, this.#head)
     return eventFrame('message_delta', oneLine(body.textWith({ delta, usage })))
   }

@@ -16,8 +16,11 @@ import { messagesUsage } from './usage.ts'
 /** This dialect cannot show a failure next to content, so a failed answer is rendered as its error. */
 export function* renderAnswer(head: AnswerHead, answer: Frame, tail: AnswerTail, failure: GatewayError | null = null): Steps<string> {
   if (failure !== null) return renderError(failure, head, tail).body
-  if (answer.native?.dialect === 'messages') return yield* relayAnswer(head, answer.native.json, tail)
   const ending = watchEnding()
+  if (answer.native?.dialect === 'messages') {
+    for (const event of answer.events) ending.see(event)
+    return yield* relayAnswer(head, answer.native.json, ending, tail)
+  }
   const content = collectBlocks()
   const sink = thinkingBehindText(content, head)
   const blocks = new BlockSequence(sink)

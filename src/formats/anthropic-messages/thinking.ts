@@ -22,4 +22,4 @@ export const proofBlock = ({
   return proof.kind === 'signature' ? { signature: proof.data } : { data: proof.data }
 }
 
-const isOwn = (proof: ReasoningProof): boolean => proof.format === 'anthropic-claude-v1'
+const isOwn = ({ format, member }: ReasoningProof): boolean => format === 'anthropic-claude-v1' && member === undefined

@@ -29,7 +29,7 @@ export const choiceIndex = (choice: JsonBody): number => {
 
 /**
  * Returns a choice that has ended, with the finish reason as this service names it and the upstream's own reason beside it. The
- * events are those of the first choice only; further choices keep the upstream's reason.
+ * events are those of the first choice only; the adapter has named the reasons of further choices.
  */
 export const finishedChoice = (choice: JsonBody, ending: Ending): string => {
   const given = choice.get('finish_reason') ?? null

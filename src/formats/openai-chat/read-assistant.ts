@@ -42,7 +42,16 @@ const lastTurnBehindWords = (thoughts: readonly Thought[]): readonly Thought[] =
 const NO_WORD = ['audio', 'function_call']
 
 /** The members that an assistant message may have instead of `content`. */
-const BESIDE_CONTENT = ['tool_calls', 'refusal', 'reasoning', 'reasoning_content', 'reasoning_details', 'images', ...NO_WORD]
+const BESIDE_CONTENT = [
+  'tool_calls',
+  'refusal',
+  'reasoning',
+  'reasoning_content',
+  'reasoning_details',
+  'thinking_blocks',
+  'images',
+  ...NO_WORD,
+]
 
 const isThere = (message: Node, key: string): boolean => (message.members[key] ?? null) !== null
 

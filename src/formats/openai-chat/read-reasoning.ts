@@ -1,6 +1,7 @@
 /**
  * Reads the thinking of a chat message. `reasoning_details` holds it in pieces with its proofs: a stream sends the text of a block
- * in many pieces and its proof last, and clients send the pieces back unchanged. `reasoning` repeats their readable part.
+ * in many pieces and its proof last, and clients send the pieces back unchanged. `reasoning` repeats their readable part. Clients of
+ * LiteLLM send `thinking_blocks` instead.
  */
 import type { Part } from '../../canonical/prompt.ts'
 import { type PlaceOfThought, readPlacedId } from '../../canonical/place-of-thought.ts'
@@ -26,9 +27,22 @@ export const readReasoning = (message: Node, callIds: ReadonlySet<string>): Thou
     )
     return joinPieces(pieces, ran.length === 0 ? callIds : new Set([...callIds, ...ran]))
   }
+  // LiteLLM's own form, with the blocks of Messages.
+  const blocks = children(message, 'thinking_blocks')
+  if (blocks.length > 0) return blocks.flatMap(readBlock)
   // Some vendors call it `reasoning_content`.
   const text = optionalText(message, 'reasoning') ?? optionalText(message, 'reasoning_content')
   return text === null || text === '' ? [] : [{ parts: [{ type: 'reasoning', text }], place: null }]
+}
+
+const readBlock = (block: Node): readonly Thought[] => {
+  const isRedacted = requiredText(block, 'type') === 'redacted_thinking'
+  const text = isRedacted ? '' : (optionalText(block, 'thinking') ?? '')
+  const data = optionalText(block, isRedacted ? 'data' : 'signature') ?? ''
+  if (text === '' && data === '') return []
+  const kind = isRedacted ? 'encrypted' : 'signature'
+  const proof = data === '' ? null : ({ format: 'anthropic-claude-v1', kind, data } as const)
+  return [{ parts: [{ type: 'reasoning', text, ...(proof === null ? {} : { proof }) }], place: null }]
 }
 
 interface Piece {

@@ -1,6 +1,7 @@
 /** Counts the output of one attempt as it arrives. */
 import { PARTS_MAX } from '../../canonical/answer-parts.ts'
-import type { Frame } from '../../canonical/event.ts'
+import type { Call } from '../../canonical/call.ts'
+import type { Frame, ModelEvent } from '../../canonical/event.ts'
 import type { Usage } from '../../canonical/usage.ts'
 import type { Warning } from '../../canonical/warning.ts'
 import { GatewayError } from '../../errors.ts'
@@ -33,9 +34,20 @@ const LOSSES_MAX = 50
 
 const FURTHER_CALLS = 'The model made several calls at once. functions has room for the first of them; the others were left out. Use tools.'
 
+const LATE_SOURCES = 'Sources came after the text of the answer had ended, where this interface has no place for them; they were left out.'
+
+const ENDS_TEXT: ReadonlySet<ModelEvent['type']> = new Set([
+  'text-break',
+  'refusal',
+  'reasoning',
+  'reasoning-end',
+  'image',
+  'tool-call',
+] as const)
+
 export class AnswerSoFar implements AttemptOutput {
   readonly #clock: Clock
-  readonly #oneCall: boolean
+  readonly #call: Pick<Call, 'dialect' | 'legacyFunctions'>
   readonly losses: Warning[] = []
   contentMs: number | null = null
   upstreamId: string | null = null
@@ -45,11 +57,13 @@ export class AnswerSoFar implements AttemptOutput {
   characters = 0
   uncountedCharacters = 0
   #parts = 0
+  #isInText = false
+  /** Sources came after the text to which they belong had ended. */
+  #areSourcesLate = false
 
-  /** `oneCall`: the client's dialect has room for only one tool call. */
-  constructor(clock: Clock, oneCall: boolean) {
+  constructor(clock: Clock, call: Pick<Call, 'dialect' | 'legacyFunctions'>) {
     this.#clock = clock
-    this.#oneCall = oneCall
+    this.#call = call
   }
 
   lose(warning: Warning): void {
@@ -60,6 +74,7 @@ export class AnswerSoFar implements AttemptOutput {
   observe(frames: readonly Frame[], rewritten: boolean): void {
     for (const { events, native } of frames) {
       for (const event of events) {
+        this.#noteSources(event, rewritten || native === undefined)
         switch (event.type) {
           case 'text':
           case 'reasoning':
@@ -69,7 +84,7 @@ export class AnswerSoFar implements AttemptOutput {
           case 'tool-call':
             this.#part()
             this.#deliver(event.name.length)
-            if (this.#oneCall && event.index > 0) this.#leaveOut(FURTHER_CALLS)
+            if (this.#call.legacyFunctions === true && event.index > 0) this.#leaveOut(FURTHER_CALLS)
             break
           case 'tool-arguments':
             this.#deliver(event.json.length)
@@ -107,6 +122,17 @@ export class AnswerSoFar implements AttemptOutput {
         }
       }
     }
+  }
+
+  /** Blocks of Responses and Messages follow one another, and a source stands with the text of its block. */
+  #noteSources(event: ModelEvent, isRendered: boolean): void {
+    if (event.type === 'citation') this.#areSourcesLate ||= !this.#isInText
+    else if (event.type === 'text') {
+      this.#isInText ||= event.text !== ''
+      this.#areSourcesLate &&= !this.#isInText
+    } else if (event.type === 'finish') {
+      if (this.#areSourcesLate && isRendered && this.#call.dialect !== 'chat') this.#leaveOut(LATE_SOURCES)
+    } else if (ENDS_TEXT.has(event.type)) this.#isInText &&= event.type === 'reasoning-end' && event.proof === null
   }
 
   /**

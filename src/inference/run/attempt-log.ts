@@ -53,7 +53,7 @@ export class AttemptLog {
     this.request = request
     this.#clock = clock
     this.startedMs = startedMs
-    this.#said = new AnswerSoFar(clock, request.call.legacyFunctions === true)
+    this.#said = new AnswerSoFar(clock, request.call)
   }
 
   get attempts(): readonly AttemptOutcome[] {
@@ -141,7 +141,7 @@ export class AttemptLog {
       upstreamId: null,
     }
     this.#attempts.push(attempt)
-    this.#said = new AnswerSoFar(this.#clock, this.request.call.legacyFunctions === true)
+    this.#said = new AnswerSoFar(this.#clock, this.request.call)
     this.#isTrying = true
     return attempt
   }
@@ -150,7 +150,7 @@ export class AttemptLog {
   nextTurn(): void {
     this.#turn += 1
     this.#firstContentMs ??= this.#said.contentMs
-    this.#said = new AnswerSoFar(this.#clock, this.request.call.legacyFunctions === true)
+    this.#said = new AnswerSoFar(this.#clock, this.request.call)
     this.#inputTokensEstimate = null
   }
 

@@ -146,5 +146,5 @@ const mendBlocks = (blocks: readonly unknown[], distinct: (id: string) => string
 const NEEDS: Readonly<Record<string, object>> = {
   text: { text: '' },
   thinking: { thinking: '', signature: '' },
-  tool_use: { input: {} },
+  tool_use: { name: '', input: {} },
 }

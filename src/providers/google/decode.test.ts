@@ -59,7 +59,7 @@ describe('parts', () => {
     ['what code said', { codeExecutionResult: { outcome: 'OUTCOME_OK' } }, [{ type: 'unknown', kind: 'codeExecutionResult' }]],
     ['nothing', {}, []],
   ])('%s', (_, part, events) => {
-    expect(decode(chunk([part]))).toEqual([...events])
+    expect(decode(chunk([part]), chunk([], { finishReason: 'STOP' }))).toEqual([...events])
   })
 
   test('calls are dense, whole, with ids of Google’s or of the answer’s', () => {
@@ -217,10 +217,14 @@ describe('sources', () => {
   test.each<[string, readonly (readonly object[])[], ModelEvent['type']]>([
     ['the signature of the text', [[{ text: 'abcd', thoughtSignature: 'S' }]], 'reasoning-end'],
     ['a signature in the last chunk', [[{ text: 'abcd' }], [{ text: '', thoughtSignature: 'S' }]], 'reasoning-end'],
+    ['a signature in an earlier chunk', [[{ text: 'abcd' }], [{ text: '', thoughtSignature: 'S' }], []], 'reasoning-end'],
+    ['the signature of the text in an earlier chunk', [[{ text: 'abcd', thoughtSignature: 'S' }], []], 'reasoning-end'],
     ['a call', [[{ text: 'abcd' }, { functionCall: { name: 'f' } }]], 'tool-call'],
   ])('come before %s, which ends the text', (_, chunks, next) => {
     const groundingMetadata = { groundingChunks: [web(0)], groundingSupports: [support(0, 4, 'abcd', 0)] }
-    const events = decode(...chunks.map((parts, index) => chunk(parts, index === chunks.length - 1 ? { groundingMetadata } : {})))
+    const events = decode(
+      ...chunks.map((parts, index) => chunk(parts, index === chunks.length - 1 ? { groundingMetadata, finishReason: 'STOP' } : {})),
+    )
     const place = events.findIndex(({ type }) => type === 'citation')
     expect([events[place - 1]?.type, events[place], events[place + 1]?.type]).toEqual(['text', source(0, 0, 4), next])
   })

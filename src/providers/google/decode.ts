@@ -43,6 +43,14 @@ export const createGoogleDecoder = (modelId: string, searchesByPrompt = false): 
   let open: { readonly index: number; readonly args: StreamedArguments } | null = null
   let misplaced = false
   let pictureCount = 0
+  /** A signature behind a text ends it, and the sources of the text may still come, so it is held until anything else does. */
+  let behindWords: ReasoningProof | null = null
+
+  const release = (): ModelEvent[] => {
+    const proof = behindWords
+    behindWords = null
+    return proof === null ? [] : [{ type: 'reasoning-end', proof }]
+  }
 
   const proofOf = (part: Json): ReasoningProof | null => {
     const data = textOf(part['thoughtSignature'])
@@ -103,12 +111,16 @@ export const createGoogleDecoder = (modelId: string, searchesByPrompt = false): 
   }
 
   const partEvents = (part: Json): ModelEvent[] => {
-    if (isObject(part['functionCall'])) return functionCall(part['functionCall'], part)
+    if (isObject(part['functionCall'])) return [...release(), ...functionCall(part['functionCall'], part)]
     const proof = proofOf(part)
     // A signature comes after the part that it vouches for, even if that part is a text.
     const said = content(part)
     if (said.some(({ type }) => type === 'image')) pictureCount += 1
-    return proof === null ? said : [...said, { type: 'reasoning-end', proof }]
+    const before = said.length > 0 || proof !== null ? release() : []
+    if (proof === null) return [...before, ...said]
+    if (typeof part['text'] !== 'string' || part['thought'] === true) return [...before, ...said, { type: 'reasoning-end', proof }]
+    behindWords = proof
+    return [...before, ...said]
   }
 
   const candidateEvents = (candidate: Json): ModelEvent[] => {
@@ -120,7 +132,7 @@ export const createGoogleDecoder = (modelId: string, searchesByPrompt = false): 
     if (finish !== '' && finish !== 'FINISH_REASON_UNSPECIFIED') {
       native = finish
       message = textOf(candidate['finishMessage']) || null
-      events.push(...close())
+      events.push(...release(), ...close())
     }
     return events
   }

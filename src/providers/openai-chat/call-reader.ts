@@ -15,6 +15,8 @@ import { type CallProofs, thoughtSignature } from './decode-thinking.ts'
 export interface CallReader {
   /** The number of calls that have begun, including those without a name so far. */
   readonly count: number
+  /** The server ran tools of its own, and all calls are those of such tools. */
+  readonly areOwn: boolean
   /** The newest call has incomplete arguments. */
   readonly isCut: boolean
   /** Reads a piece of a call. Returns true if the piece is in a form that clients of the dialect cannot read. */
@@ -35,7 +37,7 @@ export interface CallPiece {
 }
 
 interface OpenCall {
-  /** Counts up without gaps, in order of appearance. */
+  /** Counts up in order of appearance, without gaps but for calls that the server runs itself. */
   readonly index: number
   id: string
   name: string
@@ -55,13 +57,15 @@ export const createCallReader = (model: string): CallReader => {
   // Upstream indices may have gaps, or may all be zero while the ids differ; ours have no gaps.
   const calls = new Map<number, OpenCall>()
   const nameless = new Set<OpenCall>()
+  /** The upstream indices of calls that the server runs itself; clients of this dialect get them as they are. */
+  const own = new Set<number>()
   const distinct = createDistinctIds()
   let newest: OpenCall | null = null
   let count = 0
 
   const begin = (upstreamIndex: number, id: string, isCustom: boolean): OpenCall => {
     const scan = isCustom ? null : new ArgumentsScan()
-    const open: OpenCall = { index: count, id, name: '', isCustom, proof: null, scan, held: '' }
+    const open: OpenCall = { index: count + own.size, id, name: '', isCustom, proof: null, scan, held: '' }
     count += 1
     calls.set(upstreamIndex, open)
     nameless.add(open)
@@ -90,6 +94,9 @@ export const createCallReader = (model: string): CallReader => {
     get count() {
       return count
     },
+    get areOwn() {
+      return count === 0 && own.size > 0
+    },
     get isCut() {
       return newest?.scan?.isInside === true
     },
@@ -100,6 +107,11 @@ export const createCallReader = (model: string): CallReader => {
       const id = textOf(call['id'])
       const name = textOf(about['name'])
       const known = calls.get(upstreamIndex)
+      if (known === undefined && !isObject(call['function']) && custom === null && (own.has(upstreamIndex) || isOfServer(call))) {
+        if (!own.has(upstreamIndex)) events.push({ type: 'unknown', kind: textOf(call['type']) })
+        own.add(upstreamIndex)
+        return false
+      }
       const open = known === undefined || beginsAnother(known, id, name) ? begin(upstreamIndex, id, custom !== null) : known
       newest = open
       const given = about[custom === null ? 'arguments' : 'input']
@@ -107,7 +119,8 @@ export const createCallReader = (model: string): CallReader => {
       // Scanning megabytes in one piece would hold up other requests.
       if (json.length > LARGE_BYTES && open.id !== '') open.scan = null
       open.scan?.push(json)
-      const isMended = open.index !== upstreamIndex || isObject(given) || (isWhole && typeof given !== 'string')
+      const isMended =
+        open.index !== upstreamIndex || isObject(given) || (isWhole && (typeof given !== 'string' || typeof about['name'] !== 'string'))
       if (open.held === null) {
         if (json !== '') events.push({ type: 'tool-arguments', index: open.index, json })
         return isMended
@@ -135,6 +148,10 @@ export const createCallReader = (model: string): CallReader => {
 
 /** The most characters of arguments that wait for the name of their call; with more, the call is emitted without a name. */
 const HELD_MAX = 1024 * 1024
+
+/** Zhipu shows the calls that it runs itself under the type of their tool: `mcp`, `web_search`, `retrieval`, `code_interpreter`. */
+const isOfServer = ({ type }: CallPiece['call']): boolean =>
+  typeof type === 'string' && type !== '' && type !== 'function' && type !== 'custom'
 
 /** Some servers give all calls the same index, and some of them send no ids either. */
 const beginsAnother = (open: OpenCall, id: string, name: string): boolean => {

@@ -77,20 +77,22 @@ export interface Sources {
 
 /**
  * The sources that vendors send beside the text. Perplexity and xAI repeat them in each chunk: `citations` are addresses, `search_results`
- * have more about the same pages. Z.ai has `web_search`. Groq has them in the tools that it ran, Azure in the context of its own data.
+ * have more about the same pages. Z.ai has `web_search`. Groq has them in the tools that it ran, Azure in the context of its own data,
+ * Cohere in the message, where each place of the text has its `sources`.
  */
 export const sourcesIn = (
   { search_results: results, citations, web_search: searched }: Json,
-  { executed_tools: executed, context }: Json,
+  { executed_tools: executed, context, citations: cited }: Json,
 ): readonly unknown[] => {
   // Nearly every chunk of a stream has none.
-  if ((results ?? citations ?? searched ?? executed ?? context ?? null) === null) return NO_SOURCES
+  if ((results ?? citations ?? searched ?? executed ?? context ?? cited ?? null) === null) return NO_SOURCES
   return [
     ...listOf(results),
     ...listOf(citations),
     ...listOf(searched),
     ...objectsIn(executed).flatMap(({ search_results: found }) => (isObject(found) ? listOf(found['results']) : [])),
     ...(isObject(context) ? listOf(context['citations']) : []),
+    ...listOf(cited).flatMap((one) => (isObject(one) && Array.isArray(one['sources']) ? listOf(one['sources']) : [one])),
   ]
 }
 
@@ -99,11 +101,18 @@ const NO_SOURCES: readonly unknown[] = []
 export const collectSources = (): Sources => {
   const seen = new Set<string>()
   let unreported: ModelEvent[] = []
+  /** A source has no address that other dialects could express. */
+  let isUnread = false
   return {
     add(found) {
       for (const source of found) {
         const citation = isObject(source) ? sourceOf(source) : typeof source === 'string' ? page(source) : null
-        if (citation === null || seen.has(citation.url)) continue
+        if (citation === null) {
+          if (!isUnread) unreported.push({ type: 'unknown', kind: 'citations' })
+          isUnread = true
+          continue
+        }
+        if (seen.has(citation.url)) continue
         seen.add(citation.url)
         unreported.push({ type: 'citation', citation })
       }
@@ -116,7 +125,8 @@ export const collectSources = (): Sources => {
   }
 }
 
-const sourceOf = ({ url, link, title, snippet, content }: Json): UrlCitation | null => {
+const sourceOf = (source: Json): UrlCitation | null => {
+  const { url, link, title, snippet, content } = isObject(source['document']) ? source['document'] : source
   const address = textOf(url) || textOf(link)
   return address === '' ? null : { ...page(address), title: textOrNull(title), content: textOrNull(snippet) ?? textOrNull(content) }
 }

@@ -44,6 +44,31 @@ export const decodeDetails = (details: readonly unknown[], model: string, callPr
   return readable
 }
 
+/**
+ * Decodes LiteLLM's `thinking_blocks`, which are blocks of Messages. `said`: the same thinking under the name that all servers have; for
+ * Gemini only this one is text. Returns true if anything was readable.
+ */
+export const decodeBlocks = (blocks: readonly unknown[], said: string, model: string, events: ModelEvent[]): boolean => {
+  let readable = false
+  for (const block of blocks) {
+    if (!isObject(block)) continue
+    const { type, thinking, signature, data } = block
+    const vouched = textOf(thinking)
+    const text = blocks.length === 1 && said !== '' ? said : vouched
+    if (text !== '') events.push({ type: 'reasoning', text })
+    readable ||= text !== ''
+    const proof = textOf(type === 'redacted_thinking' ? data : signature)
+    if (proof === '') continue
+    const kind = type === 'redacted_thinking' ? 'encrypted' : 'signature'
+    const own = text === vouched ? {} : { text: vouched }
+    events.push({
+      type: 'reasoning-end',
+      proof: { format: 'anthropic-claude-v1', kind, data: proof, ...own, model, member: 'thinking_blocks' },
+    })
+  }
+  return readable
+}
+
 const NO_PROOFS: CallProofs = new Map()
 
 /** The proofs that carry the id of a call of the same message. */

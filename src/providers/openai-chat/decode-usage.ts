@@ -18,7 +18,8 @@ export const usageObject = (chunk: Json, choice: Json | undefined): Json | null 
 /**
  * The dialect's totals include cached and reasoning tokens; our counts exclude each other. `servedTier`: the tier as the answer names it.
  */
-export const decodeUsage = (usage: Json, servedTier: unknown = null): Usage => {
+export const decodeUsage = (reportedUsage: Json, servedTier: unknown = null): Usage => {
+  const usage = inWordsOfDialect(reportedUsage)
   const prompt = objectOf(usage['prompt_tokens_details'])
   const completion = objectOf(usage['completion_tokens_details'])
   const input = reportedTotal(usage['prompt_tokens'], cachedBeside(usage))
@@ -63,6 +64,24 @@ export const decodeUsage = (usage: Json, servedTier: unknown = null): Usage => {
     unreportedOutput: completed.unreported,
     estimated: [cached, thinking, heard, made].includes(null) || isSenseless(searches, usage['num_search_queries']),
   })
+}
+
+/**
+ * Some proxies pass on the counts under the names of the server behind them. Anthropic's count of the input excludes cached tokens, which
+ * it reports beside it; that of OpenAI's Responses includes them.
+ */
+const inWordsOfDialect = (usage: Json): Json => {
+  const { prompt_tokens: prompt, completion_tokens: completion, input_tokens: input, output_tokens: output, total_tokens: total } = usage
+  if ((prompt ?? completion ?? null) !== null || (input ?? output ?? null) === null) return usage
+  const cached = sideCount(usage['cache_read_input_tokens']) + sideCount(usage['cache_creation_input_tokens'])
+  return {
+    ...usage,
+    prompt_tokens: input,
+    completion_tokens: output,
+    total_tokens: total ?? sideCount(input) + sideCount(output) + cached,
+    prompt_tokens_details: usage['prompt_tokens_details'] ?? usage['input_tokens_details'],
+    completion_tokens_details: usage['completion_tokens_details'] ?? usage['output_tokens_details'],
+  }
 }
 
 /**

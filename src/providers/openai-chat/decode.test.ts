@@ -208,6 +208,30 @@ describe('usage', () => {
       { prompt_tokens: 10, completion_tokens: 20, total_tokens: 30, reasoning_tokens: 900 },
       { inputFresh: 10, output: 20, outputReasoning: 0, estimated: false },
     ],
+    [
+      'knows the counts by the names of Responses',
+      {
+        input_tokens: 10,
+        input_tokens_details: { cached_tokens: 4 },
+        output_tokens: 5,
+        output_tokens_details: { reasoning_tokens: 2 },
+        total_tokens: 15,
+      },
+      {
+        inputFresh: 6,
+        inputCacheRead: 4,
+        output: 3,
+        outputReasoning: 2,
+        estimated: false,
+        unreportedInput: false,
+        unreportedOutput: false,
+      },
+    ],
+    [
+      'knows them by those of Messages, where cached tokens are counted beside the input',
+      { input_tokens: 10, output_tokens: 5, cache_read_input_tokens: 600, cache_creation_input_tokens: 0 },
+      { inputFresh: 10, inputCacheRead: 600, output: 5, outputReasoning: 0, estimated: false, unreportedInput: false },
+    ],
     ['knows cached tokens by the names of vendors', { prompt_tokens: 10, cached_tokens: 4 }, { inputFresh: 6, inputCacheRead: 4 }],
     [
       'knows tokens written to the cache',

@@ -7,9 +7,9 @@ import { spokenCharacters } from '../speech.ts'
 import { createCallReader } from './call-reader.ts'
 import { modernCalls } from './modern-calls.ts'
 import { decodeAnnotations, decodeImages, decodeParts, collectSources, sourcesIn, type Sources } from './decode-content.ts'
-import { decodeDetails, proofsOfCalls } from './decode-thinking.ts'
+import { decodeBlocks, decodeDetails, proofsOfCalls } from './decode-thinking.ts'
 import { decodeUsage, usageObject } from './decode-usage.ts'
-import { finishReason } from './finish-reasons.ts'
+import { finishReason, finishWord } from './finish-reasons.ts'
 
 type Json = Record<string, unknown>
 
@@ -20,6 +20,8 @@ export interface ChatDecoder {
   heard(event: ModelEvent): void
   /** The newest chunk has a form that clients of the dialect cannot read, so it must be rendered from its events. */
   readonly mended: boolean
+  /** The newest chunk was changed where it ends its choices, so its text has to be written anew. */
+  readonly renamed: boolean
   /**
    * Says, after the end of the first answer, whether others have begun and not ended, or fewer than `answers` have begun; null if neither.
    */
@@ -34,20 +36,25 @@ export const createChatDecoder = (model: string): ChatDecoder => {
   let audio = false
   const calls = createCallReader(model)
   let mended = false
+  let renamed = false
   let said = false
   let refused = false
   let ended = false
   let sources: Sources | null = null
+  const beside = new Set<string>()
   const others = new OtherChoices()
 
   const message = (said: Json, isWhole: boolean, events: ModelEvent[]): void => {
     const details = filledList(said['reasoning_details'])
     const proofs = details === null ? null : proofsOfCalls(details, said['tool_calls'], model)
-    // `reasoning` repeats as text what the details hold in pieces.
-    if (details === null || proofs === null || !decodeDetails(details, model, proofs, events)) {
-      const reasoning = textOf(said['reasoning']) || textOf(said['reasoning_content'])
-      if (reasoning !== '') events.push({ type: 'reasoning', text: reasoning })
-    }
+    const reasoning = textOf(said['reasoning']) || textOf(said['reasoning_content'])
+    const blocks = details === null ? filledList(said['thinking_blocks']) : null
+    // `reasoning` repeats as text what the details or blocks hold in pieces.
+    const isSaid =
+      details === null || proofs === null
+        ? blocks !== null && decodeBlocks(blocks, reasoning, model, events)
+        : decodeDetails(details, model, proofs, events)
+    if (!isSaid && reasoning !== '') events.push({ type: 'reasoning', text: reasoning })
     const content = said['content']
     if (typeof content === 'string') {
       if (content !== '') events.push({ type: 'text', text: content })
@@ -60,6 +67,9 @@ export const createChatDecoder = (model: string): ChatDecoder => {
     const annotations = filledList(said['annotations'])
     if (annotations !== null) decodeAnnotations(annotations, events)
     const images = filledList(said['images'])
+    const toolCalls = filledList(modernCalls(said))
+    // Sources belong to the whole answer, although some vendors send them before its first word; pictures and calls end its text.
+    if (sources !== null && (images ?? toolCalls) !== null) events.push(...sources.take())
     if (images !== null) decodeImages(images, events)
     if (isObject(said['audio'])) {
       const characters = textOf(said['audio']['transcript']).length + spokenCharacters(textOf(said['audio']['data']))
@@ -69,7 +79,6 @@ export const createChatDecoder = (model: string): ChatDecoder => {
     }
     // Groq ran these tools itself.
     if (filledList(said['executed_tools']) !== null) events.push({ type: 'unknown', kind: 'executed_tools' })
-    const toolCalls = filledList(modernCalls(said))
     for (const [position, call] of toolCalls?.entries() ?? [])
       if (isObject(call) && calls.read({ call, position, proofs, isWhole }, events)) mended = true
   }
@@ -78,37 +87,43 @@ export const createChatDecoder = (model: string): ChatDecoder => {
     events(chunk) {
       const events: ModelEvent[] = []
       mended = false
+      renamed = nameFinishes(chunk, others)
       const choice = firstChoice(chunk)
       const isWhole = isObject(choice?.['message']) && !isObject(choice['delta'])
       const words = isWhole ? choice?.['message'] : choice?.['delta']
-      others.note(chunk)
       // Azure first sends a chunk with its filter's results, which has neither a choice nor an id.
       if (!started && (choice !== undefined || textOf(chunk['id']) !== '')) {
         started = true
         events.push({ type: 'start', upstreamId: textOf(chunk['id']) || null, upstreamModel: textOf(chunk['model']) || null })
       }
+      const found = sourcesIn(chunk, isObject(words) ? words : {})
+      if (found.length > 0) (sources ??= collectSources()).add(found)
       if (choice !== undefined) {
         if (isObject(words)) message(words, isWhole, events)
         const logprobs = choice['logprobs']
         const chances = isObject(logprobs) ? logprobs['content'] : null
         if (Array.isArray(chances) && chances.length > 0) events.push({ type: 'logprobs', content: chances })
       }
-      const found = sourcesIn(chunk, isObject(words) ? words : {})
-      if (found.length > 0) (sources ??= collectSources()).add(found)
+      for (const kind of FOUND_BESIDE) {
+        if (beside.has(kind) || filledList(chunk[kind]) === null) continue
+        beside.add(kind)
+        events.push({ type: 'unknown', kind })
+      }
       const usage = usageObject(chunk, choice)
       if (usage !== null) events.push({ type: 'usage', usage: decodeUsage(usage, chunk['service_tier'] ?? usage['service_tier']) })
-      const finish = choice?.['finish_reason']
-      const ends = typeof finish === 'string' && finish !== ''
+      const finish = choice === undefined ? '' : finishWord(choice)
+      const ends = finish !== ''
       if (ended || ends || isWhole) {
         const nameless = calls.takeNameless()
         if (nameless.length > 0) mended = true
         events.push(...nameless)
-        // Sources belong to the whole answer, although some vendors send them before its first word.
         if (sources !== null) events.push(...sources.take())
       }
       ended ||= ends
       // A failure is not an end by the model; the code that reads the chunk reports it.
-      const reason = ends ? finishReason(finish, calls.count > 0) : null
+      const told = ends ? finishReason(finish, calls.count > 0) : null
+      // There is nothing that the client should run.
+      const reason = told === 'tool_calls' && calls.areOwn ? 'stop' : told
       if (ends && reason !== null) {
         if (finish === 'refusal' && !refused) {
           mended = true
@@ -123,6 +138,9 @@ export const createChatDecoder = (model: string): ChatDecoder => {
     get mended() {
       return mended
     },
+    get renamed() {
+      return renamed
+    },
     unfinished: (answers) => (others.areOpen ? 'begun' : 1 + others.count < answers ? 'expected' : null),
     ending: () =>
       said && !calls.isCut
@@ -135,29 +153,54 @@ export const createChatDecoder = (model: string): ChatDecoder => {
   }
 }
 
-/** The choices of a stream other than the first: how many have begun, and whether all of those have ended. */
+/** Perplexity shows pictures that it found, and further questions, beside the choices of every chunk. */
+const FOUND_BESIDE = ['images', 'related_questions'] as const
+
+/** The choices of an answer other than the first: how many have begun, and whether all of those have ended. */
 class OtherChoices {
-  /** By index: true once the choice has ended. */
-  readonly #ended = new Map<number, boolean>()
+  /** By index: whether the choice has ended, and whether it has made a call. */
+  readonly #choices = new Map<number, { ended: boolean; called: boolean }>()
 
   get count(): number {
-    return this.#ended.size
+    return this.#choices.size
   }
 
   get areOpen(): boolean {
-    return [...this.#ended.values()].includes(false)
+    return [...this.#choices.values()].some(({ ended }) => !ended)
   }
 
-  note({ choices }: Json): void {
-    if (!Array.isArray(choices)) return
-    for (const choice of choices as unknown[]) {
-      if (!isObject(choice)) continue
-      const { index, finish_reason: finish } = choice
-      if (typeof index !== 'number' || index <= 0) continue
-      const ends = typeof finish === 'string' && finish !== ''
-      this.#ended.set(index, ends || this.#ended.get(index) === true)
-    }
+  /** Returns true if the choice has made a call. */
+  note(index: number, choice: Json, ends: boolean): boolean {
+    const state = this.#choices.get(index) ?? { ended: false, called: false }
+    this.#choices.set(index, state)
+    state.ended ||= ends
+    const said = choice['delta'] ?? choice['message']
+    state.called ||= isObject(said) && filledList(modernCalls(said)) !== null
+    return state.called
   }
+}
+
+/**
+ * Writes the ends of choices in the words of the dialect: an object becomes its word in every choice. The first choice is named where it is
+ * rendered; those beyond it have no events, so their own words are mapped here. Returns true if the chunk was changed.
+ */
+const nameFinishes = ({ choices }: Json, others: OtherChoices): boolean => {
+  if (!Array.isArray(choices)) return false
+  let changed = false
+  for (const [position, choice] of (choices as unknown[]).entries()) {
+    if (!isObject(choice)) continue
+    const { index: stated, finish_reason: given } = choice
+    const word = finishWord(choice)
+    const index = typeof stated === 'number' ? stated : position
+    const isOther = index > 0
+    const called = isOther && others.note(index, choice, word !== '')
+    const named = isOther && word !== '' ? (finishReason(word, called) ?? word) : word
+    if (word === '' || named === given) continue
+    choice['finish_reason'] = named
+    if (isOther) choice['native_finish_reason'] ??= word
+    changed = true
+  }
+  return changed
 }
 
 const firstChoice = (chunk: Json): Json | undefined => {

@@ -6,6 +6,7 @@ import type { Part } from '../../canonical/prompt.ts'
 import type { ReasoningFormat, ReasoningProof } from '../../canonical/reasoning.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { Target } from '../provider.ts'
+import type { Vendor } from '../vendor.ts'
 import type { MessageContext } from './message-context.ts'
 
 /**
@@ -18,8 +19,7 @@ export const encodeThinking = (parts: readonly Part[], at: string, context: Mess
   const keep = (proof: ReasoningProof | undefined): boolean => {
     if (proof === undefined) return true
     const kept =
-      vendor.thinkingBack === 'details' &&
-      isOfModel(proof.format, target.upstreamModel) &&
+      (vendor.thinkingBack === 'details' ? isOfModel(proof.format, target.upstreamModel) : isBlock(proof, vendor)) &&
       (proof.model ?? target.modelId) === target.modelId
     lost ||= !kept
     return kept
@@ -27,12 +27,26 @@ export const encodeThinking = (parts: readonly Part[], at: string, context: Mess
   const kept = parts.filter((part) => (part.type === 'reasoning' || part.type === 'tool-call') && keep(part.proof))
   if (lost) context.lose(at, `${target.providerName} did not make the thinking of this turn; it was left out.`)
 
+  if (vendor.thinkingBack === 'untouched') return encodeBlocks(kept)
   if (vendor.thinkingBack === 'details') return encodeDetails(kept, context)
   if (typeof vendor.thinkingBack === 'string') return {}
   const { field, filler } = vendor.thinkingBack
   const text = readable(kept)
   if (text !== '') return { [field]: text }
   return filler !== null && parts.some(({ type }) => type === 'tool-call') ? { [field]: filler } : {}
+}
+
+/** A server about which nothing is known gets back what such a server gave: only LiteLLM has these blocks. */
+const isBlock = ({ member }: ReasoningProof, { thinkingBack }: Vendor): boolean =>
+  thinkingBack === 'untouched' && member === 'thinking_blocks'
+
+const encodeBlocks = (parts: readonly Part[]): JsonObject => {
+  const blocks = parts.flatMap((part): readonly JsonObject[] => {
+    if (part.type !== 'reasoning' || part.proof === undefined) return []
+    const { kind, data, text = part.text } = part.proof
+    return kind === 'encrypted' ? [{ type: 'redacted_thinking', data }] : [{ type: 'thinking', thinking: text, signature: data }]
+  })
+  return blocks.length === 0 ? {} : { thinking_blocks: blocks }
 }
 
 const MAKERS: Readonly<Record<ReasoningFormat, string>> = {

@@ -3,6 +3,7 @@
  * types of the `openai` package.
  */
 import type { FinishReason } from '../../canonical/event.ts'
+import { isObject, textOf } from '../../lib/json.ts'
 
 /** Null for a failure, which is no end by the model (`failureOfFinish`). Some servers end an answer with calls with `stop`. */
 export const finishReason = (native: string, called: boolean): FinishReason | null => {
@@ -10,6 +11,10 @@ export const finishReason = (native: string, called: boolean): FinishReason | nu
   const reason = FINISH.get(wordOf(native)) ?? 'stop'
   return reason === 'stop' && called ? 'tool_calls' : reason
 }
+
+/** The word that ends a choice; '' if it goes on. SGLang's own form is an object: `{"type": "length", "length": 100}`. */
+export const finishWord = ({ finish_reason: finish }: Readonly<Record<string, unknown>>): string =>
+  textOf(isObject(finish) ? finish['type'] : finish)
 
 /** The error that the word reports, if the choice has none of its own; null if the word is none of a failure. */
 export const failureOfFinish = (native: string): Readonly<Record<string, unknown>> | null => FAILURES.get(wordOf(native)) ?? null

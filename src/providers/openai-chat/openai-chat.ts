@@ -2,7 +2,7 @@
 import { passesAsWritten } from '../../canonical/call.ts'
 import type { Frame, ModelEvent } from '../../canonical/event.ts'
 import type { GatewayError } from '../../errors.ts'
-import { isObject, objectsIn, textOf } from '../../lib/json.ts'
+import { isObject, objectsIn } from '../../lib/json.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 import { LARGE_BYTES, type Steps } from '../../lib/steps.ts'
 import { unusable } from '../classify-failure.ts'
@@ -18,7 +18,7 @@ import { addressOf, keyHeader } from './address.ts'
 import { createChatDecoder, type ChatDecoder } from './decode.ts'
 import { chatWire } from './encode.ts'
 import { chatFailure } from './errors.ts'
-import { failureOfFinish } from './finish-reasons.ts'
+import { failureOfFinish, finishWord } from './finish-reasons.ts'
 import { createPieceReader } from './piece-reader.ts'
 import { chatText, chatTextInSteps } from './vendor-text.ts'
 
@@ -81,7 +81,7 @@ interface Reading {
 const readChunk = (chunk: unknown, event: SseEvent, reading: Reading, frames: Frame[]): Frame => {
   const { decoder, native, several } = reading
   const { body, events } = heard(chunk, event, reading, frames)
-  const frame = frameOf(events, native && !decoder.mended ? chatText(body, event.data, several) : null)
+  const frame = frameOf(events, native && !decoder.mended ? chatText(body, event.data, { several, renamed: decoder.renamed }) : null)
   frames.push(frame)
   return frame
 }
@@ -90,7 +90,7 @@ function* readChunkInSteps(chunk: unknown, event: SseEvent, reading: Reading, fr
   const { decoder, native, several } = reading
   const { body, events } = heard(chunk, event, reading, frames)
   yield
-  if (native && !decoder.mended) yield* addFrame(frames, events, chatTextInSteps(body, event.data, several))
+  if (native && !decoder.mended) yield* addFrame(frames, events, chatTextInSteps(body, event.data, { several, renamed: decoder.renamed }))
   else frames.push({ events })
 }
 
@@ -121,7 +121,7 @@ interface Heard {
  */
 const choiceFailure = (body: Readonly<Record<string, unknown>>, target: Target): GatewayError | null => {
   for (const choice of objectsIn(body['choices'])) {
-    const reported = failureOfFinish(textOf(choice['finish_reason']))
+    const reported = failureOfFinish(finishWord(choice))
     if (reported !== null) return chatFailure(200, JSON.stringify({ error: choice['error'] ?? reported }), target)
   }
   return null
@@ -147,8 +147,9 @@ const readWhole = ({ text, body }: WholeAnswer, target: Target, native: boolean,
   // Only the text can carry more than one choice.
   const several = body['choices'].length > 1
   const relays = native && (!decoder.mended || several)
-  if (relays && text.length > LARGE_BYTES) return addFrame(frames, events, chatTextInSteps(body, text, several))
-  frames.push(frameOf(events, relays ? chatText(body, text, several) : null))
+  const form = { several, renamed: decoder.renamed }
+  if (relays && text.length > LARGE_BYTES) return addFrame(frames, events, chatTextInSteps(body, text, form))
+  frames.push(frameOf(events, relays ? chatText(body, text, form) : null))
 }
 
 function* addFrame(frames: Frame[], events: readonly ModelEvent[], writing: Steps<string | null>): Steps<void> {

@@ -66,7 +66,7 @@ export function* relayedMessages(attempt: Attempt, vendor: Vendor): Steps<string
 
 const needsFiller = ({ thinkingBack }: Vendor): boolean => typeof thinkingBack === 'object' && thinkingBack.filler !== null
 
-const THINKING = /"reasoning(?:_content|_details)?"\s*:/
+const THINKING = /"(?:reasoning(?:_content|_details)?|thinking_blocks)"\s*:/
 /** Thinking with a known maker; other members for thinking may be the server's own. */
 const DETAILS = /"reasoning_details"\s*:/
 const EXTRAS = /"(?:annotations|images|audio|refusal|function_call)"\s*:/
@@ -85,6 +85,12 @@ type Lose = (what: string) => void
 
 const withThinking = (message: JsonObject, attempt: Attempt, vendor: Vendor, lose: Lose): JsonObject => {
   const { thinkingBack } = vendor
+  if (message['thinking_blocks'] !== undefined && thinkingBack !== 'untouched') {
+    const { thinking_blocks: blocks, ...others } = message
+    const proven = Array.isArray(blocks) && blocks.some((block) => isObject(block) && (block['signature'] ?? block['data'] ?? '') !== '')
+    if (proven) lose('takes no thinking in blocks; it was left out.')
+    return withThinking(others, attempt, vendor, lose)
+  }
   const given = message['reasoning_details']
   const details = Array.isArray(given) ? given.filter((detail): detail is JsonObject => isObject(detail)) : []
   const foreign = foreignOf(details, attempt)

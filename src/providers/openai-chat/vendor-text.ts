@@ -11,30 +11,42 @@ import { decodeParts } from './decode-content.ts'
 import { modernCalls } from './modern-calls.ts'
 
 /**
- * The text to pass on; null if the answer has to be rendered from its events. `parsed` is the parsed `text`, and may be changed. `several`:
- * it has answers beyond the first, for which there are no events.
+ * The text to pass on; null if the answer has to be rendered from its events. `parsed` is the parsed `text`, and may be changed.
  */
-export const chatText = (parsed: Record<string, unknown>, text: string, several = false): string | null => {
-  const found = useCommonNames(parsed, text, several)
+export const chatText = (parsed: Record<string, unknown>, text: string, form: ChatForm = PLAIN): string | null => {
+  const found = useCommonNames(parsed, text, form)
   return found === 'changed' ? JSON.stringify(parsed) : found === 'common' ? text : null
 }
 
 /** Like `chatText`, for megabytes of text. */
-export function* chatTextInSteps(parsed: Record<string, unknown>, text: string, several = false): Steps<string | null> {
-  const found = useCommonNames(parsed, text, several)
+export function* chatTextInSteps(parsed: Record<string, unknown>, text: string, form: ChatForm): Steps<string | null> {
+  const found = useCommonNames(parsed, text, form)
   return found === 'changed' ? yield* writeInSteps(parsed) : found === 'common' ? text : null
 }
 
+interface ChatForm {
+  /** It has answers beyond the first, for which there are no events. */
+  readonly several: boolean
+  /** `parsed` already differs from the text. */
+  readonly renamed: boolean
+}
+
+const PLAIN: ChatForm = { several: false, renamed: false }
+
 /** `common`: all members have names that every client reads. `changed`: those of `parsed` now do. `foreign`: they cannot. */
-const useCommonNames = (parsed: Record<string, unknown>, text: string, several: boolean): 'common' | 'changed' | 'foreign' => {
+const useCommonNames = (
+  parsed: Record<string, unknown>,
+  text: string,
+  { several, renamed: isRenamed }: ChatForm,
+): 'common' | 'changed' | 'foreign' => {
   // Nearly every text has none of these members: after three searches it is passed on as it came. In megabytes full of quotes each search
   // takes long, so large texts are not searched.
   const isLarge = text.length > LARGE_BYTES
   const olderWords = isLarge
     ? saidIn(parsed).some((said) => isObject(said['function_call']))
     : text.includes('"function_call"') && OLDER_WORDS.test(text)
-  if (!isLarge && !text.includes('"reasoning_content"') && !CONTENT_LIST.test(text) && !olderWords) return 'common'
-  let renamed = olderWords
+  if (!isLarge && !text.includes('"reasoning_content"') && !CONTENT_LIST.test(text) && !olderWords) return isRenamed ? 'changed' : 'common'
+  let renamed = olderWords || isRenamed
   for (const said of saidIn(parsed)) {
     if (Array.isArray(said['content'])) {
       if (!several) return 'foreign'

@@ -62,6 +62,8 @@ describe('a failure inside a 200', () => {
     ['an error alone', '{"error":{"code":"rate_limit_exceeded","message":"x"}}', 'rate_limit_exceeded'],
     ['a failed response', '{"status":"failed","output":[],"error":{"code":"image_too_small","message":"x"}}', 'image_too_small'],
     ['a response that goes on', '{"status":"in_progress","output":[]}', 'provider_unavailable'],
+    ['a response that waits', '{"status":"queued","output":[]}', 'provider_unavailable'],
+    ['a response that waits in vain', '{"status":"queued","output":[],"error":{"code":"slow_down","message":"x"}}', 'provider_overloaded'],
     ['no output', '{"id":"resp_1"}', 'provider_unavailable'],
     ['a list', '[]', 'provider_unavailable'],
     ['nothing', '', 'provider_unavailable'],

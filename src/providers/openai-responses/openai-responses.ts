@@ -15,7 +15,7 @@ import type { EventReader } from '../stream-frames.ts'
 import { createResponsesDecoder, type ResponsesDecoder } from './decode.ts'
 import { responsesWire } from './encode.ts'
 import { inBandFailure, responsesFailure } from './errors.ts'
-import { createSequence } from './whole-sequence.ts'
+import { createSequence, GOES_ON } from './whole-sequence.ts'
 
 export const openaiResponses = jsonAdapter((attempt, context) => {
   const { target } = attempt
@@ -113,6 +113,7 @@ const isFailed = (type: unknown, { status }: Readonly<Record<string, unknown>>):
 /** The rest of a response repeats the request, which must not appear in an error. */
 const failureOf = (response: Record<string, unknown>, target: Target): GatewayError => {
   const { error, error_type, status } = response
+  if (!holdsError(response) && GOES_ON.has(status)) return unusable(target, `answered before its answer was complete (${String(status)}).`)
   const reported = { error, error_type, ...(holdsError(response) ? {} : { status }) }
   return inBandFailure(reported, JSON.stringify(reported), target)
 }

@@ -157,8 +157,11 @@ export const createSequence = (): ((event: Json, length: number) => readonly Jso
       if (item.done === null && isHolding() && isRepeatable(item))
         send({ type: 'response.output_item.done', output_index: item.index, item: soFar(item, status) })
     }
-    if (output.length > 0 || places.items().length === 0 || !isHolding()) return event
-    return { ...event, response: { ...whole, output: places.items().flatMap(({ done }) => done ?? []) } }
+    // Some servers repeat the response as it was at its beginning.
+    const over = GOES_ON.has(whole['status']) ? { ...whole, status: type.replace('response.', '') } : whole
+    if (output.length === 0 && places.items().length > 0 && isHolding())
+      return { ...event, response: { ...over, output: places.items().flatMap(({ done }) => done ?? []) } }
+    return over === whole ? event : { ...event, response: over }
   }
 
   return (event, length) => {
@@ -171,6 +174,9 @@ export const createSequence = (): ((event: Json, length: number) => readonly Jso
 }
 
 const LIFECYCLE: ReadonlySet<string> = new Set(['response.created', 'response.queued', 'response.in_progress'])
+
+/** The states of a response that is not over. */
+export const GOES_ON: ReadonlySet<unknown> = new Set(['queued', 'in_progress'])
 
 const TERMINAL: ReadonlySet<string> = new Set(['response.completed', 'response.incomplete', 'response.failed', 'response.cancelled'])
 

@@ -47,6 +47,7 @@ export const chatMessage = z
       tool_calls: z.array(toolCall).nullish(),
       reasoning: optionalText,
       reasoning_details: z.array(z.looseObject({ type: z.string() })).nullish(),
+      thinking_blocks: z.array(z.looseObject({ type: z.string() })).nullish(),
     }),
     z.looseObject({ role: z.literal('tool'), content, tool_call_id: z.string() }),
   ])
