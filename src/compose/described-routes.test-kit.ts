@@ -1,6 +1,7 @@
 /** The real routes, without the parts that their handlers would need: only their description is read. */
 import { configFileSchema } from '../config-file.ts'
-import { type AppParts, routeTable } from '../http/app.ts'
+import type { AppParts } from '../http/app-parts.ts'
+import { routeTable } from '../http/route-table.ts'
 import type { Mount } from '../http/openapi.ts'
 import { composeResources } from './resources.ts'
 

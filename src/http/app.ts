@@ -1,42 +1,17 @@
-/** The entry of every request: the table of all routes, and how each request is answered. */
+/** The entry of every request: how each one is answered, and counted. */
+import type { AppParts } from './app-parts.ts'
 import { errorResponse } from './error-boundary.ts'
-import type { Formats } from '../formats/formats.ts'
 import { GatewayError } from '../errors.ts'
 import { createTurn } from '../inference/large-steps.ts'
 import { asFailure } from '../inference/as-failure.ts'
-import type { MakeRequest } from '../inference/own-request.ts'
-import type { Guardrails } from '../guardrails/guardrails.ts'
 import { isPerson } from '../keys/caller.ts'
-import type { ScreenLimits } from '../guardrails/screen-request.ts'
-import type { Keys } from '../keys/keys.ts'
-import type { Ledger } from '../ledger/ledger.ts'
-import type { Admission, Permit } from '../limits/admission.ts'
-import type { BodyRoom, BodySpace } from '../limits/body-room.ts'
-import type { AddressRange } from '../lib/address-ranges.ts'
-import type { Clock } from '../lib/clock.ts'
+import type { Permit } from '../limits/admission.ts'
+import type { BodySpace } from '../limits/body-room.ts'
 import { joinCohort } from '../lib/cohort.ts'
-import type { IdSource } from '../lib/id.ts'
 import { once } from '../lib/once.ts'
 import { inTurns, type Turn } from '../lib/steps.ts'
-import type { Models } from '../models/models.ts'
-import type { Presets } from '../presets/presets.ts'
-import type { HealthView } from '../routing/health.ts'
-import type { ServiceKnowledge } from '../contract/service-facts.ts'
-import type { Credentials } from '../routing/credentials.ts'
-import type { EndpointHealthStore } from '../storage/endpoint-health.ts'
-import type { SearchStore } from '../storage/search-store.ts'
-import type { ContentStore } from '../storage/content-store.ts'
-import type { GenerationList } from '../storage/generation-list.ts'
-import type { GenerationStore } from '../storage/generation-store.ts'
-import type { UsageSeriesStore } from '../storage/usage-series.ts'
-import type { Log } from '../telemetry/log.ts'
-import type { Metrics } from '../telemetry/metrics.ts'
-import type { InferenceAnswering } from './answer-inference.ts'
-import { authenticate, type Doors } from './authenticate.ts'
+import { authenticate } from './authenticate.ts'
 import { clientAddress } from './client-address.ts'
-import type { Cors } from './cors.ts'
-import { createListedModels } from './listed-models.ts'
-import type { Sessions } from '../sign-in/sessions.ts'
 import { requireKnownConditions } from './known-conditions.ts'
 import { requireKnownParameters } from './known-parameters.ts'
 import { LongAnswer } from './json-response.ts'
@@ -48,151 +23,9 @@ import { endWithSession } from './end-with-session.ts'
 import type { Policy } from './policies.ts'
 import { changedByPerson, type Route, type Surface } from './route.ts'
 import { asRefusedUpgrade } from './refused-upgrade.ts'
+import { ALIAS_BASE, doorsOf, routeTable } from './route-table.ts'
 import { createRouter } from './router.ts'
-import { countTokensRoute } from './routes/count-tokens.ts'
-import { dashboardRoutes, type DashboardParts } from './routes/dashboard.ts'
-import { embeddingsRoute } from './routes/embeddings.ts'
-import { generationGet } from './routes/generation.ts'
-import { createPacedReads } from './paced-reads.ts'
-import { guardrailRecordedTestsCreate, TRIAL_ANSWER_MS } from './routes/guardrail-recorded-tests.ts'
-import { guardrailTestsCreate } from './routes/guardrail-tests.ts'
-import { requestLogRoutes } from './routes/request-log.ts'
-import { inferenceRoute } from './routes/inference.ts'
-import { keyCurrent } from './routes/keys.ts'
-import { managementRoutes, type ManagementParts } from './routes/management.ts'
-import { endpointsZdr, modelGet, modelsCount, modelsEndpoints, modelsGet, modelsList } from './routes/models.ts'
-import { oidcRoutes, type OidcRouteParts } from './routes/oidc.ts'
-import { consentRoutes, oauthRoutes, type OauthRouteParts } from './routes/oauth.ts'
-import { sessionRoutes, type SessionRouteParts } from './routes/sessions.ts'
-import { providerTestCreate } from './routes/provider-test.ts'
-import { providersList } from './routes/providers.ts'
-import { presetFromGeneration } from './routes/preset-from-generation.ts'
-import { presetsCreate } from './routes/presets-create.ts'
-import { createPresetUsage } from './routes/preset-usage.ts'
-import { presetsDelete, presetsGet, presetsHistory, presetsList, presetsPatch, presetsVersion, presetsVersions } from './routes/presets.ts'
-import { docsPage, healthLive, healthReady, metricsText, openapiJson, welcome } from './routes/service.ts'
 import { namedWorkspace, resolveReach } from './workspace-scope.ts'
-
-export interface AppParts {
-  readonly formats: Formats
-  readonly answering: InferenceAnswering
-  readonly keys: Keys
-  readonly sessions: Sessions
-  readonly management: ManagementParts
-  readonly admission: Admission
-  readonly presets: Presets
-  readonly makeRequest: MakeRequest
-  readonly guardrails: Guardrails
-  readonly screenLimits: ScreenLimits
-  /** Resolves when the next step of the work on a large text may run. */
-  readonly largeStep: () => Promise<void>
-  /** Routes for the resources that a workspace stores. */
-  readonly resources: readonly Route[]
-  readonly models: Models
-  readonly health: HealthView
-  readonly generations: {
-    readonly store: GenerationStore
-    readonly list: GenerationList
-    readonly usage: UsageSeriesStore
-    readonly flush: () => Promise<void>
-  }
-  readonly contents: { readonly store: ContentStore; readonly flush: () => Promise<void> }
-  readonly searching: SearchStore
-  readonly endpointHealth: EndpointHealthStore
-  readonly credentials: Credentials
-  readonly knowledge: ServiceKnowledge
-  /** Called with a failure that can no longer be reported to the client. */
-  readonly onError: (thrown: unknown, doing: string) => void
-  readonly figures: Ledger['figures']
-  readonly ready: () => Promise<string | null>
-  readonly isDraining: () => boolean
-  readonly clock: Clock
-  readonly ids: IdSource
-  readonly log: Log
-  readonly metrics: Metrics
-  readonly cors: Cors
-  /** The operator's own proxies, whose headers about the client are trusted. */
-  readonly trustedProxies: readonly AddressRange[]
-  /** Null if the configuration file switches it off. */
-  readonly dashboard: DashboardParts | null
-  /** How people sign in; null if they cannot. */
-  readonly signIn: SignIn | null
-  /** How applications get keys; null if the configuration file does not allow it. */
-  readonly oauth: OauthRouteParts | null
-  /** Null if the configuration file names no identity provider. */
-  readonly oidc: OidcRouteParts | null
-  readonly bodyRoom: BodyRoom
-  readonly bodyLimits: Omit<BodyLimits, 'clock' | 'space'>
-  readonly version: string
-}
-
-/** How people sign in. */
-export type SignIn = Omit<SessionRouteParts, 'workspaces' | 'onceness'>
-
-/** Policies of routes that act in a workspace of the caller. */
-const REACHING: ReadonlySet<Policy> = new Set(['management', 'own', 'any-key'])
-
-/** The API, below `/api/v1` and, for clients that are given a bare host, below `/v1` (docs/contract/headers.md#paths). */
-const apiRoutes = (parts: AppParts, listing = { ...parts, listed: createListedModels(parts) }): readonly Route[] => [
-  inferenceRoute('chat', parts),
-  inferenceRoute('responses', parts),
-  inferenceRoute('messages', parts),
-  countTokensRoute('messages', { formats: parts.formats, pipeline: parts.answering.pipeline }),
-  countTokensRoute('responses', { formats: parts.formats, pipeline: parts.answering.pipeline }),
-  embeddingsRoute(parts.answering.pipeline),
-
-  presetsCreate('responses', parts),
-  presetsCreate('messages', parts),
-  presetsCreate('chat', parts),
-  presetsList({ presets: parts.presets, usageOf: createPresetUsage(parts) }),
-  presetsGet(parts.presets),
-  presetsPatch(parts.presets),
-  presetsDelete(parts.presets),
-  presetsVersions(parts.presets),
-  presetsVersion(parts.presets),
-  presetsHistory(parts.presets),
-  presetFromGeneration({ ...parts, auditLog: parts.management.auditLog }),
-
-  ...managementRoutes(parts.keys, parts.management),
-  keyCurrent('/key', { ...parts, flush: parts.generations.flush }),
-  keyCurrent('/auth/key', { ...parts, flush: parts.generations.flush }),
-
-  ...(parts.oauth === null ? [] : oauthRoutes(parts.oauth)),
-  ...(parts.signIn === null ? [] : sessionRoutes({ ...parts.signIn, ...parts.management })),
-  ...parts.resources,
-  guardrailTestsCreate(parts),
-  guardrailRecordedTestsCreate({ ...parts, auditLog: parts.management.auditLog, reads: createPacedReads(parts.clock, TRIAL_ANSWER_MS) }),
-
-  modelsList('/models', listing),
-  modelsList('/models/user', listing),
-  modelsCount(listing),
-  modelsGet('/models/:author/:slug', listing),
-  modelsGet('/models/:id', listing),
-  modelGet(listing),
-  modelsEndpoints(listing),
-  endpointsZdr(parts.models, parts.health, parts.clock),
-  providersList(parts.models),
-  providerTestCreate(parts),
-  generationGet(parts.generations),
-  ...requestLogRoutes(parts, doorsOf(parts)),
-]
-
-const doorsOf = ({ keys, signIn }: AppParts): Doors => ({ keys, door: signIn?.door ?? null })
-
-const serviceRoutes = (parts: AppParts, described: Described): readonly Route[] => [
-  welcome(parts.dashboard === null ? '/docs' : '/dashboard'),
-  healthLive(),
-  healthReady(parts.ready),
-  metricsText(parts.metrics),
-  openapiJson(described.json),
-  docsPage(described.page),
-  ...(parts.dashboard === null ? [] : dashboardRoutes(parts.dashboard)),
-  ...(parts.oauth === null ? [] : consentRoutes(parts.oauth)),
-  ...(parts.oidc === null ? [] : oidcRoutes(parts.oidc)),
-]
-
-const API_BASE = '/api/v1'
-const ALIAS_BASE = '/v1'
 
 /** The remote ends of connections. */
 export interface Peers {
@@ -208,22 +41,6 @@ export interface App {
 }
 
 const UNKNOWN: Peers = { addressOf: () => '' }
-
-/** The description of the API for machines (JSON) and for people (page), made on first request. */
-export interface Described {
-  readonly json: () => Promise<string>
-  readonly page: () => Promise<string>
-}
-
-/** Every route, under every base path at which it is reachable. */
-export const routeTable = (parts: AppParts, described: Described): readonly Mount[] => {
-  const api = apiRoutes(parts)
-  return [
-    { base: API_BASE, routes: api },
-    { base: ALIAS_BASE, routes: api },
-    { base: '', routes: serviceRoutes(parts, described) },
-  ]
-}
 
 export const createApp = (parts: AppParts): App => {
   const startTurn = (): Turn => createTurn(parts.clock, parts.largeStep)
@@ -380,6 +197,9 @@ const logRequest = (
   else if (about.operation.startsWith('health')) log.debug(fields, 'request')
   else log.info(fields, 'request')
 }
+
+/** Policies of routes that act in a workspace of the caller. */
+const REACHING: ReadonlySet<Policy> = new Set(['management', 'own', 'any-key'])
 
 /** The holder for callers of public routes, whose bodies are not read. */
 const NOBODY = ''

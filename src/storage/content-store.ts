@@ -5,6 +5,7 @@ import type { JsonObject } from '../lib/json.ts'
 import { throughout, type Turn } from '../lib/steps.ts'
 import { type ChangedBy, recordChange } from './audit-log.ts'
 import type { Database } from './database.ts'
+import { deleteOldest } from './delete-oldest.ts'
 import type { GenerationContentsTable } from './generation-tables.ts'
 import type { TextSeal } from './sealed-config.ts'
 import { openJson, sealJson } from './sealed-json.ts'
@@ -91,15 +92,7 @@ export const createContentStore = (database: Database, seal: TextSeal, startTurn
     }),
 
   deleteExpired: (now, limit) =>
-    database.transaction(async (transaction) => {
-      const { numDeletedRows } = await transaction
-        .deleteFrom('generation_contents')
-        .where('id', 'in', (eb) =>
-          eb.selectFrom('generation_contents').select('id').where('expires_at', '<', now).orderBy('expires_at').limit(limit),
-        )
-        .executeTakeFirstOrThrow()
-      return Number(numDeletedRows)
-    }),
+    database.transaction((transaction) => deleteOldest(transaction, 'generation_contents', 'expires_at', now, limit)),
 })
 
 /** The context under which the content is sealed; it opens under no other. */

@@ -4,6 +4,7 @@ import { isoTimestamp } from '../lib/clock.ts'
 import { isObject, type JsonObject } from '../lib/json.ts'
 import { bulkInsert } from './bulk-insert.ts'
 import type { Database } from './database.ts'
+import { deleteOldest } from './delete-oldest.ts'
 import type { Engine } from './engine.ts'
 import type { GenerationsTable } from './generation-tables.ts'
 import type { Schema } from './schema.ts'
@@ -67,15 +68,7 @@ export const createGenerationStore = (database: Database): GenerationStore => ({
   },
 
   deleteOlderThan: (timestamp, limit) =>
-    database.transaction(async (transaction) => {
-      const { numDeletedRows } = await transaction
-        .deleteFrom('generations')
-        .where('id', 'in', (eb) =>
-          eb.selectFrom('generations').select('id').where('created_at', '<', timestamp).orderBy('created_at').limit(limit),
-        )
-        .executeTakeFirstOrThrow()
-      return Number(numDeletedRows)
-    }),
+    database.transaction((transaction) => deleteOldest(transaction, 'generations', 'created_at', timestamp, limit)),
 })
 
 type GenerationRow = Selectable<GenerationsTable>

@@ -1,6 +1,7 @@
 import type { Selectable, Transaction } from 'kysely'
 
 import type { Database } from './database.ts'
+import { deleteOldest } from './delete-oldest.ts'
 import type { Schema } from './schema.ts'
 import type { OauthCodesTable } from './sign-in-tables.ts'
 
@@ -68,13 +69,7 @@ export const createOauthCodeStore = (database: Database): OauthCodeStore => ({
     }),
 
   deleteExpired: (before, limit) =>
-    database.transaction(async (transaction) => {
-      const { numDeletedRows } = await transaction
-        .deleteFrom('oauth_codes')
-        .where('id', 'in', (eb) => eb.selectFrom('oauth_codes').select('id').where('expires_at', '<', before).limit(limit))
-        .executeTakeFirstOrThrow()
-      return Number(numDeletedRows)
-    }),
+    database.transaction((transaction) => deleteOldest(transaction, 'oauth_codes', 'expires_at', before, limit)),
 })
 
 /**

@@ -3,6 +3,7 @@ import type { Selectable, Transaction } from 'kysely'
 import { type AuditedChange, type ChangedBy, recordChange } from './audit-log.ts'
 import { requireAnotherAdmin } from './last-admin.ts'
 import type { Database } from './database.ts'
+import { deleteOldest } from './delete-oldest.ts'
 import type { Once } from './idempotency.ts'
 import { deleteCodesOfPeople } from './oauth-code-store.ts'
 import type { Schema } from './schema.ts'
@@ -147,15 +148,9 @@ export const createSessionStore = (database: Database): SessionStore => ({
 
   deleteExpired: (before, limit) =>
     database.transaction(async (transaction) => {
-      const { numDeletedRows: sessions } = await transaction
-        .deleteFrom('sessions')
-        .where('id', 'in', (eb) => eb.selectFrom('sessions').select('id').where('expires_at', '<', before).limit(limit))
-        .executeTakeFirstOrThrow()
-      const { numDeletedRows: links } = await transaction
-        .deleteFrom('login_links')
-        .where('id', 'in', (eb) => eb.selectFrom('login_links').select('id').where('expires_at', '<', before).limit(limit))
-        .executeTakeFirstOrThrow()
-      return Math.max(Number(sessions), Number(links))
+      const sessions = await deleteOldest(transaction, 'sessions', 'expires_at', before, limit)
+      const links = await deleteOldest(transaction, 'login_links', 'expires_at', before, limit)
+      return Math.max(sessions, links)
     }),
 })
 

@@ -6,6 +6,7 @@
 import { type Selectable, type Transaction } from 'kysely'
 
 import type { Database, TraceChange, TraceHold } from './database.ts'
+import { deleteOldest } from './delete-oldest.ts'
 import type { Schema } from './schema.ts'
 import type { TracesWaitingTable } from './trace-tables.ts'
 import type { TextSeal } from './sealed-config.ts'
@@ -85,15 +86,7 @@ export const createWaitingTraceStore = (database: Database, seal: TextSeal): Wai
       }, 'process'),
 
     deleteOlderThan: (before, limit) =>
-      database.transaction(async (transaction) => {
-        const { numDeletedRows } = await transaction
-          .deleteFrom('traces_waiting')
-          .where('id', 'in', (eb) =>
-            eb.selectFrom('traces_waiting').select('id').where('created_at', '<', before).orderBy('created_at').limit(limit),
-          )
-          .executeTakeFirstOrThrow()
-        return Number(numDeletedRows)
-      }),
+      database.transaction((transaction) => deleteOldest(transaction, 'traces_waiting', 'created_at', before, limit)),
   }
 }
 

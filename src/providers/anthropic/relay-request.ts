@@ -86,10 +86,7 @@ const nameUser = (fields: EditableFields): void => {
 const nameTier = (fields: EditableFields, { warn }: Attempt): void => {
   const given = fields.value('service_tier')
   if (typeof given !== 'string') return
-  const sent = encodeServiceTier(given, 'service_tier', {
-    lose: (field, message) => warn({ code: 'unsupported_field', field, message }),
-    mapped: (field, message) => warn({ code: 'mapped_field', field, message }),
-  })
+  const sent = encodeServiceTier(given, 'service_tier', lossesTo(warn))
   if (sent === undefined) fields.remove('service_tier')
   else if (sent !== given) fields.put('service_tier', sent)
 }
@@ -102,7 +99,7 @@ const nameTools = (fields: EditableFields, { call, target, warn }: Attempt): voi
   const raw = call.body.rawSearchable('tools')
   const tools = raw !== undefined && OWN_TOOL.test(raw) ? fields.value('tools') : undefined
   if (!Array.isArray(tools)) return
-  const lose = (field: string, message: string): void => warn({ code: 'unsupported_field', field, message })
+  const { lose } = lossesTo(warn)
   const kept = (tools as readonly JsonValue[]).flatMap((tool, index): readonly JsonValue[] => {
     const type = isObject(tool) ? tool['type'] : undefined
     if (typeof type === 'string' && CLAUDES_BASH.test(type) && !mayBeClaude(target)) return [bashFunction(tool)]
