@@ -128,6 +128,18 @@ describe('checks', () => {
     expect((await evaluated('hopeless', { ...body, min_pass_rate: 0.3 })).passed).toBe(true)
   })
 
+  test.each([
+    ['judge', {}],
+    ['pairwise', { baseline: 1 }],
+  ])('400, and nothing is asked: a %s whose model does not exist', async (type, more) => {
+    await save('misjudged', 'fake/one')
+    const before = upstream.exchanges.length
+    const checks = [{ type, model: 'fake/judg', rubric: 'r' }]
+    const refused = await start('misjudged', { version: 1, ...more, items: [{ messages: user('x') }], checks })
+    expect([refused.status, JSON.stringify(refused.error.metadata)]).toEqual([400, expect.stringContaining('"path":"checks[0].model"')])
+    expect(upstream.exchanges.length).toBe(before)
+  })
+
   test('a judge scores by a rubric, and in a comparison of a pair in both orders an answer wins only if it wins both times', async () => {
     await save('judged', 'fake/one')
     await save('judged', 'fake/two')

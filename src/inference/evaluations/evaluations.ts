@@ -32,7 +32,7 @@ import { createTurn, type LargeStep } from '../large-steps.ts'
 import { estimateEvaluation, type RequestPrice } from './estimate-evaluation.ts'
 import { findRecorded } from './find-recorded.ts'
 import { type ReadItem, shownItem } from './item-request.ts'
-import { requirePassable } from './require-passable.ts'
+import { requireJudges, requirePassable } from './require-passable.ts'
 import { summaryOf } from './summary.ts'
 
 export type EvaluationDetails = EvaluationResource & { readonly items: readonly EvaluationResult[] }
@@ -124,6 +124,7 @@ export const createEvaluations = ({
   return {
     async start(preset, body, payer, by, once) {
       const items = await itemsOf(preset, body)
+      await requireJudges(body.checks, (request) => priceOf(pipeline, payer, request))
       const evaluation: StoredEvaluation = {
         id: ids.uuid(),
         ...preset,
