@@ -29,7 +29,7 @@ export const requireJudges = async (checks: readonly Check[], ask: (request: Own
       await ask(check.type === 'judge' ? scoringOf(check, NOTHING, '') : comparingOf(check, NOTHING, '', ''))
     } catch (thrown) {
       if (thrown instanceof GatewayError && thrown.type === 'not_found') throw invalidField(`checks[${at}].model`, thrown.message)
-      // What else stands in the way may be over when the judge is asked.
+      // Any other refusal, such as a spent budget, may be over when the judge is asked.
       if (!(thrown instanceof GatewayError)) throw thrown
     }
   }
