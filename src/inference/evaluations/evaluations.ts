@@ -102,7 +102,6 @@ export const createEvaluations = ({
       )
     if (items.length > EVALUATION_ITEMS_MAX)
       throw new GatewayError('invalid_request', `items: there are more than ${EVALUATION_ITEMS_MAX}.`)
-    requirePassable(items, body)
     return items
   }
 
@@ -124,6 +123,8 @@ export const createEvaluations = ({
   return {
     async start(preset, body, payer, by, once) {
       const items = await itemsOf(preset, body)
+      // An estimate is asked for while a form is still being filled in.
+      requirePassable(items, body)
       await requireJudges(body.checks, (request) => priceOf(pipeline, payer, request))
       const evaluation: StoredEvaluation = {
         id: ids.uuid(),
