@@ -86,7 +86,7 @@ export const pullVerb = async (settings: RemoteSettings, directory: string, flag
   }
   if (flags.dryRun !== true) copy.keep()
   say(
-    `${copy.compared.length} compared with ${copy.remote.url}${conflicts > 0 ? `; ${conflicts} changed on both sides: edit the file, or take the service's with --force` : ''}`,
+    `${copy.compared.length} compared with ${copy.remote.url}${conflicts > 0 ? `; ${conflicts} changed on both sides: take the service's with --force, or send the file's with apply` : ''}`,
   )
   return conflicts > 0 ? DIFFERENT : IN_STEP
 }
@@ -106,7 +106,7 @@ export const pushVerb = async (settings: RemoteSettings, directory: string, flag
   const conflicts = copy.compared.filter(({ standing }) => standing === 'conflict')
   if (conflicts.length > 0) {
     for (const one of conflicts) for (const line of comparedLines(one, directory)) print(line)
-    warn('nothing was sent: pull first, and decide.')
+    warn('nothing was sent: pull first, or send the files with apply.')
     return DIFFERENT
   }
   for (const one of copy.compared)

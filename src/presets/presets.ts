@@ -203,10 +203,11 @@ export const createPresets = ({ store, clock, ids }: { store: PresetStore; clock
     serve(workspaceId, slug, reference) {
       const known = resolve(workspaceId, slug, reference)
       const found = known instanceof Promise || isServed(known) ? known : lookAgain(workspaceId, slug, reference)
-      return found instanceof Promise ? found.then((loaded) => admit(loaded, slug)) : admit(found, slug)
+      return found instanceof Promise ? found.then((loaded) => admit(loaded, slug, reference)) : admit(found, slug, reference)
     },
     find(workspaceId, slug) {
-      const admitted = (found: PresetResolution | null): ServedPreset | null => (isThere(found) ? admit(found, slug) : null)
+      const admitted = (found: PresetResolution | null): ServedPreset | null =>
+        isThere(found) ? admit(found, slug, { by: 'designation' }) : null
       const found = resolve(workspaceId, slug, { by: 'designation' })
       return found instanceof Promise ? found.then(admitted) : admitted(found)
     },
@@ -258,14 +259,19 @@ const isThere = (found: PresetResolution | null): found is Existing =>
 /** True if the answer is not a 404. */
 const isServed = (found: PresetResolution | null): boolean => isThere(found) && found.kind === 'found'
 
-const admit = (found: PresetResolution | null, slug: string): ServedPreset => {
+const admit = (found: PresetResolution | null, slug: string, reference: VersionReference): ServedPreset => {
   if (!isThere(found)) return unknownPreset(slug)
   if (found.preset.status === 'disabled')
     throw new GatewayError('permission_denied', `The preset "${slug}" is disabled. To use it, set its status to "active".`)
   if (found.kind === 'no-such-version')
     throw new GatewayError(
       'not_found',
-      `The preset "${slug}" has no such version or label. GET /api/v1/presets/${slug} shows its labels, and …/versions its versions.`,
+      `The preset "${slug}" has no ${lackedBy(reference)}. GET /api/v1/presets/${slug} shows its labels, and …/versions its versions.`,
     )
   return found
+}
+
+const lackedBy = (reference: VersionReference): string => {
+  if (reference.by === 'designation') return 'version'
+  return reference.by === 'number' ? `version ${reference.number}` : `label "${reference.label}"`
 }

@@ -6,6 +6,7 @@
 import { z } from 'zod'
 
 import type { ClientDialect } from '../canonical/call.ts'
+import { nearestName } from '../lib/nearest-name.ts'
 import type { FieldTable } from './field.ts'
 import { fieldsWhere } from './request-fields.ts'
 import { promptTemplate } from './schemas/prompt-template.ts'
@@ -21,7 +22,7 @@ export const PRESET_CONTROLS = {
   locked: {
     schema: z
       // A misspelt lock would have no effect, so the names are checked.
-      .array(z.enum(LOCKABLE_FIELDS, 'Not a field that a preset keeps.').meta({ id: 'LockableField' }))
+      .array(z.enum(LOCKABLE_FIELDS, { error: ({ input }) => noSuchField(input) }).meta({ id: 'LockableField' }))
       .max(LOCKABLE_FIELDS.length)
       .meta({ description: 'Fields in which the preset wins over the request.', examples: [['model', 'provider']] }),
     means: 'service',
@@ -50,6 +51,11 @@ export const PRESET_CONTROLS = {
   },
   prompt_template: { schema: promptTemplate, means: 'service', presets: 'control' },
 } as const satisfies FieldTable
+
+const noSuchField = (name: unknown): string => {
+  const nearest = typeof name === 'string' ? nearestName(LOCKABLE_FIELDS, name) : null
+  return `Not a field that a preset keeps.${nearest === null ? '' : ` Did you mean "${nearest}"?`}`
+}
 
 const persistedOf = (shape: ClientDialect): readonly string[] => [
   ...fieldsWhere(({ presets }) => presets === 'keep' || presets === 'control', [shape]),

@@ -119,13 +119,26 @@ describe('checks', () => {
       { messages: user('three'), expected },
     ]
     const body = { version: 1, items, checks: [{ type: 'latency', max_ms: 60_000 }, check] }
-    for (const refused of [await start('hopeless', body), await start('hopeless', { ...body, min_pass_rate: 0.5, dry_run: true })]) {
+    expect((await start('hopeless', { ...body, dry_run: true })).status).toBe(200)
+    for (const refused of [await start('hopeless', body), await start('hopeless', { ...body, min_pass_rate: 0.5 })]) {
       expect([refused.status, refused.error.metadata]).toEqual([
         400,
         expect.objectContaining({ issues: [{ path: 'checks[1]', message: expect.stringContaining('2 of 3 items expect no') }] }),
       ])
     }
     expect((await evaluated('hopeless', { ...body, min_pass_rate: 0.3 })).passed).toBe(true)
+  })
+
+  test.each([
+    ['judge', {}],
+    ['pairwise', { baseline: 1 }],
+  ])('400, and nothing is asked: a %s whose model does not exist', async (type, more) => {
+    await save('misjudged', 'fake/one')
+    const before = upstream.exchanges.length
+    const checks = [{ type, model: 'fake/judg', rubric: 'r' }]
+    const refused = await start('misjudged', { version: 1, ...more, items: [{ messages: user('x') }], checks })
+    expect([refused.status, JSON.stringify(refused.error.metadata)]).toEqual([400, expect.stringContaining('"path":"checks[0].model"')])
+    expect(upstream.exchanges.length).toBe(before)
   })
 
   test('a judge scores by a rubric, and in a comparison of a pair in both orders an answer wins only if it wins both times', async () => {
@@ -294,7 +307,7 @@ describe('a run', () => {
       return (json as { data: { judge_requests: number; min_usd: number; max_usd: number } }).data
     }
     const [plain, judged, paired] = [
-      await priced([{ type: 'latency', max_ms: 60_000 }]),
+      await priced([{ type: 'exact' }]),
       await priced([{ type: 'judge', model: 'fake/judge', rubric: 'r' }]),
       await priced([{ type: 'pairwise', model: 'fake/judge', rubric: 'r' }]),
     ]
@@ -541,12 +554,7 @@ describe('recorded requests', () => {
     answering('recorded')
     await record('selected', ['a', 'b', 'c', 'd', 'e', 'f'])
     const dry = async (selection: object): Promise<unknown> => {
-      const body = {
-        version: 1,
-        items: { from: 'generations', ...selection },
-        checks: [{ type: 'latency', max_ms: 60_000 }],
-        dry_run: true,
-      }
+      const body = { version: 1, items: { from: 'generations', ...selection }, checks: [{ type: 'exact' }], dry_run: true }
       const { status, json } = await start('selected', body)
       return status === 200 ? (json as { data: { items: number } }).data.items : status
     }

@@ -295,6 +295,73 @@ test('what the file has and the preset lacks is reported: values filled in, a ta
   )
 })
 
+describe('LiteLLM, what would not work after the import', () => {
+  const MODELS = [
+    'model_list:',
+    '  - { model_name: a, litellm_params: { model: openai/gpt-5.4 } }',
+    '  - { model_name: b, litellm_params: { model: anthropic/claude-haiku-4-5 } }',
+    '  - { model_name: c, litellm_params: { model: groq/llama-new } }',
+    '  - { model_name: d, litellm_params: { model: openai/text-embedding-new }, model_info: { mode: embedding } }',
+    '  - { model_name: e, litellm_params: { model: openai/whisper-1 }, model_info: { mode: audio_transcription } }',
+  ]
+  const imported = async (...lines: readonly string[]) => {
+    const own = await services.start()
+    const path = join(services.directory(), 'litellm.yaml')
+    writeFileSync(path, [...MODELS, ...lines, ''].join('\n'))
+    const { stdout } = await runAt(own, ['litellm', path])
+    const config = async (slug: string): Promise<unknown> =>
+      ((await call(own, 'GET', `/presets/${slug}`)).json as { data?: { designated_version: { config: object } } }).data?.designated_version
+        .config
+    return { stdout, said: findings(stdout), config }
+  }
+
+  test('a model that the catalogue lacks becomes one of the file; an embedding and a mode that is not served become no preset', async () => {
+    const { stdout, said, config } = await imported()
+    expect(await config('c')).toEqual({ model: 'litellm/c' })
+    expect(stdout).toContain('  litellm/c:\n    endpoints:\n      - provider: groq\n        model: llama-new\n')
+    expect([await config('d'), await config('e')]).toEqual([undefined, undefined])
+    expect(said).toEqual(
+      expect.arrayContaining([
+        'changed litellm.yaml:4: the price of llama-new at groq is not known: add prices to its endpoint of litellm/c in your file',
+        'changed litellm.yaml:5: d: a preset makes no embeddings; clients ask for the model litellm/d',
+        'cannot litellm.yaml:6: e: audio_transcription is not served here',
+      ]),
+    )
+  })
+
+  test('fallbacks keep the order and the precedence that they have there, and what it does not read is said', async () => {
+    const { said, config } = await imported(
+      'litellm_settings:',
+      '  fallbacks: [{ a: [c] }]',
+      '  default_fallbacks: [b, a]',
+      '  context_window_fallbacks: [{ a: [c, b] }]',
+      'router_settings:',
+      '  fallbacks: [{ a: [b] }, { a: [c] }]',
+      '  model_group_alias: { z: gone }',
+    )
+    expect(await config('a')).toMatchObject({ models: ['anthropic/claude-haiku-4.5', 'litellm/c'] })
+    expect(await config('b')).toMatchObject({ models: ['openai/gpt-5.4'] })
+    expect(await config('c')).toMatchObject({ models: ['anthropic/claude-haiku-4.5', 'openai/gpt-5.4'] })
+    expect(said).toEqual(
+      expect.arrayContaining([
+        'cannot litellm.yaml:8: LiteLLM reads those of router_settings alone',
+        'cannot litellm.yaml:12: LiteLLM reads the first entry of a alone',
+        'cannot litellm.yaml:13: "gone" is no model of this file',
+      ]),
+    )
+  })
+})
+
+test.each([
+  ['portkey', JSON.stringify({ provider: 'openai', override_params: { model: 'gpt-unheard-of' } })],
+  ['openai-prompts', JSON.stringify({ id: 'pmpt_1', version: '1', model: 'gpt-unheard-of', instructions: 'Hi.' })],
+])('%s: a model that is not known here is reported', async (what, text) => {
+  const path = join(services.directory(), 'unheard-of.json')
+  writeFileSync(path, text)
+  const { stdout } = await run([what, path, '--dry-run'])
+  expect(stdout).toContain('the model openai/gpt-unheard-of is not known here: add it to "models" of your patchbay.yaml')
+})
+
 test('the parts of an address are imported or reported: the path of an Ollama, a region, the parts of a key', async () => {
   const path = join(services.directory(), 'addresses.yaml')
   const deployments = [

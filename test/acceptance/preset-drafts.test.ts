@@ -134,7 +134,10 @@ describe('If-Match', () => {
   })
 
   test('"0" matches a preset that does not exist yet', async () => {
-    expect((await save('absent', { model: 'sandbox/echo' }, { headers: { 'if-match': '"1"' } })).status).toBe(412)
+    expect((await save('absent', { model: 'sandbox/echo' }, { headers: { 'if-match': '"1"' } })).error).toMatchObject({
+      code: 412,
+      message: 'There is no preset "absent" yet. Send If-Match: "0" to make it, or leave the condition out.',
+    })
     expect((await call(service, 'GET', '/presets/absent')).status).toBe(404)
     expect((await save('absent', { model: 'sandbox/echo' }, { headers: { 'if-match': '"0"' } })).status).toBe(200)
     expect((await save('absent', { model: 'sandbox/echo' }, { headers: { 'if-match': '"0"' } })).status).toBe(412)

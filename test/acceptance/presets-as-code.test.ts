@@ -84,7 +84,7 @@ config:
     edit(join(path, 'calm.yaml'), 'model: sandbox/echo', 'model: sandbox/lorem')
     await save('both', { model: 'sandbox/echo', temperature: 0.1, top_p: 0.8 })
     const refused = await presets('push', path)
-    expect(refused).toMatchObject({ code: 1, stderr: 'patchbay: nothing was sent: pull first, and decide.\n' })
+    expect(refused).toMatchObject({ code: 1, stderr: 'patchbay: nothing was sent: pull first, or send the files with apply.\n' })
     expect(refused.stdout).toContain('changed on both sides: preset both (both.yaml)')
     expect(await config('calm')).toEqual({ model: 'sandbox/echo' })
     const joined = await presets('pull', path)

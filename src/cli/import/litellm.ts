@@ -5,7 +5,7 @@ import { isObject, type JsonObject, type JsonValue, listOf, objectsIn } from '..
 import { dollars } from '../../lib/money.ts'
 import { objectIn, wordIn } from './members.ts'
 import type { ImportReader, Path, PlannedKey, PlannedPreset } from './import-plan.ts'
-import { dialectsOf, keyVariable, modelIdOf, providerOf, slugOf } from './names.ts'
+import { dialectsOf, isServed, keyVariable, modelIdOf, providerOf, slugOf } from './names.ts'
 
 type Report = Parameters<ImportReader>[1]
 
@@ -45,6 +45,7 @@ interface Deployment {
   readonly providerEntry: JsonObject | null
   readonly upstreamModel: string
   readonly prices: JsonObject | null
+  readonly isEmbedding: boolean
   readonly params: JsonObject
   readonly path: Path
 }
@@ -66,11 +67,20 @@ const groupsOf = (list: readonly JsonObject[], report: Report): Groups => {
       report(path, 'changed', `${name}: every model of an enabled provider answers to its id; no entry is needed`)
       continue
     }
-    const deployment = deploymentOf(params, objectIn(entry['model_info']), path, places, report)
+    const info = objectIn(entry['model_info'])
+    const mode = wordIn(info['mode'] ?? '')
+    if (mode !== '' && !MODES.has(mode)) {
+      report([...path, 'model_info', 'mode'], 'cannot', `${name}: ${mode} is not served here`)
+      continue
+    }
+    const deployment = deploymentOf(params, info, path, places, report)
     if (deployment !== null) groups.set(name, [...(groups.get(name) ?? []), deployment])
   }
   return groups
 }
+
+/** Modes of models that are reached by a preset, and `embedding`, which is reached by the id of the model. */
+const MODES: ReadonlySet<string> = new Set(['chat', 'completion', 'responses', 'embedding'])
 
 /** `places` maps each address and key seen so far to its slug. */
 const deploymentOf = (params: JsonObject, info: JsonObject, path: Path, places: Map<string, string>, report: Report): Deployment | null => {
@@ -112,7 +122,15 @@ const deploymentOf = (params: JsonObject, info: JsonObject, path: Path, places: 
           ...(base === null ? {} : { base_url: addressOf(base, provider, params, path, report) }),
           ...(key === null ? {} : { api_key: key }),
         }
-  return { provider: slug, providerEntry: entry, upstreamModel, prices: pricesOf(info, params), params, path }
+  return {
+    provider: slug,
+    providerEntry: entry,
+    upstreamModel,
+    prices: pricesOf(info, params),
+    isEmbedding: info['mode'] === 'embedding',
+    params,
+    path,
+  }
 }
 
 const isTaken = (slug: string, places: ReadonlyMap<string, string>): boolean => [...places.values()].includes(slug)
@@ -163,8 +181,10 @@ const pricesOf = (info: JsonObject, params: JsonObject): JsonObject | null => {
 /** The id under which a public name is served here. */
 const idOf = (name: string, deployments: readonly Deployment[]): string => {
   const [only] = deployments
-  const isPlain = deployments.length === 1 && only !== undefined && only.providerEntry === null && only.prices === null
-  return isPlain ? modelIdOf(only.provider, only.upstreamModel) : `litellm/${slugOf(name.replaceAll('/', '-'))}`
+  const own = `litellm/${slugOf(name.replaceAll('/', '-'))}`
+  if (deployments.length !== 1 || only === undefined || only.providerEntry !== null || only.prices !== null) return own
+  const id = modelIdOf(only.provider, only.upstreamModel)
+  return isServed(only.provider, id) ? id : own
 }
 
 const fileOf = (groups: Groups, config: JsonObject, report: Report): JsonObject => {
@@ -174,6 +194,13 @@ const fileOf = (groups: Groups, config: JsonObject, report: Report): JsonObject 
     for (const { provider, providerEntry } of deployments) if (providerEntry !== null) providers[provider] = providerEntry
     const id = idOf(name, deployments)
     if (!id.startsWith('litellm/')) continue
+    for (const { provider, upstreamModel, prices, path } of deployments)
+      if (prices === null && !isServed(provider, modelIdOf(provider, upstreamModel)))
+        report(
+          [...path, 'litellm_params', 'model'],
+          'changed',
+          `the price of ${upstreamModel} at ${provider} is not known: add prices to its endpoint of ${id} in your file`,
+        )
     models[id] = {
       endpoints: deployments.map(({ provider, upstreamModel, prices }) => ({
         provider,
@@ -222,6 +249,11 @@ const NAMING: ReadonlySet<string> = new Set([
 const presetsOf = (groups: Groups, config: JsonObject, report: Report): readonly PlannedPreset[] => {
   const router = objectIn(config['router_settings'])
   const fallbacks = fallbacksOf(config, groups, report)
+  for (const [alias, target] of Object.entries(objectIn(router['model_group_alias']))) {
+    const named = wordIn(isObject(target) ? target['model'] : target)
+    if (!groups.has(named))
+      report(['router_settings', 'model_group_alias', alias], 'cannot', `${JSON.stringify(named)} is no model of this file`)
+  }
   const sort = SORTS[wordIn(router['routing_strategy'])]
   const presets: PlannedPreset[] = []
   for (const [name, deployments] of groups) {
@@ -238,6 +270,10 @@ const presetsOf = (groups: Groups, config: JsonObject, report: Report): readonly
         report(path, 'changed', `settings of the first deployment of ${name} hold for all`)
     }
     const id = idOf(name, deployments)
+    if (deployments.some(({ isEmbedding }) => isEmbedding)) {
+      report(first.path, 'changed', `${name}: a preset makes no embeddings; clients ask for the model ${id}`)
+      continue
+    }
     const slug = slugOf(name)
     if (slug !== name) report(first.path, 'changed', `${name} is no name of a preset: clients ask for @preset/${slug}`)
     report(first.path, 'taken', `${name}: preset ${slug} for ${id}${deployments.length > 1 ? ` with ${deployments.length} providers` : ''}`)
@@ -270,27 +306,53 @@ const SORTS: Readonly<Record<string, string>> = { 'latency-based-routing': 'late
 /** At most this many models follow the first. */
 const FALLBACKS_MAX = 10
 
+/**
+ * LiteLLM reads one of the two sections, and in its list the first entry of a model; `*` and `default_fallbacks` are for models without
+ * one. A model for a context that is too long comes after those for any failure, because there is one list here.
+ */
 const fallbacksOf = (config: JsonObject, groups: Groups, report: Report): ReadonlyMap<string, readonly string[]> => {
-  const found = new Map<string, string[]>()
-  for (const section of ['litellm_settings', 'router_settings']) {
-    for (const [at, entry] of objectsIn(objectIn(config[section])['fallbacks']).entries())
-      for (const [name, targets] of Object.entries(entry)) {
-        const path: Path = [section, 'fallbacks', at, name]
-        const ids = listOf(targets).flatMap((target) => {
-          const deployments = typeof target === 'string' ? groups.get(target) : undefined
-          if (typeof target === 'string' && deployments !== undefined) return idOf(target, deployments)
-          report(path, 'cannot', `${JSON.stringify(target)} is no model of this file`)
-          return []
-        })
-        if (!groups.has(name)) report(path, 'cannot', `${name} is no model of this file`)
-        else if (ids.length > 0) {
-          report(path, 'taken', `${name} falls back to ${ids.join(', ')}`)
-          found.set(name, [...(found.get(name) ?? []), ...ids].slice(0, FALLBACKS_MAX))
-        }
+  const read = (name: string): ReadonlyMap<string, readonly string[]> => {
+    const [section, passedOver] = ['router_settings', 'litellm_settings'].filter((section) => objectIn(config[section])[name] != null)
+    if (section === undefined) return new Map()
+    if (passedOver !== undefined) report([passedOver, name], 'cannot', `LiteLLM reads those of ${section} alone`)
+    const found = new Map<string, readonly string[]>()
+    const note = (model: string, targets: JsonValue | undefined, path: Path): void => {
+      const ids = listOf(targets).flatMap((target) => {
+        const deployments = typeof target === 'string' ? groups.get(target) : undefined
+        if (typeof target === 'string' && deployments !== undefined) return idOf(target, deployments)
+        report(path, 'cannot', `${JSON.stringify(target)} is no model of this file`)
+        return []
+      })
+      if (model !== EVERY && !groups.has(model)) report(path, 'cannot', `${model} is no model of this file`)
+      else if (found.has(model)) report(path, 'cannot', `LiteLLM reads the first entry of ${model} alone`)
+      else if (ids.length > 0) {
+        report(path, 'taken', `${model === EVERY ? 'a model without fallbacks of its own' : model} falls back to ${ids.join(', ')}`)
+        found.set(model, ids)
       }
+    }
+    const given = objectIn(config[section])[name]
+    if (name === 'default_fallbacks') note(EVERY, given, [section, name])
+    else
+      for (const [at, entry] of objectsIn(given).entries())
+        for (const [model, targets] of Object.entries(entry)) note(model, targets, [section, name, at, model])
+    return found
   }
-  return found
+  const [any, byDefault, context] = [read('fallbacks'), read('default_fallbacks'), read('context_window_fallbacks')]
+  const every = any.get(EVERY) ?? byDefault.get(EVERY) ?? []
+  return new Map(
+    [...groups].map(([name, deployments]) => {
+      const ids = new Set([...(any.get(name) ?? every), ...(context.get(name) ?? context.get(EVERY) ?? [])])
+      ids.delete(idOf(name, deployments))
+      const [first] = deployments
+      if (ids.size > FALLBACKS_MAX && first !== undefined)
+        report(first.path, 'changed', `${name}: a preset has at most ${FALLBACKS_MAX} fallback models, and the rest is left out`)
+      return [name, [...ids].slice(0, FALLBACKS_MAX)]
+    }),
+  )
 }
+
+/** In a list of fallbacks, any model. */
+const EVERY = '*'
 
 const reportSettings = (config: JsonObject, report: Report): void => {
   for (const section of ['litellm_settings', 'router_settings', 'general_settings']) {
@@ -307,13 +369,14 @@ const reportSettings = (config: JsonObject, report: Report): void => {
 /** Null means that the setting is reported elsewhere. */
 const SETTINGS_SAID: Readonly<Record<string, string | null>> = {
   fallbacks: null,
+  default_fallbacks: null,
   model_group_alias: null,
   request_timeout: null,
   timeout: null,
   routing_strategy:
     'providers are balanced by price, away from those that failed recently; latency-based and cost-based become the sort of each preset',
   num_retries: 'a failure moves on to the next key, provider and model by its cause; there is no number to set',
-  context_window_fallbacks: 'a context that is too long moves on to the fallback models too',
+  context_window_fallbacks: 'these models are asked after any failure that another model may survive, not only where a context is too long',
   content_policy_fallbacks: 'a refusal does not move on to another model',
   drop_params: 'what a provider does not take is left out with a warning; `strict` refuses it',
   set_verbose: 'start the service with --log-level debug',

@@ -56,6 +56,13 @@ export const modelIdOf = (provider: string, upstreamModel: string): string => {
   return CATALOGUE.providers[provider]?.any_model === true ? `${provider}/${upstreamModel}` : newModelId(provider, upstreamModel)
 }
 
+/** Says what to do about a model for which the service would answer 404. */
+export const unserved = (id: string): string => `the model ${id} is not known here: add it to "models" of your patchbay.yaml`
+
+/** False if the service answers 404 for the model until it is in the operator's file. */
+export const isServed = (provider: string, id: string): boolean =>
+  Object.hasOwn(CATALOGUE.models, id) || CATALOGUE.providers[provider]?.any_model === true
+
 /** Turns a name into a slug: characters that a slug may not contain become dashes. */
 export const slugOf = (name: string): string => {
   const slug = name.replace(/[^A-Za-z0-9._~-]+/g, '-').slice(0, 128)

@@ -9,7 +9,7 @@ import { PERSISTED_FIELDS } from '../../request-fields/preset-fields.ts'
 import { PLACEHOLDER, promptTemplate, type PromptMessage, VARIABLE_TYPES } from '../../request-fields/schemas/prompt-template.ts'
 import { objectIn, wordIn } from './members.ts'
 import type { ImportReader, Path, PlannedPreset, PlannedVersion } from './import-plan.ts'
-import { modelIdOf, slugOf } from './names.ts'
+import { isServed, modelIdOf, slugOf, unserved } from './names.ts'
 
 type Report = Parameters<ImportReader>[1]
 
@@ -206,6 +206,7 @@ const settingsOf = (entry: JsonObject, isAnswer: boolean, path: Path, report: Re
     if (name === 'model' && typeof value === 'string') {
       const id = value.includes('/') ? value : modelIdOf('openai', value)
       if (id !== value) report([...path, 'model'], 'changed', `the model ${value} is called ${id} here`)
+      if (!value.includes('/') && !isServed('openai', id)) report([...path, 'model'], 'changed', unserved(id))
       config['model'] = id
     } else if (name === 'text' && isObject(value)) {
       const plain = definedOnly({

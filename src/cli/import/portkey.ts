@@ -3,7 +3,7 @@ import { SettingError } from '../../config.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
 import { objectIn, valuesIn, wordIn } from './members.ts'
 import type { ImportReader, Path, PlannedPreset } from './import-plan.ts'
-import { keyVariable, modelIdOf, providerOf, slugOf } from './names.ts'
+import { isServed, keyVariable, modelIdOf, providerOf, slugOf, unserved } from './names.ts'
 
 type Report = Parameters<ImportReader>[1]
 
@@ -150,10 +150,13 @@ const targetOf = (config: JsonObject, path: Path, report: Report, around: JsonOb
     return []
   }
   if (provider !== null) report(path, 'changed', `the key of ${provider} is the variable ${keyVariable(provider)} here`)
+  const model = upstream === null ? null : provider === null ? upstream : modelIdOf(provider, upstream)
+  if (provider !== null && model !== null && !isServed(provider, model))
+    report([...path, 'override_params', 'model'], 'changed', unserved(model))
   return [
     {
       provider,
-      model: upstream === null ? null : provider === null ? upstream : modelIdOf(provider, upstream),
+      model,
       params: { ...around, ...settings },
     },
   ]

@@ -32,6 +32,12 @@ describe('what is kept', () => {
     expect(configOf(sent)).toEqual(sent)
   })
 
+  test('400: a lock that no field has, with the one that was meant', () => {
+    expect(() => presetContentOf({ locked: ['temprature'] })).toThrow(
+      'locked[0]: Not a field that a preset keeps. Did you mean "temperature"?',
+    )
+  })
+
   test('null is absent: it is not stored', () => {
     expect(configOf({ model: null, temperature: null, tools: null, provider: null, previous_response_id: null })).toEqual({})
     expect(presetContentOf({ instructions: null }).content.systemPrompt).toBeNull()

@@ -33,7 +33,7 @@ import { createTurn, type LargeStep } from '../large-steps.ts'
 import { estimateEvaluation, type RequestPrice } from './estimate-evaluation.ts'
 import { findRecorded } from './find-recorded.ts'
 import { type ReadItem, shownItem } from './item-request.ts'
-import { requirePassable } from './require-passable.ts'
+import { requireJudges, requirePassable } from './require-passable.ts'
 import { summaryOf } from './summary.ts'
 
 export type EvaluationDetails = EvaluationResource & { readonly items: readonly EvaluationResult[] }
@@ -106,7 +106,6 @@ export const createEvaluations = ({
         'invalid_request',
         `items: an evaluation runs at most ${EVALUATION_ITEMS_MAX} items, those of saved tests among them. Send fewer.`,
       )
-    requirePassable(items, body)
     return items
   }
 
@@ -128,6 +127,9 @@ export const createEvaluations = ({
   return {
     async start(preset, body, payer, by, once) {
       const items = await itemsOf(preset, body)
+      // An estimate is asked for while a form is still being filled in.
+      requirePassable(items, body)
+      await requireJudges(body.checks, (request) => priceOf(pipeline, payer, request))
       const evaluation: StoredEvaluation = {
         id: ids.uuid(),
         ...preset,

@@ -16,8 +16,8 @@ export const promptCacheOptions = z
   .looseObject({ mode: z.literal('explicit'), ttl: optionalText })
   .meta({ id: 'PromptCacheOptions', description: 'explicit: only marked blocks are cached.' })
 
-/** OpenAI's older word for the `ttl` of the options; its SDKs have written it with either sign. */
-export const promptCacheRetention = z.enum(['in_memory', 'in-memory', '24h'])
+/** OpenAI's older word for the `ttl` of the options: `24h`, or `in_memory`. */
+export const promptCacheRetention = textUpTo(64)
 
 /**
  * One text of a system prompt. The blocks themselves are kept because of `cache_control` and `citations`
