@@ -44,7 +44,7 @@ const refusal = async (made: Request): Promise<{ status: number; type: string }>
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
 
-/** What was sent has been read, and the wait for the next piece has begun. */
+/** Resolves when everything that was sent has been read, and the wait for the next piece has begun. */
 const arrived = async (): Promise<void> => {
   await turn()
   await turn()

@@ -179,7 +179,7 @@ const timedReads = (reader: PieceReader, limits: BodyLimits): (() => Promise<Uin
   return async () => {
     const { done, value } = await inTime(reader.read(), Math.min(idleMs, endMs - clock.monotonicMs()), limits)
     if (done) return null
-    // What arrives in the meantime is read as one piece: a body in chunks of a byte each would otherwise take a step for each byte, and
+    // Bytes that arrive in the meantime are read as one piece: a body in chunks of a byte each would otherwise take a step for each byte, and
     // nobody else's request would get its turn.
     await joinCohort()
     return value ?? null
