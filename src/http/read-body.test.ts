@@ -1,9 +1,12 @@
+import { connect } from 'node:net'
+
 import { describe, expect, test } from 'bun:test'
 
 import { createFakeClock, turn } from '../../test/support/fake-clock.ts'
 import { GatewayError } from '../errors.ts'
 import { rejection } from '../storage/testing/rejection.ts'
-import { type BodyLimits, consumeBody, readBodyText, readJsonBody, readObject } from './read-body.ts'
+import { type BodyLimits, consumeBody, type HttpRequest, readBodyText, readJsonBody, readObject } from './read-body.ts'
+import { listen } from './server.ts'
 
 const LIMIT = 100
 const clock = createFakeClock()
@@ -40,6 +43,12 @@ const refusal = async (made: Request): Promise<{ status: number; type: string }>
 }
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
+
+/** Resolves when everything that was sent has been read, and the wait for the next piece has begun. */
+const arrived = async (): Promise<void> => {
+  await turn()
+  await turn()
+}
 
 describe('size', () => {
   test.each([true, false])('of exactly the limit is read; a length is declared: %p', async (declared) => {
@@ -84,7 +93,7 @@ describe('size', () => {
     const time = createFakeClock()
     const silent = new ReadableStream<Uint8Array>({ start: (controller) => controller.enqueue(bytes('x'.repeat(50))) })
     const reading = rejection(readBodyText(request(silent, { 'content-length': '101' }), { ...LIMITS, clock: time }))
-    await turn()
+    await arrived()
     time.advance(1000)
     expect(await reading).toMatchObject({ status: 413, unread: true })
   })
@@ -97,6 +106,23 @@ describe('size', () => {
     expect(await readBodyText(request(null), LIMITS)).toBe('')
     expect(await readBodyText(request(streamOf([])), LIMITS)).toBe('')
   })
+})
+
+test('a body in chunks of one byte each is read in few pieces', async () => {
+  const chunks = 50_000
+  let reads = 0
+  const counting = { ...createFakeClock(), after: () => ((reads += 1), () => undefined) }
+  const answer = async (received: HttpRequest): Promise<Response> =>
+    new Response(String((await readBodyText(received, { ...LIMITS, maxBytes: chunks, clock: counting })).length))
+  const server = listen({ host: '127.0.0.1', port: 0, shared: false, app: { parameterPaths: [], answer }, onError: () => undefined })
+  const socket = connect(server.port, '127.0.0.1')
+  const head = 'POST / HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n'
+  const answered = new Promise((resolve) => socket.once('data', (piece: Buffer) => resolve(piece.toString().split('\r\n\r\n')[1])))
+  socket.write(`${head}${'1\r\nx\r\n'.repeat(chunks)}0\r\n\r\n`)
+  expect(await answered).toBe(String(chunks))
+  expect(reads).toBeLessThan(chunks / 50)
+  socket.destroy()
+  await server.close()
 })
 
 describe('room', () => {
@@ -207,7 +233,7 @@ describe('408: a body that does not come', () => {
   ])('%s, silent for ten seconds', async (_, headers) => {
     const { writer, refused } = slowly(headers)
     void writer.write(bytes('{')).catch(() => undefined)
-    await turn()
+    await arrived()
     clock.advance(10_000)
     expect(await refused).toEqual({ status: 408, type: 'timeout' })
     expect(clock.waiting).toBe(0)
@@ -217,7 +243,7 @@ describe('408: a body that does not come', () => {
     const { writer, refused } = slowly()
     for (let second = 0; second < 61; second += 1) {
       void writer.write(bytes(' ')).catch(() => undefined)
-      await turn()
+      await arrived()
       clock.advance(1000)
     }
     expect(await refused).toEqual({ status: 408, type: 'timeout' })

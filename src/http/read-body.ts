@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer'
 
 import { GatewayError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
-import { nextStage } from '../lib/cohort.ts'
+import { joinCohort, nextStage } from '../lib/cohort.ts'
 import type { JsonValue } from '../lib/json.ts'
 import { joinBytes } from '../lib/join-bytes.ts'
 import { JsonBody, readJsonObject } from '../lib/json-body.ts'
@@ -178,7 +178,11 @@ const timedReads = (reader: PieceReader, limits: BodyLimits): (() => Promise<Uin
   const endMs = clock.monotonicMs() + totalMs
   return async () => {
     const { done, value } = await inTime(reader.read(), Math.min(idleMs, endMs - clock.monotonicMs()), limits)
-    return done ? null : (value ?? null)
+    if (done) return null
+    // Bytes that arrive in the meantime are read as one piece: a body in chunks of a byte each would otherwise take a step for each byte, and
+    // nobody else's request would get its turn.
+    await joinCohort()
+    return value ?? null
   }
 }
 

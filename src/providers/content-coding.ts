@@ -7,6 +7,13 @@ export class TooManyBytes extends Error {
   override readonly name = 'TooManyBytes'
 }
 
+export class TooManyPieces extends Error {
+  override readonly name = 'TooManyPieces'
+}
+
+/** Each piece costs microseconds, however short it is, and a hostile server may send each byte by itself. */
+const PIECES_MAX = 50_000
+
 /** No real web server applies more codings than this. */
 const CODINGS_MAX = 2
 
@@ -27,8 +34,8 @@ export const readCodings = (header: string | undefined): readonly ContentCoding[
 const CODINGS: Readonly<Record<string, ContentCoding>> = { gzip: 'gzip', 'x-gzip': 'gzip', deflate: 'deflate', br: 'br' }
 
 /**
- * At most `maxBytes` are read before, between and after the codings. Throws TooManyBytes, or the decoder's error if the bytes are
- * malformed.
+ * At most `maxBytes` are read before, between and after the codings. Throws TooManyBytes, TooManyPieces, or the decoder's error if the
+ * bytes are malformed.
  */
 export const decodeBounded = async (
   source: AsyncIterable<Buffer>,
@@ -43,9 +50,12 @@ export const decodeBounded = async (
 
 const bounded = async function* (source: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Buffer> {
   let bytes = 0
+  let pieces = 0
   for await (const piece of source) {
     bytes += piece.byteLength
+    pieces += 1
     if (bytes > maxBytes) throw new TooManyBytes()
+    if (pieces > PIECES_MAX) throw new TooManyPieces()
     yield piece
   }
 }

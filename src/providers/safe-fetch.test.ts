@@ -246,6 +246,13 @@ describe('what is slow, long or broken is given up', () => {
     expect(await refusal(post(`${local}/`, { trustedHosts: ['127.0.0.1'] }))).toContain('more than 1000 bytes')
   })
 
+  test('a body in chunks of one byte each, long before it has the most bytes', async () => {
+    answer = (_, { socket }) =>
+      void socket?.end(`HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${'1\r\nx\r\n'.repeat(50_001)}0\r\n\r\n`)
+    const asked = post(`${local}/`, { trustedHosts: ['127.0.0.1'] }, { timeoutMs: 20_000, maxBytes: 1_000_000 })
+    expect(await refusal(asked)).toContain('too many pieces')
+  })
+
   test('a connection that is cut', async () => {
     answer = (_, response) => void response.socket?.destroy()
     expect(await refusal(post(`${local}/`, { trustedHosts: ['127.0.0.1'] }))).not.toBe('not refused')

@@ -10,7 +10,7 @@ import type { Clock } from '../lib/clock.ts'
 import { parseIpv4, parseIpv6 } from '../lib/ip-address.ts'
 import { isOwnLimit, noConnectionLeft } from './own-limits.ts'
 import { isPublicAddress } from '../lib/safe-address.ts'
-import { type ContentCoding, decodeBounded, readCodings, TooManyBytes } from './content-coding.ts'
+import { type ContentCoding, decodeBounded, readCodings, TooManyBytes, TooManyPieces } from './content-coding.ts'
 import { retryHint } from './retry-hint.ts'
 
 /** The request was not made, or its answer was not read; `message` says why, without quoting the answer. */
@@ -279,6 +279,7 @@ const readAnswer = async (message: IncomingMessage, compressed: boolean, maxByte
     return await decodeBounded(message, codings, maxBytes)
   } catch (thrown) {
     message.destroy()
+    if (thrown instanceof TooManyPieces) throw new UnsafeRequest('an answer in too many pieces', 'connection')
     if (thrown instanceof TooManyBytes) throw new UnsafeRequest(`an answer of more than ${maxBytes} bytes`, 'size')
     throw thrown
   }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 
 import { createFakeClock } from '../../test/support/fake-clock.ts'
-import { startFakeUpstream, type Script } from '../../test/support/fake-upstream.ts'
+import { type Exchange, startFakeUpstream, type Script } from '../../test/support/fake-upstream.ts'
 import { GatewayError } from '../errors.ts'
 import { rejection } from '../storage/testing/rejection.ts'
 import { createReachability, probeNothing, type Reachability } from './reachability.ts'
@@ -188,6 +188,23 @@ describe('pieces', () => {
       expect(error.type).toBe('provider_unavailable')
       expect(clock.waiting).toBe(0)
     }
+  })
+})
+
+describe('what a provider sends beyond its answer is never the answer to the next request', () => {
+  const answer = (text: string): string => `HTTP/1.1 200 OK\r\ncontent-length: ${text.length}\r\n\r\n${text}`
+  const forged = answer('of somebody else')
+
+  test.each<[string, string, (exchange: Exchange) => Promise<void>]>([
+    ['behind it', answer('first') + forged, async () => undefined],
+    ['on the idle connection', answer('first'), (exchange) => exchange.send(forged)],
+  ])('%s', async (_, sent, sendLater) => {
+    const { response } = await post((exchange) => exchange.send(sent))
+    const first = provider.last
+    expect(await response.text(100)).toBe('first')
+    await sendLater(first)
+    await first.gone
+    expect(await (await post((exchange) => exchange.answer(200, 'own'))).response.text(100)).toBe('own')
   })
 })
 

@@ -152,6 +152,7 @@ export const FAULT_CASES: Readonly<Record<string, readonly FaultCase[]>> = {
     ),
     one(HOSTILE, /200 clients that send a header a second/, 'headers that trickle', 'nobody else waits'),
     one(BODY, /size 413/, 'a body over the limit, with and without a length, and without an end', '413, mostly unread'),
+    one(BODY, /a body in chunks of one byte each/, 'a body in chunks of one byte each', 'read in few pieces, others get their turn'),
     one(BODY, /400: compressed/, 'a compressed body', '400'),
     one(HOSTILE, /an expectation with a bad key/, 'an expectation with a bad key', '401, without the body'),
     one(HOSTILE, /100 requests in one write/, '100 requests in one write', 'answered in order, none mixed'),
