@@ -18,6 +18,30 @@ describe('a rate', () => {
     expect(take(10_000 + MINUTE)).toMatchObject({ allowed: true, remaining: 5 })
   })
 
+  test('is not saved up: after an hour without, or at the first use, no more than all of it comes at once', () => {
+    const meter = createRateMeter(100)
+    meter.take('k', 1, rate(6), 0)
+    for (const name of ['k', 'new']) {
+      const taken = Array.from({ length: 7 }, () => meter.take(name, 1, rate(6), 60 * MINUTE))
+      expect(taken.map(({ allowed }) => allowed)).toEqual([true, true, true, true, true, true, false])
+      expect(taken[5]).toEqual({ allowed: true, remaining: 0, retryAfterMs: 0, resetMs: MINUTE })
+    }
+  })
+
+  test('counts what becomes known after an hour without from then on, and has nothing left where that is more than all of it', () => {
+    const meter = createRateMeter(100)
+    meter.take('k', 1, rate(6), 0)
+    meter.settle('k', 9, rate(6), 60 * MINUTE)
+    expect(meter.take('k', 1, rate(6), 60 * MINUTE)).toEqual({ allowed: false, remaining: 0, retryAfterMs: 40_000, resetMs: 1.5 * MINUTE })
+  })
+
+  test('of which nothing is used is not remembered', () => {
+    const meter = createRateMeter(100)
+    meter.take('k', 2, rate(6), 0)
+    meter.settle('k', -2, rate(6), 0)
+    expect(meter.size).toBe(0)
+  })
+
   test('each name has its own', () => {
     const meter = createRateMeter(100)
     expect(meter.take('a', 1, rate(1), 0).allowed).toBe(true)
