@@ -228,6 +228,7 @@ describe('the places of the other nodes', () => {
     const reported = async (most: number): Promise<unknown> => JSON.parse((await hearing(most)).said.get('own') ?? '')
     expect(await reported(200)).toEqual({ most: 200, taken: 103, held: { two: 2, many: 100 } })
     expect(await reported(0)).toEqual({ most: 0, taken: 103, held: {} })
+    expect([(await hearing(200)).heard(), (await hearing(0)).heard()]).toEqual([10, 1])
   })
 })
 
