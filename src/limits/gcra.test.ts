@@ -24,6 +24,7 @@ describe('a rate', () => {
     for (const name of ['k', 'new']) {
       const taken = Array.from({ length: 7 }, () => meter.take(name, 1, rate(6), 60 * MINUTE))
       expect(taken.map(({ allowed }) => allowed)).toEqual([true, true, true, true, true, true, false])
+      expect(taken[0]).toEqual({ allowed: true, remaining: 5, retryAfterMs: 0, resetMs: MINUTE / 6 })
       expect(taken[5]).toEqual({ allowed: true, remaining: 0, retryAfterMs: 0, resetMs: MINUTE })
     }
   })
@@ -108,4 +109,10 @@ test('a flood of names does not fill the memory, and those in use are not the fi
   }
   expect(meter.size).toBeLessThanOrEqual(1000)
   expect(meter.take('busy', 1, rate(6000), 50_000).resetMs).toBeGreaterThan(50_000)
+})
+
+test('where every name is in use, a new one takes the place of one', () => {
+  const meter = createRateMeter(1000)
+  for (let name = 0; name < 1001; name += 1) meter.take(`name-${name}`, 1, rate(60), 0)
+  expect(meter.size).toBe(1000)
 })
