@@ -9,6 +9,11 @@ const failed = (type: ErrorType, zone: Zone = 'sent', upstreamStatus: number | n
   upstreamStatus,
 })
 
+test('an answer that a guardrail withholds is asked of nobody else', () => {
+  const error = new GatewayError('permission_denied', undefined, { metadata: { patterns: [] } })
+  expect(nextStep({ error, zone: 'sent', upstreamStatus: 200 })).toBe('none')
+})
+
 test.each(ERROR_TYPES)('%s after content was delivered: nobody else is asked', (type) => {
   expect(nextStep(failed(type, 'delivered', 401))).toBe('none')
 })
