@@ -44,7 +44,7 @@ const lack = createAnswerRoom(() => 0)
   .enter('a')
   .take(2 * 1024 * 1024)
 
-test('an attempt tells when it began, how long its first content took, how fast it was, and if it was a retry', () => {
+test('an attempt reports when it began, how long its first content took, how fast it was, and if it was a retry', () => {
   const times = { startedMs: 1000, firstTokenMs: 1000, retry: true }
   expect(reported({})).toEqual({ ...times, outcome: 'ok', tokensPerSecond: 50, retryAfterSeconds: null })
   expect(reported({ failure: {} })).toEqual({ ...times, outcome: 'failure', tokensPerSecond: null, retryAfterSeconds: 7 })
@@ -57,7 +57,7 @@ test('an attempt tells when it began, how long its first content took, how fast 
   })
 })
 
-test('no speed is told of an answer of fewer than ten tokens, without content, or that came in one piece', () => {
+test('no speed is reported for an answer of fewer than ten tokens, without content, or that came in one piece', () => {
   const speed = (outcome: Partial<AttemptOutcome>) => reported({ outcome }).tokensPerSecond
   expect([speed({ usage: usageOf({ output: 9 }) }), speed({ contentMs: null }), speed({ endedMs: 2000 })]).toEqual([null, null, null])
   expect(speed({ usage: usageOf({ output: 10 }) })).toBe(5)
