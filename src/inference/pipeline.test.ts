@@ -72,15 +72,7 @@ interface Options {
 
 /** An admitted request whose providers a, b, c … each play one script. */
 const begin = async (scripts: readonly Script[], options: Options = {}) => {
-  const {
-    stream = true,
-    prices = { prompt: 1, completion: 2 },
-    fields = {},
-    keys = 1,
-    totalMs = 1_800_000,
-    firstTokenMs = null,
-    answerRoom,
-  } = options
+  const { stream = true, prices = { prompt: 1, completion: 2 }, fields = {}, keys = 1, totalMs = 1_800_000, firstTokenMs = null } = options
   const clock = createFakeClock()
   const attempts: Attempt[] = []
   const refused: string[] = []

@@ -61,10 +61,34 @@ describe('requests and tokens a minute', () => {
     const permit = await admitted(admission)
     permit.end(3000)
     permit.end(3000)
-    expect(await refused(admission)).toMatchObject({ retryAfterSeconds: 121, metadata: { reason: 'tokens_per_minute' } })
+    expect(await refused(admission)).toMatchObject({
+      retryAfterSeconds: 121,
+      metadata: { reason: 'tokens_per_minute', rate_limit: { limit: 1000, remaining: 0 } },
+    })
     clock.advance(121_000)
     await admitted(admission)
   })
+})
+
+test('a request that is refused for its number takes none of the tokens of its key', async () => {
+  const { admission, clock } = open({ tokensPerMinute: 3, requestsPerMinute: 1 })
+  await admitted(admission)
+  for (let request = 0; request < 5; request += 1)
+    expect(await refused(admission)).toMatchObject({ metadata: { reason: 'requests_per_minute' } })
+  clock.advance(60_000)
+  await admitted(admission)
+})
+
+test('a permit says if it was handed over, and reports its end once', async () => {
+  const { admission } = open({})
+  let ends = 0
+  const permit = await admission.enter(key('a'), () => (ends += 1))
+  expect(permit.handedOver).toBe(false)
+  permit.handOver()
+  expect(permit.handedOver).toBe(true)
+  permit.end(1)
+  permit.end(1)
+  expect(ends).toBe(1)
 })
 
 test('429: as many at once as a key may have, until one ends; however it ends, once', async () => {
@@ -111,6 +135,42 @@ describe('the bound of the process', () => {
     for (const permit of inside) permit.end(0)
     expect(admission.inside).toBe(0)
     await admitted(admission, key('c'))
+  })
+
+  test('a queue that was left has all its places again, and all those of a key', async () => {
+    const { admission, clock } = open({ ...limits, keyShare: 0.5 })
+    await admitted(admission, key('a'))
+    await admitted(admission, key('b'))
+    for (let round = 0; round < 3; round += 1) {
+      const late = ['c', 'd'].map((name) => enter(admission, key(name)))
+      await turn()
+      expect(admission.waiting).toBe(2)
+      clock.advance(1000)
+      for (const outcome of await Promise.all(late)) expect(outcome).toMatchObject({ status: 503 })
+    }
+  })
+
+  test('a key always gets one place that is free, whatever its share, and one in the queue', async () => {
+    const { admission } = open({ most: 3, line: 3, waitMs: 1000, keyShare: 0.1 })
+    await admitted(admission)
+    void enter(admission)
+    await turn()
+    expect([admission.inside, admission.waiting]).toEqual([1, 1])
+    expect(await refused(admission)).toMatchObject({ metadata: { reason: 'key_share' } })
+    await admitted(admission, key('b'))
+    await admitted(admission, key('c'))
+  })
+
+  test('a request whose wait ends when there is room is admitted, although nobody left', async () => {
+    const settings = { ...limits }
+    const { admission, clock } = open(settings)
+    await admitted(admission)
+    await admitted(admission)
+    const late = enter(admission)
+    settings.most = 3
+    clock.advance(1000)
+    expect(await late).not.toBeInstanceOf(GatewayError)
+    expect(admission.inside).toBe(3)
   })
 
   test('one key cannot take every place: others are admitted at once, and that key gets 429 after its wait', async () => {
@@ -169,6 +229,12 @@ test('503 while the process is behind, before anything is counted', async () => 
   lag.p99Ms = 201
   expect(await refused(admission)).toMatchObject({ type: 'provider_overloaded', status: 503, retryAfterSeconds: 2 })
   lag.p99Ms = 200
+  await admitted(admission)
+})
+
+test('however far the process is behind, nothing is refused where no bound is set for that', async () => {
+  const { admission, lag } = open({ loopLagMs: 0 })
+  lag.p99Ms = 10_000
   await admitted(admission)
 })
 

@@ -63,3 +63,23 @@ test('answers that no client reads take from the same room: new bodies are refus
   expect(room.enter('a').take(20)).toBeNull()
   expect(room.unreadBytes).toBe(30)
 })
+
+test('an answer that is held for a client takes from the same room, and from the share of its key, but is no body', () => {
+  const room = createBodyRoom(() => ({ mostBytes: 100, bodyBytes: 20, keyShare: 0.8 }))
+  const space = room.enter('a')
+  space.take(10)
+  space.holdAnswer(60)
+  expect([room.bytes, room.unreadBytes]).toEqual([10, 60])
+  expect(room.enter('a').take(20)).toMatchObject({ status: 429 })
+  expect(room.enter('b').take(31)).toMatchObject({ status: 503 })
+  room.unread(5)
+  expect(room.unreadBytes).toBe(65)
+  room.unread(-5)
+  space.holdAnswer(-60)
+  expect([room.bytes, room.unreadBytes, room.enter('b').take(20)]).toEqual([10, 0, null])
+})
+
+test('without shares one key may take all of the room', () => {
+  const room = createBodyRoom(() => ({ mostBytes: 100, bodyBytes: 20, keyShare: 0 }))
+  expect(room.enter('a').take(100)).toBeNull()
+})

@@ -18,6 +18,31 @@ describe('a rate', () => {
     expect(take(10_000 + MINUTE)).toMatchObject({ allowed: true, remaining: 5 })
   })
 
+  test('is not saved up: after an hour without, or at the first use, no more than all of it comes at once', () => {
+    const meter = createRateMeter(100)
+    meter.take('k', 1, rate(6), 0)
+    for (const name of ['k', 'new']) {
+      const taken = Array.from({ length: 7 }, () => meter.take(name, 1, rate(6), 60 * MINUTE))
+      expect(taken.map(({ allowed }) => allowed)).toEqual([true, true, true, true, true, true, false])
+      expect(taken[0]).toEqual({ allowed: true, remaining: 5, retryAfterMs: 0, resetMs: MINUTE / 6 })
+      expect(taken[5]).toEqual({ allowed: true, remaining: 0, retryAfterMs: 0, resetMs: MINUTE })
+    }
+  })
+
+  test('counts what becomes known after an hour without from then on, and has nothing left where that is more than all of it', () => {
+    const meter = createRateMeter(100)
+    meter.take('k', 1, rate(6), 0)
+    meter.settle('k', 9, rate(6), 60 * MINUTE)
+    expect(meter.take('k', 1, rate(6), 60 * MINUTE)).toEqual({ allowed: false, remaining: 0, retryAfterMs: 40_000, resetMs: 1.5 * MINUTE })
+  })
+
+  test('of which nothing is used is not remembered', () => {
+    const meter = createRateMeter(100)
+    meter.take('k', 2, rate(6), 0)
+    meter.settle('k', -2, rate(6), 0)
+    expect(meter.size).toBe(0)
+  })
+
   test('each name has its own', () => {
     const meter = createRateMeter(100)
     expect(meter.take('a', 1, rate(1), 0).allowed).toBe(true)
@@ -84,4 +109,10 @@ test('a flood of names does not fill the memory, and those in use are not the fi
   }
   expect(meter.size).toBeLessThanOrEqual(1000)
   expect(meter.take('busy', 1, rate(6000), 50_000).resetMs).toBeGreaterThan(50_000)
+})
+
+test('where every name is in use, a new one takes the place of one', () => {
+  const meter = createRateMeter(1000)
+  for (let name = 0; name < 1001; name += 1) meter.take(`name-${name}`, 1, rate(60), 0)
+  expect(meter.size).toBe(1000)
 })

@@ -52,7 +52,7 @@ const startNode = async (clock: Clock, store: LimitStore, { most, line, seen }: 
     own: () => ({ most, taken: queue.inside, held: queue.held }),
     onHeard: () => queue.admitWaiting(),
   })
-  const queue = createAdmissionQueue(clock, () => ({ most, line, waitMs: 1000, keyShare: SHARE }), places)
+  const queue = createAdmissionQueue(clock, () => ({ most, line, waitMs: 10_000, keyShare: SHARE }), places)
   places.start()
   const fill = (key: string): number => {
     let taken = 0
@@ -167,6 +167,69 @@ test('what another version or a stranger says is not heard', async () => {
     }),
     { numRuns: 30 },
   )
+})
+
+describe('the places of the other nodes', () => {
+  /** One node of 200 places, which hears what the test says. */
+  const hearing = async (most = 200) => {
+    const clock = createFakeClock()
+    const { storeOf, said } = board()
+    const held = new Map([
+      ['one', 1],
+      ['two', 2],
+      ['many', 100],
+    ])
+    let heard = 0
+    const store = storeOf('own')
+    const places = createNodePlaces({
+      clock,
+      consult: (question) => question(store),
+      own: () => ({ most, taken: 103, held }),
+      onHeard: () => (heard += 1),
+    })
+    places.start()
+    /** A second, in which a node without a bound reports as one that has room does. */
+    const second = async (): Promise<void> => {
+      for (let round = 0; round < 10; round += 1) {
+        clock.advance(100)
+        for (let step = 0; step < 4; step += 1) await turn()
+      }
+    }
+    await second()
+    return { places, said, second, heard: () => heard }
+  }
+
+  test('are what they said last, without what nobody understands', async () => {
+    const { places, said, second, heard } = await hearing()
+    said.set('first', '{"most":10,"taken":4,"held":{"a":3}}')
+    said.set('stranger', '{"version":2}')
+    said.set('second', '{"most":20,"taken":5,"held":{"a":1,"b":4}}')
+    const before = heard()
+    await second()
+    expect(heard()).toBe(before + 10)
+    expect([places.free, places.heldBy('a'), places.heldBy('b'), places.heldBy('c')]).toEqual([21, 4, 4, 0])
+    said.clear()
+    await second()
+    expect([places.free, places.heldBy('a')]).toEqual([0, 0])
+  })
+
+  test('are never fewer than none, and without a bound more than anyone takes', async () => {
+    const { places, said, second } = await hearing()
+    said.set('lowered', '{"most":10,"taken":12,"held":{}}')
+    said.set('first', '{"most":10,"taken":4,"held":{}}')
+    await second()
+    expect(places.free).toBe(6)
+    said.set('unbounded', '{"most":0,"taken":12,"held":{}}')
+    await second()
+    expect(places.free).toBeGreaterThan(900_000_000)
+  })
+
+  test('include those of a key only if it has a hundredth of a node, and of a node without a bound only how many it has', async () => {
+    const reported = async (most: number): Promise<unknown> => JSON.parse((await hearing(most)).said.get('own') ?? '')
+    expect(await reported(200)).toEqual({ most: 200, taken: 103, held: { two: 2, many: 100 } })
+    expect(await reported(0)).toEqual({ most: 0, taken: 103, held: {} })
+    expect([(await hearing(200)).heard(), (await hearing(0)).heard()]).toEqual([10, 1])
+  })
 })
 
 test('one node asks nobody, whatever it holds', async () => {

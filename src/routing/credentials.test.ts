@@ -43,11 +43,67 @@ test('a limited key cools for as long as its provider says, without an alarm', (
   expect(alarms).toEqual([])
 })
 
+test('a limited key whose provider names no time cools for five seconds', () => {
+  const { clock, pick, credentials } = begin()
+  credentials.report(acme, pick(), 'limited', null)
+  clock.advance(4999)
+  expect(pick().apiKey).toBe('two')
+  clock.advance(1)
+  expect(pick()).toEqual({ apiKey: 'one', index: 0, isByok: false })
+})
+
+test('a fault is news while its key is in use, and none where it rests already or there is no key', () => {
+  const { pick, credentials } = begin()
+  const key = pick()
+  const reported = () => credentials.report(acme, key, 'limited', 30)
+  expect([reported(), reported(), credentials.report(acme, { ...key, apiKey: null }, 'limited', 30)]).toEqual([true, false, false])
+})
+
+test('the state of a key shows when it was refused and until when it rests, and of the key no more than the end of a long one', () => {
+  const { clock, credentials } = begin()
+  const named = provider('a-key-of-15-cha', 'a-key-of-16-char')
+  clock.advance(1000)
+  const at = (ms: number): string => new Date(clock.now() + ms).toISOString()
+  const [first, second] = named.apiKeys.map((apiKey, index) => ({ apiKey, index, isByok: false }))
+  if (first === undefined || second === undefined) throw new Error('no keys')
+  credentials.report(named, first, 'refused', null)
+  credentials.report(named, second, 'limited', 30)
+  expect(credentials.states(named)).toEqual([
+    { label: '…', refusedAt: at(0), restsUntil: at(600_000) },
+    { label: '…char', refusedAt: null, restsUntil: at(30_000) },
+  ])
+  clock.advance(600_000)
+  expect(credentials.states(named)).toMatchObject([
+    { refusedAt: null, restsUntil: null },
+    { refusedAt: null, restsUntil: null },
+  ])
+  credentials.report(named, first, 'limited', 30)
+  expect(credentials.states(named)[0]?.refusedAt).toBeNull()
+})
+
+test('other nodes are told which keys rest and for how long, and hear the longest rest of each until they hear another', () => {
+  const { clock, pick, credentials } = begin()
+  clock.advance(1000)
+  credentials.report(acme, pick(), 'limited', 30)
+  credentials.report(acme, pick(), 'limited', 10)
+  clock.advance(10_000)
+  const found = credentials.found()
+  expect(found).toEqual([{ name: expect.stringMatching(/^[0-9a-f]{12}$/), restMs: 20_000 }])
+  const other = begin()
+  other.credentials.hear([...found, ...found.map((each) => ({ ...each, restMs: 5000 }))])
+  other.clock.advance(19_999)
+  expect(other.pick().apiKey).toBe('two')
+  other.credentials.hear([])
+  expect(other.pick().apiKey).toBe('one')
+})
+
 test('a refused key is set aside for ten minutes, with an alarm that names its place and not the key', () => {
   const { clock, pick, credentials, alarms } = begin()
   credentials.report(acme, pick(), 'refused', null)
   expect([pick().apiKey, alarms]).toEqual(['two', ['acme 0']])
-  clock.advance(600_000)
+  clock.advance(599_999)
+  expect(pick().apiKey).toBe('two')
+  clock.advance(1)
   expect(pick().apiKey).toBe('one')
 })
 

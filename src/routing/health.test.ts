@@ -234,6 +234,8 @@ describe('what one provider has to bear', () => {
       expect(health.mayRetry('a')).toBe(true)
       health.begin('m a', 'a', true)
     }
+    health.begin('m a', 'a')
+    health.end('m a', 'a', OK)
     expect([health.mayRetry('a'), health.mayRetry('b')]).toEqual([false, true])
     for (let time = 0; time < 17; time += 1) health.begin('m a', 'a')
     expect(health.mayRetry('a')).toBe(true)
@@ -242,6 +244,29 @@ describe('what one provider has to bear', () => {
     health.end('m a', 'a', { ...OK, retry: true })
     expect(health.mayRetry('a')).toBe(true)
   })
+})
+
+test('the obstacle to an attempt is a provider that is full, or else a breaker that is open; a half-open one is none', () => {
+  const clock = createFakeClock()
+  const health = createHealth({ clock, inFlightMax: () => 1, neverEjected: new Set() })
+  attemptOf(health, 'm b', {})
+  expect(health.obstacle('m a', 'a')).toBeNull()
+  failing(health, 'm a', 5)
+  expect([health.obstacle('m a', 'a'), health.obstacle('m b', 'b')]).toEqual(['broken', null])
+  health.begin('n a', 'a')
+  expect(health.obstacle('m a', 'a')).toBe('full')
+  health.end('n a', 'a', OK)
+  clock.advance(30 * SECOND)
+  expect(health.obstacle('m a', 'a')).toBeNull()
+})
+
+test('an endpoint that was never tried is in no trouble, and one that was forgotten is no spare for another', () => {
+  const health = newHealth()
+  expect(health.of('m a')).toMatchObject({ breaker: 'closed', troubled: false, cooling: false, retryAfterSeconds: null })
+  for (const key of ['m a', 'm b']) attemptOf(health, key, {})
+  for (let name = 0; name < 1000; name += 1) attemptOf(health, `name-${name} local`, {})
+  failing(health, 'm a', 5)
+  expect(health.of('m a').breaker).toBe('closed')
 })
 
 test('any number of model names takes a fixed room, and the endpoints that run or are open stay known', () => {

@@ -25,10 +25,25 @@ describe('an endpoint that another node found to be down', () => {
     attemptOf(health, 'm a', {})
     attemptOf(health, 'm b', {})
     health.hear(newsOf(other))
+    health.hear(newsOf(other))
     expect([health.of('m a').breaker, health.of('m a').retryAfterSeconds, health.begin('m a', 'a')]).toEqual(['open', 30, false])
     expect(health.of('m b').breaker).toBe('closed')
     clock.advance(30_000)
     expect(health.begin('m a', 'a')).toBe(true)
+  })
+
+  test('is left alone until the last of the nodes that found it would take it again', () => {
+    const found = newsOf(failed())
+    const sooner = found.map((each) => ({ ...each, openMs: 5000 }))
+    for (const heard of [
+      [...found, ...sooner],
+      [...sooner, ...found],
+    ]) {
+      const health = newHealth()
+      for (const key of ['m a', 'm b']) attemptOf(health, key, {})
+      health.hear(heard)
+      expect(health.of('m a').retryAfterSeconds).toBe(30)
+    }
   })
 
   test('is tried last, and not left alone, where nothing else is known to work', () => {
@@ -62,8 +77,10 @@ test('a cooldown that another node was asked for holds here too, the longest of 
     return newsOf(health)
   })
   const health = newHealth(clock)
-  health.hear(nodes.flat())
-  expect([health.of('m a').cooling, health.of('m a').retryAfterSeconds]).toEqual([true, 20])
+  for (const heard of [nodes, nodes.toReversed()]) {
+    health.hear(heard.flat())
+    expect([health.of('m a').cooling, health.of('m a').retryAfterSeconds]).toEqual([true, 20])
+  }
   clock.advance(20_000)
   expect(health.of('m a').cooling).toBe(false)
 })

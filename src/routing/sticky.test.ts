@@ -83,6 +83,9 @@ describe('a remembered endpoint', () => {
     const sticky = createSticky({ clock: createFakeClock() })
     for (let number = 0; number <= 20_000; number += 1) sticky.remember(`w session ${number}`, 'm/one b')
     expect([sticky.find('w session 0'), sticky.find('w session 1')]).toEqual([null, 'm/one b'])
+    sticky.remember('w session 1', 'm/one b')
+    sticky.remember('w session new', 'm/one b')
+    expect([sticky.find('w session 1'), sticky.find('w session 2')]).toEqual(['m/one b', null])
   })
 })
 
@@ -154,8 +157,10 @@ test('a named session binds after any success; a recognised conversation only af
     bindsConversation('w session s', endpoint('a'), usageOf({})),
     bindsConversation('w begins x', cheaper, used),
     bindsConversation('w cache x', cheaper, usageOf({ inputCacheWrite5m: 10 })),
+    bindsConversation('w cache x', cheaper, usageOf({ inputCacheWrite1h: 10 })),
     bindsConversation('w begins x', cheaper, usageOf({ inputFresh: 10 })),
     bindsConversation('w begins x', endpoint('a'), used),
     bindsConversation('w begins x', priced('a', 1), used),
-  ]).toEqual([true, true, true, false, false, false])
+    bindsConversation('w begins x', endpoint('a', { prices: { prompt: 2, completion: 2, cache_read: 2 } }), used),
+  ]).toEqual([true, true, true, true, false, false, false, false])
 })

@@ -91,7 +91,7 @@ const planned = (keys: readonly (readonly string[])[]): readonly PlannedAttempt[
 }
 
 /**
- * What is asked if every attempt fails like this: each tag with the key, what was not tried, and the alarms about keys. All keys of the
+ * Lists what is asked if every attempt fails like this: each tag with the key, what was not tried, and the alarms about keys. All keys of the
  * provider of `resting` rest already.
  */
 const failing = (attempts: readonly PlannedAttempt[], failure: FailedAttempt, resting?: PlannedAttempt) => {

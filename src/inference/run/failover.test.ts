@@ -1,12 +1,28 @@
 import { describe, expect, test } from 'bun:test'
 
 import { ERROR_TYPES, errorRow, GatewayError, type ErrorType } from '../../errors.ts'
-import { credentialFault, nextStep, type Zone } from './failover.ts'
+import { Unreached } from '../../providers/reachability.ts'
+import { credentialFault, nextStep, type Zone, zoneOf } from './failover.ts'
 
 const failed = (type: ErrorType, zone: Zone = 'sent', upstreamStatus: number | null = null) => ({
   error: new GatewayError(type),
   zone,
   upstreamStatus,
+})
+
+test('the zone of an attempt that delivered nothing is how far its request came', () => {
+  const unreached = new GatewayError('provider_unavailable', undefined, { cause: new Unreached() })
+  const failure = new GatewayError('provider_unavailable')
+  expect([zoneOf({ asked: false }, failure), zoneOf({ asked: true }, unreached), zoneOf({ asked: true }, failure)]).toEqual([
+    'not-asked',
+    'nothing-sent',
+    'sent',
+  ])
+})
+
+test('an answer that a guardrail withholds is asked of nobody else', () => {
+  const error = new GatewayError('permission_denied', undefined, { metadata: { patterns: [] } })
+  expect(nextStep({ error, zone: 'sent', upstreamStatus: 200 })).toBe('none')
 })
 
 test.each(ERROR_TYPES)('%s after content was delivered: nobody else is asked', (type) => {
