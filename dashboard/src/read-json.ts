@@ -28,7 +28,7 @@ interface Fault {
   readonly wanted: string
 }
 
-/** What may come next. A list or an object that was just opened may also end. */
+/** The part that may come next. A list or an object that was just opened may also end. */
 type Next = 'value' | 'first value' | 'name' | 'first name' | 'colon' | 'more'
 
 /** A text that `JSON.parse` refused has a fault, so the end is one that comes too early. */

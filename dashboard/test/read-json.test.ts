@@ -24,7 +24,7 @@ describe('JSON that a person wrote', () => {
     expect(readJson(text)).toEqual({ fault: `This is no JSON: ${place}` })
   })
 
-  test('a text that stops early or has a sign too many is told of at a place in it', () => {
+  test('a text that stops early, or has a sign too many, has a fault with a place', () => {
     fc.assert(
       fc.property(fc.json(), fc.nat(), fc.constantFrom('', ',', '}', ']', ':', '"', 'x', '\n'), (json, position, sign) => {
         const at = position % (json.length + 1)

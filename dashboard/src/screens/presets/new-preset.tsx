@@ -22,7 +22,7 @@ export const NewPreset = ({ isFile, onClose }: { isFile: boolean; onClose: () =>
   const [text, setText] = useState(EXAMPLE)
   const [shape, setShape] = useState<PresetShape | null>(null)
   const read = parseSettings(text)
-  /** Of a command for curl only its body is kept, not its key. */
+  /** The body alone is kept if the text is a command for curl, and not its key. */
   const change = (written: string): void => {
     const curl = readCurl(written)
     setText(curl?.body ?? written)
