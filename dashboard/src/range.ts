@@ -23,7 +23,7 @@ export const RANGES = [
 
 export type RangeId = (typeof RANGES)[number]['id']
 
-export const DEFAULT_RANGE: RangeId = '24h'
+const DEFAULT_RANGE: RangeId = '24h'
 
 interface ReadRange {
   readonly id: RangeId

@@ -9,8 +9,8 @@ import { signedIn } from './signed-in.ts'
 const services = useServices()
 const browser = useBrowser()
 
-/** A name that is too long is cut by its own style, and an input scrolls its text. */
-const SIDEWAYS = `[...document.querySelectorAll('.columns, .columns *:not(.cut, input)')]
+/** A name that is too long is cut by its own style, an input scrolls its text, and nobody sees the words for screen readers. */
+const SIDEWAYS = `[...document.querySelectorAll('.columns, .columns *:not(.cut, input, .hidden-text)')]
   .filter(({ scrollWidth, clientWidth }) => clientWidth > 0 && scrollWidth > clientWidth)
   .map(({ className }) => className)`
 

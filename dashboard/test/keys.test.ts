@@ -163,6 +163,8 @@ models:
       expect.stringMatching(/^This key \$0 of \$20\.00 resets \d+ [A-Z][a-z]{2,3} \d{4}, [\d:]{8} \S+; \$0\.1\d* held/),
       expect.stringMatching(/^Workspace \$0 of \$500\.00 resets .+; \$0\.1\d* held/),
     ])
+    // A target of 24 pixels (WCAG 2.2, 2.5.8).
+    expect((await page.getByRole('link', { name: 'Close' }).boundingBox())?.width).toBeGreaterThanOrEqual(24)
     await checkAccessible()
     left.abort()
   })

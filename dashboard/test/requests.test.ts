@@ -34,7 +34,7 @@ describe.skipIf(BROWSER_PATH === null)('one request', () => {
     check()
   })
 
-  test('its cause stands first: the provider that failed, its sentence, and every attempt with what became of it', async () => {
+  test('its cause stands first: the provider that failed, its sentence, and every attempt with what became of it, also on paper', async () => {
     const failed = await fetch(`${service.api}/messages`, {
       method: 'POST',
       headers: { authorization: `Bearer ${service.inferenceKey}`, 'content-type': 'application/json' },
@@ -58,6 +58,13 @@ describe.skipIf(BROWSER_PATH === null)('one request', () => {
       expect.stringMatching(/Sandbox.*429 rate_limit_exceeded.*Rate limit/s),
     ])
     await visitor.checkAccessible()
+    await page.emulateMedia({ media: 'print', colorScheme: 'dark' })
+    const parts = [timeline, page.getByRole('table'), page.getByRole('link', { name: 'Presets' })]
+    const shown = await Promise.all(parts.map((part) => part.isVisible()))
+    const color = await page.evaluate('getComputedStyle(document.body).color')
+    await page.emulateMedia({ media: 'screen' })
+    // The dark text of the light theme, since paper is white.
+    expect({ shown, color }).toEqual({ shown: [true, false, false], color: 'rgb(21, 24, 31)' })
   })
 
   test.each([1, 2, 3, 7, 250, 1400])('an axis of %p ms has another time at each of its ticks', async (ms) => {

@@ -51,7 +51,7 @@ export const askRaw = async (path: string, request: ApiRequest = {}): Promise<Re
   throw error
 }
 
-/** A model may take longer. Everything else has answered by then, unless the network swallows it. */
+/** A model may take longer. Everything else has answered by then, unless the network swallows it (decisions/0186). */
 const LATE_MS = 10_000
 
 /** A proxy answers for a service that it does not reach. The service itself gives every response an id. */

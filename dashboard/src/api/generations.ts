@@ -82,6 +82,9 @@ export const generationContent = (id: string) =>
     retry: false,
   })
 
+/** The service sends a sign of life every ten seconds. A connection that a network dropped without a word sends nothing more. */
+const SILENCE_MS = 30_000
+
 /** Resolves when the service ends the stream: it restarts, or the session has ended. Throws ApiError if the connection is lost. */
 export const followGenerations = async (
   filter: Query,
@@ -89,7 +92,7 @@ export const followGenerations = async (
   take: { row: (row: GenerationRow) => void; gap: (skipped: number) => void },
 ): Promise<void> => {
   const response = await askRaw('/generations/stream', { query: filter, headers: { accept: 'text/event-stream' }, signal })
-  for await (const { event, data } of readEvents(response)) {
+  for await (const { event, data } of readEvents(response, SILENCE_MS)) {
     if (event === 'generation') take.row(JSON.parse(data) as GenerationRow)
     else if (event === 'gap') take.gap((JSON.parse(data) as { skipped: number }).skipped)
   }

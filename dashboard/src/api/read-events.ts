@@ -6,13 +6,14 @@ export interface ServerEvent {
   readonly data: string
 }
 
-export async function* readEvents(response: Response): AsyncGenerator<ServerEvent> {
+/** `silenceMs`: the stream is lost if nothing comes for this long, although the service sends something more often. */
+export async function* readEvents(response: Response, silenceMs: number | null = null): AsyncGenerator<ServerEvent> {
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
   if (reader === undefined) return
   let rest = ''
   try {
     for (;;) {
-      const { value, done } = await reader.read().catch(asLost)
+      const { value, done } = await inTime(reader.read().catch(asLost), silenceMs)
       if (done) return
       const blocks = (rest + value).replaceAll('\r\n', '\n').split('\n\n')
       rest = blocks.pop() ?? ''
@@ -26,10 +27,19 @@ export async function* readEvents(response: Response): AsyncGenerator<ServerEven
   }
 }
 
+const inTime = async <Value>(read: Promise<Value>, ms: number | null): Promise<Value> => {
+  if (ms === null) return read
+  const { promise: silence, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(lost()), ms)
+  return Promise.race([read, silence]).finally(() => clearTimeout(timer))
+}
+
+const lost = (): ApiError => new ApiError('The connection to the service was lost before the end.', { status: 0 })
+
 /** The browser rejects a read with a TypeError unless it was aborted. */
 const asLost = (thrown: unknown): never => {
   if (!(thrown instanceof TypeError)) throw thrown
-  throw new ApiError('The connection to the service was lost before the end.', { status: 0 })
+  throw lost()
 }
 
 const readBlock = (block: string): ServerEvent => {

@@ -1,4 +1,4 @@
-/** Which columns of an endless list there is space for. All sizes are in rem, since text grows with the font size of the browser. */
+/** Which columns of an endless list there is space for (decisions/0185). All sizes are in rem, since text grows with the font size of the browser. */
 
 interface ColumnSize {
   /** The space that its usual content needs. */

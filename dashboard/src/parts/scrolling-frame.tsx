@@ -1,8 +1,7 @@
-import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { type ReactNode, type RefObject, useEffect, useState } from 'react'
 
 /** Scrolls a table that is wider than its place, and makes it reachable by the keyboard then. */
-export const ScrollingFrame = ({ children }: { children: ReactNode }) => {
-  const frame = useRef<HTMLDivElement>(null)
+export const ScrollingFrame = ({ frame, children }: { frame: RefObject<HTMLDivElement | null>; children: ReactNode }) => {
   const [isWide, setWide] = useState(false)
   useEffect(() => {
     const element = frame.current
@@ -11,7 +10,7 @@ export const ScrollingFrame = ({ children }: { children: ReactNode }) => {
     observer.observe(element)
     for (const child of element.children) observer.observe(child)
     return () => observer.disconnect()
-  }, [])
+  }, [frame])
   return (
     <div ref={frame} className="table-frame" {...(isWide ? { tabIndex: 0 } : {})}>
       {children}

@@ -1,13 +1,14 @@
 /** A table that fits on a page. Endless lists use parts/virtual-rows.tsx. */
-import type { ReactNode } from 'react'
+import { type ReactNode, useRef } from 'react'
 
 import { ScrollingFrame } from './scrolling-frame.tsx'
+import { useFitting } from './use-fitting.ts'
 
 export interface Column<Row> {
   readonly title: string
   readonly cell: (row: Row) => ReactNode
   readonly align?: 'right'
-  /** Hidden on a narrow screen. */
+  /** Hidden on a phone, and where the table would otherwise be wider than its place, the last ones first. */
   readonly wideOnly?: boolean
   /** Texts that people wrote, of any length, including the name of a row: they wrap. */
   readonly isWords?: boolean
@@ -26,11 +27,16 @@ interface TableProps<Row> {
   readonly isSelected?: (row: Row) => boolean
 }
 
-export const Table = <Row,>({ label, columns, rows, rowKey, empty, isSelected }: TableProps<Row>) =>
-  rows.length === 0 && empty !== undefined ? (
-    <>{empty}</>
-  ) : (
-    <ScrollingFrame>
+export const Table = <Row,>({ empty, ...table }: TableProps<Row>) =>
+  table.rows.length === 0 && empty !== undefined ? <>{empty}</> : <Rows {...table} />
+
+const Rows = <Row,>({ label, columns: all, rows, rowKey, isSelected }: Omit<TableProps<Row>, 'empty'>) => {
+  const frame = useRef<HTMLDivElement>(null)
+  const spare = all.filter(({ wideOnly }) => wideOnly === true)
+  const left = useFitting(frame, spare.length)
+  const columns = left === 0 ? all : all.filter((column) => !spare.slice(-left).includes(column))
+  return (
+    <ScrollingFrame frame={frame}>
       <table className="table" aria-label={label}>
         <thead>
           <tr>
@@ -61,6 +67,7 @@ export const Table = <Row,>({ label, columns, rows, rowKey, empty, isSelected }:
       </table>
     </ScrollingFrame>
   )
+}
 
 const cellClass = <Row,>({ align, wideOnly, isWords, isHead }: Column<Row>): string | undefined =>
   [align === 'right' ? 'right number' : '', wideOnly === true ? 'wide-only' : '', isWords === true || isHead === true ? 'words' : '']

@@ -1,5 +1,6 @@
 /** Settings that have a field in the form, under their names in each interface. All others are edited as JSON. */
 import type { PresetShape } from '../api/presets.ts'
+import { readJson } from '../read-json.ts'
 
 interface NumberField {
   readonly title: string
@@ -24,12 +25,10 @@ export const withSetting = (settings: Settings, name: string, value: unknown): S
 
 /** Returns the JSON object, or what is wrong with the text. */
 export const parseSettings = (text: string): { readonly value: Settings } | { readonly fault: string } => {
-  try {
-    const value: unknown = JSON.parse(text.trim() === '' ? '{}' : text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? { value: value as Settings }
-      : { fault: 'Write an object: { "temperature": 0.4 }' }
-  } catch (thrown) {
-    return { fault: thrown instanceof Error ? `This is no JSON: ${thrown.message}` : 'This is no JSON.' }
-  }
+  const read = readJson(text.trim() === '' ? '{}' : text)
+  if ('fault' in read) return read
+  const { value } = read
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? { value: value as Settings }
+    : { fault: 'Write an object: { "temperature": 0.4 }' }
 }

@@ -1,5 +1,6 @@
 /** The tools of a request as text: parsed, checked against the format of the interface, and with an example for each interface. */
 import type { PresetShape } from '../api/presets.ts'
+import { readJson } from '../read-json.ts'
 
 type Tool = Readonly<Record<string, unknown>>
 type Tools = readonly Tool[]
@@ -7,13 +8,11 @@ type Tools = readonly Tool[]
 /** The value is undefined if the text is empty. */
 export const parseTools = (text: string): { readonly value: Tools | undefined } | { readonly fault: string } => {
   if (text.trim() === '') return { value: undefined }
-  try {
-    const value: unknown = JSON.parse(text)
-    if (!Array.isArray(value) || !value.every(isObject)) return { fault: 'Write a list of tools: [ { … } ]' }
-    return { value: value.length === 0 ? undefined : value }
-  } catch (thrown) {
-    return { fault: thrown instanceof Error ? `This is no JSON: ${thrown.message}` : 'This is no JSON.' }
-  }
+  const read = readJson(text)
+  if ('fault' in read) return read
+  const { value } = read
+  if (!Array.isArray(value) || !value.every(isObject)) return { fault: 'Write a list of tools: [ { … } ]' }
+  return { value: value.length === 0 ? undefined : value }
 }
 
 /** Returns null if each tool has the format of the interface. A provider's own tools have many formats, which only the service knows. */

@@ -1,4 +1,5 @@
 /** The rules of a guardrail as JSON, under the names of the API. */
+import { readJson } from '../../read-json.ts'
 import { BUILTINS, draftOf, FILTER_ACTIONS, FILTER_SIDES, type FilterRow, SCAN_SCOPES } from './filter-rows.ts'
 
 export const filterJson = (rows: readonly FilterRow[]): string => {
@@ -19,12 +20,9 @@ const REQUIRED = ['slug', 'pattern', 'action']
 
 /** `before`: the rows that the text was made from. A rule that still exists keeps its row, and so its hits. */
 export const readFilterJson = (text: string, before: readonly FilterRow[]): ReadRows => {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch (thrown) {
-    return { fault: `This is no JSON: ${thrown instanceof Error ? thrown.message : ''}` }
-  }
+  const json = readJson(text)
+  if ('fault' in json) return json
+  const { value } = json
   if (!isObject(value)) return { fault: 'Write an object with content_filter_builtins and content_filters.' }
   const entries: Entry[] = []
   for (const [list, given] of Object.entries(value)) {

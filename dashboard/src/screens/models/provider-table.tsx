@@ -49,6 +49,7 @@ export const ProviderTable = ({ tests }: { tests: ProviderTests }) => {
               },
               { title: 'State', cell: ({ slug }) => <ProviderState of={healthOf(slug)} /> },
               { title: 'Answered, 24 h', align: 'right', cell: ({ slug }) => uptimeOf(healthOf(slug)) },
+              { title: 'Last failure', cell: ({ slug }) => <LastFailure of={healthOf(slug)?.last_error ?? null} />, wideOnly: true },
               {
                 title: 'By half hour',
                 cell: ({ slug, name }) => <HealthStrip name={name} strip={healthOf(slug)?.strip ?? []} />,
@@ -61,7 +62,6 @@ export const ProviderTable = ({ tests }: { tests: ProviderTests }) => {
                 wideOnly: true,
               },
               { title: 'Keys', cell: ({ slug }) => <Credentials of={healthOf(slug)?.credentials ?? []} />, wideOnly: true },
-              { title: 'Last failure', cell: ({ slug }) => <LastFailure of={healthOf(slug)?.last_error ?? null} />, wideOnly: true },
               { title: 'Test', align: 'right', cell: (provider) => <TestProvider of={provider} tests={tests} /> },
             ]}
           />

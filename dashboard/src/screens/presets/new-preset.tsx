@@ -5,6 +5,7 @@ import { type PresetShape, savePresetDraft } from '../../api/presets.ts'
 import { Field } from '../../parts/field.tsx'
 import { PresetDialog } from '../../playing/preset-dialog.tsx'
 import { parseSettings } from '../../playing/settings-fields.ts'
+import { readCurl } from './read-curl.ts'
 
 const EXAMPLE = `{
   "model": "sandbox/echo",
@@ -21,6 +22,12 @@ export const NewPreset = ({ isFile, onClose }: { isFile: boolean; onClose: () =>
   const [text, setText] = useState(EXAMPLE)
   const [shape, setShape] = useState<PresetShape | null>(null)
   const read = parseSettings(text)
+  /** The body alone is kept if the text is a command for curl, and not its key. */
+  const change = (written: string): void => {
+    const curl = readCurl(written)
+    setText(curl?.body ?? written)
+    if (curl?.shape) setShape(curl.shape)
+  }
   const chosen = shape ?? ('value' in read ? shapeOf(read.value) : 'chat')
   return (
     <PresetDialog
@@ -39,10 +46,10 @@ export const NewPreset = ({ isFile, onClose }: { isFile: boolean; onClose: () =>
       ) : null}
       <Field
         label="Body of a request"
-        hint="As programs send it. Messages of users are not kept."
+        hint="As programs send it, or the whole command for curl. Messages of users are not kept."
         fault={'fault' in read ? read.fault : null}
       >
-        <textarea rows={9} value={text} onChange={(event) => setText(event.target.value)} spellCheck={false} />
+        <textarea rows={9} value={text} onChange={(event) => change(event.target.value)} spellCheck={false} />
       </Field>
       <Field label="Interface">
         <select value={chosen} onChange={(event) => setShape(event.target.value as PresetShape)}>

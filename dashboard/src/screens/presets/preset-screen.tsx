@@ -44,14 +44,15 @@ export const PresetScreen = () => {
   const found = useQuery(preset(slug, scope))
   const role = useQuery(currentSession).data?.role
   const versions = useInfiniteQuery({ ...presetVersions(slug, scope), enabled: role === 'admin' })
-  const named = useVersions(
-    slug,
-    scope,
-    versions.data ?? [],
-    versions.data === undefined ? [] : [found.data?.designated_version.version ?? 0, ...NAMING.map((name) => Number(search[name]))],
-  )
+  const live = found.data?.designated_version
+  const loaded = versions.data ?? []
+  const known = live === undefined || loaded.some(({ version }) => version === live.version) ? loaded : [...loaded, live]
+  const named = useVersions(slug, scope, known, versions.data === undefined ? [] : NAMING.map((name) => Number(search[name])))
+  // Once it is shown, it stays while another version is fetched: the editor would otherwise begin anew, from another version.
+  const [shown, setShown] = useState('')
+  if (shown !== slug && found.data !== undefined && versions.data !== undefined && named.isWhole) setShown(slug)
   if (found.data !== undefined && role === 'member') return <PresetReading preset={found.data} />
-  if (found.data !== undefined && versions.data !== undefined && named.isWhole)
+  if (found.data !== undefined && versions.data !== undefined && shown === slug)
     return <Preset key={slug} preset={found.data} versions={named.versions} listed={versions.data} moreVersions={versions} />
   return (
     <>

@@ -41,7 +41,7 @@ const wholeRow = (row: GenerationRow): string =>
 export const COLUMNS: readonly RowColumn<GenerationRow>[] = [
   TIME,
   { title: 'Status', width: 4.75, cell: (row) => <RequestStatus {...row} /> },
-  { title: 'Model', width: 10, grows: true, cell: (row) => row.model },
+  { title: 'Model', width: 10.25, grows: true, cell: (row) => row.model },
   {
     title: 'Preset',
     width: 6,
@@ -49,7 +49,7 @@ export const COLUMNS: readonly RowColumn<GenerationRow>[] = [
     rank: 4,
     cell: (row) => (row.preset_slug === null ? <span className="faint">–</span> : `${row.preset_slug}@${row.preset_version}`),
   },
-  { title: 'Key', width: 5.5, grows: true, rank: 1, cell: (row) => row.api_key_name ?? <span className="faint">–</span> },
+  { title: 'Key', width: 7.25, grows: true, rank: 1, cell: (row) => row.api_key_name ?? <span className="faint">–</span> },
   { title: 'Tries', width: 2.75, align: 'right', rank: 7, cell: (row) => row.attempts },
   { title: 'TTFT', width: 3.75, align: 'right', rank: 6, cell: (row) => duration(row.latency) },
   { title: 'Total', width: 3.5, align: 'right', rank: 2, cell: (row) => duration(row.generation_time) },
