@@ -114,10 +114,11 @@ const OPENAI = {
     'safety_identifier',
     'service_tier',
     'prompt_cache_key',
+    'prompt_cache_retention',
     'modalities',
     'audio',
   ],
-  responses: RESPONSES,
+  responses: [...RESPONSES, 'prompt_cache_retention'],
   openAiModels: true,
   outputLimits: NEWER_LIMIT,
   // "stop: up to 4 sequences"; "string too long. Expected a string with maximum length 64" for user and its like.
@@ -144,7 +145,7 @@ const LOCAL = { toolNames: null, systemFirst: true, textParts: 'any' as const, c
 const FIXED_KIMI = /^kimi-k(?:2\.[5-9]|[3-9])/
 
 const VENDORS: ReadonlyMap<string, Vendor> = new Map([
-  ['openai', vendor(OPENAI)],
+  ['openai', vendor({ ...OPENAI, chat: [...OPENAI.chat, 'moderation'], responses: [...OPENAI.responses, 'moderation'] })],
 
   // docs.claude.com, "Create a Message"; for thinking the models have rules of their own (anthropic/model-rules.ts).
   [
