@@ -166,6 +166,9 @@ export interface ProviderTool {
   readonly raw: unknown
 }
 
+/** The name under which a choice demands the provider's own web search. */
+export const WEB_SEARCH = 'web_search'
+
 export type ToolChoice =
   | { readonly type: 'auto' | 'none' | 'required' }
   | { readonly type: 'tool'; readonly name: string; readonly namespace?: string; readonly builtIn?: BuiltInTool }

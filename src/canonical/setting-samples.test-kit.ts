@@ -40,6 +40,8 @@ const KNOWN: { readonly [Name in SettingName]?: SettingValues[Name] } = {
   safeguards: [],
   imageConfig: { aspect_ratio: '16:9' },
   promptCacheOptions: { mode: 'explicit' },
+  promptCacheRetention: '24h',
+  moderation: { model: 'omni-moderation-latest' },
 }
 
 /** Sample values of all other settings, by type. A setting of another type needs an entry above: `sampleOf` throws without one. */

@@ -54,6 +54,9 @@ export const SETTINGS = {
   safeguards: z.unknown(),
   imageConfig: z.unknown(),
   promptCacheOptions: z.unknown(),
+  promptCacheRetention: text,
+  /** The vendor moderates the request and its answer, and may block them. */
+  moderation: record,
 }
 
 export type SettingName = keyof typeof SETTINGS

@@ -23,7 +23,9 @@ const checkItem = (list: TaggedList, item: unknown, at: readonly PropertyKey[], 
   }
   if (typeof tag !== 'string') return findings.fault([...at, list.tag], 'Expected a string.')
   const shape = list.shapes.get(tag)
-  if (shape === undefined)
+  if (shape === undefined) {
+    if (list.vendors?.test(tag) === true) return
     return findings.warn(list.unknown, [...at, list.tag], `"${shortText(tag)}" is not known here; it is kept as it is.`)
+  }
   findings.check(shape, item, at)
 }

@@ -191,7 +191,7 @@ describe('what the common form cannot express is reported with its path', () => 
       ['tools[0].async', 'tools[0].function.examples'],
     ],
     ['responses', { reasoning: { effort: 'low', context: 'auto', mode: null } }, ['reasoning.context']],
-    ['responses', { context_management: [], prompt_cache_retention: '24h' }, ['context_management', 'prompt_cache_retention']],
+    ['responses', { context_management: [], client_metadata: {} }, ['context_management', 'client_metadata']],
     ['responses', { tools: [{ type: 'function', name: 'f', async: true }] }, ['tools[0].async']],
     ['messages', { thinking: { type: 'between_tools' } }, ['thinking.type']],
     ['messages', { thinking: { type: 'adaptive', display: 'updates' } }, ['thinking.display']],

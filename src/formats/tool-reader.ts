@@ -1,6 +1,14 @@
 /** Reads tools and the tool choice, as far as the three dialects share them. */
 import { builtInFunction, builtInTool } from '../canonical/built-in-tools.ts'
-import type { CustomTool, FunctionTool, Prompt, ProviderTool, Tool, ToolChoice } from '../canonical/prompt.ts'
+import {
+  type CustomTool,
+  type FunctionTool,
+  type Prompt,
+  type ProviderTool,
+  type Tool,
+  type ToolChoice,
+  WEB_SEARCH,
+} from '../canonical/prompt.ts'
 import { serverToolName } from '../canonical/server-tool-name.ts'
 import { mapInSteps, type Steps } from '../lib/steps.ts'
 import {
@@ -101,10 +109,15 @@ export function* readOpenAiTools(root: Node, inside: Inside, added: readonly Nod
   const chosen = builtInTool({ type })
   if (chosen !== null && tools.some((tool) => tool.type === 'function' && tool.builtIn === chosen))
     return { tools, toolChoice: { type: 'tool', name: chosen, builtIn: chosen } }
+  if (SEARCH.test(type) && tools.some((tool) => tool.type === 'provider' && SEARCH.test(tool.kind)))
+    return { tools, toolChoice: { type: 'tool', name: WEB_SEARCH } }
   // A choice of a tool that the model is not given concerns only the client's own provider.
   disown(root, 'tool_choice')
   return { tools, toolChoice: { type: 'auto' } }
 }
+
+/** The web search of OpenAI's Responses. */
+const SEARCH = /^web_search(?:_preview)?(?:_\d{4}_\d{2}_\d{2})?$/
 
 /** A tool that is added again counts as the existing one. */
 const withAdded = (tools: readonly Tool[], added: readonly Tool[]): readonly Tool[] => {

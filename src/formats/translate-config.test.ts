@@ -14,6 +14,9 @@ const translate = (from: ClientDialect, to: ClientDialect, config: Config) => {
 }
 
 const SCHEMA = { type: 'object' }
+const GRAMMAR = { syntax: 'lark', definition: 'start: "a"' }
+const TEXT_TOOL = { type: 'custom', name: 'f', description: 'd', format: { type: 'grammar', ...GRAMMAR } }
+const CHAT_TEXT_TOOL = { type: 'custom', custom: { name: 'f', description: 'd', format: { type: 'grammar', grammar: GRAMMAR } } }
 const LOGPROBS = 'message.output_text.logprobs'
 
 /** from, to, config, fields, warnings */
@@ -251,6 +254,20 @@ describe.each<[string, Row[]]>([
         { tools: [{ type: 'openrouter:datetime' }, { type: 'web_search' }, { type: 'service:web_fetch' }] },
         ['unsupported_field tools[1]'],
       ],
+      [
+        'chat',
+        'responses',
+        { tools: [CHAT_TEXT_TOOL, { type: 'custom', custom: { name: 'g' } }] },
+        { tools: [TEXT_TOOL, { type: 'custom', name: 'g' }] },
+      ],
+      ['responses', 'chat', { tools: [TEXT_TOOL] }, { tools: [CHAT_TEXT_TOOL] }],
+      [
+        'responses',
+        'chat',
+        { tools: [{ type: 'custom', name: 'g', format: { type: 'text' } }] },
+        { tools: [{ type: 'custom', custom: { name: 'g', format: { type: 'text' } } }] },
+      ],
+      ['chat', 'messages', { tools: [CHAT_TEXT_TOOL] }, { tools: [] }, ['unsupported_field tools[0]']],
       ['chat', 'messages', { tools: [{ type: 'web_search' }] }, { tools: [] }, ['unsupported_field tools[0]']],
       ['messages', 'chat', { tools: [{ type: 'web_search_20250305', name: 'web_search' }] }, { tools: [] }, ['unsupported_field tools[0]']],
     ],
@@ -272,6 +289,9 @@ describe.each<[string, Row[]]>([
         { tool_choice: { type: 'function', name: 'f' } },
         { tool_choice: { type: 'function', function: { name: 'f' } } },
       ],
+      ['chat', 'responses', { tool_choice: { type: 'custom', custom: { name: 'g' } } }, { tool_choice: { type: 'custom', name: 'g' } }],
+      ['responses', 'chat', { tool_choice: { type: 'custom', name: 'g' } }, { tool_choice: { type: 'custom', custom: { name: 'g' } } }],
+      ['chat', 'messages', { tool_choice: { type: 'custom', custom: { name: 'g' } } }, {}, ['unsupported_field tool_choice']],
       ['responses', 'chat', { tool_choice: 'none' }, { tool_choice: 'none' }],
       ['responses', 'chat', { tool_choice: { type: 'web_search' } }, {}, ['unsupported_field tool_choice']],
       ['messages', 'responses', { tool_choice: { type: 'tool', name: 'f' } }, { tool_choice: { type: 'function', name: 'f' } }],

@@ -14,6 +14,8 @@ export function* translateTools(tools: readonly JsonValue[], translation: Transl
     const definition = isObject(tool) ? readFunction[translation.from](tool) : null
     if (definition !== null) return [writeFunction(definition, `tools[${index}]`, translation)]
     if (isObject(tool) && passes(tool['type'], translation)) return [tool]
+    const custom = isObject(tool) ? customTool(tool, translation) : null
+    if (custom !== null) return [custom]
     translation.lost(`tools[${index}]`)
     return []
   })
@@ -25,6 +27,25 @@ const passes = (type: JsonValue | undefined, { from, to }: Translation): boolean
   (serverToolName(type) !== null ||
     // Chat accepts the web search tools of Responses as shorthands for the service's own.
     (from !== 'messages' && to !== 'messages' && type.startsWith('web_search')))
+
+/**
+ * A tool that takes any text, which only OpenAI's interfaces have. Chat Completions has objects of their own for its members and for those
+ * of its grammar, Responses has both beside the type.
+ */
+const customTool = ({ type, ...tool }: JsonObject, { from, to }: Translation): JsonObject | null => {
+  if (type !== 'custom' || from === 'messages' || to === 'messages') return null
+  const held = from === 'chat' ? tool['custom'] : tool
+  if (!isObject(held)) return null
+  const { format, ...named } = held
+  const members = { ...named, ...(isObject(format) ? { format: grammarFormat(format, to) } : {}) }
+  return to === 'chat' ? { type, custom: members } : { type, ...members }
+}
+
+const grammarFormat = ({ type = 'text', grammar, ...beside }: JsonObject, to: ClientDialect): JsonObject => {
+  const rules = isObject(grammar) ? grammar : beside
+  if (type !== 'grammar') return { type }
+  return to === 'chat' ? { type, grammar: rules } : { type, ...rules }
+}
 
 /** Returns a function tool in the shape of Responses, the flattest one; null for any other tool. */
 const readFunction: Readonly<Record<ClientDialect, (tool: JsonObject) => JsonObject | null>> = {
@@ -59,6 +80,8 @@ const functionShape: Readonly<Record<ClientDialect, (named: JsonObject, paramete
 }
 
 export const translateToolChoice = (choice: JsonValue, translation: Translation): JsonValue => {
+  const custom = isObject(choice) ? customTool(choice, translation) : null
+  if (custom !== null) return custom
   const meaning = readChoice(choice)
   if (meaning === null) {
     if (choice !== null) translation.lost('tool_choice')

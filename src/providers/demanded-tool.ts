@@ -1,10 +1,10 @@
 /** The tool that a choice names, for a model that has to call it (docs/contract/tools.md#function-tools). */
-import type { CustomTool, FunctionTool, ProviderTool, Tool } from '../canonical/prompt.ts'
+import { type CustomTool, type FunctionTool, type Prompt, type ProviderTool, type Tool, WEB_SEARCH } from '../canonical/prompt.ts'
 import { GatewayError } from '../errors.ts'
 import { isObject } from '../lib/json.ts'
 import type { Translation } from './translation.ts'
 
-/** Undefined for a tool that a vendor runs, since it cannot be demanded here; the client is warned. Throws as `refuseChoice` does. */
+/** Undefined for a tool that a vendor runs, if the dialect has no word to demand it; the client is warned. Throws as `refuseChoice` does. */
 export const demandedTool = ({ prompt: { tools }, lose }: Translation, name: string): FunctionTool | CustomTool | undefined => {
   const demanded = tools.find((tool: Tool): tool is FunctionTool | CustomTool => tool.type !== 'provider' && tool.name === name)
   if (demanded !== undefined) return demanded
@@ -13,7 +13,18 @@ export const demandedTool = ({ prompt: { tools }, lose }: Translation, name: str
   return undefined
 }
 
-const isNamed = ({ raw }: ProviderTool, name: string): boolean => isObject(raw) && (raw['name'] === name || isToolset(raw))
+const isNamed = (tool: ProviderTool, name: string): boolean =>
+  isSearchNamed(tool, name) || (isObject(tool.raw) && (tool.raw['name'] === name || isToolset(tool.raw)))
+
+/** Says whether the choice demands the provider's own web search, and not a function of that name. */
+export const demandsSearch = ({ tools, toolChoice }: Prompt): boolean =>
+  toolChoice.type === 'tool' &&
+  !tools.some((tool) => tool.type !== 'provider' && tool.name === toolChoice.name) &&
+  tools.some((tool) => tool.type === 'provider' && isSearchNamed(tool, toolChoice.name))
+
+const isSearchNamed = ({ kind }: ProviderTool, name: string): boolean => name === WEB_SEARCH && SEARCH.test(kind)
+
+const SEARCH = /(?:^|:)web_search(?:_|$)/
 
 /** Anthropic's sets of tools have no name; their members, whose names are not in the request, can be demanded by name. */
 export const isToolset = ({ type }: Readonly<Record<string, unknown>>): boolean =>

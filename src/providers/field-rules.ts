@@ -40,8 +40,8 @@ export const keepAccepted = (
   }
 }
 
-/** Without the one the answer is no summary, without the other it may come from anywhere. */
-const INDISPENSABLE: ReadonlySet<FieldMeaning> = new Set(['compaction', 'inferenceGeo'])
+/** Without these the answer is no summary, may come from anywhere, or was not moderated. */
+const INDISPENSABLE: ReadonlySet<FieldMeaning> = new Set(['compaction', 'inferenceGeo', 'moderation'])
 
 /** Fields that no provider has to accept, or that have rules of their own. */
 const OWN_RULES: ReadonlySet<FieldMeaning> = new Set([

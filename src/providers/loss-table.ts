@@ -70,6 +70,9 @@ export const SETTING_OUTCOMES: Readonly<Record<SettingName, Readonly<Record<Tran
   safeguards: row('D D D D D'),
   imageConfig: row('K D D M D'),
   promptCacheOptions: row('K K D D D'),
+  promptCacheRetention: row('K K D D D'),
+  // The verdict stands in a member of the vendor's own dialect, and without it an answer would pass for one that was found harmless.
+  moderation: row('R R R R R'),
 }
 
 /** Outcomes of what an encoder reads besides the settings. For the parts of a conversation and for tools see PART_OUTCOMES. */

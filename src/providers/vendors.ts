@@ -83,9 +83,6 @@ const RESPONSES = [
   'safety_identifier',
   'metadata',
   'prompt_cache_key',
-  'prompt_cache_retention',
-  'moderation',
-  'context_management',
 ]
 
 /** The fields that a vendor accepts in each dialect that it speaks, and what else is known about it. */
@@ -118,11 +115,10 @@ const OPENAI = {
     'service_tier',
     'prompt_cache_key',
     'prompt_cache_retention',
-    'moderation',
     'modalities',
     'audio',
   ],
-  responses: RESPONSES,
+  responses: [...RESPONSES, 'prompt_cache_retention', 'context_management'],
   openAiModels: true,
   outputLimits: NEWER_LIMIT,
   // "stop: up to 4 sequences"; "string too long. Expected a string with maximum length 64" for user and its like.
@@ -149,7 +145,7 @@ const LOCAL = { toolNames: null, systemFirst: true, textParts: 'any' as const, c
 const FIXED_KIMI = /^kimi-k(?:2\.[5-9]|[3-9])/
 
 const VENDORS: ReadonlyMap<string, Vendor> = new Map([
-  ['openai', vendor(OPENAI)],
+  ['openai', vendor({ ...OPENAI, chat: [...OPENAI.chat, 'moderation'], responses: [...OPENAI.responses, 'moderation'] })],
 
   // docs.claude.com, "Create a Message"; for thinking the models have rules of their own (anthropic/model-rules.ts).
   [
@@ -200,8 +196,6 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
         'web_search_options',
         'prompt_cache_key',
         'prompt_cache_options',
-        'prompt_cache_retention',
-        'moderation',
         'service_tier',
         'metadata',
         'safety_identifier',

@@ -22,6 +22,10 @@ import { taggedList } from './tagged-list.ts'
 /** Tools of the service that also run here but that the public API does not list for this interface. */
 const FURTHER_TOOLS = [advisorTool, filesTool, fusionTool, subagentTool] as const
 
+/** Tools of Anthropic's in any of their versions; those that another provider does not have are reported where they are left out. */
+const CLAUDES_TOOLS =
+  /^(?:(?:bash|text_editor|computer|memory|code_execution|web_search|web_fetch|(?:browser|computer)_toolset)_\d{8}|mcp_toolset)$/
+
 export const MESSAGES_FIELDS = {
   messages: { schema: z.array(messagesMessage).min(1), means: 'conversation', readLater: true },
   system: { schema: systemContent, means: 'conversation' },
@@ -35,7 +39,11 @@ export const MESSAGES_FIELDS = {
   },
   tools: {
     schema: messagesTools,
-    items: taggedList('type', [...MESSAGES_TYPED_TOOLS, ...FURTHER_TOOLS], { unknown: 'unknown_tool_type', untagged: customTool }),
+    items: taggedList('type', [...MESSAGES_TYPED_TOOLS, ...FURTHER_TOOLS], {
+      unknown: 'unknown_tool_type',
+      untagged: customTool,
+      vendors: CLAUDES_TOOLS,
+    }),
     means: 'tools',
     presets: 'keep',
   },

@@ -5,12 +5,13 @@ import type { FieldTable } from './field.ts'
 import { debug, endUser, metadata, safetyIdentifier, sessionId, trace } from './schemas/attribution.ts'
 import { cacheControl, promptCacheKey, promptCacheOptions, promptCacheRetention } from './schemas/cache.ts'
 import { deferredTools } from './schemas/deferred-tools.ts'
-import { imageConfig, moderation } from './schemas/output.ts'
+import { imageConfig } from './schemas/output.ts'
 import { PLUGINS, plugins } from './schemas/plugins.ts'
 import { geography, model, models, provider, route, serviceTier } from './schemas/routing.ts'
 import { frequencyPenalty, presencePenalty, temperature, topK, topLogprobs, topP } from './schemas/sampling.ts'
 import { maxToolCalls, stopServerToolsWhen } from './schemas/stop-conditions.ts'
 import { taggedList } from './tagged-list.ts'
+import { vendorModeration } from './schemas/vendor-moderation.ts'
 
 export const REASONING_PARAMETERS = ['reasoning', 'reasoning_effort', 'include_reasoning'] as const
 export const LENGTH_PARAMETERS = ['max_tokens', 'max_completion_tokens'] as const
@@ -72,8 +73,8 @@ export const OPENAI = {
   image_config: { schema: imageConfig, means: 'imageConfig', presets: 'keep' },
   prompt_cache_key: { schema: promptCacheKey, means: 'promptCacheKey' },
   prompt_cache_options: { schema: promptCacheOptions, means: 'promptCacheOptions', presets: 'keep' },
-  prompt_cache_retention: { schema: promptCacheRetention, means: 'none', presets: 'keep' },
-  moderation: { schema: moderation, means: 'none', presets: 'keep' },
+  prompt_cache_retention: { schema: promptCacheRetention, means: 'promptCacheRetention', presets: 'keep' },
+  moderation: { schema: vendorModeration, means: 'moderation', presets: 'keep' },
   metadata: { schema: metadata, means: 'metadata' },
   safety_identifier: { schema: safetyIdentifier, means: 'safetyIdentifier' },
   debug: { schema: debug, means: 'service' },

@@ -9,17 +9,20 @@ export interface TaggedList {
   /** The shape of an item without the tag; if undefined, such an item is a fault. */
   readonly untagged: z.ZodType | undefined
   readonly unknown: WarningCode
+  /** Tags of items whose shape only a vendor knows, and which are passed on to it: they are not reported as unknown. */
+  readonly vendors: RegExp | undefined
 }
 
 export const taggedList = (
   tag: string,
   shapes: readonly z.ZodObject[],
-  options: { unknown: WarningCode; untagged?: z.ZodType },
+  options: { unknown: WarningCode; untagged?: z.ZodType; vendors?: RegExp },
 ): TaggedList => ({
   tag,
   shapes: new Map(shapes.flatMap((shape) => tagValues(shape, tag).map((value) => [value, shape] as const))),
   untagged: options.untagged,
   unknown: options.unknown,
+  vendors: options.vendors,
 })
 
 const tagValues = (shape: z.ZodObject, tag: string): string[] => {

@@ -49,8 +49,9 @@ describe('a tool of a set of Anthropic’s, which the request does not name', ()
   const choice = { type: 'tool', name: 'screenshot' }
 
   test('Claude is made to call it', async () => {
-    const { sent } = await ask('messages', 'anthropic', { tools: [toolset], tool_choice: choice })
+    const { sent, headers } = await ask('messages', 'anthropic', { tools: [toolset], tool_choice: choice, strict: true })
     expect(at(JSON.parse(sent[0]?.body ?? '{}'), 'tool_choice')).toEqual(choice)
+    expect(headers.has('x-service-warnings')).toBe(false)
   })
 
   test.each(UPSTREAM_DIALECTS.filter((dialect) => dialect !== 'anthropic'))(
@@ -62,4 +63,57 @@ describe('a tool of a set of Anthropic’s, which the request does not name', ()
       expect(text).toContain('cannot be made to call screenshot; the choice is the model’s.')
     },
   )
+})
+
+describe("a web search of the provider's own", () => {
+  const CLAUDES = { tools: [{ type: 'web_search_20250305', name: 'web_search' }], tool_choice: { type: 'tool', name: 'web_search' } }
+  const OPENAIS = { tools: [{ type: 'web_search' }], tool_choice: { type: 'web_search' } }
+  const choiceOf = ({ sent }: Replayed): unknown => at(JSON.parse(sent[0]?.body ?? '{}'), 'tool_choice')
+  const toClaude = (client: ClientDialect, model = 'claude-sonnet-5'): Promise<Replayed> => {
+    const reply = { type: 'application/json', pieces: [recording('anthropic', 'length', false).bytes] } as const
+    const body = { ...question(client, false), ...OPENAIS, tool_choice: { type: 'web_search_preview' } }
+    return replay({ client, upstreams: [{ dialect: 'anthropic', reply, model }], body })
+  }
+
+  test('Claude is made to search', async () => {
+    const asked = await toClaude('responses')
+    expect(choiceOf(asked)).toEqual({ type: 'tool', name: 'web_search' })
+    expect(asked.headers.has('x-service-warnings')).toBe(false)
+  })
+
+  test('OpenAI is made to search', async () => {
+    const asked = await ask('messages', 'openai-responses', CLAUDES)
+    expect(choiceOf(asked)).toEqual({ type: 'web_search' })
+    expect(asked.headers.has('x-service-warnings')).toBe(false)
+  })
+
+  test('Google cannot be made to: the demand is left out, with a warning', async () => {
+    const asked = await ask('messages', 'google', CLAUDES)
+    expect([asked.sent[0]?.body.includes('toolConfig'), asked.headers.get('x-service-warnings')]).toEqual([false, '1'])
+  })
+
+  test('a model of another maker that speaks Messages has none: the demand is left out, with a warning', async () => {
+    const asked = await toClaude('responses', 'deepseek-v4')
+    expect([choiceOf(asked), asked.sent.length]).toEqual([undefined, 1])
+  })
+})
+
+describe('a tool that Anthropic has', () => {
+  test.each([
+    { type: 'memory_20250818', name: 'memory' },
+    { type: 'code_execution_20260120', name: 'code_execution' },
+    { type: 'text_editor_20250728', name: 'str_replace_based_edit_tool' },
+    { type: 'bash_20241022', name: 'bash' },
+    { type: 'browser_toolset_20260801' },
+    { type: 'mcp_toolset', mcp_server_name: 'mail' },
+  ])('reaches Claude without a warning, also from a strict request: $type', async (tool) => {
+    const reply = { type: 'application/json', pieces: [recording('anthropic', 'length', false).bytes] } as const
+    const upstreams = [{ dialect: 'anthropic', slug: 'anthropic', model: 'claude-sonnet-5', reply }] as const
+    const { sent, status, headers } = await replay({
+      client: 'messages',
+      upstreams,
+      body: { ...question('messages', false), tools: [tool], strict: true },
+    })
+    expect([status, headers.get('x-service-warnings'), at(JSON.parse(sent[0]?.body ?? '{}'), 'tools')]).toEqual([200, null, [tool]])
+  })
 })

@@ -60,17 +60,17 @@ interface Choice {
 describe("the word of a vendor's own with which an answer beyond the first ends", () => {
   const call = { id: 'a', type: 'function', function: { name: 'get_weather', arguments: '{}' } }
   const ends = [
-    { content: 'One.', finish: 'eos', reason: 'stop' },
-    { content: 'Two.', finish: 'max_tokens', reason: 'length' },
-    { content: 'Three.', finish: { type: 'length', length: 9 }, reason: 'length' },
-    { content: '', tool_calls: [{ index: 0, ...call }], finish: 'stop', reason: 'tool_calls' },
-    { content: 'Five.', finish: 'stop', reason: 'stop' },
+    { said: { content: 'One.' }, finish: 'eos', reason: 'stop' },
+    { said: { content: 'Two.' }, finish: 'max_tokens', reason: 'length' },
+    { said: { content: 'Three.' }, finish: { type: 'length', length: 9 }, reason: 'length' },
+    { said: { content: '', tool_calls: [{ index: 0, ...call }] }, finish: 'stop', reason: 'tool_calls' },
+    { said: { content: 'Five.' }, finish: 'stop', reason: 'stop' },
   ]
   const native = ends.map(({ finish }) => (typeof finish === 'string' ? finish : finish.type))
   const envelope = { id: 'u', object: 'chat.completion', created: 1_760_000_000, model: 'm' }
 
   test('is the reason of the dialect, with the word beside it: whole', async () => {
-    const choices = ends.map(({ finish, reason: _, ...said }, index) => ({
+    const choices = ends.map(({ finish, said }, index) => ({
       index,
       message: { role: 'assistant', ...said },
       finish_reason: finish,
@@ -82,7 +82,7 @@ describe("the word of a vendor's own with which an answer beyond the first ends"
 
   test('is the reason of the dialect: streamed', async () => {
     const chunks = [false, true].flatMap((over) =>
-      ends.map(({ finish, reason: _, ...said }, index) => ({
+      ends.map(({ finish, said }, index) => ({
         ...envelope,
         object: 'chat.completion.chunk',
         choices: [{ index, delta: over ? {} : { role: 'assistant', ...said }, finish_reason: over ? finish : null }],

@@ -150,8 +150,9 @@ describe('tools', () => {
     expect(configOf({ tools: [tool] })).toEqual({ tools: [tool] } as never)
   })
 
-  test('only the generic one gives a warning', () => {
-    expect(presetContentOf({ tools: shapes }).warnings.map(({ field }) => field)).toEqual(['tools[16].type'])
+  test('only one that nobody knows gives a warning', () => {
+    const { warnings } = presetContentOf({ tools: [...shapes, { type: 'later_20991231' }] })
+    expect(warnings.map(({ field }) => field)).toEqual(['tools[17].type'])
   })
 
   test('a custom tool may say that it is one', () => {

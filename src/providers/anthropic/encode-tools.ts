@@ -1,7 +1,8 @@
 /** Encodes tools, and whether the model has to call one. */
-import type { CustomTool, FunctionTool, ProviderTool } from '../../canonical/prompt.ts'
+import { type CustomTool, type FunctionTool, type ProviderTool, WEB_SEARCH } from '../../canonical/prompt.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { SCHEMA_UNITS, startPace, type Steps } from '../../lib/steps.ts'
+import { demandsSearch } from '../demanded-tool.ts'
 import { cacheMember, type EncodeContext } from './encode-context.ts'
 import { warnOfLoosened } from './encode-format.ts'
 import type { ModelRules } from './model-rules.ts'
@@ -22,7 +23,7 @@ export function* encodeTools(context: EncodeContext): Steps<EncodedTools> {
     if (type === 'required' || type === 'tool') context.lose('tool_choice', 'There is no tool that could be called; it was left out.')
     return { tools: undefined, toolChoice: undefined, forced: false }
   }
-  return { tools, ...encodeChoice(context) }
+  return { tools, ...encodeChoice(context, tools) }
 }
 
 function* encodeList(context: EncodeContext): Steps<unknown[]> {
@@ -102,7 +103,7 @@ export const inputSchema = (
   return { schema: closed.schema, strict: true }
 }
 
-const encodeChoice = (context: EncodeContext): { toolChoice: unknown; forced: boolean } => {
+const encodeChoice = (context: EncodeContext, tools: readonly unknown[]): { toolChoice: unknown; forced: boolean } => {
   const single = context.setting('parallelToolCalls') === false ? { disable_parallel_tool_use: true } : null
   const { toolChoice } = context.prompt
   const auto = single === null ? undefined : { type: 'auto', ...single }
@@ -115,6 +116,10 @@ const encodeChoice = (context: EncodeContext): { toolChoice: unknown; forced: bo
     case 'tool':
       if (context.rules.forcedTools === 'never') {
         context.mapped('tool_choice', `${context.target.upstreamModel} cannot be made to call a tool; it was left to choose.`)
+        return { toolChoice: auto, forced: false }
+      }
+      if (demandsSearch(context.prompt) && !tools.some((tool) => isObject(tool) && tool['name'] === WEB_SEARCH)) {
+        context.lose('tool_choice', `${context.target.providerName} has no web search of its own; the choice is the model’s.`)
         return { toolChoice: auto, forced: false }
       }
       return {

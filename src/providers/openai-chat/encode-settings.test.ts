@@ -78,8 +78,9 @@ describe('settings', () => {
         vendorOf('openrouter'),
       ),
     )
-    // A request with this setting was refused before anything is encoded.
+    // A request with one of these settings was refused before anything is encoded.
     read.delete('inferenceGeo')
+    read.delete('moderation')
     const carried = Object.entries(SETTING_OUTCOMES).flatMap(([name, outcomes]) =>
       ['kept', 'mapped'].includes(outcomes['openai-chat']) ? [name] : [],
     )
@@ -94,6 +95,9 @@ describe('settings', () => {
       safeguards: _s,
       compaction: _refused,
       inferenceGeo: _geo,
+      moderation: _moderated,
+      // OpenRouter's reference does not have it.
+      promptCacheRetention: _retention,
       ...carried
     } = EVERY
     const { sent, lost } = encode({ settings: settingsOf(carried), tools: [tool] }, { vendor: 'openrouter' })

@@ -51,7 +51,7 @@ describe('settings', () => {
   })
 
   test('arrive under the names of the dialect, zero and empty ones too', () => {
-    const { candidates: _, compaction: _refused, inferenceGeo: _geo, ...others } = EVERY
+    const { candidates: _, compaction: _refused, inferenceGeo: _geo, moderation: _moderated, ...others } = EVERY
     const settings = Object.fromEntries(Object.entries(others).map(([name, value]) => [name, { value, field: name }])) as Settings
     const { sent, lost } = encode({ settings }, { model: 'local-model' })
     expect(sent).toEqual({
@@ -72,6 +72,7 @@ describe('settings', () => {
       safety_identifier: 's',
       prompt_cache_key: 'k',
       prompt_cache_options: { mode: 'explicit' },
+      prompt_cache_retention: '24h',
       truncation: 'auto',
       stream: false,
       store: false,

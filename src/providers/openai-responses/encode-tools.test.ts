@@ -69,10 +69,12 @@ test('the place of a search is read as chat wraps it', () => {
   ])
 })
 
-test('a choice of a tool that could not be carried causes a warning', () => {
-  const { sent, lost } = encode({
-    toolChoice: { type: 'tool', name: 'web_search' },
-    tools: [{ type: 'provider', kind: 'web_search_20250305', at: 'tools[0]', raw: { type: 'web_search_20250305', name: 'web_search' } }],
-  })
-  expect([sent['tool_choice'], lost]).toEqual([undefined as never, ['tool_choice']])
+test('a choice of a tool that could not be carried causes a warning, and one of a web search is carried', () => {
+  const choiceOf = (name: string, kind: string) => {
+    const tools = [{ type: 'provider', kind, at: 'tools[0]', raw: { type: kind, name } } as const]
+    const { sent, lost } = encode({ toolChoice: { type: 'tool', name }, tools })
+    return [sent['tool_choice'], lost]
+  }
+  expect(choiceOf('web_fetch', 'web_fetch_20250910')).toEqual([undefined, ['tools[0]', 'tool_choice']])
+  expect(choiceOf('web_search', 'web_search_20250305')).toEqual([{ type: 'web_search' }, []])
 })

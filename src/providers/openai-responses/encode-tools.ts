@@ -1,7 +1,7 @@
 /** Encodes tools and the choice among them. */
 import type { CustomTool, ProviderTool, Tool } from '../../canonical/prompt.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
-import { demandedTool } from '../demanded-tool.ts'
+import { demandedTool, demandsSearch } from '../demanded-tool.ts'
 import type { Translation } from '../translation.ts'
 import { runsByItself } from '../vendor-tools.ts'
 
@@ -19,6 +19,7 @@ export const encodeToolChoice = (translation: Translation): JsonObject => {
   const choice = translation.prompt.toolChoice
   if (choice.type === 'auto') return {}
   if (choice.type !== 'tool') return { tool_choice: choice.type }
+  if (demandsSearch(translation.prompt)) return { tool_choice: { type: 'web_search' } }
   const chosen = demandedTool(translation, choice.name)
   return chosen === undefined ? {} : { tool_choice: { type: chosen.type, name: choice.name } }
 }

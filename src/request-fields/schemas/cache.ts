@@ -13,11 +13,11 @@ export const optionalCacheControl = cacheControl.nullish()
 export const promptCacheKey = textUpTo(1024)
 
 export const promptCacheOptions = z
-  .looseObject({ mode: z.literal('explicit'), ttl: optionalText })
+  .looseObject({ mode: z.enum(['explicit', 'implicit']).nullish(), ttl: optionalText })
   .meta({ id: 'PromptCacheOptions', description: 'explicit: only marked blocks are cached.' })
 
-/** OpenAI's older word for the `ttl` of the options: `24h`, or `in_memory`. */
-export const promptCacheRetention = textUpTo(64)
+/** OpenAI's older setting, which is still of use for models without `prompt_cache_options`. */
+export const promptCacheRetention = z.string().min(1).meta({ description: 'How long OpenAI keeps a cached prompt: in_memory or 24h.' })
 
 /**
  * One text of a system prompt. The blocks themselves are kept because of `cache_control` and `citations`

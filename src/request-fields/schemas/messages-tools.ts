@@ -75,7 +75,7 @@ export const genericTool = z.looseObject({ type: z.string().min(1) })
 
 export const messagesTools = z
   .array(z.union([z.discriminatedUnion('type', MESSAGES_TYPED_TOOLS), genericTool]).meta({ id: 'MessagesTool' }))
-  .meta({ description: 'A tool of a type that is not listed is kept as it is, with a warning.' })
+  .meta({ description: "A tool of a type that is not listed is kept as it is, with a warning unless it is one of Anthropic's." })
 
 const disableParallel = { disable_parallel_tool_use: optionalFlag }
 

@@ -17,9 +17,6 @@ export const audioOutput = z
   .looseObject({ voice: z.union([z.string(), z.looseObject({ id: z.string() })]).nullish(), format: optionalText })
   .meta({ id: 'AudioOutput' })
 
-/** OpenAI moderates the request and its answer, with the model and the policy that are named. */
-export const moderation = z.looseObject({ model: optionalText, policy: optionalObject }).meta({ id: 'ModerationOptions' })
-
 /** Text that the client expects to make up most of the answer. */
 export const prediction = z.looseObject({
   type: z.literal('content'),
