@@ -4,6 +4,7 @@
  */
 import { createHmac } from 'node:crypto'
 
+import { crc32 } from '../lib/crc32.ts'
 import type { IdSource } from '../lib/id.ts'
 
 export const KEY_KINDS = ['management', 'inference'] as const
@@ -31,7 +32,7 @@ export const keyDigest = (key: string, pepper: Uint8Array): string => createHmac
 
 /** Uses plain numbers, because it is computed for every request. */
 const checksum = (text: string): string => {
-  let number = Bun.hash.crc32(text)
+  let number = crc32(text)
   let digits = ''
   for (; digits.length < CHECKSUM_LENGTH; number = Math.floor(number / 62)) digits = (DIGITS[number % 62] ?? '') + digits
   return digits

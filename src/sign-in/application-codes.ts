@@ -9,6 +9,7 @@ import { GatewayError } from '../errors.ts'
 import { UNBOUNDED, type Keys } from '../keys/keys.ts'
 import { cutText } from '../lib/cut-text.ts'
 import { isoTimestamp, type Clock } from '../lib/clock.ts'
+import { crc32 } from '../lib/crc32.ts'
 import type { IdSource } from '../lib/id.ts'
 import { nanosOf } from '../lib/money.ts'
 import type { ChangedBy } from '../storage/audit-log.ts'
@@ -131,7 +132,7 @@ export const createApplicationCodes = (parts: {
         used_at: null,
         key_hash: null,
       })
-      return { code, appId: Bun.hash.crc32(app) >>> 1, createdAt }
+      return { code, appId: crc32(app) >>> 1, createdAt }
     },
     async exchange({ code, verifier, method, requestId }) {
       const record = looksLikeToken(code) ? await store.find(digestsOf(code, peppers)) : null
