@@ -88,7 +88,7 @@ export const configFileSchema = z
         body_idle: seconds(10, 'Seconds without a byte of the body of a request.'),
         client_unread: seconds(
           60,
-          'Seconds for which a client may take nothing of its stream, once it has all that is kept for it, or of a long answer.',
+          'Seconds for which a client may take nothing of its stream, once it has all that is kept for it, or of a long answer. More than 255 has no further effect.',
         ),
       })
       .prefault({}),
