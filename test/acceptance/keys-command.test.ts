@@ -72,7 +72,7 @@ describe('create', () => {
 
 test('exit 2: the error names each wrong flag, even if there are several', async () => {
   const wrong = await keys('create', '--kind', 'inference', '--name', '', '--limit-usd', '-1')
-  expect([wrong.code, wrong.stderr]).toEqual([2, 'patchbay: --name: Must have at least 1 character; --limit-usd: Must be at least 0.\n'])
+  expect([wrong.code, wrong.stderr]).toEqual([2, 'patchbay: --name: Write a name that is not blank; --limit-usd: Must be at least 0.\n'])
   const past = await keys('create', '--kind', 'inference', '--name', 'x', '--expires', '2020-01-01T00:00:00Z')
   const endless = await keys('create', '--kind', 'inference', '--name', 'x', '--limit-reset', 'daily')
   expect([endless.code, endless.stderr]).toEqual([2, 'patchbay: --limit-reset needs --limit-usd: there is no limit to reset.\n'])
