@@ -169,7 +169,10 @@ describe('PATCH', () => {
     expect((await use('@preset/labelled@live')).headers.get('x-preset')).toBe('labelled@2')
     const gone = await use('@preset/labelled@staging')
     expect(gone.status).toBe(404)
-    expect(gone.error).toMatchObject({ message: 'The preset "labelled" has no label "staging".', metadata: { error_type: 'not_found' } })
+    expect(gone.error).toMatchObject({
+      message: 'The preset "labelled" has no label "staging". GET /api/v1/presets/labelled shows its labels, and …/versions its versions.',
+      metadata: { error_type: 'not_found' },
+    })
     expect((await use('@preset/labelled@9')).error.message).toBe('The preset "labelled" has no version 9.')
   })
 
