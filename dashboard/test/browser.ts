@@ -144,7 +144,7 @@ const releasePage = async (): Promise<void> => {
   await page.unrouteAll({ behavior: 'ignoreErrors' })
   // Outside the page, since a pointer that rests on a row triggers prefetching.
   await page.mouse.move(-1, -1)
-  await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' })
+  await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce', media: null, forcedColors: null })
   await context.clearPermissions()
 }
 
