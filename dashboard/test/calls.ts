@@ -1,5 +1,5 @@
 /** The API as programs call it, besides the page. */
-import type { StartedService } from '../../test/support/started-service.ts'
+import type { RunningService } from '../../test/support/started-service.ts'
 
 interface Call {
   readonly method?: string
@@ -18,7 +18,7 @@ export const callAs =
     })
 
 /** The JSON of a management operation. Throws if the response is not 2xx. */
-export const manage = async <Answer>(service: StartedService, path: string, call: Call = {}): Promise<Answer> => {
+export const manage = async <Answer>(service: RunningService, path: string, call: Call = {}): Promise<Answer> => {
   const response = await callAs(service.managementKey)(service.api + path, call)
   if (!response.ok) throw new Error(`${response.status} of ${path}: ${await response.text()}`)
   return (await response.json()) as Answer
@@ -26,7 +26,7 @@ export const manage = async <Answer>(service: StartedService, path: string, call
 
 /** Sends a chat request and reads it to the end; returns its id and text. */
 export const chat = async (
-  service: StartedService,
+  service: RunningService,
   body: Readonly<Record<string, unknown>>,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<{ readonly id: string; readonly preset: string | null; readonly text: string }> => {
@@ -39,7 +39,7 @@ export const chat = async (
 
 /** Saves a live preset with the Chat Completions interface. */
 export const savePreset = (
-  service: StartedService,
+  service: RunningService,
   slug: string,
   system: string,
   headers: Readonly<Record<string, string>> = {},

@@ -4,18 +4,19 @@ import { createHash } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { OIDC_CLIENT, startIdentityProvider } from '../../test/support/identity-provider.ts'
-import { type StartedService, useServices } from '../../test/support/started-service.ts'
+import { useHostedServices } from '../../test/support/hosted-services.ts'
+import type { RunningService } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
 import { chat } from './calls.ts'
 
-const services = useServices()
+const services = useHostedServices()
 const browser = useBrowser()
 const provider = startIdentityProvider()
 
 const VERIFIER = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk'
 const CHALLENGE = createHash('sha256').update(VERIFIER).digest('base64url')
 
-const asking = (service: StartedService, asked: Readonly<Record<string, string>> = {}): string =>
+const asking = (service: RunningService, asked: Readonly<Record<string, string>> = {}): string =>
   `${service.url}/auth?${new URLSearchParams({ code_challenge: CHALLENGE, code_challenge_method: 'S256', ...asked }).toString()}`
 
 const signIn = async (visitor: Awaited<ReturnType<typeof browser.visit>>, key: string): Promise<void> => {
@@ -43,7 +44,7 @@ const startApplication = (): { origin: string; cameBack: Promise<URL>; stop(): v
 }
 
 describe.skipIf(BROWSER_PATH === null)('an application asks for a key', () => {
-  let service: StartedService
+  let service: RunningService
   beforeAll(async () => {
     service = await services.start({ config: 'oauth: { enabled: true }' })
   })

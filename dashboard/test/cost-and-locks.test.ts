@@ -2,12 +2,13 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { proseAnswer, startFakeUpstream } from '../../test/support/fake-upstream.ts'
-import { type StartedService, useServices } from '../../test/support/started-service.ts'
+import { useHostedServices } from '../../test/support/hosted-services.ts'
+import type { RunningService } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
 import { chat, manage } from './calls.ts'
 import { signedIn } from './signed-in.ts'
 
-const services = useServices()
+const services = useHostedServices()
 const browser = useBrowser()
 const upstream = await startFakeUpstream()
 const engine = await startFakeUpstream()
@@ -30,7 +31,7 @@ interface RecordWire {
 }
 
 describe.skipIf(BROWSER_PATH === null)('on the page', () => {
-  let service: StartedService
+  let service: RunningService
   beforeAll(async () => {
     service = await services.start({ config })
     upstream.script((exchange) => exchange.answer(200, proseAnswer('Priced.'), { 'content-type': 'application/json' }))

@@ -1,15 +1,16 @@
 /** Unsaved drafts, and presets made from requests. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 
-import { type StartedService, useServices } from '../../test/support/started-service.ts'
+import { useHostedServices } from '../../test/support/hosted-services.ts'
+import type { RunningService } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
 import { chat, manage, savePreset } from './calls.ts'
 import { signedIn } from './signed-in.ts'
 
-const services = useServices()
+const services = useHostedServices()
 const browser = useBrowser()
 
-let service: StartedService
+let service: RunningService
 beforeAll(async () => {
   if (BROWSER_PATH !== null) service = await services.start()
 })

@@ -1,13 +1,13 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { proseAnswer, startFakeUpstream } from '../../test/support/fake-upstream.ts'
-import type { StartedService } from '../../test/support/started-service.ts'
-import { useServices } from '../../test/support/started-service.ts'
+import type { RunningService } from '../../test/support/started-service.ts'
+import { useHostedServices } from '../../test/support/hosted-services.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
 import { chat, manage, savePreset } from './calls.ts'
 import { signedIn } from './signed-in.ts'
 
-const services = useServices()
+const services = useHostedServices()
 const browser = useBrowser()
 const upstream = await startFakeUpstream()
 
@@ -20,7 +20,7 @@ interface State {
 }
 
 /** Runs one to its end; answers echo the input and so contain its words. */
-const evaluate = async (service: StartedService, slug: string, body: Readonly<Record<string, unknown>>): Promise<State['data']> => {
+const evaluate = async (service: RunningService, slug: string, body: Readonly<Record<string, unknown>>): Promise<State['data']> => {
   const { data } = await manage<State>(service, `/presets/${slug}/evaluations`, { body: { items: ITEMS, ...body } })
   for (;;) {
     const { data: now } = await manage<State>(service, `/presets/${slug}/evaluations/${data.id}`)
@@ -38,11 +38,11 @@ models:
   fake/one: { endpoints: [{ provider: fake, model: up, prices: { prompt: 1, completion: 1 }, max_completion_tokens: 1000 }] }
 `
 
-const saveTest = (service: StartedService, slug: string, name: string): Promise<unknown> =>
+const saveTest = (service: RunningService, slug: string, name: string): Promise<unknown> =>
   manage(service, `/presets/${slug}/tests`, { body: { name, messages: [{ role: 'user', content: `Where is my ${name}?` }] } })
 
 describe.skipIf(BROWSER_PATH === null)('evaluations of a preset', () => {
-  let service: StartedService
+  let service: RunningService
   beforeAll(async () => {
     service = await services.start({ config: PRICED })
   })

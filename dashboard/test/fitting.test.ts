@@ -1,12 +1,13 @@
 /** Nothing that a person needs is outside the visible area. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 
-import { type StartedService, useServices } from '../../test/support/started-service.ts'
+import { useHostedServices } from '../../test/support/hosted-services.ts'
+import type { RunningService } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
 import { chat, manage, savePreset } from './calls.ts'
 import { signedIn } from './signed-in.ts'
 
-const services = useServices()
+const services = useHostedServices()
 const browser = useBrowser()
 
 /** A name that is too long is cut by its own style, an input scrolls its text, and nobody sees the words for screen readers. */
@@ -22,7 +23,7 @@ const BROKEN = `[...document.querySelectorAll('.table thead th')].filter((head) 
 }).map((head) => head.textContent)`
 
 describe.skipIf(BROWSER_PATH === null)('a screen', () => {
-  let service: StartedService
+  let service: RunningService
   beforeAll(async () => {
     service = await services.start()
   })

@@ -1,14 +1,14 @@
 /** The rules of a guardrail as JSON. */
 import { describe, expect, test } from 'bun:test'
 
-import { useServices } from '../../test/support/started-service.ts'
+import { useHostedServices } from '../../test/support/hosted-services.ts'
 import { filterJson, readFilterJson } from '../src/screens/guardrails/filter-json.ts'
 import type { FilterRow } from '../src/screens/guardrails/filter-rows.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
 import { manage } from './calls.ts'
 import { signedIn } from './signed-in.ts'
 
-const services = useServices()
+const services = useHostedServices()
 const browser = useBrowser()
 
 const ROWS: readonly FilterRow[] = [

@@ -3,13 +3,13 @@ import { describe, expect, test } from 'bun:test'
 import type { Page, Request } from 'playwright-core'
 
 import { say, startFakeUpstream } from '../../test/support/fake-upstream.ts'
-import { useServices } from '../../test/support/started-service.ts'
+import { useHostedServices } from '../../test/support/hosted-services.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
 import { chat } from './calls.ts'
 import { oneProvider } from './one-provider.ts'
 import { signedIn } from './signed-in.ts'
 
-const services = useServices()
+const services = useHostedServices()
 const browser = useBrowser()
 
 const asked = new WeakMap<Page, Set<Request>>()

@@ -2,12 +2,13 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { say, startFakeUpstream } from '../../test/support/fake-upstream.ts'
-import { type StartedService, useServices } from '../../test/support/started-service.ts'
+import { useHostedServices } from '../../test/support/hosted-services.ts'
+import type { RunningService } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser, type Visitor } from './browser.ts'
 import { chat, manage, savePreset } from './calls.ts'
 import { signedIn } from './signed-in.ts'
 
-const services = useServices()
+const services = useHostedServices()
 const browser = useBrowser()
 
 const go = async ({ page }: Visitor, key: string, title: string): Promise<void> => {
@@ -19,7 +20,7 @@ const go = async ({ page }: Visitor, key: string, title: string): Promise<void> 
 }
 
 describe.skipIf(BROWSER_PATH === null)('by keyboard alone', () => {
-  let service: StartedService
+  let service: RunningService
   beforeAll(async () => {
     service = await services.start()
   })

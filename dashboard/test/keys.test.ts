@@ -1,17 +1,18 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 
-import { type StartedService, useServices } from '../../test/support/started-service.ts'
+import { useHostedServices } from '../../test/support/hosted-services.ts'
+import type { RunningService } from '../../test/support/started-service.ts'
 import { dataEvent, proseChunk, startFakeUpstream } from '../../test/support/fake-upstream.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
 import { callAs, manage } from './calls.ts'
 import { signedIn } from './signed-in.ts'
 
-const services = useServices()
+const services = useHostedServices()
 const browser = useBrowser()
 const upstream = await startFakeUpstream()
 
 describe.skipIf(BROWSER_PATH === null)('keys', () => {
-  let service: StartedService
+  let service: RunningService
   beforeAll(async () => {
     service = await services.start()
   })

@@ -2,13 +2,14 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 
-import { type StartedService, until, useServices } from '../../test/support/started-service.ts'
+import { useHostedServices } from '../../test/support/hosted-services.ts'
+import { type RunningService, until } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
 import { chat, savePreset } from './calls.ts'
 import { signedIn } from './signed-in.ts'
 import { stateOf } from './state-picture.ts'
 
-const services = useServices()
+const services = useHostedServices()
 const browser = useBrowser()
 
 /**
@@ -27,7 +28,7 @@ const LISTS = [
 ] as const
 
 describe.skipIf(BROWSER_PATH === null)('while it is loaded', () => {
-  let service: StartedService
+  let service: RunningService
   beforeAll(async () => {
     service = await services.start()
     await savePreset(service, 'support-bot', 'Answer politely.')

@@ -4,15 +4,16 @@ import { readFileSync } from 'node:fs'
 
 import type { Locator } from 'playwright-core'
 
-import { type StartedService, useServices } from '../../test/support/started-service.ts'
+import { useHostedServices } from '../../test/support/hosted-services.ts'
+import type { RunningService } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
 import { chat, manage } from './calls.ts'
 import { signedIn } from './signed-in.ts'
 
-const services = useServices()
+const services = useHostedServices()
 const browser = useBrowser()
 
-const ask = async (service: StartedService): Promise<void> => {
+const ask = async (service: RunningService): Promise<void> => {
   const answer = await fetch(`${service.api}/chat/completions`, {
     method: 'POST',
     headers: { authorization: `Bearer ${service.inferenceKey}`, 'content-type': 'application/json' },
@@ -28,7 +29,7 @@ const lastSeen = async (members: Locator, person: string): Promise<string | unde
 }
 
 describe.skipIf(BROWSER_PATH === null)('management', () => {
-  let service: StartedService
+  let service: RunningService
   beforeAll(async () => {
     service = await services.start()
   })

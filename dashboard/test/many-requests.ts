@@ -2,12 +2,13 @@
 import { Database } from 'bun:sqlite'
 import { join } from 'node:path'
 
-import type { Services, StartedService } from '../../test/support/started-service.ts'
+import type { HostedServices } from '../../test/support/hosted-services.ts'
+import type { RunningService } from '../../test/support/started-service.ts'
 import { chat } from './calls.ts'
 import { countHours } from './count-hours.ts'
 
 /** This many requests and one more, a second apart: `gen-copy-000001` is the newest. */
-export const startWithRequests = async (services: Services, rows: number): Promise<StartedService> => {
+export const startWithRequests = async (services: HostedServices, rows: number): Promise<RunningService> => {
   const first = await services.start()
   await chat(first, { model: 'sandbox/echo' })
   await first.stop()

@@ -2,12 +2,13 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 
-import { type StartedService, useServices } from '../../test/support/started-service.ts'
+import { useHostedServices } from '../../test/support/hosted-services.ts'
+import type { RunningService } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
 import { startWithRequests } from './many-requests.ts'
 import { signedIn } from './signed-in.ts'
 
-const services = useServices()
+const services = useHostedServices()
 const browser = useBrowser()
 
 const ROWS = 10_000
@@ -65,7 +66,7 @@ const scrolledByScreens = async (page: Page): Promise<FrameTimes> => {
 }
 
 describe.skipIf(BROWSER_PATH === null)('a list of ten thousand requests', () => {
-  let service: StartedService
+  let service: RunningService
   beforeAll(async () => {
     service = await startWithRequests(services, ROWS)
   })

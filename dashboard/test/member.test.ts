@@ -1,11 +1,11 @@
 /** The screens of a member: every one opens, and none of its requests is refused. */
 import { describe, expect, test } from 'bun:test'
 
-import { useServices } from '../../test/support/started-service.ts'
+import { useHostedServices } from '../../test/support/hosted-services.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
 import { chat, manage, savePreset } from './calls.ts'
 
-const services = useServices()
+const services = useHostedServices()
 const browser = useBrowser()
 
 describe.skipIf(BROWSER_PATH === null)('a member', () => {

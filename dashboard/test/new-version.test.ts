@@ -3,13 +3,14 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 
 import type { Locator, Page } from 'playwright-core'
 
-import { type StartedService, until, useServices } from '../../test/support/started-service.ts'
+import { useHostedServices } from '../../test/support/hosted-services.ts'
+import { type RunningService, until } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
 import { savePreset } from './calls.ts'
 import { lateScriptWith } from './late-script.ts'
 import { signedIn } from './signed-in.ts'
 
-const services = useServices()
+const services = useHostedServices()
 const browser = useBrowser()
 
 interface Part {
@@ -33,7 +34,7 @@ const PALETTE: Part = {
 }
 
 describe.skipIf(BROWSER_PATH === null)('a tab of an earlier version', () => {
-  let service: StartedService
+  let service: RunningService
   beforeAll(async () => {
     service = await services.start()
     await savePreset(service, 'support-bot', 'Answer politely.')

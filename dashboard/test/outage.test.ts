@@ -2,20 +2,21 @@ import { afterAll, describe, expect, test } from 'bun:test'
 
 import type { Page } from 'playwright-core'
 
-import { type StartedService, until, useServices } from '../../test/support/started-service.ts'
+import { useHostedServices } from '../../test/support/hosted-services.ts'
+import { type RunningService, until } from '../../test/support/started-service.ts'
 import { startTcpRelay, type TcpRelay } from '../../test/support/tcp-relay.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
 import { chat, savePreset } from './calls.ts'
 import { lateScriptWith } from './late-script.ts'
 import { signedIn } from './signed-in.ts'
 
-const services = useServices()
+const services = useHostedServices()
 const browser = useBrowser()
 const relays: TcpRelay[] = []
 afterAll(() => relays.forEach((relay) => relay.close()))
 
 /** A service that can go away and come back at the same address, which no other process can take meanwhile. */
-const startBehindRelay = async (): Promise<{ service: StartedService; relay: TcpRelay }> => {
+const startBehindRelay = async (): Promise<{ service: RunningService; relay: TcpRelay }> => {
   const started = await services.start()
   const relay = await startTcpRelay(started.url)
   relays.push(relay)

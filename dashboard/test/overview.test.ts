@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'bun:test'
 
 import { say, startFakeUpstream } from '../../test/support/fake-upstream.ts'
-import { useServices } from '../../test/support/started-service.ts'
+import { useHostedServices } from '../../test/support/hosted-services.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
 import { chat, manage } from './calls.ts'
 import { oneProvider } from './one-provider.ts'
 import { signedIn } from './signed-in.ts'
 
-const services = useServices()
+const services = useHostedServices()
 const browser = useBrowser()
 
 describe.skipIf(BROWSER_PATH === null)('the overview', () => {

@@ -3,19 +3,20 @@ import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 
-import { type StartedService, until, useServices } from '../../test/support/started-service.ts'
+import { useHostedServices } from '../../test/support/hosted-services.ts'
+import { type RunningService, until } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
 import { manage, savePreset } from './calls.ts'
 import { signedIn } from './signed-in.ts'
 
-const services = useServices()
+const services = useHostedServices()
 const browser = useBrowser()
 
 const ROWS = 230
 const FAR = 41_000
 
 /** Makes copies of the existing preset, key and audit log entry. */
-const filled = async (): Promise<StartedService> => {
+const filled = async (): Promise<RunningService> => {
   const first = await services.start()
   await savePreset(first, 'needle', 'Answer politely.')
   await manage(first, '/keys', { body: { name: 'needle' } })

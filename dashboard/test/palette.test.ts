@@ -1,15 +1,16 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 
-import { type StartedService, until, useServices } from '../../test/support/started-service.ts'
+import { useHostedServices } from '../../test/support/hosted-services.ts'
+import { type RunningService, until } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
 import { callAs, chat, manage, savePreset } from './calls.ts'
 import { signedIn } from './signed-in.ts'
 
-const services = useServices()
+const services = useHostedServices()
 const browser = useBrowser()
 
 describe.skipIf(BROWSER_PATH === null)('the palette', () => {
-  let service: StartedService
+  let service: RunningService
   beforeAll(async () => {
     service = await services.start()
   })

@@ -7,7 +7,7 @@ import { test } from 'bun:test'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { useServices } from '../../test/support/started-service.ts'
+import { useHostedServices } from '../../test/support/hosted-services.ts'
 import { useBrowser } from './browser.ts'
 import { chat, manage, savePreset } from './calls.ts'
 import { countHours } from './count-hours.ts'
@@ -15,7 +15,7 @@ import { signedIn } from './signed-in.ts'
 
 const IMAGES = join(import.meta.dirname, '../../docs/images')
 
-const services = useServices()
+const services = useHostedServices()
 const browser = useBrowser()
 
 const REQUESTS = 120

@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'bun:test'
 
 import { say, startFakeUpstream } from '../../test/support/fake-upstream.ts'
-import { until, useServices } from '../../test/support/started-service.ts'
+import { useHostedServices } from '../../test/support/hosted-services.ts'
+import { until } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
 import { manage } from './calls.ts'
 import { oneProvider } from './one-provider.ts'
 
-const services = useServices()
+const services = useHostedServices()
 const browser = useBrowser()
 
 interface Key {

@@ -4,13 +4,14 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 
 import { proseAnswer, say, startFakeUpstream } from '../../test/support/fake-upstream.ts'
-import { type StartedService, until, useServices } from '../../test/support/started-service.ts'
+import { useHostedServices } from '../../test/support/hosted-services.ts'
+import { type RunningService, until } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
 import { chat, manage, savePreset } from './calls.ts'
 import { lateScriptWith } from './late-script.ts'
 import { signedIn } from './signed-in.ts'
 
-const services = useServices()
+const services = useHostedServices()
 const browser = useBrowser()
 const upstream = await startFakeUpstream()
 
@@ -26,7 +27,7 @@ const clipboard = { permissions: ['clipboard-read', 'clipboard-write'] }
 const COPIED = 'navigator.clipboard.readText()'
 
 describe.skipIf(BROWSER_PATH === null)('the playground', () => {
-  let service: StartedService
+  let service: RunningService
   beforeAll(async () => {
     service = await services.start({ config })
   })

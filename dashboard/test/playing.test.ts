@@ -2,12 +2,13 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { dataEvent, FINISH_CHUNK, proseChunk, say, startFakeUpstream } from '../../test/support/fake-upstream.ts'
-import { type StartedService, until, useServices } from '../../test/support/started-service.ts'
+import { useHostedServices } from '../../test/support/hosted-services.ts'
+import { type RunningService, until } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
 import { manage } from './calls.ts'
 import { signedIn } from './signed-in.ts'
 
-const services = useServices()
+const services = useHostedServices()
 const browser = useBrowser()
 const upstream = await startFakeUpstream()
 
@@ -21,7 +22,7 @@ models:
 const USE = { usage: { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 } }
 
 describe.skipIf(BROWSER_PATH === null)('on the page', () => {
-  let service: StartedService
+  let service: RunningService
   beforeAll(async () => {
     service = await services.start({ config })
   })

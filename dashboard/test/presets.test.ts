@@ -1,18 +1,19 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 
-import { type StartedService, useServices } from '../../test/support/started-service.ts'
+import { useHostedServices } from '../../test/support/hosted-services.ts'
+import type { RunningService } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
 import { chat, manage, savePreset } from './calls.ts'
 import { signedIn } from './signed-in.ts'
 
-const services = useServices()
+const services = useHostedServices()
 const browser = useBrowser()
 
-const versionOf = async (service: StartedService, slug: string): Promise<string | null> =>
+const versionOf = async (service: RunningService, slug: string): Promise<string | null> =>
   (await chat(service, { model: `@preset/${slug}` })).preset
 
 describe.skipIf(BROWSER_PATH === null)('a preset', () => {
-  let service: StartedService
+  let service: RunningService
   beforeAll(async () => {
     service = await services.start()
   })

@@ -1,16 +1,17 @@
 /** If the service refuses something, the person reads why, and is offered only actions that can help. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 
-import { type StartedService, useServices } from '../../test/support/started-service.ts'
+import { useHostedServices } from '../../test/support/hosted-services.ts'
+import type { RunningService } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
 import { manage } from './calls.ts'
 import { signedIn } from './signed-in.ts'
 
-const services = useServices()
+const services = useHostedServices()
 const browser = useBrowser()
 
 describe.skipIf(BROWSER_PATH === null)('what is not done', () => {
-  let service: StartedService
+  let service: RunningService
   beforeAll(async () => {
     service = await services.start()
   })

@@ -5,12 +5,13 @@ import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { type StartedService, useServices } from '../../test/support/started-service.ts'
+import { useHostedServices } from '../../test/support/hosted-services.ts'
+import type { RunningService } from '../../test/support/started-service.ts'
 import type { Asked } from '../src/playing/conversation-input.ts'
 import { codeOf } from '../src/playing/request-code.ts'
 import { manage } from './calls.ts'
 
-const services = useServices()
+const services = useHostedServices()
 const ROOT = join(import.meta.dirname, '../..')
 
 const askedOf = (dialect: Asked['interface']): Asked => ({
@@ -22,7 +23,7 @@ const askedOf = (dialect: Asked['interface']): Asked => ({
 })
 
 describe('the request as a program', () => {
-  let service: StartedService
+  let service: RunningService
   const directory = mkdtempSync(join(tmpdir(), 'patchbay-code-'))
   beforeAll(async () => {
     service = await services.start()

@@ -3,13 +3,14 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 
 import type { Page } from 'playwright-core'
 
-import { type StartedService, until, useServices } from '../../test/support/started-service.ts'
+import { useHostedServices } from '../../test/support/hosted-services.ts'
+import { type RunningService, until } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
 import { chat } from './calls.ts'
 import { startWithRequests } from './many-requests.ts'
 import { signedIn } from './signed-in.ts'
 
-const services = useServices()
+const services = useHostedServices()
 const browser = useBrowser()
 
 const scrolled = async (page: Page): Promise<number> => page.locator('.rows-scroller').evaluate(({ scrollTop }) => scrollTop)
@@ -26,7 +27,7 @@ const rowAt = (page: Page, x: number, y: number): Promise<unknown> =>
   page.evaluate(`document.elementFromPoint(${x}, ${y})?.closest('[data-row]')?.dataset.row ?? null`)
 
 describe.skipIf(BROWSER_PATH === null)('the list of requests', () => {
-  let service: StartedService
+  let service: RunningService
   beforeAll(async () => {
     service = await services.start()
   })

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 
-import { type StartedService, useServices } from '../../test/support/started-service.ts'
+import { type RunningService, useServices } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
 import { chat, manage } from './calls.ts'
 import { signedIn } from './signed-in.ts'
@@ -9,7 +9,7 @@ const services = useServices()
 const browser = useBrowser()
 
 describe.skipIf(BROWSER_PATH === null)('settings', () => {
-  let service: StartedService
+  let service: RunningService
   beforeAll(async () => {
     service = await services.start({
       config: 'timeouts: { first_token: 33 }',

@@ -2,15 +2,16 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { type StartedService, useServices } from '../../test/support/started-service.ts'
+import { useHostedServices } from '../../test/support/hosted-services.ts'
+import type { RunningService } from '../../test/support/started-service.ts'
 import { SNIPPETS, withModel } from '../src/snippets.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
 import { signedIn } from './signed-in.ts'
 
-const services = useServices()
+const services = useHostedServices()
 const browser = useBrowser()
 
-let service: StartedService
+let service: RunningService
 beforeAll(async () => {
   service = await services.start()
 })

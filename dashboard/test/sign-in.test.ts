@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { OIDC_CLIENT, startIdentityProvider } from '../../test/support/identity-provider.ts'
-import { type StartedService, useServices } from '../../test/support/started-service.ts'
+import { type RunningService, useServices } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
 
 const services = useServices()
@@ -11,7 +11,7 @@ const provider = startIdentityProvider()
 const withProvider = `auth: { oidc: { issuer: "${provider.issuer}", client_id: ${OIDC_CLIENT.id}, client_secret: "${OIDC_CLIENT.secret}", trusted_hosts: ["${provider.host}"] } }`
 
 describe.skipIf(BROWSER_PATH === null)('signing in', () => {
-  let service: StartedService
+  let service: RunningService
   beforeAll(async () => {
     service = await services.start()
   })

@@ -1,5 +1,5 @@
 /** A person who signed in earlier: the browser has both halves of the session, as the sign-in page leaves them. */
-import type { StartedService } from '../../test/support/started-service.ts'
+import type { RunningService } from '../../test/support/started-service.ts'
 import type { useBrowser, Visitor } from './browser.ts'
 
 type Browser = ReturnType<typeof useBrowser>
@@ -7,7 +7,7 @@ type Browser = ReturnType<typeof useBrowser>
 /** On the screen at `path`: `/requests?q=status:error`. */
 export const signedIn = async (
   browser: Browser,
-  service: StartedService,
+  service: RunningService,
   path = '',
   options: Parameters<Browser['visit']>[1] = {},
 ): Promise<Visitor> => {

@@ -1,11 +1,12 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 
-import { type StartedService, useServices } from '../../test/support/started-service.ts'
+import { useHostedServices } from '../../test/support/hosted-services.ts'
+import type { RunningService } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
 import { chat, savePreset } from './calls.ts'
 import { signedIn } from './signed-in.ts'
 
-const services = useServices()
+const services = useHostedServices()
 const browser = useBrowser()
 
 const SCREENS = [
@@ -47,7 +48,7 @@ const CUT = `[...document.querySelectorAll('button, a, input, select, textarea')
 })`
 
 describe.skipIf(BROWSER_PATH === null)('on a phone', () => {
-  let service: StartedService
+  let service: RunningService
   beforeAll(async () => {
     service = await services.start()
     await savePreset(service, 'support-bot', 'Answer briefly.')

@@ -5,13 +5,14 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 
-import { until, useServices } from '../../test/support/started-service.ts'
+import { useHostedServices } from '../../test/support/hosted-services.ts'
+import { until } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
 import { chat, savePreset } from './calls.ts'
 import { countHours } from './count-hours.ts'
 import { signedIn } from './signed-in.ts'
 
-const services = useServices()
+const services = useHostedServices()
 const browser = useBrowser()
 
 const MINUTE_MS = 60_000

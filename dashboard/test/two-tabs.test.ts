@@ -3,21 +3,22 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 
 import type { Page } from 'playwright-core'
 
-import { type StartedService, until, useServices } from '../../test/support/started-service.ts'
+import { useHostedServices } from '../../test/support/hosted-services.ts'
+import { type RunningService, until } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
 import { chat, manage, savePreset } from './calls.ts'
 import { signedIn } from './signed-in.ts'
 
-const services = useServices()
+const services = useHostedServices()
 const browser = useBrowser()
 
 const themeOf = (page: Page): Promise<unknown> => page.evaluate('document.documentElement.dataset.theme')
 
-const linkFor = async (service: StartedService, user: string, role: 'admin' | 'member'): Promise<string> =>
+const linkFor = async (service: RunningService, user: string, role: 'admin' | 'member'): Promise<string> =>
   (await manage<{ data: { url: string } }>(service, '/login-links', { body: { user_id: user, role } })).data.url
 
 describe.skipIf(BROWSER_PATH === null)('two tabs', () => {
-  let service: StartedService
+  let service: RunningService
   beforeAll(async () => {
     service = await services.start()
     await savePreset(service, 'support-bot', 'Answer politely.')

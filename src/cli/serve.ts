@@ -7,13 +7,10 @@ import { listen, type Server } from '../http/server.ts'
 import { systemClock } from '../lib/clock.ts'
 import { createLineBuffer } from '../telemetry/line-buffer.ts'
 import { announce } from './announce.ts'
-import { LINK_SECONDS } from '../contract/session.ts'
-import { loginUrl, signInPlace } from '../sign-in/login-links.ts'
-import { fromShell } from './from-shell.ts'
-import type { FirstKeys } from './greeting.ts'
+import { signInPlace } from '../sign-in/login-links.ts'
+import { makeFirstKeys, takeBackFirstKeys, type MadeFirstKeys } from './first-keys.ts'
 import { createStopSignals, type StopSignals } from './stop-signals.ts'
 import { startWorkers, type Workers } from './workers.ts'
-import { UNBOUNDED, type MadeKey } from '../keys/keys.ts'
 
 const STDERR = 2
 /**
@@ -78,39 +75,6 @@ export const serve = async (settings: ServeSettings, env: Environment, argv: rea
   await person.flush()
   // Exits explicitly, because a pending write to a log that nobody reads would keep the process alive.
   process.exit()
-}
-
-interface MadeFirstKeys extends FirstKeys {
-  readonly hashes: readonly string[]
-}
-
-/** `place` is where people sign in; null if they cannot. */
-const makeFirstKeys = async ({ keys, owner, links }: Service, place: string | null): Promise<MadeFirstKeys> => {
-  const make = (kind: 'management' | 'inference'): Promise<MadeKey> =>
-    keys.create(
-      {
-        kind,
-        name: `First ${kind} key`,
-        workspaceId: owner.workspaceId,
-        creatorUserId: owner.userId,
-        ...UNBOUNDED,
-      },
-      fromShell(owner.userId),
-    )
-  const [management, inference] = [await make('management'), await make('inference')]
-  const link =
-    place === null
-      ? null
-      : loginUrl(place, (await links.make({ ...owner, role: 'admin', expiresInSeconds: LINK_SECONDS }, fromShell(owner.userId))).token)
-  return { management: management.key, inference: inference.key, link, hashes: [management.record.hash, inference.record.hash] }
-}
-
-/** Nobody saw the first keys, so they are revoked, and the next start makes others. */
-const takeBackFirstKeys = async ({ keys, owner, log, forgetFirstStart }: Service, shown: MadeFirstKeys | null): Promise<void> => {
-  if (shown === null) return
-  log.warn({}, 'nobody reads the standard output: the first keys are taken back, and the next start makes others')
-  for (const hash of shown.hashes) await keys.revoke(null, hash, fromShell(owner.userId))
-  await forgetFirstStart()
 }
 
 const reload = (service: Service, settings: ServeSettings, env: Environment, workers: Workers | null): void => {

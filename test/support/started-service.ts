@@ -21,16 +21,21 @@ interface StartOptions {
   readonly stderr?: number
 }
 
-export interface StartedService {
+/** A service that can be called, whatever process it runs in. */
+export interface RunningService {
   /** The address of the service, without a path. */
   readonly url: string
   /** The base of the API. */
   readonly api: string
   readonly dataDir: string
   readonly configPath: string
-  /** Printed on the very first start; '' later. */
+  /** Made on the very first start; '' later. */
   readonly managementKey: string
   readonly inferenceKey: string
+  stop(): Promise<unknown>
+}
+
+export interface StartedService extends RunningService {
   /** Milliseconds from the start of the process to its ready line. */
   readonly readyMs: number
   readonly pid: number
@@ -124,7 +129,7 @@ export const useServices = (): Services => {
 }
 
 /** A process that lags because the machine is busy with other tests would refuse requests, which says nothing about the code. */
-const patientConfig = (config: string): string => {
+export const patientConfig = (config: string): string => {
   if (config.includes('loop_lag_ms')) return config
   const limits = /^limits:( \{)?/m
   if (!limits.test(config)) return `${config}\nlimits: { loop_lag_ms: 0 }\n`
