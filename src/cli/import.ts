@@ -92,14 +92,18 @@ const valueOf = (path: string, text: string): { value: JsonValue; lineOf: (at: r
 /** Handled separately, since a file may contain a list. */
 const plainValue = (path: string, text: string): JsonValue => {
   const trimmed = text.trimStart()
-  return trimmed.startsWith('[') ? (listIn(path, trimmed) as JsonValue) : parseFile(path, text)
+  if (trimmed.startsWith('[')) return jsonIn(path, trimmed) as JsonValue
+  const value = parseFile(path, text)
+  // YAML takes a comment of another language for a part of the next name, and with it a whole member would be lost.
+  if (/\.(?:json|jsonl|ndjson)(?::\d+)?$/.test(path)) jsonIn(path, trimmed)
+  return value
 }
 
-const listIn = (path: string, text: string): unknown => {
+const jsonIn = (path: string, text: string): unknown => {
   try {
     return JSON.parse(text)
   } catch {
-    throw new SettingError(`${path}: not valid JSON.`)
+    throw new SettingError(`${path}: not valid JSON, which has no comments, no comma after the last member, and quotes around every name.`)
   }
 }
 
