@@ -401,6 +401,8 @@ test('LiteLLM: keys, addresses and names of deployments make a file with which t
     '  - { model_name: "box/*", litellm_params: { model: "openai/*", api_base: "http://127.0.0.1:9999/v1", api_key: os.environ/K } }',
     '  - { model_name: nowhere, litellm_params: { model: openai/x, api_base: "<your address>" } }',
     '  - { model_name: secretive, litellm_params: { model: openai/x, api_base: "https://me:hunter2@llm.example/v1" } }',
+    'general_settings: { key_management_system: hashicorp_vault }',
+    'include: [more.yaml]',
     'credential_list:',
     '  - { credential_name: ours, credential_values: { api_key: os.environ/K, api_base: os.environ/AZURE_API_BASE } }',
     '',
@@ -435,6 +437,8 @@ test('LiteLLM: keys, addresses and names of deployments make a file with which t
       'changed config.yaml:15: box/*: every model of openai-own answers to its id, openai-own/…; no entry is needed',
       'cannot config.yaml:16: api_base is not an address that requests can be sent to',
       'cannot config.yaml:17: api_base is not an address that requests can be sent to',
+      'changed config.yaml:18: keys are variables here: let your secret manager set them where the service starts',
+      'cannot config.yaml:19: include: import the files that are named here one by one',
     ]),
   )
   expect(stdout).not.toMatch(/plain-text|hunter2/)
@@ -500,6 +504,25 @@ test('Portkey: a virtual key is taken for the provider that its name begins with
       'taken two.json:1: main: preset main-2 for not-a-model',
     ]),
   )
+})
+
+test('Portkey: a target at an address of its own is left out, and never becomes a request to the public provider', async () => {
+  const path = join(services.directory(), 'hosted.json')
+  const model = { model: 'gpt-5.4' }
+  const targets = [
+    { provider: 'openai', custom_host: 'https://llm.internal/v1', override_params: model },
+    { provider: 'anthropic', override_params: { model: 'claude-haiku-4-5' } },
+  ]
+  writeFileSync(path, JSON.stringify({ strategy: { mode: 'fallback', on_status_codes: [429] }, targets }))
+  const { stdout } = await run(['portkey', path, '--dry-run'])
+  expect(findings(stdout)).toEqual(
+    expect.arrayContaining([
+      'cannot hosted.json:1: the target asks an address of its own, and is left out: add a provider with this base_url to your patchbay.yaml, then its model to the preset',
+      'changed hosted.json:1: a failure moves on by its cause, not by a list of statuses',
+      'taken hosted.json:1: hosted: preset hosted for anthropic/claude-haiku-4.5',
+    ]),
+  )
+  expect(stdout).not.toContain('llm.internal')
 })
 
 test('a comment in JSON is an error, because a member would be lost with it; so is a config that is not valid', async () => {

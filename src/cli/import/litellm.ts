@@ -22,12 +22,13 @@ import {
 type Report = Parameters<ImportReader>[1]
 
 export const readLitellmConfig: ImportReader = (value, report) => {
-  if (!isObject(value) || !(Array.isArray(value['model_list']) || Array.isArray(value['keys'])))
+  if (!isObject(value) || !['model_list', 'keys', 'include'].some((list) => Array.isArray(value[list])))
     throw new SettingError('the file is no configuration of LiteLLM: expected "model_list", or "keys" of GET /key/list.')
   const config = value as JsonObject
   const { groups, open } = listedIn(config, report)
   const file = fileOf(groups, open, config, report)
-  for (const section of Object.keys(config)) if (!SECTIONS.has(section)) report([section], 'cannot', `${section} has no counterpart`)
+  for (const section of Object.keys(config))
+    if (!SECTIONS.has(section)) report([section], 'cannot', SECTIONS_SAID[section] ?? `${section} has no counterpart`)
   reportSettings(config, report)
   return {
     presets: presetsOf(groups, config, report),
@@ -50,6 +51,11 @@ const SECTIONS: ReadonlySet<string> = new Set([
   'current_page',
   'total_pages',
 ])
+
+const SECTIONS_SAID: Readonly<Record<string, string>> = {
+  include: 'include: import the files that are named here one by one',
+  search_tools: 'search_tools: web search is a tool of the service, which a request or a preset asks for',
+}
 
 /** A deployment that serves one of LiteLLM's public names. */
 interface Deployment {
@@ -576,6 +582,11 @@ const SETTINGS_SAID: Readonly<Record<string, string | null>> = {
   redis_host: 'start the service with --redis-url',
   redis_port: 'start the service with --redis-url',
   redis_password: 'start the service with --redis-url',
+  key_management_system: 'keys are variables here: let your secret manager set them where the service starts',
+  key_management_settings: 'keys are variables here: let your secret manager set them where the service starts',
+  max_request_size_mb: 'the largest body is limits.max_body_bytes of your patchbay.yaml',
+  retry_after: 'circuit breakers and cooldowns work by themselves',
+  allowed_fails_policy: 'circuit breakers and cooldowns work by themselves',
   allowed_fails: 'circuit breakers and cooldowns work by themselves',
   cooldown_time: 'circuit breakers and cooldowns work by themselves',
   enable_pre_call_checks: 'context and parameters of a model are checked before it is asked, always',

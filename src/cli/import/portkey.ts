@@ -150,6 +150,14 @@ const targetsOf = (config: JsonObject, path: Path, report: Report, outer: JsonOb
 }
 
 const targetOf = (config: JsonObject, path: Path, report: Report, around: JsonObject): readonly Target[] => {
+  if (config['custom_host'] !== undefined) {
+    report(
+      [...path, 'custom_host'],
+      'cannot',
+      'the target asks an address of its own, and is left out: add a provider with this base_url to your patchbay.yaml, then its model to the preset',
+    )
+    return []
+  }
   const params = objectIn(config['override_params'])
   const { model: asked, ...settings } = params
   const at = typeof asked === 'string' ? /^@([^/]+)\/(.+)$/.exec(asked) : null
@@ -209,6 +217,8 @@ const reportMembers = (config: JsonObject, path: Path, report: Report): void => 
     if (says === undefined) report([...path, name], 'cannot', `${name} has no counterpart`)
     else if (says !== null) report([...path, name], 'changed', says)
   }
+  if (objectIn(config['strategy'])['on_status_codes'] !== undefined)
+    report([...path, 'strategy', 'on_status_codes'], 'changed', 'a failure moves on by its cause, not by a list of statuses')
 }
 
 const MEMBERS: Readonly<Record<string, string | null>> = {
@@ -229,7 +239,7 @@ const MEMBERS: Readonly<Record<string, string | null>> = {
   retry: 'a failure moves on to the next key, provider and model by its cause; there is no number to set',
   request_timeout: 'time limits are in the file: timeouts.total',
   cache: null,
-  custom_host: 'an address of your own is a provider in the file',
+  custom_host: null,
 }
 
 const SIDES = {
