@@ -79,7 +79,7 @@ const readPlan = (path: string, reader: ImportReader): { plan: ImportPlan; findi
 
 /** Reads one value, or one value per line as a list. */
 const valueOf = (path: string, text: string): { value: JsonValue; lineOf: (at: readonly (string | number)[]) => number } => {
-  const lines = text.split('\n')
+  const lines = text.split(/\r?\n/)
   const isLines = path.endsWith('.jsonl') || path.endsWith('.ndjson')
   if (!isLines) return { value: plainValue(path, text), lineOf: linesIn(text) }
   const reported = lines.flatMap((line, at) => (line.trim() === '' ? [] : [{ line, number: at + 1 }]))

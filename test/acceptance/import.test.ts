@@ -525,6 +525,25 @@ test('Portkey: a target at an address of its own is left out, and never becomes 
   expect(stdout).not.toContain('llm.internal')
 })
 
+test('a file from Windows is read, and names without a letter become presets of their own', async () => {
+  const prompts = join(services.directory(), 'windows.jsonl')
+  const line = (version: string): string => JSON.stringify({ id: 'pmpt_windows', version, instructions: `Version ${version}.` })
+  writeFileSync(prompts, `\uFEFF${line('1')}\r\n\r\n${line('2')}\r\n`)
+  expect(findings((await run(['openai-prompts', prompts, '--dry-run'])).stdout)).toEqual([
+    'taken windows.jsonl:1: prompt pmpt_windows version 1',
+    'taken windows.jsonl:3: prompt pmpt_windows version 2',
+  ])
+  const config = join(services.directory(), 'names.yaml')
+  const named = (name: string): string => `  - { model_name: ${name}, litellm_params: { model: openai/gpt-4o } }`
+  writeFileSync(config, ['model_list:', named('中文'), named('日本語'), ''].join('\r\n'))
+  expect(findings((await run(['litellm', config, '--dry-run'])).stdout)).toEqual([
+    'changed names.yaml:2: 中文 is no name of a preset: clients ask for @preset/imported',
+    'taken names.yaml:2: 中文: preset imported for openai/gpt-4o',
+    'changed names.yaml:3: 日本語 is no name of a preset: clients ask for @preset/imported-2',
+    'taken names.yaml:3: 日本語: preset imported-2 for openai/gpt-4o',
+  ])
+})
+
 test('a comment in JSON is an error, because a member would be lost with it; so is a config that is not valid', async () => {
   const path = join(services.directory(), 'commented.json')
   for (const text of ['{ "providers": { "openai": { "keys": [], // none\n "network_config": {} } } }', '{ "provider": "openai", }']) {

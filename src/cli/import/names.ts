@@ -93,10 +93,10 @@ export const isServed = (provider: string, id: string): boolean =>
 /** True if the catalogue has a model that a request may call by this name. */
 export const isNamed = (name: string): boolean => NAMES.modelsOf(name).length > 0
 
-/** Turns a name into a slug: characters that a slug may not contain become dashes. */
+/** Turns a name into a slug: characters that a slug may not contain become dashes. A name of nothing else is not a slug of dashes. */
 export const slugOf = (name: string): string => {
   const slug = name.replace(/[^A-Za-z0-9._~-]+/g, '-').slice(0, 128)
-  return presetSlug.safeParse(slug).success ? slug : 'imported'
+  return /[A-Za-z0-9]/.test(slug) && presetSlug.safeParse(slug).success ? slug : 'imported'
 }
 
 /** Two names may differ only in characters that become dashes: the second one gets a number. */
