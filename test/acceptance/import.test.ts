@@ -401,6 +401,7 @@ test('LiteLLM: keys, addresses and names of deployments make a file with which t
     '  - { model_name: "box/*", litellm_params: { model: "openai/*", api_base: "http://127.0.0.1:9999/v1", api_key: os.environ/K } }',
     '  - { model_name: nowhere, litellm_params: { model: openai/x, api_base: "<your address>" } }',
     '  - { model_name: secretive, litellm_params: { model: openai/x, api_base: "https://me:hunter2@llm.example/v1" } }',
+    '  - { model_name: blank, litellm_params: { model: groq/llama-z, api_key: os.environ/OUR_GROQ_KEY, api_base: "" } }',
     'general_settings: { key_management_system: hashicorp_vault }',
     'include: [more.yaml]',
     'credential_list:',
@@ -426,6 +427,7 @@ test('LiteLLM: keys, addresses and names of deployments make a file with which t
       'litellm/one-key': { endpoints: [{ provider: 'groq', model: 'llama-x' }] },
       'litellm/one-key-2': { endpoints: [{ provider: 'groq-own', model: 'llama-y' }] },
       'litellm/azure': { endpoints: [{ provider: 'azure-own', model: 'eu' }] },
+      'litellm/blank': { endpoints: [{ provider: 'groq', model: 'llama-z' }] },
       'litellm/whole': { endpoints: [{ provider: 'azure-n', model: 'eu' }] },
     },
   })
@@ -437,8 +439,8 @@ test('LiteLLM: keys, addresses and names of deployments make a file with which t
       'changed config.yaml:15: box/*: every model of openai-own answers to its id, openai-own/…; no entry is needed',
       'cannot config.yaml:16: api_base is not an address that requests can be sent to',
       'cannot config.yaml:17: api_base is not an address that requests can be sent to',
-      'changed config.yaml:18: keys are variables here: let your secret manager set them where the service starts',
-      'cannot config.yaml:19: include: import the files that are named here one by one',
+      'changed config.yaml:19: keys are variables here: let your secret manager set them where the service starts',
+      'cannot config.yaml:20: include: import the files that are named here one by one',
     ]),
   )
   expect(stdout).not.toMatch(/plain-text|hunter2/)

@@ -203,7 +203,7 @@ const deploymentOf = (params: JsonObject, info: JsonObject, path: Path, { places
   const given = keyOfDeployment(params)
   const isLiteral = given !== null && !/^\$\{\w+\}(?::\$\{\w+\})*$/.test(given)
   const place = `${provider} ${address ?? ''} ${given ?? ''}`
-  const isCatalogues = known !== null && (params['api_base'] ?? params['base_url']) == null
+  const isCatalogues = known !== null && ownBaseOf(params) === null
   const isUsual = isUsualKey(provider, given) && address === null
   const isFree = !usual.has(provider) && !isTaken(provider, places)
   const slug = places.get(place) ?? (isCatalogues && (isUsual || isFree) ? provider : freeSlug(provider, address, places))
@@ -271,9 +271,11 @@ const upstreamOf = (params: JsonObject): { word: string; upstreamModel: string }
   return { word, upstreamModel: named.replace(ROUTES[providerOf(word) ?? ''] ?? /^$/, '') }
 }
 
+const ownBaseOf = (params: JsonObject): string | null => textOf(params['api_base']) ?? textOf(params['base_url'])
+
 /** The region of a deployment at Bedrock is its address. */
 const baseOf = (params: JsonObject, known: string | null): string | null => {
-  const base = textOf(params['api_base'] ?? params['base_url'])
+  const base = ownBaseOf(params)
   const region = textOf(params['aws_region_name'])
   return base === null && known === 'bedrock' && region !== null ? `https://bedrock-runtime.${region}.amazonaws.com` : base
 }
