@@ -402,6 +402,8 @@ test('LiteLLM: keys, addresses and names of deployments make a file with which t
     '  - { model_name: nowhere, litellm_params: { model: openai/x, api_base: "<your address>" } }',
     '  - { model_name: secretive, litellm_params: { model: openai/x, api_base: "https://me:hunter2@llm.example/v1" } }',
     '  - { model_name: blank, litellm_params: { model: groq/llama-z, api_key: os.environ/OUR_GROQ_KEY, api_base: "" } }',
+    '  - { model_name: home, litellm_params: { model: bedrock/amazon.nova-pro-v1:0 } }',
+    '  - { model_name: away, litellm_params: { model: bedrock/amazon.nova-pro-v1:0, aws_region_name: us-west-2 } }',
     'general_settings: { key_management_system: hashicorp_vault }',
     'include: [more.yaml]',
     'credential_list:',
@@ -419,7 +421,16 @@ test('LiteLLM: keys, addresses and names of deployments make a file with which t
       'groq-own': { dialects: ['openai-chat'], base_url: 'https://api.groq.com/openai/v1', api_key: '${THEIR_GROQ_KEY}' },
       'azure-own': { dialects: ['openai-chat'], base_url: '${AZURE_API_BASE}/openai/v1', api_key: '${K}' },
       'azure-n': { dialects: ['openai-chat'], base_url: 'https://n.openai.azure.com/openai/v1', api_key: '${K}' },
-      bedrock: { base_url: 'https://bedrock-runtime.eu-west-1.amazonaws.com', api_key: '${ID}:${SECRET}' },
+      'bedrock-eu-west-1': {
+        dialects: ['bedrock'],
+        base_url: 'https://bedrock-runtime.eu-west-1.amazonaws.com',
+        api_key: '${ID}:${SECRET}',
+      },
+      'bedrock-us-west-2': {
+        dialects: ['bedrock'],
+        base_url: 'https://bedrock-runtime.us-west-2.amazonaws.com',
+        api_key: '${AWS_BEARER_TOKEN_BEDROCK}',
+      },
       ollama: {},
       'openai-own': { dialects: ['openai-chat'], base_url: 'http://127.0.0.1:9999/v1', api_key: '${K}', any_model: true },
     },
@@ -427,6 +438,8 @@ test('LiteLLM: keys, addresses and names of deployments make a file with which t
       'litellm/one-key': { endpoints: [{ provider: 'groq', model: 'llama-x' }] },
       'litellm/one-key-2': { endpoints: [{ provider: 'groq-own', model: 'llama-y' }] },
       'litellm/azure': { endpoints: [{ provider: 'azure-own', model: 'eu' }] },
+      'litellm/nova': { endpoints: [{ provider: 'bedrock-eu-west-1', model: 'amazon.nova-pro-v1:0' }] },
+      'litellm/away': { endpoints: [{ provider: 'bedrock-us-west-2', model: 'amazon.nova-pro-v1:0' }] },
       'litellm/blank': { endpoints: [{ provider: 'groq', model: 'llama-z' }] },
       'litellm/whole': { endpoints: [{ provider: 'azure-n', model: 'eu' }] },
     },
@@ -437,16 +450,25 @@ test('LiteLLM: keys, addresses and names of deployments make a file with which t
       'changed config.yaml:10: the key stands in the file as it is: set the variable ANTHROPIC_API_KEY to it',
       'changed config.yaml:11: the variable AZURE_API_BASE must hold an address without a path: /openai/v1 follows it',
       'changed config.yaml:15: box/*: every model of openai-own answers to its id, openai-own/…; no entry is needed',
+      'changed config.yaml:19: the key of bedrock is the variable AWS_BEARER_TOKEN_BEDROCK here',
       'cannot config.yaml:16: api_base is not an address that requests can be sent to',
       'cannot config.yaml:17: api_base is not an address that requests can be sent to',
-      'changed config.yaml:19: keys are variables here: let your secret manager set them where the service starts',
-      'cannot config.yaml:20: include: import the files that are named here one by one',
+      'changed config.yaml:21: keys are variables here: let your secret manager set them where the service starts',
+      'cannot config.yaml:22: include: import the files that are named here one by one',
     ]),
   )
   expect(stdout).not.toMatch(/plain-text|hunter2/)
   const ofPreset = ((await call(own, 'GET', '/presets/merged')).json as { data: { designated_version: { config: object } } }).data
   expect(ofPreset.designated_version.config).toEqual({ model: 'anthropic/claude-haiku-4.5', temperature: 0.5 })
-  const env = { OUR_GROQ_KEY: 'k', THEIR_GROQ_KEY: 'k', K: 'k', ID: 'i', SECRET: 's', AZURE_API_BASE: 'https://a.example' }
+  const env = {
+    OUR_GROQ_KEY: 'k',
+    THEIR_GROQ_KEY: 'k',
+    K: 'k',
+    ID: 'i',
+    SECRET: 's',
+    AWS_BEARER_TOKEN_BEDROCK: 'b',
+    AZURE_API_BASE: 'https://a.example',
+  }
   const started = await services.start({ config: text, env })
   expect((await call(started, 'GET', '/models/litellm/one-key-2')).status).toBe(200)
 })

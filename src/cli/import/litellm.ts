@@ -203,13 +203,11 @@ const deploymentOf = (params: JsonObject, info: JsonObject, path: Path, { places
   const given = keyOfDeployment(params)
   const isLiteral = given !== null && !/^\$\{\w+\}(?::\$\{\w+\})*$/.test(given)
   const place = `${provider} ${address ?? ''} ${given ?? ''}`
-  const isCatalogues = known !== null && ownBaseOf(params) === null
+  const isAtVendor = known !== null && ownBaseOf(params) === null
   const isUsual = isUsualKey(provider, given) && address === null
   const isFree = !usual.has(provider) && !isTaken(provider, places)
-  const slug = places.get(place) ?? (isCatalogues && (isUsual || isFree) ? provider : freeSlug(provider, address, places))
+  const slug = places.get(place) ?? (isAtVendor && (isUsual || isFree) ? provider : freeSlug(provider, address, places))
   places.set(place, slug)
-  // The variable is that of the slug: a key of one address must not be the key that is sent to another.
-  const key = isLiteral ? variableText(slug) : given
   if (isLiteral)
     report(
       [...path, 'litellm_params', 'api_key'],
@@ -218,22 +216,22 @@ const deploymentOf = (params: JsonObject, info: JsonObject, path: Path, { places
         ? `the AWS key pair stands in the file as it is: set the variable ${keyVariable(slug)} to ACCESS_KEY_ID:SECRET_ACCESS_KEY`
         : `the key stands in the file as it is: set the variable ${keyVariable(slug)} to it`,
     )
+  if (given === null && isAtVendor && !isKeyless(provider) && keyVariable(provider) !== `${word.toUpperCase()}_API_KEY`)
+    report(path, 'changed', `the key of ${provider} is the variable ${keyVariable(provider)} here`)
+  // The variable is that of the slug: a key of one address must not be the key that is sent to another.
+  const key = isLiteral ? variableText(slug) : (given ?? (isAtVendor && !isKeyless(provider) ? variableText(provider) : null))
   const members = {
     ...(address === null ? {} : { base_url: address }),
     ...(key === null || (slug === provider && isUsualKey(provider, key)) ? {} : { api_key: key }),
   }
+  // A provider without a variable for its key is enabled by the file alone.
+  const isEnabled = Object.keys(members).length === 0 && !isKeyless(provider)
   return {
     provider: slug,
-    // Without a variable for its key, only the file enables a provider.
-    providerEntry:
-      slug === provider
-        ? Object.keys(members).length > 0 || isKeyless(provider)
-          ? members
-          : null
-        : { ...ownEntry(provider, known, base), ...members },
+    providerEntry: slug !== provider ? { ...ownEntry(provider, known, base), ...members } : isEnabled ? null : members,
     isCatalogues: slug === provider && known !== null,
     upstreamModel,
-    prices: pricesOf(info, params) ?? (slug !== provider && isCatalogues ? cataloguePrices(provider, upstreamModel) : null),
+    prices: pricesOf(info, params) ?? (slug !== provider && isAtVendor ? cataloguePrices(provider, upstreamModel) : null),
     isEmbedding: info['mode'] === 'embedding',
     params,
     path,
