@@ -406,6 +406,7 @@ test('LiteLLM: keys, addresses and names of deployments make a file with which t
     '  - { model_name: away, litellm_params: { model: bedrock/amazon.nova-pro-v1:0, aws_region_name: us-west-2 } }',
     'general_settings: { key_management_system: hashicorp_vault }',
     'include: [more.yaml]',
+    'keys: [{ key_alias: k, team_id: t, max_parallel_requests: null, model_max_budget: {} }]',
     'credential_list:',
     '  - { credential_name: ours, credential_values: { api_key: os.environ/K, api_base: os.environ/AZURE_API_BASE } }',
     '',
@@ -454,6 +455,7 @@ test('LiteLLM: keys, addresses and names of deployments make a file with which t
       'cannot config.yaml:16: api_base is not an address that requests can be sent to',
       'cannot config.yaml:17: api_base is not an address that requests can be sent to',
       'changed config.yaml:21: keys are variables here: let your secret manager set them where the service starts',
+      'cannot config.yaml:23: a team is a workspace here: make it, and the key in it',
       'cannot config.yaml:22: include: import the files that are named here one by one',
     ]),
   )

@@ -641,6 +641,17 @@ const RESETS: Readonly<Record<string, string>> = {
   '1mo': 'monthly',
 }
 
+const KEY_SAID: Readonly<Record<string, string>> = {
+  team_id: 'a team is a workspace here: make it, and the key in it',
+  max_parallel_requests: 'max_parallel_requests: how much runs at once is limited for the service, not by key',
+  model_max_budget: 'model_max_budget: a budget is that of a key, a workspace or a guardrail, not of a model',
+  guardrails: 'guardrails: assign the guardrail to the key',
+}
+
+/** LiteLLM lists every member of a key, most of them empty. */
+const isSet = (value: JsonValue | undefined): boolean =>
+  value != null && (typeof value === 'object' ? Object.keys(value).length > 0 : value !== '')
+
 const keyOf = (entry: JsonObject, path: Path, report: Report): PlannedKey => {
   const name = [entry['key_alias'], entry['key_name'], entry['token']].find((one) => typeof one === 'string')
   const { max_budget: budget, budget_duration: duration, rpm_limit: rpm, tpm_limit: tpm, expires, blocked } = entry
@@ -649,6 +660,7 @@ const keyOf = (entry: JsonObject, path: Path, report: Report): PlannedKey => {
     report([...path, 'budget_duration'], 'changed', `a budget is daily, weekly, monthly or for life; ${duration} becomes for life`)
   if (Array.isArray(entry['models']) && entry['models'].length > 0)
     report([...path, 'models'], 'cannot', 'models of a key are a guardrail here: allowed_models')
+  for (const [member, says] of Object.entries(KEY_SAID)) if (isSet(entry[member])) report([...path, member], 'cannot', says)
   report(path, 'changed', `limits of the key ${JSON.stringify(name)}; the key itself cannot be moved, clients need a new one`)
   const limits = {
     limit: budget,
