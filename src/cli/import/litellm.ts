@@ -181,6 +181,10 @@ interface Places {
 }
 
 const deploymentOf = (params: JsonObject, info: JsonObject, path: Path, { places, usual }: Places, report: Report): Deployment | null => {
+  if (wordIn(params['model']).startsWith('os.environ/')) {
+    report([...path, 'litellm_params', 'model'], 'cannot', 'the model is in a variable: write its name here, and import again')
+    return null
+  }
   const { word, upstreamModel } = upstreamOf(params)
   const known = providerOf(word)
   const base = baseOf(params, known)
@@ -195,7 +199,11 @@ const deploymentOf = (params: JsonObject, info: JsonObject, path: Path, { places
   const provider = known ?? slugOf(word.toLowerCase())
   const address = base === null ? null : addressOf(base, provider, params, path, report)
   if (base !== null && address === null) {
-    report([...path, 'litellm_params', 'api_base'], 'cannot', 'api_base is not an address that requests can be sent to')
+    report(
+      [...path, 'litellm_params', 'api_base'],
+      'cannot',
+      'api_base is not the address of a provider, which has neither a password nor a query',
+    )
     return null
   }
   if (provider === 'azure' && address === null)
@@ -315,6 +323,7 @@ const addressOf = (base: string, provider: string, params: JsonObject, path: Pat
   }
   const url = URL.parse(base)
   if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') return null
+  if (url.search !== '' && provider !== 'azure') return null
   const trimmed = (provider === 'azure' ? azureAddress(base) : base)
     .replace(/\?.*$/, '')
     .replace(/(?:\/v1\/messages|\/chat\/completions)?\/*$/, '')
