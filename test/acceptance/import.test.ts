@@ -195,7 +195,7 @@ describe('LiteLLM', () => {
         'cannot balanced.yaml:39: "gone" is no model of this file',
         'taken balanced.yaml:39: gpt-4o falls back to anthropic/claude-haiku-4.5',
         'changed balanced.yaml:40: traces go to the destinations of a workspace, such as Langfuse or OpenTelemetry',
-        'changed balanced.yaml:28: groq/*: every model of groq answers to its id, groq/…; no entry is needed',
+        'changed balanced.yaml:28: groq/*: every model of groq answers to groq/NAME; one that the catalogue lacks has no price',
       ]),
     )
     expect((await move('litellm', 'guarded.yaml')).stdout).not.toContain('sk-ant-plain-text')
@@ -216,7 +216,7 @@ describe('LiteLLM', () => {
     expect(readFileSync(target, 'utf8')).toBe(text)
     const started = await services.start({
       config: text,
-      env: { AZURE_API_KEY_EU: 'k', AZURE_API_KEY_CA: 'k', ANTHROPIC_API_KEY: 'k', OPENAI_OWN_API_KEY: 'k' },
+      env: { AZURE_API_KEY_EU: 'k', AZURE_API_KEY_CA: 'k', ANTHROPIC_API_KEY: 'k', OPENAI_OWN_API_KEY: 'k', GROQ_API_KEY: 'k' },
     })
     expect((await call(started, 'GET', '/models/litellm/gpt-4o')).status).toBe(200)
   }, 300_000)
@@ -404,6 +404,8 @@ test('LiteLLM: keys, addresses and names of deployments make a file with which t
     '  - { model_name: blank, litellm_params: { model: groq/llama-z, api_key: os.environ/OUR_GROQ_KEY, api_base: "" } }',
     '  - { model_name: home, litellm_params: { model: bedrock/amazon.nova-pro-v1:0 } }',
     '  - { model_name: away, litellm_params: { model: bedrock/amazon.nova-pro-v1:0, aws_region_name: us-west-2 } }',
+    '  - { model_name: "*", litellm_params: { model: "*" } }',
+    '  - { model_name: "xai/*", litellm_params: { model: "xai/*", api_key: os.environ/XAI_API_KEY } }',
     '  - { model_name: varied, litellm_params: { model: os.environ/MODEL } }',
     'general_settings: { key_management_system: hashicorp_vault }',
     'include: [more.yaml]',
@@ -434,6 +436,7 @@ test('LiteLLM: keys, addresses and names of deployments make a file with which t
         api_key: '${AWS_BEARER_TOKEN_BEDROCK}',
       },
       ollama: {},
+      xai: { api_key: '${XAI_API_KEY}', any_model: true },
       'openai-own': { dialects: ['openai-chat'], base_url: 'http://127.0.0.1:9999/v1', api_key: '${K}', any_model: true },
     },
     models: {
@@ -451,14 +454,15 @@ test('LiteLLM: keys, addresses and names of deployments make a file with which t
       'taken config.yaml:5: one-key: preset one-key-2 for litellm/one-key-2',
       'changed config.yaml:10: the key stands in the file as it is: set the variable ANTHROPIC_API_KEY to it',
       'changed config.yaml:11: the variable AZURE_API_BASE must hold an address without a path: /openai/v1 follows it',
-      'changed config.yaml:15: box/*: every model of openai-own answers to its id, openai-own/…; no entry is needed',
-      'cannot config.yaml:21: the model is in a variable: write its name here, and import again',
+      'changed config.yaml:15: box/*: every model of openai-own answers to openai-own/NAME; one that the catalogue lacks has no price',
+      'changed config.yaml:21: *: every model of an enabled provider answers to its id; no entry is needed',
+      'cannot config.yaml:23: the model is in a variable: write its name here, and import again',
       'changed config.yaml:19: the key of bedrock is the variable AWS_BEARER_TOKEN_BEDROCK here',
       'cannot config.yaml:16: api_base is not the address of a provider, which has neither a password nor a query',
       'cannot config.yaml:17: api_base is not the address of a provider, which has neither a password nor a query',
-      'changed config.yaml:22: keys are variables here: let your secret manager set them where the service starts',
-      'cannot config.yaml:24: a team is a workspace here: make it, and the key in it',
-      'cannot config.yaml:23: include: import the files that are named here one by one',
+      'changed config.yaml:24: keys are variables here: let your secret manager set them where the service starts',
+      'cannot config.yaml:26: a team is a workspace here: make it, and the key in it',
+      'cannot config.yaml:25: include: import the files that are named here one by one',
     ]),
   )
   expect(stdout).not.toMatch(/plain-text|hunter2/)
@@ -471,10 +475,12 @@ test('LiteLLM: keys, addresses and names of deployments make a file with which t
     ID: 'i',
     SECRET: 's',
     AWS_BEARER_TOKEN_BEDROCK: 'b',
+    XAI_API_KEY: 'x',
     AZURE_API_BASE: 'https://a.example',
   }
   const started = await services.start({ config: text, env })
   expect((await call(started, 'GET', '/models/litellm/one-key-2')).status).toBe(200)
+  expect((await call(started, 'GET', '/models/xai/grok-of-tomorrow')).status).toBe(200)
 })
 
 test('Bifrost: the addresses and pairs inside keys are imported, a disabled key is not, and what is left out is named', async () => {
@@ -499,8 +505,13 @@ test('Bifrost: the addresses and pairs inside keys are imported, a disabled key 
       bedrock: { base_url: 'https://bedrock-runtime.eu-west-1.amazonaws.com', api_key: '${A}:${B}' },
       azure: { base_url: 'https://n.openai.azure.com/openai/v1', api_key: '${Z}' },
       ollama: { base_url: 'http://box:11434/v1' },
-      google: { api_key: '${ON}' },
-      'openai-ours': { dialects: ['openai-responses', 'openai-chat'], base_url: 'https://api.openai.com/v1', api_key: '${O}' },
+      google: { api_key: '${ON}', any_model: true },
+      'openai-ours': {
+        dialects: ['openai-responses', 'openai-chat'],
+        base_url: 'https://api.openai.com/v1',
+        api_key: '${O}',
+        any_model: true,
+      },
     },
     models: { 'azure/gpt-4o': { endpoints: [{ provider: 'azure', model: 'ours' }] } },
   })
@@ -510,6 +521,7 @@ test('Bifrost: the addresses and pairs inside keys are imported, a disabled key 
       'cannot arn has no counterpart: a provider has an address (base_url) and keys that are one text (AWS_BEARER_TOKEN_BEDROCK)',
       'changed azure/gpt-4o is the deployment ours: add its prices in your file',
       'cannot extra_headers has no counterpart',
+      'changed gemini/NAME is called google/NAME here',
       'cannot the key off is disabled, and is left out',
       'cannot weight, key_ids of a provider in a key: limits are those of the whole key',
       'cannot mcp_configs has no counterpart',

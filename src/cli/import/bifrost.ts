@@ -3,7 +3,7 @@ import { SettingError } from '../../config.ts'
 import { isObject, type JsonObject, type JsonValue, objectsIn, textOf } from '../../lib/json.ts'
 import { objectIn, wordIn } from './members.ts'
 import type { ImportReader, Path, PlannedKey } from './import-plan.ts'
-import { addressOfProvider, azureAddress, dialectsOf, keyVariable, providerOf, slugOf } from './names.ts'
+import { addressOfProvider, anyModelOf, azureAddress, dialectsOf, keyVariable, providerOf, slugOf } from './names.ts'
 
 type Report = Parameters<ImportReader>[1]
 
@@ -85,6 +85,7 @@ const providerEntryOf = (word: string, entry: JsonObject, path: Path, report: Re
     report(path, 'changed', 'set AZURE_OPENAI_BASE_URL to the address of your resource, such as https://NAME.openai.azure.com/openai/v1')
   if (slug === 'azure' && base?.startsWith('${') === true)
     report(path, 'changed', `the variable in ${base} must hold an address without a path: /openai/v1 follows it`)
+  if (slug !== word) report(path, 'changed', `${word}/NAME is called ${slug}/NAME here`)
   report(path, 'taken', `provider ${word}${slug === word ? '' : ` as ${slug}`} with ${unique.length} key${unique.length === 1 ? '' : 's'}`)
   const address = base === null ? (listed === null && known !== null ? addressOfProvider(known) : null) : addressOf(base, known)
   return {
@@ -94,6 +95,7 @@ const providerEntryOf = (word: string, entry: JsonObject, path: Path, report: Re
       ...(listed !== null ? {} : { dialects: [...dialectsOf(known ?? slug)] }),
       ...(address === null ? {} : { base_url: address }),
       ...(unique.length === 0 ? {} : { api_key: unique.length === 1 ? (unique[0] ?? '') : unique }),
+      ...anyModelOf(slug),
     },
   }
 }

@@ -7,6 +7,7 @@ import { objectIn, wordIn } from './members.ts'
 import type { ImportReader, Path, PlannedKey, PlannedPreset } from './import-plan.ts'
 import {
   addressOfProvider,
+  anyModelOf,
   azureAddress,
   cataloguePrices,
   dialectsOf,
@@ -109,6 +110,10 @@ const listedIn = (config: JsonObject, report: Report): Listed => {
       report([...path, 'model_info', 'mode'], 'cannot', `${name}: ${mode} is not served here`)
       continue
     }
+    if (params['model'] === '*' && ownBaseOf(params) === null) {
+      report(path, 'changed', `${name}: every model of an enabled provider answers to its id; no entry is needed`)
+      continue
+    }
     const deployment = deploymentOf(params, info, path, places, report)
     if (deployment === null) continue
     reportInfo(name, info, path, report)
@@ -117,7 +122,7 @@ const listedIn = (config: JsonObject, report: Report): Listed => {
       report(
         path,
         'changed',
-        `${name}: every model of ${deployment.provider} answers to its id, ${deployment.provider}/…; no entry is needed`,
+        `${name}: every model of ${deployment.provider} answers to ${deployment.provider}/NAME; one that the catalogue lacks has no price`,
       )
       continue
     }
@@ -370,8 +375,12 @@ const fileOf = (groups: Groups, open: readonly Deployment[], config: JsonObject,
   const models: Record<string, JsonValue> = {}
   for (const { provider, providerEntry } of [...groups.values()].flatMap(({ deployments }) => deployments))
     if (providerEntry !== null) providers[provider] = providerEntry
-  for (const { provider, providerEntry, isCatalogues } of open)
-    if (providerEntry !== null) providers[provider] = { ...providerEntry, ...(isCatalogues ? {} : { any_model: true }) }
+  for (const { provider, providerEntry } of open) {
+    const any = anyModelOf(provider)
+    // An entry of the file enables a provider even if its variable is not set.
+    const entry = providerEntry ?? (Object.keys(any).length === 0 ? null : { api_key: variableText(provider) })
+    if (entry !== null) providers[provider] = { ...entry, ...any }
+  }
   for (const group of groups.values()) {
     const { deployments } = group
     const id = idOf(group)

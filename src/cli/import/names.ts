@@ -46,6 +46,9 @@ export const isKeyless = (provider: string): boolean => {
   return entry !== undefined && entry.api_key_env === undefined
 }
 
+/** The member that lets requests name any model of a provider, where the catalogue does not say so already. */
+export const anyModelOf = (provider: string): JsonObject => (CATALOGUE.providers[provider]?.any_model === true ? {} : { any_model: true })
+
 const AZURE_HOST = /\.(?:openai|cognitiveservices|services\.ai)\.azure\.com$/
 
 /** The address of an Azure resource, which other products may write with the path of a deployment; any other address stays as it is. */
