@@ -94,7 +94,7 @@ interface ReadSet {
 const readSet = (file: string): ReadSet => {
   let text: string
   try {
-    text = readFileSync(file, 'utf8')
+    text = readFileSync(file, 'utf8').replace(/^\uFEFF/, '')
   } catch (cause) {
     throw new SettingError(`--set: ${file}: the file cannot be read (${systemFault(cause)}).`, { cause })
   }

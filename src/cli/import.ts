@@ -79,7 +79,7 @@ const readPlan = (path: string, reader: ImportReader): { plan: ImportPlan; findi
 
 /** Reads one value, or one value per line as a list. */
 const valueOf = (path: string, text: string): { value: JsonValue; lineOf: (at: readonly (string | number)[]) => number } => {
-  const lines = text.split('\n')
+  const lines = text.split(/\r?\n/)
   const isLines = path.endsWith('.jsonl') || path.endsWith('.ndjson')
   if (!isLines) return { value: plainValue(path, text), lineOf: linesIn(text) }
   const reported = lines.flatMap((line, at) => (line.trim() === '' ? [] : [{ line, number: at + 1 }]))
@@ -92,14 +92,18 @@ const valueOf = (path: string, text: string): { value: JsonValue; lineOf: (at: r
 /** Handled separately, since a file may contain a list. */
 const plainValue = (path: string, text: string): JsonValue => {
   const trimmed = text.trimStart()
-  return trimmed.startsWith('[') ? (listIn(path, trimmed) as JsonValue) : parseFile(path, text)
+  if (trimmed.startsWith('[')) return jsonIn(path, trimmed) as JsonValue
+  const value = parseFile(path, text)
+  // YAML takes a comment of another language for a part of the next name, and with it a whole member would be lost.
+  if (/\.(?:json|jsonl|ndjson)(?::\d+)?$/.test(path)) jsonIn(path, trimmed)
+  return value
 }
 
-const listIn = (path: string, text: string): unknown => {
+const jsonIn = (path: string, text: string): unknown => {
   try {
     return JSON.parse(text)
   } catch {
-    throw new SettingError(`${path}: not valid JSON.`)
+    throw new SettingError(`${path}: not valid JSON, which has no comments, no comma after the last member, and quotes around every name.`)
   }
 }
 

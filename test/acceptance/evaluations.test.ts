@@ -644,6 +644,8 @@ describe('patchbay eval', () => {
     await save('piped', 'fake/one')
     const good = await run(['piped', '--version', '1'], `${line('a', 'echo a')}\n${line('b', 'echo b')}\n`)
     expect([good.code, good.stdout]).toEqual([0, expect.stringContaining('piped@1: passed')])
+    const fromWindows = await run(['piped', '--version', '1'], `\uFEFF${line('a', 'echo a')}\r\n${line('b', 'echo b')}\r\n`)
+    expect([fromWindows.code, fromWindows.stdout]).toEqual([0, expect.stringContaining('piped@1: passed')])
     const bad = await run(['piped', '--version', '1'], `${line('a', 'echo a')}\n${line('b', 'other')}\n`)
     expect(bad.code).toBe(1)
     expect(bad.stdout).toContain('50.0 % passed')

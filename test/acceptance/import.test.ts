@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { beforeAll, describe, expect, test } from 'bun:test'
+import { parse } from 'yaml'
 
 import { call } from '../support/calls.ts'
 import { type StartedService, useServices } from '../support/started-service.ts'
@@ -193,7 +194,8 @@ describe('LiteLLM', () => {
         'cannot balanced.yaml:34: the provider sagemaker is not known here; give it an api_base that speaks Chat Completions',
         'cannot balanced.yaml:39: "gone" is no model of this file',
         'taken balanced.yaml:39: gpt-4o falls back to anthropic/claude-haiku-4.5',
-        'cannot balanced.yaml:40: success_callback has no counterpart',
+        'changed balanced.yaml:40: traces go to the destinations of a workspace, such as Langfuse or OpenTelemetry',
+        'changed balanced.yaml:28: groq/*: every model of groq answers to groq/NAME; one that the catalogue lacks has no price',
       ]),
     )
     expect((await move('litellm', 'guarded.yaml')).stdout).not.toContain('sk-ant-plain-text')
@@ -214,7 +216,7 @@ describe('LiteLLM', () => {
     expect(readFileSync(target, 'utf8')).toBe(text)
     const started = await services.start({
       config: text,
-      env: { AZURE_API_KEY_EU: 'k', AZURE_API_KEY_CA: 'k', ANTHROPIC_API_KEY: 'k', OPENAI_OWN_API_KEY: 'k' },
+      env: { AZURE_API_KEY_EU: 'k', AZURE_API_KEY_CA: 'k', ANTHROPIC_API_KEY: 'k', OPENAI_OWN_API_KEY: 'k', GROQ_API_KEY: 'k' },
     })
     expect((await call(started, 'GET', '/models/litellm/gpt-4o')).status).toBe(200)
   }, 300_000)
@@ -373,16 +375,227 @@ test('the parts of an address are imported or reported: the path of an Ollama, a
   ]
   writeFileSync(path, deployments.join('\n'))
   const { stdout } = await run(['litellm', path, '--dry-run'])
-  expect(stdout.match(/base_url: \S+/g)).toEqual(['base_url: http://gpu-box:11434/v1', 'base_url: http://gpu-box:11434/v1'])
-  expect(findings(stdout)).toContain(
-    'changed addresses.yaml:4: the region is part of the address: set BEDROCK_BASE_URL to https://bedrock-runtime.eu-west-1.amazonaws.com',
+  expect(stdout.match(/base_url: \S+/g)).toEqual([
+    'base_url: http://gpu-box:11434/v1',
+    'base_url: https://bedrock-runtime.eu-west-1.amazonaws.com',
+  ])
+})
+
+test('LiteLLM: keys, addresses and names of deployments make a file with which the service starts and asks the same servers', async () => {
+  const config = join(services.directory(), 'config.yaml')
+  const deployments = [
+    'defaults: &defaults',
+    '  temperature: 0.5',
+    'model_list:',
+    '  - { model_name: one key, litellm_params: { model: groq/llama-x, api_key: os.environ/OUR_GROQ_KEY } }',
+    '  - { model_name: one-key, litellm_params: { model: groq/llama-y, api_key: os.environ/THEIR_GROQ_KEY } }',
+    '  - model_name: merged',
+    '    litellm_params:',
+    '      <<: *defaults',
+    '      model: claude-haiku-4-5',
+    '      api_key: sk-ant-plain-text',
+    '  - { model_name: azure, litellm_params: { model: azure/responses/eu, litellm_credential_name: ours } }',
+    '  - { model_name: whole, litellm_params: { model: azure/eu, api_key: os.environ/K, api_base: "https://n.openai.azure.com/openai/deployments/eu/chat/completions?api-version=1" } }',
+    '  - { model_name: nova, litellm_params: { model: bedrock/converse/amazon.nova-pro-v1:0, aws_access_key_id: os.environ/ID, aws_secret_access_key: os.environ/SECRET, aws_region_name: eu-west-1 } }',
+    '  - { model_name: local, litellm_params: { model: ollama/llama3 } }',
+    '  - { model_name: "box/*", litellm_params: { model: "openai/*", api_base: "http://127.0.0.1:9999/v1", api_key: os.environ/K } }',
+    '  - { model_name: nowhere, litellm_params: { model: openai/x, api_base: "<your address>" } }',
+    '  - { model_name: secretive, litellm_params: { model: openai/x, api_base: "https://me:hunter2@llm.example/v1" } }',
+    '  - { model_name: blank, litellm_params: { model: groq/llama-z, api_key: os.environ/OUR_GROQ_KEY, api_base: "" } }',
+    '  - { model_name: home, litellm_params: { model: bedrock/amazon.nova-pro-v1:0 } }',
+    '  - { model_name: away, litellm_params: { model: bedrock/amazon.nova-pro-v1:0, aws_region_name: us-west-2 } }',
+    '  - { model_name: "*", litellm_params: { model: "*" } }',
+    '  - { model_name: "xai/*", litellm_params: { model: "xai/*", api_key: os.environ/XAI_API_KEY } }',
+    '  - { model_name: varied, litellm_params: { model: os.environ/MODEL } }',
+    'general_settings: { key_management_system: hashicorp_vault }',
+    'include: [more.yaml]',
+    'keys: [{ key_alias: k, team_id: t, max_parallel_requests: null, model_max_budget: {} }]',
+    'credential_list:',
+    '  - { credential_name: ours, credential_values: { api_key: os.environ/K, api_base: os.environ/AZURE_API_BASE } }',
+    '',
+  ]
+  writeFileSync(config, `\uFEFF${deployments.join('\r\n')}`)
+  const target = join(services.directory(), 'patchbay.yaml')
+  const own = await services.start()
+  const { stdout } = await runAt(own, ['litellm', config, '--merge', target])
+  const text = readFileSync(target, 'utf8')
+  expect(parse(text)).toEqual({
+    providers: {
+      groq: { api_key: '${OUR_GROQ_KEY}' },
+      'groq-own': { dialects: ['openai-chat'], base_url: 'https://api.groq.com/openai/v1', api_key: '${THEIR_GROQ_KEY}' },
+      'azure-own': { dialects: ['openai-chat'], base_url: '${AZURE_API_BASE}/openai/v1', api_key: '${K}' },
+      'azure-n': { dialects: ['openai-chat'], base_url: 'https://n.openai.azure.com/openai/v1', api_key: '${K}' },
+      'bedrock-eu-west-1': {
+        dialects: ['bedrock'],
+        base_url: 'https://bedrock-runtime.eu-west-1.amazonaws.com',
+        api_key: '${ID}:${SECRET}',
+      },
+      'bedrock-us-west-2': {
+        dialects: ['bedrock'],
+        base_url: 'https://bedrock-runtime.us-west-2.amazonaws.com',
+        api_key: '${AWS_BEARER_TOKEN_BEDROCK}',
+      },
+      ollama: {},
+      xai: { api_key: '${XAI_API_KEY}', any_model: true },
+      'openai-own': { dialects: ['openai-chat'], base_url: 'http://127.0.0.1:9999/v1', api_key: '${K}', any_model: true },
+    },
+    models: {
+      'litellm/one-key': { endpoints: [{ provider: 'groq', model: 'llama-x' }] },
+      'litellm/one-key-2': { endpoints: [{ provider: 'groq-own', model: 'llama-y' }] },
+      'litellm/azure': { endpoints: [{ provider: 'azure-own', model: 'eu' }] },
+      'litellm/nova': { endpoints: [{ provider: 'bedrock-eu-west-1', model: 'amazon.nova-pro-v1:0' }] },
+      'litellm/away': { endpoints: [{ provider: 'bedrock-us-west-2', model: 'amazon.nova-pro-v1:0' }] },
+      'litellm/blank': { endpoints: [{ provider: 'groq', model: 'llama-z' }] },
+      'litellm/whole': { endpoints: [{ provider: 'azure-n', model: 'eu' }] },
+    },
+  })
+  expect(findings(stdout)).toEqual(
+    expect.arrayContaining([
+      'taken config.yaml:5: one-key: preset one-key-2 for litellm/one-key-2',
+      'changed config.yaml:10: the key stands in the file as it is: set the variable ANTHROPIC_API_KEY to it',
+      'changed config.yaml:11: the variable AZURE_API_BASE must hold an address without a path: /openai/v1 follows it',
+      'changed config.yaml:15: box/*: every model of openai-own answers to openai-own/NAME; one that the catalogue lacks has no price',
+      'changed config.yaml:21: *: every model of an enabled provider answers to its id; no entry is needed',
+      'cannot config.yaml:23: the model is in a variable: write its name here, and import again',
+      'changed config.yaml:19: the key of bedrock is the variable AWS_BEARER_TOKEN_BEDROCK here',
+      'cannot config.yaml:16: api_base is not the address of a provider, which has neither a password nor a query',
+      'cannot config.yaml:17: api_base is not the address of a provider, which has neither a password nor a query',
+      'changed config.yaml:24: keys are variables here: let your secret manager set them where the service starts',
+      'cannot config.yaml:26: a team is a workspace here: make it, and the key in it',
+      'cannot config.yaml:25: include: import the files that are named here one by one',
+    ]),
   )
+  expect(stdout).not.toMatch(/plain-text|hunter2/)
+  const ofPreset = ((await call(own, 'GET', '/presets/merged')).json as { data: { designated_version: { config: object } } }).data
+  expect(ofPreset.designated_version.config).toEqual({ model: 'anthropic/claude-haiku-4.5', temperature: 0.5 })
+  const env = {
+    OUR_GROQ_KEY: 'k',
+    THEIR_GROQ_KEY: 'k',
+    K: 'k',
+    ID: 'i',
+    SECRET: 's',
+    AWS_BEARER_TOKEN_BEDROCK: 'b',
+    XAI_API_KEY: 'x',
+    AZURE_API_BASE: 'https://a.example',
+  }
+  const started = await services.start({ config: text, env })
+  expect((await call(started, 'GET', '/models/litellm/one-key-2')).status).toBe(200)
+  expect((await call(started, 'GET', '/models/xai/grok-of-tomorrow')).status).toBe(200)
+})
+
+test('Bifrost: the addresses and pairs inside keys are imported, a disabled key is not, and what is left out is named', async () => {
   const config = join(services.directory(), 'keys.json')
-  const keys = [{ value: '', models: ['*'], weight: 1, bedrock_key_config: { access_key: 'env.A', secret_key: 'env.B' } }]
-  writeFileSync(config, JSON.stringify({ providers: { bedrock: { keys } } }))
-  expect(findings((await run(['bifrost', config, '--dry-run'])).stdout)).toContain(
-    'cannot keys.json:1: bedrock_key_config has no counterpart: a provider has an address (base_url) and keys that are one text (AWS_BEARER_TOKEN_BEDROCK)',
+  const bedrock = { access_key: 'env.A', secret_key: { env_var: 'env.B', from_env: true }, region: 'eu-west-1', arn: 'arn:…' }
+  const providers = {
+    bedrock: { keys: [{ value: '', models: ['*'], weight: 1, bedrock_key_config: bedrock }] },
+    azure: {
+      keys: [
+        { value: 'env.Z', azure_key_config: { endpoint: 'https://n.openai.azure.com/', deployments: { 'gpt-4o': 'ours', o1: 'o1' } } },
+      ],
+    },
+    ollama: { keys: [], network_config: { base_url: 'http://box:11434', extra_headers: { 'x-a': 'b' } } },
+    gemini: { keys: [{ name: 'off', value: 'env.OFF', enabled: false }, { value: 'env.ON' }] },
+    'openai-ours': { keys: [{ value: 'env.O' }], custom_provider_config: { base_provider_type: 'openai' } },
+  }
+  const keys = [{ name: 'v', value: 'sk-bf-1', provider_configs: [{ provider: 'azure', weight: 0.5, key_ids: ['*'] }], mcp_configs: [] }]
+  writeFileSync(config, JSON.stringify({ providers, governance: { virtual_keys: keys, teams: [] } }, null, 1))
+  const { stdout } = await run(['bifrost', config, '--dry-run'])
+  expect(parse(stdout.slice(stdout.indexOf('# for your patchbay.yaml')))).toEqual({
+    providers: {
+      bedrock: { base_url: 'https://bedrock-runtime.eu-west-1.amazonaws.com', api_key: '${A}:${B}' },
+      azure: { base_url: 'https://n.openai.azure.com/openai/v1', api_key: '${Z}' },
+      ollama: { base_url: 'http://box:11434/v1' },
+      google: { api_key: '${ON}', any_model: true },
+      'openai-ours': {
+        dialects: ['openai-responses', 'openai-chat'],
+        base_url: 'https://api.openai.com/v1',
+        api_key: '${O}',
+        any_model: true,
+      },
+    },
+    models: { 'azure/gpt-4o': { endpoints: [{ provider: 'azure', model: 'ours' }] } },
+  })
+  const said = findings(stdout).map((line) => line.replace(/keys\.json:\d+: /, ''))
+  expect(said).toEqual(
+    expect.arrayContaining([
+      'cannot arn has no counterpart: a provider has an address (base_url) and keys that are one text (AWS_BEARER_TOKEN_BEDROCK)',
+      'changed azure/gpt-4o is the deployment ours: add its prices in your file',
+      'cannot extra_headers has no counterpart',
+      'changed gemini/NAME is called google/NAME here',
+      'cannot the key off is disabled, and is left out',
+      'cannot weight, key_ids of a provider in a key: limits are those of the whole key',
+      'cannot mcp_configs has no counterpart',
+      'cannot teams and customers are workspaces here',
+    ]),
   )
+})
+
+test('Portkey: a virtual key is taken for the provider that its name begins with, and two configs of one name become two presets', async () => {
+  const path = join(services.directory(), 'two.json')
+  const config = { virtual_key: 'openai-prod-1a2b', override_params: { model: 'gpt-5.4' } }
+  const named = { name: 'main', config: JSON.stringify({ override_params: { model: 'not-a-model' } }) }
+  writeFileSync(path, JSON.stringify([{ name: 'main', config }, named]))
+  const { stdout } = await run(['portkey', path, '--dry-run'])
+  expect(findings(stdout)).toEqual(
+    expect.arrayContaining([
+      'changed two.json:1: the virtual key openai-prod-1a2b is taken for one of openai, by its name',
+      'taken two.json:1: main: preset main for openai/gpt-5.4',
+      'changed two.json:1: the model not-a-model is not known here: add it to "models" of your patchbay.yaml',
+      'taken two.json:1: main: preset main-2 for not-a-model',
+    ]),
+  )
+})
+
+test('Portkey: a target at an address of its own is left out, and never becomes a request to the public provider', async () => {
+  const path = join(services.directory(), 'hosted.json')
+  const model = { model: 'gpt-5.4' }
+  const targets = [
+    { provider: 'openai', custom_host: 'https://llm.internal/v1', override_params: model },
+    { provider: 'anthropic', override_params: { model: 'claude-haiku-4-5' } },
+  ]
+  writeFileSync(path, JSON.stringify({ strategy: { mode: 'fallback', on_status_codes: [429] }, targets }))
+  const { stdout } = await run(['portkey', path, '--dry-run'])
+  expect(findings(stdout)).toEqual(
+    expect.arrayContaining([
+      'cannot hosted.json:1: the target asks an address of its own, and is left out: add a provider with this base_url to your patchbay.yaml, then its model to the preset',
+      'changed hosted.json:1: a failure moves on by its cause, not by a list of statuses',
+      'taken hosted.json:1: hosted: preset hosted for anthropic/claude-haiku-4.5',
+    ]),
+  )
+  expect(stdout).not.toContain('llm.internal')
+})
+
+test('a file from Windows is read, and names without a letter become presets of their own', async () => {
+  const prompts = join(services.directory(), 'windows.jsonl')
+  const line = (version: string): string => JSON.stringify({ id: 'pmpt_windows', version, instructions: `Version ${version}.` })
+  writeFileSync(prompts, `\uFEFF${line('1')}\r\n\r\n${line('2')}\r\n`)
+  expect(findings((await run(['openai-prompts', prompts, '--dry-run'])).stdout)).toEqual([
+    'taken windows.jsonl:1: prompt pmpt_windows version 1',
+    'taken windows.jsonl:3: prompt pmpt_windows version 2',
+  ])
+  const config = join(services.directory(), 'names.yaml')
+  const named = (name: string): string => `  - { model_name: ${name}, litellm_params: { model: openai/gpt-4o } }`
+  writeFileSync(config, ['model_list:', named('中文'), named('日本語'), ''].join('\r\n'))
+  expect(findings((await run(['litellm', config, '--dry-run'])).stdout)).toEqual([
+    'changed names.yaml:2: 中文 is no name of a preset: clients ask for @preset/imported',
+    'taken names.yaml:2: 中文: preset imported for openai/gpt-4o',
+    'changed names.yaml:3: 日本語 is no name of a preset: clients ask for @preset/imported-2',
+    'taken names.yaml:3: 日本語: preset imported-2 for openai/gpt-4o',
+  ])
+})
+
+test('a comment in JSON is an error, because a member would be lost with it; so is a config that is not valid', async () => {
+  const path = join(services.directory(), 'commented.json')
+  for (const text of ['{ "providers": { "openai": { "keys": [], // none\n "network_config": {} } } }', '{ "provider": "openai", }']) {
+    writeFileSync(path, text)
+    const { code, stderr } = await run(['portkey', path])
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: `patchbay: ${path}: not valid JSON, which has no comments, no comma after the last member, and quotes around every name.\n`,
+    })
+  }
+  writeFileSync(path, JSON.stringify({ name: 'x', config: '{ "provider": ' }))
+  expect((await run(['portkey', path])).code).toBe(2)
 })
 
 test("Portkey: a config without a name, as its API returns it, is named after the file; the heaviest target's cache setting applies, a day at most", async () => {

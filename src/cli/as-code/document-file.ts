@@ -30,7 +30,7 @@ const resolved = (path: string, document: YamlDocument.Parsed): unknown => {
 
 /** JSON is parsed as YAML too, so that its faults are reported with a line. */
 const yamlIn = (path: string, text: string): YamlDocument.Parsed => {
-  const document = parseDocument(text, { logLevel: 'error', uniqueKeys: true })
+  const document = parseDocument(text, { logLevel: 'error', uniqueKeys: true, merge: true })
   const [fault] = document.errors
   if (fault === undefined) return document
   // The parser's own message quotes the source.

@@ -3,7 +3,7 @@ import { SettingError } from '../../config.ts'
 import { isObject, type JsonObject, type JsonValue, objectsIn, textOf } from '../../lib/json.ts'
 import { objectIn, wordIn } from './members.ts'
 import type { ImportReader, Path, PlannedKey } from './import-plan.ts'
-import { dialectsOf, keyVariable, providerOf, slugOf } from './names.ts'
+import { addressOfProvider, anyModelOf, azureAddress, dialectsOf, keyVariable, providerOf, slugOf } from './names.ts'
 
 type Report = Parameters<ImportReader>[1]
 
@@ -12,62 +12,187 @@ export const readBifrost: ImportReader = (value, report) => {
     throw new SettingError('the file is no configuration of Bifrost: expected "providers" or "governance".')
   const config = value as JsonObject
   const providers: Record<string, JsonValue> = {}
+  const models: Record<string, JsonValue> = {}
   for (const [word, entry] of Object.entries(objectIn(config['providers']))) {
     const made = providerEntryOf(word, objectIn(entry), ['providers', word], report)
-    if (made !== null) providers[made.slug] = made.entry
+    if (made === null) continue
+    providers[made.slug] = made.entry
+    Object.assign(models, made.models)
   }
   const governance = objectIn(config['governance'])
   for (const section of Object.keys(config)) if (!SECTIONS.has(section)) report([section], 'cannot', `${section} has no counterpart`)
   for (const section of Object.keys(governance))
-    if (!GOVERNANCE.has(section)) report(['governance', section], 'cannot', `${section} has no counterpart`)
+    if (!GOVERNANCE.has(section)) report(['governance', section], 'cannot', GOVERNANCE_SAID[section] ?? `${section} has no counterpart`)
   const keys = objectsIn(governance['virtual_keys'])
   return {
     keys: keys.map((entry, at) => keyOf(entry, governance, ['governance', 'virtual_keys', at], report)),
     guardrails: keys.flatMap((entry, at) => guardrailOf(entry, ['governance', 'virtual_keys', at], report)),
-    file: Object.keys(providers).length === 0 ? {} : { providers },
+    file: {
+      ...(Object.keys(providers).length === 0 ? {} : { providers }),
+      ...(Object.keys(models).length === 0 ? {} : { models }),
+    },
   }
 }
 
 const SECTIONS: ReadonlySet<string> = new Set(['$schema', 'providers', 'governance', 'version'])
 const GOVERNANCE: ReadonlySet<string> = new Set(['virtual_keys', 'budgets', 'rate_limits'])
+const GOVERNANCE_SAID: Readonly<Record<string, string>> = {
+  teams: 'teams and customers are workspaces here',
+  customers: 'teams and customers are workspaces here',
+  routing_rules: 'routing_rules: a preset has models and providers in order, and a rollout splits requests',
+}
 
-const providerEntryOf = (word: string, entry: JsonObject, path: Path, report: Report): { slug: string; entry: JsonObject } | null => {
+interface Made {
+  readonly slug: string
+  readonly entry: JsonObject
+  /** Models of the file: names of deployments that differ from the model's. */
+  readonly models: JsonObject
+}
+
+const providerEntryOf = (word: string, entry: JsonObject, path: Path, report: Report): Made | null => {
   const network = objectIn(entry['network_config'])
   const custom = objectIn(entry['custom_provider_config'])
-  const known = providerOf(word) ?? providerOf(wordIn(custom['base_provider_type'] ?? ''))
-  const base = typeof network['base_url'] === 'string' ? network['base_url'].replace(/\/+$/, '') : null
+  const listed = providerOf(word)
+  const known = listed ?? providerOf(wordIn(custom['base_provider_type'] ?? ''))
+  const slug = listed ?? slugOf(word.toLowerCase())
+  const keys = objectsIn(entry['keys']).flatMap((key, at) => {
+    if (key['enabled'] !== false) return { key, at }
+    report([...path, 'keys', at], 'cannot', `the key ${wordIn(key['name'])} is disabled, and is left out`)
+    return []
+  })
+  const base =
+    typeof network['base_url'] === 'string'
+      ? environmentText(network['base_url'])
+      : addressIn(
+          keys.map(({ key }) => key),
+          path,
+          report,
+        )
   if (known === null && base === null) {
     report(path, 'cannot', `the provider ${word} is not known here, and has no base_url`)
     return null
   }
-  const slug = providerOf(word) ?? slugOf(word.toLowerCase())
-  const given = objectsIn(entry['keys'])
-  const taken = new Set(given.flatMap((key) => namedVariable(key) ?? []))
-  const keys = given.flatMap((key, at) => keyText(key, slug, taken, [...path, 'keys', at], report))
-  const unique = [...new Set(keys)]
+  const taken = new Set(keys.flatMap(({ key }) => namedVariables(key) ?? []))
+  const unique = [...new Set(keys.flatMap(({ key, at }) => keyText(key, slug, taken, [...path, 'keys', at], report)))]
   for (const name of Object.keys(network))
-    if (name !== 'base_url')
+    if (/timeout|retr|conns|idle/.test(name))
       report([...path, 'network_config', name], 'changed', `${name}: time limits and retries are those of the service`)
+    else if (name !== 'base_url') report([...path, 'network_config', name], 'cannot', `${name} has no counterpart`)
+  for (const name of Object.keys(custom))
+    if (!CUSTOM_MEMBERS.has(name)) report([...path, 'custom_provider_config', name], 'cannot', `${name} has no counterpart`)
   for (const name of Object.keys(entry)) if (!PROVIDER_MEMBERS.has(name)) report([...path, name], 'cannot', `${name} has no counterpart`)
+  if (slug === 'azure' && base === null)
+    report(path, 'changed', 'set AZURE_OPENAI_BASE_URL to the address of your resource, such as https://NAME.openai.azure.com/openai/v1')
+  if (slug === 'azure' && base?.startsWith('${') === true)
+    report(path, 'changed', `the variable in ${base} must hold an address without a path: /openai/v1 follows it`)
+  if (slug !== word) report(path, 'changed', `${word}/NAME is called ${slug}/NAME here`)
   report(path, 'taken', `provider ${word}${slug === word ? '' : ` as ${slug}`} with ${unique.length} key${unique.length === 1 ? '' : 's'}`)
-  const isListed = providerOf(word) !== null
+  const address = base === null ? (listed === null && known !== null ? addressOfProvider(known) : null) : addressOf(base, known)
   return {
     slug,
+    models: Object.fromEntries(keys.flatMap(({ key, at }) => deploymentsOf(key, slug, [...path, 'keys', at], report))),
     entry: {
-      ...(isListed ? {} : { dialects: [...dialectsOf(known ?? slug)] }),
-      ...(base === null ? {} : { base_url: known === 'openai' && !/\/v\d+$/.test(base) ? `${base}/v1` : base }),
+      ...(listed !== null ? {} : { dialects: [...dialectsOf(known ?? slug)] }),
+      ...(address === null ? {} : { base_url: address }),
       ...(unique.length === 0 ? {} : { api_key: unique.length === 1 ? (unique[0] ?? '') : unique }),
+      ...anyModelOf(slug),
     },
   }
 }
 
 const PROVIDER_MEMBERS: ReadonlySet<string> = new Set(['keys', 'network_config', 'custom_provider_config'])
+const CUSTOM_MEMBERS: ReadonlySet<string> = new Set(['base_provider_type', 'is_key_less'])
+
+/** Bifrost puts the version into the path; here it belongs to the address, but not to that of Google. */
+const addressOf = (base: string, known: string | null): string => {
+  const trimmed = base.replace(/\/+$/, '')
+  if (known === 'azure') return azureAddress(trimmed)
+  if (known === 'google') return trimmed.replace(/\/v1(?:beta)?$/, '')
+  const isVersioned = known === 'perplexity' || /\/v\d+$/.test(trimmed)
+  return !isVersioned && dialectsOf(known ?? '').includes('openai-chat') ? `${trimmed}/v1` : trimmed
+}
+
+/** `env.NAME` becomes `${NAME}`. */
+const environmentText = (value: string): string => value.replace(/^env\.([A-Za-z_][A-Za-z0-9_]*)$/, '${$1}')
+
+/** Null if no key has an address, or if their addresses differ: a provider has one. */
+const addressIn = (keys: readonly JsonObject[], path: Path, report: Report): string | null => {
+  const found = new Set(
+    keys.flatMap((key) =>
+      ADDRESSES.flatMap(([config, member]) => {
+        const given = environmentText(textOfValue(objectIn(key[config])[member]))
+        if (given === '') return []
+        return config === 'bedrock_key_config' ? `https://bedrock-runtime.${given}.amazonaws.com` : given
+      }),
+    ),
+  )
+  const [only = null] = found
+  if (found.size > 1)
+    report(
+      [...path, 'keys'],
+      'cannot',
+      `the keys have ${found.size} addresses: make one provider for each in your file, with its base_url and its keys`,
+    )
+  return found.size === 1 ? only : null
+}
+
+const ADDRESSES = [
+  ['azure_key_config', 'endpoint'],
+  ['bedrock_key_config', 'region'],
+  ['ollama_key_config', 'url'],
+  ['vllm_key_config', 'url'],
+  ['sgl_key_config', 'url'],
+] as const
+
+/** Members of `…_key_config` that are read; the others are reported. */
+const CONFIG_MEMBERS: ReadonlySet<string> = new Set([
+  'endpoint',
+  'url',
+  'deployments',
+  'api_version',
+  'access_key',
+  'secret_key',
+  'session_token',
+  'region',
+])
+
+/** A deployment with the name of its model is reached by that name. */
+const deploymentsOf = (key: JsonObject, slug: string, path: Path, report: Report): readonly [string, JsonValue][] =>
+  Object.entries(key).flatMap(([config, value]) =>
+    Object.entries(config.endsWith('_key_config') ? objectIn(objectIn(value)['deployments']) : {}).flatMap(
+      ([model, deployment]): [string, JsonValue][] => {
+        if (typeof deployment !== 'string' || deployment === model) return []
+        report(
+          [...path, config, 'deployments', model],
+          'changed',
+          `${slug}/${model} is the deployment ${deployment}: add its prices in your file`,
+        )
+        return [[`${slug}/${model}`, { endpoints: [{ provider: slug, model: deployment }] }]]
+      },
+    ),
+  )
 
 const KEY_MEMBERS: ReadonlySet<string> = new Set(['id', 'name', 'value', 'models', 'weight', 'enabled'])
 
-const textOfKey = ({ value }: JsonObject): string => textOf(isObject(value) ? (value['env_var'] ?? value['value']) : value)
+/** A value is a text, or an object that says where it comes from. */
+const textOfValue = (value: JsonValue | undefined): string => {
+  if (!isObject(value)) return textOf(value)
+  const variable = textOf(value['env_var'])
+  return variable === '' ? textOf(value['value']) : `env.${variable.replace(/^env\./, '')}`
+}
 
-const namedVariable = (key: JsonObject): string | undefined => /^env\.([A-Za-z_][A-Za-z0-9_]*)$/.exec(textOfKey(key))?.[1]
+/** The key, or the parts of an AWS key pair, which is one text here. */
+const partsOfKey = (key: JsonObject): readonly string[] => {
+  const own = textOfValue(key['value'])
+  const aws = objectIn(key['bedrock_key_config'])
+  const pair = ['access_key', 'secret_key', 'session_token'].map((name) => textOfValue(aws[name])).filter((part) => part !== '')
+  return own === '' && pair.length > 1 ? pair : own === '' ? [] : [own]
+}
+
+const namedVariables = (key: JsonObject): readonly string[] | undefined => {
+  const names = partsOfKey(key).map((part) => /^env\.([A-Za-z_][A-Za-z0-9_]*)$/.exec(part)?.[1])
+  return names.every((name) => name !== undefined) ? names : undefined
+}
 
 /** `env.NAME` becomes `${NAME}`; a literal key in the file is not copied, and gets a variable that is not in `taken`. */
 const keyText = (key: JsonObject, provider: string, taken: Set<string>, path: Path, report: Report): readonly string[] => {
@@ -76,19 +201,27 @@ const keyText = (key: JsonObject, provider: string, taken: Set<string>, path: Pa
   if (typeof key['weight'] === 'number' && key['weight'] !== 1)
     report([...path, 'weight'], 'changed', 'keys of a provider take turns; there is no weight')
   for (const name of Object.keys(key))
-    if (!KEY_MEMBERS.has(name))
-      report(
-        [...path, name],
-        'cannot',
-        `${name} has no counterpart: a provider has an address (base_url) and keys that are one text (${keyVariable(provider)})`,
-      )
-  if (textOfKey(key) === '') return []
-  const named = namedVariable(key)
-  if (named !== undefined) return [`\${${named}}`]
+    if (name.endsWith('_key_config')) {
+      for (const member of Object.keys(objectIn(key[name])))
+        if (!CONFIG_MEMBERS.has(member))
+          report(
+            [...path, name, member],
+            'cannot',
+            `${member} has no counterpart: a provider has an address (base_url) and keys that are one text (${keyVariable(provider)})`,
+          )
+    } else if (!KEY_MEMBERS.has(name)) report([...path, name], 'cannot', `${name} has no counterpart`)
+  const parts = partsOfKey(key)
+  if (parts.length === 0) return []
+  const named = namedVariables(key)
+  if (named !== undefined) return [named.map((name) => `\${${name}}`).join(':')]
   let variable = keyVariable(provider)
   for (let number = 2; taken.has(variable); number += 1) variable = `${keyVariable(provider)}_${number}`
   taken.add(variable)
-  report([...path, 'value'], 'changed', `the key stands in the file as it is: set the variable ${variable} to it`)
+  report(
+    [...path, 'value'],
+    'changed',
+    `the key stands in the file as it is: set the variable ${variable} to ${parts.length > 1 ? 'ACCESS_KEY_ID:SECRET_ACCESS_KEY' : 'it'}`,
+  )
   return [`\${${variable}}`]
 }
 
@@ -124,11 +257,29 @@ const keyOf = (entry: JsonObject, governance: JsonObject, path: Path, report: Re
     else report(path, 'cannot', `a limit of ${most} ${theirs}s every ${every}: limits are by the minute`)
   }
   if (entry['is_active'] === false) limits['disabled'] = true
+  if (objectsIn(entry['budgets']).length > 1) report([...path, 'budgets'], 'cannot', 'a key has one limit here: the first budget is kept')
+  for (const name of Object.keys(entry)) if (!VIRTUAL_KEY_MEMBERS.has(name)) report([...path, name], 'cannot', `${name} has no counterpart`)
   for (const owner of ['team_id', 'customer_id'])
     if (entry[owner] != null) report([...path, owner], 'cannot', 'teams and customers are workspaces here')
   report(path, 'changed', `limits of the key ${JSON.stringify(name)}; the key itself cannot be moved, clients need a new one`)
   return { name, limits }
 }
+
+const VIRTUAL_KEY_MEMBERS: ReadonlySet<string> = new Set([
+  'id',
+  'name',
+  'value',
+  'description',
+  'is_active',
+  'budget',
+  'budgets',
+  'budget_id',
+  'rate_limit',
+  'rate_limit_id',
+  'provider_configs',
+  'team_id',
+  'customer_id',
+])
 
 /** Found by its id, or embedded in the entry. */
 const linked = (entry: JsonObject, name: string, list: string, governance: JsonObject): JsonObject | undefined =>
@@ -145,6 +296,11 @@ const guardrailOf = (entry: JsonObject, path: Path, report: Report): readonly Js
   )
   if (configs.some(({ allowed_models: models }) => Array.isArray(models) && models.length > 0 && models[0] !== '*'))
     report([...path, 'provider_configs'], 'cannot', 'models are allowed by their ids here: add allowed_models to the guardrail')
+  for (const [at, config] of configs.entries()) {
+    const rest = ['weight', 'key_ids', 'budget', 'budgets', 'rate_limit'].filter((member) => config[member] !== undefined)
+    if (rest.length > 0)
+      report([...path, 'provider_configs', at], 'cannot', `${rest.join(', ')} of a provider in a key: limits are those of the whole key`)
+  }
   report([...path, 'provider_configs'], 'changed', `guardrail ${JSON.stringify(name)}: allowed providers; assign it to the key`)
   return [{ name, allowed_providers: providers }]
 }

@@ -5,17 +5,31 @@ import { isObject, type JsonObject, type JsonValue, listOf, objectsIn } from '..
 import { dollars } from '../../lib/money.ts'
 import { objectIn, wordIn } from './members.ts'
 import type { ImportReader, Path, PlannedKey, PlannedPreset } from './import-plan.ts'
-import { dialectsOf, isServed, keyVariable, modelIdOf, providerOf, slugOf } from './names.ts'
+import {
+  addressOfProvider,
+  anyModelOf,
+  azureAddress,
+  cataloguePrices,
+  dialectsOf,
+  isKeyless,
+  isServed,
+  keyVariable,
+  modelIdOf,
+  providerOf,
+  slugOf,
+  uniqueSlug,
+} from './names.ts'
 
 type Report = Parameters<ImportReader>[1]
 
 export const readLitellmConfig: ImportReader = (value, report) => {
-  if (!isObject(value) || !(Array.isArray(value['model_list']) || Array.isArray(value['keys'])))
+  if (!isObject(value) || !['model_list', 'keys', 'include'].some((list) => Array.isArray(value[list])))
     throw new SettingError('the file is no configuration of LiteLLM: expected "model_list", or "keys" of GET /key/list.')
   const config = value as JsonObject
-  const groups = groupsOf(objectsIn(config['model_list']), report)
-  const file = fileOf(groups, config, report)
-  for (const section of Object.keys(config)) if (!SECTIONS.has(section)) report([section], 'cannot', `${section} has no counterpart`)
+  const { groups, open } = listedIn(config, report)
+  const file = fileOf(groups, open, config, report)
+  for (const section of Object.keys(config))
+    if (!SECTIONS.has(section)) report([section], 'cannot', SECTIONS_SAID[section] ?? `${section} has no counterpart`)
   reportSettings(config, report)
   return {
     presets: presetsOf(groups, config, report),
@@ -31,6 +45,7 @@ const SECTIONS: ReadonlySet<string> = new Set([
   'router_settings',
   'general_settings',
   'environment_variables',
+  'credential_list',
   'guardrails',
   'keys',
   'total_count',
@@ -38,11 +53,18 @@ const SECTIONS: ReadonlySet<string> = new Set([
   'total_pages',
 ])
 
+const SECTIONS_SAID: Readonly<Record<string, string>> = {
+  include: 'include: import the files that are named here one by one',
+  search_tools: 'search_tools: web search is a tool of the service, which a request or a preset asks for',
+}
+
 /** A deployment that serves one of LiteLLM's public names. */
 interface Deployment {
   readonly provider: string
   /** The entry for the operator's file, if the catalogue's own provider is not enough. */
   readonly providerEntry: JsonObject | null
+  /** True if the provider is the catalogue's, whose models it serves. */
+  readonly isCatalogues: boolean
   readonly upstreamModel: string
   readonly prices: JsonObject | null
   readonly isEmbedding: boolean
@@ -50,21 +72,36 @@ interface Deployment {
   readonly path: Path
 }
 
-type Groups = ReadonlyMap<string, readonly Deployment[]>
+/** One of LiteLLM's public names. */
+interface Group {
+  /** The name of the preset, which no other group has. */
+  readonly slug: string
+  readonly deployments: Deployment[]
+}
 
-const groupsOf = (list: readonly JsonObject[], report: Report): Groups => {
-  const groups = new Map<string, Deployment[]>()
-  const places = new Map<string, string>()
-  for (const [at, entry] of list.entries()) {
+type Groups = ReadonlyMap<string, Group>
+
+interface Listed {
+  readonly groups: Groups
+  /** Providers all of whose models are asked for by their names. */
+  readonly open: readonly Deployment[]
+}
+
+const listedIn = (config: JsonObject, report: Report): Listed => {
+  const groups = new Map<string, Group>()
+  const open: Deployment[] = []
+  const slugs = new Set<string>()
+  const credentials = credentialsIn(config, report)
+  const entries = objectsIn(config['model_list']).map((entry) => ({
+    entry,
+    params: withCredential(objectIn(entry['litellm_params']), credentials),
+  }))
+  const places = { places: new Map<string, string>(), usual: usualProviders(entries.map(({ params }) => params)) }
+  for (const [at, { entry, params }] of entries.entries()) {
     const path: Path = ['model_list', at]
     const name = entry['model_name']
-    const params = objectIn(entry['litellm_params'])
     if (typeof name !== 'string' || typeof params['model'] !== 'string') {
       report(path, 'cannot', 'needs model_name and litellm_params.model')
-      continue
-    }
-    if (name.includes('*')) {
-      report(path, 'changed', `${name}: every model of an enabled provider answers to its id; no entry is needed`)
       continue
     }
     const info = objectIn(entry['model_info'])
@@ -73,24 +110,89 @@ const groupsOf = (list: readonly JsonObject[], report: Report): Groups => {
       report([...path, 'model_info', 'mode'], 'cannot', `${name}: ${mode} is not served here`)
       continue
     }
+    if (params['model'] === '*' && ownBaseOf(params) === null) {
+      report(path, 'changed', `${name}: every model of an enabled provider answers to its id; no entry is needed`)
+      continue
+    }
     const deployment = deploymentOf(params, info, path, places, report)
-    if (deployment !== null) groups.set(name, [...(groups.get(name) ?? []), deployment])
+    if (deployment === null) continue
+    reportInfo(name, info, path, report)
+    if (name.includes('*')) {
+      open.push(deployment)
+      report(
+        path,
+        'changed',
+        `${name}: every model of ${deployment.provider} answers to ${deployment.provider}/NAME; one that the catalogue lacks has no price`,
+      )
+      continue
+    }
+    const group = groups.get(name) ?? { slug: uniqueSlug(name, slugs), deployments: [] }
+    group.deployments.push(deployment)
+    groups.set(name, group)
   }
-  return groups
+  return { groups, open }
+}
+
+/** Providers that some deployment asks as the catalogue does, with the key of its variable. */
+const usualProviders = (list: readonly JsonObject[]): ReadonlySet<string> =>
+  new Set(
+    list.flatMap((params) => {
+      const provider = providerOf(upstreamOf(params).word)
+      return provider !== null && baseOf(params, provider) === null && isUsualKey(provider, keyOfDeployment(params)) ? provider : []
+    }),
+  )
+
+/** The values of each name in `credential_list`. */
+const credentialsIn = (config: JsonObject, report: Report): ReadonlyMap<string, JsonObject> =>
+  new Map(
+    objectsIn(config['credential_list']).map((entry, at) => {
+      const name = wordIn(entry['credential_name'])
+      report(['credential_list', at], 'taken', `the credential ${name} goes to the deployments that name it`)
+      return [name, objectIn(entry['credential_values'])]
+    }),
+  )
+
+const withCredential = (params: JsonObject, credentials: ReadonlyMap<string, JsonObject>): JsonObject => ({
+  ...credentials.get(wordIn(params['litellm_credential_name'])),
+  ...params,
+})
+
+const INFO_READ: ReadonlySet<string> = new Set([
+  'mode',
+  'id',
+  'base_model',
+  'input_cost_per_token',
+  'output_cost_per_token',
+  'cache_read_input_token_cost',
+  'cache_creation_input_token_cost',
+])
+
+const reportInfo = (name: string, info: JsonObject, path: Path, report: Report): void => {
+  if (info['access_groups'] !== undefined)
+    report([...path, 'model_info', 'access_groups'], 'cannot', `${name}: who may use a model is a guardrail here: allowed_models`)
+  const rest = Object.keys(info).filter((member) => !INFO_READ.has(member) && member !== 'access_groups')
+  if (rest.length > 0)
+    report([...path, 'model_info'], 'cannot', `${name}: what a model supports is in the catalogue or in your file, not ${rest.join(', ')}`)
 }
 
 /** Modes of models that are reached by a preset, and `embedding`, which is reached by the id of the model. */
 const MODES: ReadonlySet<string> = new Set(['chat', 'completion', 'responses', 'embedding'])
 
-/** `places` maps each address and key seen so far to its slug. */
-const deploymentOf = (params: JsonObject, info: JsonObject, path: Path, places: Map<string, string>, report: Report): Deployment | null => {
-  const model = wordIn(params['model'])
-  const slash = model.indexOf('/')
-  const custom = typeof params['custom_llm_provider'] === 'string' ? params['custom_llm_provider'] : null
-  const word = custom ?? (slash < 0 ? 'openai' : model.slice(0, slash))
+interface Places {
+  /** The slug of each address and key seen so far. */
+  readonly places: Map<string, string>
+  /** These providers keep their slug for the key of the catalogue's variable. */
+  readonly usual: ReadonlySet<string>
+}
+
+const deploymentOf = (params: JsonObject, info: JsonObject, path: Path, { places, usual }: Places, report: Report): Deployment | null => {
+  if (wordIn(params['model']).startsWith('os.environ/')) {
+    report([...path, 'litellm_params', 'model'], 'cannot', 'the model is in a variable: write its name here, and import again')
+    return null
+  }
+  const { word, upstreamModel } = upstreamOf(params)
   const known = providerOf(word)
-  const upstreamModel = custom === null && slash >= 0 ? model.slice(slash + 1) : model
-  const base = textOf(params['api_base'] ?? params['base_url'])
+  const base = baseOf(params, known)
   if (known === null && base === null) {
     report(
       [...path, 'litellm_params', 'model'],
@@ -100,57 +202,138 @@ const deploymentOf = (params: JsonObject, info: JsonObject, path: Path, places: 
     return null
   }
   const provider = known ?? slugOf(word.toLowerCase())
-  const given = textOf(params['api_key'])
-  const isLiteral = given !== null && !given.startsWith('${')
-  const place = `${provider} ${base ?? ''} ${given ?? ''}`
-  const isUsual = given === null || given === variableText(provider) || (isLiteral && !isTaken(provider, places))
-  const slug = places.get(place) ?? (base === null && known !== null && isUsual ? provider : freeSlug(provider, base, places))
+  const address = base === null ? null : addressOf(base, provider, params, path, report)
+  if (base !== null && address === null) {
+    report(
+      [...path, 'litellm_params', 'api_base'],
+      'cannot',
+      'api_base is not the address of a provider, which has neither a password nor a query',
+    )
+    return null
+  }
+  if (provider === 'azure' && address === null)
+    report(path, 'changed', 'set AZURE_OPENAI_BASE_URL to the address of your resource, such as https://NAME.openai.azure.com/openai/v1')
+  const given = keyOfDeployment(params)
+  const isLiteral = given !== null && !/^\$\{\w+\}(?::\$\{\w+\})*$/.test(given)
+  const place = `${provider} ${address ?? ''} ${given ?? ''}`
+  const isAtVendor = known !== null && ownBaseOf(params) === null
+  const isUsual = isUsualKey(provider, given) && address === null
+  const isFree = !usual.has(provider) && !isTaken(provider, places)
+  const slug = places.get(place) ?? (isAtVendor && (isUsual || isFree) ? provider : freeSlug(provider, address, places))
   places.set(place, slug)
-  // The variable is that of the slug: a key of one address must not be the key that is sent to another.
-  const key = isLiteral ? variableText(slug) : given
   if (isLiteral)
     report(
       [...path, 'litellm_params', 'api_key'],
       'changed',
-      `the key stands in the file as it is: set the variable ${keyVariable(slug)} to it`,
+      params['api_key'] == null
+        ? `the AWS key pair stands in the file as it is: set the variable ${keyVariable(slug)} to ACCESS_KEY_ID:SECRET_ACCESS_KEY`
+        : `the key stands in the file as it is: set the variable ${keyVariable(slug)} to it`,
     )
-  const entry =
-    slug === provider
-      ? null
-      : {
-          dialects: [...dialectsOf(provider)].filter((dialect) => base === null || known !== 'openai' || dialect === 'openai-chat'),
-          ...(base === null ? {} : { base_url: addressOf(base, provider, params, path, report) }),
-          ...(key === null ? {} : { api_key: key }),
-        }
+  if (given === null && isAtVendor && !isKeyless(provider) && keyVariable(provider) !== `${word.toUpperCase()}_API_KEY`)
+    report(path, 'changed', `the key of ${provider} is the variable ${keyVariable(provider)} here`)
+  // The variable is that of the slug: a key of one address must not be the key that is sent to another.
+  const key = isLiteral ? variableText(slug) : (given ?? (isAtVendor && !isKeyless(provider) ? variableText(provider) : null))
+  const members = {
+    ...(address === null ? {} : { base_url: address }),
+    ...(key === null || (slug === provider && isUsualKey(provider, key)) ? {} : { api_key: key }),
+  }
+  // A provider without a variable for its key is enabled by the file alone.
+  const isEnabled = Object.keys(members).length === 0 && !isKeyless(provider)
   return {
     provider: slug,
-    providerEntry: entry,
+    providerEntry: slug !== provider ? { ...ownEntry(provider, known, base), ...members } : isEnabled ? null : members,
+    isCatalogues: slug === provider && known !== null,
     upstreamModel,
-    prices: pricesOf(info, params),
+    prices: pricesOf(info, params) ?? (slug !== provider && isAtVendor ? cataloguePrices(provider, upstreamModel) : null),
     isEmbedding: info['mode'] === 'embedding',
     params,
     path,
   }
 }
 
+/** The catalogue does not know the slug, so the entry says what the catalogue says of the provider. */
+const ownEntry = (provider: string, known: string | null, base: string | null): JsonObject => ({
+  dialects: [...dialectsOf(provider)].filter((dialect) => base === null || known !== 'openai' || dialect === 'openai-chat'),
+  ...(base === null ? { base_url: addressOfProvider(provider) } : {}),
+})
+
+const isUsualKey = (provider: string, key: string | null): boolean => key === null || key === variableText(provider)
+
+/** LiteLLM knows the provider of some names without a prefix; any other is OpenAI's. */
+const BARE_NAMES: readonly (readonly [RegExp, string])[] = [
+  [/^claude-/, 'anthropic'],
+  [/^gemini-/, 'vertex_ai'],
+  [/^(?:(?:us|eu|apac|global)\.)?(?:anthropic|amazon|meta|mistral|cohere|ai21|deepseek)\./, 'bedrock'],
+]
+
+/** How LiteLLM asks, which its names of models begin with; it is no part of the name. */
+const ROUTES: Readonly<Record<string, RegExp>> = {
+  openai: /^responses\//,
+  azure: /^(?:responses|o_series|gpt5_series)\//,
+  bedrock: /^(?:converse|invoke|converse_like)\//,
+}
+
+const upstreamOf = (params: JsonObject): { word: string; upstreamModel: string } => {
+  const model = wordIn(params['model'])
+  const slash = model.indexOf('/')
+  const custom = typeof params['custom_llm_provider'] === 'string' ? params['custom_llm_provider'] : null
+  const word = custom ?? (slash < 0 ? (BARE_NAMES.find(([form]) => form.test(model))?.[1] ?? 'openai') : model.slice(0, slash))
+  const named = slash >= 0 && (custom === null || custom === model.slice(0, slash)) ? model.slice(slash + 1) : model
+  return { word, upstreamModel: named.replace(ROUTES[providerOf(word) ?? ''] ?? /^$/, '') }
+}
+
+const ownBaseOf = (params: JsonObject): string | null => textOf(params['api_base']) ?? textOf(params['base_url'])
+
+/** The region of a deployment at Bedrock is its address. */
+const baseOf = (params: JsonObject, known: string | null): string | null => {
+  const base = ownBaseOf(params)
+  const region = textOf(params['aws_region_name'])
+  return base === null && known === 'bedrock' && region !== null ? `https://bedrock-runtime.${region}.amazonaws.com` : base
+}
+
+/** An AWS key pair is one text here. */
+const keyOfDeployment = (params: JsonObject): string | null => {
+  const key = textOf(params['api_key'])
+  const pair = AWS_KEY.flatMap((name) => textOf(params[name]) ?? [])
+  return key === null && pair.length > 1 ? pair.join(':') : key
+}
+
+const AWS_KEY = ['aws_access_key_id', 'aws_secret_access_key', 'aws_session_token'] as const
+
 const isTaken = (slug: string, places: ReadonlyMap<string, string>): boolean => [...places.values()].includes(slug)
 
 const freeSlug = (provider: string, base: string | null, places: ReadonlyMap<string, string>): string => {
   const host = base === null ? null : (URL.parse(base)?.hostname ?? null)
-  const label = host === null || /^[\d.]+$/.test(host) ? null : host.split('.')[0]
-  const wanted = slugOf(`${provider}-${label ?? 'own'}`.toLowerCase())
+  const [first, second] = host === null || /^[\d.]+$/.test(host) ? [] : host.split('.')
+  const wanted = slugOf(`${provider}-${(first === 'bedrock-runtime' ? second : first) ?? 'own'}`.toLowerCase())
   let free = wanted
   for (let number = 2; isTaken(free, places); number += 1) free = `${wanted}-${number}`
   return free
 }
 
-const addressOf = (base: string, provider: string, params: JsonObject, path: Path, report: Report): string => {
+/** Null if no request can be sent there, or if it has a password in it, which belongs into no file. */
+const addressOf = (base: string, provider: string, params: JsonObject, path: Path, report: Report): string | null => {
   if (params['api_version'] !== undefined)
     report([...path, 'litellm_params', 'api_version'], 'changed', "Azure's path /openai/v1 is used, which needs no api_version")
-  const trimmed = base.replace(/\/+$/, '')
+  const variable = /^\$\{(\w+)\}$/.exec(base)?.[1]
+  const suffix = provider === 'azure' ? '/openai/v1' : provider === 'ollama' ? '/v1' : ''
+  if (variable !== undefined) {
+    if (suffix !== '')
+      report(
+        [...path, 'litellm_params', 'api_base'],
+        'changed',
+        `the variable ${variable} must hold an address without a path: ${suffix} follows it`,
+      )
+    return `${base}${suffix}`
+  }
+  const url = URL.parse(base)
+  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') return null
+  if (url.search !== '' && provider !== 'azure') return null
+  const trimmed = (provider === 'azure' ? azureAddress(base) : base)
+    .replace(/\?.*$/, '')
+    .replace(/(?:\/v1\/messages|\/chat\/completions)?\/*$/, '')
   // LiteLLM uses Ollama's own API, whose address has no path; Chat Completions are below /v1.
-  if (provider === 'ollama' && !trimmed.endsWith('/v1')) return `${trimmed}/v1`
-  return trimmed.endsWith('.openai.azure.com') ? `${trimmed}/openai/v1` : trimmed
+  return provider === 'ollama' && !trimmed.endsWith('/v1') ? `${trimmed}/v1` : trimmed
 }
 
 const textOf = (value: JsonValue | undefined): string | null => (typeof value === 'string' && value !== '' ? environmentText(value) : null)
@@ -179,20 +362,28 @@ const pricesOf = (info: JsonObject, params: JsonObject): JsonObject | null => {
 }
 
 /** The id under which a public name is served here. */
-const idOf = (name: string, deployments: readonly Deployment[]): string => {
+const idOf = ({ slug, deployments }: Group): string => {
   const [only] = deployments
-  const own = `litellm/${slugOf(name.replaceAll('/', '-'))}`
-  if (deployments.length !== 1 || only === undefined || only.providerEntry !== null || only.prices !== null) return own
+  const own = `litellm/${slug}`
+  if (deployments.length !== 1 || only === undefined || !only.isCatalogues || only.prices !== null) return own
   const id = modelIdOf(only.provider, only.upstreamModel)
   return isServed(only.provider, id) ? id : own
 }
 
-const fileOf = (groups: Groups, config: JsonObject, report: Report): JsonObject => {
+const fileOf = (groups: Groups, open: readonly Deployment[], config: JsonObject, report: Report): JsonObject => {
   const providers: Record<string, JsonValue> = {}
   const models: Record<string, JsonValue> = {}
-  for (const [name, deployments] of groups) {
-    for (const { provider, providerEntry } of deployments) if (providerEntry !== null) providers[provider] = providerEntry
-    const id = idOf(name, deployments)
+  for (const { provider, providerEntry } of [...groups.values()].flatMap(({ deployments }) => deployments))
+    if (providerEntry !== null) providers[provider] = providerEntry
+  for (const { provider, providerEntry } of open) {
+    const any = anyModelOf(provider)
+    // An entry of the file enables a provider even if its variable is not set.
+    const entry = providerEntry ?? (Object.keys(any).length === 0 ? null : { api_key: variableText(provider) })
+    if (entry !== null) providers[provider] = { ...entry, ...any }
+  }
+  for (const group of groups.values()) {
+    const { deployments } = group
+    const id = idOf(group)
     if (!id.startsWith('litellm/')) continue
     for (const { provider, upstreamModel, prices, path } of deployments)
       if (prices === null && !isServed(provider, modelIdOf(provider, upstreamModel)))
@@ -242,6 +433,9 @@ const NAMING: ReadonlySet<string> = new Set([
   'base_url',
   'api_version',
   'custom_llm_provider',
+  'litellm_credential_name',
+  'aws_region_name',
+  ...AWS_KEY,
   ...Object.values(PRICES),
   ...SETTINGS,
 ])
@@ -256,7 +450,9 @@ const presetsOf = (groups: Groups, config: JsonObject, report: Report): readonly
   }
   const sort = SORTS[wordIn(router['routing_strategy'])]
   const presets: PlannedPreset[] = []
-  for (const [name, deployments] of groups) {
+  const slugs = new Set([...groups.values()].map(({ slug }) => slug))
+  for (const [name, group] of groups) {
+    const { deployments, slug } = group
     const [first] = deployments
     if (first === undefined) continue
     const settings = Object.fromEntries(
@@ -264,17 +460,16 @@ const presetsOf = (groups: Groups, config: JsonObject, report: Report): readonly
     )
     for (const { params, path } of deployments) {
       for (const field of Object.keys(params))
-        if (field === 'aws_region_name') report([...path, 'litellm_params', field], 'changed', regionSaid(params))
-        else if (!NAMING.has(field)) report([...path, 'litellm_params', field], 'cannot', `${field} of a deployment has no counterpart`)
+        if (!NAMING.has(field))
+          report([...path, 'litellm_params', field], 'cannot', DEPLOYMENT_SAID[field] ?? `${field} of a deployment has no counterpart`)
       if (params !== first.params && SETTINGS.some((field) => JSON.stringify(params[field]) !== JSON.stringify(first.params[field])))
         report(path, 'changed', `settings of the first deployment of ${name} hold for all`)
     }
-    const id = idOf(name, deployments)
+    const id = idOf(group)
     if (deployments.some(({ isEmbedding }) => isEmbedding)) {
       report(first.path, 'changed', `${name}: a preset makes no embeddings; clients ask for the model ${id}`)
       continue
     }
-    const slug = slugOf(name)
     if (slug !== name) report(first.path, 'changed', `${name} is no name of a preset: clients ask for @preset/${slug}`)
     report(first.path, 'taken', `${name}: preset ${slug} for ${id}${deployments.length > 1 ? ` with ${deployments.length} providers` : ''}`)
     const models = fallbacks.get(name) ?? []
@@ -292,14 +487,25 @@ const presetsOf = (groups: Groups, config: JsonObject, report: Report): readonly
     for (const [alias, target] of Object.entries(objectIn(router['model_group_alias'])))
       if (target === name || (isObject(target) && target['model'] === name)) {
         report(['router_settings', 'model_group_alias', alias], 'taken', `${alias}: a preset with what ${name} has`)
-        presets.push({ slug: slugOf(alias), versions: [version] })
+        presets.push({ slug: uniqueSlug(alias, slugs), versions: [version] })
       }
   }
   return presets
 }
 
-const regionSaid = ({ aws_region_name: region }: JsonObject): string =>
-  `the region is part of the address: set BEDROCK_BASE_URL to https://bedrock-runtime.${environmentText(wordIn(region))}.amazonaws.com`
+/** Sentences that say what to do instead. */
+const DEPLOYMENT_SAID: Readonly<Record<string, string>> = {
+  rpm: 'rpm: requests are limited by key (rpm_limit), not by deployment',
+  tpm: 'tpm: tokens are limited by key (tpm_limit), not by deployment',
+  weight: 'weight: providers of a model are balanced by price; an order is provider.order of the preset',
+  order: 'order: the order of providers is provider.order of the preset',
+  timeout: 'timeout: time limits are those of the service, timeouts of your patchbay.yaml',
+  stream_timeout: 'stream_timeout: time limits are those of the service, timeouts of your patchbay.yaml',
+  max_budget: 'max_budget: budgets are those of keys, workspaces and guardrails',
+  budget_duration: 'budget_duration: budgets are those of keys, workspaces and guardrails',
+  aws_role_name: 'aws_role_name: Bedrock is asked with an API key or an AWS key pair',
+  aws_profile_name: 'aws_profile_name: Bedrock is asked with an API key or an AWS key pair',
+}
 
 const SORTS: Readonly<Record<string, string>> = { 'latency-based-routing': 'latency', 'cost-based-routing': 'price' }
 
@@ -318,8 +524,8 @@ const fallbacksOf = (config: JsonObject, groups: Groups, report: Report): Readon
     const found = new Map<string, readonly string[]>()
     const note = (model: string, targets: JsonValue | undefined, path: Path): void => {
       const ids = listOf(targets).flatMap((target) => {
-        const deployments = typeof target === 'string' ? groups.get(target) : undefined
-        if (typeof target === 'string' && deployments !== undefined) return idOf(target, deployments)
+        const group = typeof target === 'string' ? groups.get(target) : undefined
+        if (group !== undefined) return idOf(group)
         report(path, 'cannot', `${JSON.stringify(target)} is no model of this file`)
         return []
       })
@@ -340,10 +546,10 @@ const fallbacksOf = (config: JsonObject, groups: Groups, report: Report): Readon
   const [any, byDefault, context] = [read('fallbacks'), read('default_fallbacks'), read('context_window_fallbacks')]
   const every = any.get(EVERY) ?? byDefault.get(EVERY) ?? []
   return new Map(
-    [...groups].map(([name, deployments]) => {
+    [...groups].map(([name, group]) => {
       const ids = new Set([...(any.get(name) ?? every), ...(context.get(name) ?? context.get(EVERY) ?? [])])
-      ids.delete(idOf(name, deployments))
-      const [first] = deployments
+      ids.delete(idOf(group))
+      const [first] = group.deployments
       if (ids.size > FALLBACKS_MAX && first !== undefined)
         report(first.path, 'changed', `${name}: a preset has at most ${FALLBACKS_MAX} fallback models, and the rest is left out`)
       return [name, [...ids].slice(0, FALLBACKS_MAX)]
@@ -375,6 +581,11 @@ const SETTINGS_SAID: Readonly<Record<string, string | null>> = {
   timeout: null,
   routing_strategy:
     'providers are balanced by price, away from those that failed recently; latency-based and cost-based become the sort of each preset',
+  callbacks: 'traces go to the destinations of a workspace, such as Langfuse or OpenTelemetry',
+  success_callback: 'traces go to the destinations of a workspace, such as Langfuse or OpenTelemetry',
+  failure_callback: 'traces go to the destinations of a workspace, such as Langfuse or OpenTelemetry',
+  max_budget: 'a budget for all is that of the workspace: PUT /api/v1/workspaces/default/budgets/{interval}',
+  budget_duration: 'a budget for all is that of the workspace: PUT /api/v1/workspaces/default/budgets/{interval}',
   num_retries: 'a failure moves on to the next key, provider and model by its cause; there is no number to set',
   context_window_fallbacks: 'these models are asked after any failure that another model may survive, not only where a context is too long',
   content_policy_fallbacks: 'a refusal does not move on to another model',
@@ -389,6 +600,11 @@ const SETTINGS_SAID: Readonly<Record<string, string | null>> = {
   redis_host: 'start the service with --redis-url',
   redis_port: 'start the service with --redis-url',
   redis_password: 'start the service with --redis-url',
+  key_management_system: 'keys are variables here: let your secret manager set them where the service starts',
+  key_management_settings: 'keys are variables here: let your secret manager set them where the service starts',
+  max_request_size_mb: 'the largest body is limits.max_body_bytes of your patchbay.yaml',
+  retry_after: 'circuit breakers and cooldowns work by themselves',
+  allowed_fails_policy: 'circuit breakers and cooldowns work by themselves',
   allowed_fails: 'circuit breakers and cooldowns work by themselves',
   cooldown_time: 'circuit breakers and cooldowns work by themselves',
   enable_pre_call_checks: 'context and parameters of a model are checked before it is asked, always',
@@ -443,6 +659,17 @@ const RESETS: Readonly<Record<string, string>> = {
   '1mo': 'monthly',
 }
 
+const KEY_SAID: Readonly<Record<string, string>> = {
+  team_id: 'a team is a workspace here: make it, and the key in it',
+  max_parallel_requests: 'max_parallel_requests: how much runs at once is limited for the service, not by key',
+  model_max_budget: 'model_max_budget: a budget is that of a key, a workspace or a guardrail, not of a model',
+  guardrails: 'guardrails: assign the guardrail to the key',
+}
+
+/** LiteLLM lists every member of a key, most of them empty. */
+const isSet = (value: JsonValue | undefined): boolean =>
+  value != null && (typeof value === 'object' ? Object.keys(value).length > 0 : value !== '')
+
 const keyOf = (entry: JsonObject, path: Path, report: Report): PlannedKey => {
   const name = [entry['key_alias'], entry['key_name'], entry['token']].find((one) => typeof one === 'string')
   const { max_budget: budget, budget_duration: duration, rpm_limit: rpm, tpm_limit: tpm, expires, blocked } = entry
@@ -451,6 +678,7 @@ const keyOf = (entry: JsonObject, path: Path, report: Report): PlannedKey => {
     report([...path, 'budget_duration'], 'changed', `a budget is daily, weekly, monthly or for life; ${duration} becomes for life`)
   if (Array.isArray(entry['models']) && entry['models'].length > 0)
     report([...path, 'models'], 'cannot', 'models of a key are a guardrail here: allowed_models')
+  for (const [member, says] of Object.entries(KEY_SAID)) if (isSet(entry[member])) report([...path, member], 'cannot', says)
   report(path, 'changed', `limits of the key ${JSON.stringify(name)}; the key itself cannot be moved, clients need a new one`)
   const limits = {
     limit: budget,

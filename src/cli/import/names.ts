@@ -1,5 +1,7 @@
 /** The names that other products use for providers and models. */
 import shipped from '../../models/catalogue-data.json' with { type: 'json' }
+import { definedOnly } from '../../lib/defined-only.ts'
+import type { JsonObject } from '../../lib/json.ts'
 import type { Catalogue } from '../../models/catalogue-schema.ts'
 import { unservedModel } from '../../models/models.ts'
 import { createVendorNames } from '../../models/vendor-names.ts'
@@ -38,6 +40,27 @@ export const providerOf = (name: string): string | null => {
 export const keyVariable = (provider: string): string =>
   CATALOGUE.providers[provider]?.api_key_env ?? `${provider.toUpperCase().replace(/[^A-Z0-9]+/g, '_')}_API_KEY`
 
+/** True if the provider needs no key, and so is enabled by its address or by the operator's file. */
+export const isKeyless = (provider: string): boolean => {
+  const entry = CATALOGUE.providers[provider]
+  return entry !== undefined && entry.api_key_env === undefined
+}
+
+/** The member that lets requests name any model of a provider, where the catalogue does not say so already. */
+export const anyModelOf = (provider: string): JsonObject => (CATALOGUE.providers[provider]?.any_model === true ? {} : { any_model: true })
+
+const AZURE_HOST = /\.(?:openai|cognitiveservices|services\.ai)\.azure\.com$/
+
+/** The address of an Azure resource, which other products may write with the path of a deployment; any other address stays as it is. */
+export const azureAddress = (address: string): string => {
+  const url = URL.parse(address)
+  if (/^\$\{\w+\}$/.test(address)) return `${address}/openai/v1`
+  return url !== null && AZURE_HOST.test(url.hostname) && !url.pathname.startsWith('/anthropic') ? `${url.origin}/openai/v1` : address
+}
+
+/** The catalogue's address of a provider that it knows. */
+export const addressOfProvider = (provider: string): string => CATALOGUE.providers[provider]?.base_url ?? ''
+
 export const dialectsOf = (provider: string): readonly string[] => CATALOGUE.providers[provider]?.dialects ?? ['openai-chat']
 
 const NAMES = createVendorNames(Object.keys(CATALOGUE.models).map(unservedModel))
@@ -56,6 +79,13 @@ export const modelIdOf = (provider: string, upstreamModel: string): string => {
   return CATALOGUE.providers[provider]?.any_model === true ? `${provider}/${upstreamModel}` : newModelId(provider, upstreamModel)
 }
 
+/** Prices from the catalogue for a provider's own name of a model; null if there are none. */
+export const cataloguePrices = (provider: string, upstreamModel: string): JsonObject | null => {
+  const id = modelIdOf(provider, upstreamModel)
+  const prices = CATALOGUE.models[id]?.endpoints.find((endpoint) => endpoint.provider === provider)?.prices
+  return prices === undefined ? null : (definedOnly(prices) as JsonObject)
+}
+
 /** Says what to do about a model for which the service would answer 404. */
 export const unserved = (id: string): string => `the model ${id} is not known here: add it to "models" of your patchbay.yaml`
 
@@ -63,8 +93,20 @@ export const unserved = (id: string): string => `the model ${id} is not known he
 export const isServed = (provider: string, id: string): boolean =>
   Object.hasOwn(CATALOGUE.models, id) || CATALOGUE.providers[provider]?.any_model === true
 
-/** Turns a name into a slug: characters that a slug may not contain become dashes. */
+/** True if the catalogue has a model that a request may call by this name. */
+export const isNamed = (name: string): boolean => NAMES.modelsOf(name).length > 0
+
+/** Turns a name into a slug: characters that a slug may not contain become dashes. A name of nothing else is not a slug of dashes. */
 export const slugOf = (name: string): string => {
   const slug = name.replace(/[^A-Za-z0-9._~-]+/g, '-').slice(0, 128)
-  return presetSlug.safeParse(slug).success ? slug : 'imported'
+  return /[A-Za-z0-9]/.test(slug) && presetSlug.safeParse(slug).success ? slug : 'imported'
+}
+
+/** Two names may differ only in characters that become dashes: the second one gets a number. */
+export const uniqueSlug = (name: string, taken: Set<string>): string => {
+  const wanted = slugOf(name)
+  let free = wanted
+  for (let number = 2; taken.has(free); number += 1) free = `${wanted.slice(0, 120)}-${number}`
+  taken.add(free)
+  return free
 }

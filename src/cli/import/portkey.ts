@@ -1,19 +1,21 @@
 /** Portkey's configs: one, a list of them, or the answer of its API. */
 import { SettingError } from '../../config.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
+import { parseValue } from '../as-code/document-file.ts'
 import { objectIn, valuesIn, wordIn } from './members.ts'
 import type { ImportReader, Path, PlannedPreset } from './import-plan.ts'
-import { isServed, keyVariable, modelIdOf, providerOf, slugOf, unserved } from './names.ts'
+import { isNamed, isServed, keyVariable, modelIdOf, providerOf, uniqueSlug, unserved } from './names.ts'
 
 type Report = Parameters<ImportReader>[1]
 
 export const readPortkey: ImportReader = (value, report, fileName) => {
+  const slugs = new Set<string>()
   const configs = configsOf(value, [], fileName)
   if (configs.length === 0) throw new SettingError('the file holds no config of Portkey: expected "strategy" and "targets", or "provider".')
   const guardrails: JsonObject[] = []
   const presets = configs.flatMap(({ name, config, path }) => {
     guardrails.push(...guardrailsOf(name, config, path, report))
-    return presetsOf(name, config, path, report)
+    return presetsOf(name, config, path, report, slugs)
   })
   return { presets, guardrails }
 }
@@ -30,7 +32,7 @@ const configsOf = (value: unknown, path: Path, name: string): readonly Named[] =
   const own = [value['name'], value['slug'], value['id']].find((one) => typeof one === 'string' && one !== '')
   const named = typeof own === 'string' ? own : name
   if (isObject(value['config']) || typeof value['config'] === 'string') {
-    const inner: unknown = typeof value['config'] === 'string' ? JSON.parse(value['config']) : value['config']
+    const inner: unknown = typeof value['config'] === 'string' ? parseValue('the config', value['config']) : value['config']
     return configsOf(inner, [...path, 'config'], named)
   }
   for (const list of ['data', 'configs'])
@@ -46,13 +48,20 @@ interface Target {
   readonly params: JsonObject
 }
 
-const presetsOf = (name: string, config: JsonObject, path: Path, report: Report): readonly PlannedPreset[] => {
+const presetsOf = (name: string, config: JsonObject, path: Path, report: Report, slugs: Set<string>): readonly PlannedPreset[] => {
   const strategy = objectIn(config['strategy'])
-  if (strategy['mode'] === 'conditional') return conditionalPresets(config, strategy, path, report)
-  return presetOf(name, targetsOf(config, path, report), strategy, path, report)
+  if (strategy['mode'] === 'conditional') return conditionalPresets(config, strategy, path, report, slugs)
+  return presetOf(name, targetsOf(config, path, report), strategy, path, report, slugs)
 }
 
-const presetOf = (name: string, targets: readonly Target[], strategy: JsonObject, path: Path, report: Report): readonly PlannedPreset[] => {
+const presetOf = (
+  name: string,
+  targets: readonly Target[],
+  strategy: JsonObject,
+  path: Path,
+  report: Report,
+  slugs: Set<string>,
+): readonly PlannedPreset[] => {
   const [first] = targets
   if (first === undefined) {
     report(path, 'cannot', `${name}: none of its targets can be asked here`)
@@ -77,7 +86,7 @@ const presetOf = (name: string, targets: readonly Target[], strategy: JsonObject
         }
       : {}
   if (models.length === 0) report(path, 'changed', `${name}: the client names the model; the preset holds the order of the providers`)
-  const slug = slugOf(name)
+  const slug = uniqueSlug(name, slugs)
   report(path, 'taken', `${name}: preset ${slug}${model === undefined ? '' : ` for ${[model, ...fallbacks].join(', then ')}`}`)
   const config = {
     ...(model === undefined ? {} : { model }),
@@ -89,7 +98,13 @@ const presetOf = (name: string, targets: readonly Target[], strategy: JsonObject
 }
 
 /** One preset for each model name that a condition asks for. */
-const conditionalPresets = (config: JsonObject, strategy: JsonObject, path: Path, report: Report): readonly PlannedPreset[] => {
+const conditionalPresets = (
+  config: JsonObject,
+  strategy: JsonObject,
+  path: Path,
+  report: Report,
+  slugs: Set<string>,
+): readonly PlannedPreset[] => {
   const targets = new Map(
     valuesIn(config['targets']).flatMap((target, at): [string, { target: JsonObject; path: Path }][] =>
       isObject(target) && typeof target['name'] === 'string' ? [[target['name'], { target: target, path: [...path, 'targets', at] }]] : [],
@@ -109,7 +124,7 @@ const conditionalPresets = (config: JsonObject, strategy: JsonObject, path: Path
       return []
     }
     const inner = isObject(then.target['strategy']) ? then.target['strategy'] : {}
-    return presetOf(asked, targetsOf(then.target, then.path, report, around), inner, then.path, report)
+    return presetOf(asked, targetsOf(then.target, then.path, report, around), inner, then.path, report, slugs)
   })
 }
 
@@ -135,12 +150,23 @@ const targetsOf = (config: JsonObject, path: Path, report: Report, outer: JsonOb
 }
 
 const targetOf = (config: JsonObject, path: Path, report: Report, around: JsonObject): readonly Target[] => {
+  if (config['custom_host'] !== undefined) {
+    report(
+      [...path, 'custom_host'],
+      'cannot',
+      'the target asks an address of its own, and is left out: add a provider with this base_url to your patchbay.yaml, then its model to the preset',
+    )
+    return []
+  }
   const params = objectIn(config['override_params'])
   const { model: asked, ...settings } = params
   const at = typeof asked === 'string' ? /^@([^/]+)\/(.+)$/.exec(asked) : null
   const word = wordIn(config['provider'] ?? '').replace(/^@/, '') || (at?.[1] ?? '')
   const upstream = at?.[2] ?? (typeof asked === 'string' ? asked : null)
-  const provider = word === '' ? null : (providerOf(word) ?? providerOf(word.split('-')[0] ?? ''))
+  const virtualKey = wordIn(config['virtual_key'])
+  const provider = word === '' ? providerAtStart(virtualKey) : (providerOf(word) ?? providerAtStart(word))
+  if (word === '' && provider !== null)
+    report([...path, 'virtual_key'], 'changed', `the virtual key ${virtualKey} is taken for one of ${provider}, by its name`)
   if (word !== '' && provider === null) {
     report([...path, 'provider'], 'cannot', `the provider ${word} is not known here; add it to your file, then name its model`)
     return []
@@ -151,7 +177,7 @@ const targetOf = (config: JsonObject, path: Path, report: Report, around: JsonOb
   }
   if (provider !== null) report(path, 'changed', `the key of ${provider} is the variable ${keyVariable(provider)} here`)
   const model = upstream === null ? null : provider === null ? upstream : modelIdOf(provider, upstream)
-  if (provider !== null && model !== null && !isServed(provider, model))
+  if (model !== null && (provider === null ? !isNamed(model) : !isServed(provider, model)))
     report([...path, 'override_params', 'model'], 'changed', unserved(model))
   return [
     {
@@ -161,6 +187,9 @@ const targetOf = (config: JsonObject, path: Path, report: Report, around: JsonOb
     },
   ]
 }
+
+/** Portkey's slugs are chosen by people, who begin them with the provider more often than not. */
+const providerAtStart = (slug: string): string | null => providerOf(slug) ?? providerOf(slug.split('-')[0] ?? '')
 
 const TTL_MAX_SECONDS = 86_400
 
@@ -188,6 +217,8 @@ const reportMembers = (config: JsonObject, path: Path, report: Report): void => 
     if (says === undefined) report([...path, name], 'cannot', `${name} has no counterpart`)
     else if (says !== null) report([...path, name], 'changed', says)
   }
+  if (objectIn(config['strategy'])['on_status_codes'] !== undefined)
+    report([...path, 'strategy', 'on_status_codes'], 'changed', 'a failure moves on by its cause, not by a list of statuses')
 }
 
 const MEMBERS: Readonly<Record<string, string | null>> = {
@@ -208,7 +239,7 @@ const MEMBERS: Readonly<Record<string, string | null>> = {
   retry: 'a failure moves on to the next key, provider and model by its cause; there is no number to set',
   request_timeout: 'time limits are in the file: timeouts.total',
   cache: null,
-  custom_host: 'an address of your own is a provider in the file',
+  custom_host: null,
 }
 
 const SIDES = {
