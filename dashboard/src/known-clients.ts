@@ -245,7 +245,7 @@ print(answer.choices[0].message.content)
   },
   {
     id: 'openai-agents',
-    name: 'OpenAI Agents SDK',
+    name: 'OpenAI Agents SDK for Python',
     registry: 'pypi',
     packages: { 'openai-agents': '0.24.0' },
     snippet: {
@@ -258,6 +258,24 @@ set_tracing_disabled(True)  # traces go to OpenAI, with the key of this service
 client = AsyncOpenAI(base_url=os.environ["PATCHBAY_URL"] + "/api/v1", api_key=os.environ["INFERENCE_KEY"])
 agent = Agent(name="hello", model=OpenAIResponsesModel(model="anthropic/claude-opus-4.8", openai_client=client))
 print(Runner.run_sync(agent, "Hello!").final_output)
+`,
+    },
+    expect: ['Responses or Chat Completions, on every model.', REAL_STATUS],
+  },
+  {
+    id: 'openai-agents-js',
+    name: 'OpenAI Agents SDK for JavaScript',
+    registry: 'npm',
+    packages: { '@openai/agents': '0.20.0', openai: '7.59.0', zod: '4.6.7' },
+    snippet: {
+      language: 'js',
+      text: `import { Agent, OpenAIResponsesModel, run, setTracingDisabled } from '@openai/agents'
+import OpenAI from 'openai'
+
+setTracingDisabled(true) // traces go to OpenAI, with the key of this service
+const client = new OpenAI({ baseURL: \`\${process.env.PATCHBAY_URL}/api/v1\`, apiKey: process.env.INFERENCE_KEY })
+const agent = new Agent({ name: 'hello', model: new OpenAIResponsesModel(client, 'anthropic/claude-opus-4.8') })
+console.log((await run(agent, 'Hello!')).finalOutput)
 `,
     },
     expect: ['Responses or Chat Completions, on every model.', REAL_STATUS],

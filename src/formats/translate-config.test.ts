@@ -237,7 +237,7 @@ describe.each<[string, Row[]]>([
       [
         'messages',
         'responses',
-        { tools: [{ type: 'custom', name: 'f', input_schema: SCHEMA }] },
+        { tools: [{ type: 'custom', name: 'f', input_schema: SCHEMA, eager_input_streaming: true }] },
         { tools: [{ type: 'function', name: 'f', parameters: SCHEMA }] },
       ],
       [

@@ -51,7 +51,8 @@ const grammarFormat = ({ type = 'text', grammar, ...beside }: JsonObject, to: Cl
 const readFunction: Readonly<Record<ClientDialect, (tool: JsonObject) => JsonObject | null>> = {
   chat: ({ type, function: definition, ...beside }) => (type === 'function' && isObject(definition) ? { ...beside, ...definition } : null),
   responses: ({ type, ...definition }) => (type === 'function' ? definition : null),
-  messages: ({ type, input_schema: parameters = null, ...definition }) =>
+  // The other interfaces send arguments as soon as they have them.
+  messages: ({ type, input_schema: parameters = null, eager_input_streaming: _eager, ...definition }) =>
     (type ?? 'custom') === 'custom' ? { ...definition, parameters } : null,
 }
 

@@ -78,6 +78,7 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
   'ai-7': sdk('vercel-ai.mjs', ...AI_WAYS),
   'ai-6': sdk('vercel-ai.mjs', ...AI_WAYS),
   'ai-5': sdk('vercel-ai.mjs', ...AI_WAYS),
+  'openai-agents-js': sdk('openai-agents.mjs', 'chat', 'responses'),
   'openrouter-sdk': sdk('openrouter-sdk.mjs', 'chat'),
   'langchain-js': sdk('langchain-js.mjs', 'chat', 'responses', 'messages'),
 }

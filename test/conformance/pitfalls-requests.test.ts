@@ -110,6 +110,26 @@ describe('requests', () => {
     expect(lossy.text).not.toContain('x_unheard_of')
   })
 
+  test('a tool’s name beside its result is no warning: the call has the name', async () => {
+    const named = (HISTORY.chat['messages'] as readonly { role: string }[]).map((message) =>
+      message.role === 'tool' ? { ...message, name: 'look' } : message,
+    )
+    for (const dialect of UPSTREAM_DIALECTS) {
+      const plain = await sentTo('chat', dialect, HISTORY.chat)
+      expect((await sentTo('chat', dialect, { ...HISTORY.chat, messages: named })).warnings).toBe(plain.warnings)
+    }
+  })
+
+  test('a wish for arguments as soon as they are made is no warning where there is no other way', async () => {
+    const tools = (HISTORY.messages['tools'] as readonly object[]).map((tool) => ({ ...tool, eager_input_streaming: true }))
+    for (const dialect of UPSTREAM_DIALECTS) {
+      const plain = await sentTo('messages', dialect, HISTORY.messages)
+      const eager = await sentTo('messages', dialect, { ...HISTORY.messages, tools })
+      expect(eager.warnings).toBe(plain.warnings)
+      expect(eager.text.includes('eager_input_streaming')).toBe(dialect === 'anthropic')
+    }
+  })
+
   test('a system message in the middle keeps its place, and turns before it stay the same bytes', async () => {
     const begin = [
       { role: 'system', content: 'First.' },

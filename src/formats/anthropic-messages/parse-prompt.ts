@@ -58,6 +58,8 @@ export function* parsePrompt(body: JsonBody): Steps<Prompt> {
 /** A tool without a type, or of type `custom`, is a function of the client; every other type except the shell is a tool of the provider. */
 const readTool = (tool: Node): Tool => {
   const type = optionalText(tool, 'type') ?? 'custom'
+  // Every other dialect sends arguments as soon as it has them, so this wish is not lost.
+  member(tool, 'eager_input_streaming')
   if (type === 'custom') return functionTool(tool, 'input_schema')
   return CLAUDES_BASH.test(type) ? claudesBash(whole(tool) as JsonObject) : providerTool(tool)
 }

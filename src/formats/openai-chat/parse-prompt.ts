@@ -33,10 +33,11 @@ export function* parsePrompt(body: JsonBody): Steps<Prompt> {
 }
 
 const readMessage = (message: Node): Piece => {
-  const read = MESSAGES[requiredWord(message, 'role', CHAT_ROLES)]
+  const word = requiredWord(message, 'role', CHAT_ROLES)
   const name = optionalText(message, 'name')
-  const { role, parts, open } = read(message)
-  return name === null ? { role, parts, open, at: message.path } : { role, parts, open, at: message.path, name }
+  const { role, parts, open } = MESSAGES[word](message)
+  // A result's name is that of the tool, which its call has already.
+  return name === null || word === 'tool' ? { role, parts, open, at: message.path } : { role, parts, open, at: message.path, name }
 }
 
 const contentMessage =
