@@ -54,8 +54,8 @@ export const openProof = (text: string): ReasoningProof | null => {
 const MARK = 'pb1.'
 
 /**
- * The signature, on Messages, of thinking that nobody signed. Some clients take thinking without a signature for a broken
- * block: they leave it out of the next turn, or send it as words of the user.
+ * The proof of thinking that nobody signed: its signature on Messages, and its `encrypted_content` on Responses where the client asks for
+ * that. Some clients take thinking without it for broken: they leave it out of the next turn, send it as words of the user, or give up.
  */
 export const UNSIGNED = `${MARK}unsigned`
 

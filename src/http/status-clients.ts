@@ -47,6 +47,8 @@ export const STATUS_CLIENTS: readonly StatusClient[] = [
     sends: 'ai-sdk/provider-utils/4.0.66 runtime/node.js/v20.20.2',
   },
   { client: 'LiteLLM', header: 'user-agent', word: 'litellm/', sends: 'litellm/1.83.0' },
+  { client: 'DSPy', header: 'user-agent', word: 'lm15/', sends: 'lm15/stdlib' },
+  { client: 'DSPy through LiteLLM', header: 'user-agent', word: 'dspy/', sends: 'DSPy/3.4.1' },
   { client: 'LangChain', header: 'user-agent', word: 'langchain', sends: 'langchain-anthropic/1.7.10' },
   { client: 'pydantic-ai', header: 'user-agent', word: 'pydantic-ai/', sends: 'pydantic-ai/2.68.0' },
   { client: 'OpenAI Agents', header: 'user-agent', word: 'agents/', sends: 'Agents/Python 0.24.0' },

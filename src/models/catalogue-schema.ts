@@ -145,7 +145,7 @@ export const endpointEntry = z
   })
   .meta({ id: 'EndpointEntry', description: 'One provider that serves the model.' })
 
-const modality = z.enum(['text', 'image', 'audio', 'video', 'file'])
+const MODALITIES = ['text', 'image', 'audio', 'video', 'file'] as const
 
 /** One entry of `models` in the operator's file. Omitted fields come from the catalogue, if it knows the id. */
 export const modelEntry = z
@@ -153,8 +153,12 @@ export const modelEntry = z
     name: z.string().min(1).optional().meta({ description: 'The display name; the id when absent.' }),
     created: z.int().min(0).optional().meta({ description: 'When the model came out, in Unix seconds.' }),
     context_length: tokenCount.optional().meta({ description: 'Input and output tokens together.' }),
-    input_modalities: z.array(modality).min(1).optional().meta({ description: 'What it reads; text when absent.' }),
-    output_modalities: z.array(modality).min(1).optional().meta({ description: 'What it writes; text when absent.' }),
+    input_modalities: z.array(z.enum(MODALITIES)).min(1).optional().meta({ description: 'What it reads; text when absent.' }),
+    output_modalities: z
+      .array(z.enum([...MODALITIES, 'embeddings']))
+      .min(1)
+      .optional()
+      .meta({ description: 'What it writes; text when absent.' }),
     supported_parameters: parameterNames.optional().meta({
       description: 'The request parameters that the model supports.',
       examples: [['tools', 'tool_choice', 'temperature', 'max_tokens']],

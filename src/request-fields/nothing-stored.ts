@@ -9,10 +9,10 @@ export const nothingStored = (history: string): string => `Nothing is stored her
 
 /**
  * A preset that continues an earlier response could never work, so it is refused when it is saved
- * (docs/contract/presets.md#ignored-fields).
+ * (docs/contract/presets.md#ignored-fields). `hint` says what to change in a library that sends the field by itself.
  */
-export const previousResponse = (history: string) =>
-  ({ schema: z.null(nothingStored(history)), means: 'refused', presets: 'check' }) as const satisfies RequestField
+export const previousResponse = (history: string, hint = '') =>
+  ({ schema: z.null(nothingStored(history) + hint), means: 'refused', presets: 'check' }) as const satisfies RequestField
 
 /** The field `prompt` of OpenAI's interfaces. */
 export const namedPrompt = (history: string) =>

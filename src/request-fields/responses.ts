@@ -43,7 +43,7 @@ export const RESPONSES_FIELDS = {
   truncation: { schema: z.enum(['auto', 'disabled']), means: 'truncation', presets: 'keep' },
   store: { schema: z.literal(false, 'Must be false: responses are not stored.'), means: 'written' },
   background: { schema: z.literal(false, 'Must be false: there is no background processing.'), means: 'refused' },
-  previous_response_id: previousResponse('input'),
+  previous_response_id: previousResponse('input', ' A library does so by itself if its option `store` is false.'),
   // It refers to something stored in the operator's own account.
   conversation: { schema: z.null(nothingStored('input')), means: 'refused' },
   prompt: namedPrompt('input'),

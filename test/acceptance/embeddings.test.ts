@@ -37,6 +37,18 @@ test.each(['sandbox/echo', 'other/two'])(
   },
 )
 
+test.each(['text-embedding-3-small', 'text-embedding-3-large', 'text-embedding-ada-002'])(
+  'an embedding model of OpenAI needs no entry in the file, under the name that libraries ask for: %s',
+  async (model) => {
+    const answer = await infer(service, { model, input: 'hi' }, { path: '/embeddings' })
+    expect([answer.status, upstream.last.body['model']]).toEqual([200, model])
+    const { json } = await call(service, 'GET', '/models?output_modalities=embeddings')
+    expect((json as { data: readonly { id: string }[] }).data.map(({ id }) => id)).toContain(`openai/${model}`)
+    const { json: texts } = await call(service, 'GET', '/models?output_modalities=text')
+    expect((texts as { data: readonly { id: string }[] }).data.map(({ id }) => id)).not.toContain(`openai/${model}`)
+  },
+)
+
 test('a provider without embeddings is skipped for one that has them', async () => {
   const answer = await infer(service, { model: 'fake/one', input: 'hi', provider: { order: ['other'] } }, { path: '/embeddings' })
   expect([answer.status, upstream.last.body['model']]).toEqual([200, 'up-one'])

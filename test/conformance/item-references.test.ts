@@ -87,6 +87,10 @@ test.each(['conversation', 'previous_response_id'])('400: %s names what is store
   expect(send('openai-responses', { input: 'Hi', [field]: { id: 'conv_1' } })).rejects.toThrow(`${field}: Nothing is stored here`)
 })
 
+test('400: the refusal of an earlier response says what to set in a library that refers to one by itself', () => {
+  expect(send('openai-responses', { input: 'Hi', previous_response_id: 'resp_1' })).rejects.toThrow('if its option `store` is false')
+})
+
 test('the AI SDK goes on after thinking and a call of a tool', async () => {
   const bodies: unknown[] = []
   const provider = createOpenAI({

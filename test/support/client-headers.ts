@@ -18,6 +18,8 @@ export const NEED_STATUS: Readonly<Record<string, Reported>> = {
   'langchain-anthropic 1.7.7': { 'user-agent': 'langchain-anthropic/1.7.7', ...stainless('python', '2.12.0') },
   'litellm 1.83.0, anthropic': { 'user-agent': 'litellm/1.83.0', 'anthropic-version': '2023-06-01' },
   'litellm 1.83.0, openrouter': { 'user-agent': 'litellm/1.83.0', 'http-referer': 'https://litellm.ai', 'x-title': 'liteLLM' },
+  'DSPy 3.4.1': { 'user-agent': 'lm15/stdlib' },
+  'DSPy 3.4.1, through LiteLLM': { 'user-agent': 'DSPy/3.4.1' },
   'pydantic-ai 2.68.0': { 'user-agent': 'pydantic-ai/2.68.0', ...stainless('python', '3.54.0') },
   'openai-agents 0.24.0': { 'user-agent': 'Agents/Python 0.24.0', ...stainless('python', '3.54.0') },
   'aider 0.86.2': { 'user-agent': 'OpenAI/Python 2.20.0', ...stainless('python', '2.20.0') },

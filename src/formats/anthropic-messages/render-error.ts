@@ -3,6 +3,7 @@ import type { GatewayError } from '../../errors.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { errorMetadataMember } from '../answer-parts.ts'
 import type { AnswerHead, AnswerTail } from '../format.ts'
+import { messageIn } from '../too-long.ts'
 
 /** The error envelope; `request_id` is the generation's id, null before routing (docs/contract/errors.md#types-on-messages). */
 export const renderError = (
@@ -21,7 +22,7 @@ export const errorBody = (error: GatewayError, tail: AnswerTail | null): JsonObj
     type: 'error',
     error: {
       type: errorRow(error.type).messagesType,
-      message: error.publicMessage,
+      message: messageIn('prompt is too long', error),
       error_type: error.type,
       ...(details === undefined ? {} : { details: details as JsonObject }),
     },

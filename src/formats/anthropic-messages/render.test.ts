@@ -146,8 +146,8 @@ describe('a whole message', () => {
 describe('an error that stands alone', () => {
   for (const type of ERROR_TYPES) {
     test(`${type} has its name of this dialect and its own`, () => {
-      const { body, answered } = renderError(new GatewayError(type, 'Because.'), HEAD, null)
-      const message = errorRow(type).status === 500 ? 'Internal Server Error' : 'Because.'
+      const { body, answered } = renderError(new GatewayError(type, 'The prompt is too long.'), HEAD, null)
+      const message = errorRow(type).status === 500 ? 'Internal Server Error' : 'The prompt is too long.'
       expect(body).toBe(
         `{"type":"error","error":{"type":"${errorRow(type).messagesType}","message":"${message}","error_type":"${type}"},"request_id":"gen-abc123"}`,
       )

@@ -2,6 +2,7 @@ import type { GatewayError } from '../../errors.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { errorMetadataMember } from '../answer-parts.ts'
 import type { AnswerHead, AnswerTail } from '../format.ts'
+import { messageIn } from '../too-long.ts'
 
 /** Renders `{error}` before routing; after it the body names the generation too (docs/contract/errors.md#provider-failures). */
 export const renderError = (
@@ -20,6 +21,6 @@ export const renderError = (
 /** The `error` member of a body, of a choice and of a chunk. */
 export const errorMember = (error: GatewayError): JsonObject => ({
   code: error.status,
-  message: error.publicMessage,
+  message: messageIn('context_length_exceeded: reduce the length of the messages', error),
   metadata: error.publicMetadata as JsonObject,
 })

@@ -5,11 +5,12 @@
 import { type BuiltInTool, builtInCall } from '../../canonical/built-in-tools.ts'
 import type { UrlCitation, MessagePhase } from '../../canonical/prompt.ts'
 import type { ReasoningProof } from '../../canonical/reasoning.ts'
-import { sealProof } from '../../canonical/reasoning.ts'
+import { sealProof, UNSIGNED } from '../../canonical/reasoning.ts'
 import { serverToolName } from '../../canonical/server-tool-name.ts'
 import type { ServerCall, ServerOutcome, ToolProgress } from '../../canonical/server-tools.ts'
 import type { JsonBody } from '../../lib/json-body.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
+import { SEALED_THINKING } from '../../request-fields/schemas/output.ts'
 import { dialectId } from '../answer-parts.ts'
 import type { Block, BlockSink } from '../block-sequence.ts'
 import type { AnswerHead } from '../format.ts'
@@ -67,6 +68,8 @@ export class OutputItems implements BlockSink {
   readonly #running = new Map<string, number>()
   readonly #asked: AskedContents
   readonly #summarises: boolean
+  /** Clients that ask for `encrypted_content` send no call back whose thinking came without it (decisions/0008). */
+  readonly #marksUnsigned: boolean
   #ranTools = false
   #item: OpenItem | null = null
   /** The kind of the open block within its item; null for a block that is the item. */
@@ -91,6 +94,7 @@ export class OutputItems implements BlockSink {
       Array.isArray(include) ? include.flatMap((name) => (typeof name === 'string' ? (serverToolName(name) ?? []) : [])) : [],
     )
     this.#summarises = asksForSummary(head.request)
+    this.#marksUnsigned = Array.isArray(include) && include.includes(SEALED_THINKING)
   }
 
   /** JSON texts of the finished items, and of tools that are still running. */
@@ -321,7 +325,9 @@ export class OutputItems implements BlockSink {
     }
     if (item.type === 'call') this.#closeArguments(item.call.name)
     if (item.type === 'custom-call') this.#emit('response.custom_tool_call_input.done', `${this.#place},"input":"${this.#json}"`)
-    const text = itemText(item, item.type === 'image' ? 'completed' : this.#closingStatus, this.#text, phase)
+    const isUnsigned = item.type === 'reasoning' && item.encrypted === null && this.#marksUnsigned
+    const whole = isUnsigned ? { ...item, encrypted: UNSIGNED } : item
+    const text = itemText(whole, item.type === 'image' ? 'completed' : this.#closingStatus, this.#text, phase)
     this.#emit('response.output_item.done', `"output_index":${this.#done.length},"item":${text}`)
     this.#done.push(text)
     this.#item = null

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 
-import { sealProof } from '../../canonical/reasoning.ts'
+import { sealProof, UNSIGNED } from '../../canonical/reasoning.ts'
 import { JsonBody } from '../../lib/json-body.ts'
 import { atOnce } from '../../lib/steps.ts'
 import { firstFault } from '../first-fault.test-kit.ts'
@@ -190,6 +190,20 @@ test('a sealed proof is opened, and one that bears the id of a call is the callâ
   expect(messages[0]?.parts).toEqual([
     { type: 'reasoning', text: 't', proof: claude },
     { type: 'tool-call', id: 'c1', name: 'f', arguments: '{}', proof: google },
+  ])
+})
+
+test('thinking with the mark of unsigned thinking has no proof, and a mark alone says nothing', () => {
+  const { messages } = parse({
+    input: [
+      { type: 'reasoning', id: 'rs_1', summary: [], content: [{ type: 'reasoning_text', text: 't' }], encrypted_content: UNSIGNED },
+      { type: 'reasoning', id: 'rs_2', summary: [], encrypted_content: UNSIGNED },
+      { type: 'function_call', call_id: 'c1', name: 'f', arguments: '{}' },
+    ],
+  })
+  expect(messages[0]?.parts).toEqual([
+    { type: 'reasoning', text: 't' },
+    { type: 'tool-call', id: 'c1', name: 'f', arguments: '{}' },
   ])
 })
 

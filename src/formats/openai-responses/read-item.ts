@@ -5,7 +5,7 @@
 import { answeredBuiltIn, builtInArguments, builtInOutput, calledBuiltIn } from '../../canonical/built-in-tools.ts'
 import type { MessagePhase, Part } from '../../canonical/prompt.ts'
 import { isObject } from '../../lib/json.ts'
-import { openProof, type ReasoningProof } from '../../canonical/reasoning.ts'
+import { openProof, type ReasoningProof, UNSIGNED } from '../../canonical/reasoning.ts'
 import { children, type Node, optionalText, requiredText, requiredUrl, requiredWord } from '../json-node.ts'
 import {
   cacheMark,
@@ -143,7 +143,7 @@ const readTexts = (item: Node, key: string): string =>
 
 const readProof = (item: Node): ReasoningProof | null => {
   const data = optionalText(item, 'encrypted_content')
-  if (data === null || data === '') return null
+  if (data === null || data === '' || data === UNSIGNED) return null
   const id = optionalText(item, 'id')
   return openProof(data) ?? { format: 'openai-responses-v1', kind: 'encrypted', data, ...(id === null ? {} : { id }) }
 }

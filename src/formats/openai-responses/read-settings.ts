@@ -1,7 +1,7 @@
 /** Reads the settings of a Responses body that are not a single field (docs/contract/responses.md#request). */
 import type { ReasoningSetting, Settings } from '../../canonical/settings.ts'
 import { serverToolName } from '../../canonical/server-tool-name.ts'
-import { LOGPROBS_INCLUDED } from '../../request-fields/schemas/output.ts'
+import { LOGPROBS_INCLUDED, SEALED_THINKING } from '../../request-fields/schemas/output.ts'
 import { type Node, optionalChild, optionalFlag, optionalNumber, optionalText } from '../json-node.ts'
 import { mapped, type Reading, reasoningOf, readSettings, text as textSetting, texts, unless } from '../setting-reader.ts'
 
@@ -12,6 +12,7 @@ export const readResponsesSettings = (root: Node, text: Node | null): Settings =
     logprobs: include?.value.includes(LOGPROBS_INCLUDED) === true ? { value: true, field: include.field } : undefined,
     reasoning: readReasoningSetting(root),
     verbosity: text === null ? undefined : textSetting(text, 'verbosity'),
+    // A proof of thinking is always in the answer: without it no later turn could continue the thinking.
     include: unless(
       mapped(include, (values) =>
         values.filter((value) => value !== LOGPROBS_INCLUDED && value !== SEALED_THINKING && serverToolName(value) === null),
@@ -20,9 +21,6 @@ export const readResponsesSettings = (root: Node, text: Node | null): Settings =
     ),
   })
 }
-
-/** Always included in answers: without it no later turn could continue the thinking. */
-const SEALED_THINKING = 'reasoning.encrypted_content'
 
 const readReasoningSetting = (root: Node): Reading<ReasoningSetting> | undefined => {
   const reasoning = optionalChild(root, 'reasoning')

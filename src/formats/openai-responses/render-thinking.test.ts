@@ -5,17 +5,32 @@ import {
   call,
   CLAUDE,
   finish,
+  frames,
   GEMINI,
+  HEAD,
   OPENAI,
   payloads,
   proven,
   reasoning,
   REDACTED,
+  streamed,
   summary,
   text,
 } from '../../../test/support/answers.ts'
-import { openProof, sealProof } from '../../canonical/reasoning.ts'
-import { stream, render, message, thinking, textPart, callItem, textItem, callEvents, completed } from './render-stream.test-kit.ts'
+import { openProof, sealProof, UNSIGNED } from '../../canonical/reasoning.ts'
+import { JsonBody } from '../../lib/json-body.ts'
+import {
+  openStream,
+  stream,
+  render,
+  message,
+  thinking,
+  textPart,
+  callItem,
+  textItem,
+  callEvents,
+  completed,
+} from './render-stream.test-kit.ts'
 
 describe('thinking in a stream', () => {
   test('reasoning, then text', () => {
@@ -35,6 +50,18 @@ describe('thinking in a stream', () => {
         completed(item('completed', part), message('msg_abc123_1', 'completed', textPart('Hi'))),
       ),
     )
+  })
+
+  test('unsigned thinking has a mark in place of a proof if the client asks for one, in the finished item', () => {
+    const head = { ...HEAD, request: JsonBody.read('{"include":["reasoning.encrypted_content"]}') }
+    const ended = [reasoning('hm'), text('Hi'), finish('stop')]
+    const said = streamed(openStream(head), frames(...ended))
+    const item = thinking('rs_abc123_0', 'completed', { content: '{"type":"reasoning_text","text":"hm"}', encrypted: UNSIGNED })
+    expect(said).toContain(`"type":"response.output_item.added","output_index":0,"item":${thinking('rs_abc123_0', 'in_progress')}`)
+    expect(said).toContain(`"type":"response.output_item.done","output_index":0,"item":${item}`)
+    expect(said).toContain(`"output":[${item},${message('msg_abc123_1', 'completed', textPart('Hi'))}]`)
+    const sealed = thinking('rs_abc123_0', 'completed', { content: '{"type":"reasoning_text","text":"hm"}', encrypted: sealProof(OPENAI) })
+    expect(streamed(openStream(head), frames(reasoning('hm'), proven(OPENAI), finish('stop')))).toContain(sealed)
   })
 
   test('a summary, whose proof closes its item', () => {

@@ -30,8 +30,8 @@ export const readHosted = (file: Record<string, unknown>, known: ReadonlySet<str
 
 const factsOf = (entry: Record<string, unknown>): Omit<ModelEntry, 'endpoints'> => {
   const architecture = isObject(entry['architecture']) ? entry['architecture'] : {}
-  const input = modalitiesOf(architecture['input_modalities'])
-  const output = modalitiesOf(architecture['output_modalities'])
+  const input = modalitiesOf(architecture['input_modalities'], READ)
+  const output = modalitiesOf(architecture['output_modalities'], WRITTEN)
   return {
     ...reported({
       name: typeof entry['name'] === 'string' && entry['name'] !== '' ? entry['name'] : undefined,
@@ -44,10 +44,11 @@ const factsOf = (entry: Record<string, unknown>): Omit<ModelEntry, 'endpoints'> 
   }
 }
 
-const MODALITIES = ['text', 'image', 'audio', 'video', 'file'] as const
+const READ = ['text', 'image', 'audio', 'video', 'file'] as const
+const WRITTEN = [...READ, 'embeddings'] as const
 
-const modalitiesOf = (value: unknown): (typeof MODALITIES)[number][] =>
-  textsIn(value).flatMap((name) => MODALITIES.filter((modality) => modality === name))
+const modalitiesOf = <Modality extends string>(value: unknown, known: readonly Modality[]): Modality[] =>
+  textsIn(value).flatMap((name) => known.filter((modality) => modality === name))
 
 const pricesOf = (pricing: Record<string, unknown>): PriceFields =>
   reported<PriceFields>({

@@ -40,7 +40,7 @@ const nameOf = (key: string, provider: string): string => {
 const factsOf = (entry: Record<string, unknown>): Omit<ModelEntry, 'endpoints'> => ({
   ...reported({ context_length: tokensOf(entry['max_input_tokens'] ?? entry['max_tokens']) }),
   input_modalities: ['text', ...MODALITIES.flatMap(([flag, modality]) => (entry[flag] === true ? [modality] : []))],
-  output_modalities: ['text'],
+  output_modalities: [entry['mode'] === 'embedding' ? 'embeddings' : 'text'],
   supported_parameters: PARAMETERS.flatMap(([flag, names]) => (entry[flag] === true ? names : [])),
 })
 

@@ -104,6 +104,16 @@ test("a hosted router's list prices its own endpoints; a zero for reasoning does
   expect(list.refused).toEqual([{ place: 'data[1] (openrouter/auto)', reason: 'prompt: -1 is negative' }])
 })
 
+test('an embedding model writes no text, so that none is chosen to answer a conversation', () => {
+  const entry = { litellm_provider: 'openai', mode: 'embedding', input_cost_per_token: 6e-8, output_cost_per_token: 0 }
+  const litellm = read(JSON.stringify({ 'voyage-9': entry }))
+  expect(litellm.models['openai/voyage-9']?.output_modalities).toEqual(['embeddings'])
+  const pricing = { prompt: '0.00000006', completion: '0' }
+  const architecture = { input_modalities: ['text'], output_modalities: ['embeddings'] }
+  const hosted = read(JSON.stringify({ data: [{ id: 'voyage/voyage-9', pricing, architecture }] }), 'hosted')
+  expect(hosted.models['voyage/voyage-9']?.output_modalities).toEqual(['embeddings'])
+})
+
 test('a price that is a hundred times the known one is refused: two units were mixed up', () => {
   const list = read(
     JSON.stringify({

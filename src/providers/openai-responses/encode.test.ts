@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 
 import type { Prompt } from '../../canonical/prompt.ts'
-import { sealProof } from '../../canonical/reasoning.ts'
+import { sealProof, UNSIGNED } from '../../canonical/reasoning.ts'
 import { SERVICE_FIELDS } from '../../request-fields/service-fields.ts'
 import { JsonBody } from '../../lib/json-body.ts'
 import { type Encoded, proof, send } from './encode.test-kit.ts'
@@ -70,6 +70,17 @@ describe('a request of the same dialect', () => {
       undefined,
     ],
     [
+      'that another model made without a proof',
+      {
+        type: 'reasoning',
+        id: 'rs_9',
+        summary: [],
+        content: [{ type: 'reasoning_text', text: 'Hm.' }],
+        encrypted_content: UNSIGNED,
+      },
+      undefined,
+    ],
+    [
       'in full, which this model never shows',
       { type: 'reasoning', id: 'rs_9', summary: [], content: [{ type: 'reasoning_text', text: 'Hm.' }] },
       undefined,
@@ -81,6 +92,12 @@ describe('a request of the same dialect', () => {
       { role: 'user', content: 'a' },
       { role: 'user', content: 'Hi' },
     ])
+  })
+
+  test('takes the mark of unsigned thinking off for a model that may show it', () => {
+    const item = { type: 'reasoning', id: 'rs_1', summary: [], content: [{ type: 'reasoning_text', text: 'Hm.' }] }
+    const { sent, lost } = own(history({ ...item, encrypted_content: UNSIGNED }), 'local-model')
+    expect([lost, (sent['input'] as readonly unknown[])[0]]).toEqual([[], item])
   })
 
   test('opens a seal of this provider’s own thinking', () => {

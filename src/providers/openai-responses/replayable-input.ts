@@ -3,7 +3,7 @@
  * the whole request (docs/contract/requests.md#proofs-of-reasoning); without containers of earlier calls, which belong to the account; with
  * ids of calls that are short enough.
  */
-import { lookForSealedProof, openProof } from '../../canonical/reasoning.ts'
+import { lookForSealedProof, openProof, UNSIGNED } from '../../canonical/reasoning.ts'
 import type { Warning } from '../../canonical/warning.ts'
 import type { JsonBody } from '../../lib/json-body.ts'
 import { editElements, editMembers } from '../../lib/json-splice.ts'
@@ -70,6 +70,7 @@ const containerIn = ({ type, container_id: id, environment }: Readonly<Record<st
 const replayable = (item: Readonly<Record<string, unknown>>, text: string, target: Target, family: OpenAiModel): string | null => {
   const encrypted = item['encrypted_content'] ?? ''
   if (typeof encrypted !== 'string') return text
+  if (encrypted === UNSIGNED) return family.hidesThinking ? null : editMembers(text, { encrypted_content: null })
   const proof = openProof(encrypted)
   if (proof !== null) {
     if (!isOwnProof(proof, target)) return null

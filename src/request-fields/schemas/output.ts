@@ -26,12 +26,15 @@ export const prediction = z.looseObject({
 /** The item by which Responses asks for log probabilities. */
 export const LOGPROBS_INCLUDED = 'message.output_text.logprobs'
 
+/** The item by which Responses asks for thinking in a form that can be sent back. */
+export const SEALED_THINKING = 'reasoning.encrypted_content'
+
 export const responsesInclude = z.array(
   z.enum([
     'file_search_call.results',
     'message.input_image.image_url',
     'computer_call_output.output.image_url',
-    'reasoning.encrypted_content',
+    SEALED_THINKING,
     'code_interpreter_call.outputs',
     LOGPROBS_INCLUDED,
     'web_search_call.results',
