@@ -6,9 +6,10 @@ import { cursorText } from './cursor.ts'
 import { generation } from './generation.ts'
 import { keyHash } from './key.ts'
 import { wholeNumber } from './paging.ts'
+import { storedText } from './stored-text.ts'
 import { timeRangeQuery } from './time-range.ts'
 
-const name = z.string().min(1).max(256).optional()
+const name = storedText.min(1).max(256).optional()
 const usd = z
   .string()
   .regex(/^\d{1,9}(?:\.\d{1,9})?$/, 'Use dollars, such as 0.05.')

@@ -39,7 +39,8 @@ const ifMatch = z
   })
 
 const ifNoneMatch = z
-  .literal('*', 'Use * for a preset that is not there yet, or If-Match.')
+  .string()
+  .regex(/^\*$/, 'Use * for a preset that is not there yet, or If-Match.')
   .optional()
   .meta({ description: 'With *: 412 where there is such a preset already, as with `If-Match: "0"`.' })
 

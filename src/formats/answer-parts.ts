@@ -2,6 +2,7 @@
 import type { GatewayError } from '../errors.ts'
 import type { JsonBody } from '../lib/json-body.ts'
 import type { JsonChanges, JsonObject } from '../lib/json.ts'
+import { serviceTier } from '../request-fields/schemas/routing.ts'
 import type { AnswerHead, AnswerTail, StreamRenderer, Written } from './format.ts'
 
 /** Returns a `resp_…` or `msg_…` id that names the same generation as its `gen-…` id. */
@@ -20,16 +21,27 @@ const routingMember = (tail: AnswerTail | null): JsonObject =>
 export const errorMetadataMember = (error: GatewayError, tail: AnswerTail | null): JsonObject =>
   error.status === 500 ? {} : routingMember(tail)
 
-/** The tier that served the request, if known (docs/contract/routing.md#service-tiers). */
-export const tierMember = ({ usage }: AnswerTail): JsonObject => (usage.servedTier === null ? {} : { service_tier: usage.servedTier })
+/**
+ * The tier that served the request, if known and if OpenAI's dialects have a name for it (docs/contract/routing.md#service-tiers): typed
+ * clients refuse a whole answer for any other name.
+ */
+export const tierMember = ({ usage }: AnswerTail): JsonObject => (isTierName(usage.servedTier) ? { service_tier: usage.servedTier } : {})
+
+export const isTierName = (word: unknown): word is string => typeof word === 'string' && Object.hasOwn(serviceTier.enum, word)
+
+/** Removes a vendor's own name of a tier, such as Groq's `on_demand`. */
+export const withoutVendorsTier = (body: JsonBody): JsonChanges => {
+  const word = body.get('service_tier')
+  return typeof word === 'string' && !isTierName(word) ? { service_tier: null } : {}
+}
 
 /**
  * The members, as JSON texts, that the service adds to an answer of an upstream that speaks the client's dialect. The tier is
- * added only if the upstream names none.
+ * added only if the upstream names none, or by a name of its own.
  */
 export const addedMembers = (body: JsonBody, tail: AnswerTail): JsonChanges => {
-  const added: JsonObject = { ...(typeof body.get('service_tier') === 'string' ? {} : tierMember(tail)), ...metadataMember(tail) }
-  const texts: Record<string, string> = {}
+  const added: JsonObject = { ...(isTierName(body.get('service_tier')) ? {} : tierMember(tail)), ...metadataMember(tail) }
+  const texts: Record<string, string | null | undefined> = { ...withoutVendorsTier(body) }
   for (const field in added) texts[field] = JSON.stringify(added[field])
   return texts
 }

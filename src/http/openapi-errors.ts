@@ -19,14 +19,14 @@ import { errorType } from '../contract/error-type.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { managementError } from './error-boundary.ts'
 import { exampleHead } from './openapi-examples.ts'
-import { POLICIES, SESSION_REQUIRED, type Policy } from './policies.ts'
+import { SESSION_REQUIRED, type Policy } from './policies.ts'
 import type { Route, Surface } from './route.ts'
 
 /** The route's own statuses, and those that its policy and its body add. 405 belongs to a path, not to an operation. */
 export const errorStatuses = (route: Route): readonly number[] => {
   const statuses = new Set([...route.errors, 500])
-  if (route.policy !== 'public') statuses.add(401)
-  if (route.policy !== 'public' && !Object.values(POLICIES[route.policy]).every((admitted) => admitted)) statuses.add(403)
+  // Even where every kind of caller is admitted, a person's session is refused to pages of other origins.
+  if (route.policy !== 'public') for (const status of [401, 403]) statuses.add(status)
   if (route.body !== undefined) for (const status of [400, 413]) statuses.add(status)
   statuses.delete(405)
   for (const answered of Object.keys(route.answers)) statuses.delete(Number(answered))

@@ -3,11 +3,12 @@ import { describe, expect, test } from 'bun:test'
 import { z } from 'zod'
 
 import { ERROR_TYPES, INFERENCE_KEY_REQUIRED, MANAGEMENT_KEY_REQUIRED, MANAGEMENT_MESSAGES } from '../errors.ts'
+import { inWorkspace } from '../contract/workspace.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { ERROR_SCHEMAS } from './openapi-errors.ts'
 import { describedMounts } from '../compose/described-routes.test-kit.ts'
 import { openapiDocument as describing } from './openapi.ts'
-import { entriesOf, listAt, objectAt, textAt } from '../reference/read-json.ts'
+import { entriesOf, listAt, objectAt, objectsAt, textAt } from '../reference/read-json.ts'
 import type { Route, Surface } from './route.ts'
 import { atOnce } from '../lib/steps.ts'
 
@@ -60,6 +61,44 @@ describe('the document of the real routes', () => {
       ),
     )
     expect(described.sort()).toEqual(expected.sort())
+  })
+
+  test('an operation in a workspace of choice says that there may be none of that id', () => {
+    const chosen = mounts.flatMap(({ routes }) => routes).filter(({ query = {} }) => query['workspace_id'] === inWorkspace.workspace_id)
+    expect(chosen.length).toBeGreaterThan(50)
+    expect(chosen.filter(({ errors }) => !errors.includes(404)).map(({ operation }) => operation)).toEqual([])
+  })
+
+  test('an answer that may be a table says so among its types', () => {
+    const tables = entriesOf(objectAt(document, 'paths')).flatMap(([, item]) =>
+      entriesOf(item).filter(([, operation]) =>
+        /\bCSV\b|text\/csv/.test(textAt(operation, 'summary') + JSON.stringify(operation['responses'])),
+      ),
+    )
+    expect(tables.length).toBe(5)
+    for (const [, operation] of tables) {
+      expect(Object.keys(objectAt(objectAt(objectAt(operation, 'responses'), '200'), 'content'))).toContain('text/csv')
+    }
+  })
+
+  test('every successful answer says of which type its body is, but a redirect, which has none', () => {
+    const silent = entriesOf(objectAt(document, 'paths')).flatMap(([, item]) =>
+      entriesOf(item).flatMap(([, operation]) =>
+        entriesOf(objectAt(operation, 'responses')).flatMap(([status, answer]) =>
+          status.startsWith('2') && status !== '204' && answer['content'] === undefined ? [textAt(operation, 'operationId')] : [],
+        ),
+      ),
+    )
+    expect(silent).toEqual([])
+  })
+
+  test('no header is a constant, for which generators of clients make no parameter', () => {
+    const constants = entriesOf(objectAt(document, 'paths')).flatMap(([, item]) =>
+      entriesOf(item).flatMap(([, operation]) =>
+        objectsAt(operation, 'parameters').filter((one) => textAt(one, 'in') === 'header' && JSON.stringify(one).includes('"const"')),
+      ),
+    )
+    expect(constants).toEqual([])
   })
 
   test('every reference leads somewhere, and every named schema is used', () => {
@@ -155,13 +194,13 @@ describe('what a policy says', () => {
     expect(statuses({})).toEqual(['200', '500'])
   })
 
-  test('any key: either header or both halves of a session, 401 but no 403', () => {
+  test('any key: either header or both halves of a session, 401 and 403, since a session is refused to pages of other origins', () => {
     expect(describedOperation({ policy: 'any-key' })['security']).toEqual([
       { bearer: [] },
       { apiKey: [] },
       { session: [], sessionHalf: [] },
     ])
-    expect(statuses({ policy: 'any-key' })).toEqual(['200', '401', '500'])
+    expect(statuses({ policy: 'any-key' })).toEqual(['200', '401', '403', '500'])
   })
 
   for (const policy of ['management', 'inference'] as const) {

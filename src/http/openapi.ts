@@ -241,14 +241,18 @@ const answerObject = (route: Route, answer: Route['answers'][number], book: Sche
       ? {}
       : { 'application/json': { schema: book.output(answer.schema), ...(examples === null ? {} : { example: examples.body }) } }
   const stream = answer.stream === true ? { 'text/event-stream': streamMedia(dialect, examples?.stream) } : {}
-  const bytes = answer.bytes === true ? { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } } : {}
-  const content = { ...json, ...stream, ...bytes }
+  const others = Object.fromEntries((answer.types ?? []).map((type) => [type, { schema: bodySchema(type) }]))
+  const content = { ...json, ...stream, ...others }
   return {
     description: answer.description,
     ...(dialect === null ? {} : { headers: references(['X-Generation-Id', 'X-Preset', 'X-Service-Warnings', 'Retry-After']) }),
     ...(Object.keys(content).length === 0 ? {} : { content }),
   }
 }
+
+const bodySchema = (type: string): JsonObject => ({ type: 'string', ...(TEXT.test(type) ? {} : { format: 'binary' }) })
+
+const TEXT = /^text\/|json$/
 
 const references = (headers: readonly string[]): JsonObject =>
   Object.fromEntries(headers.map((name) => [name, { $ref: `#/components/headers/${name}` }]))

@@ -89,7 +89,17 @@ export interface Route {
   /** Browser apps of every origin may read the answer: it depends on nothing that a browser adds by itself. */
   readonly anyOrigin?: true
   readonly answers: Readonly<
-    Record<number, { readonly description: string; readonly schema?: z.ZodType; readonly stream?: boolean; readonly bytes?: true }>
+    Record<
+      number,
+      {
+        readonly description: string
+        /** A body in JSON. */
+        readonly schema?: z.ZodType
+        readonly stream?: boolean
+        /** The media types of a body of another kind. */
+        readonly types?: readonly string[]
+      }
+    >
   >
   /** Statuses of errors that the route may answer with, in addition to those of its policy. */
   readonly errors: readonly number[]

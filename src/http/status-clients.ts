@@ -50,6 +50,7 @@ export const STATUS_CLIENTS: readonly StatusClient[] = [
   { client: 'DSPy', header: 'user-agent', word: 'lm15/', sends: 'lm15/stdlib' },
   { client: 'DSPy through LiteLLM', header: 'user-agent', word: 'dspy/', sends: 'DSPy/3.4.1' },
   { client: 'LangChain', header: 'user-agent', word: 'langchain', sends: 'langchain-anthropic/1.7.10' },
+  { client: 'Spring AI', header: 'user-agent', word: 'spring-ai', sends: 'spring-ai' },
   { client: 'pydantic-ai', header: 'user-agent', word: 'pydantic-ai/', sends: 'pydantic-ai/2.68.0' },
   { client: 'OpenAI Agents', header: 'user-agent', word: 'agents/', sends: 'Agents/Python 0.24.0' },
   { client: 'OpenAI SDKs', header: 'user-agent', word: 'openai/', sends: 'OpenAI/Go 3.96.0' },

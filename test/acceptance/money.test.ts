@@ -78,6 +78,15 @@ describe('credit', () => {
     },
   )
 
+  test('400: credit that could no longer be counted exactly is neither added nor taken back', async () => {
+    await call(service, 'POST', '/workspaces', { body: { name: 'Rich', slug: 'rich' } })
+    const add = (amount_usd: number) => call(service, 'POST', '/credits', { body: { amount_usd, workspace_id: 'rich' } })
+    for (let times = 0; times < 9; times += 1) await add(-1_000_000)
+    const refused = await add(-1_000_000)
+    expect([refused.status, refused.text]).toEqual([400, expect.stringContaining('at most 9007199 US dollars')])
+    expect((await add(1_000_000)).json).toMatchObject({ data: { total_credits: -8_000_000 } })
+  })
+
   test('400 and 403: an empty body, and a management key of another workspace', async () => {
     expect((await call(service, 'POST', '/credits', { body: { amount_usd: 0 } })).status).toBe(400)
     await call(service, 'POST', '/workspaces', { body: { name: 'B', slug: 'b' } })

@@ -238,6 +238,14 @@ describe('the list of requests', () => {
     expect(audit.json).toMatchObject({ data: [{ action: 'exported' }] })
   })
 
+  test('400: text that no record can hold, in a filter of the list and of the stream', async () => {
+    for (const path of ['/generations', '/generations/stream']) {
+      expect((await call(service, 'GET', `${path}?request_id=%00`)).json).toMatchObject({
+        error: { metadata: { issues: [{ path: 'request_id', message: 'Use well-formed text without U+0000.' }] } },
+      })
+    }
+  })
+
   test('the stream sends requests as they end, with the same filters, and how many it left out', async () => {
     const session = `s-${crypto.randomUUID()}`
     const controller = new AbortController()

@@ -23,7 +23,9 @@ interface Compared {
 const without = (payload: Payload, ...names: readonly string[]): Payload =>
   Object.fromEntries(Object.entries(payload).filter(([name]) => !names.includes(name)))
 
-const withoutOwned = (payload: Payload): Payload => without(payload, 'id', 'model', 'provider', 'created', 'usage')
+/** A vendor's own name of a tier is replaced: served-tiers.test.ts. */
+const withoutOwned = (payload: Payload): Payload =>
+  without(payload, 'id', 'model', 'provider', 'created', 'usage', ...(payload['service_tier'] === 'on_demand' ? ['service_tier'] : []))
 
 interface Choice extends Payload {
   readonly native_finish_reason?: unknown

@@ -27,7 +27,11 @@ const within = (payload: Json, member: string, more: object): Json =>
 const TELL: Readonly<Record<UpstreamDialect, (payload: Json, word: string) => Json>> = {
   'openai-chat': (payload, word) => ({ ...payload, service_tier: word }),
   'openai-responses': (payload, word) =>
-    isObject(payload['response']) ? within(payload, 'response', { service_tier: word }) : { ...payload, service_tier: word },
+    isObject(payload['response'])
+      ? within(payload, 'response', { service_tier: word })
+      : payload['object'] === 'response'
+        ? { ...payload, service_tier: word }
+        : payload,
   anthropic: (payload, word) =>
     isObject(payload['message'])
       ? { ...payload, message: within(payload['message'], 'usage', { service_tier: word }) }
@@ -44,12 +48,15 @@ interface Asked {
   readonly fields: Json
   /** If absent, the provider does not report its tier. */
   readonly served?: 'default' | 'priority'
+  /** The vendor's own word in its place. */
+  readonly word?: string
 }
 
-const ask = async ({ client, dialect, stream, fields, served }: Asked) => {
+const ask = async ({ client, dialect, stream, fields, served, word }: Asked) => {
   const told = recording(dialect, 'length', stream).payloads.map((text) => {
     const payload = JSON.parse(text) as Json
-    return JSON.stringify(served === undefined ? payload : TELL[dialect](payload, WORDS[dialect][served]))
+    const told = word ?? (served === undefined ? undefined : WORDS[dialect][served])
+    return JSON.stringify(told === undefined ? payload : TELL[dialect](payload, told))
   })
   const bytes = stream ? streamBytes(dialect, told) : new TextEncoder().encode(told[0])
   const { run, text } = await replay({
@@ -84,6 +91,21 @@ for (const client of CLIENT_DIALECTS) {
       })
     })
   }
+
+  test.each<[string, UpstreamDialect, boolean, string | undefined]>(
+    [false, true].flatMap((stream) => [
+      ['on_demand', 'openai-chat', stream, ordinary],
+      ['on_demand', 'openai-responses', stream, ordinary],
+      ['weird', 'openai-chat', stream, undefined],
+      ['weird', 'openai-responses', stream, undefined],
+      ['weird', 'anthropic', stream, undefined],
+      ['PROVISIONED_THROUGHPUT', 'google', stream, undefined],
+      ['flex', 'bedrock', stream, client === 'messages' ? undefined : 'flex'],
+    ]),
+  )(`${client}: typed clients read the tier %s of %s, stream %p`, async (word, dialect, stream, told) => {
+    const answer = await ask({ client, dialect, stream, fields: {}, word })
+    expect(answer).toMatchObject({ told, recorded: word === 'on_demand' ? 'default' : word.toLowerCase() })
+  })
 
   test.each([false, true])(`${client} → google, stream %p: a tier that was asked for is not told where nobody knows it`, async (stream) => {
     const answer = await ask({ client, dialect: 'google', stream, fields: { service_tier: 'flex' } })

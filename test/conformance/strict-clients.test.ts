@@ -8,7 +8,7 @@ import { generateText, type LanguageModel, streamText } from 'ai'
 import { describe, expect, test } from 'bun:test'
 
 import { CLIENT_DIALECTS, type ClientDialect } from '../../src/canonical/call.ts'
-import { ALL_RECORDINGS, fails } from '../support/recordings.ts'
+import { ALL_RECORDINGS, fails, streamBytes } from '../support/recordings.ts'
 import { OWN_DIALECT, replayReply, typeOf } from '../support/replay.ts'
 import { reported, whole } from '../support/upstream-replies.ts'
 
@@ -72,6 +72,43 @@ const read = async (client: ClientDialect, text: string, stream: boolean): Promi
   expect(await result.finishReason).not.toBe('error')
   return result.text
 }
+
+/** Typed clients of Responses, such as those of Rust and Java, refuse an answer for one missing member. */
+const MESSAGE = { role: 'assistant', status: 'completed', content: [{ type: 'output_text', text: 'Hi', annotations: [] }] }
+
+describe('messages and texts of a Responses server that says the least have every member that typed clients need', () => {
+  const [bare, ...events] = BARE.responses
+  const eventsOf = (text: string): readonly Json[] =>
+    [...text.matchAll(/^data: (\{.*\})$/gm)].map(([, json = '']) => JSON.parse(json) as Json)
+
+  test('whole', async () => {
+    const { text } = await replayReply('responses', 'openai-responses', whole(bare))
+    expect((JSON.parse(text) as { output: unknown[] }).output[1]).toMatchObject(MESSAGE)
+  })
+
+  test('streamed', async () => {
+    const { text } = await replayReply('responses', 'openai-responses', reported('openai-responses', ...events))
+    const seen = (type: string): unknown => eventsOf(text).find((event) => event['type'] === type)
+    expect(seen('response.output_item.added')).toMatchObject({ item: { role: 'assistant', status: 'in_progress', content: [] } })
+    expect(seen('response.content_part.done')).toMatchObject({ part: { annotations: [] } })
+    expect(seen('response.output_item.done')).toMatchObject({ item: MESSAGE })
+    expect(seen('response.completed')).toMatchObject({ response: { output: [MESSAGE] } })
+  })
+
+  test('streamed, and cut after the message', async () => {
+    const pieces = [
+      streamBytes(
+        'openai-responses',
+        events.slice(0, 4).map((event) => JSON.stringify(event)),
+        true,
+      ),
+    ]
+    const { text } = await replayReply('responses', 'openai-responses', { type: 'text/event-stream', pieces, cut: true })
+    expect(eventsOf(text).at(-1)).toMatchObject({ type: 'response.failed', response: { output: [MESSAGE] } })
+  })
+})
+
+type Json = Readonly<Record<string, unknown>>
 
 for (const client of CLIENT_DIALECTS) {
   describe(client, () => {

@@ -26,8 +26,13 @@ export const messagesUsage = (tail: AnswerTail): JsonObject => {
   }
 }
 
-/** The default tier has another name in this dialect. */
-const tierName = ({ servedTier }: Usage): string | null => (servedTier === 'default' ? 'standard' : servedTier)
+/** This dialect has another name for the default tier, and none for most others; typed clients refuse names that they do not know. */
+const tierName = ({ servedTier }: Usage): string | null =>
+  servedTier === 'default' ? 'standard' : isTierName(servedTier) ? servedTier : null
+
+const isTierName = (word: unknown): boolean => typeof word === 'string' && TIER_NAMES.has(word)
+
+const TIER_NAMES: ReadonlySet<string> = new Set(['standard', 'priority', 'batch'])
 
 const iterationUsage = ({ type, model, usage }: Iteration): JsonObject => ({
   type,
@@ -46,7 +51,7 @@ export const relayedUsage = (tail: AnswerTail): JsonObject => ({
 /** The final usage of an answer, as JSON text: the upstream's object with our members laid over it and missing keys added. */
 export const endUsage = (upstream: string | undefined, tail: AnswerTail, head: Estimating): string => {
   const usage = bodyOfParsed(completeUsage(mergedUsage(upstream ?? null, relayedUsage(tail)), head))
-  return usage.textWith(typeof usage.get('service_tier') === 'string' ? {} : { service_tier: JSON.stringify(tierName(tail.usage)) })
+  return usage.textWith(isTierName(usage.get('service_tier')) ? {} : { service_tier: JSON.stringify(tierName(tail.usage)) })
 }
 
 const costs = (tail: AnswerTail): JsonObject => costMembers(tail, 'upstream_inference_prompt_cost', 'upstream_inference_completions_cost')
@@ -83,10 +88,14 @@ const UNKNOWN: JsonObject = { service_tier: null, inference_geo: null, speed: nu
 /** The estimate requires reading the whole request and nearly every provider reports the input, so it is computed only when needed. */
 type Estimating = Pick<AnswerHead, 'inputTokensEstimate'>
 
-/** The usage of an upstream of this dialect, as JSON text, with missing keys added. Anything but an object counts as empty. */
+/** The usage of an upstream of this dialect, as JSON text, with missing keys added and without a tier that the dialect has no name for. Anything but an object counts as empty. */
 export const completeUsage = (json: string | undefined, head: Estimating): string => {
   const usage = bodyOfParsed(json?.startsWith('{') === true ? json : '{}')
-  const missing = missingMembers(usage, USAGE_NEEDS)
+  const tier = usage.get('service_tier')
+  const missing = {
+    ...missingMembers(usage, USAGE_NEEDS),
+    ...(typeof tier === 'string' && !isTierName(tier) ? { service_tier: 'null' } : {}),
+  }
   return usage.textWith('input_tokens' in missing ? { ...missing, input_tokens: String(head.inputTokensEstimate) } : missing)
 }
 

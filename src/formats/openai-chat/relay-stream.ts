@@ -9,6 +9,7 @@ import { eachOutlined } from '../../lib/json-outline.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { atOnce, LARGE_BYTES } from '../../lib/steps.ts'
 import type { NativePattern, NativeText } from '../../canonical/event.ts'
+import { isTierName, withoutVendorsTier } from '../answer-parts.ts'
 import type { Ending } from '../ending.ts'
 import type { AnswerHead } from '../format.ts'
 import { identityMembers, oneLine } from '../relay-text.ts'
@@ -65,7 +66,11 @@ export const relayChunks = (head: AnswerHead, finished: Set<number>): ChunkRelay
   }
 
   const relayBody = (body: JsonBody, ending: Ending): string => {
-    const changes: Record<string, string | null | undefined> = { ...owned, ...envelopeRepairs(body, 'chat.completion.chunk', head) }
+    const changes: Record<string, string | null | undefined> = {
+      ...owned,
+      ...envelopeRepairs(body, 'chat.completion.chunk', head),
+      ...withoutVendorsTier(body),
+    }
     const reported = body.get('created')
     // All chunks of a stream must state the same time; Azure's first chunk states zero.
     createdSeconds ??= typeof reported === 'number' && Number.isInteger(reported) && reported > 0 ? reported : head.createdSeconds
@@ -76,7 +81,7 @@ export const relayChunks = (head: AnswerHead, finished: Set<number>): ChunkRelay
       if (rawUsage !== 'null') {
         usage = rawUsage
         const servedTier = body.get('service_tier')
-        if (typeof servedTier === 'string') tier = { service_tier: servedTier }
+        if (isTierName(servedTier)) tier = { service_tier: servedTier }
       }
     }
     // Strict clients accept only a string or nothing here.

@@ -2,7 +2,7 @@
 import { LARGE_BYTES, type Steps } from '../../lib/steps.ts'
 import { missingMembers } from '../missing-members.ts'
 import { bodyOfParsed } from '../relay-text.ts'
-import { completeItem, completeSource, lacksMembers } from './complete-item.ts'
+import { completeItem, completePart, completeSource, lacksMembers } from './complete-item.ts'
 
 /**
  * Returns the event's own text if nothing is missing and it has its number in the stream. A text search is enough to know, because a
@@ -13,12 +13,14 @@ export function* completeEvent(type: string, json: string, number: number, begun
   if (needed === null && json.length <= LARGE_BYTES && Number(NUMBER.exec(json)?.[1]) === number) return json
   const body = bodyOfParsed(json)
   if (json.length > LARGE_BYTES) yield
-  const item = body.raw('item')
+  const item = ITEM_EVENTS.has(type) ? body.raw('item') : undefined
+  const part = PART_EVENTS.has(type) ? body.raw('part') : undefined
   const annotation = type === SOURCE_EVENT ? body.raw('annotation') : undefined
   return body.textWith({
     ...missingMembers(body, needed ?? {}),
     ...(body.get('sequence_number') === number ? {} : { sequence_number: String(number) }),
-    ...(ITEM_EVENTS.has(type) && item !== undefined ? { item: yield* completeItem(item, Number(body.get('output_index') ?? 0)) } : {}),
+    ...(item === undefined ? {} : { item: yield* completeItem(item, Number(body.get('output_index') ?? 0), statusIn(type)) }),
+    ...(part === undefined ? {} : { part: yield* completePart(part) }),
     ...(annotation === undefined ? {} : { annotation: completeSource(annotation) }),
   })
 }
@@ -32,13 +34,15 @@ const neededBy = (type: string, json: string, begun: readonly string[]): JsonTex
   if (TEXT_EVENTS.has(type)) return !isLong && json.includes('"logprobs"') ? null : { logprobs: '[]' }
   if (type === 'response.function_call_arguments.done') return !isLong && json.includes('"name"') ? null : nameOf(json, begun)
   if (type === SOURCE_EVENT) return SOURCE_MEMBERS.every((name) => json.includes(`"${name}"`)) ? null : {}
-  return ITEM_EVENTS.has(type) && (isLong || lacksMembers(json)) ? {} : null
+  return (ITEM_EVENTS.has(type) || PART_EVENTS.has(type)) && (isLong || lacksMembers(json)) ? {} : null
 }
 
 type JsonTexts = Readonly<Record<string, string>>
 
 const TEXT_EVENTS: ReadonlySet<string> = new Set(['response.output_text.delta', 'response.output_text.done'])
 const ITEM_EVENTS: ReadonlySet<string> = new Set(['response.output_item.added', 'response.output_item.done'])
+const PART_EVENTS: ReadonlySet<string> = new Set(['response.content_part.added', 'response.content_part.done'])
+const statusIn = (type: string): 'in_progress' | 'completed' => (type === 'response.output_item.added' ? 'in_progress' : 'completed')
 const SOURCE_EVENT = 'response.output_text.annotation.added'
 const SOURCE_MEMBERS = ['title', 'start_index', 'end_index']
 

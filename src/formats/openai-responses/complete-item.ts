@@ -10,9 +10,11 @@ import { bodyOfParsed } from '../relay-text.ts'
 export function* completeOutput(output: string): Steps<string> {
   if (output.length > LARGE_BYTES) {
     yield
-    return yield* editElementsInSteps(output, completeItem)
+    return yield* editElementsInSteps(output, (item, at) => completeItem(item, at, 'completed'))
   }
-  return lacksMembers(output) ? editElements(output, (item, at) => (lacksMembers(item) ? atOnce(completeItem(item, at)) : item)) : output
+  return lacksMembers(output)
+    ? editElements(output, (item, at) => (lacksMembers(item) ? atOnce(completeItem(item, at, 'completed')) : item))
+    : output
 }
 
 /**
@@ -25,8 +27,8 @@ export const lacksMembers = (json: string): boolean =>
     return wanted > 0 && members.some((member) => count(json, member) < wanted)
   })
 
-/** `at`: the position of the item in the output, for the id of one without. */
-export function* completeItem(json: string, at: number): Steps<string> {
+/** `at`: the position of the item in the output, for the id of one without; `status`: that of a message without. */
+export function* completeItem(json: string, at: number, status: 'in_progress' | 'completed'): Steps<string> {
   const item = bodyOfParsed(json)
   if (json.length > LARGE_BYTES) yield
   const type = item.get('type')
@@ -37,7 +39,10 @@ export function* completeItem(json: string, at: number): Steps<string> {
   if (type !== 'message') return changed(item, json, missingMembers(item, { ...id, call_id: item.raw('id') ?? `"call_${at}"` }))
   const content = item.raw('content')
   const parts = content?.startsWith('[') === true ? yield* editElementsInSteps(content, completePart) : '[]'
-  return changed(item, json, { ...(parts === content ? {} : { content: parts }), ...missingMembers(item, { role: '"assistant"', ...id }) })
+  return changed(item, json, {
+    ...(parts === content ? {} : { content: parts }),
+    ...missingMembers(item, { role: '"assistant"', status: `"${status}"`, ...id }),
+  })
 }
 
 /** How the ids of items begin, by the types of the items that must have one. */
@@ -51,7 +56,8 @@ export const completeSource = (json: string): string => {
     : json
 }
 
-function* completePart(json: string): Steps<string> {
+/** Returns a part of a message. */
+export function* completePart(json: string): Steps<string> {
   const part = bodyOfParsed(json)
   if (json.length > LARGE_BYTES) yield
   if (part.get('type') !== 'output_text') return json
@@ -68,7 +74,7 @@ const changed = (body: JsonBody, text: string, changes: JsonChanges): string =>
 const NEEDS: readonly (readonly [kind: RegExp, ...members: readonly RegExp[]])[] = [
   [/"type"\s*:\s*"(?:message|reasoning|function_call|custom_tool_call)"/g, /"id"\s*:/g],
   [/"type"\s*:\s*"(?:function_call|custom_tool_call)"/g, /"call_id"\s*:/g],
-  [/"type"\s*:\s*"message"/g, /"role"\s*:/g, /"content"\s*:/g],
+  [/"type"\s*:\s*"message"/g, /"role"\s*:/g, /"status"\s*:/g, /"content"\s*:/g],
   [/"type"\s*:\s*"reasoning"/g, /"summary"\s*:/g],
   [/"type"\s*:\s*"output_text"/g, /"annotations"\s*:\s*\[/g],
   [/"type"\s*:\s*"url_citation"/g, /"title"\s*:/g, /"start_index"\s*:/g, /"end_index"\s*:/g],

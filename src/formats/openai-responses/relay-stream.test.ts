@@ -70,7 +70,7 @@ describe('an event of the same dialect', () => {
 
 test('a large item is relayed in steps, the same as a small one, and what comes with it stays in order', () => {
   const item = (said: string, more: string) =>
-    `{"type":"response.output_item.done","sequence_number":1,"output_index":0,"item":{"type":"message","id":"m","content":[{"type":"output_text","text":${JSON.stringify(said)}${more}}]${more === '' ? '' : ',"role":"assistant"'}}}`
+    `{"type":"response.output_item.done","sequence_number":1,"output_index":0,"item":{"type":"message","id":"m","content":[{"type":"output_text","text":${JSON.stringify(said)}${more}}]${more === '' ? '' : ',"role":"assistant","status":"completed"'}}}`
   const delta = (number: number) => `{"type":"response.output_text.delta","sequence_number":${number},"delta":"a","logprobs":[]}`
   const long = '"'.repeat(300_000)
   const written = openWritten(HEAD).frames([frame(delta(0)), frame(item(long, '')), frame(delta(2))])

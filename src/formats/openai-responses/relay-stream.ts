@@ -7,12 +7,13 @@ import type { GatewayError } from '../../errors.ts'
 import type { JsonBody } from '../../lib/json-body.ts'
 import { DONE_FRAME, eventFrame } from '../../lib/sse.ts'
 import { atOnce, LARGE_BYTES, type Steps } from '../../lib/steps.ts'
-import { errorMetadataMember, metadataMember } from '../answer-parts.ts'
+import { errorMetadataMember, metadataMember, withoutVendorsTier } from '../answer-parts.ts'
 import { watchEnding } from '../ending.ts'
 import type { AnswerHead, AnswerTail, StreamRenderer, Written } from '../format.ts'
 import { writtenInSteps } from '../written-in-steps.ts'
 import { bodyOfParsed, eventType, nativeText, oneLine } from '../relay-text.ts'
 import { completeEvent } from './complete-event.ts'
+import { completeItem, lacksMembers } from './complete-item.ts'
 import { outcomeOf, outcomeOfFailure } from './outcome.ts'
 import { relayedResponse, responseIdentity } from './relay-answer.ts'
 import { watchProgress } from './relay-progress.ts'
@@ -55,7 +56,7 @@ export class ResponseRelay implements StreamRenderer<Written> {
   finish(tail: AnswerTail): Written {
     if (this.#terminal === null) {
       const outcome = outcomeOf(this.#ending)
-      const output = this.#progress.output()
+      const output = this.#output()
       return this.#end({ outcome, output, tail, more: metadataMember(tail) })
     }
     const ending = this.#relayedEnd(this.#terminal, tail)
@@ -76,7 +77,7 @@ export class ResponseRelay implements StreamRenderer<Written> {
   fail(error: GatewayError, tail: AnswerTail | null): string {
     return this.#end({
       outcome: outcomeOfFailure(error),
-      output: this.#progress.output(),
+      output: this.#output(),
       tail,
       more: errorMetadataMember(error, tail),
     })
@@ -100,7 +101,7 @@ export class ResponseRelay implements StreamRenderer<Written> {
   #withOurs(json: string): string {
     const body = bodyOfParsed(json)
     const response = bodyOfParsed(responseOf(body))
-    const changes = { ...missingOfResponse(response, this.#head, null), ...responseIdentity(this.#head) }
+    const changes = { ...missingOfResponse(response, this.#head, null), ...responseIdentity(this.#head), ...withoutVendorsTier(response) }
     return body.textWith({ response: response.textWith(changes) })
   }
 
@@ -114,6 +115,10 @@ export class ResponseRelay implements StreamRenderer<Written> {
         eventFrame('response.debug', `{"type":"response.debug","debug":{"echo_upstream_body":${body}},"sequence_number":${first + index}}`),
       )
       .join('')
+  }
+
+  #output(): readonly string[] {
+    return this.#progress.output().map((item, at) => (lacksMembers(item) ? atOnce(completeItem(item, at, 'completed')) : item))
   }
 
   /** Writes our own terminal event, with the whole response object. */

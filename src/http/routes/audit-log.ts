@@ -52,6 +52,7 @@ export const auditLogRoute = (parts: AuditLogRouteParts): Route => ({
   answers: {
     200: {
       description: 'Entries; with `Accept: text/csv` all that the filter finds, as a table.',
+      types: ['text/csv'],
       schema: listOf(auditEntry)
         .partial({ total_count: true })
         .extend({ next_cursor: z.string().nullable().meta({ description: 'Null at the end.' }) }),

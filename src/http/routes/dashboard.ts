@@ -15,7 +15,12 @@ export interface DashboardParts {
 const shared = { method: 'GET', tag: 'Service', policy: 'public', surface: 'management' } as const
 
 export const dashboardRoutes = (parts: DashboardParts): readonly Route[] => {
-  const page = { ...shared, answers: { 200: { description: 'The page, HTML.' } }, errors: [503], handle: () => pageOf(parts) }
+  const page = {
+    ...shared,
+    answers: { 200: { description: 'The page.', types: ['text/html'] } },
+    errors: [503],
+    handle: () => pageOf(parts),
+  }
   return [
     { ...page, path: '/dashboard', operation: 'dashboard', summary: 'The dashboard, for people' },
     { ...page, path: '/dashboard/*', operation: 'dashboardScreen', summary: 'One of its screens' },
@@ -24,7 +29,7 @@ export const dashboardRoutes = (parts: DashboardParts): readonly Route[] => {
       path: '/dashboard/assets/:file',
       operation: 'dashboardFile',
       summary: 'A script, style sheet or font of the dashboard',
-      answers: { 200: { description: 'The file. Its name holds a hash of its content: it never changes.' } },
+      answers: { 200: { description: 'The file. Its name holds a hash of its content: it never changes.', types: ['*/*'] } },
       errors: [404],
       handle: (request) => assetOf(parts.files, request),
     },

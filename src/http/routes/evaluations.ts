@@ -43,6 +43,9 @@ const one = {
   errors: [400, 404, 409],
 } as const
 
+/** The types of a list of items as lines. */
+const LINES = ['text/csv', 'application/x-ndjson']
+
 export const evaluationRoutes = (
   evaluations: Evaluations,
   keys: Pick<Keys, 'payer' | 'playground'>,
@@ -114,7 +117,7 @@ export const evaluationRoutes = (
     method: 'GET',
     operation: 'getPresetEvaluation',
     summary: 'Read an evaluation with its items; as CSV or JSON lines where the request accepts those',
-    answers: { 200: { description: 'The evaluation as far as it is.', schema: whole } },
+    answers: { 200: { description: 'The evaluation as far as it is.', schema: whole, types: LINES } },
     async handle(request) {
       const found = await evaluations.get(presetIn(request), idOf(request))
       return exported(request, `evaluation-${found.id}`, found.items, resultLines) ?? jsonInTurns({ data: found }, request.startTurn())
@@ -127,7 +130,9 @@ export const evaluationRoutes = (
     operation: 'comparePresetEvaluations',
     summary: 'Compare an evaluation with another one of the preset, item by item; as CSV or JSON lines where the request accepts those',
     query: { with: evaluationId, ...inWorkspace },
-    answers: { 200: { description: 'Both, and their items side by side.', schema: z.object({ data: evaluationComparison }) } },
+    answers: {
+      200: { description: 'Both, and their items side by side.', schema: z.object({ data: evaluationComparison }), types: LINES },
+    },
     async handle(request) {
       const other = validate(evaluationId, request.query.get('with') ?? undefined, ['with'])
       const found = await evaluations.compare(presetIn(request), idOf(request), other)

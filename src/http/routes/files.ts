@@ -130,7 +130,7 @@ export const fileRoutes = ({ files, onceness, clock, unreadMs, onError }: FileRo
     method: 'GET',
     operation: 'downloadFileContent',
     summary: 'Read the bytes of a file',
-    answers: { 200: { description: 'The bytes as they were uploaded.', bytes: true } },
+    answers: { 200: { description: 'The bytes as they were uploaded.', types: ['application/octet-stream'] } },
     errors: [400, 404],
     async handle(request) {
       const id = idOf(request)

@@ -46,7 +46,11 @@ export const generationsList = (parts: GenerationListParts): Route => ({
   surface: 'management',
   query: { ...generationListQuery, ...inWorkspace },
   answers: {
-    200: { description: 'A page; with `Accept: text/csv` all that the filters let through, as a table.', schema: pageOf(generationRow) },
+    200: {
+      description: 'A page; with `Accept: text/csv` all that the filters let through, as a table.',
+      schema: pageOf(generationRow),
+      types: ['text/csv'],
+    },
   },
   errors: [400, 404, 503],
   async handle(request) {

@@ -75,7 +75,7 @@ const assignmentsList = (subjects: Subjects, of: 'all' | 'one', { guardrails }: 
     ...(of === 'all' ? {} : { params: { id: guardrailId } }),
     query: { ...listPaging.query, ...inWorkspace },
     answers: { 200: { description: 'Assignments.', schema: listOf(item) } },
-    errors: of === 'all' ? [400] : [400, 404],
+    errors: [400, 404],
     async handle(request) {
       const slice = listPaging.read(request.query)
       const { workspaceId, id } = of === 'all' ? { ...reachOf(request), id: null } : await locate(request, guardrails)

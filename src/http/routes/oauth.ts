@@ -44,7 +44,7 @@ export const consentRoutes = ({ codes, settings, ids, prefix }: OauthRouteParts)
     operation: 'showConsent',
     summary: 'The page on which a person allows an application a key',
     query: consentQuery,
-    answers: { 200: { description: 'The page, HTML.' } },
+    answers: { 200: { description: 'The page.', types: ['text/html'] } },
     errors: [400],
     failurePage: failurePage(
       'The application asks in a way that cannot be answered',
@@ -66,7 +66,7 @@ export const consentRoutes = ({ codes, settings, ids, prefix }: OauthRouteParts)
     path: '/auth/consent.js',
     operation: 'consentScript',
     summary: 'What that page runs',
-    answers: { 200: { description: 'The script.' } },
+    answers: { 200: { description: 'The script.', types: ['text/javascript'] } },
     errors: [],
     handle: () =>
       new Response(CONSENT_SCRIPT, {

@@ -40,7 +40,7 @@ export const metricsText = (metrics: Metrics): Route => ({
   path: '/metrics',
   operation: 'metrics',
   summary: 'Prometheus metrics',
-  answers: { 200: { description: 'Prometheus text format, version 0.0.4.' } },
+  answers: { 200: { description: 'Prometheus text format, version 0.0.4.', types: ['text/plain'] } },
   handle: () => new Response(metrics.render(), { headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' } }),
 })
 
@@ -58,7 +58,7 @@ export const docsPage = (page: () => Promise<string>): Route => ({
   path: '/docs',
   operation: 'docs',
   summary: 'This description, to browse',
-  answers: { 200: { description: 'A page that loads nothing from elsewhere.' } },
+  answers: { 200: { description: 'A page that loads nothing from elsewhere.', types: ['text/html'] } },
   handle: async () =>
     new Response(await page(), {
       headers: {

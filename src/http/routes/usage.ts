@@ -50,7 +50,13 @@ export const usageRoute = ({ usage, list, reads, clock, flush }: UsageRouteParts
   policy: 'own',
   surface: 'management',
   query: { ...usageQuery, ...inWorkspace },
-  answers: { 200: { description: 'The series and its groups; with `Accept: text/csv` the series as a table.', schema: usageAnswer } },
+  answers: {
+    200: {
+      description: 'The series and its groups; with `Accept: text/csv` the series as a table.',
+      schema: usageAnswer,
+      types: ['text/csv'],
+    },
+  },
   errors: [400, 404, 503],
   async handle(request) {
     const given = Object.fromEntries(Object.keys(usageQuery).map((name) => [name, request.query.get(name) || undefined]))
