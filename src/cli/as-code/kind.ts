@@ -17,7 +17,7 @@ export interface RemoteObject {
   readonly document: Document
   /** The id by which the service finds it. */
   readonly id: string
-  /** What the document was made from, with its credentials; absent if objects of this kind have none. */
+  /** The source of the document, with its credentials; absent if objects of this kind have none. */
   readonly config?: JsonObject
 }
 
