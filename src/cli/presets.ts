@@ -109,8 +109,14 @@ export const pushVerb = async (settings: RemoteSettings, directory: string, flag
     warn('nothing was sent: pull first, or send the files with apply.')
     return DIFFERENT
   }
-  for (const one of copy.compared)
-    if (one.standing === 'drifted') print(`changed on the service, left alone: ${nameOf(one)}; "pull" takes it`)
+  for (const one of copy.compared) {
+    if (one.standing !== 'drifted') continue
+    print(
+      one.remote === undefined
+        ? `deleted on the service, left alone: ${nameOf(one)}; "pull --prune" deletes the file, "apply" makes it again`
+        : `changed on the service, left alone: ${nameOf(one)}; "pull" takes it`,
+    )
+  }
   return send(
     copy,
     copy.compared.filter(({ standing }) => standing === 'edited'),

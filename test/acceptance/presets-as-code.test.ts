@@ -177,6 +177,10 @@ config:
     writeFileSync(join(path, 'fresh.json'), JSON.stringify({ shape: 'responses', config: { model: 'sandbox/lorem' } }))
     expect((await presets('push', path)).stdout).toContain('made: preset fresh\n')
     expect((await call(service, 'GET', '/presets/fresh')).json).toMatchObject({ data: { status: 'active' } })
+    await call(service, 'DELETE', '/presets/fresh')
+    expect((await presets('push', path)).stdout).toContain(
+      'deleted on the service, left alone: preset fresh; "pull --prune" deletes the file',
+    )
   })
 
   test('a linked file is a file: --prune keeps its preset, pull writes through it, and a link that leads nowhere is exit 2', async () => {
