@@ -109,8 +109,14 @@ export const pushVerb = async (settings: RemoteSettings, directory: string, flag
     warn('nothing was sent: pull first, or send the files with apply.')
     return DIFFERENT
   }
-  for (const one of copy.compared)
-    if (one.standing === 'drifted') print(`changed on the service, left alone: ${nameOf(one)}; "pull" takes it`)
+  for (const one of copy.compared) {
+    if (one.standing !== 'drifted') continue
+    print(
+      one.remote === undefined
+        ? `deleted on the service, left alone: ${nameOf(one)}; "pull --prune" deletes the file, "apply" makes it again`
+        : `changed on the service, left alone: ${nameOf(one)}; "pull" takes it`,
+    )
+  }
   return send(
     copy,
     copy.compared.filter(({ standing }) => standing === 'edited'),
@@ -150,7 +156,10 @@ const send = async (copy: Copy, changes: readonly Compared[], flags: AsCodeFlags
     }
   }
   if (flags.dryRun !== true) copy.keep()
-  if (changes.length === 0) print(`nothing to send: in step with ${copy.remote.url}`)
+  if (changes.length === 0) {
+    const isInStep = copy.compared.every(({ standing }) => standing === 'same')
+    print(isInStep ? `nothing to send: in step with ${copy.remote.url}` : 'nothing to send')
+  }
   return failed > 0 ? DIFFERENT : IN_STEP
 }
 
@@ -196,7 +205,7 @@ const open = async (settings: RemoteSettings, directory: string, flags: AsCodeFl
   const compared: Compared[] = []
   for (const name of kinds) {
     const kind = KINDS[name]
-    compared.push(...compareAll(kind, readLocal(directory, kind), await kind.list(remote), bases))
+    compared.push(...compareAll(kind, readLocal(directory, kind), await kind.list(remote), bases, environment()))
   }
   // The lock keeps the bases of the first service; those of another service must not overwrite them.
   const keep = (): void => (isOther ? undefined : writeLock(directory, { url: remote.url, kinds, bases }))

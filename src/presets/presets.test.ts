@@ -326,7 +326,7 @@ describe('management', () => {
   test('404: a version that the preset does not have', async () => {
     const { save, presets, slug } = open()
     await save('a/one')
-    expect((await failure(presets.version(workspaceId, slug, 2))).message).toContain(`${slug}@2`)
+    expect((await failure(presets.version(workspaceId, slug, 2))).message).toContain(`"${slug}" has no version 2`)
   })
 
   test.each<[string, Parameters<ReturnType<typeof open>['presets']['patch']>[2], string]>([

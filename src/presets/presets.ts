@@ -172,7 +172,11 @@ export const createPresets = ({ store, clock, ids }: { store: PresetStore; clock
     versions: async (workspaceId, slug, order, slice) =>
       (await store.versions({ workspaceId, slug, ascending: order === 'asc', ...slice })) ?? unknownPreset(slug),
     moves: async (query) => (await store.moves(query)) ?? unknownPreset(query.slug),
-    version: async (workspaceId, slug, number) => (await store.version(workspaceId, slug, number)) ?? unknownPreset(`${slug}@${number}`),
+    async version(workspaceId, slug, number) {
+      const found = await store.version(workspaceId, slug, number)
+      if (found !== null) return found
+      return (await store.get(workspaceId, slug)) === null ? unknownPreset(slug) : unknownVersion(slug, { by: 'number', number })
+    },
     async patch(workspaceId, slug, patch, by, expectedLatest) {
       const outcome = await store.patch(workspaceId, slug, patch, now(), by, expectedLatest)
       forget(workspaceId, slug)
@@ -263,12 +267,14 @@ const admit = (found: PresetResolution | null, slug: string, reference: VersionR
   if (!isThere(found)) return unknownPreset(slug)
   if (found.preset.status === 'disabled')
     throw new GatewayError('permission_denied', `The preset "${slug}" is disabled. To use it, set its status to "active".`)
-  if (found.kind === 'no-such-version')
-    throw new GatewayError(
-      'not_found',
-      `The preset "${slug}" has no ${lackedBy(reference)}. GET /api/v1/presets/${slug} shows its labels, and …/versions its versions.`,
-    )
-  return found
+  return found.kind === 'no-such-version' ? unknownVersion(slug, reference) : found
+}
+
+const unknownVersion = (slug: string, reference: VersionReference): never => {
+  throw new GatewayError(
+    'not_found',
+    `The preset "${slug}" has no ${lackedBy(reference)}. GET /api/v1/presets/${slug} shows its labels, and …/versions its versions.`,
+  )
 }
 
 const lackedBy = (reference: VersionReference): string => {

@@ -385,11 +385,17 @@ describe('refusals', () => {
     })
   }
 
-  test('404: a version that is not there', async () => {
+  test('404: a version that is not there, with a reason that says whether its preset is', async () => {
     await savePreset(service, 'one-version', { model: 'sandbox/echo' })
-    expect((await call(service, 'GET', '/presets/one-version/versions/2')).error).toMatchObject({
+    const errorOf = async (path: string) => (await call(service, 'GET', path)).error
+    expect(await errorOf('/presets/one-version/versions/2')).toMatchObject({
       code: 404,
       message: 'Resource not found',
+      metadata: { reason: expect.stringMatching(/^The preset "one-version" has no version 2\. /) },
+    })
+    expect(await errorOf('/presets/no-version/versions/2')).toMatchObject({
+      code: 404,
+      metadata: { reason: expect.stringMatching(/^There is no preset "no-version" in this workspace\. /) },
     })
   })
 

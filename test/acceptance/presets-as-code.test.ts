@@ -177,6 +177,10 @@ config:
     writeFileSync(join(path, 'fresh.json'), JSON.stringify({ shape: 'responses', config: { model: 'sandbox/lorem' } }))
     expect((await presets('push', path)).stdout).toContain('made: preset fresh\n')
     expect((await call(service, 'GET', '/presets/fresh')).json).toMatchObject({ data: { status: 'active' } })
+    await call(service, 'DELETE', '/presets/fresh')
+    expect((await presets('push', path)).stdout).toContain(
+      'deleted on the service, left alone: preset fresh; "pull --prune" deletes the file',
+    )
   })
 
   test('a linked file is a file: --prune keeps its preset, pull writes through it, and a link that leads nowhere is exit 2', async () => {
@@ -223,6 +227,33 @@ config:
     edit(file, '${kept}', '${CRM_TOKEN}')
     expect((await services.run(['presets', 'push', path], env({ CRM_TOKEN: 'other-secret-123' }))).code).toBe(0)
     expect(JSON.stringify(await config('secretive'))).toContain('other-secret-123')
+  })
+
+  test('from a variable is in step once it was sent, and is sent again when the variable has another value', async () => {
+    const mcp = { type: 'mcp', server_label: 'shop', server_url: 'https://shop.example/mcp', authorization: 'first-secret-123' }
+    const body = { model: 'sandbox/echo', temperature: 0.2, tools: [mcp] }
+    await call(service, 'POST', '/presets/variable/responses', { body })
+    const path = join(services.directory(), 'variables')
+    expect((await presets('pull', path)).code).toBe(0)
+    const file = join(path, 'variable.yaml')
+    edit(file, '${kept}', '${SHOP_TOKEN}')
+    const withToken = (verb: string, token: string) => services.run(['presets', verb, path], env({ SHOP_TOKEN: token }))
+    expect((await withToken('push', 'second-secret-123')).code).toBe(0)
+    expect(JSON.stringify(await config('variable'))).toContain('second-secret-123')
+    const inStep = `in step with ${service.url}\n`
+    expect(await withToken('diff', 'second-secret-123')).toMatchObject({ code: 0, stdout: inStep })
+    expect(await presets('diff', path)).toMatchObject({ code: 0, stdout: inStep })
+    expect(await withToken('apply', 'second-secret-123')).toMatchObject({ code: 0, stdout: `nothing to send: ${inStep}` })
+
+    const changed = { ...body, temperature: 0.7, tools: [{ ...mcp, authorization: 'second-secret-123' }] }
+    await call(service, 'POST', '/presets/variable/responses', { body: changed })
+    expect(await presets('push', path)).toMatchObject({ code: 0, stdout: expect.stringMatching(/left alone: .*\nnothing to send\n$/) })
+    expect((await presets('pull', path)).code).toBe(0)
+    expect(readFileSync(file, 'utf8')).toContain('temperature: 0.7')
+    expect(readFileSync(file, 'utf8')).toContain('${SHOP_TOKEN}')
+
+    expect((await withToken('push', 'third-secret-123')).stdout).toContain('changed: preset variable')
+    expect(JSON.stringify(await config('variable'))).toContain('third-secret-123')
   })
 })
 

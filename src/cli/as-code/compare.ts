@@ -1,4 +1,5 @@
 /** Compares the file, the service and their last common state. */
+import type { Environment } from '../../config.ts'
 import { isSame, type Document } from './document.ts'
 import type { Kind, RemoteObject } from './kind.ts'
 import type { LocalObject } from './working-copy.ts'
@@ -26,11 +27,17 @@ export const compareAll = (
   locals: ReadonlyMap<string, LocalObject>,
   remotes: readonly RemoteObject[],
   bases: ReadonlyMap<string, Document>,
+  env: Environment,
 ): readonly Compared[] => {
   const served = new Map(remotes.map((remote) => [remote.identity, remote]))
   const known = [...bases.keys()].filter((key) => key.startsWith(`${kind.name}/`)).map((key) => key.slice(kind.name.length + 1))
   return [...new Set([...locals.keys(), ...served.keys(), ...known])].sort().map((identity) => {
-    const [local, remote, base] = [locals.get(identity), served.get(identity), bases.get(baseKey(kind, identity)) ?? null]
+    const [local, found] = [locals.get(identity), served.get(identity)]
+    const asInFile = (document: Document): Document =>
+      local === undefined ? document : (kind.withReferences?.(document, local.document, found, env) ?? document)
+    const common = bases.get(baseKey(kind, identity))
+    const base = common === undefined ? null : asInFile(common)
+    const remote = found === undefined ? undefined : { ...found, document: asInFile(found.document) }
     return { kind, identity, local, remote, base, standing: standingOf(local?.document ?? null, remote?.document ?? null, base) }
   })
 }

@@ -18,6 +18,33 @@ export const withoutSecrets = (config: JsonObject): JsonObject =>
   ) as JsonObject
 
 /**
+ * The configuration with `${NAME}` at each place where the file has it, unless the variable is set to something else than the service has
+ * there; all other credentials are `${kept}`. So a variable that is not set stands for whatever the service has.
+ */
+export const withReferences = (config: JsonObject, file: JsonObject, served: JsonObject, env: Environment): JsonObject => {
+  const known = valuesByPlace(served)
+  const inFile = valuesByPlace(file)
+  return withTexts(
+    config,
+    credentialsIn(config).map(({ path }) => {
+      const place = placeOf(config, path)
+      const reference = inFile.get(place) ?? KEPT
+      const name = nameIn(reference)
+      if (name === undefined) return { path, value: KEPT }
+      const set = env[name] ?? ''
+      const isOther = set !== '' && known.has(place) && known.get(place) !== set
+      return { path, value: isOther ? KEPT : reference }
+    }),
+  ) as JsonObject
+}
+
+const valuesByPlace = (config: JsonObject): ReadonlyMap<string, string> =>
+  new Map(credentialsIn(config).map(({ path, value }) => [placeOf(config, path), value]))
+
+/** The name in `${NAME}`, also that of `${kept}`. */
+const nameIn = (value: string): string | undefined => /^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$/.exec(value)?.[1]
+
+/**
  * The configuration to send: `${kept}` is replaced by the service's value at the same place of the same tool, `${NAME}` by a variable.
  * `plain` lists the places that contain a literal credential. Throws SettingError, which names the place.
  */
@@ -26,10 +53,10 @@ export const withSecrets = (
   served: JsonObject | null,
   env: Environment,
 ): { config: JsonObject; plain: readonly string[] } => {
-  const known = new Map(credentialsIn(served ?? {}).map(({ path, value }) => [placeOf(served ?? {}, path), value]))
+  const known = valuesByPlace(served ?? {})
   const plain: string[] = []
   const texts = credentialsIn(config).map(({ path, value }) => {
-    const name = /^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$/.exec(value)?.[1]
+    const name = nameIn(value)
     if (name === undefined) {
       plain.push(path.join('.'))
       return { path, value }

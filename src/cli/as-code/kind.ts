@@ -2,6 +2,7 @@
 import type { z } from 'zod'
 
 import type { Environment } from '../../config.ts'
+import type { JsonObject } from '../../lib/json.ts'
 import type { Remote } from '../remote.ts'
 import type { Document } from './document.ts'
 
@@ -16,6 +17,8 @@ export interface RemoteObject {
   readonly document: Document
   /** The id by which the service finds it. */
   readonly id: string
+  /** The source of the document, with its credentials; absent if objects of this kind have none. */
+  readonly config?: JsonObject
 }
 
 export interface PushOptions {
@@ -36,6 +39,11 @@ export interface Kind {
   readonly schema: z.ZodType
   /** The complete object that a file describes; `stem` is the file's name without extension. Throws SettingError or ZodError. */
   read(value: Document, stem: string): Pick<RemoteObject, 'identity' | 'document'>
+  /**
+   * A document of the service, or the last common one, with the variables of the file that stand for what the service has. Absent if objects
+   * of this kind have no credentials.
+   */
+  withReferences?(document: Document, file: Document, remote: RemoteObject | undefined, env: Environment): Document
   /** `current` is the object on the service; null to create it. Returns the number of the version that it made, if any. */
   write(remote: Remote, document: Document, current: RemoteObject | null, options: PushOptions): Promise<number | undefined>
   /** Absent if objects of this kind have no versions. */

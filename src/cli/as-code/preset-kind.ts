@@ -4,13 +4,13 @@ import { z } from 'zod'
 import { inSentences } from '../../contract/issue-sentence.ts'
 import { nearestHint } from '../../lib/nearest-name.ts'
 import { presetShape, presetSlug, presetWithVersion, savedPreset, type PresetShape } from '../../contract/preset.ts'
-import { SettingError } from '../../config.ts'
+import { SettingError, type Environment } from '../../config.ts'
 import { definedOnly } from '../../lib/defined-only.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
 import { PERSISTED_FIELDS, SYSTEM_BLOCKS_KEY } from '../../request-fields/preset-fields.ts'
 import { RemoteRefused, type Remote } from '../remote.ts'
 import type { Document } from './document.ts'
-import { withoutSecrets, withSecrets } from './kept-secrets.ts'
+import { withoutSecrets, withReferences, withSecrets } from './kept-secrets.ts'
 import type { Kind, PushOptions, RemoteObject } from './kind.ts'
 
 const fileSchema = z
@@ -36,6 +36,17 @@ const fileSchema = z
 type PresetFile = z.output<typeof fileSchema>
 type PresetFields = Omit<PresetFile, 'config'> & { readonly config: JsonObject }
 
+const configOf = ({ config }: Document): JsonObject => (isObject(config) ? config : {})
+
+const asInFile: NonNullable<Kind['withReferences']> = (document, file, remote, env) => ({
+  ...document,
+  config: withReferences(configOf(document), configOf(file), remote?.config ?? {}, env),
+})
+
+/** `current` is what the command has compared, with the variables of the file in it. */
+const isUnchanged = (now: RemoteObject, current: RemoteObject, file: Document, env: Environment): boolean =>
+  JSON.stringify(asInFile(now.document, file, now, env)) === JSON.stringify(current.document)
+
 export const presetKind: Kind = {
   name: 'presets',
   schema: fileSchema,
@@ -55,11 +66,12 @@ export const presetKind: Kind = {
     const slug = file.slug ?? presetSlug.parse(stem.replace(/^%2E/i, '.'))
     return { identity: slug, document: documentOf({ ...file, slug }) }
   },
+  withReferences: asInFile,
   async write(remote, document, current, options) {
     const file = fileSchema.parse(document)
     const { slug = '' } = file
     const served = await readPreset(remote, slug)
-    if (served !== null && current !== null && JSON.stringify(remoteObject(served).document) !== JSON.stringify(current.document))
+    if (served !== null && current !== null && !isUnchanged(remoteObject(served), current, document, options.env))
       throw new SettingError(`${slug}: it was changed on the service in this very moment; run the command again.`)
     const before = current?.document ?? {}
     const isOther = ['shape', 'system_prompt', 'config'].some((field) => JSON.stringify(before[field]) !== JSON.stringify(document[field]))
@@ -102,6 +114,7 @@ const remoteObject = (preset: Preset): RemoteObject => {
   return {
     identity: slug,
     id: slug,
+    config,
     document: documentOf({
       slug,
       name,
