@@ -324,7 +324,8 @@ for (const dialect of DIALECTS) {
     })
 
     test('400: tools marked defer_loading without a way to find them, and a provider that has none', async () => {
-      const answer = await ask(dialect, { more: { deferred_tools: null } })
+      const tools = TOOLS.filter(({ deferred = true }) => deferred || dialect !== 'messages')
+      const answer = await ask(dialect, { tools, more: { deferred_tools: null } })
       expect(answer.status).toBe(400)
       expect(answer.text).toContain('tools[0].defer_loading')
     })
@@ -536,6 +537,42 @@ describe('tool search', () => {
     expect(answer.status).toBe(400)
     expect(answer.text).toContain(word)
     expect(asked).toHaveLength(0)
+  })
+})
+
+describe('a client that searches its tools itself, by the references of Messages', () => {
+  const found = (...names: readonly string[]): readonly unknown[] => [
+    { role: 'assistant', content: [{ type: 'tool_use', id: 'c', name: 'loaded', input: { query: 'weather' } }] },
+    {
+      role: 'user',
+      content: [{ type: 'tool_result', tool_use_id: 'c', content: names.map((name) => ({ type: 'tool_reference', tool_name: name })) }],
+    },
+  ]
+
+  test('has its search alone in the list of a model of any provider, before it has found something', async () => {
+    plays({ calls: [['loaded', { query: 'weather' }]] })
+    const answer = await ask('messages', { more: { deferred_tools: null } })
+    expect(callsIn('messages', answer, false)).toMatchObject([{ name: 'loaded' }])
+    expect(toolNames(asked[0] as Exchange)).toEqual(['loaded'])
+  })
+
+  test('finds a function for the model, which reads that it was found and may call it', async () => {
+    plays({ calls: [['get_weather', { city: 'Oslo' }]] })
+    const answer = await ask('messages', { more: { deferred_tools: null }, history: found('get_weather', 'unknown') })
+    expect(callsIn('messages', answer, false)).toMatchObject([{ name: 'get_weather', arguments: { city: 'Oslo' } }])
+    expect(toolNames(asked[0] as Exchange)).toEqual(['loaded', 'get_weather'])
+    expect(lastMessage(asked[0] as Exchange)).toMatchObject({
+      role: 'tool',
+      content: 'The tool get_weather was found. It is in your list now.\nThe tool unknown was found. It is in your list now.',
+    })
+    expect(answer.headers.get('x-service-warning')).toBeNull()
+  })
+
+  test('may demand a call of a function that was not found yet', async () => {
+    plays({ calls: [['book_train', { city: 'Oslo' }]] })
+    const more = { deferred_tools: null, tool_choice: { type: 'tool', name: 'book_train' } }
+    expect(callsIn('messages', await ask('messages', { more }), false)).toMatchObject([{ name: 'book_train' }])
+    expect(toolNames(asked[0] as Exchange)).toEqual(['loaded', 'book_train'])
   })
 })
 

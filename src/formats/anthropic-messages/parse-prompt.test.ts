@@ -240,8 +240,7 @@ test('cache marks, sources of a text, and wishes that only this dialect can gran
       { type: 'unknown', kind: 'server_tool_use', at: 'messages[0].content[2]', content: true },
     ],
     [
-      { type: 'tool-result', callId: 't1', text: 'r', cache },
-      { type: 'unknown', kind: 'tool_reference', at: 'messages[1].content[0].content[1]' },
+      { type: 'tool-result', callId: 't1', text: 'r\nThe tool g was found. It is in your list now.', cache },
       { type: 'file', url: 'https://a.example/f.pdf', filename: null },
       { type: 'unknown', kind: 'citations', at: 'messages[1].content[1].citations' },
       { type: 'text', text: 'T\nhttps://s.example\nfound' },

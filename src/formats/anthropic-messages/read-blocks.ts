@@ -51,6 +51,8 @@ export const BLOCKS: PartReaders = {
       isError: optionalFlag(block, 'is_error') ?? false,
       ...cacheMark(block),
     }),
+  // Names a function that a search of the client's found. Only Anthropic reads this form (decisions/0211).
+  tool_reference: (block) => [{ type: 'text', text: `The tool ${requiredText(block, 'tool_name')} was found. It is in your list now.` }],
   ...SERVER_TOOL_BLOCKS,
 }
 

@@ -3,7 +3,7 @@
  * search that the service runs, or one that a vendor has.
  */
 import type { Call, ClientDialect } from '../../canonical/call.ts'
-import type { FunctionTool, Prompt } from '../../canonical/prompt.ts'
+import type { FunctionTool, Prompt, Tool } from '../../canonical/prompt.ts'
 import { invalidField } from '../../contract/validate.ts'
 import { isObject } from '../../lib/json.ts'
 import { mayName } from '../../lib/may-name.ts'
@@ -41,7 +41,7 @@ export const isWrapperOf = ({ body }: Call): ((name: string) => boolean) =>
  */
 export const offerWithheld = (call: Call, offer: OfferSoFar, parts: WithheldParts): OfferSoFar => {
   const config = call.body.value('deferred_tools')
-  if (config === undefined) return mayDefer(call) ? leftToVendor(call, offer, parts.prompt()) : offer
+  if (config === undefined) return mayDefer(call) ? leftToOthers(call, offer, parts.prompt()) : offer
   const prompt = parts.prompt()
   const search = searchIn(prompt, call.dialect)
   if (search !== null) {
@@ -53,7 +53,7 @@ export const offerWithheld = (call: Call, offer: OfferSoFar, parts: WithheldPart
     memory: parts.catalogues,
   })
   if (deferred === null && offer.tools === null && !mayDefer(call)) return offer
-  const tools = offer.tools ?? { byName: new Map<string, OfferedTool>(), promptFor: () => prompt }
+  const tools = offer.tools ?? noTools(prompt)
   return { ...offer, tools: deferred === null ? allShown(tools) : behindWrappers(tools, deferred, call.dialect, config) }
 }
 
@@ -67,17 +67,53 @@ const searchIn = ({ tools }: Prompt, dialect: ClientDialect): string | null => {
   return found?.type === 'provider' ? found.at : null
 }
 
-/** If the request has no search, only one vendor can reach these tools. */
-const leftToVendor = (call: Call, offer: OfferSoFar, prompt: Prompt): OfferSoFar => {
+/** If the request has no search, one vendor reaches these tools, and so does a client that searches by a function of its own. */
+const leftToOthers = (call: Call, offer: OfferSoFar, prompt: Prompt): OfferSoFar => {
   const first = prompt.tools.find(isWithheld)
   if (first === undefined || searchIn(prompt, call.dialect) !== null) return offer
   const attempts = offer.attempts.filter(
     (planned) => dialectOf(planned, call) === 'anthropic' && planned.endpoint.provider.slug === 'anthropic',
   )
   if (attempts.length > 0) return { ...offer, attempts }
+  if (call.dialect === 'messages' && prompt.tools.some(mayBeSearch)) {
+    return { ...offer, tools: shownOnceNamed(offer.tools ?? noTools(prompt), namedIn(call, prompt)) }
+  }
   const hint = call.dialect === 'chat' ? 'add deferred_tools' : 'add a service:tool_search tool, or deferred_tools'
   throw invalidField(`${placeOf(first, call)}.defer_loading`, `Only Anthropic finds such tools without a search in the request: ${hint}.`)
 }
+
+const mayBeSearch = (tool: Tool): boolean => tool.type === 'function' && !isWithheld(tool)
+
+const noTools = (prompt: Prompt): OfferedTools => ({ byName: new Map<string, OfferedTool>(), promptFor: () => prompt })
+
+/** The functions that a result names in a `tool_reference`, in this order, and the one that has to be called (decisions/0211). */
+const namedIn = ({ body }: Call, { toolChoice }: Prompt): ReadonlySet<string> => {
+  const named = new Set<string>()
+  const messages = mayName('"tool_reference"', body.rawSearchable('messages') ?? '') ? body.value('messages') : []
+  for (const message of objectsIn(messages)) {
+    for (const { type, content } of objectsIn(message['content'])) {
+      if (type !== 'tool_result') continue
+      for (const { type: kind, tool_name: name } of objectsIn(content)) {
+        if (kind === 'tool_reference' && typeof name === 'string') named.add(name)
+      }
+    }
+  }
+  if (toolChoice?.type === 'tool') named.add(toolChoice.name)
+  return named
+}
+
+const objectsIn = (list: unknown): readonly Readonly<Record<string, unknown>>[] => (Array.isArray(list) ? list.filter(isObject) : [])
+
+/** Functions that were found are added at the end, so that the list before them stays the same for a cache. */
+const shownOnceNamed = (tools: OfferedTools, named: ReadonlySet<string>): OfferedTools => ({
+  ...tools,
+  promptFor: (planned) => {
+    const prompt = tools.promptFor(planned)
+    const withheld = new Map(prompt.tools.filter(isWithheld).map((tool) => [tool.name, withoutMark(tool)]))
+    const found = [...named].flatMap((name) => withheld.get(name) ?? [])
+    return { ...prompt, tools: [...prompt.tools.filter((tool) => !isWithheld(tool)), ...found] }
+  },
+})
 
 /** The path in the client's request: the list that a model may choose from can be shorter (`allowed_tools`). */
 const placeOf = ({ name }: FunctionTool, { body }: Call): string => {
