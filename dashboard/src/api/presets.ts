@@ -76,7 +76,7 @@ interface PresetVersionToSave {
 
 export interface SavedVersion {
   readonly version: PresetVersion
-  /** What the version does not contain, and what of it cannot work here. */
+  /** Sentences on what the version leaves out, and on what in it cannot work here. */
   readonly warnings: readonly string[]
 }
 
