@@ -172,7 +172,8 @@ describe('a fault is one sentence with its path', () => {
       'cors: { origins: ["file:///app"] }',
       'cors.origins[0]: Write an origin such as https://app.example.com.',
     ],
-    ['a name that is no own member', '__proto__: { polluted: true }', '__proto__: Unknown field.'],
+    ['a name that is no own member', '__proto__: { polluted: true }', '__proto__: This name is not allowed.'],
+    ['such a name of a provider', 'providers: { __proto__: { name: X } }', 'providers.__proto__: This name is not allowed.'],
   ])('%s', (_, text, message) => {
     expect(fault(text)).toStartWith(message)
   })

@@ -332,5 +332,7 @@ const substitute = (
   if (at.length > DEPTH_MAX) throw new SettingError(`${path}: nested too deeply, at ${pathText(at.slice(0, 3))}.`)
   if (Array.isArray(value)) return value.map((item, index) => substitute(item, path, [...at, index], valueOf))
   if (typeof value !== 'object' || value === null) return value
+  // The schema passes over this name in silence where the operator chooses the names, as of providers and models.
+  if (Object.hasOwn(value, '__proto__')) throw new SettingError(`${path}: ${pathText([...at, '__proto__'])}: This name is not allowed.`)
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, substitute(item, path, [...at, key], valueOf)]))
 }

@@ -66,7 +66,7 @@ describe('a set of items from a file', () => {
     ['set.json', 'null', { fault: expect.stringContaining('neither a list') }],
     ['set.json', '[]', { fault: 'The file holds no items.' }],
     ['set.json', '[{"messages":[]},{"prompt":"x"}]', { fault: expect.stringContaining('Item 2 has no messages') }],
-    ['set.jsonl', '{"messages":[]}\n<b>', { fault: expect.stringContaining('line 2') }],
-    ['set.yaml', 'items:\n  - 1', { fault: expect.stringContaining('The file is no JSON') }],
+    ['set.jsonl', '{"messages":[]}\n<b>', { fault: expect.stringContaining('This is no JSON: line 2, column 1 has <b>') }],
+    ['set.yaml', 'items:\n  - 1', { fault: expect.stringContaining('This is no JSON: line 1, column 1 has items:') }],
   ])('%s: %s', (name, text, read) => expect(readItemSet(text, name)).toEqual(read as ReturnType<typeof readItemSet>))
 })

@@ -157,6 +157,25 @@ describe.skipIf(BROWSER_PATH === null)('a preset', () => {
     expect(new URL(page.url()).searchParams.get('compare')).toBe('1')
   })
 
+  test('can be rolled back after a hundred moves of its labels, and its user is named after a hundred members', async () => {
+    for (const text of ['briefly', 'politely']) await savePreset(service, 'moved-bot', `Answer ${text}.`)
+    for (let move = 0; move <= 100; move += 1)
+      await manage(service, '/presets/moved-bot', { method: 'PATCH', body: { labels: { staging: 1 + (move % 2) } } })
+    const people = Array.from({ length: 100 }, (_, number) => `person-${number}`)
+    for (const user_ids of [people, ['zoe']]) await manage(service, '/workspaces/default/members/add', { body: { user_ids } })
+    await manage(service, '/workspaces/default/members/zoe', { method: 'PATCH', body: { name: 'Zoë Last' } })
+    const { key } = await manage<{ key: string }>(service, '/keys', { body: { name: 'of zoe', creator_user_id: 'zoe' } })
+    const { id } = await chat({ ...service, inferenceKey: key }, { model: '@preset/moved-bot' })
+    const { page, expectStatus, check } = await signedIn(browser, service, '/presets/moved-bot')
+    // There is no rollout.
+    expectStatus(404)
+    await page.getByRole('button', { name: 'Roll back' }).click()
+    await page.getByRole('dialog').getByText('v1').first().waitFor()
+    await page.goto(`${service.url}/dashboard/requests/${id}`)
+    await page.getByText('Zoë Last').waitFor()
+    check()
+  })
+
   test('opens any version that the address names, however old, and says where there is none and where no request gets what is saved', async () => {
     for (let number = 1; number <= 102; number += 1) await savePreset(service, 'old-bot', `Answer ${number}.`)
     await manage(service, '/presets/old-bot', { method: 'PATCH', body: { designated_version: 1, status: 'archived' } })

@@ -10,11 +10,14 @@ import type { Plugins } from '../plugins/plugins.ts'
 /** Some model names imply a plugin, whether or not the request names the plugin too. */
 export const withImpliedPlugin = (asked: AskedPlugins | null, { models }: Call): AskedPlugins | null => {
   for (const name of models) {
-    const id = PLUGIN_OF_MODEL.get(ownModelName(name))
+    const id = pluginOfModel(name)
     if (id !== undefined && asked?.has(id) !== true) return new Map([[id, { id }], ...(asked ?? [])])
   }
   return asked
 }
+
+/** The plugin that chooses the models if a request names this one. */
+export const pluginOfModel = (name: string): PluginId | undefined => PLUGIN_OF_MODEL.get(ownModelName(name))
 
 const PLUGIN_OF_MODEL: ReadonlyMap<string | null, PluginId> = new Map([
   [PARETO_MODEL, 'pareto-router'],

@@ -48,6 +48,7 @@ import { screen, type ScreenParts } from './screen.ts'
 import type { Settle } from './settle.ts'
 import type { Planned, Prepared, Received, Screened } from './stages.ts'
 import type { Tracing } from './tracing/tracing.ts'
+import { unknownModelsOf } from './unknown-models.ts'
 import { answerWithSearch } from './web/answer-with-search.ts'
 
 export interface PipelineParts
@@ -82,8 +83,8 @@ export interface Pipeline {
   dryRun(received: Received): Promise<JsonObject | Refused>
   /** prepare → screen → plan, and the token count of the first planned endpoint. Aborting `connection` ends the question. */
   countTokens(received: Received, connection: AbortController): Promise<TokenCount | Refused>
-  /** Why tools of a preset cannot run here: one sentence for each. */
-  idleTools(saved: SavedTools): Steps<readonly string[]>
+  /** Why models of a preset cannot answer here and its tools cannot run: one sentence for each. */
+  unservable(saved: SavedTools): Steps<readonly string[]>
 }
 
 export const createPipeline = (given: PipelineParts): Pipeline => {
@@ -193,7 +194,9 @@ export const createPipeline = (given: PipelineParts): Pipeline => {
     answer,
     turn,
     dryRun: (received) => toPlan(received, (planned) => dryRun(planned, parts)),
-    idleTools: (saved) => idleTools(saved, parts),
+    *unservable(saved) {
+      return [...unknownModelsOf(saved.content, parts.models), ...(yield* idleTools(saved, parts))]
+    },
     countTokens: (received, connection) => toPlan(received, (planned) => countTokens(planned, connection, parts)),
   }
 }

@@ -126,7 +126,7 @@ describe('the bound of the process', () => {
   })
 
   test('503 after a second in line, and what it took of its key is given back', async () => {
-    const { admission, clock } = open({ ...limits, keyConcurrency: 1 })
+    const { admission, clock } = open({ ...limits, keyConcurrency: 1, requestsPerMinute: 1, tokensPerMinute: 1 })
     const inside = [await admitted(admission, key('a')), await admitted(admission, key('b'))]
     const late = enter(admission, key('c'))
     clock.advance(1000)

@@ -87,7 +87,7 @@ export const createAdmission = ({ clock, meter, lag, limits, elsewhere }: Admiss
     const found = queue.enter(bounds.hash)
     const decide = (entry: Entry): Permit => {
       if (entry === 'inside') return permitFor(bounds, onEnd)
-      meter.leave(bounds, 0)
+      meter.giveBack(bounds)
       throw entry === 'full' ? overloaded('The service answers as many requests as it can.') : shareTaken()
     }
     return found instanceof Promise ? found.then(decide) : decide(found)

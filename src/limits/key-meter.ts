@@ -6,10 +6,12 @@ import type { BoundReached, Correction, KeyBounds } from '../storage/limits/limi
 import { createRateMeter, type Rate, type RateVerdict } from './gcra.ts'
 
 export interface KeyMeter {
-  /** Returns null if the request was admitted (the caller must then call `leave`); otherwise the limit that it hit, with nothing taken. */
+  /** Returns null if the request was admitted (the caller must then call `leave` or `giveBack`); otherwise the limit that it hit, with nothing taken. */
   enter(bounds: KeyBounds): BoundReached | null | Promise<BoundReached | null>
   /** `tokens`: all input and output tokens; one of them was counted on entry. */
   leave(bounds: KeyBounds, tokens: number): void
+  /** In place of `leave`, for a request that could not begin after all: it gives back everything that it took. */
+  giveBack(bounds: KeyBounds): void
 }
 
 export interface LocalMeter {

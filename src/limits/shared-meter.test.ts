@@ -89,6 +89,16 @@ test('each request is one query, and its use is reported together with that of o
   expect(corrected).toEqual([{ ...limited, running: 1, usedTokens: 30, usedRequests: 0 }])
 })
 
+test('a request that could not begin gives back to the store what it took, even of a rate of requests alone', async () => {
+  const { meter, corrected, clock } = await open()
+  const limited = bounds({ requestsPerMinute: 5 })
+  await meter.enter(limited)
+  meter.giveBack(limited)
+  clock.advance(5)
+  await turn()
+  expect(corrected).toEqual([{ ...limited, running: 0, usedTokens: -1, usedRequests: -1 }])
+})
+
 test('a refusal of the store is the answer, and the request no longer counts as running', async () => {
   const { meter, asked, answer } = await open()
   const reached = { bound: 'requests', remaining: 0, retryAfterMs: 700, resetMs: 9000 } as const

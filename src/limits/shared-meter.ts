@@ -125,6 +125,15 @@ export const createSharedMeter = (parts: SharedMeterParts): SharedMeter => {
     return reached
   }
 
+  const letGo = (bounds: KeyBounds, used: Pick<Correction, 'usedTokens' | 'usedRequests'>): void => {
+    if (!isBounded(bounds)) return
+    running.add(bounds.hash, -1)
+    if (running.of(bounds.hash) === 0) bounded.delete(bounds.hash)
+    local.note(bounds, used, isShared() ? nodes() : 1)
+    const isNews = bounds.concurrency > 0 || bounds.tokensPerMinute > 0 || used.usedRequests !== 0
+    if (isShared() && isNews) owe(bounds, used)
+  }
+
   const decideAlone = (bounds: KeyBounds): BoundReached | null => {
     const reached = local.take(bounds, running.of(bounds.hash), isShared() ? nodes() : 1)
     return reached === null ? letIn(bounds) : turnAway(bounds, reached)
@@ -177,15 +186,9 @@ export const createSharedMeter = (parts: SharedMeterParts): SharedMeter => {
       if (reached === null) owe(bounds, ONE)
       return reached
     },
-    leave(bounds, tokens) {
-      if (!isBounded(bounds)) return
-      running.add(bounds.hash, -1)
-      if (running.of(bounds.hash) === 0) bounded.delete(bounds.hash)
-      // One token was already counted on entry.
-      const used = { usedTokens: tokens - 1, usedRequests: 0 }
-      local.note(bounds, used, isShared() ? nodes() : 1)
-      if (isShared() && (bounds.concurrency > 0 || bounds.tokensPerMinute > 0)) owe(bounds, used)
-    },
+    // One token was already counted on entry.
+    leave: (bounds, tokens) => letGo(bounds, { usedTokens: tokens - 1, usedRequests: 0 }),
+    giveBack: (bounds) => letGo(bounds, { usedTokens: -1, usedRequests: -1 }),
     async consult(question) {
       if (store === null || state !== 'near' || nodes() < 2) return undefined
       try {

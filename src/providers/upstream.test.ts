@@ -13,8 +13,13 @@ const IDLE_MS = 90_000
 const post = async (script: Script) => {
   provider.script(script)
   const clock = createFakeClock()
+  /** Time in which this process stood still, so that its timers are late. */
+  const stood = { ms: 0 }
   const connection = new AbortController()
-  const upstream = createUpstream(clock, { streamHeadersMs: 60_000, wholeHeadersMs: 600_000, idleMs: IDLE_MS })
+  const upstream = createUpstream(
+    { ...clock, monotonicMs: () => clock.monotonicMs() + stood.ms },
+    { streamHeadersMs: 60_000, wholeHeadersMs: 600_000, idleMs: IDLE_MS },
+  )
   const response: UpstreamResponse = await upstream.post({
     url: `${provider.url}/x`,
     headers: {},
@@ -22,7 +27,7 @@ const post = async (script: Script) => {
     stream: true,
     connection,
   })
-  return { clock, connection, response }
+  return { clock, stood, connection, response }
 }
 
 const textOf = (piece: Uint8Array | null): string => (piece === null ? '' : Buffer.from(piece).toString())
@@ -92,6 +97,21 @@ describe('pieces', () => {
     const last = pieces.next()
     await provider.last.done()
     expect(await last).toBeNull()
+  })
+
+  test('a process that stood still gives a stream the whole time once more, and then ends it', async () => {
+    const { response, clock, stood } = await post((exchange) => exchange.head(200))
+    const pieces = response.pieces()
+    const next = pieces.next()
+    stood.ms = 3_600_000
+    clock.advance(IDLE_MS)
+    await provider.last.piece('it goes on')
+    expect(textOf(await next)).toBe('it goes on')
+    const last = pieces.next()
+    stood.ms *= 2
+    clock.advance(IDLE_MS)
+    clock.advance(IDLE_MS)
+    expect((await failure(last)).type).toBe('timeout')
   })
 
   test('left early, the connection is closed', async () => {

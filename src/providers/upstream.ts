@@ -306,6 +306,9 @@ const readWhole = async (response: Response, connection: AbortController, clock:
   }
 }
 
+/** A timer later than this was not kept by other work alone: the process was stopped, or its container paused. */
+const STOOD_STILL_MS = 2000
+
 interface Silence {
   /** Starts counting: from now on we wait for the provider. */
   listen(): void
@@ -314,15 +317,23 @@ interface Silence {
   stop(): void
 }
 
-/** Calls `expire` once we have waited `idleMs` for the provider. One timer per stream, set again when it fires and not for each piece. */
+/**
+ * Calls `expire` once we have waited `idleMs` for the provider. One timer per stream, set again when it fires and not for each piece. If it
+ * fires late, this process stood still and has not read what came meanwhile, so the provider gets the time once more.
+ */
 const watchSilence = (clock: Clock, idleMs: number, expire: () => void): Silence => {
   let sinceMs: number | null = null
-  const check = (): void => {
-    const leftMs = sinceMs === null ? idleMs : sinceMs + idleMs - clock.monotonicMs()
-    if (leftMs <= 0) expire()
-    else cancel = clock.after(leftMs, check)
+  const checkIn = (ms: number): (() => void) => {
+    const dueMs = clock.monotonicMs() + ms
+    return clock.after(ms, () => {
+      const nowMs = clock.monotonicMs()
+      if (sinceMs !== null && nowMs - dueMs > STOOD_STILL_MS) sinceMs = nowMs
+      const leftMs = sinceMs === null ? idleMs : sinceMs + idleMs - nowMs
+      if (leftMs <= 0) expire()
+      else cancel = checkIn(leftMs)
+    })
   }
-  let cancel = clock.after(idleMs, check)
+  let cancel = checkIn(idleMs)
   return {
     listen() {
       sinceMs = clock.monotonicMs()

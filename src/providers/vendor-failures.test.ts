@@ -398,7 +398,7 @@ const VENDORS: Readonly<Record<string, readonly Row[]>> = {
     [446, '', 'content_policy_violation'],
     [
       412,
-      { status: 'failure', message: 'Portkey Error: Usage limits exceeded. Budget: 10 USD' },
+      { status: 'failure', message: 'Portkey Error: Portkey API Key Usage Limit Exceeded. Error Code: 04' },
       'provider_unavailable',
       undefined,
       /credential/,

@@ -352,6 +352,24 @@ describe('LiteLLM, what would not work after the import', () => {
       ]),
     )
   })
+
+  test('default_fallbacks come before an entry for every model, which is not read for long contexts, and an empty list is none', async () => {
+    const { said, config } = await imported(
+      'litellm_settings:',
+      '  fallbacks: [{ "*": [c] }]',
+      '  default_fallbacks: [b]',
+      '  context_window_fallbacks: [{ "*": [c] }]',
+      'router_settings:',
+      '  fallbacks: []',
+    )
+    expect(await config('a')).toMatchObject({ models: ['anthropic/claude-haiku-4.5'] })
+    expect(said).toEqual(
+      expect.arrayContaining([
+        'cannot litellm.yaml:8: LiteLLM reads the last entry of * alone',
+        'cannot litellm.yaml:10: * is no model of this file',
+      ]),
+    )
+  })
 })
 
 test.each([

@@ -1,7 +1,7 @@
 /** Presets from request bodies (docs/contract/presets.md#create). */
 import { beforeAll, describe, expect, test } from 'bun:test'
 
-import { call, callRaw, savePreset } from '../support/calls.ts'
+import { call, callRaw, infer, savePreset } from '../support/calls.ts'
 import { type StartedService, useServices } from '../support/started-service.ts'
 
 const services = useServices()
@@ -181,6 +181,36 @@ describe('what is stored', () => {
     expect(answer.headers.get('x-service-warnings')).toBe('1')
     expect(answer.preset.designated_version.config).toEqual({ model: 'sandbox/tools', tools })
   })
+
+  test('200: each model and fallback model that does not exist here is saved, with a warning in the words of the refusal', async () => {
+    const unknown = ['sandbox/ehco', 'nobody/nothing']
+    const answer = await savePreset(service, 'unknown-models', { model: unknown[0], models: ['sandbox/echo', unknown[1]] })
+    expect(answer.status).toBe(200)
+    expect(answer.preset.designated_version.config).toEqual({ model: unknown[0], models: ['sandbox/echo', unknown[1]] })
+    const warned = answer.headers.get('x-service-warning')
+    const refused = await Promise.all(
+      unknown.map(
+        async (model) =>
+          (await infer(service, { model, messages: [{ role: 'user', content: 'Hi.' }] })).json as { error: { message: string } },
+      ),
+    )
+    expect(warned).toBe(`model: ${refused[0]?.error.message} models: ${refused[1]?.error.message}`)
+    expect(warned).toContain('Did you mean sandbox/echo')
+
+    const fallbacks = [{ model: 'nobody/nothing' }]
+    const messages = await call(service, 'POST', '/presets/unknown-fallback/messages', {
+      body: { model: 'sandbox/echo', max_tokens: 5, fallbacks },
+    })
+    expect([messages.status, messages.headers.get('x-service-warning')]).toEqual([200, expect.stringMatching(/^fallbacks: .*nobody/)])
+  })
+
+  test.each(['sandbox/echo:nitro', 'patchbay/auto', 'openrouter/free', 'service/fusion', 'patchbay/pareto-code'])(
+    '200: %s, which requests may name, is saved without a warning',
+    async (model) => {
+      const answer = await savePreset(service, 'known-model', { model })
+      expect([answer.status, answer.headers.get('x-service-warnings')]).toEqual([200, null])
+    },
+  )
 })
 
 describe('versions', () => {

@@ -119,6 +119,18 @@ config:
     expect((await presets('diff', path)).stdout).toContain('changed here: preset drafted')
   })
 
+  test('a preset whose model does not exist here is pushed, and the warning of the service is shown', async () => {
+    await save('mistyped', { model: 'sandbox/echo' })
+    const path = directory()
+    await presets('pull', path)
+    edit(join(path, 'mistyped.yaml'), 'sandbox/echo', 'sandbox/ehco')
+    expect(await presets('push', path)).toMatchObject({
+      code: 0,
+      stdout: 'changed: preset mistyped\n',
+      stderr: expect.stringContaining('mistyped: model: The model "sandbox/ehco" does not exist here'),
+    })
+  })
+
   test('exit 2, and nothing is sent: a label that no version can have', async () => {
     await save('labelled', { model: 'sandbox/echo', temperature: 0.1 })
     const path = directory()

@@ -2,8 +2,8 @@
 import { expect, test } from 'bun:test'
 
 import type { ClientDialect } from '../../src/canonical/call.ts'
-import { recording, type UpstreamDialect } from '../support/recordings.ts'
-import { question, replay } from '../support/replay.ts'
+import { recording, streamBytes, type UpstreamDialect } from '../support/recordings.ts'
+import { question, replay, replayReply, typeOf } from '../support/replay.ts'
 
 const ask = async (client: ClientDialect, dialect: UpstreamDialect, model: string, fields: object) => {
   const reply = { type: 'application/json', pieces: [recording(dialect, 'length', false).bytes] } as const
@@ -39,4 +39,21 @@ test.each<[ClientDialect, object]>([
   const { sent, warnings } = await ask(client, 'openai-responses', 'gpt-4.1', fields)
   expect(sent).toContain('"include":["message.output_text.logprobs"]')
   expect(warnings).toBe(0)
+})
+
+test('those of a text that a call follows stand with the text, or there is a warning if they come behind the call', async () => {
+  const logprobs = { content: [{ token: 'Hi', logprob: -0.5, bytes: [72, 105], top_logprobs: [] }] }
+  const said = { role: 'assistant', content: 'Hi' }
+  const call = { index: 0, id: 'c1', type: 'function', function: { name: 'get_weather', arguments: '{}' } }
+  const chunk = (choice: object) => JSON.stringify({ id: 'c', model: 'm', choices: [{ index: 0, finish_reason: null, ...choice }] })
+  const whole = chunk({ message: { ...said, tool_calls: [call] }, logprobs, finish_reason: 'tool_calls' })
+  const early = [chunk({ delta: { ...said, tool_calls: [call] }, logprobs }), chunk({ delta: {}, finish_reason: 'tool_calls' })]
+  const late = [chunk({ delta: { ...said, tool_calls: [call] } }), chunk({ delta: {}, logprobs, finish_reason: 'tool_calls' })]
+  const found = async (stream: boolean, bytes: Uint8Array) => {
+    const { text, headers } = await replayReply('responses', 'openai-chat', { type: typeOf(stream), pieces: [bytes] }, stream)
+    return [text.includes('"logprob":-0.5'), text.includes('get_weather'), headers.get('x-service-warnings')]
+  }
+  expect(await found(false, new TextEncoder().encode(whole))).toEqual([true, true, null])
+  expect(await found(true, streamBytes('openai-chat', early))).toEqual([true, true, null])
+  expect(await found(true, streamBytes('openai-chat', late))).toEqual([false, true, '1'])
 })

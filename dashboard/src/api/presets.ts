@@ -12,7 +12,7 @@ import type {
 import type { ListedPresetResource } from '../../../src/contract/preset-query.ts'
 import type { RolloutState, Split, Sticky, VersionFigures } from '../../../src/contract/rollout.ts'
 import { ApiError } from './api-error.ts'
-import { ask, segment } from './client.ts'
+import { ask, askRaw, segment } from './client.ts'
 import { cursorList, offsetList } from './paged-list.ts'
 import type { Query } from './path.ts'
 
@@ -74,6 +74,12 @@ interface PresetVersionToSave {
   readonly note: string
 }
 
+export interface SavedVersion {
+  readonly version: PresetVersion
+  /** Sentences on what the version leaves out, and on what in it cannot work here. */
+  readonly warnings: readonly string[]
+}
+
 /**
  * Saves a new version, which is not live unless it is the first. Throws ApiError with 412 if another version was saved from the same base.
  */
@@ -81,21 +87,22 @@ const saveVersion = async (
   { slug, base, query }: PresetTarget,
   path: string,
   { body, note }: Pick<PresetVersionToSave, 'body' | 'note'>,
-): Promise<{ readonly version: PresetVersion; readonly warnings: readonly string[] }> => {
-  const { data, warnings = [] } = await ask<{ data: SavedPreset; warnings?: readonly string[] }>(`${pathOfPreset(slug)}/${path}`, {
+): Promise<SavedVersion> => {
+  const response = await askRaw(`${pathOfPreset(slug)}/${path}`, {
     method: 'POST',
     query: { ...query, ...(base === null ? {} : { designate: false }) },
     headers: { ...(note === '' ? {} : { 'x-preset-note': encodeURIComponent(note) }), 'if-match': `"${base ?? 0}"` },
     body,
   })
-  return { version: data.saved_version ?? data.designated_version, warnings }
+  const { data, warnings } = (await response.json()) as { data: SavedPreset; warnings?: readonly string[] }
+  const warning = response.headers.get('x-service-warning')
+  return { version: data.saved_version ?? data.designated_version, warnings: warnings ?? (warning === null ? [] : [warning]) }
 }
 
-export const savePresetDraft = async (target: PresetTarget, { shape, ...save }: PresetVersionToSave): Promise<PresetVersion> =>
-  (await saveVersion(target, SHAPE_PATHS[shape], save)).version
+export const savePresetDraft = (target: PresetTarget, { shape, ...save }: PresetVersionToSave): Promise<SavedVersion> =>
+  saveVersion(target, SHAPE_PATHS[shape], save)
 
-/** The warnings name the parts of the request that the version does not contain. */
-export const savePresetFromRequest = (target: PresetTarget, id: string): ReturnType<typeof saveVersion> =>
+export const savePresetFromRequest = (target: PresetTarget, id: string): Promise<SavedVersion> =>
   saveVersion(target, 'from-generation', { body: { generation_id: id }, note: `from ${id}` })
 
 export interface PresetTest {

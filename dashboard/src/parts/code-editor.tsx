@@ -20,7 +20,7 @@ const look = EditorView.theme({
   '&': {
     backgroundColor: 'var(--raised)',
     color: 'var(--text)',
-    border: '1px solid var(--line-strong)',
+    border: '1px solid var(--field-line)',
     borderRadius: '6px',
     fontSize: '0.75rem',
   },

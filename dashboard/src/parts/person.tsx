@@ -3,6 +3,7 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 
 import { currentSession } from '../api/session.ts'
 import { membersOf } from '../api/workspaces.ts'
+import { useFurtherPages } from './use-further-pages.ts'
 
 const MADE = /^(user_[0-9a-f]{8})-[0-9a-f-]{27}$/
 
@@ -17,8 +18,9 @@ const useNameOf = (id: string): string | null => {
   const reader = useQuery(currentSession).data
   const isOther = id !== '' && reader !== undefined && id !== reader.user_id
   const members = useInfiniteQuery({ ...membersOf(reader?.workspace_id ?? ''), enabled: isOther && reader.role === 'admin' })
-  if (!isOther) return reader?.user_name ?? null
-  return members.data?.find(({ user_id: other }) => other === id)?.name ?? null
+  const member = members.data?.find(({ user_id: other }) => other === id)
+  useFurtherPages(members, isOther && member === undefined)
+  return isOther ? (member?.name ?? null) : (reader?.user_name ?? null)
 }
 
 const shortId = (id: string): string => {

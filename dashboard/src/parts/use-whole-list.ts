@@ -1,5 +1,6 @@
 import { useInfiniteQuery, type UseInfiniteQueryOptions } from '@tanstack/react-query'
-import { useEffect } from 'react'
+
+import { useFurtherPages } from './use-further-pages.ts'
 
 interface WholeList<Row> {
   /** The rows that are loaded so far. */
@@ -13,15 +14,8 @@ interface WholeList<Row> {
 export const useWholeList = <Page, Row, Position>(
   options: UseInfiniteQueryOptions<Page, Error, readonly Row[], readonly unknown[], Position>,
 ): WholeList<Row> => {
-  const { data, isSuccess, isError, hasNextPage, isFetching, isFetchNextPageError, fetchNextPage } = useInfiniteQuery<
-    Page,
-    Error,
-    readonly Row[],
-    readonly unknown[],
-    Position
-  >(options)
-  useEffect(() => {
-    if (hasNextPage && !isFetching && !isFetchNextPageError) void fetchNextPage()
-  }, [hasNextPage, isFetching, isFetchNextPageError, fetchNextPage])
+  const list = useInfiniteQuery<Page, Error, readonly Row[], readonly unknown[], Position>(options)
+  const { data, isSuccess, isError, hasNextPage } = list
+  useFurtherPages(list, true)
   return { rows: data ?? [], isWhole: isSuccess && !hasNextPage, isFailed: isError }
 }

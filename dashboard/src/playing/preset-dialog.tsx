@@ -4,18 +4,12 @@ import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type FormEvent, type ReactNode, useState } from 'react'
 
 import { ApiError } from '../api/api-error.ts'
-import { preset, type PresetTarget, type PresetVersion } from '../api/presets.ts'
+import { preset, type PresetTarget, type SavedVersion } from '../api/presets.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { DialogActions } from '../parts/dialog-actions.tsx'
 import { messageOf } from '../parts/error-note.tsx'
 import { Field } from '../parts/field.tsx'
 import { toast } from '../shell/toasts.tsx'
-
-interface SavedVersion {
-  readonly version: PresetVersion
-  /** Sentences on the parts that the saved version leaves out. */
-  readonly warnings?: readonly string[]
-}
 
 interface PresetDialogProps {
   readonly title: string
@@ -42,7 +36,7 @@ export const PresetDialog = ({ title, action, name = '', save, onClose, explanat
   const saveAndShow = async (): Promise<void> => {
     const query = { workspace_id: workspace }
     const known = await queries.fetchQuery({ ...preset(slug, query), staleTime: 0 }).catch(nullWhereMissing)
-    const { version: saved, warnings = [] } = await save({ slug, base: known?.latest_version ?? null, query })
+    const { version: saved, warnings } = await save({ slug, base: known?.latest_version ?? null, query })
     await queries.invalidateQueries({ queryKey: ['presets'] })
     const words = known === null ? `Created ${slug}. It is live now.` : `Saved ${slug} as v${saved.version}, a draft.`
     toast([words, ...warnings].join(' '))

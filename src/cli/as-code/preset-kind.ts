@@ -154,7 +154,7 @@ const save = async (remote: Remote, file: PresetFile, served: Preset | null, opt
   const { slug = '' } = file
   const { config, plain } = withSecrets(file.config, served?.designated_version.config ?? null, options.env)
   for (const place of plain) options.warn(`${slug}: config.${place} holds a credential as it is; write \${NAME} and set the variable NAME.`)
-  const { json } = await remote.ask('POST', `${pathOf(slug)}/${SAVED_AT[file.shape]}`, {
+  const { json, headers } = await remote.ask('POST', `${pathOf(slug)}/${SAVED_AT[file.shape]}`, {
     body: bodyOf(file.shape, file.system_prompt ?? null, config),
     query: options.designate ? {} : { designate: 'false' },
     headers: {
@@ -162,6 +162,8 @@ const save = async (remote: Remote, file: PresetFile, served: Preset | null, opt
       ...(options.note === undefined ? {} : { 'x-preset-note': encodeURIComponent(options.note) }),
     },
   })
+  const warning = headers.get('x-service-warning')
+  if (warning !== null) options.warn(`${slug}: ${warning}`)
   const { saved_version: draft, designated_version: designated } = savedPreset.parse(json['data'])
   return (draft ?? designated).version
 }

@@ -512,44 +512,64 @@ const SORTS: Readonly<Record<string, string>> = { 'latency-based-routing': 'late
 /** At most this many models follow the first. */
 const FALLBACKS_MAX = 10
 
+/** One entry of a list of fallbacks. */
+interface FallbackEntry {
+  readonly model: string
+  readonly targets: JsonValue | undefined
+  readonly path: Path
+}
+
 /**
- * LiteLLM reads one of the two sections, and in its list the first entry of a model; `*` and `default_fallbacks` are for models without
- * one. A model for a context that is too long comes after those for any failure, because there is one list here.
+ * LiteLLM reads one of the two sections, and in its list the first entry of a model. `*` is for models without one; its last entry counts,
+ * and `default_fallbacks` become that. A model for a context that is too long comes after those for any failure, because there is one list
+ * here.
  */
 const fallbacksOf = (config: JsonObject, groups: Groups, report: Report): ReadonlyMap<string, readonly string[]> => {
-  const read = (name: string): ReadonlyMap<string, readonly string[]> => {
-    const [section, passedOver] = ['router_settings', 'litellm_settings'].filter((section) => objectIn(config[section])[name] != null)
-    if (section === undefined) return new Map()
+  const read = (name: string): readonly FallbackEntry[] => {
+    // An empty list counts as absent.
+    const [section, passedOver] = ['router_settings', 'litellm_settings'].filter((one) => listOf(objectIn(config[one])[name]).length > 0)
+    if (section === undefined) return []
     if (passedOver !== undefined) report([passedOver, name], 'cannot', `LiteLLM reads those of ${section} alone`)
+    const given = objectIn(config[section])[name]
+    if (name === 'default_fallbacks') return [{ model: EVERY, targets: given, path: [section, name] }]
+    return [...objectsIn(given).entries()].flatMap(([at, entry]) =>
+      Object.entries(entry).map(([model, targets]) => ({ model, targets, path: [section, name, at, model] })),
+    )
+  }
+  const noted = (entries: readonly FallbackEntry[], isKnown: (model: string) => boolean): ReadonlyMap<string, readonly string[]> => {
     const found = new Map<string, readonly string[]>()
-    const note = (model: string, targets: JsonValue | undefined, path: Path): void => {
+    for (const { model, targets, path } of entries) {
       const ids = listOf(targets).flatMap((target) => {
         const group = typeof target === 'string' ? groups.get(target) : undefined
         if (group !== undefined) return idOf(group)
         report(path, 'cannot', `${JSON.stringify(target)} is no model of this file`)
         return []
       })
-      if (model !== EVERY && !groups.has(model)) report(path, 'cannot', `${model} is no model of this file`)
-      else if (found.has(model)) report(path, 'cannot', `LiteLLM reads the first entry of ${model} alone`)
+      if (!isKnown(model)) report(path, 'cannot', `${model} is no model of this file`)
+      else if (found.has(model)) report(path, 'cannot', `LiteLLM reads the ${model === EVERY ? 'last' : 'first'} entry of ${model} alone`)
       else if (ids.length > 0) {
         report(path, 'taken', `${model === EVERY ? 'a model without fallbacks of its own' : model} falls back to ${ids.join(', ')}`)
         found.set(model, ids)
       }
     }
-    const given = objectIn(config[section])[name]
-    if (name === 'default_fallbacks') note(EVERY, given, [section, name])
-    else
-      for (const [at, entry] of objectsIn(given).entries())
-        for (const [model, targets] of Object.entries(entry)) note(model, targets, [section, name, at, model])
     return found
   }
-  const [any, byDefault, context] = [read('fallbacks'), read('default_fallbacks'), read('context_window_fallbacks')]
-  const every = any.get(EVERY) ?? byDefault.get(EVERY) ?? []
+  const all = [...read('fallbacks'), ...read('default_fallbacks')]
+  const lastForEvery = all.filter(({ model }) => model === EVERY).toReversed()
+  const any = noted([...all.filter(({ model }) => model !== EVERY), ...lastForEvery], (model) => model === EVERY || groups.has(model))
+  const context = noted(read('context_window_fallbacks'), (model) => groups.has(model))
   return new Map(
+<<<<<<< HEAD
     [...groups].map(([name, group]) => {
       const ids = new Set([...(any.get(name) ?? every), ...(context.get(name) ?? context.get(EVERY) ?? [])])
       ids.delete(idOf(group))
       const [first] = group.deployments
+=======
+    [...groups].map(([name, deployments]) => {
+      const ids = new Set([...(any.get(name) ?? any.get(EVERY) ?? []), ...(context.get(name) ?? [])])
+      ids.delete(idOf(name, deployments))
+      const [first] = deployments
+>>>>>>> fix-leftovers
       if (ids.size > FALLBACKS_MAX && first !== undefined)
         report(first.path, 'changed', `${name}: a preset has at most ${FALLBACKS_MAX} fallback models, and the rest is left out`)
       return [name, [...ids].slice(0, FALLBACKS_MAX)]

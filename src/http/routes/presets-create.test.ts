@@ -26,7 +26,7 @@ test('between the check of a preset and its storing others get their turn', asyn
   } as unknown as Presets
   const answering = {
     pipeline: {
-      idleTools: function* (): Steps<readonly string[]> {
+      unservable: function* (): Steps<readonly string[]> {
         steps.push('tools')
         yield
         return []

@@ -29,7 +29,7 @@ const savedAnswer = z.object({ data: savedPreset })
 export interface PresetsCreateParts {
   readonly presets: Presets
   readonly formats: Formats
-  readonly answering: { readonly pipeline: Pick<Pipeline, 'idleTools'> }
+  readonly answering: { readonly pipeline: Pick<Pipeline, 'unservable'> }
   readonly management: { readonly workspaces: Pick<Workspaces, 'defaults'> }
 }
 
@@ -61,8 +61,8 @@ export const presetsCreate = (dialect: ClientDialect, parts: PresetsCreateParts)
       await turn()
       const { workspaceId } = reachOf(request)
       const disabled = (await parts.management.workspaces.defaults(workspaceId))?.disabled_server_tools ?? []
-      const checking = parts.answering.pipeline.idleTools({ content, format, workspaceId, disabled, by: changedBy(request) })
-      const idle = await inTurns(checking, turn)
+      const checking = parts.answering.pipeline.unservable({ content, format, workspaceId, disabled, by: changedBy(request) })
+      const unservable = await inTurns(checking, turn)
       const { userId } = callerOf(request)
       const saved = await parts.presets.save({
         workspaceId,
@@ -74,7 +74,7 @@ export const presetsCreate = (dialect: ClientDialect, parts: PresetsCreateParts)
         turn,
         idempotency: key === null ? null : { key: validate(idempotencyKey, key, ['Idempotency-Key']), route: operation, bodyText: text() },
       })
-      const sentences = [...warnings.map(({ message }) => message), ...idle]
+      const sentences = [...warnings.map(({ message }) => message), ...unservable]
       if (!options.designate && isServed(saved.body)) sentences.push(FIRST_IS_SERVED)
       return jsonText(saved.body, {
         status: saved.status,

@@ -36,6 +36,8 @@ const FURTHER_CALLS = 'The model made several calls at once. functions has room 
 
 const LATE_SOURCES = 'Sources came after the text of the answer had ended, where this interface has no place for them; they were left out.'
 
+const LATE_CHANCES = 'Log probabilities came while no text was open, where this interface has no place for them; they were left out.'
+
 const ENDS_TEXT: ReadonlySet<ModelEvent['type']> = new Set([
   'text-break',
   'refusal',
@@ -74,7 +76,7 @@ export class AnswerSoFar implements AttemptOutput {
   observe(frames: readonly Frame[], rewritten: boolean): void {
     for (const { events, native } of frames) {
       for (const event of events) {
-        this.#noteSources(event, rewritten || native === undefined)
+        this.#noteLate(event, rewritten || native === undefined)
         switch (event.type) {
           case 'text':
           case 'reasoning':
@@ -124,10 +126,12 @@ export class AnswerSoFar implements AttemptOutput {
     }
   }
 
-  /** Blocks of Responses and Messages follow one another, and a source stands with the text of its block. */
-  #noteSources(event: ModelEvent, isRendered: boolean): void {
+  /** Blocks of Responses and Messages follow one another; a source and log probabilities stand with the text of their block. */
+  #noteLate(event: ModelEvent, isRendered: boolean): void {
     if (event.type === 'citation') this.#areSourcesLate ||= !this.#isInText
-    else if (event.type === 'text') {
+    else if (event.type === 'logprobs') {
+      if (!this.#isInText && event.content.length > 0 && isRendered && this.#call.dialect === 'responses') this.#leaveOut(LATE_CHANCES)
+    } else if (event.type === 'text') {
       this.#isInText ||= event.text !== ''
       this.#areSourcesLate &&= !this.#isInText
     } else if (event.type === 'finish') {

@@ -119,9 +119,9 @@ describe('what stands beside the text', () => {
     expect(decode(delta({ content: 'a', images: [image], audio: { data: 'AA' } }, { logprobs }), delta({ audio: { data: 'BB' } }))).toEqual(
       [
         { type: 'text', text: 'a' },
+        { type: 'logprobs', content: logprobs.content },
         { type: 'image', url: 'data:image/png;base64,AA' },
         { type: 'unknown', kind: 'audio', characters: 1 },
-        { type: 'logprobs', content: logprobs.content },
         { type: 'unknown', kind: 'audio', characters: 1 },
       ],
     )

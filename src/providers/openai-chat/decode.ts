@@ -102,7 +102,9 @@ export const createChatDecoder = (model: string): ChatDecoder => {
         if (isObject(words)) message(words, isWhole, events)
         const logprobs = choice['logprobs']
         const chances = isObject(logprobs) ? logprobs['content'] : null
-        if (Array.isArray(chances) && chances.length > 0) events.push({ type: 'logprobs', content: chances })
+        // They come beside the text, which pictures and calls of the same chunk end.
+        const behindText = events.findLastIndex(({ type }) => type === 'text') + 1 || events.length
+        if (Array.isArray(chances) && chances.length > 0) events.splice(behindText, 0, { type: 'logprobs', content: chances })
       }
       for (const kind of FOUND_BESIDE) {
         if (beside.has(kind) || filledList(chunk[kind]) === null) continue

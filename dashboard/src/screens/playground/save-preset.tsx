@@ -15,9 +15,7 @@ export const SavePreset = ({ asked, onClose }: { asked: Asked; onClose: () => vo
       action="Save"
       {...(name === undefined ? {} : { name })}
       explanation="The model, the system prompt and the settings are kept; the messages are not."
-      save={async (target) => ({
-        version: await savePresetDraft(target, { shape: asked.interface, body: requestBody({ ...asked, stream: false }), note }),
-      })}
+      save={(target) => savePresetDraft(target, { shape: asked.interface, body: requestBody({ ...asked, stream: false }), note })}
       onClose={onClose}
     >
       <Field label="Note" hint="What is different, for those who read the history.">

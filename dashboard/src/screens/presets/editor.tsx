@@ -92,15 +92,17 @@ export const Editor = ({ preset, versions }: PresetParts) => {
     setFault(null)
     try {
       const body = requestBody({ ...draftAsked([]), settings: content.settings, stream: false })
-      const saved = await savePresetDraft({ slug, base: seen, query: { workspace_id: workspace } }, { shape, body, note })
+      const { version: saved, warnings } = await savePresetDraft(
+        { slug, base: seen, query: { workspace_id: workspace } },
+        { shape, body, note },
+      )
       draft.discard()
       setNote('')
       setShown(saved.version)
       await queries.invalidateQueries({ queryKey: ['presets', slug] })
       await showVersion(saved.version)
-      toast(
-        `Saved ${slug} as v${saved.version}, a draft: ${isActive ? `callers get v${live.version} as before` : `the preset is ${status}, so no request gets it`}.`,
-      )
+      const gets = isActive ? `callers get v${live.version} as before` : `the preset is ${status}, so no request gets it`
+      toast([`Saved ${slug} as v${saved.version}, a draft: ${gets}.`, ...warnings].join(' '))
       return saved
     } catch (thrown) {
       if (thrown instanceof ApiError && thrown.status === 412) await queries.invalidateQueries({ queryKey: ['presets', slug] })

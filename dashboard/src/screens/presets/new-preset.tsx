@@ -35,7 +35,7 @@ export const NewPreset = ({ isFile, onClose }: { isFile: boolean; onClose: () =>
       action="Create"
       save={async (target) => {
         if ('fault' in read) throw new Error(read.fault)
-        return { version: await savePresetDraft(target, { shape: chosen, body: read.value, note: '' }) }
+        return await savePresetDraft(target, { shape: chosen, body: read.value, note: '' })
       }}
       onClose={onClose}
     >

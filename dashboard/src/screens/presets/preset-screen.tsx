@@ -12,6 +12,7 @@ import { Loaded, Skeleton } from '../../parts/loaded.tsx'
 import { FaultBoundary } from '../../parts/panel.tsx'
 import { ScreenHead } from '../../parts/screen-head.tsx'
 import { tabNamed, Tabs } from '../../parts/tabs.tsx'
+import { useFurtherPages } from '../../parts/use-further-pages.ts'
 import { Editor } from './editor.tsx'
 import { Evaluations } from './evaluations/evaluations.tsx'
 import { History } from './history.tsx'
@@ -33,6 +34,9 @@ const TABS = [
   { id: 'used', title: 'Used by' },
   { id: 'settings', title: 'Settings' },
 ] as const
+
+/** How many moves are searched for the version that was live before. */
+const MOVES_MAX = 1000
 
 /** The parameters of the address that name a version. */
 const NAMING = ['version', 'compare', 'with', 'start'] as const
@@ -76,6 +80,8 @@ const Preset = (parts: PresetParts) => {
   const moves = useInfiniteQuery(presetMoves(slug, { workspace_id: workspace }))
   const [isRollingBack, setRollingBack] = useState(false)
   const before = liveBefore(moves.data ?? [], live.version)
+  // Moves of labels may fill whole pages.
+  useFurtherPages(moves, before === null && moves.data !== undefined && moves.data.length < MOVES_MAX)
   const { versions } = useVersions(slug, { workspace_id: workspace }, parts.versions, before === null ? [] : [before])
   const previous = versions.find(({ version }) => version === before)
   return (
