@@ -257,6 +257,14 @@ describe('service tiers', () => {
     expect(plan.attempts.map(({ endpoint, serviceTier }) => `${endpoint.tag}=${serviceTier}`)).toEqual([`plain=${sent}`])
   })
 
+  test('an endpoint of another tier does not count: the ordinary one is asked with the word of providers for the tier', () => {
+    const plan = planOf([priced('plain', 1), priced('cheap/flex', 1, { serviceTier: 'flex' })], { service_tier: 'priority' })
+    expect([plan.order, plan.attempts.map(({ endpoint, serviceTier }) => `${endpoint.tag}=${serviceTier}`)]).toEqual([
+      'only candidate',
+      ['plain=priority'],
+    ])
+  })
+
   test('an endpoint of a tier is reached by its whole name; by its provider with the tier alone', () => {
     expect(asked(null, { provider: { only: ['fast/priority'] } })).toBe('fast/priority=priority')
     expect(asked(null, { provider: { order: ['cheap/flex'] } })).toBe('cheap/flex=flex plain=null')
