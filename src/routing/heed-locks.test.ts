@@ -1,4 +1,4 @@
-/** What names in a request may still say where a preset locks a part of it (docs/contract/presets.md#merge). */
+/** The parts of names in a request that still count where a preset locks others (docs/contract/presets.md#merge). */
 import { describe, expect, test } from 'bun:test'
 
 import { priced, planOf, refusalOf, tags } from '../../test/support/plans.ts'

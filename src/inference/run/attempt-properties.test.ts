@@ -190,7 +190,7 @@ test('what is tried is the beginning of what was planned, admitted by request an
           expect([each.key, isAdmitted(each.model.id, each.endpoint, request, policy)]).toEqual([each.key, true])
           expect(isOpen.has(each)).toBe(false)
         }
-        // Whoever was passed over is named, or would have refused the request as its model's other endpoint did.
+        // An endpoint that was passed over is named, or would have refused the request as another one of its model did.
         const named = new Set(order.notTried.map((each) => each.planned))
         const due = failure === 'delivered' ? plan.attempts.slice(0, Math.max(0, ...positions)) : plan.attempts
         for (const each of due) expect(endpoints.has(each) || named.has(each) || refused.has(each.model.id)).toBe(true)
