@@ -205,7 +205,9 @@ describe('what was measured', () => {
         expect(Math.abs((measured?.[name] ?? 0) / wanted[name] - 1)).toBeLessThan(0.05)
       }
     }
-    clock.advance(5 * MINUTE)
+    clock.advance(4.5 * MINUTE - 1)
+    expect(health.of('m a').latencyMs).not.toBeNull()
+    clock.advance(0.5 * MINUTE + 1)
     expect(health.of('m a').latencyMs).toBeNull()
     expect(health.of('m a').last30m.latencyMs).not.toBeNull()
     clock.advance(25 * MINUTE)
