@@ -100,6 +100,7 @@ test('the short way for one model at one endpoint plans as the whole way does', 
         expect(planned({})).toEqual(planned({ route: 'fallback' }))
       },
     ),
+    { numRuns: 300 },
   )
 })
 
