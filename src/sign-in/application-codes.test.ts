@@ -66,3 +66,32 @@ const storeOfOne = (): OauthCodeStore => {
     deleteExpired: async () => 0,
   }
 }
+
+test.each<[number | null, 'daily' | 'weekly' | 'monthly' | null, number, string]>([
+  [null, null, 5, 'monthly'],
+  [4, 'monthly', 4, 'monthly'],
+  [5, 'monthly', 5, 'monthly'],
+  [6, 'monthly', 5, 'monthly'],
+  [6, null, 5, 'monthly'],
+  [4, 'daily', 4, 'monthly'],
+  [4, 'weekly', 4, 'monthly'],
+])('a member’s application that asks for %p dollars (%p) may spend %p (%s)', async (limit, usage_limit_type, dollars, interval) => {
+  const settings: unknown[] = []
+  const codes = createApplicationCodes({
+    store: { ...storeOfOne(), insert: async ({ key_settings }) => void settings.push(JSON.parse(key_settings)) },
+    keys: {
+      payer: () => Promise.reject(new Error('a key is asked for')),
+      create: () => Promise.reject(new Error('a key is made')),
+      revoke: () => Promise.reject(new Error('a key is taken back')),
+      list: async () => ({ items: [], next: null }),
+      isKeptOut: async () => false,
+    },
+    sessions: { isInForce: async () => true },
+    clock: createFakeClock(),
+    ids: systemIds,
+    peppers: () => [{ id: 'p', bytes: new Uint8Array(32) }],
+  })
+  const asked = { callback_url: 'https://app.example.com/', limit, usage_limit_type }
+  await codes.make(asked, { workspaceId: 'w', userId: 'ada', by: { sessionId: 'sess' }, isMember: true })
+  expect(settings).toMatchObject([{ limitNanos: dollars * 1e9, limitReset: interval }])
+})
