@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util'
+
 import { describe, expect, test } from 'bun:test'
 
 import * as fc from 'fast-check'
@@ -368,6 +370,25 @@ describe('for every request and preset', () => {
           if (key !== 'tools' && body.value(key) !== undefined) expect(result.raw(key)).toBe(body.raw(key) as string)
         }
       }),
+    )
+  })
+
+  test('a locked field is the preset’s own, and a warning says so unless the request sends the same, in whatever order', () => {
+    const names = fc.array(fc.constantFrom('a', 'b'), { maxLength: 2 })
+    const wish = fc.record(
+      { only: names, ignore: names, zdr: fc.boolean(), max_price: fc.constantFrom({ prompt: 0 }, { prompt: 1 }), sort: fc.constant(null) },
+      { requiredKeys: [], noNullPrototype: true },
+    )
+    const turned = (value: object): object => Object.fromEntries(Object.entries(value).toReversed())
+    fc.assert(
+      fc.property(fc.option(wish), fc.option(wish), (provider, asked) => {
+        const config = { ...(provider === null ? {} : { provider }), locked: ['provider'] }
+        const { body, warnings } = apply({ provider: asked === null ? null : turned(asked), messages: [USER] }, { config })
+        expect(body.value('provider') ?? null).toEqual(provider)
+        const isOverruled = asked !== null && !isDeepStrictEqual(asked, provider)
+        expect(warnings.map(({ code, field }) => [code, field])).toEqual(isOverruled ? [['locked_field', 'provider']] : [])
+      }),
+      { numRuns: 500, examples: [[{ zdr: true }, { sort: null }]] },
     )
   })
 

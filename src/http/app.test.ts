@@ -20,7 +20,7 @@ import { logTo } from '../telemetry/log.ts'
 import { createMetrics } from '../telemetry/metrics.ts'
 import { createApp } from './app.ts'
 import type { AppParts } from './app-parts.ts'
-import { routeTable } from './route-table.ts'
+import { ALIAS_BASE, routeTable } from './route-table.ts'
 import { POLICIES, type Policy } from './policies.ts'
 import type { Route } from './route.ts'
 import { listen } from './server.ts'
@@ -181,6 +181,62 @@ const table: readonly (readonly [string, Route])[] = routeTable(service.parts, {
   page: () => Promise.resolve(''),
 }).flatMap(({ base, routes }) => routes.map((route) => [`${route.method} ${base}${route.path}`, route] as const))
 
+/** Every route that not only administrators may call. A member sees and changes only what is the member's own (docs/contract/sign-in.md#roles). */
+const FOR_OTHERS: Readonly<Record<Exclude<Policy, 'management'>, string[]>> = {
+  inference: [
+    'POST /api/v1/chat/completions',
+    'POST /api/v1/responses',
+    'POST /api/v1/messages',
+    'POST /api/v1/messages/count_tokens',
+    'POST /api/v1/responses/input_tokens',
+    'POST /api/v1/embeddings',
+  ],
+  own: [
+    'GET /api/v1/presets',
+    'GET /api/v1/presets/:slug',
+    'GET /api/v1/keys',
+    'GET /api/v1/keys/:hash',
+    'GET /api/v1/sessions',
+    'DELETE /api/v1/sessions/:id',
+    'GET /api/v1/generations',
+    'GET /api/v1/generations/stream',
+    'GET /api/v1/usage',
+    'GET /api/v1/search',
+  ],
+  key: ['GET /api/v1/key', 'GET /api/v1/auth/key'],
+  'any-key': [
+    'GET /api/v1/files',
+    'POST /api/v1/files',
+    'GET /api/v1/files/:file_id',
+    'DELETE /api/v1/files/:file_id',
+    'GET /api/v1/files/:file_id/content',
+    'GET /api/v1/models',
+    'GET /api/v1/models/user',
+    'GET /api/v1/models/count',
+    'GET /api/v1/models/:author/:slug',
+    'GET /api/v1/models/:id',
+    'GET /api/v1/model/:author/:slug',
+    'GET /api/v1/models/:author/:slug/endpoints',
+    'GET /api/v1/endpoints/zdr',
+    'GET /api/v1/providers',
+    'GET /api/v1/generation',
+  ],
+  session: ['GET /api/v1/sessions/current', 'DELETE /api/v1/sessions/current'],
+  public: [
+    'POST /api/v1/sessions',
+    'GET /api/v1/sessions/methods',
+    'GET /',
+    'GET /health/live',
+    'GET /health/ready',
+    'GET /metrics',
+    'GET /openapi.json',
+    'GET /docs',
+    'GET /dashboard',
+    'GET /dashboard/*',
+    'GET /dashboard/assets/:file',
+  ],
+}
+
 const exampleOf = (path: string): string => path.replace(':hash', 'ab'.repeat(32)).replace(':version', '1').replace(/:\w+/g, 'matrix')
 
 describe('every route admits exactly whom its policy admits', () => {
@@ -210,6 +266,12 @@ describe('every route admits exactly whom its policy admits', () => {
     }
     // None of these errors is a fault of ours, whatever is in the example.
     for (const status of Object.values(statuses)) expect(status).toBeLessThan(500)
+  })
+
+  test('a route is for management keys and admins, unless it is here', () => {
+    const others = table.filter(([name, { policy }]) => policy !== 'management' && !name.includes(` ${ALIAS_BASE}/`))
+    const byPolicy = Map.groupBy(others, ([, { policy }]) => policy)
+    expect(Object.fromEntries([...byPolicy].map(([policy, routes]) => [policy, routes.map(([name]) => name)]))).toEqual(FOR_OTHERS)
   })
 
   test('there are routes of every policy, and the table is not empty', () => {

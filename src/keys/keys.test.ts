@@ -10,7 +10,7 @@ import { createKeyStore, type KeyStore } from '../storage/key-store.ts'
 import { rejection } from '../storage/testing/rejection.ts'
 import { keyDigest, makeKey } from './key-format.ts'
 import { EVERY_KEY } from '../contract/key-query.ts'
-import { createKeys, type NewKey, type Pepper, UNBOUNDED } from './keys.ts'
+import { createKeys, type Keys, type NewKey, type Pepper, UNBOUNDED } from './keys.ts'
 
 const { database, owner } = await openSqliteDatabase()
 const ids = createFakeIds()
@@ -196,6 +196,29 @@ describe('authenticate', () => {
     release()
     await early
     expect(await keys.authenticate(key)).toBeNull()
+  })
+
+  test.each<[string, (keys: Keys, hash: string) => Promise<unknown>]>([
+    ['disabled', (keys, hash) => keys.update(null, hash, { disabled: true }, changedBy())],
+    ['revoked', (keys, hash) => keys.revoke(null, hash, changedBy())],
+    ['replaced', (keys, hash) => keys.rotate(null, hash, 0, changedBy())],
+  ])('a key that was %s here is not admitted as it was last known while storage is away', async (_, change) => {
+    const { clock, store } = open()
+    let away = false
+    const keys = createKeys({
+      store: { ...store, find: async (digests, now) => (away ? Promise.reject(new Error('away')) : store.find(digests, now)) },
+      clock,
+      ids,
+      peppers,
+      onError,
+    })
+    const { key, record } = await keys.create(inference, changedBy())
+    const { key: other } = await keys.create(inference, changedBy())
+    for (const token of [key, other]) expect(await keys.authenticate(token)).not.toBeNull()
+    await change(keys, record.hash)
+    away = true
+    expect(String(await rejection(Promise.resolve(keys.authenticate(key))))).toContain('away')
+    expect(await keys.authenticate(other)).not.toBeNull()
   })
 
   test('while storage is away: a known key goes on, an unknown one is a fault and no refusal', async () => {

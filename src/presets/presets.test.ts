@@ -7,6 +7,7 @@ import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { createFakeIds } from '../../test/support/fake-ids.ts'
 import { openSqliteDatabase } from '../../test/support/sqlite-database.ts'
 import { presetVersion, presetWithVersion, type PresetContent, type PresetWithVersion } from '../contract/preset.ts'
+import type { SaveOptions } from '../contract/save-preset.ts'
 import { GatewayError } from '../errors.ts'
 import { createPresetStore, type PresetStore, type VersionReference } from '../storage/preset-store.ts'
 import { rejection } from '../storage/testing/rejection.ts'
@@ -144,6 +145,24 @@ describe('an idempotency key', () => {
     }
   })
 
+  test.each<[string, Partial<SaveOptions>]>([
+    ['a note', { note: 'Shorter.' }],
+    ['a version that is not put live', { designate: false }],
+    ['another expected version', { expectedLatest: null }],
+  ])('400: with %s the second time, or only the first', async (_, option) => {
+    const plain: SaveOptions = { note: null, designate: true, expectedLatest: 0 }
+    const other: SaveOptions = { ...plain, ...option }
+    for (const [first, second] of [
+      [plain, other],
+      [other, plain],
+    ] as const) {
+      const { save } = open()
+      const saved = await save('a/one', { ...claim('{}'), options: first })
+      expect(await save('a/one', { ...claim('{}'), options: first })).toEqual(saved)
+      expect((await failure(save('a/one', { ...claim('{}'), options: second }))).status).toBe(400)
+    }
+  })
+
   test('counts for one route and one slug', async () => {
     const { save } = open()
     const other = open()
@@ -174,13 +193,13 @@ describe('serve', () => {
     const { save, served, presets, slug } = open()
     await save('a/one')
     await save('a/two')
-    await presets.patch(workspaceId, slug, { labels: { staging: 1 } }, changedBy())
+    await presets.patch(workspaceId, slug, { labels: { staging: 1, canary: 2 } }, changedBy())
     const versions = await Promise.all(
-      [DESIGNATED, { by: 'number', number: 1 }, { by: 'label', label: 'staging' }].map((reference) =>
+      [DESIGNATED, { by: 'number', number: 1 }, { by: 'label', label: 'staging' }, { by: 'label', label: 'canary' }].map((reference) =>
         served(reference as VersionReference),
       ),
     )
-    expect(versions.map(({ version }) => version.version)).toEqual([2, 1, 1])
+    expect(versions.map(({ version }) => version.version)).toEqual([2, 1, 1, 2])
   })
 
   test.each<[string, (parts: ReturnType<typeof open>) => Promise<unknown>, { type: string; status: number }]>([

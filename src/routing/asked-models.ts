@@ -45,7 +45,9 @@ export const askedModels = ({ call, models, locks = null }: Asking): AskedModels
       strategy = auto
       const picked = autoModels(name, auto, call, models)
       isPinned ||= picked.pinned !== undefined
-      for (const model of picked.models) if (!asked.has(model.id)) asked.set(model.id, { model, variant: PLAIN })
+      // A model that costs nothing at one provider may cost something at the others.
+      const variant = auto === 'free' ? { ...PLAIN, free: true } : PLAIN
+      for (const model of picked.models) if (!asked.has(model.id)) asked.set(model.id, { model, variant })
       continue
     }
     const found = resolveModel(name, models)

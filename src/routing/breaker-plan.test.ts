@@ -37,6 +37,18 @@ test('503 with Retry-After until it is half-open, where nobody else may serve; t
   expect(refusalOf(() => planOf(served, fields, { health })).retryAfterSeconds).toBe(1)
 })
 
+test('Retry-After is the time until the first of several is half-open', () => {
+  const clock = createFakeClock()
+  const health = newHealth(clock)
+  for (const tag of ['c', 'd']) attemptOf(health, `m/one ${tag}`, {})
+  for (const tag of ['a', 'b']) {
+    for (let time = 0; time < 5; time += 1) attemptOf(health, `m/one ${tag}`, { outcome: 'failure' })
+    clock.advance(10_000)
+  }
+  const all = [...served, priced('c', 1), priced('d', 1)]
+  expect(refusalOf(() => planOf(all, { provider: { only: ['b', 'a'] } }, { health })).retryAfterSeconds).toBe(10)
+})
+
 test('no Retry-After where waiting would not help', () => {
   expect(refusalOf(() => planOf(served, { provider: { only: ['x'] } })).retryAfterSeconds).toBeUndefined()
 })

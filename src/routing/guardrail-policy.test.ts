@@ -118,6 +118,23 @@ describe('an ignored model is ignored by whichever name it is asked for', () => 
     ['up/llama:8b', 'up/llama:70b'],
   ])('but %s is another model than %s', (name, ignored) => expect(isIgnored(name, ignored)).toBe(false))
 
+  test('zero retention that is asked of an author’s models is asked of them under names that the catalogue lacks too', () => {
+    const claude = createModels([model('anthropic/claude', [plainEndpoint(up, 'claude')])], [up, other])
+    const policy = { ...OPEN, zdr: { ...OPEN.zdr, anthropic: true } }
+    for (const name of ['anthropic/claude', 'up/claude']) {
+      expect(refusalOf(() => planOf(claude, { model: name }, { policy })).message).toContain('guardrail.enforce_zdr_anthropic')
+    }
+    for (const name of ['up/other', 'other/claude']) expect(planOf(claude, { model: name }, { policy }).attempts).toHaveLength(1)
+  })
+
+  test('an endpoint of a tier may be named as a whole', () => {
+    const served = [clean, endpoint('clean/priority', { serviceTier: 'priority' })]
+    const planned = (policy: Partial<RoutingPolicy>) =>
+      tags(planOf(served, { service_tier: 'priority' }, { policy: { ...OPEN, ...policy } }))
+    expect(planned({ ignoredProviders: ['clean/priority'] })).toBe('clean')
+    expect(planned({ allowedProviders: [['clean/priority']] })).toBe('clean/priority')
+  })
+
   test('an allow-list has to name what the client names', () => {
     const policy = { ...OPEN, allowedModels: [['t/huge']] }
     expect(() => planOf(models, { model: 'up/huge' }, { policy })).toThrow()

@@ -55,6 +55,15 @@ describe('the breaker', () => {
     expect(breaker()).toBe('open')
   })
 
+  test('stays closed where just half of any number of attempts failed', () => {
+    const { health, breaker } = withSpare()
+    for (let pair = 0; pair < 15; pair += 1) {
+      attemptOf(health, 'm a', {})
+      failing(health, 'm a', 1)
+    }
+    expect(breaker()).toBe('closed')
+  })
+
   test('half-open lets exactly one probe through; its success closes, and the next opening is short again', () => {
     const { clock, health, breaker } = withSpare()
     failing(health, 'm a', 5)
@@ -101,6 +110,7 @@ describe('the breaker', () => {
     'what began before it opened, and ends as %s while the probe is out, decides nothing',
     (outcome) => {
       const { clock, health, breaker } = withSpare()
+      clock.advance(SECOND)
       const startedMs = clock.monotonicMs()
       health.begin('m a', 'a')
       failing(health, 'm a', 5)
@@ -150,7 +160,9 @@ describe('a rate limit is no failure', () => {
     for (let time = 0; time < 50; time += 1) attemptOf(health, 'm a', { outcome: 'rate-limited', retryAfterSeconds: 7 })
     expect([breaker(), health.of('m a').cooling, health.of('m a').retryAfterSeconds]).toEqual(['closed', true, 7])
     expect(health.of('m a').uptime.last5m).toBeNull()
-    clock.advance(7 * SECOND)
+    clock.advance(5 * SECOND + 1)
+    expect(health.of('m a').retryAfterSeconds).toBe(2)
+    clock.advance(2 * SECOND - 1)
     expect([health.of('m a').cooling, health.of('m a').retryAfterSeconds]).toEqual([false, null])
   })
 
@@ -193,7 +205,9 @@ describe('what was measured', () => {
         expect(Math.abs((measured?.[name] ?? 0) / wanted[name] - 1)).toBeLessThan(0.05)
       }
     }
-    clock.advance(5 * MINUTE)
+    clock.advance(4.5 * MINUTE - 1)
+    expect(health.of('m a').latencyMs).not.toBeNull()
+    clock.advance(0.5 * MINUTE + 1)
     expect(health.of('m a').latencyMs).toBeNull()
     expect(health.of('m a').last30m.latencyMs).not.toBeNull()
     clock.advance(25 * MINUTE)

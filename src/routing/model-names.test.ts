@@ -169,6 +169,7 @@ describe('automatic choice', () => {
     ['cost_tier low', router({ cost_tier: 'low' }), 'v/free'],
     ['cost_tier max', router({ cost_tier: 'max' }), 'v/max'],
     ['allowed_models', router({ allowed_models: ['v/*high'] }), 'v/xhigh'],
+    ['any of several allowed_models', router({ allowed_models: ['v/none', 'v/max'] }), 'v/max'],
     ['excluded_models win', router({ allowed_models: ['v/*high'], excluded_models: ['*x*'] }), 'v/high'],
     ['a plugin that is off', router({ enabled: false, cost_tier: 'max' }), 'v/mid-new'],
     [
@@ -188,6 +189,27 @@ describe('automatic choice', () => {
 
   test('patchbay/free: only models that cost nothing', () => {
     expect(planOf(models, { model: 'openrouter/free' })).toMatchObject({ strategy: 'free', attempts: [{ model: { id: 'v/free' } }] })
+  })
+
+  test('patchbay/free: a model that one provider serves for nothing is asked of no other', () => {
+    const mixed = createModels([model('v/mixed', [priced('paid', 1), priced('free', 0), endpoint('untold')])], [])
+    const plan = planOf(mixed, { model: 'patchbay/free' })
+    expect([tags(plan), reasons(plan.removed)]).toEqual(['free', 'paid: :free, untold: :free'])
+    expect(tags(planOf(mixed, { model: 'patchbay/auto' }))).toBe('free paid untold')
+  })
+
+  test('pin_model: the model that spoke last comes first, whatever endpoint the conversation is remembered at', () => {
+    const messages = [
+      { role: 'user', content: 'Hi' },
+      { role: 'assistant', content: 'Ho', model: 'v/xhigh' },
+    ]
+    const fields = { model: 'patchbay/auto', session_id: 's', messages, ...router({ pin_model: true }) }
+    expect(planOf(models, fields, { sticky: () => 'v/low a' }).attempts.map(({ model }) => model.id)).toEqual([
+      'v/xhigh',
+      'v/mid-new',
+      'v/mid-old',
+      'v/high',
+    ])
   })
 
   test('503 where no model may be chosen', () => {
@@ -233,6 +255,14 @@ describe('service tiers', () => {
   ])('%s of a model without such endpoints: the ordinary ones, where the word of providers for it is %s', (tier, sent) => {
     const plan = planOf([priced('plain', 1)], { service_tier: tier })
     expect(plan.attempts.map(({ endpoint, serviceTier }) => `${endpoint.tag}=${serviceTier}`)).toEqual([`plain=${sent}`])
+  })
+
+  test('an endpoint of another tier does not count: the ordinary one is asked with the word of providers for the tier', () => {
+    const plan = planOf([priced('plain', 1), priced('cheap/flex', 1, { serviceTier: 'flex' })], { service_tier: 'priority' })
+    expect([plan.order, plan.attempts.map(({ endpoint, serviceTier }) => `${endpoint.tag}=${serviceTier}`)]).toEqual([
+      'only candidate',
+      ['plain=priority'],
+    ])
   })
 
   test('an endpoint of a tier is reached by its whole name; by its provider with the tier alone', () => {

@@ -4,8 +4,10 @@ import fc from 'fast-check'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { attemptOf, newHealth } from '../../test/support/plans.ts'
 import { createCredentials } from './credentials.ts'
-import type { Health } from './health.ts'
+import { createHealth, type Health } from './health.ts'
 import { NEWS_MAX, readNews } from './node-news.ts'
+
+const HOUR_MS = 60 * 60 * 1000
 
 const newsOf = (health: Health) => readNews(JSON.stringify({ endpoints: health.found(), credentials: [] }), 0).endpoints
 
@@ -20,6 +22,7 @@ const failed = (clock = createFakeClock()): Health => {
 describe('an endpoint that another node found to be down', () => {
   test('is left alone here too, for as long as it is there, where the model has another endpoint that works', () => {
     const clock = createFakeClock()
+    clock.advance(HOUR_MS)
     const other = failed(clock)
     const health = newHealth(clock)
     attemptOf(health, 'm a', {})
@@ -47,9 +50,19 @@ describe('an endpoint that another node found to be down', () => {
   })
 
   test('is tried last, and not left alone, where nothing else is known to work', () => {
-    const health = newHealth()
+    const clock = createFakeClock()
+    const health = newHealth(clock)
     health.hear(newsOf(failed()))
     expect([health.of('m a').breaker, health.of('m a').troubled]).toEqual(['closed', true])
+    clock.advance(30_000)
+    expect(health.of('m a').troubled).toBe(false)
+  })
+
+  test('is asked as ever where it fails on purpose', () => {
+    const health = createHealth({ clock: createFakeClock(), inFlightMax: () => 9, neverEjected: new Set(['a']) })
+    for (const key of ['m a', 'm b']) attemptOf(health, key, {})
+    health.hear(newsOf(failed()).map((each) => ({ ...each, coolingMs: 5000 })))
+    expect(health.of('m a')).toMatchObject({ breaker: 'closed', troubled: false, cooling: false })
   })
 
   test('is taken again as soon as the others take it again', () => {
@@ -71,6 +84,7 @@ describe('an endpoint that another node found to be down', () => {
 
 test('a cooldown that another node was asked for holds here too, the longest of them', () => {
   const clock = createFakeClock()
+  clock.advance(HOUR_MS)
   const nodes = [7, 20].map((retryAfterSeconds) => {
     const health = newHealth(clock)
     attemptOf(health, 'm a', { outcome: 'rate-limited', retryAfterSeconds })

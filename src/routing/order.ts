@@ -152,9 +152,7 @@ const drawByPrice = (candidates: readonly Candidate[], random: () => number): Ca
   // The sandbox must behave the same every time (docs/contract/operating.md#sandbox).
   if (candidates.length < 2 || candidates.some(({ endpoint }) => endpoint.provider.dialects.includes('sandbox'))) return candidates[0]
   const weights = candidates.map(({ endpoint }) => weightOf(comparedPrice(endpoint)))
-  const total = weights.reduce((sum, weight) => sum + weight, 0)
-  if (total === 0) return candidates[0]
-  let left = random() * total
+  let left = random() * weights.reduce((sum, weight) => sum + weight, 0)
   return candidates.find((_, index) => (left -= weights[index] ?? 0) < 0) ?? candidates[0]
 }
 
@@ -163,10 +161,8 @@ const FREE_WEIGHT = 1e18
 
 const weightOf = (price: number | null): number => (price === null ? 0 : Math.min(FREE_WEIGHT, 1 / price ** 2))
 
-/** Returns true if there is such a candidate. The others keep their order. */
-const moveToFront = (candidates: Candidate[], wanted: (candidate: Candidate) => boolean): boolean => {
+/** The others keep their order. */
+const moveToFront = (candidates: Candidate[], wanted: (candidate: Candidate) => boolean): void => {
   const at = candidates.findIndex(wanted)
-  if (at < 0) return false
-  candidates.unshift(...candidates.splice(at, 1))
-  return true
+  if (at > 0) candidates.unshift(...candidates.splice(at, 1))
 }

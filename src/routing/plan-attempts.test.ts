@@ -82,6 +82,11 @@ describe('who is asked, in which order', () => {
     ['no fallbacks: the first alone', { model: 'm/one', provider: { allow_fallbacks: false } }, 'one@a'],
     ['no fallbacks: those of the order alone', { model: 'm/one', provider: { order: ['c', 'a'], allow_fallbacks: false } }, 'one@c one@a'],
     ['no fallbacks: an order that names strangers', { model: 'm/one', provider: { order: ['x', 'b'], allow_fallbacks: false } }, 'one@b'],
+    [
+      'no fallbacks: an order holds for each model',
+      { model: 'm/one', models: ['m/two'], provider: { order: ['c'], allow_fallbacks: false } },
+      'one@c two@c',
+    ],
     ['no fallbacks and only', { model: 'm/one', provider: { only: ['b', 'c'], allow_fallbacks: false } }, 'one@b'],
     ['by slug in any case', { model: 'm/one', provider: { only: ['B'] } }, 'one@b'],
     ['by display name in any case', { model: 'm/one', provider: { only: ['b inc.'] } }, 'one@b'],

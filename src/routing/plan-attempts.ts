@@ -138,8 +138,8 @@ const fullPlan = (input: PlanInput): Plan => {
     random: input.random,
   }
   const inTurn = together.map((group) => orderCandidates(group, ordering))
-  // Only for models of our own choice: models that a request names keep the order that it gives them.
-  const isChosen = !isPinned && call.models.length === 1 && (strategy === 'auto' || strategy === 'free')
+  // Only for models of our own choice, when one name stands for several: models that a request names keep the order that it gives them.
+  const isChosen = !isPinned && call.models.length === 1
   const ordered = isChosen ? stickyFirst(inTurn, ordering.sticky) : inTurn
   return {
     attempts: attempted(ordered, preferences).map((candidate) => plannedAttempt(candidate, preferences)),

@@ -75,6 +75,35 @@ const anyPast = fc.array(
   { maxLength: 8 },
 )
 
+test('the short way for one model at one endpoint plans as the whole way does', () => {
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...TAGS).chain(anyEndpoint),
+      fc.constantFrom('m/one', 'm/one:free', 'm/one:nitro', 'm/one:thinking', 'patchbay/auto', 'm/none'),
+      fc.record({ max_tokens: fc.constant(5000), session_id: fc.constant('s') }, { requiredKeys: [] }),
+      fc.boolean(),
+      (served, name, fields, isOpen) => {
+        const health = newHealth()
+        if (isOpen) {
+          attemptOf(health, 'm/one other', {})
+          for (let time = 0; time < 5; time += 1) attemptOf(health, `m/one ${served.tag}`, { outcome: 'failure' })
+        }
+        const planned = (more: Record<string, unknown>): unknown => {
+          try {
+            return planOf([served], { ...fields, ...more, model: name }, { health })
+          } catch (thrown) {
+            if (thrown instanceof GatewayError) return [thrown.message, thrown.metadata, thrown.retryAfterSeconds]
+            throw thrown
+          }
+        }
+        // A field of routing, even one that asks for nothing, leaves the short way.
+        expect(planned({})).toEqual(planned({ route: 'fallback' }))
+      },
+    ),
+    { numRuns: 300 },
+  )
+})
+
 test('every candidate is either left out with a reason or kept; what is tried is kept, fits, stands once; a seed decides all', () => {
   fc.assert(
     fc.property(anyModel('m/one'), anyModel('m/two'), anyFields, anyPast, fc.integer(), (one, two, fields, past, seed) => {

@@ -114,6 +114,11 @@ describe('max_price: no endpoint that costs more', () => {
     )
     expect(tags(planOf([priced('a', 2)], { provider: { max_price: { image: 0, request: '0' } } }))).toBe('a')
   })
+
+  test('audio without a price of its own is charged as input', () => {
+    expect(reasons(planOf([priced('a', 4), cheap], { provider: { max_price: { audio: 3 } } }).removed)).toBe('')
+    expect(reasons(planOf([priced('a', 8), cheap], { provider: { max_price: { audio: 3 } } }).removed)).toBe('a: provider.max_price: audio')
+  })
 })
 
 describe('sort: a fixed order, without a lot and without regard to outages', () => {
@@ -136,7 +141,12 @@ describe('sort: a fixed order, without a lot and without regard to outages', () 
     ['as an object', { by: 'price' }, 'b c a'],
   ])('%s', (_, sort, expected) => {
     for (const random of [() => 0, () => 0.999]) {
-      expect(tags(planOf([a, b, c], { provider: { sort } }, { health, random }))).toBe(expected)
+      for (const listed of [
+        [a, b, c],
+        [c, b, a],
+      ]) {
+        expect(tags(planOf(listed, { provider: { sort } }, { health, random }))).toBe(expected)
+      }
     }
   })
 
@@ -186,6 +196,10 @@ describe('length', () => {
     expect(reasons(planOf([endpoint('c', { contextLength: 1000 }), large], { max_tokens: 5000 }).removed)).toBe(
       'c: max_tokens: a context of 1000',
     )
+  })
+
+  test('who can write exactly as much stays', () => {
+    expect(tags(planOf([small, endpoint('c', { contextLength: 100 }), large], { max_tokens: 100 }))).toBe('small c large')
   })
 
   test('where nobody can, a limit that is too high is no reason to refuse', () => {

@@ -141,12 +141,18 @@ describe('in a plan', () => {
   )
 
   test('nothing is looked up where there is no choice', () => {
-    const plan = planOf([endpoint('a')], fields, {
-      sticky: () => {
-        throw new Error('looked up')
-      },
-    })
-    expect(plan.stickyKey).toBeNull()
+    for (const provider of [undefined, { sort: 'price' }]) {
+      const plan = planOf(
+        [endpoint('a')],
+        { ...fields, provider },
+        {
+          sticky: () => {
+            throw new Error('looked up')
+          },
+        },
+      )
+      expect(plan.stickyKey).toBeNull()
+    }
   })
 })
 

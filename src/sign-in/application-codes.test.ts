@@ -1,18 +1,15 @@
 import { expect, test } from 'bun:test'
 
-import { createFakeClock } from '../../test/support/fake-clock.ts'
+import { createFakeClock, T0 } from '../../test/support/fake-clock.ts'
 import { GatewayError } from '../errors.ts'
+import { isoTimestamp } from '../lib/clock.ts'
 import { systemIds } from '../lib/id.ts'
 import type { OauthCodeRecord, OauthCodeStore } from '../storage/oauth-code-store.ts'
 import { createApplicationCodes } from './application-codes.ts'
 
-const SECOND_MS = 1000
-const TEN_MINUTES_MS = 600 * SECOND_MS
+const TEN_MINUTES_MS = 600_000
 
-test.each([
-  [TEN_MINUTES_MS - SECOND_MS, 'a key is made'],
-  [TEN_MINUTES_MS + SECOND_MS, '403 Authorization code expired'],
-])('%i ms after its making, a code is exchanged: %s', async (afterMs, expected) => {
+const open = () => {
   const clock = createFakeClock()
   const codes = createApplicationCodes({
     store: storeOfOne(),
@@ -28,13 +25,29 @@ test.each([
     ids: systemIds,
     peppers: () => [{ id: 'p', bytes: new Uint8Array(32) }],
   })
-  const { code } = await codes.make(
-    { callback_url: 'https://app.example.com/', code_challenge: 'the very words', code_challenge_method: 'plain' },
-    { workspaceId: 'w', userId: 'ada', by: { sessionId: 'sess' }, isMember: false },
-  )
+  const make = (expires_at: string | null = null) =>
+    codes.make(
+      { callback_url: 'https://app.example.com/', code_challenge: 'the very words', code_challenge_method: 'plain', expires_at },
+      { workspaceId: 'w', userId: 'ada', by: { sessionId: 'sess' }, isMember: false },
+    )
+  return { clock, codes, make }
+}
+
+test.each([
+  [TEN_MINUTES_MS - 1, 'a key is made'],
+  [TEN_MINUTES_MS, '403 Authorization code expired'],
+])('%i ms after its making, a code is exchanged: %s', async (afterMs, expected) => {
+  const { clock, codes, make } = open()
+  const { code } = await make()
   clock.advance(afterMs)
   const exchanged = codes.exchange({ code, verifier: 'the very words', method: 'plain', requestId: 'r' })
   expect(await exchanged.catch(wordsOf)).toEqual(expected)
+})
+
+test('no code is made for a key that would have expired already', async () => {
+  const { make } = open()
+  expect(await make(isoTimestamp(T0)).catch(wordsOf)).toBe('400 expires_at: The time has passed. Use a later one.')
+  expect(await make(isoTimestamp(T0 + 1))).toMatchObject({ code: expect.any(String) })
 })
 
 const wordsOf = (thrown: Error): string => (thrown instanceof GatewayError ? `${thrown.status} ${thrown.message}` : thrown.message)
@@ -53,3 +66,32 @@ const storeOfOne = (): OauthCodeStore => {
     deleteExpired: async () => 0,
   }
 }
+
+test.each<[number | null, 'daily' | 'weekly' | 'monthly' | null, number, string]>([
+  [null, null, 5, 'monthly'],
+  [4, 'monthly', 4, 'monthly'],
+  [5, 'monthly', 5, 'monthly'],
+  [6, 'monthly', 5, 'monthly'],
+  [6, null, 5, 'monthly'],
+  [4, 'daily', 4, 'monthly'],
+  [4, 'weekly', 4, 'monthly'],
+])('a member’s application that asks for %p dollars (%p) may spend %p (%s)', async (limit, usage_limit_type, dollars, interval) => {
+  const settings: unknown[] = []
+  const codes = createApplicationCodes({
+    store: { ...storeOfOne(), insert: async ({ key_settings }) => void settings.push(JSON.parse(key_settings)) },
+    keys: {
+      payer: () => Promise.reject(new Error('a key is asked for')),
+      create: () => Promise.reject(new Error('a key is made')),
+      revoke: () => Promise.reject(new Error('a key is taken back')),
+      list: async () => ({ items: [], next: null }),
+      isKeptOut: async () => false,
+    },
+    sessions: { isInForce: async () => true },
+    clock: createFakeClock(),
+    ids: systemIds,
+    peppers: () => [{ id: 'p', bytes: new Uint8Array(32) }],
+  })
+  const asked = { callback_url: 'https://app.example.com/', limit, usage_limit_type }
+  await codes.make(asked, { workspaceId: 'w', userId: 'ada', by: { sessionId: 'sess' }, isMember: true })
+  expect(settings).toMatchObject([{ limitNanos: dollars * 1e9, limitReset: interval }])
+})
