@@ -559,17 +559,10 @@ const fallbacksOf = (config: JsonObject, groups: Groups, report: Report): Readon
   const any = noted([...all.filter(({ model }) => model !== EVERY), ...lastForEvery], (model) => model === EVERY || groups.has(model))
   const context = noted(read('context_window_fallbacks'), (model) => groups.has(model))
   return new Map(
-<<<<<<< HEAD
     [...groups].map(([name, group]) => {
-      const ids = new Set([...(any.get(name) ?? every), ...(context.get(name) ?? context.get(EVERY) ?? [])])
+      const ids = new Set([...(any.get(name) ?? any.get(EVERY) ?? []), ...(context.get(name) ?? [])])
       ids.delete(idOf(group))
       const [first] = group.deployments
-=======
-    [...groups].map(([name, deployments]) => {
-      const ids = new Set([...(any.get(name) ?? any.get(EVERY) ?? []), ...(context.get(name) ?? [])])
-      ids.delete(idOf(name, deployments))
-      const [first] = deployments
->>>>>>> fix-leftovers
       if (ids.size > FALLBACKS_MAX && first !== undefined)
         report(first.path, 'changed', `${name}: a preset has at most ${FALLBACKS_MAX} fallback models, and the rest is left out`)
       return [name, [...ids].slice(0, FALLBACKS_MAX)]
