@@ -60,7 +60,7 @@ const OF_LEVEL_2: ReadonlyMap<number, readonly string[]> = new Map([
   [3, ['storage']],
 ])
 /** The only file of the providers that level 3 may use, for its requests. */
-const SAFE_FETCH = 'src/providers/safe-fetch.ts'
+const SAFE_FETCH = 'src/providers/transport/safe-fetch.ts'
 const MAY_FETCH = /^src\/(?:guardrails\/moderate\.ts$|tools\/|broadcast\/)/
 
 const isAllowed = (from: string, to: string): boolean => {
@@ -103,7 +103,13 @@ const RESERVED: readonly (readonly [use: string, pattern: RegExp, files: readonl
   [
     'Bun',
     /\bBun\.\w|from 'bun/,
-    ['http/server.ts', 'storage/redis-client.ts', 'storage/sqlite-thread-side.ts', 'storage/sqlite-thread.ts', 'storage/sqlite.ts'],
+    [
+      'http/server.ts',
+      'storage/redis-client.ts',
+      'storage/sqlite/sqlite-thread-side.ts',
+      'storage/sqlite/sqlite-thread.ts',
+      'storage/sqlite/sqlite.ts',
+    ],
   ],
   ['the environment', /\bprocess\.env\b/, ['config.ts']],
   ['time', /\bDate\.now\(|\bnew Date\(\)|\bperformance\.now\(|\bset(?:Timeout|Interval)\(/, ['lib/clock.ts']],
@@ -176,8 +182,11 @@ const FORMATS: Grid = {
   ],
 }
 
+/** Folders of what several of the providers' dialects use. */
+const SHARED_BY_DIALECTS = ['failures', 'losses', 'media', 'redaction', 'roles', 'thinking', 'tools', 'transport', 'vendors']
+
 describe.each([
-  ['src/providers', PROVIDERS, ['sandbox']],
+  ['src/providers', PROVIDERS, [...SHARED_BY_DIALECTS, 'sandbox']],
   ['src/formats', FORMATS, []],
 ] as const)('%s: a folder a dialect, with the same files', (parent, { folders, files }, others) => {
   test('the grid has every folder', () => {

@@ -6,8 +6,8 @@ import { closeSecretFile, inUseBy, makeRootSecret, readRootSecret, secretCheck, 
 import type { Database } from './storage/database.ts'
 import { createFactStore, type FactStore } from './storage/fact-store.ts'
 import { openDatabase } from './storage/open-database.ts'
-import { uncheckedServer } from './storage/postgres-address.ts'
-import { createWorkspaceStore } from './storage/workspace-store.ts'
+import { uncheckedServer } from './storage/postgres/postgres-address.ts'
+import { createWorkspaceStore } from './storage/workspaces/workspace-store.ts'
 
 export interface Storage {
   readonly database: Database

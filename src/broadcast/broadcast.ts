@@ -5,7 +5,7 @@
 import type { DestinationType } from '../contract/destination.ts'
 import type { Clock } from '../lib/clock.ts'
 import { createRegex, type Regex } from '../lib/regex/finder.ts'
-import type { SafeFetch } from '../providers/safe-fetch.ts'
+import type { SafeFetch } from '../providers/transport/safe-fetch.ts'
 import type { DestinationRecord, DestinationStore } from '../storage/destination-store.ts'
 import { createDelivery, type Delivery, type DeliveryHealth, type Outcome, post } from './delivery.ts'
 import { configOf, type StoredConfig } from './destination-config.ts'

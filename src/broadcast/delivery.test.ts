@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 
 import { createFakeClock, turn } from '../../test/support/fake-clock.ts'
-import { type SafeFetch, type SafeRequest, UnsafeRequest } from '../providers/safe-fetch.ts'
+import { type SafeFetch, type SafeRequest, UnsafeRequest } from '../providers/transport/safe-fetch.ts'
 import { createDelivery, type KeptTraces, type Outcome } from './delivery.ts'
 import type { Encoded } from './outgoing.ts'
 import { otlpSender } from './senders.ts'

@@ -6,8 +6,8 @@ import type { z } from 'zod'
 import { DESTINATION_TYPE_NAMES, DESTINATION_TYPES, type DestinationConfig, type DestinationType } from '../contract/destination.ts'
 import { invalidField, invalidRequest, ISSUES_MAX, validate } from '../contract/validate.ts'
 import { GatewayError } from '../errors.ts'
-import { cutText } from '../lib/cut-text.ts'
-import { isObject, type JsonObject, type JsonValue, textOf } from '../lib/json.ts'
+import { cutText } from '../lib/text/cut-text.ts'
+import { isObject, type JsonObject, type JsonValue, textOf } from '../lib/json/json.ts'
 
 /** The configuration as it is stored: complete, in snake case, with the case that the client wrote. */
 export interface StoredConfig {

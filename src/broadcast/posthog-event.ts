@@ -1,5 +1,5 @@
 /** Encodes a request as PostHog's event of a generation. */
-import type { JsonObject, JsonValue } from '../lib/json.ts'
+import type { JsonObject, JsonValue } from '../lib/json/json.ts'
 import type { RequestTrace } from './request-trace.ts'
 import { contentIn, providerName, traceIdIn, type TraceView } from './trace-spans.ts'
 import { derivedSpanId } from './trace-ids.ts'

@@ -1,5 +1,5 @@
 /** The facts of a finished request, for destinations of traces. Nothing in it changes any more. */
-import type { JsonObject } from '../lib/json.ts'
+import type { JsonObject } from '../lib/json/json.ts'
 import type { TraceParent } from './trace-ids.ts'
 
 export interface RequestTrace {

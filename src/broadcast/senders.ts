@@ -1,6 +1,6 @@
 /** Defines for each type of destination what is sent, to which address, and with which authentication. */
 
-import { signatureHeader } from '../lib/body-signature.ts'
+import { signatureHeader } from '../lib/json/body-signature.ts'
 import type { DestinationConfig, DestinationType } from '../contract/destination.ts'
 import { encodeTrace, type ResourceFacts, tracesBody } from './encode-traces.ts'
 import type { Encoded, Outgoing } from './outgoing.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 
 import { systemIds } from '../lib/id.ts'
-import type { ByokRecord } from '../storage/byok-store.ts'
+import type { ByokRecord } from '../storage/keys/byok-store.ts'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { createCustomerKeys } from './customer-keys.ts'
 import { seal } from './envelope.ts'

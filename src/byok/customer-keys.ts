@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../lib/clock.ts'
 import { createLoadCache } from '../lib/load-cache.ts'
-import type { ByokRecord, ByokStore } from '../storage/byok-store.ts'
+import type { ByokRecord, ByokStore } from '../storage/keys/byok-store.ts'
 import { unseal, type SealingKey } from './envelope.ts'
 import { sealContext, type ProviderKeysParts } from './provider-keys.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 
-import { JsonBody } from '../lib/json-body.ts'
+import { JsonBody } from '../lib/json/json-body.ts'
 import { type AskedWork, askedWork } from './asked-work.ts'
 
 const work = (body: object): AskedWork => askedWork(JsonBody.read(JSON.stringify(body)))

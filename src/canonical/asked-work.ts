@@ -3,11 +3,11 @@
  * all its answer counts, numbers written as text, names in any case, and settings inside an object. A hold must cover this much
  * (docs/budgets.md).
  */
-import { isExactInteger } from '../lib/exact-json.ts'
-import type { JsonBody } from '../lib/json-body.ts'
-import { isObject } from '../lib/json.ts'
-import { writeInSteps } from '../lib/json-steps.ts'
-import { lookForName } from '../lib/may-name.ts'
+import { isExactInteger } from '../lib/json/exact-json.ts'
+import type { JsonBody } from '../lib/json/json-body.ts'
+import { isObject } from '../lib/json/json.ts'
+import { writeInSteps } from '../lib/json/json-steps.ts'
+import { lookForName } from '../lib/text/may-name.ts'
 import { atOnce, startPace, type Steps } from '../lib/steps.ts'
 import { CONVERSATION_FIELDS, plainName } from './conversation-media.ts'
 

@@ -4,7 +4,7 @@
  * The arguments of the function are the content of the item without the members that are the same in every item
  * (docs/contract/tools.md#built-in-tools). Source: the types of the `openai` package, `responses.ts`.
  */
-import { isObject, jsonIn, type JsonObject, type JsonValue, listOf, textOf } from '../lib/json.ts'
+import { isObject, jsonIn, type JsonObject, type JsonValue, listOf, textOf } from '../lib/json/json.ts'
 
 export const BUILT_IN_TOOLS = ['local_shell', 'shell', 'apply_patch'] as const
 

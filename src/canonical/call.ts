@@ -1,4 +1,4 @@
-import type { JsonBody } from '../lib/json-body.ts'
+import type { JsonBody } from '../lib/json/json-body.ts'
 import type { Steps } from '../lib/steps.ts'
 import type { Prompt } from './prompt.ts'
 

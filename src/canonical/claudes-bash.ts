@@ -2,7 +2,7 @@
  * Claude's shell tool, which clients of Messages run themselves. Claude is trained on it; any other model is offered a function
  * with the same name and the same calls (docs/contract/tools.md#commands).
  */
-import type { JsonObject } from '../lib/json.ts'
+import type { JsonObject } from '../lib/json/json.ts'
 import type { FunctionTool } from './prompt.ts'
 
 export const CLAUDES_BASH = /^bash_\d{8}$/

@@ -3,8 +3,8 @@
  * else in a body is text to the model, whatever it looks like: a tool's schema, the arguments of a call, a member that no dialect
  * defines.
  */
-import { isObject } from '../lib/json.ts'
-import { lookForName } from '../lib/may-name.ts'
+import { isObject } from '../lib/json/json.ts'
+import { lookForName } from '../lib/text/may-name.ts'
 import { startPace, type Steps } from '../lib/steps.ts'
 import { isPdf, pagesOf } from './pdf-pages.ts'
 

@@ -3,9 +3,9 @@
  * them into its own. The list is flat and ordered, without nesting: a block opens with its first piece and ends when a piece of
  * another block, or the finish, arrives.
  */
-import type { JsonBody } from '../lib/json-body.ts'
-import type { Filling } from '../lib/json-pattern.ts'
-import type { JsonValue } from '../lib/json.ts'
+import type { JsonBody } from '../lib/json/json-body.ts'
+import type { Filling } from '../lib/json/json-pattern.ts'
+import type { JsonValue } from '../lib/json/json.ts'
 import type { BuiltInTool } from './built-in-tools.ts'
 import type { ClientDialect } from './call.ts'
 import type { OwnBlock, UrlCitation } from './prompt.ts'

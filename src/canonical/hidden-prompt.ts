@@ -3,7 +3,7 @@
  * instructions and credentials of its tools.
  */
 import { once } from '../lib/once.ts'
-import { markedAt, quotesOf, type Range } from '../lib/hide-quotes.ts'
+import { markedAt, quotesOf, type Range } from '../lib/text/hide-quotes.ts'
 import { HIDDEN_MARK } from './preset-secrets.ts'
 
 export interface HiddenTexts {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 
 import fc from 'fast-check'
 
-import { JsonBody } from '../lib/json-body.ts'
+import { JsonBody } from '../lib/json/json-body.ts'
 import { atOnce } from '../lib/steps.ts'
 import { inputSizeOf, type InputSize, measuringInput, mostTextTokens } from './input-size.ts'
 import { mostHundredths, wholeTokens } from './token-bound.ts'

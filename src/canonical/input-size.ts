@@ -1,5 +1,5 @@
 /** The size of a body's input, for when its tokens have not been counted. */
-import type { JsonBody } from '../lib/json-body.ts'
+import type { JsonBody } from '../lib/json/json-body.ts'
 import { atOnce, startPace, type Steps } from '../lib/steps.ts'
 import { type ConversationMedia, CONVERSATION_FIELDS, conversationMedia, mayHoldMedia, NO_MEDIA, plainName } from './conversation-media.ts'
 import { hundredthsOf, mostHundredths, wholeTokens } from './token-bound.ts'

@@ -2,7 +2,7 @@
  * The work of a stage that ran before or after the model on a request or its answer; shown in the routing metadata
  * (docs/contract/debugging.md#routing-metadata).
  */
-import type { JsonObject } from '../lib/json.ts'
+import type { JsonObject } from '../lib/json/json.ts'
 
 export type PipelineStage = GuardrailStage | PluginStage | ServerToolsStage
 

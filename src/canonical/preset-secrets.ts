@@ -3,7 +3,7 @@
  * instructions of its tools. Users of the preset see a mark in their place.
  */
 import { holdsCredentials, isCredentialName } from '../lib/credential-names.ts'
-import { isList, isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
+import { isList, isObject, type JsonObject, type JsonValue } from '../lib/json/json.ts'
 
 export const HIDDEN_MARK = '[preset system prompt]'
 

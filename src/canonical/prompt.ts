@@ -2,7 +2,7 @@
  * A conversation with its tools and settings, independent of the dialect. It is parsed only if a translation needs it. Optional
  * members are marks that most parts do not have.
  */
-import type { JsonObject } from '../lib/json.ts'
+import type { JsonObject } from '../lib/json/json.ts'
 import type { BuiltInTool } from './built-in-tools.ts'
 import type { PlaceOfCall } from './place-of-call.ts'
 import type { ReasoningProof } from './reasoning.ts'
@@ -146,7 +146,7 @@ export interface FunctionTool extends Marked {
   readonly deferred?: true
 }
 
-/** A client tool that takes any text, as OpenAI has them; for other providers it becomes a function (providers/text-calls.ts). */
+/** A client tool that takes any text, as OpenAI has them; for other providers it becomes a function (providers/tools/text-calls.ts). */
 export interface CustomTool {
   readonly type: 'custom'
   readonly kind: 'custom'

@@ -3,7 +3,7 @@
  * by another model (docs/contract/requests.md#proofs-of-reasoning), so a proof is carried unchanged and handed only to the dialect
  * of the provider that made it.
  */
-import { includesInSteps } from '../lib/search-steps.ts'
+import { includesInSteps } from '../lib/text/search-steps.ts'
 import type { Steps } from '../lib/steps.ts'
 
 export const REASONING_FORMATS = ['anthropic-claude-v1', 'openai-responses-v1', 'google-gemini-v1'] as const

@@ -2,7 +2,7 @@
  * Tools that the service runs itself, between the client and the model: their names, their calls and their outcomes. Each
  * interface shows them in its own form (docs/contract/tools.md#server-tools).
  */
-import type { JsonObject } from '../lib/json.ts'
+import type { JsonObject } from '../lib/json/json.ts'
 import type { UrlCitation } from './prompt.ts'
 import type { ReasoningProof } from './reasoning.ts'
 

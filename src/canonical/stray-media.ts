@@ -2,9 +2,9 @@
  * Media outside the conversation: members such as `images` or `multi_modal_data`, which some servers read and no dialect defines.
  * Their text is also counted as text, because it is unknown whether and how a server reads them.
  */
-import { isObject } from '../lib/json.ts'
-import { lookForName, mayName } from '../lib/may-name.ts'
-import { isOnePiece, testInSteps } from '../lib/search-steps.ts'
+import { isObject } from '../lib/json/json.ts'
+import { lookForName, mayName } from '../lib/text/may-name.ts'
+import { isOnePiece, testInSteps } from '../lib/text/search-steps.ts'
 import type { Steps } from '../lib/steps.ts'
 import { type ConversationMedia, plainName } from './conversation-media.ts'
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../lib/json.ts'
+import type { JsonObject } from '../lib/json/json.ts'
 
 /** A subagent that waits for functions which the client runs, in the form in which the client sends it back. */
 export interface WaitingAgent {

@@ -8,7 +8,7 @@ import { decimalNumber } from '../lib/decimal.ts'
 import { systemClock } from '../lib/clock.ts'
 import { nanosOf } from '../lib/money.ts'
 import type { Models } from '../models/models.ts'
-import { createUpstream, dateOf } from '../providers/upstream.ts'
+import { createUpstream, dateOf } from '../providers/transport/upstream.ts'
 import { hasData } from './require-data.ts'
 import { print } from './print.ts'
 

@@ -1,7 +1,7 @@
 /** `patchbay ledger audit`: recomputes the money, whether the service is running or not. */
 import type { StorageSettings } from '../config.ts'
 import { isoTimestamp, systemClock } from '../lib/clock.ts'
-import { auditLedger, INVARIANTS } from '../storage/ledger-audit.ts'
+import { auditLedger, INVARIANTS } from '../storage/ledger/ledger-audit.ts'
 import { print } from './print.ts'
 import { withStorage } from './with-storage.ts'
 

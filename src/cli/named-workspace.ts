@@ -1,6 +1,6 @@
 import { SettingError } from '../config.ts'
 import type { Database } from '../storage/database.ts'
-import { createWorkspaceStore } from '../storage/workspace-store.ts'
+import { createWorkspaceStore } from '../storage/workspaces/workspace-store.ts'
 
 /** The id of the workspace that a flag names by id or slug. Throws SettingError. */
 export const namedWorkspace = async (database: Database, ref: string): Promise<string> => {

@@ -3,7 +3,7 @@ import { SettingError, type RemoteSettings } from '../config.ts'
 import { systemClock } from '../lib/clock.ts'
 import { systemFault } from '../lib/system-fault.ts'
 import { definedOnly } from '../lib/defined-only.ts'
-import { isObject, type JsonObject, listOf, objectIn } from '../lib/json.ts'
+import { isObject, type JsonObject, listOf, objectIn } from '../lib/json/json.ts'
 import { VERSION } from '../version.ts'
 
 export interface Remote {

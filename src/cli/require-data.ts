@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { SettingError, type StorageSettings } from '../config.ts'
 import { systemFault } from '../lib/system-fault.ts'
-import { DATABASE_FILE } from '../storage/sqlite.ts'
+import { DATABASE_FILE } from '../storage/sqlite/sqlite.ts'
 
 export const hasData = ({ databaseUrl, dataDir }: StorageSettings): boolean =>
   databaseUrl !== null || existsSync(join(dataDir, DATABASE_FILE))

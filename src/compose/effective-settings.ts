@@ -3,7 +3,7 @@ import { type ConfigFile, DEFAULT_CONFIG_FILE } from '../config-file.ts'
 import { SERVE_SETTINGS, type Environment, type ServeSettings } from '../config.ts'
 import type { EffectiveSetting } from '../contract/service-facts.ts'
 import { isCredentialName } from '../lib/credential-names.ts'
-import { isObject } from '../lib/json.ts'
+import { isObject } from '../lib/json/json.ts'
 
 /** The settings from the start: a flag overrides its variable, and the variable overrides the default. */
 export const startSettings = (settings: ServeSettings, env: Environment): readonly EffectiveSetting[] =>

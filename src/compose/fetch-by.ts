@@ -1,5 +1,5 @@
 /** Wraps the safe fetch in the signature that a library expects. */
-import type { SafeFetch } from '../providers/safe-fetch.ts'
+import type { SafeFetch } from '../providers/transport/safe-fetch.ts'
 
 /** The function that a library calls in place of `fetch`. */
 type Fetching = (url: string, options: { readonly headers: Readonly<Record<string, string>>; readonly body?: unknown }) => Promise<Response>

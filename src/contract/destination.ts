@@ -1,7 +1,7 @@
 /** Destinations of traces on the wire (docs/contract/broadcast.md). */
 import { z } from 'zod'
 
-import { isObject } from '../lib/json.ts'
+import { isObject } from '../lib/json/json.ts'
 import { keyHash } from './key.ts'
 import { jsonValue } from './json-value.ts'
 import { namedValues } from './named-values.ts'

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 
 import { CLIENT_DIALECTS } from '../canonical/call.ts'
-import { fitsWithin } from '../lib/json-steps.ts'
+import { fitsWithin } from '../lib/json/json-steps.ts'
 import { dollarAmount } from './dollar-amount.ts'
 import { keyHash } from './key.ts'
 import { presetSlug } from './preset.ts'

@@ -1,7 +1,7 @@
 /** A generation record on the wire (docs/contract/management.md#generations). Amounts are in US dollars, times in milliseconds. */
 import { z } from 'zod'
 
-import type { JsonObject, JsonValue } from '../lib/json.ts'
+import type { JsonObject, JsonValue } from '../lib/json/json.ts'
 import { jsonValue } from './json-value.ts'
 
 const count = z.int().nullable()

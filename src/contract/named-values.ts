@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-import { isObject } from '../lib/json.ts'
+import { isObject } from '../lib/json/json.ts'
 
 /** zod's record passes over this name in silence, so that a value that was sent would not be there. */
 const FORBIDDEN_NAME = '__proto__'

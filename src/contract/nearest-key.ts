@@ -1,7 +1,7 @@
 /** Suggests the name that was probably meant if an object has a name that its schema does not know. */
 import { z } from 'zod'
 
-import { nearestName } from '../lib/nearest-name.ts'
+import { nearestName } from '../lib/text/nearest-name.ts'
 
 interface Schema {
   readonly $ref?: string

@@ -1,7 +1,7 @@
 /** Saved inputs for trying a preset, on the wire (docs/contract/presets.md#tests). */
 import { z } from 'zod'
 
-import { fitsWithin } from '../lib/json-steps.ts'
+import { fitsWithin } from '../lib/json/json-steps.ts'
 import { jsonValue } from './json-value.ts'
 import { namedValues } from './named-values.ts'
 import { storedText } from './stored-text.ts'

@@ -1,8 +1,8 @@
 import type { z } from 'zod'
 
 import { GatewayError } from '../errors.ts'
-import { cutText } from '../lib/cut-text.ts'
-import { isExactInteger } from '../lib/exact-json.ts'
+import { cutText } from '../lib/text/cut-text.ts'
+import { isExactInteger } from '../lib/json/exact-json.ts'
 import { inSentences, meantBranch } from './issue-sentence.ts'
 import { knownKeys, nearestKey } from './nearest-key.ts'
 

@@ -5,13 +5,13 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { parseExact } from '../lib/exact-json.ts'
-import { SseDecoder } from '../lib/sse.ts'
+import { parseExact } from '../lib/json/exact-json.ts'
+import { SseDecoder } from '../lib/network/sse.ts'
 import { atOnce } from '../lib/steps.ts'
-import { redactBody } from '../providers/redact-body.ts'
-import { redact } from '../providers/redact.ts'
+import { redactBody } from '../providers/redaction/redact-body.ts'
+import { redact } from '../providers/redaction/redact.ts'
 import { openEventStream } from '../providers/bedrock/event-stream.ts'
-import { bodyText, type PieceReader, type Upstream, type UpstreamResponse } from '../providers/upstream.ts'
+import { bodyText, type PieceReader, type Upstream, type UpstreamResponse } from '../providers/transport/upstream.ts'
 
 export interface ExchangeRecorder {
   /** The same upstream, except that its next exchange is recorded. */

@@ -2,7 +2,7 @@
 import type { Call } from '../canonical/call.ts'
 import { chatFormat } from '../formats/openai-chat/openai-chat.ts'
 import { estimateOf } from '../ledger/estimate.ts'
-import { JsonBody } from '../lib/json-body.ts'
+import { JsonBody } from '../lib/json/json-body.ts'
 import { atOnce } from '../lib/steps.ts'
 import type { Models } from '../models/models.ts'
 import { beyond, PROBES, probeBody, type ProbeName } from './probe-bodies.ts'

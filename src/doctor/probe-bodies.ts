@@ -1,5 +1,5 @@
 /** Requests that test our rules about what a provider accepts: a few tokens each, written as a chat client would. */
-import type { JsonObject } from '../lib/json.ts'
+import type { JsonObject } from '../lib/json/json.ts'
 import type { Model } from '../models/model.ts'
 
 export const PROBES = ['plain', 'streamed', 'tools', 'reasoning', 'json', 'picture'] as const

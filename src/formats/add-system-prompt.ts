@@ -8,8 +8,8 @@ import { secretsIn } from '../canonical/preset-secrets.ts'
 import type { Warning } from '../canonical/warning.ts'
 import type { PresetContent } from '../contract/preset.ts'
 import { invalidField } from '../contract/validate.ts'
-import type { JsonBody } from '../lib/json-body.ts'
-import { type JsonChanges, type JsonValue, objectsIn, textsIn } from '../lib/json.ts'
+import type { JsonBody } from '../lib/json/json-body.ts'
+import { type JsonChanges, type JsonValue, objectsIn, textsIn } from '../lib/json/json.ts'
 
 interface SystemPrompt {
   readonly text: string

@@ -1,7 +1,7 @@
 /** Small parts of an answer that all three dialects render alike. */
 import type { GatewayError } from '../errors.ts'
-import type { JsonBody } from '../lib/json-body.ts'
-import type { JsonChanges, JsonObject } from '../lib/json.ts'
+import type { JsonBody } from '../lib/json/json-body.ts'
+import type { JsonChanges, JsonObject } from '../lib/json/json.ts'
 import { serviceTier } from '../request-fields/schemas/routing.ts'
 import type { AnswerHead, AnswerTail, StreamRenderer, Written } from './format.ts'
 

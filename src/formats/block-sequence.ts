@@ -9,8 +9,8 @@ import type { ReasoningProof } from '../canonical/reasoning.ts'
 import type { ServerCall, ServerOutcome, ToolProgress } from '../canonical/server-tools.ts'
 import type { CallingAgent } from '../canonical/waiting-agent.ts'
 import { GatewayError } from '../errors.ts'
-import type { JsonValue } from '../lib/json.ts'
-import { ArgumentsScan } from '../lib/arguments-scan.ts'
+import type { JsonValue } from '../lib/json/json.ts'
+import { ArgumentsScan } from '../lib/json/arguments-scan.ts'
 
 export type Block =
   /** `start`: UTF-16 units of the answer's text before this block, breaks included. */

@@ -1,4 +1,4 @@
-import { isObject } from '../lib/json.ts'
+import { isObject } from '../lib/json/json.ts'
 import type { TaggedList } from '../request-fields/tagged-list.ts'
 import { type Findings, shortText } from './findings.ts'
 

@@ -3,9 +3,9 @@
  * this check reports the same faults in the same words if the conversation is passed on as the client wrote it (decisions/0092).
  */
 import type { ClientDialect } from '../canonical/call.ts'
-import type { JsonBody } from '../lib/json-body.ts'
-import { eachElementOutlined, eachOutlined } from '../lib/json-outline.ts'
-import type { JsonValue } from '../lib/json.ts'
+import type { JsonBody } from '../lib/json/json-body.ts'
+import { eachElementOutlined, eachOutlined } from '../lib/json/json-outline.ts'
+import type { JsonValue } from '../lib/json/json.ts'
 import { mapInSteps, type Steps } from '../lib/steps.ts'
 import { strictly } from './call-reader.ts'
 import { children, malformedMember, member, type Node, nodeAt, nodesAt, optionalText, requiredText, requiredWord } from './json-node.ts'

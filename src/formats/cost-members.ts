@@ -1,4 +1,4 @@
-import type { JsonObject } from '../lib/json.ts'
+import type { JsonObject } from '../lib/json/json.ts'
 import { dollars } from '../lib/money.ts'
 import type { AnswerTail } from './format.ts'
 import { serverToolCost } from './server-tool-usage.ts'

@@ -4,7 +4,7 @@ import type { Warning } from '../canonical/warning.ts'
 import { inSentences, meantBranch } from '../contract/issue-sentence.ts'
 import { invalidRequest, messageOf, pathText, valueAt } from '../contract/validate.ts'
 import { nearestKey } from '../contract/nearest-key.ts'
-import { cutText } from '../lib/cut-text.ts'
+import { cutText } from '../lib/text/cut-text.ts'
 
 /**
  * The findings of a body's check: the faults of all fields, so that one response names them all, and warnings. The number is

@@ -11,8 +11,8 @@ import type { Iteration, Usage } from '../canonical/usage.ts'
 import type { Warning } from '../canonical/warning.ts'
 import type { PresetContent } from '../contract/preset.ts'
 import type { GatewayError } from '../errors.ts'
-import type { JsonBody } from '../lib/json-body.ts'
-import type { JsonObject } from '../lib/json.ts'
+import type { JsonBody } from '../lib/json/json-body.ts'
+import type { JsonObject } from '../lib/json/json.ts'
 import type { Steps } from '../lib/steps.ts'
 
 /** The facts about an answer that are known when its first piece is rendered. */

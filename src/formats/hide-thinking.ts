@@ -5,7 +5,7 @@
  */
 import type { Call, ClientDialect } from '../canonical/call.ts'
 import type { Frame, ModelEvent, NativeText, TakeFrames } from '../canonical/event.ts'
-import { isObject, objectsIn } from '../lib/json.ts'
+import { isObject, objectsIn } from '../lib/json/json.ts'
 
 /** Returns true if the request asks for an answer without the text of its thinking. */
 export const hidesThinking = ({ dialect, body }: Pick<Call, 'dialect' | 'body'>): boolean => {

@@ -3,8 +3,8 @@
  * any other member has no canonical form, and a translation reports it.
  */
 import { GatewayError } from '../errors.ts'
-import type { JsonBody } from '../lib/json-body.ts'
-import { isObject } from '../lib/json.ts'
+import type { JsonBody } from '../lib/json/json-body.ts'
+import { isObject } from '../lib/json/json.ts'
 
 /** A malformed message is `invalid_prompt`; a fault outside the messages is `invalid_request`. */
 type Fault = 'invalid_prompt' | 'invalid_request'

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 
 import * as fc from 'fast-check'
 
-import type { JsonObject, JsonValue } from '../lib/json.ts'
+import type { JsonObject, JsonValue } from '../lib/json/json.ts'
 import { mergedUsage } from './merged-usage.ts'
 
 const OURS: JsonObject = { prompt_tokens: 5, cost: 0.25, prompt_tokens_details: { cached_tokens: 1 } }

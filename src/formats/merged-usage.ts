@@ -1,7 +1,7 @@
-import { JsonBody } from '../lib/json-body.ts'
-import { JsonTextError } from '../lib/json-limits.ts'
-import { isObject } from '../lib/json.ts'
-import type { JsonObject, JsonValue } from '../lib/json.ts'
+import { JsonBody } from '../lib/json/json-body.ts'
+import { JsonTextError } from '../lib/json/json-limits.ts'
+import { isObject } from '../lib/json/json.ts'
+import type { JsonObject, JsonValue } from '../lib/json/json.ts'
 
 /**
  * Returns JSON text of our usage laid over the upstream's own object (its JSON text, or null): members that only the vendor

@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import * as fc from 'fast-check'
 
 import { GatewayError } from '../errors.ts'
-import { JsonBody } from '../lib/json-body.ts'
+import { JsonBody } from '../lib/json/json-body.ts'
 import { REQUEST_FIELDS } from '../request-fields/request-fields.ts'
 import { atOnce } from '../lib/steps.ts'
 import { FORMATS } from './formats.ts'

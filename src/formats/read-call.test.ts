@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 
 import type { Call, ClientDialect } from '../canonical/call.ts'
-import { JsonBody } from '../lib/json-body.ts'
+import { JsonBody } from '../lib/json/json-body.ts'
 import { readCall as readMessages } from './anthropic-messages/read-call.ts'
 import { chatFormat } from './openai-chat/openai-chat.ts'
 import { readCall as readChat } from './openai-chat/read-call.ts'

@@ -1,10 +1,10 @@
 /** Passes an upstream's own JSON text to a client of the same dialect. */
-import { JsonBody } from '../lib/json-body.ts'
-import { JsonTextError } from '../lib/json-limits.ts'
-import { textOf } from '../lib/json.ts'
+import { JsonBody } from '../lib/json/json-body.ts'
+import { JsonTextError } from '../lib/json/json-limits.ts'
+import { textOf } from '../lib/json/json.ts'
 import type { Frame } from '../canonical/event.ts'
 import type { ClientDialect } from '../canonical/call.ts'
-import type { JsonChanges } from '../lib/json.ts'
+import type { JsonChanges } from '../lib/json/json.ts'
 import type { AnswerHead } from './format.ts'
 
 /** Returns a frame's own text if it is in this dialect. */

@@ -1,6 +1,6 @@
 /** Replaces the text of a whole answer in a vendor's own format; every other byte stays. */
 import type { ClientDialect } from '../canonical/call.ts'
-import { editElements, editMembers, rawMember } from '../lib/json-splice.ts'
+import { editElements, editMembers, rawMember } from '../lib/json/json-splice.ts'
 
 /** `change` is called with each choice's text, or with the last text of the answer if it has several. Throws JsonTextError. */
 export const replaceText = (dialect: ClientDialect, json: string, change: (text: string) => string): string => {

@@ -4,8 +4,8 @@
  */
 import type { ClientDialect } from '../canonical/call.ts'
 import { invalidField } from '../contract/validate.ts'
-import type { JsonBody } from '../lib/json-body.ts'
-import { isObject, type JsonValue } from '../lib/json.ts'
+import type { JsonBody } from '../lib/json/json-body.ts'
+import { isObject, type JsonValue } from '../lib/json/json.ts'
 import { fieldsWhere } from '../request-fields/request-fields.ts'
 
 const conversationField = (client: ClientDialect): string => fieldsWhere(({ readLater }) => readLater === true, [client])[0] ?? ''

@@ -1,5 +1,5 @@
 /** Tool counts in an answer's `usage` (docs/contract/tools.md#counting): tools of the service, and searches of the provider. */
-import type { JsonObject } from '../lib/json.ts'
+import type { JsonObject } from '../lib/json/json.ts'
 import { dollars } from '../lib/money.ts'
 import type { AnswerTail } from './format.ts'
 

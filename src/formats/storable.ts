@@ -1,8 +1,8 @@
-import { isExactInteger } from '../lib/exact-json.ts'
-import { isObject } from '../lib/json.ts'
+import { isExactInteger } from '../lib/json/exact-json.ts'
+import { isObject } from '../lib/json/json.ts'
 import type { Findings } from './findings.ts'
 
-/** The nesting limit of request bodies (lib/json-body.ts): deeper values overflow serializers long before parsers. */
+/** The nesting limit of request bodies (lib/json/json-body.ts): deeper values overflow serializers long before parsers. */
 const DEPTH_MAX = 64
 
 /**

@@ -8,9 +8,9 @@ import { z } from 'zod'
 import type { ClientDialect } from '../canonical/call.ts'
 import { presetSlug, type PresetContent } from '../contract/preset.ts'
 import { invalidRequest, validate } from '../contract/validate.ts'
-import { cutText } from '../lib/cut-text.ts'
-import type { JsonBody } from '../lib/json-body.ts'
-import { isObject } from '../lib/json.ts'
+import { cutText } from '../lib/text/cut-text.ts'
+import type { JsonBody } from '../lib/json/json-body.ts'
+import { isObject } from '../lib/json/json.ts'
 import {
   PLACEHOLDER,
   promptPart,

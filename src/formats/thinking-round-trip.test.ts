@@ -19,7 +19,7 @@ import {
 import type { ModelEvent } from '../canonical/event.ts'
 import type { Part } from '../canonical/prompt.ts'
 import type { ReasoningProof } from '../canonical/reasoning.ts'
-import { JsonBody } from '../lib/json-body.ts'
+import { JsonBody } from '../lib/json/json-body.ts'
 import { messagesFormat } from './anthropic-messages/anthropic-messages.ts'
 import { chatFormat } from './openai-chat/openai-chat.ts'
 import { responsesFormat } from './openai-responses/openai-responses.ts'

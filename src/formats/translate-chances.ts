@@ -2,7 +2,7 @@
  * Translates a preset's request for log probabilities. Chat uses the flag `logprobs`, which `top_logprobs` requires; Responses
  * uses an item of the list `include`, or `top_logprobs` alone.
  */
-import type { JsonValue } from '../lib/json.ts'
+import type { JsonValue } from '../lib/json/json.ts'
 import { LOGPROBS_INCLUDED } from '../request-fields/schemas/output.ts'
 import type { Translation } from './translation.ts'
 

@@ -7,7 +7,7 @@
 import type { ClientDialect } from '../canonical/call.ts'
 import type { Warning } from '../canonical/warning.ts'
 import type { PresetContent } from '../contract/preset.ts'
-import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
+import { isObject, type JsonObject, type JsonValue } from '../lib/json/json.ts'
 import type { Steps } from '../lib/steps.ts'
 import type { FieldMeaning } from '../request-fields/field.ts'
 import { PERSISTED_FIELDS, PRESET_CONTROLS, SYSTEM_BLOCKS_KEY } from '../request-fields/preset-fields.ts'

@@ -1,5 +1,5 @@
 /** Translates the amount of thinking: one object in chat and Responses, two fields in Messages (docs/contract/requests.md#reasoning). */
-import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
+import { isObject, type JsonObject, type JsonValue } from '../lib/json/json.ts'
 import { pathsOf } from '../request-fields/setting-spellings.ts'
 import type { Translate, Translation } from './translation.ts'
 

@@ -3,7 +3,7 @@
  * (docs/contract/tools.md#function-tools).
  */
 import type { ClientDialect } from '../canonical/call.ts'
-import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
+import { isObject, type JsonObject, type JsonValue } from '../lib/json/json.ts'
 import { mapInSteps, type Steps } from '../lib/steps.ts'
 import { serverToolName } from '../canonical/server-tool-name.ts'
 import type { Translation } from './translation.ts'

@@ -1,6 +1,6 @@
 /** The types of a translation of preset fields. */
 import type { ClientDialect } from '../canonical/call.ts'
-import type { JsonValue } from '../lib/json.ts'
+import type { JsonValue } from '../lib/json/json.ts'
 
 export interface Translation {
   readonly from: ClientDialect

@@ -1,6 +1,6 @@
 /** Merges a preset's tools and a request's into one list (docs/contract/presets.md#merge). */
 import type { ClientDialect } from '../canonical/call.ts'
-import { isObject, type JsonValue } from '../lib/json.ts'
+import { isObject, type JsonValue } from '../lib/json/json.ts'
 import { mapInSteps, type Steps } from '../lib/steps.ts'
 import { serverToolName } from '../canonical/server-tool-name.ts'
 

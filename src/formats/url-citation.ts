@@ -1,5 +1,5 @@
 import type { UrlCitation } from '../canonical/prompt.ts'
-import type { JsonObject } from '../lib/json.ts'
+import type { JsonObject } from '../lib/json/json.ts'
 
 /**
  * The members of a `url_citation` as both OpenAI dialects have them; typed clients need all but `content`. Positions are relative

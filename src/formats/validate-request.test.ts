@@ -4,7 +4,7 @@ import * as fc from 'fast-check'
 
 import { CLIENT_DIALECTS } from '../canonical/call.ts'
 import { GatewayError } from '../errors.ts'
-import { JsonBody } from '../lib/json-body.ts'
+import { JsonBody } from '../lib/json/json-body.ts'
 import { REQUEST_FIELDS } from '../request-fields/request-fields.ts'
 import { rules as chat } from './openai-chat/schema.ts'
 import { rules as messages } from './anthropic-messages/schema.ts'

@@ -4,7 +4,7 @@
  */
 import type { ClientDialect } from '../canonical/call.ts'
 import type { NativeText } from '../canonical/event.ts'
-import type { JsonBody } from '../lib/json-body.ts'
+import type { JsonBody } from '../lib/json/json-body.ts'
 import { bodyOfParsed } from './relay-text.ts'
 
 export const withoutCounts = ({ dialect, json }: NativeText): string => (COUNTS.test(json) ? WITHOUT[dialect](bodyOfParsed(json)) : json)

@@ -2,7 +2,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 
 import { growth, LINEAR } from '../../test/support/growth.ts'
-import { JsonBody } from '../lib/json-body.ts'
+import { JsonBody } from '../lib/json/json-body.ts'
 import { messagesFormat } from './anthropic-messages/anthropic-messages.ts'
 import type { ClientFormat } from './format.ts'
 import { chatFormat } from './openai-chat/openai-chat.ts'

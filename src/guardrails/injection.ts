@@ -2,7 +2,7 @@
  * Detects prompt injection by patterns: phrases in plain text, with the letters of their words shuffled, with every letter
  * separated, and encoded as base64 or hexadecimal. It finds known attempts; it proves nothing about a text that passes.
  */
-import { cutText } from '../lib/cut-text.ts'
+import { cutText } from '../lib/text/cut-text.ts'
 import { type AskedWords, createAnyMatch, type Matcher } from '../lib/regex/any-match.ts'
 import { createFinder, createRegex, type Regex } from '../lib/regex/finder.ts'
 import { once } from '../lib/once.ts'

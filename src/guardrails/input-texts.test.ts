@@ -3,7 +3,7 @@ import fc from 'fast-check'
 
 import { growth, LINEAR } from '../../test/support/growth.ts'
 import { BODIES, put, stringsOf } from '../../test/support/whole-bodies.ts'
-import { JsonBody } from '../lib/json-body.ts'
+import { JsonBody } from '../lib/json/json-body.ts'
 import { inputTexts } from './input-texts.ts'
 import { atOnce } from '../lib/steps.ts'
 

@@ -4,7 +4,7 @@
  */
 import { isUtf8 } from 'node:buffer'
 
-import { percentDecoded } from '../lib/percent-text.ts'
+import { percentDecoded } from '../lib/text/percent-text.ts'
 import type { Scan } from './scan.ts'
 
 /** Null means that there is nothing a filter can read. `write` encodes a changed text for its position. */

@@ -1,12 +1,12 @@
 /** Calls the moderation endpoints of a caller's guardrails before anything is sent to a provider (docs/contract/errors.md#moderation). */
 import type { PipelineStage } from '../canonical/pipeline.ts'
 import { GatewayError } from '../errors.ts'
-import { cutText } from '../lib/cut-text.ts'
-import { signatureHeader } from '../lib/body-signature.ts'
+import { cutText } from '../lib/text/cut-text.ts'
+import { signatureHeader } from '../lib/json/body-signature.ts'
 import type { Clock } from '../lib/clock.ts'
-import { excerpt } from '../lib/excerpt.ts'
-import { isObject, textsIn } from '../lib/json.ts'
-import type { SafeFetch } from '../providers/safe-fetch.ts'
+import { excerpt } from '../lib/text/excerpt.ts'
+import { isObject, textsIn } from '../lib/json/json.ts'
+import type { SafeFetch } from '../providers/transport/safe-fetch.ts'
 import type { Moderation } from './effective.ts'
 import type { ModerationEndpoint, ModerationSettings } from './moderation-settings.ts'
 

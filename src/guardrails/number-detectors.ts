@@ -1,5 +1,5 @@
 /** Telephone numbers, social security numbers, payment cards and IP addresses: runs of digits with a meaning. */
-import { parseIpv4, parseIpv6 } from '../lib/ip-address.ts'
+import { parseIpv4, parseIpv6 } from '../lib/network/ip-address.ts'
 import { detector, type Part, wholeIf } from './detector.ts'
 
 /** No number that people write is longer, including separators. */

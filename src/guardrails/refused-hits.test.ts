@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 
 import { createFakeClock, T0 } from '../../test/support/fake-clock.ts'
 import type { PipelineStage } from '../canonical/pipeline.ts'
-import type { GuardrailHits } from '../storage/guardrail-hours.ts'
+import type { GuardrailHits } from '../storage/guardrails/guardrail-hours.ts'
 import { createRefusedHits } from './refused-hits.ts'
 
 const stage = (patterns: readonly string[]): PipelineStage => ({

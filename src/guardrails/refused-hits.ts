@@ -5,8 +5,8 @@
 import { rulesOf } from '../canonical/guardrail-rules.ts'
 import type { PipelineStage } from '../canonical/pipeline.ts'
 import { isoTimestamp, type Clock } from '../lib/clock.ts'
-import type { GuardrailHitStore, GuardrailHits } from '../storage/guardrail-hours.ts'
-import { HOUR_LENGTH } from '../storage/usage-hours.ts'
+import type { GuardrailHitStore, GuardrailHits } from '../storage/guardrails/guardrail-hours.ts'
+import { HOUR_LENGTH } from '../storage/usage/usage-hours.ts'
 
 export interface RefusedHits {
   note(pipeline: readonly PipelineStage[]): void

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 
-import { createFoldedText } from '../lib/folded-text.ts'
+import { createFoldedText } from '../lib/text/folded-text.ts'
 import { foundIn } from '../lib/regex/any-match.ts'
 import { atOnce } from '../lib/steps.ts'
 import { BUILTIN_SLUGS } from '../contract/guardrail.ts'

@@ -1,7 +1,7 @@
 /** The only place where a failure that reached the entry becomes a response, in the form of the route's interface. */
 import { type GatewayError, MANAGEMENT_MESSAGES, MANAGEMENT_TYPES } from '../errors.ts'
 import type { Formats } from '../formats/formats.ts'
-import { isObject, type JsonObject } from '../lib/json.ts'
+import { isObject, type JsonObject } from '../lib/json/json.ts'
 import { jsonResponse, jsonText } from './json-response.ts'
 import type { Surface } from './route.ts'
 

@@ -6,10 +6,10 @@
 import type { TakeFrames } from '../canonical/event.ts'
 import { GatewayError } from '../errors.ts'
 import type { AnswerTail, StreamRenderer, Written } from '../formats/format.ts'
-import { KEEP_ALIVE_FRAME } from '../lib/sse.ts'
+import { KEEP_ALIVE_FRAME } from '../lib/network/sse.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Turn } from '../lib/steps.ts'
-import { textPieces } from '../lib/text-pieces.ts'
+import { textPieces } from '../lib/text/text-pieces.ts'
 import type { KeepAlive } from './keep-alive.ts'
 import { openResponseWriter } from './response-writer.ts'
 

@@ -1,7 +1,7 @@
 /** A stored generation in the form of the API. */
 import { ABSENT_MEMBERS } from '../contract/generation.ts'
-import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
-import type { StoredGeneration } from '../storage/generation-store.ts'
+import { isObject, type JsonObject, type JsonValue } from '../lib/json/json.ts'
+import type { StoredGeneration } from '../storage/generations/generation-store.ts'
 
 export const generationResource = ({ record, keyHash, keyName, userId }: StoredGeneration): JsonObject => ({
   ...ABSENT_MEMBERS,

@@ -1,4 +1,4 @@
-import { writeInSteps } from '../lib/json-steps.ts'
+import { writeInSteps } from '../lib/json/json-steps.ts'
 import { throughout, type Turn } from '../lib/steps.ts'
 
 export const jsonResponse = (body: unknown, init: { status?: number; headers?: Record<string, string> } = {}): Response =>

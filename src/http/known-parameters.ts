@@ -2,9 +2,9 @@
  * Refuses query parameters that a route does not take, since a misspelt filter would list everything, those that are repeated, and for
  * a change those that are empty (decisions/0181).
  */
-import { nearestName } from '../lib/nearest-name.ts'
+import { nearestName } from '../lib/text/nearest-name.ts'
 import { ISSUES_MAX, invalidRequest, NAME_SHOWN } from '../contract/validate.ts'
-import { cutText } from '../lib/cut-text.ts'
+import { cutText } from '../lib/text/cut-text.ts'
 import type { Route } from './route.ts'
 
 /** `workspace_id` has a rule of its own (workspace-scope.ts). */

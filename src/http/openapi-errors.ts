@@ -16,7 +16,7 @@ import {
 } from '../errors.ts'
 import { FORMATS } from '../formats/formats.ts'
 import { errorType } from '../contract/error-type.ts'
-import type { JsonObject } from '../lib/json.ts'
+import type { JsonObject } from '../lib/json/json.ts'
 import { managementError } from './error-boundary.ts'
 import { exampleHead } from './openapi-examples.ts'
 import { SESSION_REQUIRED, type Policy } from './policies.ts'

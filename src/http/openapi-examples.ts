@@ -5,8 +5,8 @@ import { usageOf } from '../canonical/usage.ts'
 import type { AnswerHead, AnswerTail } from '../formats/format.ts'
 import { FORMATS } from '../formats/formats.ts'
 import { inWholeTexts } from '../formats/whole-texts.ts'
-import { JsonBody } from '../lib/json-body.ts'
-import type { JsonObject } from '../lib/json.ts'
+import { JsonBody } from '../lib/json/json-body.ts'
+import type { JsonObject } from '../lib/json/json.ts'
 import { atOnce } from '../lib/steps.ts'
 
 /** The head of a made-up answer. */

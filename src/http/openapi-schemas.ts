@@ -4,7 +4,7 @@
  */
 import { z } from 'zod'
 
-import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
+import { isObject, type JsonObject, type JsonValue } from '../lib/json/json.ts'
 import type { Steps } from '../lib/steps.ts'
 
 export interface SchemaBook {

@@ -4,7 +4,7 @@ import { z } from 'zod'
 
 import { ERROR_TYPES, INFERENCE_KEY_REQUIRED, MANAGEMENT_KEY_REQUIRED, MANAGEMENT_MESSAGES } from '../errors.ts'
 import { inWorkspace } from '../contract/workspace.ts'
-import type { JsonObject } from '../lib/json.ts'
+import type { JsonObject } from '../lib/json/json.ts'
 import { ERROR_SCHEMAS } from './openapi-errors.ts'
 import { describedMounts } from '../compose/described-routes.test-kit.ts'
 import { openapiDocument as describing } from './openapi.ts'

@@ -2,7 +2,7 @@
 import type { ClientDialect } from '../canonical/call.ts'
 import { z } from 'zod'
 
-import type { JsonObject } from '../lib/json.ts'
+import type { JsonObject } from '../lib/json/json.ts'
 import type { Steps } from '../lib/steps.ts'
 import { ERROR_SCHEMAS, errorResponseName, errorResponseObject, errorStatuses, errorTypeTable } from './openapi-errors.ts'
 import { BODY_EXAMPLES, answerExamples } from './openapi-examples.ts'

@@ -2,7 +2,7 @@
 import { OWN_NAMES } from '../canonical/own-names.ts'
 import { providerFailure, type ProviderFailureMode } from '../contract/provider-failure.ts'
 import { GatewayError } from '../errors.ts'
-import { excerpt } from '../lib/excerpt.ts'
+import { excerpt } from '../lib/text/excerpt.ts'
 
 /** True if no provider must be called: the answer says what would be done. */
 export const wantsDryRun = (headers: Headers): boolean => wordOf(headers, 'X-Service-Dry-Run', SWITCH) === 'enabled'

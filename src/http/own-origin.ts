@@ -4,7 +4,7 @@
  * one of our names (docs/contract/sign-in.md#own-origin).
  */
 import { GatewayError } from '../errors.ts'
-import { parseIpv4, parseIpv6 } from '../lib/ip-address.ts'
+import { parseIpv4, parseIpv6 } from '../lib/network/ip-address.ts'
 
 export interface OwnOrigin {
   /**

@@ -3,7 +3,7 @@
  * uncounted by us and for as long as the client likes (docs/contract/operating.md#admission).
  */
 import type { Clock } from '../lib/clock.ts'
-import { endOfPiece } from '../lib/text-pieces.ts'
+import { endOfPiece } from '../lib/text/text-pieces.ts'
 import { type UnreadWatch, watchUnread } from './unread-watch.ts'
 
 export interface PacedBodyParts {

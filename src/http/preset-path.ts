@@ -1,6 +1,6 @@
 import { presetSlug } from '../contract/preset.ts'
 import { validate } from '../contract/validate.ts'
-import type { PresetRef } from '../storage/preset-ref.ts'
+import type { PresetRef } from '../storage/presets/preset-ref.ts'
 import { reachOf, type RouteRequest } from './route.ts'
 
 /** The preset that the path of a management request names. Throws `invalid_request`. */

@@ -1,6 +1,6 @@
 /** Turns errors that lower layers throw into rows of the one table of errors. */
 import { asGatewayError, GatewayError, MANAGEMENT_MESSAGES, STORAGE_AWAY } from '../errors.ts'
-import { JsonTextError } from '../lib/json-limits.ts'
+import { JsonTextError } from '../lib/json/json-limits.ts'
 import { StorageConflict, StorageUnavailable } from '../storage/storage-errors.ts'
 
 export const asFailure = (thrown: unknown): GatewayError => {

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 
 import type { Sticky } from '../contract/rollout.ts'
-import { JsonBody } from '../lib/json-body.ts'
+import { JsonBody } from '../lib/json/json-body.ts'
 import type { ServedPreset } from '../presets/presets.ts'
 import { drawVersion } from './draw-version.ts'
 import type { Received } from './stages.ts'

@@ -2,13 +2,13 @@
  * Shows the effect that a request would have, without calling a provider: its plan, the body of its first attempt, and its possible cost.
  */
 import { usageOf } from '../canonical/usage.ts'
-import type { JsonObject, JsonValue } from '../lib/json.ts'
+import type { JsonObject, JsonValue } from '../lib/json/json.ts'
 import { dollars } from '../lib/money.ts'
 import { atOnce, throughout } from '../lib/steps.ts'
 import { costOf } from '../models/price.ts'
-import { pretendToLoad } from '../providers/load-media.ts'
-import { redactedBody } from '../providers/redact-body.ts'
-import { bodyText, type UpstreamRequest } from '../providers/upstream.ts'
+import { pretendToLoad } from '../providers/media/load-media.ts'
+import { redactedBody } from '../providers/redaction/redact-body.ts'
+import { bodyText, type UpstreamRequest } from '../providers/transport/upstream.ts'
 import { callAtTier } from '../routing/call-at-tier.ts'
 import type { PlannedAttempt } from '../routing/plan-attempts.ts'
 import type { Warning } from '../canonical/warning.ts'

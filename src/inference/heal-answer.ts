@@ -4,9 +4,9 @@
 import type { Frame, ModelEvent, TakeFrames } from '../canonical/event.ts'
 import type { GatewayError } from '../errors.ts'
 import { replaceText } from '../formats/replace-text.ts'
-import { jsonIn, type JsonObject } from '../lib/json.ts'
-import { createSchemaCheck } from '../lib/json-schema.ts'
-import { JsonTextError } from '../lib/json-limits.ts'
+import { jsonIn, type JsonObject } from '../lib/json/json.ts'
+import { createSchemaCheck } from '../lib/json/json-schema.ts'
+import { JsonTextError } from '../lib/json/json-limits.ts'
 import { expectedBy, type Expected, type Heal, loadHeal } from '../plugins/response-healing.ts'
 import type { Admitted } from './admitted.ts'
 

@@ -5,7 +5,7 @@
 import { type EstimateSettings, outgoingNanos, unlimitedOutput } from '../ledger/estimate.ts'
 import { isBudgetRefusal } from '../ledger/refusal.ts'
 import { atOnce, inTurns, LARGE_BYTES, type Steps, type Turn } from '../lib/steps.ts'
-import { type UpstreamRequest, wireBody } from '../providers/upstream.ts'
+import { type UpstreamRequest, wireBody } from '../providers/transport/upstream.ts'
 import type { PlannedAttempt } from '../routing/plan-attempts.ts'
 import type { Purse } from './purse.ts'
 import { dialectOf } from './run/dialect-of.ts'

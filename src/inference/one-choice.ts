@@ -1,5 +1,5 @@
 import type { Warning } from '../canonical/warning.ts'
-import type { JsonBody } from '../lib/json-body.ts'
+import type { JsonBody } from '../lib/json/json-body.ts'
 
 /**
  * An answer that is screened or judged is rebuilt from events, which carry only one choice. `where`: the beginning of the warning's

@@ -1,7 +1,7 @@
 /** A plugin that stands for a tool of the service: adds the tool with the plugin's options, as if the request had asked for it. */
 import { serverToolTypes } from '../canonical/server-tool-name.ts'
 import type { ServerTool } from '../canonical/server-tools.ts'
-import { isObject, type JsonObject } from '../lib/json.ts'
+import { isObject, type JsonObject } from '../lib/json/json.ts'
 import type { Steps } from '../lib/steps.ts'
 import { readAgain } from './read-call.ts'
 import type { Prepared } from './stages.ts'

@@ -1,7 +1,7 @@
 /** Reads the call from a request's body, in steps if the body is large. */
 import type { Call } from '../canonical/call.ts'
 import type { ParsedCall } from '../formats/format.ts'
-import type { JsonBody } from '../lib/json-body.ts'
+import type { JsonBody } from '../lib/json/json-body.ts'
 import { atOnce, LARGE_BYTES, type Steps } from '../lib/steps.ts'
 import { readFields } from './read-fields.ts'
 import type { Prepared, Received } from './stages.ts'

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 
 import * as fc from 'fast-check'
 
-import { JsonBody } from '../lib/json-body.ts'
+import { JsonBody } from '../lib/json/json-body.ts'
 import { recordedSettings } from './recorded-settings.ts'
 
 const of = (body: object, dialect: 'chat' | 'responses' | 'messages' = 'chat') =>

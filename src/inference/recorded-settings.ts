@@ -4,7 +4,7 @@
  */
 import type { Call, ClientDialect } from '../canonical/call.ts'
 import { secretsOf } from '../canonical/preset-secrets.ts'
-import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
+import { isObject, type JsonObject, type JsonValue } from '../lib/json/json.ts'
 import { PERSISTED_FIELDS } from '../request-fields/preset-fields.ts'
 import { fieldMeanings } from '../request-fields/request-fields.ts'
 

@@ -1,6 +1,6 @@
 /** How a request was routed, for a client that asks with `X-Service-Metadata` (docs/contract/debugging.md#routing-metadata). */
 import type { GatewayError } from '../errors.ts'
-import type { JsonObject } from '../lib/json.ts'
+import type { JsonObject } from '../lib/json/json.ts'
 import type { PlannedAttempt } from '../routing/plan-attempts.ts'
 import type { Admitted } from './admitted.ts'
 import { serverToolsStage } from './loop/tool-figures.ts'

@@ -4,9 +4,9 @@
  */
 import type { Call } from '../canonical/call.ts'
 import { GatewayError } from '../errors.ts'
-import { isObject, listOf } from '../lib/json.ts'
+import { isObject, listOf } from '../lib/json/json.ts'
 import type { Model } from '../models/model.ts'
-import { hasVendorTool, isVendorTool } from '../providers/vendor-tools.ts'
+import { hasVendorTool, isVendorTool } from '../providers/tools/vendor-tools.ts'
 import type { Plan, PlannedAttempt } from '../routing/plan-attempts.ts'
 import { dialectOf } from './run/dialect-of.ts'
 

@@ -1,6 +1,6 @@
 /** The workspace's default model and order of providers, for requests that do not set them. */
-import { isObject } from '../lib/json.ts'
-import type { JsonBody } from '../lib/json-body.ts'
+import { isObject } from '../lib/json/json.ts'
+import type { JsonBody } from '../lib/json/json-body.ts'
 import { parseModelReference } from '../presets/model-reference.ts'
 import type { WorkspaceDefaults } from '../workspaces/workspaces.ts'
 

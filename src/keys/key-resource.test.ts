@@ -3,9 +3,9 @@ import { describe, expect, test } from 'bun:test'
 import * as fc from 'fast-check'
 
 import { apiKey, currentKey, type KeyBudget } from '../contract/key.ts'
-import type { KeyRecord } from '../storage/key-store.ts'
-import type { KeyUsage } from '../storage/key-usage.ts'
-import { usageWindowsAt, windowEnd } from '../storage/usage-windows.ts'
+import type { KeyRecord } from '../storage/keys/key-store.ts'
+import type { KeyUsage } from '../storage/keys/key-usage.ts'
+import { usageWindowsAt, windowEnd } from '../storage/usage/usage-windows.ts'
 import { currentKeyResource, keyResource } from './key-resource.ts'
 import { keyRecord } from '../storage/testing/key-record.ts'
 

@@ -1,8 +1,8 @@
 /** Keys as the API shows them. */
 import type { ApiKeyResource, CurrentKey } from '../contract/key.ts'
 import { dollars } from '../lib/money.ts'
-import type { KeyRecord } from '../storage/key-store.ts'
-import type { KeyUsage } from '../storage/key-usage.ts'
+import type { KeyRecord } from '../storage/keys/key-store.ts'
+import type { KeyUsage } from '../storage/keys/key-usage.ts'
 import type { KeyWithUsage } from './keys.ts'
 
 export const keyResource = ({ record, used, lastUsedAt }: KeyWithUsage): ApiKeyResource => ({

@@ -9,9 +9,9 @@ import { besides, type ChangedBy } from '../storage/audit-log.ts'
 import type { KeyLimit, Spender } from '../ledger/scope.ts'
 import { mapOnce, type Once } from '../storage/idempotency.ts'
 import type { KeyFilter } from '../contract/key-query.ts'
-import type { KeyListInput } from '../storage/key-list.ts'
-import type { KeyPatch, KeyRecord, KeyStore } from '../storage/key-store.ts'
-import { type KeyUsage, NOTHING_USED } from '../storage/key-usage.ts'
+import type { KeyListInput } from '../storage/keys/key-list.ts'
+import type { KeyPatch, KeyRecord, KeyStore } from '../storage/keys/key-store.ts'
+import { type KeyUsage, NOTHING_USED } from '../storage/keys/key-usage.ts'
 import { keyDigest, keyLabel, looksLikeKey, makeKey, type KeyKind } from './key-format.ts'
 
 /** The key that makes a request. */

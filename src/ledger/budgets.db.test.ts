@@ -6,7 +6,7 @@ import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { systemIds } from '../lib/id.ts'
 import { rejection, rejectionText } from '../storage/testing/rejection.ts'
 import { createChangeCounter } from '../storage/change-counter.ts'
-import { createWorkspaceStore } from '../storage/workspace-store.ts'
+import { createWorkspaceStore } from '../storage/workspaces/workspace-store.ts'
 import { createBudgets } from './budgets.ts'
 import { createCredits } from './credits.ts'
 

@@ -5,9 +5,9 @@ import type { IdSource } from '../lib/id.ts'
 import { createLoadCache } from '../lib/load-cache.ts'
 import { dollars } from '../lib/money.ts'
 import type { ChangedBy } from '../storage/audit-log.ts'
-import { createBudgetStore, type BudgetRecord } from '../storage/budget-store.ts'
+import { createBudgetStore, type BudgetRecord } from '../storage/ledger/budget-store.ts'
 import type { Database } from '../storage/database.ts'
-import type { Span } from '../storage/ledger-tables.ts'
+import type { Span } from '../storage/tables/ledger-tables.ts'
 import type { Scope, ScopeSource } from './scope.ts'
 
 export interface Budgets extends ScopeSource {

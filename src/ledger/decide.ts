@@ -1,5 +1,5 @@
 /** Decides if a request may begin: a pure function of the figures in its windows. Called while their rows are locked. */
-import type { ScopeWindowTable } from '../storage/ledger-tables.ts'
+import type { ScopeWindowTable } from '../storage/tables/ledger-tables.ts'
 import { SCOPE_KINDS, type Scope } from './scope.ts'
 
 export interface InFlightSettings {

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 
 import type { Call } from '../canonical/call.ts'
 import { usageOf } from '../canonical/usage.ts'
-import { JsonBody } from '../lib/json-body.ts'
+import { JsonBody } from '../lib/json/json-body.ts'
 import type { PriceEntry } from '../models/catalogue-schema.ts'
 import { costOf } from '../models/price.ts'
 import { plainEndpoint } from '../models/models.ts'

@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { createFakeIds } from '../../test/support/fake-ids.ts'
 import { isoTimestamp } from '../lib/clock.ts'
-import type { HoldStore } from '../storage/hold-store.ts'
+import type { HoldStore } from '../storage/ledger/hold-store.ts'
 import { expectRoom } from './expect-room.ts'
 
 const WINDOW = { subject: 'key k', span: 'lifetime', start: '', end: null } as const

@@ -1,8 +1,8 @@
 /** Estimates when a window that running requests fill will have room again, for `Retry-After`. */
 import type { Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
-import type { HoldStore } from '../storage/hold-store.ts'
-import { windowName, type WindowKey } from '../storage/scope-windows.ts'
+import type { HoldStore } from '../storage/ledger/hold-store.ts'
+import { windowName, type WindowKey } from '../storage/ledger/scope-windows.ts'
 
 export interface ExpectedRoom {
   /**

@@ -11,7 +11,7 @@ import { createFakeClock, T0 } from '../../test/support/fake-clock.ts'
 import { GatewayError } from '../errors.ts'
 import { isoTimestamp } from '../lib/clock.ts'
 import type { Database } from '../storage/database.ts'
-import { auditLedger } from '../storage/ledger-audit.ts'
+import { auditLedger } from '../storage/ledger/ledger-audit.ts'
 import { settlementOf } from '../storage/testing/settlement.ts'
 import { limitOf, openNode, prepareMoney, recordOf, type Node, type Running } from './ledger.test-kit.ts'
 

@@ -4,7 +4,7 @@
  */
 import type { KeyBudget, KeyLimit } from '../contract/key.ts'
 import { dollars } from '../lib/money.ts'
-import { windowEnd } from '../storage/usage-windows.ts'
+import { windowEnd } from '../storage/usage/usage-windows.ts'
 import type { ScopeFigures } from './ledger.ts'
 
 /** Without credit, which limits the account and has an operation of its own. */

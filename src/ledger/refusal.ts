@@ -1,7 +1,7 @@
 /** The errors for a request that a budget refuses (docs/contract/budgets.md#refusals). */
 import { GatewayError } from '../errors.ts'
 import { dollars } from '../lib/money.ts'
-import { windowEnd } from '../storage/usage-windows.ts'
+import { windowEnd } from '../storage/usage/usage-windows.ts'
 import type { Refusal } from './decide.ts'
 import type { Interval, Scope } from './scope.ts'
 

@@ -1,6 +1,6 @@
 /** The limits on a request's cost: limits of its key, budgets of its member and its workspace, prepaid credit. */
-import type { Span } from '../storage/ledger-tables.ts'
-import { SUBJECTS } from '../storage/scope-windows.ts'
+import type { Span } from '../storage/tables/ledger-tables.ts'
+import { SUBJECTS } from '../storage/ledger/scope-windows.ts'
 
 /** In the order in which they are checked; the first exhausted one is reported (docs/contract/budgets.md#order-of-checks). */
 export const SCOPE_KINDS = ['workspace_default_member', 'workspace_default_key', 'member', 'api_key', 'workspace', 'key_limit'] as const

@@ -1,7 +1,7 @@
 /** The window of a scope at an instant. Boundaries are UTC (docs/contract/budgets.md#windows). */
-import type { Span } from '../storage/ledger-tables.ts'
-import type { WindowKey } from '../storage/scope-windows.ts'
-import { usageWindowsAt, utcDay, windowEnd } from '../storage/usage-windows.ts'
+import type { Span } from '../storage/tables/ledger-tables.ts'
+import type { WindowKey } from '../storage/ledger/scope-windows.ts'
+import { usageWindowsAt, utcDay, windowEnd } from '../storage/usage/usage-windows.ts'
 import { isoTimestamp } from '../lib/clock.ts'
 import { spanOf, subjectOf, type Interval, type Scope, type Spender } from './scope.ts'
 

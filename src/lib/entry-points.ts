@@ -1,7 +1,7 @@
 /** The files that our processes and threads start from: scripts/bundle.ts makes a bundle of each. */
 import { basename, join } from 'node:path'
 
-export const THREADS = ['storage/settling-thread.ts', 'storage/reading-thread.ts'] as const
+export const THREADS = ['storage/sqlite/settling-thread.ts', 'storage/sqlite/reading-thread.ts'] as const
 
 /** Paths below `src/`. No two may have the same file name, since all bundles are in one directory. */
 export const ENTRY_POINTS = ['main.ts', ...THREADS, 'lib/documents/document-process.ts'] as const

@@ -2,7 +2,7 @@
  * UTF-8 as a string with one character for each byte. JSON's own characters are ASCII, so such a string can be searched and spliced like
  * the text, its positions are byte offsets, and it costs a fraction of decoding.
  */
-import type { JsonChanges } from './json.ts'
+import type { JsonChanges } from './json/json.ts'
 
 /** How a held string represents text: as the text itself or as its octets. */
 export interface TextForm {

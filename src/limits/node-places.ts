@@ -7,7 +7,7 @@ import { z } from 'zod'
 
 import type { Clock } from '../lib/clock.ts'
 import type { FairPlaces, PlacesElsewhere } from '../lib/fair-places.ts'
-import { objectIn } from '../lib/json.ts'
+import { objectIn } from '../lib/json/json.ts'
 import { repeat } from '../lib/repeat.ts'
 import type { SharedMeter } from './shared-meter.ts'
 

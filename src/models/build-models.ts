@@ -2,7 +2,7 @@
  * The models of this installation, for the enabled providers: the shipped catalogue, overridden by imported prices, and both overridden by
  * the operator's file.
  */
-import { nearestHint } from '../lib/nearest-name.ts'
+import { nearestHint } from '../lib/text/nearest-name.ts'
 import { layerImports, type CatalogueImport, type PriceSource } from './catalogue-imports.ts'
 import type { Catalogue, EndpointEntry, ModelEntry, ProviderEntry } from './catalogue-schema.ts'
 import { createModels, plainEndpoint, type Models } from './models.ts'

@@ -3,7 +3,7 @@
  * sandbox.
  */
 import type { ClientDialect } from '../canonical/call.ts'
-import { nearDistance } from '../lib/edit-distance.ts'
+import { nearDistance } from '../lib/text/edit-distance.ts'
 import { createNameIndex, isPlainName, type OtherNames } from './other-names.ts'
 import { createVendorNames, undated } from './vendor-names.ts'
 import type { Provider, ModelEndpoint, DataPolicy, Model } from './model.ts'

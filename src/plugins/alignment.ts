@@ -2,7 +2,7 @@
  * `alignment`: a model judges each assistant message by the rules of the request, before the client receives it and before its
  * calls are run.
  */
-import { type JsonObject, objectAmongWords, textsIn } from '../lib/json.ts'
+import { type JsonObject, objectAmongWords, textsIn } from '../lib/json/json.ts'
 import { cannotRun } from './plugin.ts'
 import type { PluginSettings } from './settings.ts'
 

@@ -3,9 +3,9 @@
  * (docs/contract/tools.md#plugins).
  */
 import { GatewayError } from '../errors.ts'
-import { cutText } from '../lib/cut-text.ts'
-import type { JsonBody } from '../lib/json-body.ts'
-import { isObject, type JsonObject } from '../lib/json.ts'
+import { cutText } from '../lib/text/cut-text.ts'
+import type { JsonBody } from '../lib/json/json-body.ts'
+import { isObject, type JsonObject } from '../lib/json/json.ts'
 import { PLUGIN_IDS, type PluginId } from './plugin.ts'
 
 /** Options by plugin id, in the order in which plugins run. Disabled plugins are not included. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 
 import type { ClientDialect } from '../canonical/call.ts'
-import { JsonBody } from '../lib/json-body.ts'
+import { JsonBody } from '../lib/json/json-body.ts'
 import { atOnce } from '../lib/steps.ts'
 import { compressConversation } from './context-compression.ts'
 

@@ -4,10 +4,10 @@
  */
 import type { ClientDialect } from '../canonical/call.ts'
 import { conversationMedia } from '../canonical/conversation-media.ts'
-import type { JsonBody } from '../lib/json-body.ts'
-import { editElementsInSteps } from '../lib/json-splice.ts'
-import { writeInSteps } from '../lib/json-steps.ts'
-import { isObject, type JsonObject } from '../lib/json.ts'
+import type { JsonBody } from '../lib/json/json-body.ts'
+import { editElementsInSteps } from '../lib/json/json-splice.ts'
+import { writeInSteps } from '../lib/json/json-steps.ts'
+import { isObject, type JsonObject } from '../lib/json/json.ts'
 import { startPace, type Steps } from '../lib/steps.ts'
 
 /** Models with a context of at most this size get it by default. */

@@ -5,8 +5,8 @@
 import { ownModelName } from '../canonical/own-names.ts'
 import { serverToolTypes } from '../canonical/server-tool-name.ts'
 import { invalidField } from '../contract/validate.ts'
-import { isObject, type JsonObject } from '../lib/json.ts'
-import type { JsonBody } from '../lib/json-body.ts'
+import { isObject, type JsonObject } from '../lib/json/json.ts'
+import type { JsonBody } from '../lib/json/json-body.ts'
 import type { Plugin } from './plugin.ts'
 
 export const FUSION_MODEL = 'fusion'

@@ -1,7 +1,7 @@
 /** A plugin changes a request or its answer once, if the request asks for it; plugins.ts lists all plugins. */
 import type { Call } from '../canonical/call.ts'
 import { GatewayError } from '../errors.ts'
-import type { JsonObject } from '../lib/json.ts'
+import type { JsonObject } from '../lib/json/json.ts'
 
 /** In the order in which they run: those that choose the model, those that change the request, those that change the answer. */
 export const PLUGIN_IDS = [

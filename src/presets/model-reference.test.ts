@@ -4,7 +4,7 @@ import * as fc from 'fast-check'
 
 import { GatewayError } from '../errors.ts'
 import { parseModelReference } from './model-reference.ts'
-import type { VersionReference } from '../storage/preset-store.ts'
+import type { VersionReference } from '../storage/presets/preset-store.ts'
 
 const DESIGNATED: VersionReference = { by: 'designation' }
 const version = (version: number): VersionReference => ({ by: 'number', number: version })

@@ -5,8 +5,8 @@
 import { presetLabel, presetSlug } from '../contract/preset.ts'
 import { invalidField } from '../contract/validate.ts'
 import { MODEL_NAME_MAX } from '../request-fields/schemas/routing.ts'
-import { cutText } from '../lib/cut-text.ts'
-import type { VersionReference } from '../storage/preset-store.ts'
+import { cutText } from '../lib/text/cut-text.ts'
+import type { VersionReference } from '../storage/presets/preset-store.ts'
 
 export interface ModelReference {
   /** The model that the request itself names, without its preset; null if it leaves the model to the preset. */

@@ -9,7 +9,7 @@ import { openSqliteDatabase } from '../../test/support/sqlite-database.ts'
 import { presetVersion, presetWithVersion, type PresetContent, type PresetWithVersion } from '../contract/preset.ts'
 import type { SaveOptions } from '../contract/save-preset.ts'
 import { GatewayError } from '../errors.ts'
-import { createPresetStore, type PresetStore, type VersionReference } from '../storage/preset-store.ts'
+import { createPresetStore, type PresetStore, type VersionReference } from '../storage/presets/preset-store.ts'
 import { rejection } from '../storage/testing/rejection.ts'
 import { createPresets, type SaveRequest } from './presets.ts'
 

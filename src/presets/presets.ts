@@ -14,13 +14,13 @@ import type { ExpectedLatest, SaveOptions } from '../contract/save-preset.ts'
 import { GatewayError } from '../errors.ts'
 import { isoTimestamp, type Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
-import { writeInSteps } from '../lib/json-steps.ts'
+import { writeInSteps } from '../lib/json/json-steps.ts'
 import { createLoadCache } from '../lib/load-cache.ts'
 import { type Steps, throughout, type Turn } from '../lib/steps.ts'
-import { textDigest } from '../lib/text-digest.ts'
+import { textDigest } from '../lib/text/text-digest.ts'
 import type { ChangedBy } from '../storage/audit-log.ts'
 import type { StoredAnswer } from '../storage/idempotency.ts'
-import type { MoveQuery, MoveSlice } from '../storage/preset-moves.ts'
+import type { MoveQuery, MoveSlice } from '../storage/presets/preset-moves.ts'
 import type {
   PresetPage,
   PresetQuery,
@@ -29,7 +29,7 @@ import type {
   PresetVersions,
   ServedRollout,
   VersionReference,
-} from '../storage/preset-store.ts'
+} from '../storage/presets/preset-store.ts'
 import type { Page } from '../storage/page.ts'
 
 export interface SaveRequest {

@@ -3,7 +3,7 @@ import type { Call } from '../canonical/call.ts'
 import type { Message, Part, Prompt } from '../canonical/prompt.ts'
 import type { Settings, SettingValues } from '../canonical/settings.ts'
 import type { Warning } from '../canonical/warning.ts'
-import { JsonBody } from '../lib/json-body.ts'
+import { JsonBody } from '../lib/json/json-body.ts'
 import type { Attempt, Target } from './provider.ts'
 
 /** Without messages, tools or settings, but for those that are given. */

@@ -1,8 +1,8 @@
 /** Cache marks in a history and tools that stay in their dialect, for providers that refuse such marks or use others. */
 import type { Warning } from '../canonical/warning.ts'
-import type { JsonBody } from '../lib/json-body.ts'
-import { editElementsInSteps, editMembers, readMembers } from '../lib/json-splice.ts'
-import { includesInSteps } from '../lib/search-steps.ts'
+import type { JsonBody } from '../lib/json/json-body.ts'
+import { editElementsInSteps, editMembers, readMembers } from '../lib/json/json-splice.ts'
+import { includesInSteps } from '../lib/text/search-steps.ts'
 import type { Steps } from '../lib/steps.ts'
 
 const CACHE_MARKS = ['cache_control', 'prompt_cache_breakpoint'] as const

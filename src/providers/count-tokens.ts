@@ -2,12 +2,12 @@
  * How a provider is asked for its own count of a request's input tokens: it gets the request as it would get it for an answer, without the
  * members that only an answer needs, at an address of its own.
  */
-import { isObject, jsonIn } from '../lib/json.ts'
+import { isObject, jsonIn } from '../lib/json/json.ts'
 import type { Steps } from '../lib/steps.ts'
-import type { Body, JsonPost } from './json-post.ts'
+import type { Body, JsonPost } from './transport/json-post.ts'
 import type { Attempt, ProviderContext } from './provider.ts'
-import { retryHint } from './retry-hint.ts'
-import { isSuccess, wireBody } from './upstream.ts'
+import { retryHint } from './failures/retry-hint.ts'
+import { isSuccess, wireBody } from './transport/upstream.ts'
 
 export interface CountPost extends Pick<JsonPost, 'url' | 'headers' | 'failure'> {
   readonly body: string

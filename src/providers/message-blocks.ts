@@ -2,9 +2,9 @@
 import type { Message, Part } from '../canonical/prompt.ts'
 import type { ReasoningProof } from '../canonical/reasoning.ts'
 import type { Steps } from '../lib/steps.ts'
-import type { Losses } from './losses.ts'
+import type { Losses } from './losses/losses.ts'
 import type { Target } from './provider.ts'
-import { uncarried } from './uncarried.ts'
+import { uncarried } from './losses/uncarried.ts'
 
 /** Holds JSON text, so that arguments which a model wrote go back exactly as it wrote them. */
 export interface Block {

@@ -1,7 +1,7 @@
 /** Limits the cache marks of a prompt to as many as the provider takes, with long-lived marks before short-lived ones. */
 import type { CacheMark, Message, Part, Prompt } from '../canonical/prompt.ts'
 import type { Warning } from '../canonical/warning.ts'
-import { isObject } from '../lib/json.ts'
+import { isObject } from '../lib/json/json.ts'
 import { inOrderOfLifetimes, keptMarks, MARKS_MAX, shortenedMark, tooManyMarks } from './cache-marks.ts'
 
 export const withLawfulMarks = (prompt: Prompt, providerName: string, warn: (warning: Warning) => void): Prompt => {

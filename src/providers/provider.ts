@@ -8,10 +8,10 @@ import type { Part } from '../canonical/prompt.ts'
 import type { Warning } from '../canonical/warning.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Turn } from '../lib/steps.ts'
-import type { AnswerSpace } from './answer-room.ts'
-import type { RefusedProofs } from './refused-proofs.ts'
-import type { LearntRoleRules } from './role-rules.ts'
-import type { Upstream, UpstreamRequest } from './upstream.ts'
+import type { AnswerSpace } from './transport/answer-room.ts'
+import type { RefusedProofs } from './thinking/refused-proofs.ts'
+import type { LearntRoleRules } from './roles/role-rules.ts'
+import type { Upstream, UpstreamRequest } from './transport/upstream.ts'
 
 /** The destination of an attempt: one provider's own name for a model, its address and a credential for it. */
 export interface Target {

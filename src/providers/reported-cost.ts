@@ -1,4 +1,4 @@
-import { isObject } from '../lib/json.ts'
+import { isObject } from '../lib/json/json.ts'
 import { nanosOf } from '../lib/money.ts'
 
 /** A higher cost is a fault of the sender, not a bill, and a much higher one is a number that storage cannot write. */

@@ -1,5 +1,5 @@
 /** Code blocks: highlighted JSON, commands, streams. */
-import { type JsonObject, type JsonValue, listOf } from '../lib/json.ts'
+import { type JsonObject, type JsonValue, listOf } from '../lib/json/json.ts'
 import { type Markup, html } from './markup.ts'
 import { listAt, objectAt, objectsAt, textAt } from './read-json.ts'
 import type { OperationEntry } from './document-reader.ts'

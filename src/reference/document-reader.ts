@@ -1,5 +1,5 @@
 /** Queries on the OpenAPI document for the page. */
-import type { JsonObject, JsonValue } from '../lib/json.ts'
+import type { JsonObject, JsonValue } from '../lib/json/json.ts'
 import { asJsonObject, entriesOf, objectAt, objectsAt, textAt, textsAt } from './read-json.ts'
 
 export interface DocumentReader {

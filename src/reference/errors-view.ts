@@ -1,5 +1,5 @@
 /** The chapter on errors: the table of types, and every error response with its examples. */
-import type { JsonObject } from '../lib/json.ts'
+import type { JsonObject } from '../lib/json/json.ts'
 import { jsonCode } from './code-view.ts'
 import type { DocumentReader } from './document-reader.ts'
 import { type Markup, anchor, html, prose } from './markup.ts'

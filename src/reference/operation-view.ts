@@ -1,5 +1,5 @@
 /** Renders one operation: its parameters and body, its responses, its errors, and its shell command. */
-import type { JsonObject, JsonValue } from '../lib/json.ts'
+import type { JsonObject, JsonValue } from '../lib/json/json.ts'
 import { codeBlock, curlCommand, jsonCode, keyKind } from './code-view.ts'
 import { type DocumentReader, type OperationEntry, bodySchema } from './document-reader.ts'
 import { type Markup, anchor, html, joined, prose } from './markup.ts'

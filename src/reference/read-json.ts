@@ -1,5 +1,5 @@
 /** Reads a JSON document whose shape is roughly known: a value that is missing or has another type reads as empty. */
-import { isObject, type JsonObject, type JsonValue, listOf, objectsIn, textOf, textsIn } from '../lib/json.ts'
+import { isObject, type JsonObject, type JsonValue, listOf, objectsIn, textOf, textsIn } from '../lib/json/json.ts'
 
 export const asJsonObject = (value: JsonValue | undefined): JsonObject => (isObject(value) ? value : {})
 

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto'
 
-import type { JsonObject } from '../lib/json.ts'
+import type { JsonObject } from '../lib/json/json.ts'
 import type { Steps } from '../lib/steps.ts'
 import { codeBlock } from './code-view.ts'
 import { type DocumentReader, type OperationGroup, readDocument } from './document-reader.ts'

@@ -1,5 +1,5 @@
 /** Creates a value that fits a schema, for an example that the document lacks. */
-import type { JsonObject, JsonValue } from '../lib/json.ts'
+import type { JsonObject, JsonValue } from '../lib/json/json.ts'
 import type { DocumentReader } from './document-reader.ts'
 import { entriesOf, isEmpty, listAt, objectAt, textAt } from './read-json.ts'
 import { alternatives, typesOf } from './schema-text.ts'

@@ -1,5 +1,5 @@
 /** Describes a schema briefly: its type, its limits, its values. */
-import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
+import { isObject, type JsonObject, type JsonValue } from '../lib/json/json.ts'
 import { type Markup, anchor, html, joined } from './markup.ts'
 import { asJsonObject, isEmpty, listAt, objectAt, objectsAt, textAt } from './read-json.ts'
 

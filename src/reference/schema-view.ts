@@ -1,5 +1,5 @@
 /** Renders a schema as expandable lists of fields. The amount that is expanded in place is bounded; the rest is linked. */
-import type { JsonObject } from '../lib/json.ts'
+import type { JsonObject } from '../lib/json/json.ts'
 import type { Steps } from '../lib/steps.ts'
 import type { DocumentReader } from './document-reader.ts'
 import { type Markup, anchor, html, prose } from './markup.ts'

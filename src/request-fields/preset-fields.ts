@@ -6,7 +6,7 @@
 import { z } from 'zod'
 
 import type { ClientDialect } from '../canonical/call.ts'
-import { nearestName } from '../lib/nearest-name.ts'
+import { nearestName } from '../lib/text/nearest-name.ts'
 import type { FieldTable } from './field.ts'
 import { fieldsWhere } from './request-fields.ts'
 import { promptTemplate } from './schemas/prompt-template.ts'

@@ -2,7 +2,7 @@
  * Top-level fields of a request that address this service, in any dialect, or that would steer an upstream which is itself a
  * router (docs/contract/headers.md#fields-for-the-service). They are never sent upstream.
  */
-import type { JsonBody } from '../lib/json-body.ts'
+import type { JsonBody } from '../lib/json/json-body.ts'
 import { PRESET_CONTROLS } from './preset-fields.ts'
 import { fieldsWhere, isForTheService, meaningsOf } from './request-fields.ts'
 

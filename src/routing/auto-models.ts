@@ -4,7 +4,7 @@
  */
 import type { Call } from '../canonical/call.ts'
 import { ownModelName } from '../canonical/own-names.ts'
-import { isObject, textsIn } from '../lib/json.ts'
+import { isObject, textsIn } from '../lib/json/json.ts'
 import type { Models } from '../models/models.ts'
 import { comparedPrice } from './candidate.ts'
 import { matchesPattern } from './pattern.ts'

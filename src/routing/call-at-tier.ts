@@ -2,7 +2,7 @@ import { NO_DEARER_TIERS } from '../canonical/asked-work.ts'
 import type { Call } from '../canonical/call.ts'
 import type { Prompt } from '../canonical/prompt.ts'
 import type { Warning } from '../canonical/warning.ts'
-import { cutText } from '../lib/cut-text.ts'
+import { cutText } from '../lib/text/cut-text.ts'
 import type { PlannedAttempt } from './plan-attempts.ts'
 
 /**

@@ -4,7 +4,7 @@
  */
 import type { Warning } from '../canonical/warning.ts'
 import { GatewayError } from '../errors.ts'
-import { cutText } from '../lib/cut-text.ts'
+import { cutText } from '../lib/text/cut-text.ts'
 import type { Models } from '../models/models.ts'
 
 export interface Removed {

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod'
 
-import { objectIn } from '../lib/json.ts'
+import { objectIn } from '../lib/json/json.ts'
 
 /** The maximum number of entries in a report: if more endpoints fail, each node finds out for itself. */
 export const NEWS_MAX = 200

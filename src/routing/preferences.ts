@@ -4,7 +4,7 @@
  */
 import type { Call } from '../canonical/call.ts'
 import { ENDPOINT_TIERS, type EndpointTier } from '../canonical/endpoint-facts.ts'
-import { isObject, textsIn } from '../lib/json.ts'
+import { isObject, textsIn } from '../lib/json/json.ts'
 import { PERCENTILES, type PercentileName } from './sliding-histogram.ts'
 
 export type SortBy = 'price' | 'throughput' | 'latency' | 'exacto'

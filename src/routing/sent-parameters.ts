@@ -1,7 +1,7 @@
 /** Finds which of the parameters that a catalogue knows a request uses, in any dialect (docs/contract/routing.md#preferences). */
 import type { Call } from '../canonical/call.ts'
-import { isObject, listOf, type JsonValue } from '../lib/json.ts'
-import { mayName } from '../lib/may-name.ts'
+import { isObject, listOf, type JsonValue } from '../lib/json/json.ts'
+import { mayName } from '../lib/text/may-name.ts'
 import { fieldOf } from '../request-fields/request-fields.ts'
 import { pathsOf } from '../request-fields/setting-spellings.ts'
 import { REASONING_PARAMETERS } from '../request-fields/shared.ts'

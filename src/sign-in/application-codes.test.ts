@@ -4,7 +4,7 @@ import { createFakeClock, T0 } from '../../test/support/fake-clock.ts'
 import { GatewayError } from '../errors.ts'
 import { isoTimestamp } from '../lib/clock.ts'
 import { systemIds } from '../lib/id.ts'
-import type { OauthCodeRecord, OauthCodeStore } from '../storage/oauth-code-store.ts'
+import type { OauthCodeRecord, OauthCodeStore } from '../storage/workspaces/oauth-code-store.ts'
 import { createApplicationCodes } from './application-codes.ts'
 
 const TEN_MINUTES_MS = 600_000

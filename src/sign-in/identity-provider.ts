@@ -6,7 +6,7 @@ import type * as Library from 'oauth4webapi'
 import { z } from 'zod'
 
 import { GatewayError } from '../errors.ts'
-import { cutText } from '../lib/cut-text.ts'
+import { cutText } from '../lib/text/cut-text.ts'
 import type { OidcSettings } from './oidc-settings.ts'
 
 /** The function that sends requests to the provider. */

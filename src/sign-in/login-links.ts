@@ -3,7 +3,7 @@ import { isoTimestamp, type Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
 import type { ChangedBy } from '../storage/audit-log.ts'
 import { mapOnce, type Once } from '../storage/idempotency.ts'
-import type { LoginLinkRecord, SessionStore } from '../storage/session-store.ts'
+import type { LoginLinkRecord, SessionStore } from '../storage/workspaces/session-store.ts'
 import { digestsOf, newSecret, TOKEN_BYTES, type Peppers } from './secrets.ts'
 
 export interface LinkWanted {

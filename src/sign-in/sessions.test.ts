@@ -5,7 +5,7 @@ import { changedBy } from '../../test/support/changed-by.ts'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { createFakeIds } from '../../test/support/fake-ids.ts'
 import { openSqliteDatabase } from '../../test/support/sqlite-database.ts'
-import { createSessionStore, type SessionStore } from '../storage/session-store.ts'
+import { createSessionStore, type SessionStore } from '../storage/workspaces/session-store.ts'
 import { createLoginLinks } from './login-links.ts'
 import { createSessions } from './sessions.ts'
 

@@ -11,7 +11,7 @@ import { GatewayError } from '../errors.ts'
 import { isoTimestamp, type Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
 import type { ChangedBy } from '../storage/audit-log.ts'
-import type { SessionRecord, SessionScope, SessionStore } from '../storage/session-store.ts'
+import type { SessionRecord, SessionScope, SessionStore } from '../storage/workspaces/session-store.ts'
 import { digestsOf, looksLikeToken, newSecret, TOKEN_BYTES, type Peppers } from './secrets.ts'
 
 export interface OpenedSession {

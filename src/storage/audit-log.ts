@@ -6,17 +6,17 @@ import { type Selectable, sql, type Transaction } from 'kysely'
 
 import type { Position } from '../contract/cursor.ts'
 import type { Slice } from '../contract/paging.ts'
-import type { JsonObject } from '../lib/json.ts'
+import type { JsonObject } from '../lib/json/json.ts'
 import { mapInSteps, type Steps, throughout, type Turn } from '../lib/steps.ts'
 import { bumpChangeCounter } from './change-counter.ts'
 import type { Database } from './database.ts'
 import { AnsweredBefore, claimKey, type Once, releaseKey, storeAnswer } from './idempotency.ts'
-import type { AuditLogTable } from './management-tables.ts'
+import type { AuditLogTable } from './tables/management-tables.ts'
 import type { Page } from './page.ts'
 import { rowGroups } from './row-groups.ts'
-import type { AuditObject, Schema } from './schema.ts'
+import type { AuditObject, Schema } from './tables/schema.ts'
 import { NUMBERED_MAX, SCANNED_MAX, tableBy } from './table-by.ts'
-import { countOf } from './workspace-counts.ts'
+import { countOf } from './usage/workspace-counts.ts'
 
 export interface ChangedBy {
   /**

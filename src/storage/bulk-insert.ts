@@ -5,7 +5,7 @@
 import { CompiledQuery, type Transaction } from 'kysely'
 
 import type { Engine } from './engine.ts'
-import type { Schema } from './schema.ts'
+import type { Schema } from './tables/schema.ts'
 
 /**
  * Rows per statement: one statement writes what usually comes at once. None of these tables has 80 columns, so this stays well below the 32,766

@@ -5,7 +5,7 @@
 import type { Transaction } from 'kysely'
 
 import type { Database } from './database.ts'
-import type { Schema } from './schema.ts'
+import type { Schema } from './tables/schema.ts'
 
 export interface ChangeCounter {
   read(): Promise<number>

@@ -10,8 +10,8 @@ import {
   type Transaction,
 } from 'kysely'
 
-import type { Schema } from './schema.ts'
-import { ADDS_SPEND } from './workspace-spend.ts'
+import type { Schema } from './tables/schema.ts'
+import { ADDS_SPEND } from './usage/workspace-spend.ts'
 
 type Row = Readonly<Record<string, unknown>>
 

@@ -1,6 +1,6 @@
 import { sql, type Transaction } from 'kysely'
 
-import type { Schema } from './schema.ts'
+import type { Schema } from './tables/schema.ts'
 
 type TableWithId = { [Table in keyof Schema]: 'id' extends keyof Schema[Table] ? Table : never }[keyof Schema]
 

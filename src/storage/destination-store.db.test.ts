@@ -7,7 +7,7 @@ import type { DestinationSettings } from '../contract/destination.ts'
 import { createAuditLog } from './audit-log.ts'
 import { createDestinationStore, DESTINATIONS_MAX, type DestinationRecord } from './destination-store.ts'
 import { preparePresets, T0, T1 } from './testing/preset-input.ts'
-import { createWorkspaceStore } from './workspace-store.ts'
+import { createWorkspaceStore } from './workspaces/workspace-store.ts'
 
 const SECRET = 'a-long-secret-of-ours'
 const SHOWN = { url: 'https://traces.example/', secret: 'a-l…ours' }

@@ -3,14 +3,14 @@ import type { Selectable, Transaction } from 'kysely'
 
 import type { DestinationSettings, DestinationType } from '../contract/destination.ts'
 import type { Slice } from '../contract/paging.ts'
-import type { JsonObject } from '../lib/json.ts'
+import type { JsonObject } from '../lib/json/json.ts'
 import { type AuditedChange, type ChangedBy, recordChange } from './audit-log.ts'
 import type { Database } from './database.ts'
 import type { Once } from './idempotency.ts'
-import type { DestinationsTable } from './management-tables.ts'
+import type { DestinationsTable } from './tables/management-tables.ts'
 import { type Page, readPage } from './page.ts'
-import type { Schema } from './schema.ts'
-import type { TextSeal } from './sealed-config.ts'
+import type { Schema } from './tables/schema.ts'
+import type { TextSeal } from './presets/sealed-config.ts'
 import { flag } from './sql-values.ts'
 
 export interface DestinationRecord {

@@ -2,15 +2,15 @@
 import { sql, type Transaction } from 'kysely'
 
 import type { ErrorType } from '../errors.ts'
-import { isObject } from '../lib/json.ts'
+import { isObject } from '../lib/json/json.ts'
 import { isoTimestamp } from '../lib/clock.ts'
 import { bulkInsert } from './bulk-insert.ts'
 import type { Database } from './database.ts'
 import type { Engine } from './engine.ts'
-import { type FinishedGeneration, withoutNul } from './generation-store.ts'
-import { BUCKET_COLUMNS, percentileOf } from './latency-buckets.ts'
-import type { EndpointLastTable, EndpointSlotsTable } from './generation-tables.ts'
-import type { Schema } from './schema.ts'
+import { type FinishedGeneration, withoutNul } from './generations/generation-store.ts'
+import { BUCKET_COLUMNS, percentileOf } from './usage/latency-buckets.ts'
+import type { EndpointLastTable, EndpointSlotsTable } from './tables/generation-tables.ts'
+import type { Schema } from './tables/schema.ts'
 
 const SLOT_MS = 30 * 60 * 1000
 /** The half hours of a day. */

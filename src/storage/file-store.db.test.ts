@@ -7,7 +7,7 @@ import type { Database } from './database.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
 import { createFileStore, type FileStore, PIECE_BYTES, type StoredFile } from './file-store.ts'
 import { preparePresets, T0, T1, T2 } from './testing/preset-input.ts'
-import { createWorkspaceStore } from './workspace-store.ts'
+import { createWorkspaceStore } from './workspaces/workspace-store.ts'
 import { rejection } from './testing/rejection.ts'
 
 const ROOMY = { bytes: 10_000_000, files: 100 }

@@ -6,13 +6,13 @@ import { type Selectable, sql, type Transaction } from 'kysely'
 
 import type { Position } from '../contract/cursor.ts'
 import { type Clock, turnOf } from '../lib/clock.ts'
-import type { JsonObject } from '../lib/json.ts'
+import type { JsonObject } from '../lib/json/json.ts'
 import { type AuditedChange, type ChangedBy, recordChange } from './audit-log.ts'
 import type { Database } from './database.ts'
-import type { FilesTable } from './file-tables.ts'
+import type { FilesTable } from './tables/file-tables.ts'
 import type { Once } from './idempotency.ts'
-import type { Schema } from './schema.ts'
-import type { ByteSeal } from './sealed-config.ts'
+import type { Schema } from './tables/schema.ts'
+import type { ByteSeal } from './presets/sealed-config.ts'
 
 export interface StoredFile {
   readonly id: string

@@ -5,8 +5,8 @@
 import type { Transaction } from 'kysely'
 
 import { GatewayError } from '../errors.ts'
-import type { Schema } from './schema.ts'
-import { readAnswerBody, storeAnswerBody, type TextSeal } from './sealed-config.ts'
+import type { Schema } from './tables/schema.ts'
+import { readAnswerBody, storeAnswerBody, type TextSeal } from './presets/sealed-config.ts'
 
 export interface StoredAnswer {
   readonly status: number

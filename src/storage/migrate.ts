@@ -3,7 +3,7 @@ import { DEFAULT_MIGRATION_TABLE, type Kysely, type Migration, Migrator, sql } f
 
 import { type EngineConnection, retryConflicts, type RetryOptions } from './database.ts'
 import type { Engine } from './engine.ts'
-import { migrationsFor, type Schema } from './schema.ts'
+import { migrationsFor, type Schema } from './tables/schema.ts'
 import { StorageRefused } from './storage-errors.ts'
 
 /** The migrations of these names, for a database that must get the schema of another. Throws StorageRefused for an unknown name. */

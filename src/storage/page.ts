@@ -1,6 +1,6 @@
 import type { SelectQueryBuilder } from 'kysely'
 
-import type { Schema } from './schema.ts'
+import type { Schema } from './tables/schema.ts'
 
 export interface Page<Item> {
   readonly items: readonly Item[]

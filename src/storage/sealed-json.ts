@@ -1,8 +1,8 @@
 /** Sealed JSON that may be megabytes long: serialising, sealing, opening and parsing are separate steps. */
-import { parseJsonInSteps, writeInSteps } from '../lib/json-steps.ts'
-import type { JsonValue } from '../lib/json.ts'
+import { parseJsonInSteps, writeInSteps } from '../lib/json/json-steps.ts'
+import type { JsonValue } from '../lib/json/json.ts'
 import { LARGE_BYTES, type Steps } from '../lib/steps.ts'
-import type { TextSeal } from './sealed-config.ts'
+import type { TextSeal } from './presets/sealed-config.ts'
 
 export function* sealJson(value: unknown, context: string, { seal }: TextSeal): Steps<string> {
   const text = yield* writeInSteps(value)

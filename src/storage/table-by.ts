@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 
 import type { Engine } from './engine.ts'
-import type { Schema } from './schema.ts'
+import type { Schema } from './tables/schema.ts'
 
 /**
  * A table that SQLite must read through this index: it keeps no row counts, and estimates badly.

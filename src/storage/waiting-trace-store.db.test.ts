@@ -4,7 +4,7 @@ import { CompiledQuery, type Kysely, type KyselyPlugin, sql } from 'kysely'
 import { describeEachEngine, describeEachSettler } from '../../test/support/databases.ts'
 import { testSeal } from '../../test/support/test-seal.ts'
 import type { Database } from './database.ts'
-import type { Schema } from './schema.ts'
+import type { Schema } from './tables/schema.ts'
 import { createWaitingTraceStore, type WaitingTrace } from './waiting-trace-store.ts'
 
 const [T0, T1, T2, T3] = [0, 1, 2, 3].map((minute) => `2026-11-20T10:0${minute}:00.000Z`) as [string, string, string, string]

@@ -7,9 +7,9 @@ import { type Selectable, type Transaction } from 'kysely'
 
 import type { Database, TraceChange, TraceHold } from './database.ts'
 import { deleteOldest } from './delete-oldest.ts'
-import type { Schema } from './schema.ts'
-import type { TracesWaitingTable } from './trace-tables.ts'
-import type { TextSeal } from './sealed-config.ts'
+import type { Schema } from './tables/schema.ts'
+import type { TracesWaitingTable } from './tables/trace-tables.ts'
+import type { TextSeal } from './presets/sealed-config.ts'
 
 export interface WaitingTrace {
   readonly id: string

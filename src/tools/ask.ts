@@ -4,7 +4,7 @@
  */
 import type { Message } from '../canonical/prompt.ts'
 import type { ServerOutcome } from '../canonical/server-tools.ts'
-import type { JsonObject } from '../lib/json.ts'
+import type { JsonObject } from '../lib/json/json.ts'
 
 export interface Question {
   readonly model: string

@@ -6,8 +6,8 @@ import { serverToolName } from '../canonical/server-tool-name.ts'
 import { SERVER_TOOLS, type ServerTool } from '../canonical/server-tools.ts'
 import { invalidField } from '../contract/validate.ts'
 import { GatewayError } from '../errors.ts'
-import { cutText } from '../lib/cut-text.ts'
-import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
+import { cutText } from '../lib/text/cut-text.ts'
+import { isObject, type JsonObject, type JsonValue } from '../lib/json/json.ts'
 import type { AskedTool } from './tool.ts'
 
 /** Returns null for a tool that is not the service's. Throws `invalid_request` for an unknown tool with our prefix. */

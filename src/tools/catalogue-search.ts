@@ -2,7 +2,7 @@
  * Searches a catalogue of tools by words (BM25) or by a pattern. The same catalogue and query always give the same result, so that
  * a conversation can be replayed; the time is proportional to the size of the catalogue, even of a hostile one.
  */
-import { isObject } from '../lib/json.ts'
+import { isObject } from '../lib/json/json.ts'
 import { createRegex } from '../lib/regex/finder.ts'
 import { matches } from '../lib/regex/matches.ts'
 import { spend, type Work } from '../lib/work.ts'

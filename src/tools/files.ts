@@ -11,7 +11,7 @@ import { invalidField } from '../contract/validate.ts'
 import { GatewayError } from '../errors.ts'
 import type { Files } from '../files/files.ts'
 import type { IdSource } from '../lib/id.ts'
-import type { JsonObject } from '../lib/json.ts'
+import type { JsonObject } from '../lib/json/json.ts'
 import type { StoredFile } from '../storage/file-store.ts'
 import { type MakeTool, type ToolCaller, type ToolResult } from './tool.ts'
 

@@ -3,7 +3,7 @@ import { z } from 'zod'
 
 import { serverToolName } from '../canonical/server-tool-name.ts'
 import { invalidField, validate } from '../contract/validate.ts'
-import type { JsonObject } from '../lib/json.ts'
+import type { JsonObject } from '../lib/json/json.ts'
 import { createCallCount, textPart } from './agents/agent-options.ts'
 import { agentFailure } from './agents/advisor.ts'
 import { failed, type MakeTool } from './tool.ts'

@@ -1,5 +1,5 @@
 /** Text from outside, such as a page or a search result, as people see it, without hidden parts. */
-import { visibleText } from '../lib/visible-text.ts'
+import { visibleText } from '../lib/text/visible-text.ts'
 
 /** Returns the text without invisible characters and HTML comments. */
 export const plainText = (text: string): string => withoutComments(visibleText(text))

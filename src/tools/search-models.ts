@@ -2,7 +2,7 @@
 import { z } from 'zod'
 
 import { validate } from '../contract/validate.ts'
-import type { JsonObject } from '../lib/json.ts'
+import type { JsonObject } from '../lib/json/json.ts'
 import { failed, type MakeTool } from './tool.ts'
 import type { Model } from '../models/model.ts'
 

@@ -4,7 +4,7 @@
  */
 import { invalidField } from '../contract/validate.ts'
 import type { FunctionTool } from '../canonical/prompt.ts'
-import type { JsonObject } from '../lib/json.ts'
+import type { JsonObject } from '../lib/json/json.ts'
 import type { Work } from '../lib/work.ts'
 import type { CatalogueMemory } from './deferred/catalogue-memory.ts'
 import { createCatalogue } from './deferred/catalogue.ts'

@@ -14,7 +14,7 @@ import {
   type WorkspaceSettings,
 } from '../contract/workspace.ts'
 import type { WorkspaceMemberResource, WorkspaceResource } from '../contract/workspace.ts'
-import type { MemberStore } from '../storage/member-store.ts'
+import type { MemberStore } from '../storage/workspaces/member-store.ts'
 import type { Page } from '../storage/page.ts'
 import { GatewayError } from '../errors.ts'
 import { isAdministrator, type Caller } from '../keys/caller.ts'
@@ -24,7 +24,7 @@ import type { IdSource } from '../lib/id.ts'
 import { createLoadCache } from '../lib/load-cache.ts'
 import type { ChangedBy } from '../storage/audit-log.ts'
 import { mapOnce, type Once } from '../storage/idempotency.ts'
-import type { WorkspaceRecord, WorkspaceStore } from '../storage/workspace-store.ts'
+import type { WorkspaceRecord, WorkspaceStore } from '../storage/workspaces/workspace-store.ts'
 import { checkPlugins } from './check-plugins.ts'
 
 export interface Workspaces {

@@ -1,5 +1,5 @@
 /** The tasks of each client, and the results that show that it did them. Agents do the same as SDKs, with their own tools. */
-import type { JsonObject } from '../../src/lib/json.ts'
+import type { JsonObject } from '../../src/lib/json/json.ts'
 import { callLine, PRESET_PROMPT, PRESET_SIGN } from './vendors/conversation.ts'
 import { failLine, REASONS } from './vendors/failures.ts'
 import { FOUND_URL } from './vendors/search-engine.ts'

@@ -1,5 +1,5 @@
 /** How each client is run: the interfaces that it can use, and its program. */
-import type { JsonObject } from '../../src/lib/json.ts'
+import type { JsonObject } from '../../src/lib/json/json.ts'
 import type { ToolCall } from './cases.ts'
 
 export interface Driver {

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 
 import type { ClientDialect } from '../../src/canonical/call.ts'
-import { UnsafeRequest } from '../../src/providers/safe-fetch.ts'
+import { UnsafeRequest } from '../../src/providers/transport/safe-fetch.ts'
 import { recording, type UpstreamDialect } from '../support/recordings.ts'
 import { MODEL, replay, type Replay } from '../support/replay.ts'
 

@@ -8,7 +8,7 @@ import type { Call } from '../../src/canonical/call.ts'
 import type { Warning } from '../../src/canonical/warning.ts'
 import { GatewayError } from '../../src/errors.ts'
 import { chatFormat } from '../../src/formats/openai-chat/openai-chat.ts'
-import { JsonBody } from '../../src/lib/json-body.ts'
+import { JsonBody } from '../../src/lib/json/json-body.ts'
 import { encodeChatRequest } from '../../src/providers/openai-chat/encode.ts'
 import type { Target } from '../../src/providers/provider.ts'
 

@@ -1,12 +1,12 @@
 /**
- * Checks the table of request fields (src/providers/loss-table.ts, docs/translation.md) against what is really sent: nothing is lost
+ * Checks the table of request fields (src/providers/losses/loss-table.ts, docs/translation.md) against what is really sent: nothing is lost
  * silently.
  */
 import { describe, expect, test } from 'bun:test'
 
 import { CLIENT_DIALECTS, type ClientDialect } from '../../src/canonical/call.ts'
 import { SETTING_SAMPLES } from '../../src/canonical/setting-samples.test-kit.ts'
-import { fieldOutcomes } from '../../src/providers/loss-table.ts'
+import { fieldOutcomes } from '../../src/providers/losses/loss-table.ts'
 import { REQUEST_FIELDS, settingFields } from '../../src/request-fields/request-fields.ts'
 import { recording, UPSTREAM_DIALECTS, type UpstreamDialect } from '../support/recordings.ts'
 import { MODEL, question, replay } from '../support/replay.ts'

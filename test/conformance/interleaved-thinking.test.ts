@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from 'bun:test'
 
-import { isObject, type JsonObject } from '../../src/lib/json.ts'
+import { isObject, type JsonObject } from '../../src/lib/json/json.ts'
 import { at } from '../support/json-at.ts'
 import { streamEvents } from '../support/client-stream.ts'
 import { MODEL, replay, type Reply } from '../support/replay.ts'

@@ -1,12 +1,12 @@
 /**
- * Checks the table of parts, tools and formats (src/providers/loss-table.ts, docs/translation.md) against what is really sent: nothing is
+ * Checks the table of parts, tools and formats (src/providers/losses/loss-table.ts, docs/translation.md) against what is really sent: nothing is
  * lost silently.
  */
 import { describe, expect, test } from 'bun:test'
 
 import type { ClientDialect } from '../../src/canonical/call.ts'
 import { sealProof, type ReasoningFormat } from '../../src/canonical/reasoning.ts'
-import { PART_OUTCOMES } from '../../src/providers/loss-table.ts'
+import { PART_OUTCOMES } from '../../src/providers/losses/loss-table.ts'
 import { recording, UPSTREAM_DIALECTS, type UpstreamDialect } from '../support/recordings.ts'
 import { MODEL, OWN_DIALECT, replay } from '../support/replay.ts'
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 
 import { CLIENT_DIALECTS, type ClientDialect } from '../../src/canonical/call.ts'
 import type { SettingName } from '../../src/canonical/settings.ts'
-import { SETTING_OUTCOMES, TRANSLATED_DIALECTS } from '../../src/providers/loss-table.ts'
+import { SETTING_OUTCOMES, TRANSLATED_DIALECTS } from '../../src/providers/losses/loss-table.ts'
 import { at } from '../support/json-at.ts'
 import { UPSTREAM_DIALECTS } from '../support/recordings.ts'
 import { sentTo } from '../support/upstream-replies.ts'

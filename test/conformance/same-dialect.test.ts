@@ -5,7 +5,7 @@
 import { describe, expect, test } from 'bun:test'
 
 import { CLIENT_DIALECTS, type ClientDialect } from '../../src/canonical/call.ts'
-import { isObject } from '../../src/lib/json.ts'
+import { isObject } from '../../src/lib/json/json.ts'
 import { streamEvents } from '../support/client-stream.ts'
 import { at } from '../support/json-at.ts'
 import { fails, recordingsOf } from '../support/recordings.ts'

@@ -5,7 +5,7 @@
 import { describe, expect, test } from 'bun:test'
 
 import { CLIENT_DIALECTS, type ClientDialect } from '../../src/canonical/call.ts'
-import { isObject } from '../../src/lib/json.ts'
+import { isObject } from '../../src/lib/json/json.ts'
 import { recording, streamBytes, UPSTREAM_DIALECTS, type UpstreamDialect } from '../support/recordings.ts'
 import { question, replay, typeOf } from '../support/replay.ts'
 

@@ -9,8 +9,8 @@ import type { ClientDialect } from '../../src/canonical/call.ts'
 import { GatewayError } from '../../src/errors.ts'
 import type { ClientFormat } from '../../src/formats/format.ts'
 import { FORMATS } from '../../src/formats/formats.ts'
-import { JsonBody } from '../../src/lib/json-body.ts'
-import { JSON_LIMITS, JsonTextError } from '../../src/lib/json-limits.ts'
+import { JsonBody } from '../../src/lib/json/json-body.ts'
+import { JSON_LIMITS, JsonTextError } from '../../src/lib/json/json-limits.ts'
 import { atOnce } from '../../src/lib/steps.ts'
 
 /** The most characters in a body. */

@@ -11,7 +11,7 @@ export interface FaultCase {
 }
 
 const MATRIX = 'test/acceptance/failover-matrix.test.ts'
-const UPSTREAM = 'src/providers/upstream.test.ts'
+const UPSTREAM = 'src/providers/transport/upstream.test.ts'
 const CUTS = 'test/conformance/cuts.test.ts'
 const PROCESS = 'test/acceptance/process.test.ts'
 const HOSTILE = 'test/faults/hostile-http.test.ts'
@@ -21,7 +21,7 @@ const BODY = 'src/http/read-body.test.ts'
 const BUDGETS = 'test/acceptance/budgets.test.ts'
 const LIMITS = 'test/acceptance/limits.test.ts'
 const LEDGER = 'src/ledger/ledger.db.test.ts'
-const LOSS = 'src/storage/sqlite-loss.db.test.ts'
+const LOSS = 'src/storage/sqlite/sqlite-loss.db.test.ts'
 const CVES = 'test/acceptance/sibling-cves.test.ts'
 const AWAY = 'test/acceptance/storage-away.test.ts'
 
@@ -97,8 +97,13 @@ export const FAULT_CASES: Readonly<Record<string, readonly FaultCase[]>> = {
       'none reports a normal finish',
     ),
     one('test/conformance/splits.test.ts', /the same bytes whole, byte by byte/, 'any split of the bytes', 'the same bytes'),
-    one('src/lib/sse.test.ts', /chunks never matter/, 'line ends, comments and fields of every kind, in any split', 'the same events'),
-    one('src/lib/sse.test.ts', /A CR at the end|a CR at the end/, 'a CR at the end of a piece', 'the event is told at once'),
+    one(
+      'src/lib/network/sse.test.ts',
+      /chunks never matter/,
+      'line ends, comments and fields of every kind, in any split',
+      'the same events',
+    ),
+    one('src/lib/network/sse.test.ts', /A CR at the end|a CR at the end/, 'a CR at the end of a piece', 'the event is told at once'),
     one(
       'test/acceptance/upstream-failure.test.ts',
       /an event that is not JSON is never passed on/,
@@ -165,20 +170,20 @@ export const FAULT_CASES: Readonly<Record<string, readonly FaultCase[]>> = {
     one(HOSTILE, /an upgrade to/, 'upgrades', 'no way around the key'),
   ],
   bodies: [
-    one('src/lib/json-body.test.ts', /./, 'JSON that is deep, wide, doubled, cut, or no JSON', '400, in linear time'),
+    one('src/lib/json/json-body.test.ts', /./, 'JSON that is deep, wide, doubled, cut, or no JSON', '400, in linear time'),
     one('test/fuzz/fuzz.test.ts', /request bodies/, 'requests that are nearly right', '200 or a typed refusal'),
     one(BODY, /the text/, 'no UTF-8, byte order marks', '400'),
     one(CVES, /__proto__, constructor and prototype/, 'names of prototypes at every depth', 'names like others'),
     one(CVES, /nothing in a request chooses where it goes/, 'addresses of providers at depth 1 to 10', 'the target stays'),
     one(
-      'src/providers/load-media.test.ts',
+      'src/providers/media/load-media.test.ts',
       /a private address is asked for nothing/,
       'pictures at private addresses',
       'no packet goes there',
     ),
-    one('src/providers/safe-fetch.test.ts', /redirects each is checked/, 'redirects to private addresses', 'refused'),
+    one('src/providers/transport/safe-fetch.test.ts', /redirects each is checked/, 'redirects to private addresses', 'refused'),
     one(
-      'src/providers/safe-fetch.test.ts',
+      'src/providers/transport/safe-fetch.test.ts',
       /it connects to the address that was checked/,
       'a name that means another address the second time',
       'the one that was checked',
@@ -212,7 +217,12 @@ export const FAULT_CASES: Readonly<Record<string, readonly FaultCase[]>> = {
       'a lock that is held for long',
       '409 within 3 s, nothing written',
     ),
-    one('src/storage/sqlite.db.test.ts', /a full disk fails the write/, 'a full disk', 'that write fails; all goes on once there is room'),
+    one(
+      'src/storage/sqlite/sqlite.db.test.ts',
+      /a full disk fails the write/,
+      'a full disk',
+      'that write fails; all goes on once there is room',
+    ),
     one(
       LOSS,
       /a log that is cut or damaged anywhere/,
@@ -253,9 +263,9 @@ export const FAULT_CASES: Readonly<Record<string, readonly FaultCase[]>> = {
       '503 with Retry-After; health and management go on',
     ),
     one(LIMITS, /one key with 120 streams/, 'one key with 120 streams', 'another key is let in at once'),
-    one('src/providers/own-limits.test.ts', /./, 'no file descriptors left', '503, and no provider is blamed'),
+    one('src/providers/transport/own-limits.test.ts', /./, 'no file descriptors left', '503, and no provider is blamed'),
     one(
-      'src/storage/settle-in-thread.db.test.ts',
+      'src/storage/sqlite/settle-in-thread.db.test.ts',
       /where no file is left/,
       'no file descriptors left before the first record was written',
       'the record waits, and the process lives',

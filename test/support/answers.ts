@@ -11,9 +11,9 @@ import type { ReasoningProof } from '../../src/canonical/reasoning.ts'
 import { usageOf } from '../../src/canonical/usage.ts'
 import type { AnswerHead, AnswerTail, StreamRenderer, Written } from '../../src/formats/format.ts'
 import { inWholeTexts } from '../../src/formats/whole-texts.ts'
-import { JsonBody } from '../../src/lib/json-body.ts'
-import { SseDecoder } from '../../src/lib/sse.ts'
-import type { SseEvent } from '../../src/lib/sse.ts'
+import { JsonBody } from '../../src/lib/json/json-body.ts'
+import { SseDecoder } from '../../src/lib/network/sse.ts'
+import type { SseEvent } from '../../src/lib/network/sse.ts'
 
 export const HEAD: AnswerHead = {
   generationId: 'gen-abc123',

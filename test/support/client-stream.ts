@@ -3,7 +3,7 @@
  * functions return lists of faults.
  */
 import type { ClientDialect } from '../../src/canonical/call.ts'
-import { SseDecoder } from '../../src/lib/sse.ts'
+import { SseDecoder } from '../../src/lib/network/sse.ts'
 
 export interface StreamEvent {
   readonly name: string | null

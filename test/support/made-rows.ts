@@ -7,7 +7,7 @@ import { Pool } from 'pg'
 
 import type { Database } from '../../src/storage/database.ts'
 import type { Engine } from '../../src/storage/engine.ts'
-import type { Schema } from '../../src/storage/schema.ts'
+import type { Schema } from '../../src/storage/tables/schema.ts'
 
 /**
  * The service's connections limit the time of a statement, but filling a table and creating its indexes takes longer. `databaseUrl` is null

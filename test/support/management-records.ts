@@ -7,7 +7,7 @@ import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { isoTimestamp } from '../../src/lib/clock.ts'
 import type { Database } from '../../src/storage/database.ts'
 import type { Engine } from '../../src/storage/engine.ts'
-import type { Schema } from '../../src/storage/schema.ts'
+import type { Schema } from '../../src/storage/tables/schema.ts'
 import { fillPatiently, rowsBetween, spread, timeOfRow } from './made-rows.ts'
 
 export interface ManagementRecords {

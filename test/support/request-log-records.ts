@@ -3,7 +3,7 @@ import { type Kysely, sql } from 'kysely'
 
 import type { Database } from '../../src/storage/database.ts'
 import type { Engine } from '../../src/storage/engine.ts'
-import type { Schema } from '../../src/storage/schema.ts'
+import type { Schema } from '../../src/storage/tables/schema.ts'
 import { fillPatiently, rowsBetween, spread, timeOfRow } from './made-rows.ts'
 
 export interface RequestLog {

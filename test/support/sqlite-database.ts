@@ -7,7 +7,7 @@ import { afterAll } from 'bun:test'
 
 import type { Database } from '../../src/storage/database.ts'
 import { openDatabase } from '../../src/storage/open-database.ts'
-import { createWorkspaceStore } from '../../src/storage/workspace-store.ts'
+import { createWorkspaceStore } from '../../src/storage/workspaces/workspace-store.ts'
 
 export interface OwnedDatabase {
   readonly database: Database

@@ -3,7 +3,7 @@
  * Messages, tool use, extended thinking, prompt caching, structured outputs, migration guides), and errors that people report. It uses none
  * of our code, so that it can contradict it.
  */
-import { isObject } from '../../src/lib/json.ts'
+import { isObject } from '../../src/lib/json/json.ts'
 
 type Body = Readonly<Record<string, unknown>>
 

@@ -1,5 +1,5 @@
 /** Bodies that use all features of each interface, and every position of a string in them that is sent to a provider. */
-import type { JsonValue } from '../../src/lib/json.ts'
+import type { JsonValue } from '../../src/lib/json/json.ts'
 
 export type Path = readonly (string | number)[]
 

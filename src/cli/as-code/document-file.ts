@@ -2,7 +2,7 @@
 import { isMap, isScalar, isSeq, LineCounter, parseDocument, Document as YamlDocument, type Node, YAMLParseError } from 'yaml'
 
 import { SettingError } from '../../config.ts'
-import { isObject, type JsonValue } from '../../lib/json.ts'
+import { isObject, type JsonValue } from '../../lib/json/json.ts'
 import type { Document } from './document.ts'
 
 export const EXTENSIONS = ['.yaml', '.yml', '.json'] as const

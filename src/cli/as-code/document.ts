@@ -1,5 +1,5 @@
 /** An object of the service as its file represents it, and the three-way comparison of such documents. */
-import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
+import { isObject, type JsonObject, type JsonValue } from '../../lib/json/json.ts'
 
 export type Document = JsonObject
 

@@ -4,7 +4,7 @@
  */
 import { secretsIn, withTexts, type PresetSecret } from '../../canonical/preset-secrets.ts'
 import { SettingError, type Environment } from '../../config.ts'
-import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
+import { isObject, type JsonObject, type JsonValue } from '../../lib/json/json.ts'
 
 /** The placeholder for the value that the service has at this place. */
 const KEPT = '${kept}'

@@ -2,7 +2,7 @@
 import type { z } from 'zod'
 
 import type { Environment } from '../../config.ts'
-import type { JsonObject } from '../../lib/json.ts'
+import type { JsonObject } from '../../lib/json/json.ts'
 import type { Remote } from '../remote.ts'
 import type { Document } from './document.ts'
 

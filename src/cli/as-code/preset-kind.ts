@@ -2,11 +2,11 @@
 import { z } from 'zod'
 
 import { inSentences } from '../../contract/issue-sentence.ts'
-import { nearestHint } from '../../lib/nearest-name.ts'
+import { nearestHint } from '../../lib/text/nearest-name.ts'
 import { presetShape, presetSlug, presetWithVersion, savedPreset, type PresetShape } from '../../contract/preset.ts'
 import { SettingError, type Environment } from '../../config.ts'
 import { definedOnly } from '../../lib/defined-only.ts'
-import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
+import { isObject, type JsonObject, type JsonValue } from '../../lib/json/json.ts'
 import { PERSISTED_FIELDS, SYSTEM_BLOCKS_KEY } from '../../request-fields/preset-fields.ts'
 import { RemoteRefused, type Remote } from '../remote.ts'
 import type { Document } from './document.ts'

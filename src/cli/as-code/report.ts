@@ -1,7 +1,7 @@
 /** The output of the commands for each object, and for each field that differs. */
 import { relative } from 'node:path'
 
-import type { JsonValue } from '../../lib/json.ts'
+import type { JsonValue } from '../../lib/json/json.ts'
 import type { Compared } from './compare.ts'
 import { differences, merge, type FieldDifference } from './document.ts'
 

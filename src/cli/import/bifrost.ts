@@ -1,6 +1,6 @@
 /** Bifrost's config.json: providers with their keys, and its governance rules for virtual keys. */
 import { SettingError } from '../../config.ts'
-import { isObject, type JsonObject, type JsonValue, objectsIn, textOf } from '../../lib/json.ts'
+import { isObject, type JsonObject, type JsonValue, objectsIn, textOf } from '../../lib/json/json.ts'
 import { objectIn, wordIn } from './members.ts'
 import type { ImportReader, Path, PlannedKey } from './import-plan.ts'
 import { addressOfProvider, anyModelOf, azureAddress, dialectsOf, keyVariable, providerOf, slugOf } from './names.ts'

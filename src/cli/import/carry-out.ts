@@ -3,7 +3,7 @@ import { z } from 'zod'
 
 import { type apiKey, createdKey } from '../../contract/key.ts'
 import { preset, presetVersion, savedPreset } from '../../contract/preset.ts'
-import type { JsonObject } from '../../lib/json.ts'
+import type { JsonObject } from '../../lib/json/json.ts'
 import { isSame, type Document } from '../as-code/document.ts'
 import { guardrailKind } from '../as-code/guardrail-kind.ts'
 import { allKeys, keyKind } from '../as-code/key-kind.ts'

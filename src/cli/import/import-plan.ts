@@ -1,6 +1,6 @@
 /** The result of reading another product's file, and the findings about its places. */
 import type { PresetShape } from '../../contract/preset.ts'
-import type { JsonObject } from '../../lib/json.ts'
+import type { JsonObject } from '../../lib/json/json.ts'
 
 /** `taken`: means the same here. `changed`: means nearly the same, as the sentence explains. `cannot`: is left out. */
 export type Outcome = 'taken' | 'changed' | 'cannot'

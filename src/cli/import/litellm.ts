@@ -1,7 +1,7 @@
 /** LiteLLM's config.yaml, and the keys that its `GET /key/list?return_full_object=true` returns. */
 import { SettingError } from '../../config.ts'
 import { scaledDecimal } from '../../lib/decimal.ts'
-import { isObject, type JsonObject, type JsonValue, listOf, objectsIn } from '../../lib/json.ts'
+import { isObject, type JsonObject, type JsonValue, listOf, objectsIn } from '../../lib/json/json.ts'
 import { dollars } from '../../lib/money.ts'
 import { objectIn, wordIn } from './members.ts'
 import type { ImportReader, Path, PlannedKey, PlannedPreset } from './import-plan.ts'

@@ -1,5 +1,5 @@
 /** Reads members of another product's file in the form that an importer expects. */
-import { isList, isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
+import { isList, isObject, type JsonObject, type JsonValue } from '../../lib/json/json.ts'
 
 /** '' if there is none. */
 export const wordIn = (value: unknown): string =>

@@ -1,7 +1,7 @@
 /** The names that other products use for providers and models. */
 import shipped from '../../models/catalogue-data.json' with { type: 'json' }
 import { definedOnly } from '../../lib/defined-only.ts'
-import type { JsonObject } from '../../lib/json.ts'
+import type { JsonObject } from '../../lib/json/json.ts'
 import type { Catalogue } from '../../models/catalogue-schema.ts'
 import { unservedModel } from '../../models/models.ts'
 import { createVendorNames } from '../../models/vendor-names.ts'

@@ -4,7 +4,7 @@
  */
 import { SettingError } from '../../config.ts'
 import { definedOnly } from '../../lib/defined-only.ts'
-import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
+import { isObject, type JsonObject, type JsonValue } from '../../lib/json/json.ts'
 import { PERSISTED_FIELDS } from '../../request-fields/preset-fields.ts'
 import { PLACEHOLDER, promptTemplate, type PromptMessage, VARIABLE_TYPES } from '../../request-fields/schemas/prompt-template.ts'
 import { objectIn, wordIn } from './members.ts'

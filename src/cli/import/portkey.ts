@@ -1,6 +1,6 @@
 /** Portkey's configs: one, a list of them, or the answer of its API. */
 import { SettingError } from '../../config.ts'
-import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
+import { isObject, type JsonObject, type JsonValue } from '../../lib/json/json.ts'
 import { parseValue } from '../as-code/document-file.ts'
 import { objectIn, valuesIn, wordIn } from './members.ts'
 import type { ImportReader, Path, PlannedPreset } from './import-plan.ts'

@@ -2,7 +2,7 @@
 import type { UrlCitation } from '../../canonical/prompt.ts'
 import type { ReasoningProof } from '../../canonical/reasoning.ts'
 import type { ServerCall, ServerOutcome } from '../../canonical/server-tools.ts'
-import { eventFrame } from '../../lib/sse.ts'
+import { eventFrame } from '../../lib/network/sse.ts'
 import type { Block, BlockSink } from '../block-sequence.ts'
 import { citationLocation } from './content-blocks.ts'
 import { imageBlock } from './image-block.ts'

@@ -1,8 +1,8 @@
 /** The content blocks of a whole message. */
 import type { UrlCitation } from '../../canonical/prompt.ts'
 import type { ReasoningProof } from '../../canonical/reasoning.ts'
-import { parseExactInSteps, writeInSteps } from '../../lib/json-steps.ts'
-import { isObject, type JsonObject } from '../../lib/json.ts'
+import { parseExactInSteps, writeInSteps } from '../../lib/json/json-steps.ts'
+import { isObject, type JsonObject } from '../../lib/json/json.ts'
 import { LARGE_BYTES, type Steps } from '../../lib/steps.ts'
 import type { Block, BlockSink } from '../block-sequence.ts'
 import { imageBlock } from './image-block.ts'

@@ -1,8 +1,8 @@
 /** System messages with which a Messages client changes the effort in the middle of a conversation. */
-import type { JsonBody } from '../../lib/json-body.ts'
-import { editElementsInSteps, editMembers } from '../../lib/json-splice.ts'
-import { isObject, listOf, type JsonChanges } from '../../lib/json.ts'
-import { lookForName } from '../../lib/may-name.ts'
+import type { JsonBody } from '../../lib/json/json-body.ts'
+import { editElementsInSteps, editMembers } from '../../lib/json/json-splice.ts'
+import { isObject, listOf, type JsonChanges } from '../../lib/json/json.ts'
+import { lookForName } from '../../lib/text/may-name.ts'
 import type { Steps } from '../../lib/steps.ts'
 
 interface HeldEffort {

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../lib/json.ts'
+import type { JsonObject } from '../../lib/json/json.ts'
 
 /** An image in the form of requests, because answers of this dialect have none. */
 export const imageBlock = (url: string): JsonObject => {

@@ -2,7 +2,7 @@
 import { carriesContent, type Frame } from '../../canonical/event.ts'
 import type { Usage } from '../../canonical/usage.ts'
 import type { GatewayError } from '../../errors.ts'
-import { DONE_FRAME, eventFrame } from '../../lib/sse.ts'
+import { DONE_FRAME, eventFrame } from '../../lib/network/sse.ts'
 import { dialectId } from '../answer-parts.ts'
 import type { AnswerHead, AnswerTail } from '../format.ts'
 import { errorBody } from './render-error.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 
 import { sealProof, UNSIGNED } from '../../canonical/reasoning.ts'
-import { JsonBody } from '../../lib/json-body.ts'
+import { JsonBody } from '../../lib/json/json-body.ts'
 import { atOnce } from '../../lib/steps.ts'
 import { firstFault } from '../first-fault.test-kit.ts'
 import { parsePrompt } from './parse-prompt.ts'

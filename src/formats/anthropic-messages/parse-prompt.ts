@@ -2,8 +2,8 @@
 import { withoutBillingLine } from '../../canonical/billing-line.ts'
 import { CLAUDES_BASH, claudesBash } from '../../canonical/claudes-bash.ts'
 import type { Message, OutputFormat, Part, Prompt, Tool, ToolChoice } from '../../canonical/prompt.ts'
-import type { JsonObject } from '../../lib/json.ts'
-import type { JsonBody } from '../../lib/json-body.ts'
+import type { JsonObject } from '../../lib/json/json.ts'
+import type { JsonBody } from '../../lib/json/json-body.ts'
 import { mapInSteps, type Steps } from '../../lib/steps.ts'
 import { verbosity } from '../../request-fields/schemas/output.ts'
 import {

@@ -1,8 +1,8 @@
 import type { Call } from '../../canonical/call.ts'
 import { invalidField } from '../../contract/validate.ts'
 import { GatewayError } from '../../errors.ts'
-import type { JsonBody } from '../../lib/json-body.ts'
-import { isObject } from '../../lib/json.ts'
+import type { JsonBody } from '../../lib/json/json-body.ts'
+import { isObject } from '../../lib/json/json.ts'
 import { callOf, readTexts } from '../call-reader.ts'
 import { parsePrompt } from './parse-prompt.ts'
 

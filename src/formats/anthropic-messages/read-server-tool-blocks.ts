@@ -3,7 +3,7 @@ import { placeOfServerCall, UNKNOWN_PLACE } from '../../canonical/place-of-call.
 import type { Part } from '../../canonical/prompt.ts'
 import { serverToolName } from '../../canonical/server-tool-name.ts'
 import { isServerTool, type ServerTool } from '../../canonical/server-tools.ts'
-import { isObject, objectsIn, textsIn } from '../../lib/json.ts'
+import { isObject, objectsIn, textsIn } from '../../lib/json/json.ts'
 import { type Node, optionalText, requiredText } from '../json-node.ts'
 import { type PartReaders, unknownContent } from '../prompt-reader.ts'
 import { replayedCall, replayedResult } from '../replayed-calls.ts'

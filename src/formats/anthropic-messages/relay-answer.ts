@@ -1,7 +1,7 @@
 /** Relays a whole message of an upstream that speaks this dialect: its own text except for the members that the service owns. */
-import type { JsonBody } from '../../lib/json-body.ts'
-import { editElementsInSteps, editMembers } from '../../lib/json-splice.ts'
-import { isObject, type JsonValue } from '../../lib/json.ts'
+import type { JsonBody } from '../../lib/json/json-body.ts'
+import { editElementsInSteps, editMembers } from '../../lib/json/json-splice.ts'
+import { isObject, type JsonValue } from '../../lib/json/json.ts'
 import { LARGE_BYTES, type Steps } from '../../lib/steps.ts'
 import { dialectId, metadataMember } from '../answer-parts.ts'
 import type { Ending } from '../ending.ts'

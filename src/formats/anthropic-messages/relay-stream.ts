@@ -4,7 +4,7 @@
  */
 import type { Frame } from '../../canonical/event.ts'
 import type { GatewayError } from '../../errors.ts'
-import { DONE_FRAME, eventFrame } from '../../lib/sse.ts'
+import { DONE_FRAME, eventFrame } from '../../lib/network/sse.ts'
 import { dialectId, metadataMember } from '../answer-parts.ts'
 import { watchEnding } from '../ending.ts'
 import type { AnswerHead, AnswerTail, StreamRenderer } from '../format.ts'

@@ -1,6 +1,6 @@
 import { errorRow } from '../../errors.ts'
 import type { GatewayError } from '../../errors.ts'
-import type { JsonObject } from '../../lib/json.ts'
+import type { JsonObject } from '../../lib/json/json.ts'
 import { errorMetadataMember } from '../answer-parts.ts'
 import type { AnswerHead, AnswerTail } from '../format.ts'
 import { messageIn } from '../too-long.ts'

@@ -1,7 +1,7 @@
 /** Renders a message as a stream of events (docs/contract/messages.md#stream). */
 import type { Frame } from '../../canonical/event.ts'
 import type { GatewayError } from '../../errors.ts'
-import { DONE_FRAME, eventFrame } from '../../lib/sse.ts'
+import { DONE_FRAME, eventFrame } from '../../lib/network/sse.ts'
 import { endingOnce, metadataMember } from '../answer-parts.ts'
 import { BlockSequence } from '../block-sequence.ts'
 import { watchEnding } from '../ending.ts'

@@ -4,7 +4,7 @@
  * (docs/contract/messages.md#server-tools).
  */
 import type { ServerCall, ServerOutcome, ServerTool, ServerToolFault } from '../../canonical/server-tools.ts'
-import type { JsonObject, JsonValue } from '../../lib/json.ts'
+import type { JsonObject, JsonValue } from '../../lib/json/json.ts'
 import { imageBlock } from './image-block.ts'
 
 /** `input`: a stream opens the block with an empty one and sends the actual one afterwards. */

@@ -1,5 +1,5 @@
 import type { FinishReason } from '../../canonical/event.ts'
-import type { JsonObject } from '../../lib/json.ts'
+import type { JsonObject } from '../../lib/json/json.ts'
 import type { Ending } from '../ending.ts'
 
 const STOP_REASONS: Readonly<Record<FinishReason, string>> = {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 
 import { call, finish, frames, HEAD, OPENAI, payloads, proven, reasoning, streamed, TAIL, text } from '../../../test/support/answers.ts'
 import type { ModelEvent } from '../../canonical/event.ts'
-import { JsonBody } from '../../lib/json-body.ts'
+import { JsonBody } from '../../lib/json/json-body.ts'
 import type { AnswerHead } from '../format.ts'
 import { parsePrompt } from './parse-prompt.ts'
 import { renderAnswer as rendering } from './render.ts'

@@ -3,7 +3,7 @@
  * send it back with the call; those that send back `reasoning_details` have it there too.
  */
 import type { ReasoningProof } from '../../canonical/reasoning.ts'
-import type { JsonObject } from '../../lib/json.ts'
+import type { JsonObject } from '../../lib/json/json.ts'
 
 /** The members to add to a call: none if its proof is not a signature of Gemini's. */
 export const signatureOfCall = (proof: ReasoningProof | undefined): JsonObject =>

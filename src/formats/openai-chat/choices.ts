@@ -1,8 +1,8 @@
 /** Edits the `choices` of an upstream's own completion or chunk without touching what is not ours. */
-import { JsonBody } from '../../lib/json-body.ts'
-import { isObject, type JsonObject } from '../../lib/json.ts'
-import { JsonTextError } from '../../lib/json-limits.ts'
-import { editElements, editElementsInSteps, editMembers } from '../../lib/json-splice.ts'
+import { JsonBody } from '../../lib/json/json-body.ts'
+import { isObject, type JsonObject } from '../../lib/json/json.ts'
+import { JsonTextError } from '../../lib/json/json-limits.ts'
+import { editElements, editElementsInSteps, editMembers } from '../../lib/json/json-splice.ts'
 import { LARGE_BYTES, type Steps } from '../../lib/steps.ts'
 import { missingMembers } from '../missing-members.ts'
 import type { Ending } from '../ending.ts'

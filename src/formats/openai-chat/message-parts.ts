@@ -1,7 +1,7 @@
 /** Members of a message or of a delta beside its text. */
 import type { FileText } from '../../canonical/event.ts'
 import type { UrlCitation } from '../../canonical/prompt.ts'
-import type { JsonObject, JsonValue } from '../../lib/json.ts'
+import type { JsonObject, JsonValue } from '../../lib/json/json.ts'
 import { urlCitation } from '../url-citation.ts'
 
 /** An entry of `annotations`. */

@@ -3,11 +3,11 @@
  * to the current one, so that every provider understands it; its answer is converted back.
  */
 import type { Warning } from '../../canonical/warning.ts'
-import type { JsonBody } from '../../lib/json-body.ts'
-import { rewrittenText } from '../../lib/json-rewrite.ts'
-import { parseExactInSteps, writeInSteps } from '../../lib/json-steps.ts'
-import { isList, isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
-import { includesInSteps, testInSteps } from '../../lib/search-steps.ts'
+import type { JsonBody } from '../../lib/json/json-body.ts'
+import { rewrittenText } from '../../lib/json/json-rewrite.ts'
+import { parseExactInSteps, writeInSteps } from '../../lib/json/json-steps.ts'
+import { isList, isObject, type JsonObject, type JsonValue } from '../../lib/json/json.ts'
+import { includesInSteps, testInSteps } from '../../lib/text/search-steps.ts'
 import { atOnce, LARGE_BYTES, mapInSteps, type Steps } from '../../lib/steps.ts'
 import { readAhead } from '../call-reader.ts'
 import type { Written } from '../format.ts'

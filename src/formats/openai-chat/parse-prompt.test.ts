@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 
-import { JsonBody } from '../../lib/json-body.ts'
+import { JsonBody } from '../../lib/json/json-body.ts'
 import { atOnce } from '../../lib/steps.ts'
 import { firstFault } from '../first-fault.test-kit.ts'
 import { parsePrompt } from './parse-prompt.ts'

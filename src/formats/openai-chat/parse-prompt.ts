@@ -1,6 +1,6 @@
 /** Parses a Chat Completions body into the canonical prompt (docs/contract/chat-completions.md#request). */
 import type { Prompt } from '../../canonical/prompt.ts'
-import type { JsonBody } from '../../lib/json-body.ts'
+import type { JsonBody } from '../../lib/json/json-body.ts'
 import { mapInSteps, type Steps } from '../../lib/steps.ts'
 import { bodyNode, child, member, type Node, nodesAt, optionalText, requiredText, requiredWord } from '../json-node.ts'
 import { readOutputFormat } from '../openai-output-format.ts'

@@ -1,4 +1,4 @@
-import { isObject } from '../../lib/json.ts'
+import { isObject } from '../../lib/json/json.ts'
 import { PRESET_CONTROLS } from '../../request-fields/preset-fields.ts'
 import { presetReader } from '../preset-content.ts'
 import { bodySchema, type FieldReader } from '../request-rules.ts'

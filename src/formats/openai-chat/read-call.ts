@@ -1,5 +1,5 @@
 import type { Call } from '../../canonical/call.ts'
-import type { JsonBody } from '../../lib/json-body.ts'
+import type { JsonBody } from '../../lib/json/json-body.ts'
 import { callOf, readTexts } from '../call-reader.ts'
 import { parsePrompt } from './parse-prompt.ts'
 

@@ -8,8 +8,8 @@ import { type ModelEvent, PARAGRAPH_BREAK } from '../../canonical/event.ts'
 import { type PlaceOfThought, placedId } from '../../canonical/place-of-thought.ts'
 import type { ReasoningProof } from '../../canonical/reasoning.ts'
 import type { ServerCall, ServerOutcome } from '../../canonical/server-tools.ts'
-import { cutText } from '../../lib/cut-text.ts'
-import type { JsonObject } from '../../lib/json.ts'
+import { cutText } from '../../lib/text/cut-text.ts'
+import type { JsonObject } from '../../lib/json/json.ts'
 import { SERVER_TOOL_DETAIL } from './read-server-tool-detail.ts'
 
 export interface ReasoningDetails {

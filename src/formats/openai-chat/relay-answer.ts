@@ -1,6 +1,6 @@
 /** Relays a whole answer of an upstream that speaks this dialect: its own text except for the members that the service owns. */
 import type { ModelEvent } from '../../canonical/event.ts'
-import { JsonBody } from '../../lib/json-body.ts'
+import { JsonBody } from '../../lib/json/json-body.ts'
 import { addedMembers } from '../answer-parts.ts'
 import { watchEnding } from '../ending.ts'
 import type { AnswerHead, AnswerTail } from '../format.ts'
@@ -9,7 +9,7 @@ import { missingMembers } from '../missing-members.ts'
 import { identityMembers } from '../relay-text.ts'
 import { choicesText, completeChoice, finishedChoice, readChoices } from './choices.ts'
 import { chatUsage } from './usage.ts'
-import type { JsonChanges } from '../../lib/json.ts'
+import type { JsonChanges } from '../../lib/json/json.ts'
 import { eachInSteps, mapInSteps, type Steps } from '../../lib/steps.ts'
 
 /** `native` is JSON text that the adapter has already parsed. Throws JsonTextError if it is not one plain JSON object. */

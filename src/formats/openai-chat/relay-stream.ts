@@ -2,11 +2,11 @@
  * Relays the chunks of an upstream that speaks this dialect: their own text except for the members that the service owns, and
  * without what would be sent twice: the usage (sent once, at the end) and the end of a choice.
  */
-import { JsonBody } from '../../lib/json-body.ts'
-import { fillerOf, type Filling } from '../../lib/json-pattern.ts'
-import { JsonTextError } from '../../lib/json-limits.ts'
-import { eachOutlined } from '../../lib/json-outline.ts'
-import { isObject, type JsonObject } from '../../lib/json.ts'
+import { JsonBody } from '../../lib/json/json-body.ts'
+import { fillerOf, type Filling } from '../../lib/json/json-pattern.ts'
+import { JsonTextError } from '../../lib/json/json-limits.ts'
+import { eachOutlined } from '../../lib/json/json-outline.ts'
+import { isObject, type JsonObject } from '../../lib/json/json.ts'
 import { atOnce, LARGE_BYTES } from '../../lib/steps.ts'
 import type { NativePattern, NativeText } from '../../canonical/event.ts'
 import { isTierName, withoutVendorsTier } from '../answer-parts.ts'

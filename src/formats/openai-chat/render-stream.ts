@@ -1,8 +1,8 @@
 /** Renders a stream of chat completion chunks (docs/contract/chat-completions.md#stream). */
 import { type Frame, type ModelEvent, PARAGRAPH_BREAK } from '../../canonical/event.ts'
 import type { GatewayError } from '../../errors.ts'
-import type { JsonObject } from '../../lib/json.ts'
-import { DONE_FRAME, dataFrame } from '../../lib/sse.ts'
+import type { JsonObject } from '../../lib/json/json.ts'
+import { DONE_FRAME, dataFrame } from '../../lib/network/sse.ts'
 import { endingOnce, errorMetadataMember, metadataMember, tierMember } from '../answer-parts.ts'
 import { watchEnding } from '../ending.ts'
 import type { AnswerHead, AnswerTail, Echo, StreamRenderer } from '../format.ts'

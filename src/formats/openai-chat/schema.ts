@@ -1,5 +1,5 @@
 /** The rules for the body of a Chat Completions request. */
-import { isObject } from '../../lib/json.ts'
+import { isObject } from '../../lib/json/json.ts'
 import { CHAT_FIELDS } from '../../request-fields/chat.ts'
 import { type Findings, shortText } from '../findings.ts'
 import { bodySchema, type FieldReader, requestRules } from '../request-rules.ts'

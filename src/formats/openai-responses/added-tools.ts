@@ -1,7 +1,7 @@
 /** Items of a Responses input with which Codex adds tools during a conversation. */
-import type { JsonBody } from '../../lib/json-body.ts'
-import { editElementsInSteps, editMembers } from '../../lib/json-splice.ts'
-import { isObject, type JsonChanges, type JsonValue } from '../../lib/json.ts'
+import type { JsonBody } from '../../lib/json/json-body.ts'
+import { editElementsInSteps, editMembers } from '../../lib/json/json-splice.ts'
+import { isObject, type JsonChanges, type JsonValue } from '../../lib/json/json.ts'
 import type { Steps } from '../../lib/steps.ts'
 
 /** The first type adds declared tools; the second adds tools that its own search found. */

@@ -1,7 +1,7 @@
 /** Adds to an upstream's output items what strict clients need and some upstreams omit (docs/contract/responses.md#answer). */
-import type { JsonBody } from '../../lib/json-body.ts'
-import type { JsonChanges } from '../../lib/json.ts'
-import { editElements, editElementsInSteps } from '../../lib/json-splice.ts'
+import type { JsonBody } from '../../lib/json/json-body.ts'
+import type { JsonChanges } from '../../lib/json/json.ts'
+import { editElements, editElementsInSteps } from '../../lib/json/json-splice.ts'
 import { atOnce, LARGE_BYTES, type Steps } from '../../lib/steps.ts'
 import { missingMembers } from '../missing-members.ts'
 import { bodyOfParsed } from '../relay-text.ts'

@@ -1,5 +1,5 @@
 /** The item of `include` by which a Responses request turns log probabilities on. */
-import { type JsonValue, listOf } from '../../lib/json.ts'
+import { type JsonValue, listOf } from '../../lib/json/json.ts'
 import { LOGPROBS_INCLUDED } from '../../request-fields/schemas/output.ts'
 
 interface HeldInclude {

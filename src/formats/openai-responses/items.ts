@@ -4,8 +4,8 @@ import type { MessagePhase } from '../../canonical/prompt.ts'
 import type { CallingAgent } from '../../canonical/waiting-agent.ts'
 import { sealProof } from '../../canonical/reasoning.ts'
 import type { ReasoningProof } from '../../canonical/reasoning.ts'
-import { isObject } from '../../lib/json.ts'
-import type { JsonObject, JsonValue } from '../../lib/json.ts'
+import { isObject } from '../../lib/json/json.ts'
+import type { JsonObject, JsonValue } from '../../lib/json/json.ts'
 
 export type ItemStatus = 'in_progress' | 'completed' | 'incomplete'
 

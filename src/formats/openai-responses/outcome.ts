@@ -1,7 +1,7 @@
 /** The outcome of a response: its status and the members that explain it. */
 import { errorRow } from '../../errors.ts'
 import type { GatewayError } from '../../errors.ts'
-import type { JsonObject } from '../../lib/json.ts'
+import type { JsonObject } from '../../lib/json/json.ts'
 import type { Ending } from '../ending.ts'
 
 export interface Outcome {

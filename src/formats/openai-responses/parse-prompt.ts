@@ -1,6 +1,6 @@
 /** Parses a Responses body into the canonical prompt (docs/contract/responses.md#request). */
 import type { Message, Prompt } from '../../canonical/prompt.ts'
-import type { JsonBody } from '../../lib/json-body.ts'
+import type { JsonBody } from '../../lib/json/json-body.ts'
 import { mapInSteps, type Steps } from '../../lib/steps.ts'
 import { bodyNode, children, malformed, member, type Node, nodesAt, optionalChild } from '../json-node.ts'
 import { readOutputFormat } from '../openai-output-format.ts'

@@ -4,7 +4,7 @@
  */
 import { answeredBuiltIn, builtInArguments, builtInOutput, calledBuiltIn } from '../../canonical/built-in-tools.ts'
 import type { MessagePhase, Part } from '../../canonical/prompt.ts'
-import { isObject } from '../../lib/json.ts'
+import { isObject } from '../../lib/json/json.ts'
 import { openProof, type ReasoningProof, UNSIGNED } from '../../canonical/reasoning.ts'
 import { children, type Node, optionalText, requiredText, requiredUrl, requiredWord } from '../json-node.ts'
 import {

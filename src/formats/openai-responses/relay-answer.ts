@@ -1,6 +1,6 @@
 /** Relays a whole response of an upstream that speaks this dialect: its own text except for the members that the service owns. */
-import type { JsonBody } from '../../lib/json-body.ts'
-import type { JsonChanges } from '../../lib/json.ts'
+import type { JsonBody } from '../../lib/json/json-body.ts'
+import type { JsonChanges } from '../../lib/json/json.ts'
 import { addedMembers, dialectId } from '../answer-parts.ts'
 import type { Steps } from '../../lib/steps.ts'
 import type { AnswerHead, AnswerTail } from '../format.ts'

@@ -19,7 +19,7 @@ import {
 } from '../../../test/support/answers.ts'
 import type { Frame, ModelEvent } from '../../canonical/event.ts'
 import { GatewayError } from '../../errors.ts'
-import { isObject } from '../../lib/json.ts'
+import { isObject } from '../../lib/json/json.ts'
 import { openStream as openWritten } from './render-stream.ts'
 import { openStream } from './render-stream.test-kit.ts'
 import { responsesUsage } from './usage.ts'

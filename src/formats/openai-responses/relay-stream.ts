@@ -4,8 +4,8 @@
  */
 import type { Frame } from '../../canonical/event.ts'
 import type { GatewayError } from '../../errors.ts'
-import type { JsonBody } from '../../lib/json-body.ts'
-import { DONE_FRAME, eventFrame } from '../../lib/sse.ts'
+import type { JsonBody } from '../../lib/json/json-body.ts'
+import { DONE_FRAME, eventFrame } from '../../lib/network/sse.ts'
 import { atOnce, LARGE_BYTES, type Steps } from '../../lib/steps.ts'
 import { errorMetadataMember, metadataMember, withoutVendorsTier } from '../answer-parts.ts'
 import { watchEnding } from '../ending.ts'

@@ -1,5 +1,5 @@
 import type { GatewayError } from '../../errors.ts'
-import type { JsonObject } from '../../lib/json.ts'
+import type { JsonObject } from '../../lib/json/json.ts'
 import { errorMetadataMember } from '../answer-parts.ts'
 import type { AnswerHead, AnswerTail } from '../format.ts'
 import { outcomeOfFailure } from './outcome.ts'

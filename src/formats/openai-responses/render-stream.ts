@@ -1,7 +1,7 @@
 /** Renders a response as a stream of lifecycle events (docs/contract/responses.md#stream). */
 import type { Frame } from '../../canonical/event.ts'
 import type { GatewayError } from '../../errors.ts'
-import { DONE_FRAME, eventFrame } from '../../lib/sse.ts'
+import { DONE_FRAME, eventFrame } from '../../lib/network/sse.ts'
 import { LARGE_BYTES } from '../../lib/steps.ts'
 import { endingOnce, errorMetadataMember, metadataMember } from '../answer-parts.ts'
 import { BlockSequence } from '../block-sequence.ts'

@@ -18,7 +18,7 @@ import {
   text,
 } from '../../../test/support/answers.ts'
 import { openProof, sealProof, UNSIGNED } from '../../canonical/reasoning.ts'
-import { JsonBody } from '../../lib/json-body.ts'
+import { JsonBody } from '../../lib/json/json-body.ts'
 import {
   openStream,
   stream,

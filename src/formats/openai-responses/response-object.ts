@@ -3,12 +3,12 @@
  * (docs/contract/responses.md#answer).
  */
 import { shownTool } from '../../canonical/preset-secrets.ts'
-import { compactJson } from '../../lib/compact-json.ts'
-import type { JsonBody } from '../../lib/json-body.ts'
-import { editElements, editMembers } from '../../lib/json-splice.ts'
+import { compactJson } from '../../lib/json/compact-json.ts'
+import type { JsonBody } from '../../lib/json/json-body.ts'
+import { editElements, editMembers } from '../../lib/json/json-splice.ts'
 import { LARGE_BYTES } from '../../lib/steps.ts'
-import { isObject, type JsonChanges } from '../../lib/json.ts'
-import type { JsonObject, JsonValue } from '../../lib/json.ts'
+import { isObject, type JsonChanges } from '../../lib/json/json.ts'
+import type { JsonObject, JsonValue } from '../../lib/json/json.ts'
 import { dialectId, tierMember } from '../answer-parts.ts'
 import type { AnswerHead, AnswerTail } from '../format.ts'
 import { missingMembers } from '../missing-members.ts'

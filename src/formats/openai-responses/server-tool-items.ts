@@ -5,7 +5,7 @@
  */
 import { serverToolName } from '../../canonical/server-tool-name.ts'
 import type { ServerCall, ServerOutcome, ServerTool } from '../../canonical/server-tools.ts'
-import type { JsonObject, JsonValue } from '../../lib/json.ts'
+import type { JsonObject, JsonValue } from '../../lib/json/json.ts'
 
 /** Renders one call as items: nearly always one; OpenAI's own forms of some tools put the result into a second item. */
 export interface ToolItems {

@@ -1,6 +1,6 @@
 /** Progress of tools that call models, as events of a stream, for clients that ask for them (docs/contract/responses.md#server-tools). */
 import type { ServerOutcome, ServerTool, ToolProgress } from '../../canonical/server-tools.ts'
-import type { JsonObject } from '../../lib/json.ts'
+import type { JsonObject } from '../../lib/json/json.ts'
 
 /** The type of an event, and its members in addition to the item's. */
 type ProgressEvent = readonly [type: string, members: JsonObject]

@@ -1,5 +1,5 @@
 import { inputTokens, outputTokens } from '../../canonical/usage.ts'
-import type { JsonObject } from '../../lib/json.ts'
+import type { JsonObject } from '../../lib/json/json.ts'
 import { costMembers } from '../cost-members.ts'
 import type { AnswerTail } from '../format.ts'
 import { serverToolUsage } from '../server-tool-usage.ts'

@@ -6,7 +6,7 @@
 import type { Part } from '../../canonical/prompt.ts'
 import { serverToolName } from '../../canonical/server-tool-name.ts'
 import type { WaitingAgent } from '../../canonical/waiting-agent.ts'
-import { isObject, type JsonObject } from '../../lib/json.ts'
+import { isObject, type JsonObject } from '../../lib/json/json.ts'
 import { malformedMember, type Node } from '../json-node.ts'
 import { readServerToolItem } from './read-server-tool-item.ts'
 

@@ -5,11 +5,11 @@
  */
 import type { Warning } from '../../canonical/warning.ts'
 import { shortText } from '../findings.ts'
-import type { JsonBody } from '../../lib/json-body.ts'
-import { editElementsInSteps } from '../../lib/json-splice.ts'
-import { isList, isObject, type JsonValue } from '../../lib/json.ts'
-import { lookForName } from '../../lib/may-name.ts'
-import { includesInSteps, testInSteps } from '../../lib/search-steps.ts'
+import type { JsonBody } from '../../lib/json/json-body.ts'
+import { editElementsInSteps } from '../../lib/json/json-splice.ts'
+import { isList, isObject, type JsonValue } from '../../lib/json/json.ts'
+import { lookForName } from '../../lib/text/may-name.ts'
+import { includesInSteps, testInSteps } from '../../lib/text/search-steps.ts'
 import type { Steps } from '../../lib/steps.ts'
 
 /** Removes all references. One to an item of the same request adds nothing; any other gets a warning. */

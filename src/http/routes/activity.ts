@@ -9,7 +9,7 @@ import { inWorkspace } from '../../contract/workspace.ts'
 import { GatewayError } from '../../errors.ts'
 import { isoTimestamp, type Clock } from '../../lib/clock.ts'
 import { dollars } from '../../lib/money.ts'
-import type { ActivityRow, ActivityStore } from '../../storage/activity-store.ts'
+import type { ActivityRow, ActivityStore } from '../../storage/usage/activity-store.ts'
 import { jsonResponse } from '../json-response.ts'
 import { reachOf, type Route } from '../route.ts'
 

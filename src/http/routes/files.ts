@@ -18,7 +18,7 @@ import {
 import { onceHeaders } from '../../contract/idempotency.ts'
 import { invalidField, validate } from '../../contract/validate.ts'
 import type { Files, FilePageOf, ReceivedFile } from '../../files/files.ts'
-import { cutText } from '../../lib/cut-text.ts'
+import { cutText } from '../../lib/text/cut-text.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { StoredFile } from '../../storage/file-store.ts'
 import { answerOnce, type Onceness } from '../answer-once.ts'

@@ -1,8 +1,8 @@
 /** How often the rules of guardrails found something, for the list of guardrails (docs/contract/guardrails.md#resource). */
 import type { GuardrailResource, ListedGuardrailResource } from '../../contract/guardrail.ts'
 import { isoTimestamp, type Clock } from '../../lib/clock.ts'
-import type { GuardrailHitStore } from '../../storage/guardrail-hours.ts'
-import { HOUR_LENGTH } from '../../storage/usage-hours.ts'
+import type { GuardrailHitStore } from '../../storage/guardrails/guardrail-hours.ts'
+import { HOUR_LENGTH } from '../../storage/usage/usage-hours.ts'
 
 export type HitsOf = (guardrails: readonly GuardrailResource[]) => Promise<readonly ListedGuardrailResource[]>
 

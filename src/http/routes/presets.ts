@@ -18,7 +18,7 @@ import { presetMove, presetPatch, type PresetResource, presetSlug, presetVersion
 import { changeHeaders, readExpectedLatest } from '../../contract/save-preset.ts'
 import { validate } from '../../contract/validate.ts'
 import { inWorkspace } from '../../contract/workspace.ts'
-import { readJsonObject } from '../../lib/json-body.ts'
+import { readJsonObject } from '../../lib/json/json-body.ts'
 import { type Presets, unknownPreset } from '../../presets/presets.ts'
 import { jsonInTurns, jsonListInTurns, jsonResponse } from '../json-response.ts'
 import { changedBy, reachOf, type Route, type RouteRequest } from '../route.ts'

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 
 import { serviceFacts, type ServiceKnowledge } from '../../contract/service-facts.ts'
-import { AUDIT_OBJECTS } from '../../storage/schema.ts'
+import { AUDIT_OBJECTS } from '../../storage/tables/schema.ts'
 import { jsonResponse } from '../json-response.ts'
 import { reachOf, type Route } from '../route.ts'
 

@@ -7,10 +7,10 @@ import { usageAnswer, type usageDimension, usageQuery } from '../../contract/usa
 import { validate } from '../../contract/validate.ts'
 import { inWorkspace } from '../../contract/workspace.ts'
 import { isoTimestamp, type Clock } from '../../lib/clock.ts'
-import { csvLine, type CsvCell } from '../../lib/csv.ts'
+import { csvLine, type CsvCell } from '../../lib/text/csv.ts'
 import { movedDecimal } from '../../lib/decimal.ts'
 import { dollars } from '../../lib/money.ts'
-import type { GenerationList } from '../../storage/generation-list.ts'
+import type { GenerationList } from '../../storage/generations/generation-list.ts'
 import {
   MINUTE_RECORDS_MAX,
   type UsageGroup,
@@ -19,7 +19,7 @@ import {
   type UsageQuery,
   type UsageSeriesStore,
   type UsageSums,
-} from '../../storage/usage-series.ts'
+} from '../../storage/usage/usage-series.ts'
 import { acceptsCsv, csvHeaders } from '../csv-stream.ts'
 import { jsonResponse } from '../json-response.ts'
 import type { PacedReads } from '../paced-reads.ts'

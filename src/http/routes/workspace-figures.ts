@@ -2,7 +2,7 @@
 import type { ListedWorkspaceResource, WorkspaceFiguresResource, WorkspaceResource } from '../../contract/workspace.ts'
 import { isoTimestamp, type Clock } from '../../lib/clock.ts'
 import { dollars } from '../../lib/money.ts'
-import type { ReadWorkspaceFigures, WorkspaceFigures } from '../../storage/workspace-figures.ts'
+import type { ReadWorkspaceFigures, WorkspaceFigures } from '../../storage/usage/workspace-figures.ts'
 import { createPacedReads } from '../paced-reads.ts'
 import type { RouteRequest } from '../route.ts'
 

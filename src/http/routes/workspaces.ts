@@ -16,8 +16,8 @@ import {
   workspaceRef,
   workspacesQuery,
 } from '../../contract/workspace.ts'
-import { readJsonObject } from '../../lib/json-body.ts'
-import type { WorkspaceRecord } from '../../storage/workspace-store.ts'
+import { readJsonObject } from '../../lib/json/json-body.ts'
+import type { WorkspaceRecord } from '../../storage/workspaces/workspace-store.ts'
 import { workspaceResource, type Workspaces } from '../../workspaces/workspaces.ts'
 import { answerOnce, type Onceness } from '../answer-once.ts'
 import { jsonResponse } from '../json-response.ts'

@@ -1,7 +1,7 @@
 /** Records the answer that a client gets, so that it can be given again: without its usage, and only up to the limits of the cache. */
 import type { Frame, TakeFrames } from '../../canonical/event.ts'
 import { withoutCounts } from '../../formats/without-counts.ts'
-import { writeInSteps } from '../../lib/json-steps.ts'
+import { writeInSteps } from '../../lib/json/json-steps.ts'
 import { LARGE_BYTES, startPace, type Steps } from '../../lib/steps.ts'
 
 /** Answers of more bytes are not cached. */

@@ -2,7 +2,7 @@
 import type { ClientDialect } from '../../canonical/call.ts'
 import type { Frame } from '../../canonical/event.ts'
 import type { Warning } from '../../canonical/warning.ts'
-import type { JsonObject } from '../../lib/json.ts'
+import type { JsonObject } from '../../lib/json/json.ts'
 
 export interface CachedAnswer extends AnswerFacts {
   readonly frames: readonly KeptFrame[]

@@ -6,8 +6,8 @@ import { PRINCIPAL, preparedFrom, receivedFrom } from '../../../test/support/pip
 import { FORMATS } from '../../formats/formats.ts'
 import { guardrailWith } from '../../../test/support/guardrail.ts'
 import { effectiveOf } from '../../guardrails/effective.ts'
-import { compactJson } from '../../lib/compact-json.ts'
-import { JsonBody } from '../../lib/json-body.ts'
+import { compactJson } from '../../lib/json/compact-json.ts'
+import { JsonBody } from '../../lib/json/json-body.ts'
 import { atOnce } from '../../lib/steps.ts'
 import { entryName as naming, type NamedRequest } from './entry-name.ts'
 

@@ -4,7 +4,7 @@
  */
 import { createHash, createHmac } from 'node:crypto'
 
-import type { JsonBody } from '../../lib/json-body.ts'
+import type { JsonBody } from '../../lib/json/json-body.ts'
 import { LARGE_BYTES, type Steps } from '../../lib/steps.ts'
 import { hasSession } from '../has-session.ts'
 import type { Planned } from '../stages.ts'

@@ -1,6 +1,6 @@
 /** The text of a stored answer, in whichever dialect it was given. */
 import type { ClientDialect } from '../../canonical/call.ts'
-import { isObject, type JsonObject, objectsIn } from '../../lib/json.ts'
+import { isObject, type JsonObject, objectsIn } from '../../lib/json/json.ts'
 
 export const answerText = (dialect: ClientDialect, answer: JsonObject): string => textOf[dialect](answer)
 

@@ -1,11 +1,11 @@
 /** Checks an answer without asking a model. */
 import type { Check } from '../../contract/evaluation.ts'
-import { canonicalJson, createSchemaCheck } from '../../lib/json-schema.ts'
-import { jsonIn, type JsonValue } from '../../lib/json.ts'
+import { canonicalJson, createSchemaCheck } from '../../lib/json/json-schema.ts'
+import { jsonIn, type JsonValue } from '../../lib/json/json.ts'
 import { dollars } from '../../lib/money.ts'
 import { knownRegex } from '../../lib/regex/known-regex.ts'
 import { matches } from '../../lib/regex/matches.ts'
-import type { KeptAnswer } from '../../storage/evaluation-store.ts'
+import type { KeptAnswer } from '../../storage/presets/evaluation-store.ts'
 import type { ItemRequest } from './item-request.ts'
 
 export interface Verdict {

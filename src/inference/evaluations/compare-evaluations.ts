@@ -1,8 +1,8 @@
 /** Compares two evaluations of a preset, item by item: shows the items that pass in one and fail in the other. */
 import type { EvaluationComparison, EvaluationItem } from '../../contract/evaluation.ts'
-import { canonicalJson } from '../../lib/json-schema.ts'
+import { canonicalJson } from '../../lib/json/json-schema.ts'
 import type { Steps } from '../../lib/steps.ts'
-import type { StoredItem } from '../../storage/evaluation-store.ts'
+import type { StoredItem } from '../../storage/presets/evaluation-store.ts'
 import { isRecorded, shownItem } from './item-request.ts'
 import { differenceOf } from './summary.ts'
 

@@ -2,9 +2,9 @@
  * Estimates what an evaluation may cost before any model is asked: the requests to its versions, and those to the judges of their answers.
  */
 import type { Check, EvaluationBody, EvaluationEstimate, EvaluationItem } from '../../contract/evaluation.ts'
-import { writeInSteps } from '../../lib/json-steps.ts'
+import { writeInSteps } from '../../lib/json/json-steps.ts'
 import { throughout, type Turn } from '../../lib/steps.ts'
-import type { PresetRef } from '../../storage/preset-ref.ts'
+import type { PresetRef } from '../../storage/presets/preset-ref.ts'
 import type { OwnBody } from '../own-request.ts'
 import { CHARACTERS_PER_TOKEN } from '../run/estimated-tokens.ts'
 import type { ItemRequest, ReadItem } from './item-request.ts'

@@ -2,9 +2,9 @@
 import type { Position } from '../../contract/cursor.ts'
 import type { RecordedItem, RecordedSelection } from '../../contract/evaluation.ts'
 import { readTimeRange } from '../../contract/time-range.ts'
-import type { GenerationFilter } from '../../storage/generation-filter.ts'
-import type { GenerationList, GenerationPage } from '../../storage/generation-list.ts'
-import type { PresetRef } from '../../storage/preset-ref.ts'
+import type { GenerationFilter } from '../../storage/generations/generation-filter.ts'
+import type { GenerationList, GenerationPage } from '../../storage/generations/generation-list.ts'
+import type { PresetRef } from '../../storage/presets/preset-ref.ts'
 import { OWN_ORIGINS } from '../own-request.ts'
 
 const PAGE = 500

@@ -3,8 +3,8 @@ import type { ClientDialect } from '../../canonical/call.ts'
 import type { EvaluationItem, EvaluationResult, GivenItem, RecordedItem } from '../../contract/evaluation.ts'
 import { generationContent } from '../../contract/generation-content.ts'
 import { GatewayError } from '../../errors.ts'
-import type { JsonObject, JsonValue } from '../../lib/json.ts'
-import type { ContentStore } from '../../storage/content-store.ts'
+import type { JsonObject, JsonValue } from '../../lib/json/json.ts'
+import type { ContentStore } from '../../storage/generations/content-store.ts'
 import { answerText } from '../contents/answer-text.ts'
 
 export interface ItemRequest {

@@ -18,7 +18,7 @@ import type {
   PaidRequests,
   StoredEvaluation,
   StoredItem,
-} from '../../storage/evaluation-store.ts'
+} from '../../storage/presets/evaluation-store.ts'
 import { StorageConflict, StorageUnavailable } from '../../storage/storage-errors.ts'
 import { asFailure } from '../as-failure.ts'
 import type { MakeRequest, OwnAnswer, OwnBody } from '../own-request.ts'

@@ -1,7 +1,7 @@
 /** Runs one item of an evaluation: makes each of its requests once, and checks their answers. */
 import type { Check, Outcome } from '../../contract/evaluation.ts'
 import { dollars } from '../../lib/money.ts'
-import type { EvaluationSpec, ItemResult, KeptAnswer } from '../../storage/evaluation-store.ts'
+import type { EvaluationSpec, ItemResult, KeptAnswer } from '../../storage/presets/evaluation-store.ts'
 import type { OwnBody } from '../own-request.ts'
 import { checkAnswer, type Verdict } from './check-answer.ts'
 import type { ItemRequest } from './item-request.ts'

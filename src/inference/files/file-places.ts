@@ -1,6 +1,6 @@
 /** Finds PDFs in a conversation as its client wrote it, and builds the text parts that replace them. */
 import type { ClientDialect } from '../../canonical/call.ts'
-import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
+import { isObject, type JsonObject, type JsonValue } from '../../lib/json/json.ts'
 
 /** A part that may be a PDF. */
 export interface FilePart {

@@ -4,11 +4,11 @@
  */
 import { z } from 'zod'
 
-import { cutText } from '../../lib/cut-text.ts'
+import { cutText } from '../../lib/text/cut-text.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { objectIn } from '../../lib/json.ts'
+import { objectIn } from '../../lib/json/json.ts'
 import type { PluginSettings } from '../../plugins/settings.ts'
-import { createSafeFetch, UnsafeRequest } from '../../providers/safe-fetch.ts'
+import { createSafeFetch, UnsafeRequest } from '../../providers/transport/safe-fetch.ts'
 
 /** The text of a PDF, with its number of pages. Throws OcrFailure. */
 export type ReadByOcr = (pdf: Buffer) => Promise<{ readonly text: string; readonly pages: number }>

@@ -1,7 +1,7 @@
 /** Judges the messages of one answer, and keeps its findings so far (docs/plugins.md). */
 import type { Frame } from '../../canonical/event.ts'
 import type { GatewayError } from '../../errors.ts'
-import type { JsonObject } from '../../lib/json.ts'
+import type { JsonObject } from '../../lib/json/json.ts'
 import type { Alignment } from '../../plugins/alignment.ts'
 
 export interface Judge {

@@ -2,7 +2,7 @@
 import type { Call } from '../../canonical/call.ts'
 import type { FunctionTool, Tool as PromptTool } from '../../canonical/prompt.ts'
 import { invalidField } from '../../contract/validate.ts'
-import { isObject } from '../../lib/json.ts'
+import { isObject } from '../../lib/json/json.ts'
 import { type AskedTool, failed, type Withheld } from '../../tools/tool.ts'
 import type { OfferedTool } from './offered-tool.ts'
 

@@ -1,6 +1,6 @@
 /** A conversation as the messages of a question: calls and results become text, so that the question needs no tools. */
 import type { Message, Part } from '../../canonical/prompt.ts'
-import type { JsonObject } from '../../lib/json.ts'
+import type { JsonObject } from '../../lib/json/json.ts'
 
 export const questionMessages = (messages: readonly Message[]): readonly JsonObject[] =>
   messages.flatMap(({ role, parts }) => {

@@ -6,7 +6,7 @@ import type { ServerOutcome } from '../../canonical/server-tools.ts'
 import { isGuardrailBlock } from '../../guardrails/detections.ts'
 import { screenBody, type ScreenLimits } from '../../guardrails/screen-request.ts'
 import { GatewayError } from '../../errors.ts'
-import { JsonBody } from '../../lib/json-body.ts'
+import { JsonBody } from '../../lib/json/json-body.ts'
 import type { Screened } from '../stages.ts'
 
 /** Null if a guardrail blocks the text or cannot decide. Findings are reported among the stages of the request. */

@@ -1,7 +1,7 @@
 /** Unwraps calls of withheld tools in a turn of the model: calls that match their schemas become ordinary calls of the client's tools. */
 import type { Frame } from '../../canonical/event.ts'
 import type { Warning } from '../../canonical/warning.ts'
-import { cutText } from '../../lib/cut-text.ts'
+import { cutText } from '../../lib/text/cut-text.ts'
 import type { DeferredTools } from '../../tools/deferred/deferred-tools.ts'
 import { plainJson } from '../../tools/deferred/replayed-calls.ts'
 import { type RefusedCall, type UnwrappedCall, wrappedArguments } from '../../tools/deferred/wrapped-call.ts'

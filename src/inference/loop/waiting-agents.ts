@@ -5,7 +5,7 @@
 import type { Frame } from '../../canonical/event.ts'
 import type { Message } from '../../canonical/prompt.ts'
 import type { IdSource } from '../../lib/id.ts'
-import type { JsonObject } from '../../lib/json.ts'
+import type { JsonObject } from '../../lib/json/json.ts'
 import type { AwaitedCalls } from '../../tools/tool.ts'
 import type { ModelCall } from './model-turn.ts'
 import type { EndedCall } from './run-calls.ts'

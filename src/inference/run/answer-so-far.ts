@@ -5,7 +5,7 @@ import type { Frame, ModelEvent } from '../../canonical/event.ts'
 import type { Usage } from '../../canonical/usage.ts'
 import type { Warning } from '../../canonical/warning.ts'
 import { GatewayError } from '../../errors.ts'
-import { cutText } from '../../lib/cut-text.ts'
+import { cutText } from '../../lib/text/cut-text.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { IMAGE_CHARACTERS } from './estimated-tokens.ts'
 

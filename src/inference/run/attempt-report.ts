@@ -1,7 +1,7 @@
 /** Reports what an attempt shows about the health of its endpoint. */
 import { outputTokens } from '../../canonical/usage.ts'
 import { isGuardrailBlock } from '../../guardrails/detections.ts'
-import { isAnswerRoomLack } from '../../providers/answer-room.ts'
+import { isAnswerRoomLack } from '../../providers/transport/answer-room.ts'
 import type { AttemptOutcome } from './attempt-outcome.ts'
 import { credentialFault, describesRequest, type FailedAttempt } from './failover.ts'
 import type { BegunAttempt } from './attempt-order.ts'

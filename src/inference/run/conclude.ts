@@ -1,6 +1,6 @@
 /** The failure that a client gets: the last one, together with earlier failures and with the endpoints that were not asked. */
 import { GatewayError } from '../../errors.ts'
-import type { JsonObject } from '../../lib/json.ts'
+import type { JsonObject } from '../../lib/json/json.ts'
 import type { AttemptOutcome } from './attempt-outcome.ts'
 import type { NotTried } from './attempt-order.ts'
 

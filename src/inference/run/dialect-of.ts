@@ -4,7 +4,7 @@
  */
 import type { Call } from '../../canonical/call.ts'
 import { dialectFor, speaksDialectOf } from '../../models/models.ts'
-import { fewestLosses, refusesIn } from '../../providers/fewest-losses.ts'
+import { fewestLosses, refusesIn } from '../../providers/losses/fewest-losses.ts'
 import type { PlannedAttempt } from '../../routing/plan-attempts.ts'
 import type { ProviderDialect } from '../../canonical/provider-dialects.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 
 import { ERROR_TYPES, errorRow, GatewayError, type ErrorType } from '../../errors.ts'
-import { Unreached } from '../../providers/reachability.ts'
+import { Unreached } from '../../providers/transport/reachability.ts'
 import { credentialFault, nextStep, type Zone, zoneOf } from './failover.ts'
 
 const failed = (type: ErrorType, zone: Zone = 'sent', upstreamStatus: number | null = null) => ({

@@ -3,8 +3,8 @@ import { expect, test } from 'bun:test'
 import type { Call } from '../../canonical/call.ts'
 import type { Prompt } from '../../canonical/prompt.ts'
 import { GatewayError } from '../../errors.ts'
-import { JsonBody } from '../../lib/json-body.ts'
-import { JsonTextError } from '../../lib/json-limits.ts'
+import { JsonBody } from '../../lib/json/json-body.ts'
+import { JsonTextError } from '../../lib/json/json-limits.ts'
 import { withFlaggedInput } from './flagged-input.ts'
 
 const callOf = (prompt: () => Prompt): Call => ({

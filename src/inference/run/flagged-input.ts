@@ -2,9 +2,9 @@
 import type { Call } from '../../canonical/call.ts'
 import { lastUserText } from '../../canonical/last-user-text.ts'
 import { GatewayError } from '../../errors.ts'
-import { excerpt } from '../../lib/excerpt.ts'
-import { JsonTextError } from '../../lib/json-limits.ts'
-import { FLAGGED_INPUT_MAX } from '../../providers/classify-failure.ts'
+import { excerpt } from '../../lib/text/excerpt.ts'
+import { JsonTextError } from '../../lib/json/json-limits.ts'
+import { FLAGGED_INPUT_MAX } from '../../providers/failures/classify-failure.ts'
 
 /**
  * Few providers repeat the text that they flagged, so the user's last message is reported instead. Any other failure is returned unchanged.

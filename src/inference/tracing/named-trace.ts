@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../../lib/json.ts'
+import { isObject, type JsonObject } from '../../lib/json/json.ts'
 import type { Planned } from '../stages.ts'
 
 /** The client's own `trace` field; null if it sent none. */

@@ -5,8 +5,8 @@
  */
 import { Parser } from 'htmlparser2'
 
-import { cutText } from '../cut-text.ts'
-import { visibleText } from '../visible-text.ts'
+import { cutText } from '../text/cut-text.ts'
+import { visibleText } from '../text/visible-text.ts'
 import { Line, MarkdownWriter, type Nesting } from './markdown-writer.ts'
 
 export interface PageText {

@@ -1,8 +1,8 @@
 /** Extracts the text layer of a PDF, page by page. Nothing in it is executed, and nothing that it references is fetched. */
 import { getDocumentProxy } from 'unpdf'
 
-import { cutText } from '../cut-text.ts'
-import { visibleText } from '../visible-text.ts'
+import { cutText } from '../text/cut-text.ts'
+import { visibleText } from '../text/visible-text.ts'
 import type { PageText } from './html-to-markdown.ts'
 
 export interface PdfLimits {

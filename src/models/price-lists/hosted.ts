@@ -2,7 +2,7 @@
  * Reads the answer of a hosted router to `GET /models`: a list in `data`, with prices as strings in dollars per token. The prices are those
  * of the router itself.
  */
-import { isObject, listOf, textsIn } from '../../lib/json.ts'
+import { isObject, listOf, textsIn } from '../../lib/json/json.ts'
 import type { ModelEntry } from '../catalogue-schema.ts'
 import { asItIs, perToken, reported, tokensOf, type ListedEndpoint, type PriceFields } from './price-list.ts'
 

@@ -1,5 +1,5 @@
 /** Reads LiteLLM's model_prices_and_context_window.json: one flat map, with prices in dollars per token. */
-import { isObject, listOf } from '../../lib/json.ts'
+import { isObject, listOf } from '../../lib/json/json.ts'
 import type { ModelEntry } from '../catalogue-schema.ts'
 import { asItIs, perToken, reported, tokensOf, type ListedEndpoint, type ListedPrices, type PriceFields } from './price-list.ts'
 import { providerSlug } from './provider-names.ts'

@@ -1,5 +1,5 @@
 /** Reads the api.json of models.dev: providers with their models, and prices in dollars per million tokens. */
-import { isObject, listOf, textsIn } from '../../lib/json.ts'
+import { isObject, listOf, textsIn } from '../../lib/json/json.ts'
 import type { ModelEntry } from '../catalogue-schema.ts'
 import { asItIs, reported, tokensOf, type ListedEndpoint, type ListedPrices, type PriceFields } from './price-list.ts'
 import { providerSlug } from './provider-names.ts'

@@ -1,5 +1,5 @@
 /** Reads a price list as entries of the catalogue, with a finding for each line that is rejected. */
-import { objectIn } from '../../lib/json.ts'
+import { objectIn } from '../../lib/json/json.ts'
 import { modelEntry, modelId, type EndpointEntry, type ModelEntry, type PriceEntry } from '../catalogue-schema.ts'
 import { exactPrices, SenselessPrice } from './exact-prices.ts'
 import { isHosted, readHosted } from './hosted.ts'

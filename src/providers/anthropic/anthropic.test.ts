@@ -8,7 +8,7 @@ import { startFakeUpstream, type Script } from '../../../test/support/fake-upstr
 import type { ClientDialect } from '../../canonical/call.ts'
 import type { Frame, ModelEvent } from '../../canonical/event.ts'
 import { GatewayError } from '../../errors.ts'
-import { createUpstream } from '../upstream.ts'
+import { createUpstream } from '../transport/upstream.ts'
 import { anthropic } from './anthropic.ts'
 import { attemptOf, promptOf } from './encode.test-kit.ts'
 

@@ -2,8 +2,8 @@
  * Limits cache marks: the API refuses a request with more than four of them, or with a long-lived one after a short-lived one, and coding
  * agents ignore these limits.
  */
-import { editElementsInSteps, editMembers, rawMember, readMembers } from '../../lib/json-splice.ts'
-import { includesInSteps } from '../../lib/search-steps.ts'
+import { editElementsInSteps, editMembers, rawMember, readMembers } from '../../lib/json/json-splice.ts'
+import { includesInSteps } from '../../lib/text/search-steps.ts'
 import type { Steps } from '../../lib/steps.ts'
 import { inOrderOfLifetimes, keptMarks, MARKS_MAX, shortenedMark, tooManyMarks } from '../cache-marks.ts'
 import type { Attempt } from '../provider.ts'

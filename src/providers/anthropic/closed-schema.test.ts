@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 
-import { createGrowth } from '../../lib/json-size.ts'
+import { createGrowth } from '../../lib/json/json-size.ts'
 import { closeSchema as closeWithin } from './closed-schema.ts'
 import { encode } from './encode.test-kit.ts'
 

@@ -3,9 +3,9 @@
  * description instead. Source: the API's page on structured outputs ("JSON Schema limitations", "Schema complexity limits") and its SDK's
  * helper.
  */
-import { isObject, listOf } from '../../lib/json.ts'
-import type { Growth } from '../../lib/json-size.ts'
-import { resolvePointer } from '../../lib/json-pointer.ts'
+import { isObject, listOf } from '../../lib/json/json.ts'
+import type { Growth } from '../../lib/json/json-size.ts'
+import { resolvePointer } from '../../lib/json/json-pointer.ts'
 
 type Schema = Readonly<Record<string, unknown>>
 

@@ -1,7 +1,7 @@
 /** Asks Anthropic for its count of a request's input tokens. Source: docs.claude.com, "Count tokens in a Message". */
 import type { Steps } from '../../lib/steps.ts'
 import { askForCount, countedText } from '../count-tokens.ts'
-import { encoded } from '../encoded.ts'
+import { encoded } from '../transport/encoded.ts'
 import type { Attempt, TokenCounter } from '../provider.ts'
 import { messagesUrl, ownHeaders } from './anthropic.ts'
 import { anthropicWire } from './encode.ts'

@@ -1,7 +1,7 @@
 /** Decodes one content block: its beginning, its pieces and its end. */
 import type { ModelEvent } from '../../canonical/event.ts'
-import { isObject, textOf } from '../../lib/json.ts'
-import { callArguments } from '../call-arguments.ts'
+import { isObject, textOf } from '../../lib/json/json.ts'
+import { callArguments } from '../tools/call-arguments.ts'
 
 type Json = Readonly<Record<string, unknown>>
 

@@ -3,7 +3,7 @@
  * (docs/contract/budgets.md#usage).
  */
 import { addedUsage, usageOf, type Usage } from '../../canonical/usage.ts'
-import { isObject, listOf } from '../../lib/json.ts'
+import { isObject, listOf } from '../../lib/json/json.ts'
 import { isSenseless, partsOf, sideCount, tokenCount, reportedTotal } from '../token-count.ts'
 
 type Json = Readonly<Record<string, unknown>>

@@ -2,7 +2,7 @@
  * Decodes Messages from upstreams, whole or as stream events, into the canonical form. It is tolerant: it reads only what means something.
  */
 import { type FinishReason, type ModelEvent, UNEXPLAINED_REFUSAL } from '../../canonical/event.ts'
-import { isObject, listOf, textOf } from '../../lib/json.ts'
+import { isObject, listOf, textOf } from '../../lib/json/json.ts'
 import { openBlock, type BlockDecoder } from './decode-block.ts'
 import { KeptBlocks } from './kept-blocks.ts'
 import { decodeUsage, mergeUsage, startedUsage } from './decode-usage.ts'

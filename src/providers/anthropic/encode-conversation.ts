@@ -1,6 +1,6 @@
 /** Encodes a conversation as the `system` prompt and the turns of user and assistant. */
 import type { Steps } from '../../lib/steps.ts'
-import { arrangeTurns, type Conversation, type Turn as AnyTurn } from '../turns.ts'
+import { arrangeTurns, type Conversation, type Turn as AnyTurn } from '../roles/turns.ts'
 import type { Block } from '../message-blocks.ts'
 import { BLOCK_FORM, encodeParts } from './encode-parts.ts'
 import type { EncodeContext } from './encode-context.ts'

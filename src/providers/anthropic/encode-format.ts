@@ -1,7 +1,7 @@
 /** Encodes the format of an answer: a schema that the provider enforces, or else instructions for the model. */
 import type { Prompt } from '../../canonical/prompt.ts'
-import { isObject, type JsonValue } from '../../lib/json.ts'
-import { FORMAT_FIELDS } from '../format-fields.ts'
+import { isObject, type JsonValue } from '../../lib/json/json.ts'
+import { FORMAT_FIELDS } from '../vendors/format-fields.ts'
 import { JSON_WORDS, schemaWords } from '../json-words.ts'
 import type { EncodeContext } from './encode-context.ts'
 

@@ -1,7 +1,7 @@
 /** Encodes pictures and documents as blocks. Null for media that the dialect has no block for. */
 import type { CacheMark } from '../../canonical/prompt.ts'
 import { cacheMember } from './encode-context.ts'
-import { readDataUrl } from '../../lib/data-url.ts'
+import { readDataUrl } from '../../lib/network/data-url.ts'
 
 type MediaBlock = Readonly<Record<string, unknown>>
 

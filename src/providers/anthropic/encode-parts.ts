@@ -1,7 +1,7 @@
 /** Encodes the parts of a message as Messages blocks. */
 import type { Message } from '../../canonical/prompt.ts'
-import { writeInSteps } from '../../lib/json-steps.ts'
-import { editMembers } from '../../lib/json-splice.ts'
+import { writeInSteps } from '../../lib/json/json-steps.ts'
+import { editMembers } from '../../lib/json/json-splice.ts'
 import type { Steps } from '../../lib/steps.ts'
 import { type Block, type BlockWords, encodeParts as encodeInWords, isVisible } from '../message-blocks.ts'
 import { cacheMember, type EncodeContext } from './encode-context.ts'

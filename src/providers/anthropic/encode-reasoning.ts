@@ -1,6 +1,6 @@
 /** Encodes how much the model may say, and how much of that may be thinking. */
 import type { ReasoningSetting } from '../../canonical/settings.ts'
-import { effortBeside, nearestEffort } from '../effort.ts'
+import { effortBeside, nearestEffort } from '../thinking/effort.ts'
 import type { Target } from '../provider.ts'
 import type { ModelContext } from './encode-context.ts'
 

@@ -1,8 +1,8 @@
 /** Encodes tools, and whether the model has to call one. */
 import { type CustomTool, type FunctionTool, type ProviderTool, WEB_SEARCH } from '../../canonical/prompt.ts'
-import { isObject, type JsonObject } from '../../lib/json.ts'
+import { isObject, type JsonObject } from '../../lib/json/json.ts'
 import { SCHEMA_UNITS, startPace, type Steps } from '../../lib/steps.ts'
-import { demandsSearch } from '../demanded-tool.ts'
+import { demandsSearch } from '../tools/demanded-tool.ts'
 import { cacheMember, type EncodeContext } from './encode-context.ts'
 import { warnOfLoosened } from './encode-format.ts'
 import type { ModelRules } from './model-rules.ts'

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 
 import { SETTING_SAMPLES } from '../../canonical/setting-samples.test-kit.ts'
 import type { SettingName, SettingValues } from '../../canonical/settings.ts'
-import { SETTING_OUTCOMES } from '../loss-table.ts'
+import { SETTING_OUTCOMES } from '../losses/loss-table.ts'
 import { encode, settingsOf } from './encode.test-kit.ts'
 
 const f = { type: 'function', name: 'f', description: 'F', parameters: { type: 'object', properties: {} } } as const

@@ -3,13 +3,13 @@
  * relay-request.ts.
  */
 import { passesAsWritten } from '../../canonical/call.ts'
-import type { JsonObject, JsonValue } from '../../lib/json.ts'
+import type { JsonObject, JsonValue } from '../../lib/json/json.ts'
 import { mapInSteps, type Steps } from '../../lib/steps.ts'
 import { settingFields } from '../../request-fields/request-fields.ts'
-import { fieldsOfObject } from '../editable-fields.ts'
-import { jsonText } from '../encoded.ts'
+import { fieldsOfObject } from '../vendors/editable-fields.ts'
+import { jsonText } from '../transport/encoded.ts'
 import type { Attempt } from '../provider.ts'
-import { isPrefilled } from '../turns.ts'
+import { isPrefilled } from '../roles/turns.ts'
 import { encodeContext, type EncodeContext } from './encode-context.ts'
 import { encodeConversation, isUnthoughtLoop, type Turn } from './encode-conversation.ts'
 import { BLOCK_FORM } from './encode-parts.ts'

@@ -1,10 +1,10 @@
 /** Turns failures of Messages upstreams into typed errors. Source: the API's page on errors, and error sentences that it does not list. */
 import type { GatewayError } from '../../errors.ts'
-import { jsonIn } from '../../lib/json.ts'
-import { failureError, kindOfStatus } from '../classify-failure.ts'
-import { kindOfSentence, type FailureKind } from '../failure-sentences.ts'
+import { jsonIn } from '../../lib/json/json.ts'
+import { failureError, kindOfStatus } from '../failures/classify-failure.ts'
+import { kindOfSentence, type FailureKind } from '../failures/failure-sentences.ts'
 import type { Target } from '../provider.ts'
-import { readReportedError, type ReportedError } from '../reported-error.ts'
+import { readReportedError, type ReportedError } from '../failures/reported-error.ts'
 
 /** `status`: that of the response; 200 for an error inside a body or a stream. */
 export const anthropicFailure = (status: number, bodyText: string, target: Target, retryAfterSeconds?: number): GatewayError => {

@@ -2,7 +2,7 @@
  * Limits how much of a request can be held to schemas: all of them together form one grammar, whose size is limited (structured outputs,
  * "Schema complexity limits").
  */
-import { createGrowth } from '../../lib/json-size.ts'
+import { createGrowth } from '../../lib/json/json-size.ts'
 import { closeSchema, type ClosedSchema, type Unenforceable } from './closed-schema.ts'
 
 export interface GrammarBudget {

@@ -1,7 +1,7 @@
 /** Keeps the content blocks of a turn as Claude wrote them: a turn in which its own tools were at work goes back to it unchanged. */
 import type { OwnBlock } from '../../canonical/prompt.ts'
-import { isObject, objectIn, textOf } from '../../lib/json.ts'
-import { editMembers } from '../../lib/json-splice.ts'
+import { isObject, objectIn, textOf } from '../../lib/json/json.ts'
+import { editMembers } from '../../lib/json/json-splice.ts'
 import { isVisible } from '../message-blocks.ts'
 import { OF_PROVIDER } from './encode-parts.ts'
 

@@ -1,8 +1,8 @@
 /** Rules of the API for fields other than the conversation, for a client's own request and a translated one alike. */
-import { isObject, type JsonValue } from '../../lib/json.ts'
-import { isToolset, refuseChoice } from '../demanded-tool.ts'
-import type { EditableFields } from '../editable-fields.ts'
-import { shortIdentifier } from '../field-rules.ts'
+import { isObject, type JsonValue } from '../../lib/json/json.ts'
+import { isToolset, refuseChoice } from '../tools/demanded-tool.ts'
+import type { EditableFields } from '../vendors/editable-fields.ts'
+import { shortIdentifier } from '../vendors/field-rules.ts'
 import type { ModelContext } from './encode-context.ts'
 
 /** Throws `invalid_request` for the choice of a tool that is not there. */

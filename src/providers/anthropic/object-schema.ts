@@ -1,6 +1,6 @@
 /** The schema of a tool's input in a form that the API takes: that of an object, with `type` and without alternatives at the top level. */
-import type { JsonObject } from '../../lib/json.ts'
-import { joined, resolved, withWords } from '../joined-schema.ts'
+import type { JsonObject } from '../../lib/json/json.ts'
+import { joined, resolved, withWords } from '../tools/joined-schema.ts'
 
 type Schema = Readonly<Record<string, unknown>>
 

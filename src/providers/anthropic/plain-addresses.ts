@@ -1,12 +1,12 @@
 /** Refuses pictures and documents with `http:` addresses: Anthropic reads only `https:` ones. */
-import { isObject, listOf } from '../../lib/json.ts'
-import { spellsNames } from '../../lib/may-name.ts'
+import { isObject, listOf } from '../../lib/json/json.ts'
+import { spellsNames } from '../../lib/text/may-name.ts'
 import { startPace, type Steps } from '../../lib/steps.ts'
-import { startsString } from '../../lib/string-start.ts'
-import { mediaOf } from '../load-media.ts'
+import { startsString } from '../../lib/text/string-start.ts'
+import { mediaOf } from '../media/load-media.ts'
 import type { Attempt } from '../provider.ts'
-import { refuse } from '../stored-objects.ts'
-import { isKnownVendor } from '../vendors.ts'
+import { refuse } from '../media/stored-objects.ts'
+import { isKnownVendor } from '../vendors/vendors.ts'
 import { rulesOf } from './model-rules.ts'
 
 /** Throws `invalid_request` naming the first. */

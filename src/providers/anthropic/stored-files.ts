@@ -1,14 +1,14 @@
 /**
  * Refuses files that a request names by their ids: they are in the operator's account, into which no client may reach (stored-objects.ts).
  */
-import type { JsonBody } from '../../lib/json-body.ts'
-import { isObject } from '../../lib/json.ts'
-import { mayName } from '../../lib/may-name.ts'
+import type { JsonBody } from '../../lib/json/json-body.ts'
+import { isObject } from '../../lib/json/json.ts'
+import { mayName } from '../../lib/text/may-name.ts'
 import type { Steps } from '../../lib/steps.ts'
 import type { Target } from '../provider.ts'
-import { noFile } from '../no-file.ts'
-import { isStoredAddress, lookForStoredAddress } from '../stored-addresses.ts'
-import { refuse, refuseName } from '../stored-objects.ts'
+import { noFile } from '../media/no-file.ts'
+import { isStoredAddress, lookForStoredAddress } from '../media/stored-addresses.ts'
+import { refuse, refuseName } from '../media/stored-objects.ts'
 
 /** Throws `invalid_request` naming the first. */
 export function* refuseStoredFiles(body: JsonBody, { providerName, storedObjects }: Target): Steps<void> {

@@ -2,10 +2,10 @@
  * Moves system messages among the turns of a Messages client, for a server whose template takes none there: those at the beginning go into
  * the system prompt, and later ones stay in place as messages of the user.
  */
-import { parseJsonInSteps } from '../../lib/json-steps.ts'
-import { editMembers, rawMember } from '../../lib/json-splice.ts'
-import { isObject } from '../../lib/json.ts'
-import { scanElements } from '../../lib/json-scan.ts'
+import { parseJsonInSteps } from '../../lib/json/json-steps.ts'
+import { editMembers, rawMember } from '../../lib/json/json-splice.ts'
+import { isObject } from '../../lib/json/json.ts'
+import { scanElements } from '../../lib/json/json-scan.ts'
 import { eachInSteps, type Steps } from '../../lib/steps.ts'
 
 interface Settled {

@@ -1,8 +1,8 @@
 /** Leaves the line for Anthropic's billing out of a Messages request to a model that is not a Claude (docs/contract/messages.md#request). */
 import { BILLING_NAME, withoutBillingLineInJson } from '../../canonical/billing-line.ts'
-import { scanElements } from '../../lib/json-scan.ts'
-import { editElements, editElementsInSteps, editMembers, readMembers } from '../../lib/json-splice.ts'
-import { includesInSteps } from '../../lib/search-steps.ts'
+import { scanElements } from '../../lib/json/json-scan.ts'
+import { editElements, editElementsInSteps, editMembers, readMembers } from '../../lib/json/json-splice.ts'
+import { includesInSteps } from '../../lib/text/search-steps.ts'
 import type { Steps } from '../../lib/steps.ts'
 
 /** JSON text of the system prompt; null if nothing else is in it, undefined if it stays as it is. */

@@ -1,5 +1,5 @@
 /** Converts web search, as the other dialects and this service name it, to the provider's own tool (docs/contract/tools.md#web-search). */
-import { isObject } from '../../lib/json.ts'
+import { isObject } from '../../lib/json/json.ts'
 
 const KINDS = /^(?:(?:service|openrouter):)?web_search(?:_preview)?(?:_[\d_]+)?$/
 

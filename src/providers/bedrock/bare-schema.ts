@@ -1,8 +1,8 @@
 /** Reduces the schema of a tool for models that refuse unknown keys at its top level: "extraneous key [$defs] is not permitted". */
-import { isObject } from '../../lib/json.ts'
-import type { Growth } from '../../lib/json-size.ts'
+import { isObject } from '../../lib/json/json.ts'
+import type { Growth } from '../../lib/json/json-size.ts'
 import { googleSchema } from '../google/json-schema.ts'
-import type { Losses } from '../losses.ts'
+import type { Losses } from '../losses/losses.ts'
 
 type Schema = Readonly<Record<string, unknown>>
 

@@ -1,7 +1,7 @@
 /** Asks Amazon Bedrock for its count of a request's input tokens. Source: the API reference of Bedrock Runtime, "CountTokens". */
 import type { Steps } from '../../lib/steps.ts'
 import { askForCount, countedText, isRefusal, JSON_HEADERS } from '../count-tokens.ts'
-import { encoded } from '../encoded.ts'
+import { encoded } from '../transport/encoded.ts'
 import type { Attempt, Target, TokenCounter } from '../provider.ts'
 import { modelUrl, withLoadedBytes } from './bedrock.ts'
 import { encodeConverseRequest } from './encode.ts'

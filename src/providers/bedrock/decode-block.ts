@@ -1,8 +1,8 @@
 /** Decodes one content block of an answer: its beginning, its pieces and its end. */
 import type { ModelEvent } from '../../canonical/event.ts'
 import type { ReasoningProof } from '../../canonical/reasoning.ts'
-import { isObject, objectsIn, textOf } from '../../lib/json.ts'
-import { callArguments } from '../call-arguments.ts'
+import { isObject, objectsIn, textOf } from '../../lib/json/json.ts'
+import { callArguments } from '../tools/call-arguments.ts'
 
 type Json = Readonly<Record<string, unknown>>
 

@@ -3,7 +3,7 @@
  * caching").
  */
 import { usageOf, type Usage } from '../../canonical/usage.ts'
-import { isObject, objectsIn } from '../../lib/json.ts'
+import { isObject, objectsIn } from '../../lib/json/json.ts'
 import type { Target } from '../provider.ts'
 import { partsOf, sideCount, reportedTotal } from '../token-count.ts'
 

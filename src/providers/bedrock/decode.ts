@@ -3,7 +3,7 @@
  * that mean something.
  */
 import { type FinishReason, type ModelEvent, UNEXPLAINED_REFUSAL } from '../../canonical/event.ts'
-import { isObject, listOf } from '../../lib/json.ts'
+import { isObject, listOf } from '../../lib/json/json.ts'
 import type { Target } from '../provider.ts'
 import { openBlock, wholeBlock, type BlockContext, type BlockDecoder } from './decode-block.ts'
 import { factsOf } from './model-facts.ts'

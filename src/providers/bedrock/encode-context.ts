@@ -3,14 +3,14 @@
  * sampling are used unchanged.
  */
 import type { CacheMark } from '../../canonical/prompt.ts'
-import type { JsonObject } from '../../lib/json.ts'
-import type { Growth } from '../../lib/json-size.ts'
+import type { JsonObject } from '../../lib/json/json.ts'
+import type { Growth } from '../../lib/json/json-size.ts'
 import type { EncodeContext as ClaudeContext } from '../anthropic/encode-context.ts'
 import { createGrammarBudget } from '../anthropic/grammar-budget.ts'
 import type { Attempt } from '../provider.ts'
 import { schemaGrowth } from '../google/json-schema.ts'
 import { withLawfulMarks } from '../prompt-marks.ts'
-import { translate } from '../translation.ts'
+import { translate } from '../losses/translation.ts'
 import type { Steps } from '../../lib/steps.ts'
 import { factsOf, type ModelFacts } from './model-facts.ts'
 

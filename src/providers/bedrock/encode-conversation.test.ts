@@ -7,7 +7,7 @@ import { messagesFormat } from '../../formats/anthropic-messages/anthropic-messa
 import type { ClientFormat } from '../../formats/format.ts'
 import { chatFormat } from '../../formats/openai-chat/openai-chat.ts'
 import { responsesFormat } from '../../formats/openai-responses/openai-responses.ts'
-import { JsonBody } from '../../lib/json-body.ts'
+import { JsonBody } from '../../lib/json/json-body.ts'
 import { encodeConverseRequest } from './encode.ts'
 import { encode, talk, targetOf, type Sent } from './encode.test-kit.ts'
 

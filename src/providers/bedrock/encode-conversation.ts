@@ -1,7 +1,7 @@
 /** Encodes a conversation as the `system` prompt and the alternating turns of user and assistant. */
-import { writeInSteps } from '../../lib/json-steps.ts'
+import { writeInSteps } from '../../lib/json/json-steps.ts'
 import type { Steps } from '../../lib/steps.ts'
-import { arrangeTurns, type Conversation, type Turn as AnyTurn } from '../turns.ts'
+import { arrangeTurns, type Conversation, type Turn as AnyTurn } from '../roles/turns.ts'
 import { encodeParts, type Block } from './encode-parts.ts'
 import type { EncodeContext } from './encode-context.ts'
 

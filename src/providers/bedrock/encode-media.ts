@@ -1,6 +1,6 @@
 /** Encodes pictures, videos and documents as blocks: Converse takes their bytes, not a web address. */
-import type { JsonObject } from '../../lib/json.ts'
-import { readDataUrl } from '../../lib/data-url.ts'
+import type { JsonObject } from '../../lib/json/json.ts'
+import { readDataUrl } from '../../lib/network/data-url.ts'
 
 /** A block, or the reason why there is none, as words to follow the provider's name. */
 export type Media = { readonly block: JsonObject } | { readonly why: string }

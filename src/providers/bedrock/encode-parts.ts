@@ -1,7 +1,7 @@
 /** Encodes the parts of a message as Converse blocks. */
 import type { Message, Part } from '../../canonical/prompt.ts'
-import { writeInSteps } from '../../lib/json-steps.ts'
-import type { JsonObject } from '../../lib/json.ts'
+import { writeInSteps } from '../../lib/json/json-steps.ts'
+import type { JsonObject } from '../../lib/json/json.ts'
 import type { Steps } from '../../lib/steps.ts'
 import { type Block as AnyBlock, type BlockWords, encodeParts as encodeInWords, isVisible, type MediaPart } from '../message-blocks.ts'
 import { callId } from './call-id.ts'

@@ -1,11 +1,11 @@
 /** Encodes how the model should answer: `inferenceConfig`, fields for the model itself, and the effort of its thinking. */
 import type { ReasoningSetting, SettingName } from '../../canonical/settings.ts'
 import { definedOnly } from '../../lib/defined-only.ts'
-import type { JsonObject } from '../../lib/json.ts'
+import type { JsonObject } from '../../lib/json/json.ts'
 import { encodeSampling } from '../anthropic/encode-settings.ts'
 import { encodeReasoning as encodeClaudeReasoning } from '../anthropic/encode-reasoning.ts'
-import { budgetBeside, effortOfBudget, nearestEffort } from '../effort.ts'
-import { isPrefilled } from '../turns.ts'
+import { budgetBeside, effortOfBudget, nearestEffort } from '../thinking/effort.ts'
+import { isPrefilled } from '../roles/turns.ts'
 import type { Turn } from './encode-conversation.ts'
 import type { EncodeContext } from './encode-context.ts'
 

@@ -1,10 +1,10 @@
 /** Encodes `toolConfig`: tools, and whether the model has to call one. */
 import type { FunctionTool } from '../../canonical/prompt.ts'
-import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
+import { isObject, type JsonObject, type JsonValue } from '../../lib/json/json.ts'
 import { mapInSteps, SCHEMA_UNITS, type Steps } from '../../lib/steps.ts'
 import { inputSchema } from '../anthropic/encode-tools.ts'
 import { firstOfItsName } from '../anthropic/lawful-fields.ts'
-import { demandedTool, loseChoice } from '../demanded-tool.ts'
+import { demandedTool, loseChoice } from '../tools/demanded-tool.ts'
 import type { Turn } from './encode-conversation.ts'
 import { bareSchema } from './bare-schema.ts'
 import { cachePoint, type EncodeContext } from './encode-context.ts'

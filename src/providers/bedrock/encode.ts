@@ -2,10 +2,10 @@
  * Encodes a request for Amazon Bedrock's Converse API, which no client speaks: every request is translated. The model's name is in the
  * address.
  */
-import { isObject, type JsonObject } from '../../lib/json.ts'
+import { isObject, type JsonObject } from '../../lib/json/json.ts'
 import { encodeFormat } from '../anthropic/encode-format.ts'
 import { mapInSteps, type Steps } from '../../lib/steps.ts'
-import { jsonText } from '../encoded.ts'
+import { jsonText } from '../transport/encoded.ts'
 import type { Attempt } from '../provider.ts'
 import { cachePoint, encodeContext, type EncodeContext } from './encode-context.ts'
 import { encodeConversation, type Turn } from './encode-conversation.ts'

@@ -3,11 +3,11 @@
  * "Errors", and the common errors of AWS.
  */
 import type { GatewayError } from '../../errors.ts'
-import { objectIn, type JsonObject } from '../../lib/json.ts'
-import { failureError, kindOfStatus } from '../classify-failure.ts'
-import { kindOfSentence, type FailureKind } from '../failure-sentences.ts'
+import { objectIn, type JsonObject } from '../../lib/json/json.ts'
+import { failureError, kindOfStatus } from '../failures/classify-failure.ts'
+import { kindOfSentence, type FailureKind } from '../failures/failure-sentences.ts'
 import type { Target } from '../provider.ts'
-import { withoutSecret } from '../redact.ts'
+import { withoutSecret } from '../redaction/redact.ts'
 import { secretsOf } from './sign.ts'
 
 export interface ConverseFailure {

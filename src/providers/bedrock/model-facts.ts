@@ -5,7 +5,7 @@
  */
 import { rulesOf, type ModelRules } from '../anthropic/model-rules.ts'
 import type { Target } from '../provider.ts'
-import { DASHED, UNDASHED, type ToolNameForm } from '../tool-name-form.ts'
+import { DASHED, UNDASHED, type ToolNameForm } from '../tools/tool-name-form.ts'
 
 export interface ModelFacts {
   /** The rules of a Claude; for any other model the rules of an imitation, with `claude` false. */

@@ -1,7 +1,7 @@
 /** Asks Google for its count of a request's input tokens. Source: the reference of the Gemini API, "Counting tokens". */
 import type { Steps } from '../../lib/steps.ts'
 import { askForCount, countedText, isRefusal } from '../count-tokens.ts'
-import { encoded } from '../encoded.ts'
+import { encoded } from '../transport/encoded.ts'
 import type { Attempt, TokenCounter } from '../provider.ts'
 import { encodeGoogleRequest } from './encode.ts'
 import { googleFailure } from './errors.ts'

@@ -3,7 +3,7 @@
  * prompt.
  */
 import { usageOf, type Usage } from '../../canonical/usage.ts'
-import { isObject } from '../../lib/json.ts'
+import { isObject } from '../../lib/json/json.ts'
 import { partsOf, sideCount, reportedTotal } from '../token-count.ts'
 
 /** `webSearches` is counted elsewhere, because the usage metadata do not report it. */

@@ -3,9 +3,9 @@
  */
 import type { FinishReason, ModelEvent } from '../../canonical/event.ts'
 import type { ReasoningProof } from '../../canonical/reasoning.ts'
-import { isObject, objectsIn, textOf } from '../../lib/json.ts'
-import { callArguments } from '../call-arguments.ts'
-import { spokenCharacters } from '../speech.ts'
+import { isObject, objectsIn, textOf } from '../../lib/json/json.ts'
+import { callArguments } from '../tools/call-arguments.ts'
+import { spokenCharacters } from '../media/speech.ts'
 import { createSourceReader } from './grounding.ts'
 import { decodeLogprobs } from './log-probabilities.ts'
 import { BEHIND_TEXT, placeOfPicture } from './signatures.ts'

@@ -1,8 +1,8 @@
 /** Encodes images, audio, video and files of a message as parts: their bytes inline, or their address. */
 import { GatewayError } from '../../errors.ts'
-import { partsOf } from '../../lib/data-url.ts'
+import { partsOf } from '../../lib/network/data-url.ts'
 import { typeOfName } from '../../lib/file-types.ts'
-import type { JsonObject } from '../../lib/json.ts'
+import type { JsonObject } from '../../lib/json/json.ts'
 import type { GeminiModel } from './gemini-model.ts'
 
 /** Encodes the bytes of a data: URL. Throws `invalid_prompt` if it has no data. */

@@ -1,8 +1,8 @@
 /** Encodes how much a model should think, and whether to show it, in the form that its generation takes. */
 import type { ReasoningSetting } from '../../canonical/settings.ts'
-import type { JsonObject } from '../../lib/json.ts'
-import { budgetBeside, effortBeside } from '../effort.ts'
-import type { Translation } from '../translation.ts'
+import type { JsonObject } from '../../lib/json/json.ts'
+import { budgetBeside, effortBeside } from '../thinking/effort.ts'
+import type { Translation } from '../losses/translation.ts'
 import type { GeminiModel, Thinking, ThinkingLevel } from './gemini-model.ts'
 
 /** Returns `thinkingConfig`; undefined if the request does not set it, or if the model does not think. */

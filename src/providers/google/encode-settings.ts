@@ -1,8 +1,8 @@
 /** Encodes `generationConfig`: sampling, limits, the format of the answer, thinking. */
 import type { ClientDialect } from '../../canonical/call.ts'
-import { isObject, type JsonObject } from '../../lib/json.ts'
-import { FORMAT_FIELDS } from '../format-fields.ts'
-import type { Translation } from '../translation.ts'
+import { isObject, type JsonObject } from '../../lib/json/json.ts'
+import { FORMAT_FIELDS } from '../vendors/format-fields.ts'
+import type { Translation } from '../losses/translation.ts'
 import type { GeminiModel } from './gemini-model.ts'
 import { googleSchema } from './json-schema.ts'
 import { encodeReasoning } from './encode-reasoning.ts'

@@ -1,11 +1,11 @@
 /** Encodes tools and the choice among them. */
 import type { FunctionTool, ProviderTool } from '../../canonical/prompt.ts'
-import { isObject, type JsonObject } from '../../lib/json.ts'
-import type { Growth } from '../../lib/json-size.ts'
+import { isObject, type JsonObject } from '../../lib/json/json.ts'
+import type { Growth } from '../../lib/json/json-size.ts'
 import { mapInSteps, SCHEMA_UNITS, type Steps } from '../../lib/steps.ts'
 import { firstOfItsName } from '../anthropic/lawful-fields.ts'
-import { demandedTool, loseChoice } from '../demanded-tool.ts'
-import type { Translation } from '../translation.ts'
+import { demandedTool, loseChoice } from '../tools/demanded-tool.ts'
+import type { Translation } from '../losses/translation.ts'
 import { googleParameters, schemaGrowth } from './json-schema.ts'
 
 export interface EncodedTools {

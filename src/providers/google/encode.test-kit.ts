@@ -6,7 +6,7 @@ import type { ReasoningProof } from '../../canonical/reasoning.ts'
 import type { Warning } from '../../canonical/warning.ts'
 import { partsOf, promptOf as emptyPrompt } from '../attempt.test-kit.ts'
 import type { Target } from '../provider.ts'
-import { translate } from '../translation.ts'
+import { translate } from '../losses/translation.ts'
 import { encodeBody } from './encode.ts'
 
 export const googleTarget: Target = {

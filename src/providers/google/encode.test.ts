@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { atOnce } from '../../lib/steps.ts'
 import type { Prompt, ProviderTool, Tool } from '../../canonical/prompt.ts'
 import type { ReasoningSetting, SettingName, Settings, SettingValues } from '../../canonical/settings.ts'
-import { SETTING_OUTCOMES } from '../loss-table.ts'
+import { SETTING_OUTCOMES } from '../losses/loss-table.ts'
 import { encodeBody } from './encode.ts'
 import { encode, googleTarget, promptOf } from './encode.test-kit.ts'
 

@@ -1,9 +1,9 @@
 /** Encodes a request of generateContent. The model and the wish for a stream are in its address, not in its body. */
 import type { ClientDialect } from '../../canonical/call.ts'
 import type { Steps } from '../../lib/steps.ts'
-import { jsonText } from '../encoded.ts'
+import { jsonText } from '../transport/encoded.ts'
 import type { Attempt } from '../provider.ts'
-import { translate, type Translation } from '../translation.ts'
+import { translate, type Translation } from '../losses/translation.ts'
 import { encodeConversation } from './encode-conversation.ts'
 import { geminiModel } from './gemini-model.ts'
 import { encodeSettings } from './encode-settings.ts'

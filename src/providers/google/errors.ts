@@ -1,10 +1,10 @@
 /** Turns failures of Google's API into typed errors: those of a response, those within a body or a stream, and prompts that it blocks. */
 import type { GatewayError } from '../../errors.ts'
-import { isObject, jsonIn } from '../../lib/json.ts'
-import { failureError, kindOfStatus } from '../classify-failure.ts'
-import { kindOfSentence, type FailureKind } from '../failure-sentences.ts'
+import { isObject, jsonIn } from '../../lib/json/json.ts'
+import { failureError, kindOfStatus } from '../failures/classify-failure.ts'
+import { kindOfSentence, type FailureKind } from '../failures/failure-sentences.ts'
 import type { Target } from '../provider.ts'
-import { readReportedError, type ReportedError } from '../reported-error.ts'
+import { readReportedError, type ReportedError } from '../failures/reported-error.ts'
 import type { Ending } from './decode.ts'
 
 type Json = Readonly<Record<string, unknown>>

@@ -8,9 +8,9 @@ import { dataEvent, startFakeUpstream, type Script } from '../../../test/support
 import type { ModelEvent } from '../../canonical/event.ts'
 import { usageOf } from '../../canonical/usage.ts'
 import { GatewayError } from '../../errors.ts'
-import { JsonBody } from '../../lib/json-body.ts'
+import { JsonBody } from '../../lib/json/json-body.ts'
 import type { Attempt } from '../provider.ts'
-import { createUpstream } from '../upstream.ts'
+import { createUpstream } from '../transport/upstream.ts'
 import { google } from './google.ts'
 import { googleTarget, promptOf } from './encode.test-kit.ts'
 

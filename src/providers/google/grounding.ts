@@ -1,6 +1,6 @@
 /** Reads the sources of an answer: those of its web search, and those of its quotations. */
 import type { UrlCitation } from '../../canonical/prompt.ts'
-import { isObject, listOf, objectsIn } from '../../lib/json.ts'
+import { isObject, listOf, objectsIn } from '../../lib/json/json.ts'
 
 type Json = Readonly<Record<string, unknown>>
 

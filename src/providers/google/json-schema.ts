@@ -3,9 +3,9 @@
  * are handled here: no `const`, no members beside a `$ref`, and references preferably only in recursive schemas. Keywords that Google does
  * not know are left in, since it ignores them.
  */
-import { isObject } from '../../lib/json.ts'
-import { createGrowth, type Growth } from '../../lib/json-size.ts'
-import { resolvePointer } from '../../lib/json-pointer.ts'
+import { isObject } from '../../lib/json/json.ts'
+import { createGrowth, type Growth } from '../../lib/json/json-size.ts'
+import { resolvePointer } from '../../lib/json/json-pointer.ts'
 
 type Schema = Readonly<Record<string, unknown>>
 

@@ -1,5 +1,5 @@
 /** Converts `logprobsResult` to the form in which Chat Completions reports log probabilities. */
-import { isObject, type JsonObject, listOf } from '../../lib/json.ts'
+import { isObject, type JsonObject, listOf } from '../../lib/json/json.ts'
 
 /** Returns one entry for each token; empty if there are none. */
 export const decodeLogprobs = (result: unknown): JsonObject[] => {

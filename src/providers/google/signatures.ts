@@ -4,7 +4,7 @@
  */
 import type { Message, Part } from '../../canonical/prompt.ts'
 import type { ReasoningProof } from '../../canonical/reasoning.ts'
-import type { JsonObject } from '../../lib/json.ts'
+import type { JsonObject } from '../../lib/json/json.ts'
 
 /**
  * The place of a signature that came with neither a text nor a call, as the id of its proof: not every dialect keeps pictures and thinking

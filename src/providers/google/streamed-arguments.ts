@@ -2,7 +2,7 @@
  * Assembles the arguments of one function call that come in pieces (`partialArgs`): each piece names a place by its JSON path and gives a
  * value, or more of a string that was begun there. Source: Vertex AI, "Stream function call arguments".
  */
-import { isObject } from '../../lib/json.ts'
+import { isObject } from '../../lib/json/json.ts'
 
 type Json = Readonly<Record<string, unknown>>
 

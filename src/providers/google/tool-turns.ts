@@ -1,8 +1,8 @@
 /** Converts results of calls: text on our side, JSON objects on Google's. */
 import type { Part } from '../../canonical/prompt.ts'
-import { readJsonObject } from '../../lib/json-body.ts'
-import { JSON_LIMITS, JsonTextError } from '../../lib/json-limits.ts'
-import type { JsonObject } from '../../lib/json.ts'
+import { readJsonObject } from '../../lib/json/json-body.ts'
+import { JSON_LIMITS, JsonTextError } from '../../lib/json/json-limits.ts'
+import type { JsonObject } from '../../lib/json/json.ts'
 
 /** `media`: parts that the response holds besides its text. */
 export const functionResponse = (

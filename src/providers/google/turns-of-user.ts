@@ -1,7 +1,7 @@
 /** Adds turns of the user without which Google refuses a conversation. */
-import type { JsonObject } from '../../lib/json.ts'
-import { firstWords, lastWords } from '../lacking-turns.ts'
-import type { Losses } from '../losses.ts'
+import type { JsonObject } from '../../lib/json/json.ts'
+import { firstWords, lastWords } from '../roles/lacking-turns.ts'
+import type { Losses } from '../losses/losses.ts'
 import type { GeminiModel } from './gemini-model.ts'
 
 interface Turn {

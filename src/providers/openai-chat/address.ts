@@ -1,6 +1,6 @@
 /** The address of a request to an upstream of this dialect, and the header with its key. */
 import type { Target } from '../provider.ts'
-import { vendorOf } from '../vendors.ts'
+import { vendorOf } from '../vendors/vendors.ts'
 
 /** `path` is one such as `/chat/completions`. A base URL may end in a query, such as Azure's `?api-version=`. */
 export const addressOf = ({ baseUrl }: Target, path: string): string => {

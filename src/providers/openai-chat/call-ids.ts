@@ -1,8 +1,8 @@
 /** Rewrites ids of calls that a vendor refuses, alike in a call and in its result. */
 import { createHash } from 'node:crypto'
 
-import type { JsonObject } from '../../lib/json.ts'
-import type { Vendor } from '../vendor.ts'
+import type { JsonObject } from '../../lib/json/json.ts'
+import type { Vendor } from '../vendors/vendor.ts'
 import { mapCalls } from './placed-message.ts'
 
 export const withCallIds = (message: JsonObject, vendor: Vendor): JsonObject => {

@@ -5,11 +5,11 @@
  */
 import type { ModelEvent } from '../../canonical/event.ts'
 import type { ReasoningProof } from '../../canonical/reasoning.ts'
-import { ArgumentsScan } from '../../lib/arguments-scan.ts'
-import { isObject, textOf } from '../../lib/json.ts'
+import { ArgumentsScan } from '../../lib/json/arguments-scan.ts'
+import { isObject, textOf } from '../../lib/json/json.ts'
 import { LARGE_BYTES } from '../../lib/steps.ts'
-import { callArguments } from '../call-arguments.ts'
-import { createDistinctIds } from '../distinct-ids.ts'
+import { callArguments } from '../tools/call-arguments.ts'
+import { createDistinctIds } from '../tools/distinct-ids.ts'
 import { type CallProofs, thoughtSignature } from './decode-thinking.ts'
 
 export interface CallReader {

@@ -1,13 +1,13 @@
 /** Tools that take free text, declared by a chat client, for a vendor that has only functions (text-calls.ts). */
 import type { CustomTool } from '../../canonical/prompt.ts'
-import { isObject, type JsonObject, type JsonValue, listOf, textOf } from '../../lib/json.ts'
+import { isObject, type JsonObject, type JsonValue, listOf, textOf } from '../../lib/json/json.ts'
 import { mapInSteps, type Steps } from '../../lib/steps.ts'
-import type { EditableFields } from '../editable-fields.ts'
-import type { RuleContext } from '../field-rules.ts'
+import type { EditableFields } from '../vendors/editable-fields.ts'
+import type { RuleContext } from '../vendors/field-rules.ts'
 import type { Attempt } from '../provider.ts'
-import { functionOf } from '../text-calls.ts'
-import type { Vendor } from '../vendor.ts'
-import { vendorOf } from '../vendors.ts'
+import { functionOf } from '../tools/text-calls.ts'
+import type { Vendor } from '../vendors/vendor.ts'
+import { vendorOf } from '../vendors/vendors.ts'
 import { functionTool } from './encode-tools.ts'
 
 const CUSTOM = /"type"\s*:\s*"custom"/

@@ -1,7 +1,7 @@
 /** Decodes the members of a message or a delta other than plain text: parts, sources, pictures. */
 import type { ModelEvent } from '../../canonical/event.ts'
 import type { UrlCitation } from '../../canonical/prompt.ts'
-import { isObject, listOf, objectsIn, textOf } from '../../lib/json.ts'
+import { isObject, listOf, objectsIn, textOf } from '../../lib/json/json.ts'
 
 type Json = Readonly<Record<string, unknown>>
 

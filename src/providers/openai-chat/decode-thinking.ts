@@ -4,7 +4,7 @@
  */
 import type { ModelEvent } from '../../canonical/event.ts'
 import { REASONING_FORMATS, type ReasoningProof } from '../../canonical/reasoning.ts'
-import { isObject, textOf } from '../../lib/json.ts'
+import { isObject, textOf } from '../../lib/json/json.ts'
 
 type Json = Readonly<Record<string, unknown>>
 

@@ -1,6 +1,6 @@
 /** Reads the usage of an answer, in whichever place and by whichever way of counting a vendor reports it. */
 import { usageOf, type Usage } from '../../canonical/usage.ts'
-import { isObject } from '../../lib/json.ts'
+import { isObject } from '../../lib/json/json.ts'
 import { reportedCost } from '../reported-cost.ts'
 import { isSenseless, partsOf, sideCount, tokenCount, reportedTotal } from '../token-count.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 
 import type { ModelEvent } from '../../canonical/event.ts'
-import type { JsonObject } from '../../lib/json.ts'
+import type { JsonObject } from '../../lib/json/json.ts'
 import { createChatDecoder } from './decode.ts'
 import { decodeUsage } from './decode-usage.ts'
 

@@ -2,8 +2,8 @@
  * Decodes Chat Completions from upstreams, whole or in chunks, into events. It is tolerant: it reads only the fields that mean something.
  */
 import { type ModelEvent, UNEXPLAINED_REFUSAL } from '../../canonical/event.ts'
-import { isObject, textOf } from '../../lib/json.ts'
-import { spokenCharacters } from '../speech.ts'
+import { isObject, textOf } from '../../lib/json/json.ts'
+import { spokenCharacters } from '../media/speech.ts'
 import { createCallReader } from './call-reader.ts'
 import { modernCalls } from './modern-calls.ts'
 import { decodeAnnotations, decodeImages, decodeParts, collectSources, sourcesIn, type Sources } from './decode-content.ts'

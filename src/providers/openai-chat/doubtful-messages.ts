@@ -2,10 +2,10 @@
  * Decides by the text alone whether the messages of a chat client may hold anything that the rules of a vendor change (message-rules.ts):
  * nearly always they do not, and then they are not parsed. If in doubt, the answer is that they may.
  */
-import { skipString } from '../../lib/json-skip.ts'
-import { includesInSteps, matchInSteps, testInSteps } from '../../lib/search-steps.ts'
+import { skipString } from '../../lib/json/json-skip.ts'
+import { includesInSteps, matchInSteps, testInSteps } from '../../lib/text/search-steps.ts'
 import type { Steps } from '../../lib/steps.ts'
-import type { Vendor } from '../vendor.ts'
+import type { Vendor } from '../vendors/vendor.ts'
 
 /** `text`: JSON text of the messages. */
 export function* lookForDoubts(text: string, vendor: Vendor): Steps<boolean> {

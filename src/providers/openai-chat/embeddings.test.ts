@@ -5,8 +5,8 @@ import { type Script, startFakeUpstream } from '../../../test/support/fake-upstr
 import { usageOf } from '../../canonical/usage.ts'
 import { embeddingsRequest } from '../../request-fields/schemas/embeddings.ts'
 import type { ErrorType } from '../../errors.ts'
-import { JsonBody } from '../../lib/json-body.ts'
-import { createUpstream } from '../upstream.ts'
+import { JsonBody } from '../../lib/json/json-body.ts'
+import { createUpstream } from '../transport/upstream.ts'
 import { type Embeddings, hasEmbeddings, postEmbeddings } from './embeddings.ts'
 import { targetOf } from './encode.test-kit.ts'
 

@@ -1,6 +1,6 @@
 /** Encodes a turn of the assistant as one message: its thinking, as far as the vendor wants it back, its words and its calls. */
 import type { Part } from '../../canonical/prompt.ts'
-import type { JsonObject } from '../../lib/json.ts'
+import type { JsonObject } from '../../lib/json/json.ts'
 import type { MessageContext } from './message-context.ts'
 import { leftOut } from './encode-parts.ts'
 import { encodeThinking } from './encode-thinking.ts'

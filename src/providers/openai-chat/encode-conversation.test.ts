@@ -4,7 +4,7 @@ import * as fc from 'fast-check'
 
 import type { Message, Part } from '../../canonical/prompt.ts'
 import type { ReasoningProof } from '../../canonical/reasoning.ts'
-import type { JsonValue } from '../../lib/json.ts'
+import type { JsonValue } from '../../lib/json/json.ts'
 import { assistant, call, encode, result, system, text, user } from './encode.test-kit.ts'
 
 const messages = (given: readonly Message[], vendor?: string, model?: string): { sent: JsonValue | undefined; lost: readonly string[] } => {

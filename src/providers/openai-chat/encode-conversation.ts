@@ -1,6 +1,6 @@
 /** Encodes a conversation as chat messages: each turn in its place, and the results of tools directly after their calls. */
 import type { Message, Part } from '../../canonical/prompt.ts'
-import type { JsonObject } from '../../lib/json.ts'
+import type { JsonObject } from '../../lib/json/json.ts'
 import { mapInSteps, type Steps } from '../../lib/steps.ts'
 import { encodeAssistant } from './encode-assistant.ts'
 import { encodePart } from './encode-parts.ts'

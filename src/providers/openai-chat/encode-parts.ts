@@ -1,7 +1,7 @@
 /** Encodes parts of system and user messages as content parts. */
 import type { Part } from '../../canonical/prompt.ts'
-import type { JsonObject } from '../../lib/json.ts'
-import { uncarried } from '../uncarried.ts'
+import type { JsonObject } from '../../lib/json/json.ts'
+import { uncarried } from '../losses/uncarried.ts'
 import type { MessageContext } from './message-context.ts'
 
 /** Empty for a part that cannot be carried, which is reported. */

@@ -2,9 +2,9 @@
 import type { ReasoningSetting } from '../../canonical/settings.ts'
 import type { Warning } from '../../canonical/warning.ts'
 import { definedOnly } from '../../lib/defined-only.ts'
-import type { JsonObject } from '../../lib/json.ts'
-import { budgetBeside, effortOfBudget, nearestEffort, thinksNot } from '../effort.ts'
-import type { ReasoningWords } from '../vendor.ts'
+import type { JsonObject } from '../../lib/json/json.ts'
+import { budgetBeside, effortOfBudget, nearestEffort, thinksNot } from '../thinking/effort.ts'
+import type { ReasoningWords } from '../vendors/vendor.ts'
 
 /** Returns members of the request. `field`: the client's path of the setting. */
 export const encodeReasoning = (

@@ -1,9 +1,9 @@
 /** Encodes the settings of a request as top-level fields of the plain dialect; field-rules.ts adapts them to a vendor. */
 import type { ReasoningSetting } from '../../canonical/settings.ts'
-import type { JsonObject, JsonValue } from '../../lib/json.ts'
+import type { JsonObject, JsonValue } from '../../lib/json/json.ts'
 import { settingFields } from '../../request-fields/request-fields.ts'
-import type { Translation } from '../translation.ts'
-import type { Vendor } from '../vendor.ts'
+import type { Translation } from '../losses/translation.ts'
+import type { Vendor } from '../vendors/vendor.ts'
 import { reasoningObject } from './encode-reasoning.ts'
 
 export interface EncodedSettings {

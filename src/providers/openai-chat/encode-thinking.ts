@@ -4,9 +4,9 @@
  */
 import type { Part } from '../../canonical/prompt.ts'
 import type { ReasoningFormat, ReasoningProof } from '../../canonical/reasoning.ts'
-import type { JsonObject } from '../../lib/json.ts'
+import type { JsonObject } from '../../lib/json/json.ts'
 import type { Target } from '../provider.ts'
-import type { Vendor } from '../vendor.ts'
+import type { Vendor } from '../vendors/vendor.ts'
 import type { MessageContext } from './message-context.ts'
 
 /**

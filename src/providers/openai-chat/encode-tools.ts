@@ -1,9 +1,9 @@
 /** Encodes tools, the choice among them, and the format of the answer. */
 import type { CustomTool, FunctionTool, OutputFormat, ProviderTool } from '../../canonical/prompt.ts'
-import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
-import { demandedTool, loseChoice } from '../demanded-tool.ts'
-import type { Translation } from '../translation.ts'
-import type { Vendor } from '../vendor.ts'
+import { isObject, type JsonObject, type JsonValue } from '../../lib/json/json.ts'
+import { demandedTool, loseChoice } from '../tools/demanded-tool.ts'
+import type { Translation } from '../losses/translation.ts'
+import type { Vendor } from '../vendors/vendor.ts'
 import type { MessageContext } from './message-context.ts'
 
 /** Returns `tools`, `tool_choice` and the fields that ask for a vendor's own search. */

@@ -4,7 +4,7 @@ import * as fc from 'fast-check'
 
 import { atOnce } from '../../lib/steps.ts'
 import { chatFormat } from '../../formats/openai-chat/openai-chat.ts'
-import { JsonBody } from '../../lib/json-body.ts'
+import { JsonBody } from '../../lib/json/json-body.ts'
 import type { Attempt, Target } from '../provider.ts'
 import { encodeChatRequest } from './encode.ts'
 

@@ -1,7 +1,7 @@
 /** Turns failures of Chat Completions upstreams, including those that are routers themselves, into typed errors. */
 import type { GatewayError } from '../../errors.ts'
-import { jsonIn } from '../../lib/json.ts'
-import { openaiFailure } from '../openai-failure.ts'
+import { jsonIn } from '../../lib/json/json.ts'
+import { openaiFailure } from '../failures/openai-failure.ts'
 import type { Target } from '../provider.ts'
 
 /** `status`: that of the response; 200 for an error inside a body or a stream. */

@@ -1,6 +1,6 @@
 /** Adapts files in the content of a message to a vendor; a file that the vendor cannot take is refused, naming its place. */
-import { isObject, type JsonObject } from '../../lib/json.ts'
-import { uncarried } from '../uncarried.ts'
+import { isObject, type JsonObject } from '../../lib/json/json.ts'
+import { uncarried } from '../losses/uncarried.ts'
 import type { RuleContext } from './message-context.ts'
 
 /** Returns the same part if the vendor takes it as it is. */

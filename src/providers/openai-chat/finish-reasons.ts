@@ -3,7 +3,7 @@
  * types of the `openai` package.
  */
 import type { FinishReason } from '../../canonical/event.ts'
-import { isObject, textOf } from '../../lib/json.ts'
+import { isObject, textOf } from '../../lib/json/json.ts'
 
 /** Null for a failure, which is no end by the model (`failureOfFinish`). Some servers end an answer with calls with `stop`. */
 export const finishReason = (native: string, called: boolean): FinishReason | null => {

@@ -2,9 +2,9 @@
  * Describes the schema of an answer in words for a vendor that takes no schemas. Such a vendor refuses JSON mode unless the prompt mentions
  * JSON.
  */
-import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
+import { isObject, type JsonObject, type JsonValue } from '../../lib/json/json.ts'
 import { schemaWords } from '../json-words.ts'
-import type { Vendor } from '../vendor.ts'
+import type { Vendor } from '../vendors/vendor.ts'
 
 /** Returns a message to put before the others; null if none is needed. */
 export const formatWords = (format: JsonValue | undefined, { jsonSchema }: Vendor): JsonObject | null => {

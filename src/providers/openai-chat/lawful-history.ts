@@ -4,10 +4,10 @@
  */
 import type { Message, Part } from '../../canonical/prompt.ts'
 import type { Warning } from '../../canonical/warning.ts'
-import { isList, isObject, type JsonObject, type JsonValue, textOf } from '../../lib/json.ts'
+import { isList, isObject, type JsonObject, type JsonValue, textOf } from '../../lib/json/json.ts'
 import { mapInSteps, type Steps } from '../../lib/steps.ts'
-import { withLawfulCalls } from '../lawful-calls.ts'
-import { loneResult, pairingRepairs, type Repairs } from '../paired-results.ts'
+import { withLawfulCalls } from '../tools/lawful-calls.ts'
+import { loneResult, pairingRepairs, type Repairs } from '../tools/paired-results.ts'
 import type { PlacedMessage } from './placed-message.ts'
 
 /** Returns the same messages if all is in order. `openEnd`: calls that end the conversation may all lack their results. */

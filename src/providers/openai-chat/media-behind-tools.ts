@@ -1,6 +1,6 @@
 /** Moves pictures and files that tools returned into a user message after the results, for vendors whose results hold only text. */
-import { type JsonObject, type JsonValue, objectsIn } from '../../lib/json.ts'
-import { announced, introduced, type ToolNames } from '../tool-media.ts'
+import { type JsonObject, type JsonValue, objectsIn } from '../../lib/json/json.ts'
+import { announced, introduced, type ToolNames } from '../media/tool-media.ts'
 import { callsIn, contentOf, type PlacedMessage } from './placed-message.ts'
 
 /** Returns the same messages if no tool returned any. */

@@ -1,12 +1,12 @@
 /** The context that the encoders of messages and tools share: the vendor, functions that report losses, and cache marks. */
 import type { CacheMark } from '../../canonical/prompt.ts'
 import type { Warning } from '../../canonical/warning.ts'
-import type { JsonObject } from '../../lib/json.ts'
+import type { JsonObject } from '../../lib/json/json.ts'
 import { marksLost } from '../cache-marks.ts'
-import { openAiModelOf } from '../openai-model.ts'
+import { openAiModelOf } from '../vendors/openai-model.ts'
 import type { Attempt, Target } from '../provider.ts'
-import type { Losses } from '../losses.ts'
-import type { Vendor } from '../vendor.ts'
+import type { Losses } from '../losses/losses.ts'
+import type { Vendor } from '../vendors/vendor.ts'
 
 export interface MessageContext extends RuleContext {
   readonly target: Target

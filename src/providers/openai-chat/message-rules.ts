@@ -2,10 +2,10 @@
  * Adapts the messages of a Chat Completions request to one vendor: what the vendor would refuse is changed into a form that it takes, left
  * out with a warning, or refused, naming its place. A client's own messages and translated ones go through the same rules.
  */
-import { isObject, type JsonObject, type JsonValue, objectsIn, textOf } from '../../lib/json.ts'
+import { isObject, type JsonObject, type JsonValue, objectsIn, textOf } from '../../lib/json/json.ts'
 import type { Steps } from '../../lib/steps.ts'
-import { argumentsOfText } from '../text-calls.ts'
-import type { Vendor } from '../vendor.ts'
+import { argumentsOfText } from '../tools/text-calls.ts'
+import type { Vendor } from '../vendors/vendor.ts'
 import { withCallIds } from './call-ids.ts'
 import { fileFor } from './file-parts.ts'
 import { withLawfulHistory } from './lawful-history.ts'

@@ -1,4 +1,4 @@
-import { isObject } from '../../lib/json.ts'
+import { isObject } from '../../lib/json/json.ts'
 
 /** The calls of a message or a delta, including a single one that the server sends only as `function_call`. */
 export const modernCalls = ({ tool_calls: calls, function_call: called }: Readonly<Record<string, unknown>>): unknown =>

@@ -3,9 +3,9 @@
  * in that piece. They are read by pattern, without a parser, because this is the hottest path of the service.
  */
 import type { Frame, ModelEvent, NativePattern } from '../../canonical/event.ts'
-import { fillerOf, type Filling, type JsonPattern, learnPattern } from '../../lib/json-pattern.ts'
-import { isObject } from '../../lib/json.ts'
-import type { SseEvent } from '../../lib/sse.ts'
+import { fillerOf, type Filling, type JsonPattern, learnPattern } from '../../lib/json/json-pattern.ts'
+import { isObject } from '../../lib/json/json.ts'
+import type { SseEvent } from '../../lib/network/sse.ts'
 import { LARGE_BYTES } from '../../lib/steps.ts'
 import { chatText } from './vendor-text.ts'
 

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type JsonValue, objectsIn } from '../../lib/json.ts'
+import { isObject, type JsonObject, type JsonValue, objectsIn } from '../../lib/json/json.ts'
 import { mapInSteps, type Steps } from '../../lib/steps.ts'
 
 /** An outgoing message, and its path in the client's request. */

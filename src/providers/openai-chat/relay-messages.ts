@@ -5,18 +5,18 @@
  */
 import { readPlacedId } from '../../canonical/place-of-thought.ts'
 import { openProof } from '../../canonical/reasoning.ts'
-import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
-import { rewrittenText } from '../../lib/json-rewrite.ts'
-import { includesInSteps, testInSteps } from '../../lib/search-steps.ts'
+import { isObject, type JsonObject, type JsonValue } from '../../lib/json/json.ts'
+import { rewrittenText } from '../../lib/json/json-rewrite.ts'
+import { includesInSteps, testInSteps } from '../../lib/text/search-steps.ts'
 import type { Steps } from '../../lib/steps.ts'
 import type { Attempt } from '../provider.ts'
-import type { Vendor } from '../vendor.ts'
-import { mayHoldUnsupportedMedia, refuseUnsupportedMedia } from '../unsupported-media.ts'
+import type { Vendor } from '../vendors/vendor.ts'
+import { mayHoldUnsupportedMedia, refuseUnsupportedMedia } from '../media/unsupported-media.ts'
 import { mayBeOf } from './encode-thinking.ts'
 import { lookForDoubts } from './doubtful-messages.ts'
 import { applyMessageRules } from './message-rules.ts'
 import { mapMessages, type PlacedMessage } from './placed-message.ts'
-import { lossesTo } from '../losses.ts'
+import { lossesTo } from '../losses/losses.ts'
 
 /** JSON text for `messages`, or null if they can stay as they are. Throws `invalid_request` for parts that cannot be carried. */
 export function* relayedMessages(attempt: Attempt, vendor: Vendor): Steps<string | null> {

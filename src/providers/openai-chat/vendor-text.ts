@@ -4,8 +4,8 @@
  * (`function_call`) is rewritten in today's.
  */
 import type { ModelEvent } from '../../canonical/event.ts'
-import { isObject, objectsIn } from '../../lib/json.ts'
-import { writeInSteps } from '../../lib/json-steps.ts'
+import { isObject, objectsIn } from '../../lib/json/json.ts'
+import { writeInSteps } from '../../lib/json/json-steps.ts'
 import { LARGE_BYTES, type Steps } from '../../lib/steps.ts'
 import { decodeParts } from './decode-content.ts'
 import { modernCalls } from './modern-calls.ts'

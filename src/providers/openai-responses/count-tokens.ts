@@ -1,7 +1,7 @@
 /** Asks OpenAI for its count of a request's input tokens. Source: the API reference, "Get input token counts". */
 import type { Steps } from '../../lib/steps.ts'
 import { askForCount, countedText, isRefusal } from '../count-tokens.ts'
-import { encoded } from '../encoded.ts'
+import { encoded } from '../transport/encoded.ts'
 import type { Attempt, TokenCounter } from '../provider.ts'
 import { responsesWire } from './encode.ts'
 import { responsesFailure } from './errors.ts'

@@ -4,8 +4,8 @@
  */
 import { builtInArguments, calledBuiltIn } from '../../canonical/built-in-tools.ts'
 import { type ModelEvent, PARAGRAPH_BREAK } from '../../canonical/event.ts'
-import { isObject, objectsIn, textOf } from '../../lib/json.ts'
-import { callArguments } from '../call-arguments.ts'
+import { isObject, objectsIn, textOf } from '../../lib/json/json.ts'
+import { callArguments } from '../tools/call-arguments.ts'
 import { decodeAnnotation, decodeLogprobs, imageEvents, proofOf } from './decode-parts.ts'
 
 export type Json = Record<string, unknown>

@@ -1,7 +1,7 @@
 /** Decodes the details of output items: sources, log probabilities, proofs, pictures. */
 import type { ModelEvent } from '../../canonical/event.ts'
 import type { ReasoningProof } from '../../canonical/reasoning.ts'
-import { isObject, type JsonValue, listOf, textOf } from '../../lib/json.ts'
+import { isObject, type JsonValue, listOf, textOf } from '../../lib/json/json.ts'
 
 type Json = Readonly<Record<string, unknown>>
 

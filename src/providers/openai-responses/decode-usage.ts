@@ -1,5 +1,5 @@
 import { usageOf, type Usage } from '../../canonical/usage.ts'
-import { isObject } from '../../lib/json.ts'
+import { isObject } from '../../lib/json/json.ts'
 import { reportedCost } from '../reported-cost.ts'
 import { partsOf, reportedTotal } from '../token-count.ts'
 

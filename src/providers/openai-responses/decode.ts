@@ -1,7 +1,7 @@
 /** Decodes Responses from upstreams, event by event or whole, into events. It is tolerant: it reads only the fields that mean something. */
 import type { ModelEvent } from '../../canonical/event.ts'
-import { isObject, objectsIn, textOf } from '../../lib/json.ts'
-import { callArguments } from '../call-arguments.ts'
+import { isObject, objectsIn, textOf } from '../../lib/json/json.ts'
+import { callArguments } from '../tools/call-arguments.ts'
 import { createOutput, type Json } from './decode-output.ts'
 import { decodeUsage } from './decode-usage.ts'
 

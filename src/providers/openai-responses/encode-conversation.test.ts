@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 
 import type { Message, Part } from '../../canonical/prompt.ts'
 import type { ReasoningProof } from '../../canonical/reasoning.ts'
-import type { JsonObject } from '../../lib/json.ts'
+import type { JsonObject } from '../../lib/json/json.ts'
 import { assistant, encode, proof, text, user } from './encode.test-kit.ts'
 
 describe('phases of the assistant’s messages', () => {

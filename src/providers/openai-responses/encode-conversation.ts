@@ -1,12 +1,12 @@
 /** Encodes a conversation as input items in its own order: the dialect has an item for each thing that a turn can hold. */
 import type { Message, MessagePhase, Part } from '../../canonical/prompt.ts'
-import { isObject, type JsonObject } from '../../lib/json.ts'
+import { isObject, type JsonObject } from '../../lib/json/json.ts'
 import { mapInSteps, type Steps } from '../../lib/steps.ts'
-import { answerable } from '../answerable.ts'
+import { answerable } from '../tools/answerable.ts'
 import type { Target } from '../provider.ts'
-import type { Translation } from '../translation.ts'
+import type { Translation } from '../losses/translation.ts'
 import { callId, encodeAssistantPart, type ItemContext, encodeUserPart, type OutputPart } from './encode-parts.ts'
-import type { OpenAiModel } from '../openai-model.ts'
+import type { OpenAiModel } from '../vendors/openai-model.ts'
 import { type Item, withPhases } from './phases.ts'
 
 export interface EncodedConversation {

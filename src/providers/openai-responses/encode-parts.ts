@@ -3,11 +3,11 @@ import { createHash } from 'node:crypto'
 
 import type { CacheMark, Part, UrlCitation } from '../../canonical/prompt.ts'
 import type { ReasoningProof } from '../../canonical/reasoning.ts'
-import type { JsonObject } from '../../lib/json.ts'
+import type { JsonObject } from '../../lib/json/json.ts'
 import type { Target } from '../provider.ts'
-import type { Losses } from '../losses.ts'
-import { uncarried } from '../uncarried.ts'
-import type { OpenAiModel } from '../openai-model.ts'
+import type { Losses } from '../losses/losses.ts'
+import { uncarried } from '../losses/uncarried.ts'
+import type { OpenAiModel } from '../vendors/openai-model.ts'
 
 export interface ItemContext extends Pick<Losses, 'lose' | 'refuse'> {
   readonly target: Target

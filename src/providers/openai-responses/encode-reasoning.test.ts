@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import type { Prompt } from '../../canonical/prompt.ts'
 import type { SettingValues } from '../../canonical/settings.ts'
 import type { Warning } from '../../canonical/warning.ts'
-import type { JsonObject } from '../../lib/json.ts'
+import type { JsonObject } from '../../lib/json/json.ts'
 import { assistant, encode, proof, set, text } from './encode.test-kit.ts'
 
 test.each<[string, Partial<Prompt>, boolean]>([

@@ -1,9 +1,9 @@
 /** Encodes how much a model should think, by the two members of this dialect: the effort, and the kind of summary. */
 import type { ReasoningSetting } from '../../canonical/settings.ts'
 import type { Warning } from '../../canonical/warning.ts'
-import type { JsonObject } from '../../lib/json.ts'
-import { budgetBeside, effortOfBudget, nearestEffort, thinksNot } from '../effort.ts'
-import type { OpenAiModel } from '../openai-model.ts'
+import type { JsonObject } from '../../lib/json/json.ts'
+import { budgetBeside, effortOfBudget, nearestEffort, thinksNot } from '../thinking/effort.ts'
+import type { OpenAiModel } from '../vendors/openai-model.ts'
 
 /**
  * Returns the members of `reasoning`; none if the request asks for nothing that the model can express. An effort takes precedence over a

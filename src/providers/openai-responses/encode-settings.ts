@@ -4,13 +4,13 @@
 import type { OutputFormat } from '../../canonical/prompt.ts'
 import type { SettingName } from '../../canonical/settings.ts'
 import { definedOnly } from '../../lib/defined-only.ts'
-import type { JsonObject, JsonValue } from '../../lib/json.ts'
+import type { JsonObject, JsonValue } from '../../lib/json/json.ts'
 import { settingFields } from '../../request-fields/request-fields.ts'
 import { LOGPROBS_INCLUDED } from '../../request-fields/schemas/output.ts'
-import { thinksNot } from '../effort.ts'
-import { SETTING_OUTCOMES } from '../loss-table.ts'
-import type { OpenAiModel } from '../openai-model.ts'
-import type { Translation } from '../translation.ts'
+import { thinksNot } from '../thinking/effort.ts'
+import { SETTING_OUTCOMES } from '../losses/loss-table.ts'
+import type { OpenAiModel } from '../vendors/openai-model.ts'
+import type { Translation } from '../losses/translation.ts'
 
 export interface SettingsContext {
   readonly model: OpenAiModel

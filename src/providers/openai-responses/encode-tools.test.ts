@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 
 import type { Prompt } from '../../canonical/prompt.ts'
-import type { JsonObject } from '../../lib/json.ts'
+import type { JsonObject } from '../../lib/json/json.ts'
 import { encode, set } from './encode.test-kit.ts'
 
 test('tools are never made strict by silence', () => {

@@ -1,9 +1,9 @@
 /** Encodes tools and the choice among them. */
 import type { CustomTool, ProviderTool, Tool } from '../../canonical/prompt.ts'
-import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
-import { demandedTool, demandsSearch } from '../demanded-tool.ts'
-import type { Translation } from '../translation.ts'
-import { runsByItself } from '../vendor-tools.ts'
+import { isObject, type JsonObject, type JsonValue } from '../../lib/json/json.ts'
+import { demandedTool, demandsSearch } from '../tools/demanded-tool.ts'
+import type { Translation } from '../losses/translation.ts'
+import { runsByItself } from '../tools/vendor-tools.ts'
 
 export const encodeTools = (translation: Translation): readonly JsonObject[] => {
   const tools = translation.prompt.tools.flatMap((tool) => encodeTool(tool, translation))

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import type { Prompt } from '../../canonical/prompt.ts'
 import { sealProof, UNSIGNED } from '../../canonical/reasoning.ts'
 import { SERVICE_FIELDS } from '../../request-fields/service-fields.ts'
-import { JsonBody } from '../../lib/json-body.ts'
+import { JsonBody } from '../../lib/json/json-body.ts'
 import { type Encoded, proof, send } from './encode.test-kit.ts'
 
 describe('a request of the same dialect', () => {

@@ -3,8 +3,8 @@
  * themselves.
  */
 import type { GatewayError } from '../../errors.ts'
-import { jsonIn } from '../../lib/json.ts'
-import { openaiFailure } from '../openai-failure.ts'
+import { jsonIn } from '../../lib/json/json.ts'
+import { openaiFailure } from '../failures/openai-failure.ts'
 import type { Target } from '../provider.ts'
 
 /** For a response whose status is not 200. */

@@ -1,5 +1,5 @@
 /** The places of a stream's events: which item, and which part of it, each of them belongs to. */
-import { isObject, textOf } from '../../lib/json.ts'
+import { isObject, textOf } from '../../lib/json/json.ts'
 import type { Json } from './decode-output.ts'
 import { kindOf, type PartKind, STEPS } from './sequence-steps.ts'
 

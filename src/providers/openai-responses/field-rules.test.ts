@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 
 import type { Prompt } from '../../canonical/prompt.ts'
 import type { Settings, SettingValues } from '../../canonical/settings.ts'
-import { JsonBody } from '../../lib/json-body.ts'
+import { JsonBody } from '../../lib/json/json-body.ts'
 import { encode, type Encoded, send, user } from './encode.test-kit.ts'
 
 const own = (fields: Readonly<Record<string, unknown>>, model?: string): Encoded => {

@@ -4,14 +4,14 @@
  */
 import { serverToolName } from '../../canonical/server-tool-name.ts'
 import type { ReasoningSetting } from '../../canonical/settings.ts'
-import { isObject, type JsonValue } from '../../lib/json.ts'
+import { isObject, type JsonValue } from '../../lib/json/json.ts'
 import type { Steps } from '../../lib/steps.ts'
 import { LOGPROBS_INCLUDED } from '../../request-fields/schemas/output.ts'
-import type { EditableFields } from '../editable-fields.ts'
-import { clampOutput, keepAccepted, limitMetadata, nameServiceTier, type RuleContext, shortenIdentifiers } from '../field-rules.ts'
-import { type FunctionPlace, mendedTools } from '../openai-tool-schema.ts'
-import { acceptsField, type OpenAiModel, openAiModel } from '../openai-model.ts'
-import { vendorOf } from '../vendors.ts'
+import type { EditableFields } from '../vendors/editable-fields.ts'
+import { clampOutput, keepAccepted, limitMetadata, nameServiceTier, type RuleContext, shortenIdentifiers } from '../vendors/field-rules.ts'
+import { type FunctionPlace, mendedTools } from '../tools/openai-tool-schema.ts'
+import { acceptsField, type OpenAiModel, openAiModel } from '../vendors/openai-model.ts'
+import { vendorOf } from '../vendors/vendors.ts'
 import { encodeReasoning } from './encode-reasoning.ts'
 
 export function* applyFieldRules(fields: EditableFields, context: RuleContext): Steps<void> {

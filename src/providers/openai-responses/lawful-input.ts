@@ -4,11 +4,11 @@
  */
 import type { Message, Part } from '../../canonical/prompt.ts'
 import type { Warning } from '../../canonical/warning.ts'
-import { editElementsInSteps, editMembers, rawMember } from '../../lib/json-splice.ts'
-import { isObject, type JsonValue, textOf } from '../../lib/json.ts'
-import { lookForName } from '../../lib/may-name.ts'
+import { editElementsInSteps, editMembers, rawMember } from '../../lib/json/json-splice.ts'
+import { isObject, type JsonValue, textOf } from '../../lib/json/json.ts'
+import { lookForName } from '../../lib/text/may-name.ts'
 import { mapInSteps, type Steps } from '../../lib/steps.ts'
-import { loneResult, pairingRepairs, type Repairs } from '../paired-results.ts'
+import { loneResult, pairingRepairs, type Repairs } from '../tools/paired-results.ts'
 
 /** Calls whose output is text. Outputs of other calls have forms of their own, so they are neither made nor changed. */
 const OUTPUT_TYPES: Readonly<Record<string, string>> = {

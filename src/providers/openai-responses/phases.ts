@@ -2,7 +2,7 @@
  * Sets the phases of the assistant's messages. From gpt-5.3-codex on, OpenAI wants them on all messages of a history: without them a model
  * may take a commentary for its answer, and stop early. Other dialects have no phases, but the calls beside a message show which it has.
  */
-import type { JsonObject } from '../../lib/json.ts'
+import type { JsonObject } from '../../lib/json/json.ts'
 
 /** An item of the input, and the path of the message that it comes from. */
 export interface Item {

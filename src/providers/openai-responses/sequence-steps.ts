@@ -1,5 +1,5 @@
 /** The events of a Responses stream that show an item bit by bit: the steps of its parts, and those of the arguments of a call. */
-import { isObject, textOf } from '../../lib/json.ts'
+import { isObject, textOf } from '../../lib/json/json.ts'
 import type { Json } from './decode-output.ts'
 
 export interface PartKind {

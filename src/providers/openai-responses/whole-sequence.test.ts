@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 
-import { isObject, objectsIn } from '../../lib/json.ts'
+import { isObject, objectsIn } from '../../lib/json/json.ts'
 import { recorded } from './ask.test-kit.ts'
 import type { Json } from './decode-output.ts'
 import { createSequence } from './whole-sequence.ts'

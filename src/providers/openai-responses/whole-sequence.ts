@@ -2,7 +2,7 @@
  * Completes the stream of a server that leaves out a part of the protocol, as llama.cpp leaves out the places of its events and many
  * proxies all events but the texts (docs/contract/responses.md#stream, decisions/0156).
  */
-import { isObject, objectsIn, textOf } from '../../lib/json.ts'
+import { isObject, objectsIn, textOf } from '../../lib/json/json.ts'
 import type { Json } from './decode-output.ts'
 import { createPlaces, type Said, type ShownItem, type ShownPart } from './event-places.ts'
 import { CALLS, emptied, kindOf, PARTS, type PartKind, STEPS } from './sequence-steps.ts'

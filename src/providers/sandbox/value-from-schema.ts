@@ -3,7 +3,7 @@
  * objects and arrays, ranges, lengths, common formats, anyOf, oneOf, allOf and local $ref. A pure function; limits bound the cost of a
  * hostile schema.
  */
-import { isObject, type JsonObject, type JsonValue, listOf, textsIn } from '../../lib/json.ts'
+import { isObject, type JsonObject, type JsonValue, listOf, textsIn } from '../../lib/json/json.ts'
 
 export const valueFor = (schema: unknown): JsonValue =>
   make(schema as JsonValue, { root: schema as JsonValue, depth: 0, budget: { nodes: NODES_MAX } })

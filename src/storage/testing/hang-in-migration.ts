@@ -6,9 +6,9 @@ import { sql } from 'kysely'
 import { systemClock } from '../../lib/clock.ts'
 import { systemIds } from '../../lib/id.ts'
 import { migrate } from '../migrate.ts'
-import { migrationsFor } from '../schema.ts'
-import { openPostgres } from '../postgres.ts'
-import { openSqlite } from '../sqlite.ts'
+import { migrationsFor } from '../tables/schema.ts'
+import { openPostgres } from '../postgres/postgres.ts'
+import { openSqlite } from '../sqlite/sqlite.ts'
 
 const [databaseUrl = '', dataDir = ''] = process.argv.slice(2)
 const options = { clock: systemClock, ids: systemIds }

@@ -5,7 +5,7 @@ import { systemClock } from '../../lib/clock.ts'
 import { systemIds } from '../../lib/id.ts'
 import type { EngineConnection } from '../database.ts'
 import { migrate, migrationsOf } from '../migrate.ts'
-import type { Schema } from '../schema.ts'
+import type { Schema } from '../tables/schema.ts'
 
 type Row = Readonly<Record<string, string | number | null>>
 

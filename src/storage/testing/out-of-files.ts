@@ -2,8 +2,8 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { devNull } from 'node:os'
 
-import { createGenerationStore } from '../generation-store.ts'
-import { createLedgerStore } from '../ledger-store.ts'
+import { createGenerationStore } from '../generations/generation-store.ts'
+import { createLedgerStore } from '../ledger/ledger-store.ts'
 import { openDatabase } from '../open-database.ts'
 import { rejection } from './rejection.ts'
 

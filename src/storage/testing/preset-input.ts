@@ -2,10 +2,10 @@
 import { changedBy } from '../../../test/support/changed-by.ts'
 import { testSeal } from '../../../test/support/test-seal.ts'
 import { uninterrupted } from '../../../test/support/uninterrupted.ts'
-import type { CreateVersionInput, IdempotencyClaim } from '../create-preset-version.ts'
+import type { CreateVersionInput, IdempotencyClaim } from '../presets/create-preset-version.ts'
 import type { Database } from '../database.ts'
-import { createPresetStore, type PresetStore } from '../preset-store.ts'
-import { createWorkspaceStore } from '../workspace-store.ts'
+import { createPresetStore, type PresetStore } from '../presets/preset-store.ts'
+import { createWorkspaceStore } from '../workspaces/workspace-store.ts'
 
 export const T0 = '2026-11-20T10:00:00.000Z'
 export const T1 = '2026-11-20T10:00:01.000Z'

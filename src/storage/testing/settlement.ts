@@ -1,5 +1,5 @@
-import type { GenerationRecord } from '../generation-store.ts'
-import type { Settlement } from '../settle-requests.ts'
+import type { GenerationRecord } from '../generations/generation-store.ts'
+import type { Settlement } from '../ledger/settle-requests.ts'
 
 /** A finished request that was admitted without a limit, and cost what its record says. */
 export const settlementOf = (record: GenerationRecord, more: Partial<Settlement> = {}): Settlement => ({

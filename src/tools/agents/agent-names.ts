@@ -1,7 +1,7 @@
 /** Several advisors, or several subagents, may be declared side by side: all but one need a name of their own. */
 import type { ServerTool } from '../../canonical/server-tools.ts'
 import { invalidRequest } from '../../contract/validate.ts'
-import { cutText } from '../../lib/cut-text.ts'
+import { cutText } from '../../lib/text/cut-text.ts'
 import type { AskedTool } from '../tool.ts'
 
 /** Throws `invalid_request` if two of a kind have the same name. */

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 
 import type { Part } from '../../canonical/prompt.ts'
-import type { JsonObject } from '../../lib/json.ts'
+import type { JsonObject } from '../../lib/json/json.ts'
 import type { ToolCaller } from '../tool.ts'
 
 /** Options of every tool that calls a model with text. */

@@ -1,7 +1,7 @@
 /** The analysis by one model of the answers of several others. */
 import { z } from 'zod'
 
-import { objectAmongWords, type JsonObject } from '../../lib/json.ts'
+import { objectAmongWords, type JsonObject } from '../../lib/json/json.ts'
 
 const texts = z.array(z.string())
 

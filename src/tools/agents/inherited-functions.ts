@@ -3,8 +3,8 @@ import { z } from 'zod'
 
 import type { FunctionTool } from '../../canonical/prompt.ts'
 import { invalidField } from '../../contract/validate.ts'
-import { cutText } from '../../lib/cut-text.ts'
-import type { JsonObject } from '../../lib/json.ts'
+import { cutText } from '../../lib/text/cut-text.ts'
+import type { JsonObject } from '../../lib/json/json.ts'
 import type { AwaitedCalls, ToolCaller } from '../tool.ts'
 
 export const inheritanceMembers = {

@@ -5,7 +5,7 @@
 import { z } from 'zod'
 
 import { validate } from '../../contract/validate.ts'
-import type { JsonObject } from '../../lib/json.ts'
+import type { JsonObject } from '../../lib/json/json.ts'
 import { failed, type MakeTool, type ToolResult } from '../tool.ts'
 import { agentFailure } from './advisor.ts'
 import { agentName, createCallCount, modelMembers, questionOptions, textPart } from './agent-options.ts'

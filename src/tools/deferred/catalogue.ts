@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 
 import type { FunctionTool } from '../../canonical/prompt.ts'
-import { canonicalJson } from '../../lib/json-schema.ts'
+import { canonicalJson } from '../../lib/json/json-schema.ts'
 
 export interface Catalogue {
   /** In the order of the request. */

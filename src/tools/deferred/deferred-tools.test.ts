@@ -4,7 +4,7 @@ import * as fc from 'fast-check'
 
 import type { FunctionTool, Message, Part, Prompt } from '../../canonical/prompt.ts'
 import { GatewayError } from '../../errors.ts'
-import type { JsonValue } from '../../lib/json.ts'
+import type { JsonValue } from '../../lib/json/json.ts'
 import { createWork } from '../../lib/work.ts'
 import { toolTurn } from '../../../test/support/tool-turn.ts'
 import { createCatalogueMemory } from './catalogue-memory.ts'

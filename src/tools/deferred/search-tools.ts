@@ -1,6 +1,6 @@
 /** One search by a model over a catalogue of tools, by words or by a pattern. */
 import type { FunctionTool } from '../../canonical/prompt.ts'
-import type { JsonObject, JsonValue } from '../../lib/json.ts'
+import type { JsonObject, JsonValue } from '../../lib/json/json.ts'
 import { RegexRefused } from '../../lib/regex/parse.ts'
 import { createWork, TooMuchWork, type Work } from '../../lib/work.ts'
 import { type CatalogueSearch, wordsOf } from '../catalogue-search.ts'

@@ -1,10 +1,10 @@
 /** Unwraps a call of a withheld tool for the client, and wraps it again when the conversation comes back. */
 import type { FunctionTool } from '../../canonical/prompt.ts'
-import { cutText } from '../../lib/cut-text.ts'
-import { nearDistance } from '../../lib/edit-distance.ts'
-import { JsonBody } from '../../lib/json-body.ts'
-import { createSchemaCheck } from '../../lib/json-schema.ts'
-import { isObject, jsonIn, type JsonValue } from '../../lib/json.ts'
+import { cutText } from '../../lib/text/cut-text.ts'
+import { nearDistance } from '../../lib/text/edit-distance.ts'
+import { JsonBody } from '../../lib/json/json-body.ts'
+import { createSchemaCheck } from '../../lib/json/json-schema.ts'
+import { isObject, jsonIn, type JsonValue } from '../../lib/json/json.ts'
 import { failed, type ToolResult } from '../tool.ts'
 import type { Catalogue } from './catalogue.ts'
 

@@ -4,8 +4,8 @@
  */
 import { z } from 'zod'
 
-import { cutText } from '../../lib/cut-text.ts'
-import { objectIn } from '../../lib/json.ts'
+import { cutText } from '../../lib/text/cut-text.ts'
+import { objectIn } from '../../lib/json/json.ts'
 import { KeptOutput } from './kept-output.ts'
 
 export interface CommandEvents {

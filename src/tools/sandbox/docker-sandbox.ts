@@ -5,9 +5,9 @@
  */
 import { z } from 'zod'
 
-import { cutText } from '../../lib/cut-text.ts'
+import { cutText } from '../../lib/text/cut-text.ts'
 import { type Clock, pause } from '../../lib/clock.ts'
-import { jsonIn, type JsonObject } from '../../lib/json.ts'
+import { jsonIn, type JsonObject } from '../../lib/json/json.ts'
 import { askEngine, type EngineAnswer, readAll } from './engine-api.ts'
 import { readOutputs } from './exec-output.ts'
 import { paced } from './paced.ts'

@@ -2,7 +2,7 @@
 import { type IncomingMessage, request as requestPlainly, type RequestOptions } from 'node:http'
 import { request as requestSecurely } from 'node:https'
 
-import type { JsonObject } from '../../lib/json.ts'
+import type { JsonObject } from '../../lib/json/json.ts'
 import { SandboxFailure } from './sandbox.ts'
 
 export interface EngineRequest {

@@ -1,11 +1,11 @@
 /** An operator's own sandbox service: each command is one signed request (docs/shell.md#a-service-of-your-own). */
 import { z } from 'zod'
 
-import { signatureHeader } from '../../lib/body-signature.ts'
+import { signatureHeader } from '../../lib/json/body-signature.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { objectIn } from '../../lib/json.ts'
-import { createSafeFetch, UnsafeRequest } from '../../providers/safe-fetch.ts'
-import { cutToBytes } from '../../lib/cut-to-bytes.ts'
+import { objectIn } from '../../lib/json/json.ts'
+import { createSafeFetch, UnsafeRequest } from '../../providers/transport/safe-fetch.ts'
+import { cutToBytes } from '../../lib/text/cut-to-bytes.ts'
 import { noSuchContainer, type Sandbox, SandboxFailure } from './sandbox.ts'
 import type { HttpSettings } from './settings.ts'
 

@@ -5,9 +5,9 @@
  */
 import { z } from 'zod'
 
-import { cutText } from '../../lib/cut-text.ts'
+import { cutText } from '../../lib/text/cut-text.ts'
 import { type Clock, isoTimestamp, pause } from '../../lib/clock.ts'
-import { type JsonObject, objectIn } from '../../lib/json.ts'
+import { type JsonObject, objectIn } from '../../lib/json/json.ts'
 import { type CommandEvents, readCommandEvents } from './command-events.ts'
 import { askServer, type EngineAnswer, readAll } from './engine-api.ts'
 import { type CommandBounds, type CommandResult, type Container, noSuchContainer, type Sandbox, SandboxFailure } from './sandbox.ts'

@@ -2,7 +2,7 @@
 import { nanosOf } from '../../lib/money.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { IdSource } from '../../lib/id.ts'
-import type { JsonObject } from '../../lib/json.ts'
+import type { JsonObject } from '../../lib/json/json.ts'
 import { failed, type ToolResult, type ToolTurn } from '../tool.ts'
 import { type AskedContainer, type ContainerOf, createContainerOf } from './asked-container.ts'
 import { createDockerSandbox } from './docker-sandbox.ts'

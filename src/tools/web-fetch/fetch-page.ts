@@ -2,7 +2,7 @@
 import type { ServerToolFault } from '../../canonical/server-tools.ts'
 import { GatewayError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { type SafeFetch, type SafeResponse, UnsafeRequest } from '../../providers/safe-fetch.ts'
+import { type SafeFetch, type SafeResponse, UnsafeRequest } from '../../providers/transport/safe-fetch.ts'
 
 /** The reason why there is no page, in the form of a tool's result. */
 export class NoPage extends Error {

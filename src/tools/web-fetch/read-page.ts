@@ -1,11 +1,11 @@
 /** Extracts the text of a page by its type: HTML pages and PDFs are read in a separate process, text directly. */
 import type { ServerToolFault } from '../../canonical/server-tools.ts'
-import { cutText } from '../../lib/cut-text.ts'
+import { cutText } from '../../lib/text/cut-text.ts'
 import { bytesToText } from '../../lib/documents/bytes-to-text.ts'
 import type { PageText } from '../../lib/documents/html-to-markdown.ts'
 import type { ReadDocument } from '../../lib/documents/read-document.ts'
-import { visibleText } from '../../lib/visible-text.ts'
-import type { SafeResponse } from '../../providers/safe-fetch.ts'
+import { visibleText } from '../../lib/text/visible-text.ts'
+import type { SafeResponse } from '../../providers/transport/safe-fetch.ts'
 import { plainText } from '../outside-text.ts'
 import { NoPage } from './fetch-page.ts'
 

@@ -3,7 +3,7 @@ import { z } from 'zod'
 
 import { validate } from '../../contract/validate.ts'
 import { GatewayError } from '../../errors.ts'
-import { cutText } from '../../lib/cut-text.ts'
+import { cutText } from '../../lib/text/cut-text.ts'
 import { type Clock, isoTimestamp } from '../../lib/clock.ts'
 import { serverFetchMembers } from '../../request-fields/schemas/web-search.ts'
 import { isExcludedBy, isInDomains, normalDomains } from '../domains.ts'

@@ -1,8 +1,8 @@
 /** Calls one search engine within its time limit; a refusal that may be temporary is retried once. */
 import type { ServerToolFault } from '../../canonical/server-tools.ts'
-import { signatureHeader } from '../../lib/body-signature.ts'
+import { signatureHeader } from '../../lib/json/body-signature.ts'
 import { type Clock, pauseUnlessAborted } from '../../lib/clock.ts'
-import { UnsafeRequest, type SafeFetch, type SafeRequest, type SafeResponse } from '../../providers/safe-fetch.ts'
+import { UnsafeRequest, type SafeFetch, type SafeRequest, type SafeResponse } from '../../providers/transport/safe-fetch.ts'
 import { ENGINE_KINDS, type EngineKind } from './engine-kinds.ts'
 import { readResults, type Reading } from './read-results.ts'
 import type { Search } from './search.ts'

@@ -1,5 +1,5 @@
 /** The supported search APIs: how each is called, and where its answer has the results. */
-import type { JsonObject } from '../../lib/json.ts'
+import type { JsonObject } from '../../lib/json/json.ts'
 import type { Place, Search } from './search.ts'
 
 export const KIND_NAMES = ['searxng', 'brave', 'tavily', 'exa', 'firecrawl', 'perplexity', 'http'] as const

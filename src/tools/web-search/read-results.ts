@@ -1,6 +1,6 @@
 /** Reads the answer of an engine, which is as untrusted as the pages that it lists: every member is checked and bounded. */
-import { cutText } from '../../lib/cut-text.ts'
-import { isObject, jsonIn } from '../../lib/json.ts'
+import { cutText } from '../../lib/text/cut-text.ts'
+import { isObject, jsonIn } from '../../lib/json/json.ts'
 import { isExcludedBy, isInDomains } from '../domains.ts'
 import { plainText } from '../outside-text.ts'
 import type { EngineKind } from './engine-kinds.ts'

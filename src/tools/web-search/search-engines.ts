@@ -1,7 +1,7 @@
 /** The operator's engines behind one interface: the first configured engine, and one fallback if it fails. */
 import type { Clock } from '../../lib/clock.ts'
 import { nanosOf } from '../../lib/money.ts'
-import { createSafeFetch } from '../../providers/safe-fetch.ts'
+import { createSafeFetch } from '../../providers/transport/safe-fetch.ts'
 import { askEngine, EngineFailure, type Engine } from './ask-engine.ts'
 import { ENGINE_KINDS } from './engine-kinds.ts'
 import type { Found, Search } from './search.ts'

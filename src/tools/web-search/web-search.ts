@@ -1,5 +1,5 @@
 /** The web search tool: one call is one search. */
-import type { JsonObject } from '../../lib/json.ts'
+import type { JsonObject } from '../../lib/json/json.ts'
 import { failed, type MakeTool, type ToolResult } from '../tool.ts'
 import { EngineFailure } from './ask-engine.ts'
 import { plainQuery, QUERY_MAX, readSearch } from './read-search.ts'

@@ -1,5 +1,5 @@
 /** Chat Completions in the dialect of OpenAI and DeepSeek. */
-import { isObject } from '../../../src/lib/json.ts'
+import { isObject } from '../../../src/lib/json/json.ts'
 import { type Body, type Conversation, listOf, type Refusal, textOf, type Turn } from './conversation.ts'
 
 export const readChat = (body: Body): Conversation => {

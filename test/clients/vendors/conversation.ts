@@ -1,5 +1,5 @@
 /** The facts that a scripted vendor reads in a request of any dialect, and its answer. */
-import { isObject } from '../../../src/lib/json.ts'
+import { isObject } from '../../../src/lib/json/json.ts'
 
 export interface Conversation {
   readonly model: string

@@ -2,7 +2,7 @@
  * Refusals of real vendors in their own words: the reason why clients that work with one vendor fail behind a gateway. Each rule describes
  * what it looks for; the first rule that matches gives the answer. Sources: the vendors' references and public bug reports.
  */
-import { isObject } from '../../../src/lib/json.ts'
+import { isObject } from '../../../src/lib/json/json.ts'
 import { refusedByAnthropic } from '../../support/strict-anthropic.ts'
 import { openaiRefusal } from './chat.ts'
 import { type Body, listOf, type Refusal } from './conversation.ts'

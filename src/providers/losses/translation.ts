@@ -1,0 +1,107 @@
+/** The input of an encoder: the prompt, those of its settings that the dialect has a word for, and functions that report losses. */
+import type { Part, Prompt } from '../../canonical/prompt.ts'
+import type { SettingName, Settings, SettingValues } from '../../canonical/settings.ts'
+import type { Warning } from '../../canonical/warning.ts'
+import { GatewayError } from '../../errors.ts'
+import type { JsonObject } from '../../lib/json/json.ts'
+import type { Steps } from '../../lib/steps.ts'
+import { type OutputBounds, outputWithin } from '../vendors/field-rules.ts'
+import type { Target } from '../provider.ts'
+import { withLawfulCalls } from '../tools/lawful-calls.ts'
+import { withPicturesOfUser } from '../media/made-pictures.ts'
+import { withPairedResults } from '../tools/paired-results.ts'
+import { withoutTextCalls, withTextCalls } from '../tools/text-calls.ts'
+import { isStoredAddress } from '../media/stored-addresses.ts'
+import { refuseName } from '../media/stored-objects.ts'
+import { refuseUnread } from './uncarried.ts'
+import { SETTING_OUTCOMES, type TranslatedDialect } from './loss-table.ts'
+import { type Losses, lossesTo } from './losses.ts'
+
+export interface Translation extends Losses {
+  readonly prompt: Prompt
+  /** The value to carry over; undefined if the request does not set it or the loss table drops it. */
+  setting<Name extends SettingName>(name: Name): SettingValues[Name] | undefined
+}
+
+interface Wants {
+  readonly takesText?: boolean
+  readonly takesOwnPictures?: boolean
+  /** Fields without a canonical form that reach the provider as they were written. */
+  readonly carried?: JsonObject
+}
+
+type Addressee = OutputBounds & Pick<Target, 'providerName' | 'inputModalities' | 'storedObjects'>
+
+/**
+ * Reports all losses of the settings at once. Throws `invalid_request` for a setting that is refused. `takesText`: the provider has tools
+ * that take free text. `takesOwnPictures`: messages of its assistant may hold pictures.
+ */
+export function* translate(
+  given: Prompt,
+  dialect: TranslatedDialect,
+  target: Addressee,
+  warn: (warning: Warning) => void,
+  { takesText = dialect === 'openai-responses', takesOwnPictures = dialect === 'google', carried = {} }: Wants = {},
+): Steps<Translation> {
+  const { providerName } = target
+  const { lose, mapped, refuse } = lossesTo(warn)
+  const called = takesText ? withTextCalls(given) : withoutTextCalls(given, warn)
+  yield
+  const lawful = yield* withLawfulCalls(called, mapped)
+  yield
+  const spoken = { ...lawful, messages: yield* withPairedResults(lawful.messages, warn, { openEnd: dialect === OPEN_ENDED }) }
+  yield
+  if (target.storedObjects !== true) refuseStoredMedia(spoken, providerName)
+  yield
+  for (const { part, at } of heardParts(spoken)) refuseUnread(part, { at, role: 'user' }, { lose, refuse, target })
+  yield
+  const shown = takesOwnPictures ? spoken : withPicturesOfUser(spoken, lose)
+  const prompt = { ...shown, settings: withinLimits(shown.settings, target, warn) }
+  for (const [name, setting] of Object.entries(prompt.settings)) {
+    const outcome = SETTING_OUTCOMES[name as SettingName][dialect]
+    if (outcome === 'dropped') lose(setting.field, `${providerName} has no word for ${setting.field}; it was left out.`)
+    if (outcome === 'refused')
+      throw new GatewayError('invalid_request', `${setting.field}: ${providerName} cannot do this. Leave it out, or use another model.`)
+  }
+  for (const field of prompt.otherFields) {
+    if (!Object.hasOwn(carried, field)) lose(field, `${field} could not be translated for ${providerName}; it was left out.`)
+  }
+  return {
+    prompt,
+    lose,
+    mapped,
+    refuse,
+    setting: (name) => {
+      const outcome = SETTING_OUTCOMES[name][dialect]
+      return outcome === 'dropped' || outcome === 'refused' ? undefined : prompt.settings[name]?.value
+    },
+  }
+}
+
+/**
+ * All dialects but this one refuse a call without a result even at the end of the conversation. Known vendors of this one do too, which the
+ * rest of their rules takes care of (openai-chat/message-rules.ts); servers of open models get what the client sent.
+ */
+const OPEN_ENDED: TranslatedDialect = 'openai-chat'
+
+const refuseStoredMedia = ({ messages }: Prompt, providerName: string): void => {
+  for (const { parts, at = 'messages' } of messages)
+    for (const part of parts)
+      for (const media of part.type === 'tool-result' ? (part.media ?? []) : [part])
+        if ('url' in media && isStoredAddress(media.url)) refuseName(at, providerName)
+}
+
+/** Parts of messages of every role but the assistant's. */
+const heardParts = ({ messages }: Prompt): { readonly part: Part; readonly at: string }[] =>
+  messages.flatMap(({ role, parts, at = 'messages' }) =>
+    role === 'assistant'
+      ? []
+      : parts.flatMap((part) => (part.type === 'tool-result' ? [part, ...(part.media ?? [])] : [part])).map((part) => ({ part, at })),
+  )
+
+/** A limit of output above the maximum is lowered to the maximum. */
+const withinLimits = (settings: Settings, target: Addressee, warn: (warning: Warning) => void): Settings => {
+  const { maxOutputTokens: asked } = settings
+  const most = asked === undefined ? null : outputWithin(asked.value, asked.field, { target, warn })
+  return asked === undefined || most === null ? settings : { ...settings, maxOutputTokens: { ...asked, value: most } }
+}

@@ -1,0 +1,127 @@
+/**
+ * Rewrites schemas of tools that OpenAI, or a vendor with the same rule, refuses into a form that it takes and that means the same, as far as
+ * possible. Source: its refusals: "schema must be a JSON Schema of 'type: "object"'", "schema must have type 'object' and not have
+ * 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level", "array schema missing items", "object schema missing properties".
+ */
+import { isObject, type JsonObject, type JsonValue } from '../../lib/json/json.ts'
+import { mapInSteps, SCHEMA_UNITS, type Steps } from '../../lib/steps.ts'
+import { COMBINED, JOINED_MAX, joined, resolved, withWords, type Work } from './joined-schema.ts'
+import { fitsStrictMode } from './openai-strict-schema.ts'
+import type { RuleContext } from '../vendors/field-rules.ts'
+
+/** Returns the tools with the schemas of the functions that `functionIn` finds mended; the same list if all are taken. */
+export function* mendedTools(
+  tools: readonly JsonValue[],
+  field: string,
+  { functionIn, withFunction }: FunctionPlace,
+  { target, warn }: Pick<RuleContext, 'target' | 'warn'>,
+): Steps<readonly JsonValue[]> {
+  const work = { left: JOINED_MAX }
+  const mended = yield* mapInSteps(
+    tools,
+    (tool, index) => {
+      const called = isMap(tool) ? functionIn(tool) : null
+      const next = called === null ? null : mendedFunction(called, work)
+      if (!isMap(tool) || called === null || next === null) return tool
+      if (next.reported !== null)
+        warn({
+          code: 'mapped_field',
+          field: `${field}[${index}]`,
+          message: `${target.upstreamModel} takes no schema like that of ${nameOf(called)}; ${next.reported}`,
+        })
+      return withFunction(tool, next.called)
+    },
+    () => SCHEMA_UNITS,
+  )
+  return mended.every((tool, index) => tool === tools[index]) ? tools : mended
+}
+
+const nameOf = ({ name }: JsonObject): string => (typeof name === 'string' ? name : 'this tool')
+
+/** How a dialect keeps the function inside a tool. */
+export interface FunctionPlace {
+  readonly functionIn: (tool: JsonObject) => JsonObject | null
+  readonly withFunction: (tool: JsonObject, called: JsonObject) => JsonObject
+}
+
+interface MendedFunction {
+  readonly called: JsonObject
+  /** The change made to the schema; null if nothing has to be reported. */
+  readonly reported: string | null
+}
+
+const mendedFunction = (called: JsonObject, work: Work): MendedFunction | null => {
+  const { parameters, strict, ...rest } = called
+  if (parameters === undefined) return null
+  const mended = mendedSchema(parameters, work)
+  if (mended === null) return null
+  const { schema, reported } = mended
+  if (strict !== true || fitsStrictMode(schema)) return { called: { ...called, parameters: schema }, reported }
+  const closed = { ...schema, additionalProperties: false, required: [] }
+  // A function without arguments can be held to its schema strictly.
+  if (fitsStrictMode(closed)) return { called: { ...called, parameters: closed }, reported }
+  return { called: { ...rest, parameters: schema }, reported: `${reported ?? OTHER_FORM} Calls are not held to it strictly.` }
+}
+
+interface MendedSchema {
+  readonly schema: JsonObject
+  readonly reported: string | null
+}
+
+const OTHER_FORM = 'it was sent in another form.'
+const IN_WORDS = 'what could not be said in another form is told to the model in words.'
+
+/** Null if it is taken as it is, or if it does not describe an object. */
+const mendedSchema = (given: JsonValue, work: Work): MendedSchema | null => {
+  if (!isMap(given)) return { schema: { type: 'object', properties: {} }, reported: OTHER_FORM }
+  const filled = withItems(given)
+  const whole = resolved(filled, filled)
+  if (!isOfObject(whole)) return null
+  const isCombined = COMBINED.some((keyword) => Object.hasOwn(whole, keyword))
+  const { schema: root, lost } = isCombined ? joined(whole, work) : { schema: whole, lost: {} }
+  const { type, properties } = root
+  const schema =
+    type === 'object' && isMap(properties) ? root : { ...root, type: 'object', properties: isMap(properties) ? properties : {} }
+  if (schema === given) return null
+  if (Object.keys(lost).length > 0) return { schema: withWords(schema, lost), reported: IN_WORDS }
+  // An added empty `properties` changes nothing, so it is not reported.
+  return { schema, reported: root === given && type === 'object' ? null : OTHER_FORM }
+}
+
+/** Some clients write null for a type that they leave open. */
+const isOfObject = ({ type = null }: JsonObject): boolean => type === null || type === 'object' || (isList(type) && type.includes('object'))
+
+const NAMED = ['properties', 'patternProperties', '$defs', 'definitions'] as const
+const LISTED = ['anyOf', 'oneOf', 'allOf', 'prefixItems'] as const
+const SINGLE = ['items', 'additionalProperties', 'not'] as const
+
+/** Adds `items` to every list that lacks it. Returns the same schema if none does. */
+const withItems = (schema: JsonObject): JsonObject => {
+  const changes: Record<string, JsonValue> = {}
+  for (const keyword of NAMED) {
+    const named = schema[keyword]
+    if (!isMap(named)) continue
+    const next = Object.entries(named).map(([name, one]): [string, JsonValue] => [name, inItems(one)])
+    if (next.some(([name, one]) => one !== named[name])) changes[keyword] = Object.fromEntries(next)
+  }
+  for (const keyword of LISTED) {
+    const listed = schema[keyword]
+    const next = isList(listed) ? listed.map(inItems) : []
+    if (isList(listed) && next.some((one, index) => one !== listed[index])) changes[keyword] = next
+  }
+  for (const keyword of SINGLE) {
+    const one = schema[keyword]
+    const next = one === undefined ? undefined : inItems(one)
+    if (next !== undefined && next !== one) changes[keyword] = next
+  }
+  const { type, items } = schema
+  if ((type === 'array' || (isList(type) && type.includes('array'))) && items === undefined) changes['items'] = {}
+  // The older form of a list whose positions have different schemas.
+  if (isList(items)) changes['items'] = { anyOf: items.map(inItems) }
+  return Object.keys(changes).length === 0 ? schema : { ...schema, ...changes }
+}
+
+const inItems = (value: JsonValue): JsonValue => (isMap(value) ? withItems(value) : value)
+
+const isList = (value: JsonValue | undefined): value is readonly JsonValue[] => Array.isArray(value)
+const isMap = (value: JsonValue | undefined): value is JsonObject => isObject(value)

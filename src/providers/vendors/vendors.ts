@@ -1,0 +1,468 @@
+/**
+ * The particulars of each vendor of the Chat Completions and Responses dialects. A fact is listed here because without it requests fail or
+ * a setting is silently ignored; what a vendor takes as OpenAI does is not listed. Rows are found by the provider's slug.
+ */
+import { DASHED, DASHED_WORD } from '../tools/tool-name-form.ts'
+import type { ClientDialect } from '../../canonical/call.ts'
+import type { OutputLimit, ReasoningWords, Vendor } from './vendor.ts'
+
+export const vendorOf = (slug: string): Vendor => VENDORS.get(slug) ?? UNKNOWN
+
+export const isKnownVendor = (slug: string): boolean => VENDORS.has(slug)
+
+/** The slugs of the vendors that have a row here and speak the dialect. */
+export const vendorsOf = (dialect: ClientDialect): readonly string[] =>
+  [...VENDORS].flatMap(([slug, { accepts }]) => (accepts !== 'everything' && accepts[dialect] !== undefined ? [slug] : []))
+
+const EFFORT: ReasoningWords = { efforts: 'any', toggle: null, toggleBesideEffort: false, budgetField: null }
+
+const EITHER_LIMIT: readonly OutputLimit[] = ['max_tokens', 'max_completion_tokens']
+const NEWER_LIMIT: readonly OutputLimit[] = ['max_completion_tokens', 'max_tokens']
+const OLDER_LIMIT: readonly OutputLimit[] = ['max_tokens']
+
+/** For example a server of the operator's own: everything is passed on, in the form that most servers know. */
+const UNKNOWN: Vendor = {
+  keyHeader: 'authorization',
+  accepts: 'everything',
+  openAiModels: false,
+  outputLimits: EITHER_LIMIT,
+  names: {},
+  stopMax: null,
+  identifierMax: null,
+  streamOptions: true,
+  developerRole: false,
+  systemFirst: false,
+  textParts: 'none',
+  toolMedia: false,
+  namedRoles: 'any',
+  strictOrder: false,
+  strictMessages: false,
+  refusals: false,
+  contentBesideCalls: false,
+  callIds: 'any',
+  toolNames: null,
+  objectSchemas: false,
+  toolNamespaces: false,
+  builtInTools: true,
+  files: 'any',
+  video: true,
+  cacheMarks: null,
+  reasoning: EFFORT,
+  thinkingBack: 'untouched',
+  showsThinking: true,
+  jsonSchema: true,
+  requiredToolChoice: true,
+  unforcedThinkers: null,
+  refusedFields: [],
+  customTools: false,
+  webSearch: null,
+  reportsCharge: false,
+  embeddings: { names: {}, accepts: new Set(['dimensions', 'encoding_format', 'input_type', 'user']) },
+}
+
+/** Families of fields. BASIC is what every vendor takes. */
+const BASIC = ['temperature', 'top_p', 'response_format']
+const TOOLS = ['tools', 'tool_choice']
+const PARALLEL = 'parallel_tool_calls'
+const PENALTIES = ['frequency_penalty', 'presence_penalty']
+const TOKEN_CHANCES = ['logit_bias', 'logprobs', 'top_logprobs']
+const OPEN_SAMPLERS = ['top_k', 'min_p', 'repetition_penalty']
+const USUAL = [...BASIC, ...TOOLS, PARALLEL, ...PENALTIES, 'stop', 'seed', 'user']
+const RESPONSES = [
+  'instructions',
+  'text',
+  'include',
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'max_tool_calls',
+  'truncation',
+  'store',
+  'service_tier',
+  'user',
+  'safety_identifier',
+  'metadata',
+  'prompt_cache_key',
+]
+
+/** The fields that a vendor accepts in each dialect that it speaks, and what else is known about it. */
+type Facts = Partial<Omit<Vendor, 'accepts'> & Readonly<Record<ClientDialect, readonly string[]>>>
+
+const vendor = ({ chat, responses, messages, ...facts }: Facts): Vendor => ({
+  ...UNKNOWN,
+  thinkingBack: 'none',
+  toolNames: DASHED,
+  ...facts,
+  accepts: Object.fromEntries(
+    Object.entries({ chat, responses, messages }).flatMap(([dialect, fields]) =>
+      fields === undefined ? [] : [[dialect, new Set(fields)]],
+    ),
+  ),
+})
+
+const OPENAI = {
+  // API reference, "Create chat completion" and "Create a model response"; the openai package's types.
+  chat: [
+    'response_format',
+    ...TOOLS,
+    // The older names for tools.
+    'functions',
+    'function_call',
+    'n',
+    'seed',
+    'user',
+    'safety_identifier',
+    'service_tier',
+    'prompt_cache_key',
+    'prompt_cache_retention',
+    'modalities',
+    'audio',
+  ],
+  responses: [...RESPONSES, 'prompt_cache_retention', 'context_management'],
+  openAiModels: true,
+  outputLimits: NEWER_LIMIT,
+  // "stop: up to 4 sequences"; "string too long. Expected a string with maximum length 64" for user and its like.
+  stopMax: 4,
+  identifierMax: 64,
+  developerRole: true,
+  textParts: 'any',
+  refusals: true,
+  // "string too long. Expected a string with maximum length 40" for the id of a call.
+  callIds: 'at-most-40',
+  objectSchemas: true,
+  toolNamespaces: true,
+  files: 'data',
+  video: false,
+  showsThinking: false,
+  customTools: true,
+  embeddings: { names: {}, accepts: new Set(['dimensions', 'encoding_format', 'user']) },
+} as const satisfies Facts
+
+/** A self-hosted server. None of these refuses what it does not know, so whatever it ignores must be reported. */
+const LOCAL = { toolNames: null, systemFirst: true, textParts: 'any' as const, chat: [...USUAL, ...OPEN_SAMPLERS, ...TOKEN_CHANCES, 'n'] }
+
+/** Kimi models that think unless thinking is turned off, and whose sampling is fixed. */
+const FIXED_KIMI = /^kimi-k(?:2\.[5-9]|[3-9])/
+
+const VENDORS: ReadonlyMap<string, Vendor> = new Map([
+  ['openai', vendor({ ...OPENAI, chat: [...OPENAI.chat, 'moderation'], responses: [...OPENAI.responses, 'moderation'] })],
+
+  // docs.claude.com, "Create a Message"; for thinking the models have rules of their own (anthropic/model-rules.ts).
+  [
+    'anthropic',
+    vendor({
+      messages: [
+        'temperature',
+        'top_p',
+        'top_k',
+        'stop_sequences',
+        'output_config',
+        'metadata',
+        'service_tier',
+        'speed',
+        ...TOOLS,
+        'cache_control',
+        'container',
+        'mcp_servers',
+        'context_management',
+        'safeguards',
+        'compaction',
+        'inference_geo',
+      ],
+    }),
+  ],
+
+  // platform.minimax.io, "Compatible Anthropic API": it ignores top_k, stop_sequences, service_tier and context_management.
+  ['minimax', vendor({ messages: ['temperature', 'top_p', 'metadata', ...TOOLS] })],
+
+  // Azure OpenAI v1 reference, "Authentication": a key goes in api-key. Its base URL may carry ?api-version=.
+  ['azure', vendor({ ...OPENAI, keyHeader: 'api-key' })],
+
+  // openrouter.ai/docs: "Reasoning tokens", "Prompt caching", "Usage accounting"; the @openrouter/sdk package's ChatRequest and ResponsesRequest.
+  [
+    'openrouter',
+    vendor({
+      reportsCharge: true,
+      chat: [
+        ...LOCAL.chat,
+        'top_a',
+        'image_config',
+        'cache_control',
+        'structured_outputs',
+        'verbosity',
+        'modalities',
+        'audio',
+        'prediction',
+        'web_search_options',
+        'prompt_cache_key',
+        'prompt_cache_options',
+        'service_tier',
+        'metadata',
+        'safety_identifier',
+      ],
+      responses: [
+        ...RESPONSES,
+        ...BASIC,
+        ...PENALTIES,
+        'top_k',
+        'top_logprobs',
+        'modalities',
+        'image_config',
+        'cache_control',
+        'prompt_cache_options',
+      ],
+      developerRole: true,
+      textParts: 'any',
+      toolMedia: true,
+      refusals: true,
+      cacheMarks: { ttl: true, tools: true },
+      reasoning: 'object',
+      thinkingBack: 'details',
+      webSearch: 'openrouter:web_search',
+    }),
+  ],
+
+  // console.groq.com/docs/openai, "Currently unsupported OpenAI features": 400 for logprobs and logit_bias, n, names of
+  // messages and members that it does not know. "for 'role:system' the following must be satisfied: value must be a string".
+  [
+    'groq',
+    vendor({
+      chat: [...USUAL, 'service_tier', 'metadata'],
+      outputLimits: NEWER_LIMIT,
+      stopMax: 4,
+      strictMessages: true,
+      textParts: 'user',
+      namedRoles: [],
+      reasoning: { ...EFFORT, efforts: ['none', 'low', 'medium', 'high'] },
+      embeddings: null,
+    }),
+  ],
+
+  // github.com/mistralai/client-python, models/chatcompletionrequest.py: 422 for any other field; models/toolmessage.py:
+  // the one message that has a name. Ids of calls: error 3280. The order of turns: error 3230, "Unexpected role 'user'
+  // after role 'tool'", "Expected last role User or Tool (or Assistant with prefix True)"; mistral-common's validator.
+  [
+    'mistral',
+    vendor({
+      chat: [...USUAL.filter((field) => field !== 'user'), 'n', 'metadata', 'prediction', 'prompt_cache_key'],
+      outputLimits: OLDER_LIMIT,
+      names: { seed: 'random_seed' },
+      streamOptions: false,
+      strictMessages: true,
+      textParts: 'any',
+      namedRoles: ['tool'],
+      strictOrder: true,
+      callIds: 'nine-alphanumeric',
+      files: 'document_url',
+      reasoning: { ...EFFORT, efforts: ['none', 'high'] },
+      // models/embeddingrequest.py
+      embeddings: { names: { dimensions: 'output_dimension' }, accepts: new Set(['dimensions', 'encoding_format']) },
+    }),
+  ],
+
+  // api-docs.deepseek.com/guides/thinking_mode: the toggle, the efforts, and 400 if the thinking of a turn with calls does not come back.
+  // /guides/json_mode: no schemas. The developer role is answered with "unknown variant". "Thinking mode does not support this
+  // tool_choice": all but auto and none. "schema must be a JSON Schema of 'type: "object"', got 'type: null'" for a tool.
+  [
+    'deepseek',
+    vendor({
+      chat: [...BASIC, ...TOOLS, PARALLEL, ...PENALTIES, 'stop', 'logprobs', 'top_logprobs', 'user', 'metadata', 'prompt_cache_key'],
+      outputLimits: OLDER_LIMIT,
+      stopMax: 16,
+      contentBesideCalls: true,
+      reasoning: { efforts: ['low', 'medium', 'high', 'xhigh', 'max'], toggle: 'thinking', toggleBesideEffort: true, budgetField: null },
+      thinkingBack: { field: 'reasoning_content', filler: '' },
+      jsonSchema: false,
+      objectSchemas: true,
+      unforcedThinkers: /^deepseek-(?!chat)/,
+      embeddings: null,
+    }),
+  ],
+
+  // docs.x.ai: chat completions take function calls only (Live Search was withdrawn). "Model grok-4.5 does not support parameter
+  // presencePenalty", also with 0; models that think refuse `stop` too. "Only messages of role 'user' can have a name." "Tool parameter
+  // root must be an object type".
+  [
+    'xai',
+    vendor({
+      reportsCharge: true,
+      chat: [...USUAL, ...TOKEN_CHANCES, 'n', 'service_tier', 'metadata', 'prompt_cache_key'],
+      responses: [...RESPONSES, 'temperature', 'top_p', 'top_logprobs'],
+      builtInTools: false,
+      objectSchemas: true,
+      strictMessages: true,
+      textParts: 'any',
+      namedRoles: ['user'],
+      refusedFields: [
+        { models: /^grok-(?!3)/, fields: PENALTIES },
+        { models: /^grok-(?!3|.*non-reasoning)/, fields: ['stop'] },
+      ],
+      embeddings: null,
+    }),
+  ],
+
+  // docs.together.ai, "Chat completions" and "Reasoning models": reasoning.enabled for hybrid models.
+  [
+    'together',
+    vendor({
+      chat: LOCAL.chat,
+      outputLimits: OLDER_LIMIT,
+      textParts: 'user',
+      reasoning: { efforts: ['low', 'medium', 'high'], toggle: 'reasoning', toggleBesideEffort: false, budgetField: null },
+    }),
+  ],
+
+  // docs.fireworks.ai, "Create chat completion" and "Reasoning": its templates read the thinking of earlier turns.
+  [
+    'fireworks',
+    vendor({
+      chat: [...LOCAL.chat, 'service_tier', 'metadata', 'prediction', 'prompt_cache_key'],
+      textParts: 'any',
+      thinkingBack: { field: 'reasoning_content', filler: null },
+    }),
+  ],
+
+  // inference-docs.cerebras.ai, "Chat completions" and "OpenAI compatibility": 400 for the penalties and logit_bias.
+  [
+    'cerebras',
+    vendor({
+      chat: [
+        ...BASIC,
+        ...TOOLS,
+        PARALLEL,
+        'stop',
+        'seed',
+        'user',
+        'logprobs',
+        'top_logprobs',
+        'prediction',
+        'service_tier',
+        'prompt_cache_key',
+      ],
+      outputLimits: NEWER_LIMIT,
+      stopMax: 4,
+      developerRole: true,
+      strictMessages: true,
+      textParts: 'user',
+      namedRoles: [],
+      reasoning: { ...EFFORT, efforts: ['none', 'low', 'medium', 'high'] },
+      embeddings: null,
+    }),
+  ],
+
+  // docs.perplexity.ai, "Chat completions": no tools. It always searches, and usage is in every chunk.
+  [
+    'perplexity',
+    vendor({
+      reportsCharge: true,
+      chat: [...BASIC, ...PENALTIES, 'top_k', 'web_search_options'],
+      outputLimits: OLDER_LIMIT,
+      streamOptions: false,
+      strictMessages: true,
+      textParts: 'user',
+      namedRoles: [],
+      webSearch: 'web_search_options',
+      embeddings: null,
+    }),
+  ],
+
+  // platform.moonshot.ai, "Use Kimi thinking models": 400 if the thinking of a turn with calls is missing or empty, or if an effort stands
+  // beside the toggle. "Migrating from OpenAI": tool_choice knows no `required`, and no name beside thinking; from K2.5 on sampling is
+  // fixed ("invalid temperature: only 1 is allowed for this model"). "stop": up to 5. "tools.function.parameters.type is required and must
+  // be "object"", and no alternatives beside it.
+  [
+    'moonshot',
+    vendor({
+      chat: [...USUAL.filter((field) => field !== 'seed'), 'n', 'metadata', 'prompt_cache_key', 'safety_identifier'],
+      outputLimits: OLDER_LIMIT,
+      stopMax: 5,
+      textParts: 'any',
+      contentBesideCalls: true,
+      reasoning: { efforts: ['low', 'medium', 'high'], toggle: 'thinking', toggleBesideEffort: false, budgetField: null },
+      thinkingBack: { field: 'reasoning_content', filler: ' ' },
+      requiredToolChoice: false,
+      unforcedThinkers: FIXED_KIMI,
+      refusedFields: [{ models: FIXED_KIMI, fields: ['temperature', 'top_p', 'n', ...PENALTIES] }],
+      toolNames: DASHED_WORD,
+      objectSchemas: true,
+      embeddings: null,
+    }),
+  ],
+
+  // alibabacloud.com/help/model-studio: "Context cache" (marks on content, for five minutes) and "Deep thinking".
+  [
+    'alibaba',
+    vendor({
+      chat: [
+        ...USUAL.filter((field) => field !== 'frequency_penalty'),
+        'top_k',
+        'repetition_penalty',
+        'logprobs',
+        'top_logprobs',
+        'n',
+        'prompt_cache_key',
+      ],
+      outputLimits: OLDER_LIMIT,
+      textParts: 'any',
+      cacheMarks: { ttl: false, tools: false },
+      reasoning: { efforts: [], toggle: 'enable_thinking', toggleBesideEffort: false, budgetField: 'thinking_budget' },
+      webSearch: 'enable_search',
+    }),
+  ],
+
+  // docs.z.ai, "Deep thinking": a toggle without efforts. "Chat completion": a single stop sequence, no penalties. "Thinking
+  // mode": the thinking between calls has to come back with their results.
+  [
+    'zai',
+    vendor({
+      chat: [...BASIC, ...TOOLS, PARALLEL, 'stop', 'user', 'metadata', 'prompt_cache_key'],
+      outputLimits: OLDER_LIMIT,
+      stopMax: 1,
+      textParts: 'user',
+      reasoning: { efforts: [], toggle: 'thinking', toggleBesideEffort: false, budgetField: null },
+      thinkingBack: { field: 'reasoning_content', filler: null },
+      requiredToolChoice: false,
+      embeddings: null,
+    }),
+  ],
+
+  // docs.ollama.com/api/openai-compatibility, "Supported request fields"; openai/openai.go: the thinking of a message is its `reasoning`.
+  [
+    'ollama',
+    vendor({
+      systemFirst: true,
+      textParts: 'user',
+      chat: [...BASIC, ...TOOLS, ...PENALTIES, 'stop', 'seed', 'logprobs', 'top_logprobs'],
+      outputLimits: OLDER_LIMIT,
+      thinkingBack: { field: 'reasoning', filler: null },
+    }),
+  ],
+
+  // docs.vllm.ai, "OpenAI-compatible server": its extra parameters are the open samplers' and go beside the others. "Interleaved thinking":
+  // `reasoning` comes back; the older name is ignored (github.com/vllm-project/vllm/issues/38488).
+  ['vllm', vendor({ ...LOCAL, thinkingBack: { field: 'reasoning', filler: null } })],
+
+  // github.com/ggml-org/llama.cpp/tools/server/README.md: the native names of /completion are accepted here too. Its templates read
+  // `reasoning_content`, which its own web pages send back (pull/21249).
+  [
+    'llamacpp',
+    vendor({
+      ...LOCAL,
+      outputLimits: OLDER_LIMIT,
+      names: { repetition_penalty: 'repeat_penalty' },
+      thinkingBack: { field: 'reasoning_content', filler: null },
+    }),
+  ],
+
+  // lmstudio.ai/docs, "OpenAI compatibility", supported payload parameters.
+  [
+    'lmstudio',
+    vendor({
+      systemFirst: true,
+      textParts: 'user',
+      chat: [...USUAL.filter((field) => field !== 'user'), ...TOKEN_CHANCES, 'top_k', 'repetition_penalty'],
+      outputLimits: OLDER_LIMIT,
+      names: { repetition_penalty: 'repeat_penalty' },
+    }),
+  ],
+])

@@ -1,0 +1,176 @@
+/** Holds over time: leases that their nodes extend, checkpoints, and the reaper that ends the holds of dead nodes. */
+import { type Kysely, sql, type Transaction } from 'kysely'
+
+import type { Database } from '../database.ts'
+import { charge, earliest, insertLedger, releaseScopes } from './charge.ts'
+import type { HoldTable, LedgerTable, Span } from '../tables/ledger-tables.ts'
+import { holdOffNewWindows, lockWindows, type WindowKey } from './scope-windows.ts'
+import type { Schema } from '../tables/schema.ts'
+import { addUsageHours, usageOfReaped } from '../usage/usage-hours.ts'
+import { utcDay } from '../usage/usage-windows.ts'
+
+/** A process that admits requests. A node has one process at a time, so a different epoch of the same node belongs to a dead process. */
+export interface LedgerNode {
+  readonly id: string
+  readonly epoch: number
+}
+
+export interface HoldStore {
+  /** Extends the leases of all holds of the node. */
+  extendLeases(node: LedgerNode, until: string): Promise<void>
+  /** Stores, for each request, the amount to be charged if its node died now. */
+  checkpoint(charges: ReadonlyMap<string, number>): Promise<void>
+  /** Releases what was held for requests that never ran. */
+  release(requests: readonly string[]): Promise<void>
+  /** Charges and releases up to `limit` holds of dead nodes; returns the number. `node` never reaps its own holds. */
+  reap(node: LedgerNode, now: string, limit: number): Promise<number>
+  /** Corrects the held amount of each window for which it is not the sum of its holds; returns how many were wrong. */
+  recount(): Promise<number>
+  /** The holds in a window, the first expected to end first. */
+  expected(window: WindowKey, limit: number): Promise<readonly Pick<HoldTable, 'amount_n' | 'ends_at'>[]>
+}
+
+export const createHoldStore = (database: Database): HoldStore => ({
+  extendLeases: (node, until) =>
+    database.transaction(async (transaction) => {
+      await transaction
+        .updateTable('hold')
+        .set({ lease_until: until })
+        .where('node_id', '=', node.id)
+        .where('node_epoch', '=', node.epoch)
+        .where('state', '=', 'held')
+        .execute()
+    }),
+  checkpoint: (charges) =>
+    database.transaction(async (transaction) => {
+      // Always in the same order, as everywhere.
+      for (const [request, nanos] of [...charges].sort(([a], [b]) => (a < b ? -1 : 1))) {
+        await transaction
+          .updateTable('hold')
+          .set({ charge_n: nanos })
+          .where('request_id', '=', request)
+          .where('state', '=', 'held')
+          .execute()
+      }
+    }),
+  release: (requests) =>
+    database.transaction(async (transaction) => {
+      const holds = await transaction
+        .deleteFrom('hold')
+        .where('request_id', 'in', requests)
+        .where('state', '=', 'held')
+        .returningAll()
+        .execute()
+      await settle(transaction, database, holds, [])
+    }),
+  reap: (node, now, limit) =>
+    database.transaction(async (transaction) => {
+      await holdOffNewWindows(transaction, database.engine)
+      const dead = await transaction
+        .selectFrom('hold')
+        .selectAll()
+        .where('state', '=', 'held')
+        .where((eb) =>
+          eb.or([
+            eb.and([eb('node_id', '=', node.id), eb('node_epoch', '!=', node.epoch)]),
+            eb.and([eb('node_id', '!=', node.id), eb('lease_until', '<', now)]),
+          ]),
+        )
+        .orderBy('request_id')
+        .limit(limit)
+        // Two nodes that reap at the same time take different holds.
+        .$if(database.engine === 'postgres', (query) => query.forUpdate().skipLocked())
+        .execute()
+      if (dead.length === 0) return 0
+      const ids = dead.map(({ request_id }) => request_id)
+      await transaction.updateTable('hold').set({ state: 'reaped' }).where('request_id', 'in', ids).execute()
+      const rows = dead.map((hold) => reapedRow(hold, now))
+      await insertLedger(transaction, database.engine, rows)
+      const used = dead.map((hold) => usageOfReaped(hold, { amountNanos: hold.charge_n, byokNanos: 0 }, 1))
+      await addUsageHours(transaction, database.engine, used)
+      await settle(transaction, database, dead, rows)
+      return dead.length
+    }),
+  async recount() {
+    const wrong = await wrongWindows(database.kysely)
+    if (wrong.length === 0) return 0
+    return database.transaction(async (transaction) => {
+      const windows = await lockWindows(transaction, database.engine, [...new Set(wrong.map(({ subject }) => subject))], '')
+      // Counted again under the locks: everything that changed these windows has ended by now.
+      const still = await wrongWindows(transaction)
+      for (const { subject, span, window_start, difference } of still) {
+        windows.hold(windows.find({ subject, span, start: window_start }), difference)
+      }
+      await windows.write()
+      return still.length
+    })
+  },
+  expected: (window, limit) =>
+    database.kysely
+      .selectFrom('hold_scope')
+      .innerJoin('hold', 'hold.request_id', 'hold_scope.request_id')
+      .select(['hold_scope.amount_n', 'hold.ends_at'])
+      .where('hold_scope.subject', '=', window.subject)
+      .where('hold_scope.span', '=', window.span)
+      .where('hold_scope.window_start', '=', window.start)
+      .orderBy('hold.ends_at')
+      .limit(limit)
+      .execute(),
+})
+
+interface WrongWindow {
+  subject: string
+  span: Span
+  window_start: string
+  difference: number
+}
+
+/**
+ * Windows whose `held_n` is not the sum of their holds, with the difference. The query runs every ten seconds and there may be many
+ * windows, but few with holds, so it looks nothing up for each window.
+ */
+const wrongWindows = async (kysely: Kysely<Schema>): Promise<readonly WrongWindow[]> => {
+  const { rows } = await sql<WrongWindow>`
+    select subject, span, window_start, cast(sum(amount_n) as bigint) as difference from (
+      select subject, span, window_start, amount_n from hold_scope
+      union all
+      select subject, span, window_start, -held_n from scope_window where held_n > 0
+    ) as amounts group by subject, span, window_start having sum(amount_n) <> 0`.execute(kysely)
+  return rows
+}
+
+/** Removes rows that have left `hold` from the windows too, charged by `rows`. */
+const settle = async (
+  transaction: Transaction<Schema>,
+  database: Database,
+  holds: readonly HoldTable[],
+  rows: readonly LedgerTable[],
+): Promise<void> => {
+  if (holds.length === 0) return
+  await charge(transaction, database, {
+    rows,
+    payers: new Map(
+      holds.map((hold) => [hold.request_id, { keyHash: hold.key_hash, workspaceId: hold.workspace_id, userId: hold.user_id }]),
+    ),
+    tokens: new Map(),
+    released: await releaseScopes(transaction, database, holds),
+    firstDay: earliest(holds.map(({ created_at }) => utcDay(created_at))),
+  })
+}
+
+/** Charged by the rule for missing usage: the amount of the last checkpoint. */
+const reapedRow = (hold: HoldTable, now: string): LedgerTable => ({
+  request_id: hold.request_id,
+  attempt_no: 0,
+  kind: 'reaped',
+  key_hash: hold.key_hash,
+  workspace_id: hold.workspace_id,
+  provider: hold.provider,
+  amount_n: hold.charge_n,
+  byok_n: 0,
+  upstream_n: null,
+  estimated: 1,
+  usage_json: '{}',
+  day: utcDay(hold.created_at),
+  created_at: now,
+})

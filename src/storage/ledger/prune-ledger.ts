@@ -1,0 +1,30 @@
+/** Deletes rows of the ledger that are no longer needed. The usage of each key and day is kept for ever. */
+import type { Database } from '../database.ts'
+
+/**
+ * Deletes up to `limit` rows of the ledger from before `day`, and windows and holds that are over; returns the number
+ * of ledger rows. From `day` on, the ledger is complete.
+ */
+export const pruneLedger = (database: Database, day: string, limit: number): Promise<number> =>
+  database.transaction(async (transaction) => {
+    await transaction.updateTable('service_facts').set({ value: day }).where('name', '=', 'ledger-after').where('value', '<', day).execute()
+    await transaction.deleteFrom('scope_window').where('window_end', '<=', day).where('held_n', '=', 0).execute()
+    // A request that was charged as dead and has not come back by now will not come back.
+    await transaction.deleteFrom('hold').where('state', '=', 'reaped').where('created_at', '<', day).execute()
+    const { numDeletedRows } = await transaction
+      .deleteFrom('ledger')
+      .where(({ eb, selectFrom, refTuple }) =>
+        eb(
+          refTuple('request_id', 'attempt_no', 'kind'),
+          'in',
+          selectFrom('ledger')
+            .select(['request_id', 'attempt_no', 'kind'])
+            .where('day', '<', day)
+            .orderBy('day')
+            .limit(limit)
+            .$asTuple('request_id', 'attempt_no', 'kind'),
+        ),
+      )
+      .executeTakeFirstOrThrow()
+    return Number(numDeletedRows)
+  })

@@ -1,0 +1,278 @@
+/** PostgreSQL through `pg`, which is loaded only if a URL asks for it. */
+import { Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient, type PostgresQueryResult, sql } from 'kysely'
+import type { Client, Pool, PoolClient, PoolConfig } from 'pg'
+
+import { systemClock } from '../../lib/clock.ts'
+import { inTime } from '../../lib/in-time.ts'
+import { textOf } from '../../lib/json/json.ts'
+import type { EngineConnection, RetryableFailure } from '../database.ts'
+import { createPostgresLimits } from '../limits/postgres-limits.ts'
+import { parsePostgresUrl } from './postgres-address.ts'
+import { listenForChanges } from './postgres-listen.ts'
+import type { Schema } from '../tables/schema.ts'
+import { refuseNulCharacters, requireSafeInteger } from '../sql-values.ts'
+import { StorageRefused, StorageUnavailable } from '../storage-errors.ts'
+
+/** Every wait is bounded (docs/contract/operating.md#postgresql). */
+const CONNECTIONS_MAX = 10
+/** How long to wait for a free connection of the pool. */
+const CONNECTION_WAIT_MS = 1000
+/** How long to wait for a new connection: a busy server takes its time, and a client that gives up sooner never gets one. */
+const CONNECT_MS = 5000
+const STATEMENT_TIMEOUT_MS = 5000
+/** Connections for queries by people, which leave all others to requests. */
+const REPORT_CONNECTIONS_MAX = 3
+const REPORT_TIMEOUT_MS = 2500
+/** A server that is cut off cannot even report that a statement took too long. */
+const SILENCE_MS = STATEMENT_TIMEOUT_MS + 1000
+const LOCK_TIMEOUT_MS = 2000
+const IDLE_IN_TRANSACTION_TIMEOUT_MS = 10_000
+/** Overrides the time limits that the operator set for the role or the database. */
+const NO_TIME_LIMITS = '-c statement_timeout=0 -c lock_timeout=0 -c idle_in_transaction_session_timeout=0'
+
+/** The oldest server that we test with (docs/contract/operating.md#postgresql), in the form of `server_version_num`. */
+const SERVER_VERSION_MIN = 150_000
+
+/** A pool ends when none of its connections is in use, which takes as long as a statement if the server hangs. */
+const CLOSE_MS = 2000
+
+export interface PostgresOptions {
+  readonly databaseUrl: string
+  /** Called when an idle connection dies. The pool replaces it; this is for the log. */
+  readonly onError: (error: Error) => void
+}
+
+/** A request waits for its limits; an answer that takes longer than this is of no use to it. */
+const LIMITS_TIMEOUT_MS = 1000
+
+/** Opens a pool and checks the server. Throws StorageUnavailable if it does not answer, StorageRefused if it is too old or behind an unfit pooler. */
+export const openPostgres = async (options: PostgresOptions): Promise<EngineConnection> => {
+  const kysely = await openKysely(options, {
+    max: CONNECTIONS_MAX,
+    statement_timeout: STATEMENT_TIMEOUT_MS,
+    query_timeout: SILENCE_MS,
+    lock_timeout: LOCK_TIMEOUT_MS,
+    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
+  })
+  try {
+    await requireFitServer(kysely)
+  } catch (error) {
+    await kysely.destroy()
+    throw error
+  }
+  const reports = await openKysely(options, {
+    max: REPORT_CONNECTIONS_MAX,
+    statement_timeout: REPORT_TIMEOUT_MS,
+    query_timeout: REPORT_TIMEOUT_MS + 1000,
+    // No JIT: a report is finished before its code would be compiled, which takes a tenth of a second for sums of many columns.
+    options: '-c default_transaction_read_only=on -c jit=off',
+  })
+  // It connects on first use.
+  const limitsPool = await openPool(options, { max: 1, statement_timeout: LIMITS_TIMEOUT_MS, query_timeout: LIMITS_TIMEOUT_MS })
+  return {
+    engine: 'postgres',
+    kysely,
+    reports,
+    server: {
+      listen: (clock, listener) => listenForChanges(clock, () => openClient(options), listener),
+      openLimits: (node) => createPostgresLimits({ pool: limitsPool, node }),
+    },
+    oneWriter: false,
+    // Its commits always survive a power failure: nodes share them, and the server groups them itself.
+    transaction: (work) => kysely.transaction().execute(work),
+    retryableFailure,
+    async withMigrationAccess(work) {
+      // One connection without the timeouts: a second node waits here until the first has migrated, and building an index may take long.
+      const patient = await openKysely(options, { max: 1, options: NO_TIME_LIMITS })
+      try {
+        return await work(patient)
+      } catch (cause) {
+        const { code } = serverError(cause)
+        if (code === NO_SCHEMA) throw new StorageRefused(WITHOUT_SCHEMA, { cause })
+        if (code !== INSUFFICIENT_PRIVILEGE) throw cause
+        throw new StorageRefused(
+          `The role of the database URL must be the owner of the database, or may at least create tables in its schema (${messageOf(cause)}).`,
+          { cause },
+        )
+      } finally {
+        await patient.destroy()
+      }
+    },
+    // The server keeps its own log and manages its own disk.
+    prepared: async () => undefined,
+    noteChanges: async () => undefined,
+    checkpoint: async () => undefined,
+    requireRoom: async () => undefined,
+    close() {
+      const closed = Promise.all([reports.destroy(), limitsPool.end(), kysely.destroy()]).then(() => undefined)
+      const late = Promise.withResolvers<void>()
+      return Promise.race([closed, late.promise]).finally(systemClock.after(CLOSE_MS, late.resolve))
+    },
+  }
+}
+
+const openKysely = async (options: PostgresOptions, limits: PoolConfig): Promise<Kysely<Schema>> =>
+  new Kysely<Schema>({ dialect: new PostgresDialect({ pool: translateErrors(await openPool(options, limits)) }) })
+
+/** Our own settings for the server come last, so that they are the ones in effect. */
+const connectionOf = ({ databaseUrl }: PostgresOptions, settings = '') => {
+  const address = parsePostgresUrl(databaseUrl)
+  return { ...address, options: `${address.options} ${settings}`.trim(), connectionTimeoutMillis: CONNECT_MS, keepAlive: true }
+}
+
+const openPool = async (options: PostgresOptions, limits: PoolConfig): Promise<Pool> => {
+  const pg = await import('pg')
+  const pool = new pg.Pool({
+    ...limits,
+    ...connectionOf(options, limits.options),
+    types: {
+      // The only type we read that pg would return as text: amounts, counters and numbers of rows.
+      getTypeParser: (oid, format) =>
+        oid === pg.types.builtins.INT8 ? (text: string) => requireSafeInteger(Number(text)) : pg.types.getTypeParser(oid, format),
+    },
+  })
+  // Without these two listeners a dropped connection would end the process: the pool listens to idle
+  // clients only, and passes their errors on to us.
+  pool.on('error', options.onError)
+  pool.on('connect', (client) => {
+    client.on('error', () => {
+      // A query in progress gets the failure; an idle connection's failure is reported by the pool.
+    })
+  })
+  return pool
+}
+
+/** One connection outside the pool. An error ends it; the caller must listen for its end. */
+const openClient = async (options: PostgresOptions): Promise<Client> => {
+  const pg = await import('pg')
+  const client = new pg.Client(connectionOf(options))
+  client.on('error', () => undefined)
+  await client.connect()
+  return client
+}
+
+/** The driver says this in words of its own code, and only after the server has asked. */
+const NO_PASSWORD = 'The server asks for a password, and neither the database URL nor PGPASSWORD has one.'
+
+/** The part of a pool that Kysely uses, throwing our errors. */
+const translateErrors = (pool: Pool): PostgresPool => ({
+  async connect() {
+    try {
+      const isFull = pool.totalCount >= pool.options.max && pool.idleCount === 0
+      return translateClientErrors(await (isFull ? soonFree(pool.connect()) : pool.connect()))
+    } catch (cause) {
+      if (messageOf(cause).includes('client password must be a')) throw new StorageRefused(NO_PASSWORD, { cause })
+      throw new StorageUnavailable(`The database cannot be reached (${messageOf(cause)}).`, { cause })
+    }
+  },
+  end: () => pool.end(),
+})
+
+/** A connection that comes too late is released to its pool. */
+const soonFree = async (waiting: Promise<PoolClient>): Promise<PoolClient> => {
+  try {
+    return await inTime(waiting, CONNECTION_WAIT_MS, systemClock)
+  } catch (thrown) {
+    waiting.then(
+      (client) => client.release(),
+      () => undefined,
+    )
+    throw thrown
+  }
+}
+
+/**
+ * After a fault, every further statement fails with it at once: a rollback on a connection that hangs would make its caller wait for a
+ * second timeout. The server rolls back when the connection ends.
+ */
+const translateClientErrors = (client: PoolClient): PostgresPoolClient => {
+  let fault: Error | null = null
+  async function query<R>(text: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<R>> {
+    refuseNulCharacters(parameters)
+    if (fault !== null) throw fault
+    try {
+      return (await client.query(text, [...parameters])) as unknown as PostgresQueryResult<R>
+    } catch (error) {
+      if (isOutage(error)) {
+        fault = new StorageUnavailable(`The database does not answer: ${messageOf(error)}`, { cause: error })
+        throw fault
+      }
+      // A failed rollback leaves a transaction open: that connection must not be used again.
+      if (text === 'rollback' && error instanceof Error) fault = error
+      throw error
+    }
+  }
+  return {
+    // Kysely's overload for cursors is for streaming rows, which we do not use.
+    query: query as PostgresPoolClient['query'],
+    release: () => client.release(fault !== null),
+  }
+}
+
+/** The sentence about PgBouncer and poolers like it, which refuse or drop the settings that a client sends with its connection (decisions/0150). */
+const BEHIND_POOLER =
+  'The database URL leads to a pooler, such as PgBouncer, that does not pass on the time limits of connections: give the address of PostgreSQL itself. A process has at most fifteen connections.'
+
+const requireFitServer = async (kysely: Kysely<Schema>): Promise<void> => {
+  const { version, lockTimeout } = await sql<{ version: number; lockTimeout: string }>`
+    select current_setting('server_version_num')::int as version, current_setting('lock_timeout') as "lockTimeout"`
+    .execute(kysely)
+    .then(({ rows }) => rows[0] ?? { version: 0, lockTimeout: '' })
+    .catch((error: unknown) => {
+      throw messageOf(error).includes('unsupported startup parameter') ? new StorageRefused(BEHIND_POOLER, { cause: error }) : error
+    })
+  if (version < SERVER_VERSION_MIN) {
+    throw new StorageRefused(
+      `PostgreSQL ${SERVER_VERSION_MIN / 10_000} or newer is needed, and this server is ${Math.floor(version / 10_000)}.`,
+    )
+  }
+  if (lockTimeout === '0') throw new StorageRefused(BEHIND_POOLER)
+}
+
+const UNIQUE_VIOLATION = '23505'
+const INSUFFICIENT_PRIVILEGE = '42501'
+const NO_SCHEMA = '3F000'
+const WITHOUT_SCHEMA =
+  'None of the schemas in the search_path of the database URL, its role or its database exists: create one, or name another.'
+
+/** https://www.postgresql.org/docs/current/mvcc-serialization-failure-handling.html: serialization failure, deadlock, lock timeout. */
+const CONFLICTS = new Set(['40001', '40P01', '55P03'])
+
+/** The two possible races: for a version number and for a slug. Any other duplicate is a bug, which a retry would only repeat. */
+const RACED_CONSTRAINTS = new Set(['presets_workspace_id_slug_unique', 'preset_versions_preset_id_version_unique'])
+
+const retryableFailure = (error: unknown): RetryableFailure | null => {
+  const { code, constraint } = serverError(error)
+  if (CONFLICTS.has(code)) return 'conflict'
+  return code === UNIQUE_VIOLATION && RACED_CONSTRAINTS.has(constraint) ? 'conflict' : null
+}
+
+/** Read-only transaction, cancelled statement, idle transaction. */
+const OUTAGES = new Set(['25006', '57014', '25P03'])
+
+/**
+ * True if the server is unavailable, rather than having refused the statement: connection exceptions (class 08),
+ * shutting down or starting (57P0x), out of connections, memory or disk (class 53), a statement or an idle transaction that took too long;
+ * a standby (25006), where the address leads for a while when a primary is replaced, so that the connection must not be kept; and
+ * errors that are not from the server, such as a broken socket.
+ */
+const isOutage = (error: unknown): boolean => {
+  if (!(error instanceof Error) || error instanceof TypeError || error instanceof RangeError) return false
+  // Only errors from the server have a severity. The code alone is not enough: EPIPE looks like a SQLSTATE.
+  if (!('severity' in error)) return true
+  const { code } = serverError(error)
+  return code.startsWith('08') || code.startsWith('57P0') || code.startsWith('53') || OUTAGES.has(code)
+}
+
+const serverError = (error: unknown): { code: string; constraint: string } => {
+  if (!(error instanceof Error)) return { code: '', constraint: '' }
+  const { code, constraint } = error as Error & { code?: unknown; constraint?: unknown }
+  return { code: textOf(code), constraint: textOf(constraint) }
+}
+
+const messageOf = (thrown: unknown): string => {
+  if (!(thrown instanceof Error)) return String(thrown)
+  // A refused connection to a name with several addresses is an AggregateError without a message of its own.
+  if (thrown instanceof AggregateError && thrown.message === '') return thrown.errors.map(messageOf).join('; ')
+  return thrown.message
+}

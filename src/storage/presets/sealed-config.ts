@@ -1,0 +1,68 @@
+/** A preset's configuration as stored: the parts that only management keys may read are sealed, everything else is plain. */
+import { secretsIn, withTexts } from '../../canonical/preset-secrets.ts'
+import type { PresetVersionResource } from '../../contract/preset.ts'
+import { parseJsonInSteps, writeInSteps } from '../../lib/json/json-steps.ts'
+import type { JsonObject } from '../../lib/json/json.ts'
+import { LARGE_BYTES, type Steps } from '../../lib/steps.ts'
+
+/** `context` says what a text is sealed as; it opens only with the same context. */
+export interface TextSeal {
+  seal(text: string, context: string): string
+  /** Throws if the text was changed or moved, or sealed with another key. */
+  open(sealed: string, context: string): string
+}
+
+/** Like TextSeal, for bytes. */
+export interface ByteSeal {
+  sealBytes(bytes: Uint8Array, context: string): string
+  openBytes(sealed: string, context: string): Uint8Array
+}
+
+type Config = PresetVersionResource['config']
+type Secrets = readonly { readonly path: readonly (string | number)[]; readonly value: string }[]
+
+/** A configuration as stored in its row. */
+export interface ConfigRow {
+  /** JSON: the configuration or, if it has secrets, a pair of the rest of it and the sealed secrets. */
+  readonly text: string
+  readonly hasSecrets: boolean
+}
+
+/** Runs in steps, before the transaction that writes the result. */
+export function* storeConfig(config: Config, versionId: string, { seal }: TextSeal): Steps<ConfigRow> {
+  const secrets: Secrets = secretsIn(config).map(({ path, value }) => ({ path, value }))
+  yield
+  if (secrets.length === 0) return { text: yield* writeInSteps(config), hasSecrets: false }
+  const rest = withTexts(
+    config,
+    secrets.map(({ path }) => ({ path, value: '' })),
+  )
+  yield
+  const sealed = seal(yield* writeInSteps(secrets), contextOf(versionId))
+  yield
+  return { text: `[${yield* writeInSteps(rest)},${JSON.stringify(sealed)}]`, hasSecrets: true }
+}
+
+/** Throws as `open` does. */
+export function* readConfig(stored: string, versionId: string, { open }: TextSeal): Steps<Config> {
+  const value = (yield* parseJsonInSteps(stored)) as Config | readonly [rest: JsonObject, sealed: string]
+  if (!isPair(value)) return value
+  const [rest, sealed] = value
+  const secrets = (yield* parseJsonInSteps(open(sealed, contextOf(versionId)))) as unknown as Secrets
+  if (stored.length > LARGE_BYTES) yield
+  return withTexts(rest, secrets) as Config
+}
+
+const isPair = (value: Config | readonly [JsonObject, string]): value is readonly [JsonObject, string] => Array.isArray(value)
+
+const contextOf = (versionId: string): string => `preset-version ${versionId}`
+
+const SEALED = 'sealed:'
+
+/** An answer that is kept for a repetition contains the secrets too, so it is sealed. */
+export const storeAnswerBody = (body: string, claim: readonly string[], { seal }: TextSeal): string =>
+  SEALED + seal(body, JSON.stringify(claim))
+
+/** Reads both forms. Throws as `open` does. */
+export const readAnswerBody = (stored: string, claim: readonly string[], { open }: TextSeal): string =>
+  stored.startsWith(SEALED) ? open(stored.slice(SEALED.length), JSON.stringify(claim)) : stored

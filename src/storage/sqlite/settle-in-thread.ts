@@ -1,0 +1,76 @@
+/** Settles the finished requests of a service on SQLite in a separate thread (settling-thread.ts). */
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { sql } from 'kysely'
+
+import type { Database, TraceChange } from '../database.ts'
+import type { GenerationContentsTable } from '../tables/generation-tables.ts'
+import { createThread } from './sqlite-thread.ts'
+
+export type Request =
+  | { readonly kind: 'open'; readonly dataDir: string }
+  /** `lines` is the JSON of settlements, separated by commas. */
+  | { readonly kind: 'settle'; readonly lines: string }
+  | { readonly kind: 'contents'; readonly rows: readonly GenerationContentsTable[] }
+  | { readonly kind: 'traces'; readonly change: TraceChange }
+  | { readonly kind: 'checkpoint' | 'close' }
+
+/**
+ * Settlements per transaction: it takes a few milliseconds, after which a waiting admission gets its
+ * turn. Smaller transactions cost more per settlement.
+ */
+const SLICE = 128
+
+/** The number of settlements that make a log of usual length, a few megabytes. Admissions continue while it is checkpointed. */
+const CHECKPOINT_LINES = 1000
+const LOG_FILE = 'patchbay.db-wal'
+const LOG_BYTES_MAX = 64 * 1024 * 1024
+
+/**
+ * The same database, except that settlements and checkpoints run in the thread. All other statements stay here: an admission is many
+ * short ones that depend on each other, and each round trip to a thread costs more than they do.
+ */
+export const settleInThread = async (
+  database: Database,
+  { dataDir, onError }: { readonly dataDir: string; readonly onError: (error: Error) => void },
+): Promise<Database> => {
+  const thread = createThread<Request, null>('storage/sqlite/settling-thread.ts', { kind: 'open', dataDir })
+  const checkpoint = async (): Promise<void> => void (await thread.ask({ kind: 'checkpoint' }))
+  let settled = 0
+  /** The write before it is committed, so a failure here only goes to the log. */
+  const keepLogShort = async (): Promise<void> => {
+    if (settled < CHECKPOINT_LINES) return
+    settled = 0
+    try {
+      const bytes = statSync(join(dataDir, LOG_FILE), { throwIfNoEntry: false })?.size ?? 0
+      // The log restarts only if nothing was written during the checkpoint.
+      await (bytes > LOG_BYTES_MAX ? database.alone(checkpoint) : checkpoint())
+    } catch (thrown) {
+      onError(thrown instanceof Error ? thrown : new Error(String(thrown)))
+    }
+  }
+  // A checkpoint waits for the disk, so no commit makes one, neither here nor in the thread.
+  await sql`pragma wal_autocheckpoint = 0`.execute(database.kysely)
+  return {
+    ...database,
+    async settleLines(lines) {
+      for (let start = 0; start < lines.length; start += SLICE) {
+        const slice = lines.slice(start, start + SLICE).join(',')
+        await database.alone(() => thread.ask({ kind: 'settle', lines: slice }))
+      }
+      settled += lines.length
+      await keepLogShort()
+    },
+    keepContents: async (rows) => void (await database.alone(() => thread.ask({ kind: 'contents', rows }))),
+    writeTraces: async (change) => void (await database.alone(() => thread.ask({ kind: 'traces', change }))),
+    checkpoint: () => (thread.runs() ? checkpoint() : database.checkpoint()),
+    async close() {
+      try {
+        if (thread.runs()) await thread.ask({ kind: 'close' })
+      } finally {
+        await database.close()
+      }
+    },
+  }
+}

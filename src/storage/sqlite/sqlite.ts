@@ -1,0 +1,428 @@
+/** SQLite through bun:sqlite; no other file of the product uses either directly. */
+import { existsSync } from 'node:fs'
+import { statfs } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+
+import { constants, Database as SqliteHandle, type SQLQueryBindings, type Statement } from 'bun:sqlite'
+import {
+  CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  Kysely,
+  type QueryResult,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+  sql,
+} from 'kysely'
+
+import { type Durability, type EngineConnection, type RetryOptions, retryConflicts, type RetryableFailure } from '../database.ts'
+import { createTransactions } from './direct-transactions.ts'
+import { refuseStreams } from '../refuse-streams.ts'
+import type { Schema } from '../tables/schema.ts'
+import { refuseNulCharacters, requireSafeInteger } from '../sql-values.ts'
+import { createPrivateFile, prepareDataDirectory, remedyIn } from './sqlite-file.ts'
+import { type FilePlace, watchPlace } from './sqlite-place.ts'
+import { readWitness, requireDatabaseFile, requireFitting, type Witness, writeWitness } from './sqlite-witness.ts'
+import { StorageRefused, StorageUnavailable } from '../storage-errors.ts'
+import { createTurns } from '../turns.ts'
+
+export const DATABASE_FILE = 'patchbay.db'
+const LOCK_FILE = 'patchbay.lock'
+
+/** While the database is being opened, nothing else runs in this process, so blocking the thread for another process does no harm. */
+const OPENING_BUSY_TIMEOUT_MS = 5000
+
+/**
+ * bun:sqlite is synchronous: while SQLite waits for another process (the CLI) inside `busy_timeout`, every stream of
+ * this process stalls. So it may only wait as long as a usual short write takes; longer waits are done by us without
+ * blocking the thread (`retryConflicts`). See decisions/0004.
+ */
+const BUSY_TIMEOUT_MS = 5
+
+/** Statements differ in the number of rows they insert; this many are kept compiled. */
+const STATEMENTS_MAX = 256
+
+export interface SqliteOptions extends RetryOptions {
+  readonly dataDir: string
+  readonly exclusive: boolean
+  /** Called with failures that concern no waiting caller. */
+  readonly onError: (error: Error) => void
+}
+
+/**
+ * Opens the database in the data directory, and creates it if necessary. With `exclusive`, a second process that also asks for it is
+ * refused: two services on one file would each trust their own caches and limits. The CLI does not ask for it.
+ */
+export const openSqlite = (options: SqliteOptions): EngineConnection => {
+  const { dataDir, exclusive } = options
+  prepareDataDirectory(dataDir)
+  const releaseLock = exclusive ? takeServiceLock(join(dataDir, LOCK_FILE)) : () => {}
+  try {
+    const path = join(dataDir, DATABASE_FILE)
+    inspect(dataDir, path, exclusive)
+    const handle = openFile(path)
+    const place = watchPlace(path)
+    const driver = createDriver(handle, place, options)
+    const dialect: Dialect = {
+      createDriver: () => driver,
+      createQueryCompiler: () => new SqliteQueryCompiler(),
+      createAdapter: () => new TransactionalDdlAdapter(),
+      createIntrospector: (db) => new SqliteIntrospector(db),
+    }
+    const kysely = new Kysely<Schema>({ dialect })
+    return {
+      engine: 'sqlite',
+      server: null,
+      kysely,
+      reports: kysely,
+      oneWriter: true,
+      transaction: createTransactions({ kysely, dialect, driver, setDurability: createDurabilitySwitch(handle) }),
+      retryableFailure,
+      withMigrationAccess: (work) => work(kysely),
+      ...createKeeping(handle, place, kysely, options),
+      async close() {
+        try {
+          await kysely.destroy()
+          if (exclusive) rescue(handle, place, options)
+          handle.close()
+        } finally {
+          releaseLock()
+        }
+      },
+    }
+  } catch (error) {
+    releaseLock()
+    throw error
+  }
+}
+
+/** Kysely runs DDL outside transactions on SQLite, although SQLite supports it inside: a killed migration must leave nothing behind. */
+class TransactionalDdlAdapter extends SqliteAdapter {
+  override get supportsTransactionalDdl(): boolean {
+    return true
+  }
+}
+
+const openFile = (path: string): SqliteHandle => {
+  createPrivateFile(path)
+  let handle: SqliteHandle | undefined
+  try {
+    handle = new SqliteHandle(path, { readwrite: true, strict: true })
+    handle.run(`PRAGMA busy_timeout = ${OPENING_BUSY_TIMEOUT_MS}`)
+    // FULL (docs/contract/operating.md#sqlite): a committed version survives power loss too.
+    handle.run('PRAGMA journal_mode = WAL')
+    handle.run('PRAGMA synchronous = FULL')
+    handle.run('PRAGMA foreign_keys = ON')
+    handle.run('PRAGMA trusted_schema = OFF')
+    handle.run('PRAGMA wal_autocheckpoint = 1000')
+    handle.run('PRAGMA journal_size_limit = 4194304')
+    // Without it, INSERT OR REPLACE would delete rows without running the triggers that keep versions immutable.
+    handle.run('PRAGMA recursive_triggers = ON')
+    handle.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)
+    return handle
+  } catch (cause) {
+    handle?.close()
+    throw cannotOpen(path, cause)
+  }
+}
+
+/** Damage may be in a page that is read long after the file was opened, and a disk may fail at any time. Null for any other error. */
+const fileFault = (path: string, cause: unknown): StorageUnavailable | null => {
+  const code = sqliteCode(cause)
+  if (/^SQLITE_(?:CORRUPT|NOTADB)/.test(code))
+    return new StorageUnavailable(`The database ${path} is damaged. Restore it from a backup.`, { cause })
+  if (code.startsWith('SQLITE_FULL')) return new StorageUnavailable(`The disk of ${dirname(path)} is full.`, { cause })
+  return /^SQLITE_(?:IOERR|READONLY|CANTOPEN)/.test(code)
+    ? new StorageUnavailable(`The database ${path}, or a file beside it, cannot be read and written (${code}).`, { cause })
+    : null
+}
+
+const cannotOpen = (path: string, cause: unknown): StorageRefused => {
+  if (cause instanceof StorageRefused) return cause
+  const code = sqliteCode(cause)
+  if (code.startsWith('SQLITE_NOTADB') || code.startsWith('SQLITE_CORRUPT')) {
+    return new StorageRefused(
+      `The file ${path} is not a SQLite database, or it is damaged. Restore a backup, or choose another --data-dir.`,
+      { cause },
+    )
+  }
+  const unusable = fileFault(path, cause)
+  if (unusable !== null) {
+    return new StorageRefused(code.startsWith('SQLITE_FULL') ? unusable.message : `${unusable.message} ${remedyIn(dirname(path))}`, {
+      cause,
+    })
+  }
+  return new StorageRefused(`The database ${path} cannot be opened: ${String(cause)}`, { cause })
+}
+
+/**
+ * Refuses, before anything is written, a database that is not the one that this directory had and, with `exclusive`, one that another
+ * service has open: the lock file may have been deleted, but SQLite's own locks on the database remain.
+ */
+const inspect = (dataDir: string, path: string, exclusive: boolean): void => {
+  requireDatabaseFile(dataDir, path)
+  const witness = readWitness(dataDir)
+  if (witness === null && (!exclusive || !existsSync(path))) return
+  let handle: SqliteHandle | undefined
+  try {
+    handle = new SqliteHandle(path, { readwrite: true })
+    // The last connection to close would delete the log, which may be all that is left for a recovery.
+    handle.fileControl(constants.SQLITE_FCNTL_PERSIST_WAL, 1)
+    handle.run(`PRAGMA busy_timeout = ${OPENING_BUSY_TIMEOUT_MS}`)
+    // Set before the first read, this mode needs the file for itself: every open connection in WAL mode holds a shared lock.
+    if (exclusive) handle.run('PRAGMA locking_mode = EXCLUSIVE')
+    const found = readState(handle)
+    if (witness !== null) requireFitting(dataDir, path, witness, found)
+  } catch (cause) {
+    if (!sqliteCode(cause).startsWith('SQLITE_BUSY')) throw cannotOpen(path, cause)
+    throw new StorageRefused(
+      `Another process has ${path} open: a Patchbay service, or a program that reads the file. Stop it, or choose another --data-dir.`,
+      { cause },
+    )
+  } finally {
+    handle?.close()
+  }
+}
+
+/** Null if the tables do not exist. */
+const readState = (handle: SqliteHandle): Witness | null => {
+  const tables = handle.query("select name from sqlite_schema where name in ('change_counter', 'service_facts')").all()
+  if (tables.length < 2) return null
+  const row = handle
+    .query<{ database: string | null; changes: number }, []>(
+      "select (select value from service_facts where name = 'database-id') as database, value as changes from change_counter",
+    )
+    .get()
+  return row ?? null
+}
+
+/** Keeps the log small and the witness up to date. */
+const createKeeping = (
+  handle: SqliteHandle,
+  place: FilePlace,
+  kysely: Kysely<Schema>,
+  { dataDir, exclusive, ids, onError }: SqliteOptions,
+): Pick<EngineConnection, 'prepared' | 'noteChanges' | 'checkpoint' | 'requireRoom'> => {
+  let noted: Witness | null = null
+  /** Never fails: the change before it is committed and must not be repeated. The next change writes the witness again. */
+  const noteChanges = async (): Promise<void> => {
+    try {
+      const { value: changes } = await kysely.selectFrom('change_counter').select('value').executeTakeFirstOrThrow()
+      if (noted === null || noted.changes === changes) return
+      noted = { ...noted, changes }
+      writeWitness(dataDir, noted)
+    } catch (thrown) {
+      onError(thrown instanceof Error ? thrown : new Error(String(thrown)))
+    }
+  }
+  return {
+    async prepared() {
+      const isNew = readState(handle)?.database === null
+      if (isNew) {
+        const name = { name: 'database-id', value: ids.uuid() }
+        await kysely
+          .insertInto('service_facts')
+          .values(name)
+          .onConflict((conflict) => conflict.column('name').doNothing())
+          .execute()
+      }
+      // The id that makes a database one of ours must be in its file, not in a log that can be lost.
+      if (isNew || exclusive) emptyLog(handle)
+      noted = readState(handle)
+      place.noteLog()
+      if (noted === null || readWitness(dataDir)?.changes === noted.changes) return
+      try {
+        writeWitness(dataDir, noted)
+      } catch (cause) {
+        throw new StorageRefused(`The data directory ${dataDir} cannot be written.`, { cause })
+      }
+    },
+    noteChanges,
+    async checkpoint() {
+      place.require()
+      await sql`pragma wal_checkpoint(passive)`.execute(kysely)
+    },
+    async requireRoom() {
+      place.require()
+      const { bavail, bsize } = await statfs(dataDir)
+      if (bavail * bsize < ROOM_MIN_BYTES) throw new StorageUnavailable('The disk of the database is full.')
+    },
+  }
+}
+
+/** Throws StorageRefused, for example if the disk has no room for what a killed service has left in the log. */
+const emptyLog = (handle: SqliteHandle): void => {
+  try {
+    handle.run('PRAGMA wal_checkpoint(TRUNCATE)')
+  } catch (cause) {
+    throw cannotOpen(handle.filename, cause)
+  }
+}
+
+/** If the database's file is gone, saves what this process still has of it in a separate file, so that nothing acknowledged is lost. */
+const rescue = (handle: SqliteHandle, place: FilePlace, { dataDir, clock, onError }: SqliteOptions): void => {
+  try {
+    place.require()
+  } catch (lost) {
+    // The log of that name may belong to another database by now, and the last connection to close would delete it.
+    handle.fileControl(constants.SQLITE_FCNTL_PERSIST_WAL, 1)
+    const path = join(dataDir, `patchbay.rescued-${clock.now()}.db`)
+    try {
+      prepareDataDirectory(dataDir)
+      createPrivateFile(path)
+      handle.run('VACUUM INTO ?', [path])
+      onError(
+        new Error(`What this process had of the database is in ${path}. To go on with it, put it in the place of ${handle.filename}.`),
+      )
+    } catch (cause) {
+      onError(new Error('What this process had of the database could not be saved.', { cause: cause instanceof Error ? cause : lost }))
+    }
+  }
+}
+
+/** A log of usual length, and the same amount for the file. */
+const ROOM_MIN_BYTES = 8 * 1024 * 1024
+
+/** `synchronous` is a setting of the connection and cannot change inside a transaction. */
+const createDurabilitySwitch = (handle: SqliteHandle): ((durability: Durability) => void) => {
+  let now: Durability = 'power'
+  return (durability) => {
+    if (durability === now) return
+    handle.run(`PRAGMA synchronous = ${durability === 'power' ? 'FULL' : 'NORMAL'}`)
+    now = durability
+  }
+}
+
+/**
+ * Holds the lock of a tiny second database until the returned function is called. The operating system drops the lock with the process,
+ * so kill -9 leaves nothing to clean up, unlike a file with a process id.
+ */
+const takeServiceLock = (path: string): (() => void) => {
+  createPrivateFile(path)
+  let handle: SqliteHandle | undefined
+  try {
+    handle = new SqliteHandle(path, { readwrite: true })
+    handle.run('BEGIN EXCLUSIVE')
+  } catch (cause) {
+    handle?.close()
+    throw sqliteCode(cause).startsWith('SQLITE_BUSY')
+      ? new StorageRefused(
+          `Another Patchbay service is running on this data directory (it holds ${path}). Stop it, or choose another --data-dir.`,
+          { cause },
+        )
+      : new StorageRefused(`The lock file ${path} cannot be used (${sqliteCode(cause)}). ${remedyIn(dirname(path))}`, { cause })
+  }
+  const held = handle
+  return () => held.close()
+}
+
+/**
+ * One connection, handed out in turns: an open transaction spans awaits, and statements that
+ * others ran meanwhile would become part of it.
+ */
+const createDriver = (handle: SqliteHandle, place: FilePlace, options: RetryOptions): Driver => {
+  const statements = createStatementCache(handle)
+  const turns = createTurns()
+
+  const execute = <R>({ sql, parameters }: CompiledQuery): QueryResult<R> => {
+    refuseNulCharacters(parameters)
+    const bindings = parameters as SQLQueryBindings[]
+    try {
+      const statement = statements.get(sql)
+      if (statement.columnNames.length > 0) return { rows: requireSafeIntegers(statement.all(...bindings)) as R[] }
+      const { changes, lastInsertRowid } = statement.run(...bindings)
+      return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) }
+    } catch (thrown) {
+      throw fileFault(handle.filename, thrown) ?? thrown
+    }
+  }
+
+  const connection: DatabaseConnection = {
+    async executeQuery<R>(query: CompiledQuery) {
+      if (handle.inTransaction) return execute<R>(query)
+      // In WAL mode a reader meets a lock only in rare moments: a recovery, or another process that opens or closes the file.
+      return retryConflicts(async () => execute<R>(query), { ...options, retryableFailure, startMs: options.clock.monotonicMs() })
+    },
+    streamQuery: refuseStreams,
+  }
+
+  return {
+    init: async () => {},
+    async acquireConnection() {
+      await turns.take()
+      return connection
+    },
+    releaseConnection: async () => turns.pass(),
+    async beginTransaction() {
+      place.require()
+      execute(BEGIN)
+    },
+    commitTransaction: async () => void execute(COMMIT),
+    async rollbackTransaction() {
+      // A full disk or an I/O error has rolled back already; a second rollback would fail and hide the first error.
+      if (handle.inTransaction) execute(ROLLBACK)
+    },
+    async destroy() {
+      await turns.take()
+      statements.clear()
+    },
+  }
+}
+
+/**
+ * Always IMMEDIATE: a transaction that begins as a reader fails at its first write if another one wrote meanwhile
+ * (docs/contract/operating.md#sqlite).
+ */
+const BEGIN = CompiledQuery.raw('BEGIN IMMEDIATE')
+const COMMIT = CompiledQuery.raw('COMMIT')
+const ROLLBACK = CompiledQuery.raw('ROLLBACK')
+
+/** `Database.query` caches too, but only the first twenty statements that it meets. */
+const createStatementCache = (handle: SqliteHandle) => {
+  const statements = new Map<string, Statement<Record<string, unknown>, SQLQueryBindings[]>>()
+  return {
+    get(sql: string) {
+      const known = statements.get(sql)
+      if (known !== undefined) {
+        // The most recently used statement is the last in the map, so the first is the one to drop.
+        statements.delete(sql)
+        statements.set(sql, known)
+        return known
+      }
+      const statement = handle.prepare<Record<string, unknown>, SQLQueryBindings[]>(sql)
+      statements.set(sql, statement)
+      for (const [oldestSql, oldest] of statements) {
+        if (statements.size <= STATEMENTS_MAX) break
+        statements.delete(oldestSql)
+        oldest.finalize()
+      }
+      return statement
+    },
+    clear(): void {
+      for (const statement of statements.values()) statement.finalize()
+      statements.clear()
+    },
+  }
+}
+
+const requireSafeIntegers = (rows: Record<string, unknown>[]): Record<string, unknown>[] => {
+  for (const row of rows) {
+    for (const column in row) {
+      const value = row[column]
+      // None of our columns holds a fraction, so every number must be an exact integer.
+      if (typeof value === 'number') requireSafeInteger(value)
+    }
+  }
+  return rows
+}
+
+/** Busy at BEGIN, or at a read: nothing was done. `SQLITE_BUSY_SNAPSHOT` and the like cannot follow a BEGIN IMMEDIATE. */
+const retryableFailure = (error: unknown): RetryableFailure | null => {
+  const code = sqliteCode(error)
+  return code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED') ? 'locked' : null
+}
+
+const sqliteCode = (error: unknown): string =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''

@@ -1,0 +1,193 @@
+import { describe, expect, test } from 'bun:test'
+
+import { changedBy } from '../../../test/support/changed-by.ts'
+import { describeEachEngine } from '../../../test/support/databases.ts'
+import { createFakeClock, T0 } from '../../../test/support/fake-clock.ts'
+import { EVERY_KEY, type KeySort } from '../../contract/key-query.ts'
+import { createKeys, UNBOUNDED } from '../../keys/keys.ts'
+import { isoTimestamp } from '../../lib/clock.ts'
+import { systemIds } from '../../lib/id.ts'
+import { createKeyStore } from '../keys/key-store.ts'
+import { createOauthCodeStore } from './oauth-code-store.ts'
+import { createSessionStore, type SessionRecord } from './session-store.ts'
+import { createMemberStore } from './member-store.ts'
+import { createWorkspaceStore } from './workspace-store.ts'
+
+const at = (minutes: number): string => isoTimestamp(T0 + minutes * 60_000)
+const NOW = at(0)
+
+describeEachEngine('people', (engine) => {
+  const open = async () => {
+    const database = await engine.open()
+    const owner = await createWorkspaceStore(database).ensureDefaults({ workspaceId: 'w-0', userId: 'owner', now: NOW })
+    const clock = createFakeClock()
+    const keyStore = createKeyStore(database)
+    const pepper = { id: 'first', bytes: new Uint8Array(32) }
+    const keys = createKeys({ store: keyStore, clock, ids: systemIds, peppers: () => [pepper], onError: () => undefined })
+    return { database, members: createMemberStore(database), owner, clock, keys, keyStore, sessions: createSessionStore(database) }
+  }
+
+  const sessionOf = (id: string, more: Partial<SessionRecord> = {}): SessionRecord => ({
+    id,
+    digest: `digest of ${id}`,
+    csrf_digest: `csrf of ${id}`,
+    workspace_id: 'w-0',
+    user_id: 'owner',
+    role: 'admin',
+    key_hash: null,
+    user_agent: null,
+    created_at: NOW,
+    last_used_at: NOW,
+    expires_at: at(60),
+    ends_at: at(600),
+    ...more,
+  })
+  const linkOf = (id: string, user: string) => ({
+    id,
+    digest: `digest of ${id}`,
+    workspace_id: 'w-0',
+    user_id: user,
+    created_at: NOW,
+    expires_at: at(15),
+  })
+
+  describe('a session', () => {
+    test('counts until it expires, and longer where it was prolonged', async () => {
+      const { sessions } = await open()
+      await sessions.insert(sessionOf('s-1'), changedBy())
+      expect((await sessions.find(['other', 'digest of s-1'], at(59)))?.id).toBe('s-1')
+      expect(await sessions.find(['digest of s-1'], at(60))).toBeNull()
+      await sessions.prolong('s-1', at(30), at(90))
+      expect([...(await sessions.live(['s-1', 's-2'], at(60)))]).toEqual(['s-1'])
+      expect(await sessions.deleteExpired(at(91), 10)).toBe(1)
+      expect(await sessions.list({ workspaceId: null, userId: null }, NOW, 10)).toEqual([])
+    })
+
+    test('counts as long as its key is in force; the key coming back does not bring it back', async () => {
+      const { sessions, keys } = await open()
+      const made = await keys.create(
+        { ...UNBOUNDED, kind: 'management', name: 'k', workspaceId: 'w-0', creatorUserId: 'nobody', expiresAt: at(30) },
+        changedBy(),
+      )
+      const { hash } = made.record
+      await sessions.insert(sessionOf('s-1', { key_hash: hash, user_id: 'nobody' }), changedBy())
+      const counts = async (minutes = 1) => (await sessions.find(['digest of s-1'], at(minutes))) !== null
+      expect([await counts(), await counts(31)]).toEqual([true, false])
+      await keys.update(null, hash, { disabled: true }, changedBy())
+      expect(await counts()).toBe(false)
+      await keys.update(null, hash, { disabled: false }, changedBy())
+      expect(await counts()).toBe(false)
+      await sessions.insert(sessionOf('s-1', { key_hash: hash, user_id: 'nobody' }), changedBy())
+      expect(await counts()).toBe(true)
+      await keys.revoke(null, hash, changedBy())
+      expect(await counts()).toBe(false)
+    })
+
+    test('of a link counts as long as its person has that role; the role coming back does not bring it back', async () => {
+      const { sessions, members } = await open()
+      await sessions.addLink({ ...linkOf('l-1', 'ada'), role: null }, 'm-1', changedBy())
+      await sessions.redeem(['digest of l-1'], NOW, changedBy(), (link) => sessionOf('s-1', { user_id: link.user_id, role: link.role }))
+      const counts = async () => (await sessions.find(['digest of s-1'], NOW))?.role ?? null
+      expect(await counts()).toBe('member')
+      await members.update({ workspaceId: 'w-0', userId: 'ada' }, { name: 'Ada' }, NOW, changedBy())
+      expect(await counts()).toBe('member')
+      for (const role of ['admin', 'member'] as const) {
+        expect((await members.update({ workspaceId: 'w-0', userId: 'ada' }, { role }, NOW, changedBy()))?.role).toBe(role)
+        expect(await counts()).toBeNull()
+      }
+    })
+
+    test('is ended within its scope alone', async () => {
+      const { sessions } = await open()
+      await sessions.insert(sessionOf('s-1'), changedBy())
+      for (const scope of [
+        { workspaceId: 'w-1', userId: null },
+        { workspaceId: null, userId: 'ada' },
+      ])
+        expect(await sessions.end(scope, 's-1', 'revoked', NOW, changedBy())).toBe(false)
+      expect(await sessions.end({ workspaceId: 'w-0', userId: 'owner' }, 's-1', 'revoked', NOW, changedBy())).toBe(true)
+    })
+  })
+
+  test('of many who redeem one link at once, one gets a session; after its time nobody does', async () => {
+    const { sessions } = await open()
+    await sessions.addLink({ ...linkOf('l-1', 'ada'), role: 'admin' }, 'm-1', changedBy())
+    const redeem = (id: string, now: string) =>
+      sessions.redeem(['digest of l-1'], now, changedBy(), () => sessionOf(id, { user_id: 'ada' }))
+    expect(await redeem('late', at(15))).toBeNull()
+    const opened = await Promise.all(['a', 'b', 'c', 'd'].map((id) => redeem(id, NOW)))
+    expect(opened.filter((session) => session !== null)).toHaveLength(1)
+  })
+
+  test('a person has one key for the playground, also where two requests make it at once', async () => {
+    const { keys } = await open()
+    const person = { workspaceId: 'w-0', userId: 'ada' }
+    const made = await Promise.all([1, 2, 3].map(() => keys.playground(person, changedBy())))
+    expect(new Set(made.map(({ hash }) => hash)).size).toBe(1)
+    await keys.revoke(null, made[0]?.hash ?? '', changedBy())
+    expect((await keys.playground(person, changedBy())).hash).not.toBe(made[0]?.hash ?? '')
+  })
+
+  test('a list of keys continues after each of its rows, in every order', async () => {
+    const { keys, keyStore } = await open()
+    const hashes: string[] = []
+    for (const name of ['b', 'A', 'ä', 'b', 'Z', '%_\\']) {
+      const { record } = await keys.create({ ...UNBOUNDED, kind: 'inference', name, workspaceId: 'w-0', creatorUserId: 'ada' }, changedBy())
+      hashes.push(record.hash)
+    }
+    for (const [index, minutes] of [
+      [1, 2],
+      [3, 1],
+    ] as const)
+      await keyStore.noteUses(new Map([[hashes[index] ?? '', at(minutes)]]))
+    await keyStore.noteUses(new Map([[hashes[1] ?? '', at(1)]]))
+    const page = (sort: KeySort, after: { value: string; hash: string } | null) =>
+      keyStore.list({ ...EVERY_KEY, sort, after, workspaceId: 'w-0', now: NOW, offset: 0, limit: 1 })
+    for (const sort of ['created_at', 'name', 'last_used_at'] as const) {
+      const seen: string[] = []
+      let after: { value: string; hash: string } | null = null
+      for (;;) {
+        const { items, next }: Awaited<ReturnType<typeof page>> = await page(sort, after)
+        seen.push(...items.map(({ hash }) => hash))
+        if (next === null) break
+        after = next
+      }
+      expect(seen.toSorted()).toEqual(hashes.toSorted())
+      if (sort === 'last_used_at') expect(seen.slice(0, 2)).toEqual([hashes[1] ?? '', hashes[3] ?? ''])
+    }
+    const { items } = await keyStore.list({ ...EVERY_KEY, q: '%_\\', workspaceId: 'w-0', now: NOW, offset: 0, limit: 9 })
+    expect(items.map(({ name }) => name)).toEqual(['%_\\'])
+  })
+
+  test('a rotated key is found by both of its secrets until the grace ends', async () => {
+    const { keys, clock } = await open()
+    const first = await keys.create({ ...UNBOUNDED, kind: 'inference', name: 'k', workspaceId: 'w-0', creatorUserId: 'ada' }, changedBy())
+    const second = await keys.rotate(null, first.record.hash, 60, changedBy())
+    const hashOf = async (key: string) => (await keys.authenticate(key))?.hash
+    expect([await hashOf(first.key), await hashOf(second.key)]).toEqual([first.record.hash, first.record.hash])
+    clock.advance(60_000)
+    expect([await hashOf(first.key), await hashOf(second.key)]).toEqual([undefined, first.record.hash])
+  })
+
+  test('a code is claimed once; one that comes again before its key is written down leaves a mark', async () => {
+    const { database } = await open()
+    const codes = createOauthCodeStore(database)
+    const code = {
+      workspace_id: 'w-0',
+      user_id: 'ada',
+      callback_url: null,
+      code_challenge: null,
+      code_challenge_method: null,
+      key_settings: '{}',
+    }
+    for (const id of ['c-1', 'c-2']) {
+      await codes.insert({ ...code, id, digest: `digest of ${id}`, created_at: NOW, expires_at: at(10), used_at: null, key_hash: null })
+    }
+    const claims = await Promise.all([1, 2, 3].map(() => codes.claim('c-1', NOW)))
+    expect(claims.filter((claimed) => claimed)).toHaveLength(1)
+    expect([await codes.settle('c-1', 'the key'), await codes.replayed('c-1')]).toEqual([true, 'the key'])
+    expect([await codes.replayed('c-2'), await codes.settle('c-2', 'the key')]).toEqual([null, false])
+    expect((await codes.find(['digest of c-2']))?.id).toBe('c-2')
+    expect(await codes.deleteExpired(at(11), 10)).toBe(2)
+  })
+})

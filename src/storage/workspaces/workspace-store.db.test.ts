@@ -1,0 +1,160 @@
+import { expect, test } from 'bun:test'
+import { sql } from 'kysely'
+
+import { changedBy } from '../../../test/support/changed-by.ts'
+import { describeEachEngine } from '../../../test/support/databases.ts'
+import { DEFAULT_SETTINGS } from '../../contract/workspace.ts'
+import { createAuditLog } from '../audit-log.ts'
+import { createKeyStore } from '../keys/key-store.ts'
+import { DELETED_WITH_WORKSPACE } from '../tables/schema.ts'
+import { T0, T1, T2 } from '../testing/preset-input.ts'
+import { createMemberStore } from './member-store.ts'
+import { createWorkspaceStore, type WorkspaceRecord } from './workspace-store.ts'
+import { keyRecord } from '../testing/key-record.ts'
+
+describeEachEngine('workspace store', (engine) => {
+  test('the defaults are made once, also when several nodes start at once', async () => {
+    const location = await engine.locate()
+    const nodes = await Promise.all(Array.from({ length: 4 }, () => engine.open(location)))
+    const answers = await Promise.all(
+      nodes.map((database, index) =>
+        createWorkspaceStore(database).ensureDefaults({ workspaceId: `w-${index}`, userId: `u-${index}`, now: T0 }),
+      ),
+    )
+    const [first] = answers
+    expect(answers).toEqual(answers.map(() => first as (typeof answers)[number]))
+    expect(first?.userId.slice(2)).toBe(first?.workspaceId.slice(2))
+    const users = await nodes[0]?.kysely.selectFrom('users').select('id').execute()
+    expect(users).toEqual([{ id: first?.userId ?? '' }])
+  })
+
+  const open = async () => {
+    const database = await engine.open()
+    const store = createWorkspaceStore(database)
+    const members = createMemberStore(database)
+    const owner = await store.ensureDefaults({ workspaceId: 'w-0', userId: 'u-0', now: T0 })
+    const workspace = (id: string, slug: string): WorkspaceRecord => ({
+      id,
+      slug,
+      name: slug,
+      description: null,
+      createdAt: T1,
+      createdBy: owner.userId,
+      updatedAt: T1,
+      settings: DEFAULT_SETTINGS,
+    })
+    const make = (id: string, slug: string) => store.create(workspace(id, slug), `m-${id}`, changedBy())
+    const member = (user_id: string) => ({
+      id: crypto.randomUUID(),
+      workspace_id: 'w-1',
+      user_id,
+      role: 'member' as const,
+      created_at: T2,
+      name: null,
+      email: null,
+    })
+    return { database, store, members, workspace, make, member, log: createAuditLog(database, () => () => undefined) }
+  }
+  const PAGE = { offset: 0, limit: 10 }
+
+  test('one of two that ask for a slug at once gets it', async () => {
+    const { make } = await open()
+    const made = await Promise.all([make('w-1', 'search'), make('w-2', 'search')])
+    expect(made.toSorted((a, b) => Number(a) - Number(b))).toEqual([false, true])
+  })
+
+  test('read by id and by slug; what is changed leaves the rest; settings that were never set have their defaults', async () => {
+    const { store, make, workspace, database } = await open()
+    await make('w-1', 'search')
+    expect([await store.get('w-1'), await store.get('search')]).toEqual([workspace('w-1', 'search'), workspace('w-1', 'search')])
+    const changed = await store.update('w-1', { name: 'y', settings: { default_text_model: 'a/one' } }, T2, changedBy())
+    expect(changed).toEqual({
+      ...workspace('w-1', 'search'),
+      name: 'y',
+      updatedAt: T2,
+      settings: { ...DEFAULT_SETTINGS, default_text_model: 'a/one' },
+    })
+    expect(await store.get('search')).toEqual(changed as WorkspaceRecord)
+    expect(await store.update('w-1', { slug: 'default', settings: {} }, T2, changedBy())).toBe('slug-taken')
+    expect(await store.update('never', { name: 'y', settings: {} }, T2, changedBy())).toBe('unknown')
+    await database.kysely.updateTable('workspaces').set({ settings: '{}' }).where('id', '=', 'w-1').execute()
+    expect((await store.get('w-1'))?.settings).toEqual(DEFAULT_SETTINGS)
+    expect((await store.list({ onlyId: null, ...PAGE })).items.map(({ id }) => id)).toEqual(['w-0', 'w-1'])
+    expect(await store.list({ onlyId: 'w-1', ...PAGE })).toMatchObject({ totalCount: 1 })
+  })
+
+  test('deleted only without keys; its slug is free again, its members are gone, its audit log is not', async () => {
+    const { store, members, make, database, log } = await open()
+    await make('w-1', 'search')
+    const keys = createKeyStore(database)
+    const hash = 'a'.repeat(64)
+    await keys.insert(keyRecord({ hash, workspaceId: 'w-1', creatorUserId: 'u-0', disabled: true }), changedBy())
+    expect(await store.delete('w-1', T2, changedBy())).toBe('has-keys')
+    expect(await members.remove('w-1', ['u-0'], T2, changedBy())).toEqual(['u-0'])
+    expect([await keys.hasAll('w-1', [hash, hash]), await keys.hasAll('w-0', [hash]), await keys.hasAll(null, [hash])]).toEqual([
+      true,
+      false,
+      true,
+    ])
+    await keys.revoke('w-1', hash, T2, changedBy())
+    expect(await store.delete('w-1', T2, changedBy())).toBe('deleted')
+    expect(await store.delete('w-1', T2, changedBy())).toBe('unknown')
+    expect([await store.get('w-1'), await store.get('search'), await members.list('w-1', PAGE)]).toEqual([
+      null,
+      null,
+      { items: [], totalCount: 0 },
+    ])
+    expect(await make('w-2', 'search')).toBe(true)
+    expect((await log.list({ workspaceId: 'w-1', ...PAGE })).items.map(({ action }) => action)).toContain('deleted')
+  })
+
+  /** Tables that name a workspace and keep their rows when it is deleted. */
+  const STAY: Readonly<Record<string, string>> = {
+    activity_days: 'Figures of the past stay.',
+    api_keys: 'A workspace that has a key is not deleted, and keys that were revoked stay for history.',
+    audit_log: 'It says who deleted the workspace.',
+    credit_entries: 'Money that was paid is accounted for.',
+    evaluations: 'They belong to a preset, which is history.',
+    generations: 'Records of requests are kept for their time.',
+    generation_contents: 'Each has an end of its own.',
+    hold: 'A request that still runs is settled.',
+    idempotency_keys: 'Each has an end of its own.',
+    ledger: 'Money that was spent is accounted for.',
+    observability_destinations: 'Their rows are emptied, and stay for what refers to them.',
+    presets: 'They are history, and names in records.',
+    sessions: 'Each ends with its membership.',
+    usage_hours: 'Figures of the past stay.',
+    workspace_counts: 'Presets and entries of the audit log stay, and so does how many they are.',
+    workspace_spend: 'Money that was spent is accounted for.',
+  }
+
+  test('each table that names a workspace is deleted with it, or says here why it stays', async () => {
+    const database = await engine.open()
+    const tables = await database.kysely.introspection.getTables()
+    const naming = tables.filter(({ columns }) => columns.some(({ name }) => name === 'workspace_id')).map(({ name }) => name)
+    expect(naming.toSorted()).toEqual([...DELETED_WITH_WORKSPACE, ...Object.keys(STAY)].toSorted())
+  })
+
+  test('members are added once, and removed with a count; an entry only where somebody came or went', async () => {
+    const { members, make, member, log } = await open()
+    await make('w-1', 'search')
+    const entries = async () => (await log.list({ workspaceId: 'w-1', ...PAGE })).totalCount
+    const before = await entries()
+    expect((await members.add([member('a'), member('b')], T2, changedBy())).map(({ user_id }) => user_id)).toEqual(['a', 'b'])
+    expect(await members.add([member('a')], T2, changedBy())).toEqual([])
+    expect([await members.has('w-1', 'a'), await members.has('w-0', 'a')]).toEqual([true, false])
+    expect((await members.list('w-1', { offset: 1, limit: 1 })).totalCount).toBe(3)
+    expect(await members.remove('w-1', ['a', 'never'], T2, changedBy())).toBe(1)
+    expect(await members.remove('w-1', ['a'], T2, changedBy())).toBe(0)
+    expect(await entries()).toBe(before + 2)
+  })
+
+  test('requests that add the same people at once write their rows in one order, so none waits for one that waits for it', async () => {
+    const { database, members, make, member } = await open()
+    await make('w-1', 'search')
+    await members.add(['c', 'a', 'b'].map(member), T2, changedBy())
+    const written = await sql<{ user_id: string }>`select user_id from workspace_members where workspace_id = 'w-1' and role = 'member'
+      order by ${sql.ref(database.engine === 'sqlite' ? 'rowid' : 'ctid')}`.execute(database.kysely)
+    expect(written.rows.map(({ user_id }) => user_id)).toEqual(['a', 'b', 'c'])
+  })
+})
