@@ -2,10 +2,8 @@
 import { SettingError } from '../../config.ts'
 import { isObject, type JsonObject, type JsonValue, objectsIn, textOf } from '../../lib/json/json.ts'
 import { objectIn, wordIn } from './members.ts'
-import type { ImportReader, Path, PlannedKey } from './import-plan.ts'
+import type { ImportReader, Path, PlannedKey, Report } from './import-plan.ts'
 import { addressOfProvider, anyModelOf, azureAddress, dialectsOf, keyVariable, providerOf, slugOf } from './names.ts'
-
-type Report = Parameters<ImportReader>[1]
 
 export const readBifrost: ImportReader = (value, report) => {
   if (!isObject(value) || !(isObject(value['providers']) || isObject(value['governance'])))

@@ -44,12 +44,11 @@ export interface ImportPlan {
 
 export type Path = readonly (string | number)[]
 
+/** Says what becomes of a place in the file. */
+export type Report = (path: Path, outcome: Outcome, says: string) => void
+
 /**
  * Reads a file's value, and reports what becomes of each place. `fileName`, without its extension, names objects that have no name
  * in the file. Throws SettingError if the file is something else.
  */
-export type ImportReader = (
-  value: unknown,
-  report: (path: Path, outcome: Outcome, says: string) => void,
-  fileName: string,
-) => Partial<ImportPlan>
+export type ImportReader = (value: unknown, report: Report, fileName: string) => Partial<ImportPlan>

@@ -8,10 +8,8 @@ import { isObject, type JsonObject, type JsonValue } from '../../lib/json/json.t
 import { PERSISTED_FIELDS } from '../../request-fields/preset-fields.ts'
 import { PLACEHOLDER, promptTemplate, type PromptMessage, VARIABLE_TYPES } from '../../request-fields/schemas/prompt-template.ts'
 import { objectIn, wordIn } from './members.ts'
-import type { ImportReader, Path, PlannedPreset, PlannedVersion } from './import-plan.ts'
+import type { ImportReader, Path, PlannedPreset, PlannedVersion, Report } from './import-plan.ts'
 import { isServed, modelIdOf, slugOf, unserved } from './names.ts'
-
-type Report = Parameters<ImportReader>[1]
 
 export const readOpenaiPrompts: ImportReader = (value, report) => {
   const found = new Map<string, Found[]>()

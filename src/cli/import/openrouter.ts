@@ -8,9 +8,7 @@ import { isObject, type JsonObject, type JsonValue } from '../../lib/json/json.t
 import { PERSISTED_FIELDS } from '../../request-fields/preset-fields.ts'
 import { guardrailKind } from '../as-code/guardrail-kind.ts'
 import { objectIn, wordIn } from './members.ts'
-import type { ImportReader, Path, PlannedKey, PlannedPreset } from './import-plan.ts'
-
-type Report = Parameters<ImportReader>[1]
+import type { ImportReader, Path, PlannedKey, PlannedPreset, Report } from './import-plan.ts'
 
 export const readOpenrouter: ImportReader = (value, report) => {
   const presets: PlannedPreset[] = []

@@ -3,10 +3,8 @@ import { SettingError } from '../../config.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json/json.ts'
 import { parseValue } from '../as-code/document-file.ts'
 import { objectIn, valuesIn, wordIn } from './members.ts'
-import type { ImportReader, Path, PlannedPreset } from './import-plan.ts'
+import type { ImportReader, Path, PlannedPreset, Report } from './import-plan.ts'
 import { isNamed, isServed, keyVariable, modelIdOf, providerOf, uniqueSlug, unserved } from './names.ts'
-
-type Report = Parameters<ImportReader>[1]
 
 export const readPortkey: ImportReader = (value, report, fileName) => {
   const slugs = new Set<string>()

@@ -1,0 +1,47 @@
+/** The operator's file: providers, models of several deployments, and the time limit. */
+import type { JsonObject, JsonValue } from '../../../lib/json/json.ts'
+import type { Report } from '../import-plan.ts'
+import { objectIn } from '../members.ts'
+import { anyModelOf, isServed, modelIdOf } from '../names.ts'
+import { type Deployment, variableText } from './deployment.ts'
+import { type Groups, idOf } from './groups.ts'
+
+export const fileOf = (groups: Groups, open: readonly Deployment[], config: JsonObject, report: Report): JsonObject => {
+  const providers: Record<string, JsonValue> = {}
+  const models: Record<string, JsonValue> = {}
+  for (const { provider, providerEntry } of [...groups.values()].flatMap(({ deployments }) => deployments))
+    if (providerEntry !== null) providers[provider] = providerEntry
+  for (const { provider, providerEntry } of open) {
+    const any = anyModelOf(provider)
+    // An entry of the file enables a provider even if its variable is not set.
+    const entry = providerEntry ?? (Object.keys(any).length === 0 ? null : { api_key: variableText(provider) })
+    if (entry !== null) providers[provider] = { ...entry, ...any }
+  }
+  for (const group of groups.values()) {
+    const { deployments } = group
+    const id = idOf(group)
+    if (!id.startsWith('litellm/')) continue
+    for (const { provider, upstreamModel, prices, path } of deployments)
+      if (prices === null && !isServed(provider, modelIdOf(provider, upstreamModel)))
+        report(
+          [...path, 'litellm_params', 'model'],
+          'changed',
+          `the price of ${upstreamModel} at ${provider} is not known: add prices to its endpoint of ${id} in your file`,
+        )
+    models[id] = {
+      endpoints: deployments.map(({ provider, upstreamModel, prices }) => ({
+        provider,
+        model: upstreamModel,
+        ...(prices === null ? {} : { prices }),
+      })),
+    }
+  }
+  const timeout = objectIn(config['litellm_settings'])['request_timeout'] ?? objectIn(config['router_settings'])['timeout']
+  if (timeout !== undefined)
+    report(['litellm_settings', 'request_timeout'], 'changed', 'the time limit is that of a whole request, all its attempts together')
+  return {
+    ...(Object.keys(providers).length === 0 ? {} : { providers }),
+    ...(Object.keys(models).length === 0 ? {} : { models }),
+    ...(typeof timeout === 'number' && timeout > 0 ? { timeouts: { total: timeout } } : {}),
+  }
+}
