@@ -29,7 +29,7 @@ export const usualProviders = (list: readonly JsonObject[]): ReadonlySet<string>
     }),
   )
 
-export interface Places {
+interface Places {
   /** The slug of each address and key seen so far. */
   readonly places: Map<string, string>
   /** These providers keep their slug for the key of the catalogue's variable. */
