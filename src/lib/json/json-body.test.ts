@@ -153,6 +153,14 @@ describe('read', () => {
     expect(JSON.stringify(body.get('input'))).toBe('{"id":9007199254740993}')
   })
 
+  test('the bounds of integers in a schema, which a double holds, do not limit how long a conversation may be', () => {
+    const long = Array.from({ length: JSON_LIMITS.exactNodes }, () => 0)
+    const read = (bound: string): JsonBody =>
+      JsonBody.read(`{"tools":{"minimum":-${bound},"maximum":${bound}},"messages":${JSON.stringify(long)}}`)
+    expect(read('9007199254740991').get('tools')).toEqual({ minimum: -9007199254740991, maximum: 9007199254740991 })
+    expect(() => read('9007199254740993')).toThrow('an integer beyond 9007199254740991')
+  })
+
   test('names that objects are born with are ordinary members, and nothing is polluted', () => {
     const body = JsonBody.read('{"__proto__":{"polluted":true},"constructor":1,"toString":null}')
     expect(body.keys).toEqual(['__proto__', 'constructor', 'toString'])

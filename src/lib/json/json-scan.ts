@@ -26,7 +26,7 @@ import {
 export interface JsonMember extends JsonSpan {
   readonly key: string
   readonly keyStart: number
-  /** True if the value contains an integer of more digits than a double is sure to hold (lib/json/exact-json.ts). */
+  /** True if the value contains an integer that a double is not sure to hold (lib/json/exact-json.ts). */
   readonly exact: boolean
   /** The elements of a conversation in a large text; present only if all of them are objects or arrays. */
   readonly elements?: readonly JsonElement[]
@@ -63,7 +63,9 @@ export const scanMembers = (text: string, limits: JsonLimits = UNLIMITED, names:
   atEnd(text, budget, at + 1, members)
   if (names === 'once') refuseRepeated(members)
   if (limits.nodes - budget.nodes > limits.exactNodes && budget.longIntegers > 0) {
-    throw new JsonTextError(`The body holds more than ${limits.exactNodes} values, and an integer of more than 15 digits beside them.`)
+    throw new JsonTextError(
+      `The body holds more than ${limits.exactNodes} values, and an integer beyond ${Number.MAX_SAFE_INTEGER} beside them.`,
+    )
   }
   return members
 }

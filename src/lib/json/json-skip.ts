@@ -261,7 +261,8 @@ const skipScalar = (text: string, start: number, budget: Budget): number => {
   budget.numberCharacters -= end - start
   if (budget.numberCharacters < 0)
     throw new JsonTextError(`The numbers in the body have more than ${budget.limits.numberCharacters} characters in all.`)
-  if (end - start >= LONG && isWholeNumber(text, start, end)) budget.longIntegers += 1
+  if (end - start >= LONG && isWholeNumber(text, start, end) && !Number.isSafeInteger(Number(text.slice(start, end))))
+    budget.longIntegers += 1
   return end
 }
 
