@@ -28,7 +28,10 @@ export interface Refusal {
 export const PRESET_SIGN = 'Ahoy!'
 export const PRESET_PROMPT = `Begin every answer with "${PRESET_SIGN}".`
 
-/** To have a tool called, the user's text contains a line `CALL name {"json": "arguments"}`; the calls are made one after the other. */
+/**
+ * To have a tool called, the user's text contains a line `CALL name {"json": "arguments"}`; the calls are made one after the other. A tool
+ * that the client keeps back is searched for first.
+ */
 export const callLine = (name: string, args: Body): string => `CALL ${name} ${JSON.stringify(args)}`
 
 /**
@@ -36,19 +39,24 @@ export const callLine = (name: string, args: Body): string => `CALL ${name} ${JS
  */
 const TOLD = /^(?:Weather|Time) in .*$/gm
 
+/** The result of a search that a client runs itself, as models of vendors without such searches read it (decisions/0211). */
+const FOUND = /^The tool \S+ was found\./
+
 const CALL = /^CALL (\S+) (\{.*\})$/gm
 
 export const nextTurn = ({ asked, results: answered, toolNames, system, model }: Conversation): Turn => {
-  const results = [...answered, ...[...asked.matchAll(TOLD)].map(([reported]) => reported)]
+  const results = [...answered.filter((result) => !FOUND.test(result)), ...[...asked.matchAll(TOLD)].map(([reported]) => reported)]
   const wanted = [...asked.matchAll(CALL)]
   const [, name = '', json = '{}'] = wanted[results.length] ?? []
   const sign = system.includes(PRESET_PROMPT) ? `${PRESET_SIGN} ` : ''
   if (name !== '') {
     // The tool may be offered under a longer name: in a namespace, or adapted to the vendor's alphabet.
     const offered = toolNames.find((tool) => tool === name || tool.endsWith(name))
-    return offered === undefined
+    if (offered !== undefined) return { text: '', call: { name: offered, args: JSON.parse(json) as Body } }
+    const search = toolNames.find((tool) => tool.endsWith('ToolSearch'))
+    return search === undefined
       ? { text: `No tool ${name} among ${toolNames.join(', ') || 'none'}.`, call: null }
-      : { text: '', call: { name: offered, args: JSON.parse(json) as Body } }
+      : { text: '', call: { name: search, args: { query: `select:${name}`, max_results: 1 } } }
   }
   return { text: sign + (wanted.length > 0 ? `The tools said: ${results.join(' and ')}` : `Hello from ${model}.`), call: null }
 }
