@@ -39,6 +39,27 @@ describe.skipIf(BROWSER_PATH === null)('the overview', () => {
     visitor.check()
   })
 
+  test('shows nothing to click below the failing providers before it knows which they are, so that nothing moves from under a click', async () => {
+    const service = await services.start()
+    await chat(service, { model: 'sandbox/error/provider_overloaded' })
+    const { page, check } = await signedIn(browser, service, '/settings')
+    const known = Promise.withResolvers<void>()
+    await page.route('**/api/v1/providers/health', async (route) => {
+      await known.promise
+      await route.continue()
+    })
+    const usage = page.waitForResponse('**/api/v1/usage?**')
+    await page.goto(`${service.url}/dashboard/`)
+    await (await usage).finished()
+    const figures = page.locator('.figures a')
+    await figures.first().waitFor({ state: 'attached' })
+    expect(await figures.first().isVisible()).toBe(false)
+    known.resolve()
+    await figures.first().waitFor()
+    expect(await page.locator('.trouble').count()).toBe(1)
+    check()
+  })
+
   test('lists the errors of its time range alone, and its links keep the range', async () => {
     const service = await services.start()
     await chat(service, { model: 'sandbox/error/provider_overloaded' })

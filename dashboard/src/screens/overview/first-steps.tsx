@@ -10,17 +10,30 @@ import { Panel } from '../../parts/panel.tsx'
 const DAYS_BACK_MS = 30 * 86_400_000
 const openedAt = Date.now()
 
-export const FirstSteps = ({ workspace }: { workspace: string | undefined }) => {
+interface Step {
+  readonly title: string
+  readonly to: '/models' | '/presets' | '/setup'
+  readonly isDone: boolean
+}
+
+/** Undefined until they are known; empty if all are done, or if one of them cannot be told. */
+export const useFirstSteps = (workspace: string | undefined): readonly Step[] | undefined => {
   const models = useQuery(modelList)
   const presets = useQuery(presetNames({ workspace_id: workspace, limit: 1, status: undefined }))
   const requests = useQuery(newestGenerations({ from: new Date(openedAt - DAYS_BACK_MS).toISOString(), workspace_id: workspace }, 1))
-  if (models.data === undefined || presets.data === undefined || requests.data === undefined) return null
-  const steps = [
+  if (models.data === undefined || presets.data === undefined || requests.data === undefined) {
+    return [models, presets, requests].some(({ error }) => error !== null) ? [] : undefined
+  }
+  const steps: readonly Step[] = [
     { title: 'Add a provider', to: '/models', isDone: models.data.some(({ id }) => !id.startsWith('sandbox/') && !id.startsWith('@')) },
     { title: 'Make a preset', to: '/presets', isDone: presets.data.length > 0 },
     { title: 'Connect a client', to: '/setup', isDone: requests.data.length > 0 },
-  ] as const
-  if (steps.every(({ isDone }) => isDone)) return null
+  ]
+  return steps.every(({ isDone }) => isDone) ? [] : steps
+}
+
+export const FirstSteps = ({ steps }: { steps: readonly Step[] }) => {
+  if (steps.length === 0) return null
   return (
     <Panel title="First steps">
       <ol className="steps">

@@ -1,20 +1,22 @@
 /** The state of the service: failing providers, usage, spend, the latest errors. */
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
 
+import { providerHealth } from '../../api/providers.ts'
 import { currentSession } from '../../api/session.ts'
 import { usage } from '../../api/usage.ts'
 import { count, money, percent } from '../../format.ts'
 import { ColumnsChart } from '../../parts/columns-chart.tsx'
 import { CopyCurl } from '../../parts/copy-curl.tsx'
-import { Loaded } from '../../parts/loaded.tsx'
+import { Loaded, Skeleton } from '../../parts/loaded.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { RangeSelect } from '../../parts/range-select.tsx'
 import { ScreenHead } from '../../parts/screen-head.tsx'
 import { useNow } from '../../parts/when.tsx'
 import { rangeIn, rangeOf, type TimeRange } from '../../range.ts'
 import { TOO_MANY, usageSlots } from '../../usage-slots.ts'
-import { FirstSteps } from './first-steps.tsx'
+import { FirstSteps, useFirstSteps } from './first-steps.tsx'
 import { LatestErrors } from './latest-errors.tsx'
 import { MonthOfBudget } from './month-of-budget.tsx'
 import { ProviderHealthList } from './provider-health-list.tsx'
@@ -30,34 +32,56 @@ export const OverviewScreen = () => {
   const scope: Scope = { range: rangeOf(search, useNow()), workspace: search['workspace'] }
   const { from, to, interval } = scope.range
   const isAdmin = session.data?.role === 'admin'
+  const health = useQuery({ ...providerHealth, enabled: isAdmin })
+  const steps = useFirstSteps(scope.workspace)
+  const isTroubleKnown = session.data !== undefined && (!isAdmin || health.data !== undefined || health.error !== null)
   return (
     <>
       <ScreenHead title="Overview">
         <RangeSelect />
         <CopyCurl path="/usage" query={{ from, to, interval, workspace_id: scope.workspace }} />
       </ScreenHead>
-      {isAdmin ? <Trouble /> : null}
-      <Figures {...scope} />
-      <FirstSteps workspace={scope.workspace} />
-      <div className="overview-parts">
-        <Panel title="Providers" actions={isAdmin ? <Link to="/models">All</Link> : undefined}>
-          {isAdmin ? <ProviderHealthList {...scope} /> : <ProviderList {...scope} />}
-        </Panel>
-        <TopSpend {...scope} />
-        <Panel
-          title="Latest errors"
-          actions={
-            <Link to="/requests" search={(before) => ({ ...rangeIn(before), q: 'status:error' })}>
-              All
-            </Link>
-          }
-        >
-          <LatestErrors {...scope} />
-        </Panel>
-      </div>
+      {isAdmin ? <Trouble health={health.data ?? []} /> : null}
+      <OnceKnown isKnown={isTroubleKnown} rows={5}>
+        <Figures {...scope} />
+        <FirstSteps steps={steps ?? []} />
+        <OnceKnown isKnown={steps !== undefined} rows={3}>
+          <div className="overview-parts">
+            <Panel title="Providers" actions={isAdmin ? <Link to="/models">All</Link> : undefined}>
+              {isAdmin ? <ProviderHealthList {...scope} /> : <ProviderList {...scope} />}
+            </Panel>
+            <TopSpend {...scope} />
+            <Panel
+              title="Latest errors"
+              actions={
+                <Link to="/requests" search={(before) => ({ ...rangeIn(before), q: 'status:error' })}>
+                  All
+                </Link>
+              }
+            >
+              <LatestErrors {...scope} />
+            </Panel>
+          </div>
+        </OnceKnown>
+      </OnceKnown>
     </>
   )
 }
+
+interface OnceKnownProps {
+  /** True if all that stands above is known, which would otherwise push this down, and from under a click. */
+  readonly isKnown: boolean
+  readonly rows: number
+  readonly children: ReactNode
+}
+
+/** It is hidden until then and not left out, so that it asks for its data meanwhile. */
+const OnceKnown = ({ isKnown, rows, children }: OnceKnownProps) => (
+  <>
+    {isKnown ? null : <Skeleton rows={rows} />}
+    <div hidden={!isKnown}>{children}</div>
+  </>
+)
 
 const Figures = ({ range, workspace }: Scope) => {
   const navigate = useNavigate()

@@ -1,16 +1,14 @@
 /** Providers that fail now, as seen over all processes; shows nothing if there are none. */
-import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 
-import { type ProviderHealth, providerHealth } from '../../api/providers.ts'
+import type { ProviderHealth } from '../../api/providers.ts'
 import { clockTime, percent } from '../../format.ts'
 import { wordsOfProvider } from '../../parts/provider-words.ts'
 import { useNow } from '../../parts/when.tsx'
 import { stateOf } from '../models/provider-state.ts'
 
-export const Trouble = () => {
-  const health = useQuery(providerHealth)
-  const failing = (health.data ?? []).filter(({ status }) => status === 'down' || status === 'degraded')
+export const Trouble = ({ health }: { health: readonly ProviderHealth[] }) => {
+  const failing = health.filter(({ status }) => status === 'down' || status === 'degraded')
   return (
     <div role="status">
       {failing.map((provider) => (
