@@ -5,7 +5,7 @@
 import type { Call, ClientDialect } from '../../canonical/call.ts'
 import type { FunctionTool, Prompt, Tool } from '../../canonical/prompt.ts'
 import { invalidField } from '../../contract/validate.ts'
-import { isObject } from '../../lib/json/json.ts'
+import { isObject, objectsIn } from '../../lib/json/json.ts'
 import { mayName } from '../../lib/text/may-name.ts'
 import type { PlannedAttempt } from '../../routing/plan-attempts.ts'
 import { askedTool } from '../../tools/asked-tools.ts'
@@ -101,8 +101,6 @@ const namedIn = ({ body }: Call, { toolChoice }: Prompt): ReadonlySet<string> =>
   if (toolChoice?.type === 'tool') named.add(toolChoice.name)
   return named
 }
-
-const objectsIn = (list: unknown): readonly Readonly<Record<string, unknown>>[] => (Array.isArray(list) ? list.filter(isObject) : [])
 
 /** Functions that were found are added at the end, so that the list before them stays the same for a cache. */
 const shownOnceNamed = (tools: OfferedTools, named: ReadonlySet<string>): OfferedTools => ({
