@@ -116,7 +116,18 @@ const sharedPage = async (): Promise<Page> => {
 }
 
 /** Events that a test may have listened to on its page. */
-const HEARD = ['console', 'dialog', 'download', 'pageerror', 'popup', 'request', 'requestfailed', 'requestfinished', 'response'] as const
+const HEARD = [
+  'console',
+  'dialog',
+  'download',
+  'framenavigated',
+  'pageerror',
+  'popup',
+  'request',
+  'requestfailed',
+  'requestfinished',
+  'response',
+] as const
 
 /** Storage belongs to an origin, so the new document sets its own before any script of the page runs. */
 const openAnew = async (page: Page, url: string, storage: Readonly<Record<string, string>>): Promise<void> => {
@@ -215,6 +226,8 @@ const watch = (page: Page, origin: string, isDocumented: IsDocumented): Visitor 
   const faults: string[] = []
   const refused: { readonly status: number; readonly what: string }[] = []
   const expected = new Set<number>()
+  /** Reads that were put off and not answered since, with their times. */
+  const putOff = new Map<string, number>()
   const origins = new Set([origin])
   let outage = false
   // Until the address is opened, the page of an earlier test goes on.
@@ -235,16 +248,22 @@ const watch = (page: Page, origin: string, isDocumented: IsDocumented): Visitor 
       faults.push(`request to another origin: ${url}`)
   })
   page.on('response', (response) => {
-    if (response.status() >= 400 && !isPutOff(response))
-      refused.push({ status: response.status(), what: `${response.request().method()} ${response.url()}` })
+    const [status, method] = [response.status(), response.request().method()]
+    const call = `${method} ${new URL(response.url()).pathname}`
+    if (isPutOff(response)) putOff.set(call, performance.now())
+    else putOff.delete(call)
+    if (status >= 400 && !isPutOff(response)) refused.push({ status, what: `${method} ${response.url()}` })
   })
+  // A screen that is left asks for nothing any more.
+  page.on('framenavigated', () => putOff.clear())
   page.on('requestfailed', (request) => {
     const reason = request.failure()?.errorText ?? ''
     if (!outage && reason !== 'net::ERR_ABORTED') faults.push(`${reason} of ${request.url()}`)
   })
   const check = (): void => {
     const unexpected = refused.filter(({ status }) => !expected.has(status)).map(({ status, what }) => `${status} of ${what}`)
-    expect([...faults, ...unexpected]).toEqual([])
+    const left = [...putOff].filter(([, sinceMs]) => performance.now() - sinceMs > ASKED_AGAIN_MS).map(([call]) => `503 of ${call} alone`)
+    expect([...faults, ...unexpected, ...left]).toEqual([])
   }
   return {
     page,
@@ -272,9 +291,12 @@ const watch = (page: Page, origin: string, isDocumented: IsDocumented): Visitor 
   }
 }
 
-/** On a busy machine the service may put a read off, and the page asks again by itself. */
+/** On a busy machine the service may put a read off, and the page must ask again by itself. */
 const isPutOff = (response: Response): boolean =>
   response.status() === 503 && response.request().method() === 'GET' && response.headers()['retry-after'] !== undefined
+
+/** The page asks again after a second or two; the answer may take a busy machine some seconds more. */
+const ASKED_AGAIN_MS = patient(1500)
 
 const TABS_MAX = 120
 
