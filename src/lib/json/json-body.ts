@@ -270,6 +270,8 @@ export class JsonBody {
     if (source === null || slots.length === 0) return this.textWith(changes)
     const held = this.#spliced({ ...changes, ...Object.fromEntries(slots.map(({ key }) => [key, SLOT])) }).split(SLOT)
     if (held.length !== slots.length + 1) return this.textWith(changes)
+    const inPlace = writeAround(source, slots, held)
+    if (inPlace !== null) return inPlace
     const pieces: Uint8Array[] = []
     for (const [place, between] of held.entries()) {
       pieces.push(Buffer.from(between, 'latin1'))
@@ -326,6 +328,21 @@ const areAscii = (members: readonly JsonMember[]): boolean => members.every(({ k
 interface Slot {
   readonly key: string
   readonly put: JsonMember | string
+}
+
+/**
+ * Overwrites what stands before and behind the one long member of `source`, if the new text fits there: most names of a model are shorter
+ * for their provider. Copying the member would cost more than all else that is done to the body.
+ */
+const writeAround = (source: Uint8Array, [slot, ...others]: readonly Slot[], held: readonly string[]): Uint8Array<ArrayBuffer> | null => {
+  const [before, behind] = held
+  if (slot === undefined || typeof slot.put === 'string' || others.length > 0 || before === undefined || behind === undefined) return null
+  const { start, end } = slot.put
+  if (before.length > start || behind.length > source.byteLength - end || !(source.buffer instanceof ArrayBuffer)) return null
+  const bytes = Buffer.from(source.buffer, source.byteOffset, source.byteLength)
+  bytes.write(before, start - before.length, 'latin1')
+  bytes.write(behind, end, 'latin1')
+  return bytes.subarray(start - before.length, end + behind.length)
 }
 
 /** Encodes a long text in steps. The engine joins its pieces when the first character is read. */
