@@ -56,7 +56,7 @@ export function* lookingForWork(body: JsonBody): Steps<AskedWork> {
     // Tools may be large and few of them search, so they are parsed only if their text may name a search.
     if (TOOL_FIELDS.has(name)) {
       if (yield* lookForName(SEARCH, raw)) readTools(yield* body.parsing(key), found)
-    } else if (name === PREDICTION) readPrediction(raw, found)
+    } else if (name === PREDICTION) readPrediction(body.rawHeld(key) ?? '', found)
     // Only a number, a text that may be one, or an object with settings in it can ask for work; a plain word cannot.
     else if (!TEXT_FIELDS.has(name) && (isSetting(name) || raw.startsWith('{') || raw.startsWith('[')))
       read(name, yield* body.parsing(key), found)

@@ -50,7 +50,7 @@ function* measuring(body: JsonBody, before: JsonBody | null): Steps<Measured> {
   }
   const { byteLength } = body
   const size = { textBytes: Math.max(0, byteLength - characters), images, mediaBytes: bytes, linked, pages, fileTokens }
-  const measured: Measured = { size, members, heldAs: body.searchable.length < byteLength ? 'text' : 'octets' }
+  const measured: Measured = { size, members, heldAs: body.held.length < byteLength ? 'text' : 'octets' }
   MEASURED.set(body, measured)
   return measured
 }
@@ -86,9 +86,9 @@ const isPlain = (body: JsonBody, key: string): boolean => /^[^"[{]/.test(body.ra
 
 function* mediaIn(body: JsonBody, key: string): Steps<ConversationMedia> {
   const name = plainName(key)
-  const raw = body.rawSearchable(key) ?? ''
   const isConversation = CONVERSATION_FIELDS.has(name) || PROMPT_FIELDS.has(name)
-  if (!(yield* isConversation ? mayHoldMedia(raw) : mayHoldStrayMedia(name, raw))) return NO_MEDIA
+  const mayHold = isConversation ? mayHoldMedia(body.rawSearchable(key) ?? '') : mayHoldStrayMedia(name, body.rawHeld(key) ?? '')
+  if (!(yield* mayHold)) return NO_MEDIA
   const value = yield* body.parsing(key)
   yield
   return isConversation ? yield* conversationMedia(value) : { ...NO_MEDIA, ...strayMedia(name, value) }
@@ -99,10 +99,10 @@ export function* mostTextTokens(body: JsonBody): Steps<number> {
   const { size, members, heldAs } = yield* measuring(body, null)
   if (size.textBytes > LOOKED_THROUGH_MAX) return size.textBytes
   const isStep = startPace()
-  let hundredths = hundredthsOf(body.searchableFrame, heldAs)
+  let hundredths = hundredthsOf(body.heldFrame, heldAs)
   for (const [key, member] of members) {
     if (member.hundredths === null) {
-      const held = body.rawSearchable(key) ?? ''
+      const held = body.rawHeld(key) ?? ''
       member.hundredths =
         member.media.characters === 0
           ? hundredthsOf(held, heldAs)

@@ -18,14 +18,14 @@ export type Names = 'known' | 'any'
 /** Throws `invalid_prompt` naming the faulty place. A large conversation is not parsed for this check. */
 export function* checkForm(client: ClientDialect, body: JsonBody, names: Names): Steps<void> {
   const field = CONVERSATION_FIELD[client]
-  const raw = body.rawSearchable(field) ?? ''
+  const raw = body.rawHeld(field) ?? ''
   if (!raw.startsWith('[')) return
   const check = (item: Node): void => CHECKS[client](item, names)
   if (raw.length > LOOKED_THROUGH_MAX) {
     const checkAt = (item: JsonValue, index: number): void => check(nodeAt(item, `${field}[${index}]`, 'invalid_prompt'))
     const elements = body.elementsOf(field)
     yield* strictly(
-      elements === undefined ? eachOutlined(raw, LEVELS, checkAt) : eachElementOutlined(body.searchable, elements, LEVELS, checkAt),
+      elements === undefined ? eachOutlined(raw, LEVELS, checkAt) : eachElementOutlined(body.held, elements, LEVELS, checkAt),
     )
   } else yield* mapInSteps(nodesAt(body.value(field), field, 'invalid_prompt'), check)
 }

@@ -26,7 +26,7 @@ export const requireConversation = (client: ClientDialect, body: JsonBody): void
   if (raw === undefined || raw === 'null') throw invalidField(field, `Send ${SOMETHING[client]}.`)
   const isList = raw.startsWith('[')
   if (!isList && !(client === 'responses' && raw.startsWith('"'))) throw invalidField(field, `Expected ${EXPECTED[client]}.`)
-  if (raw.length > LOOKED_THROUGH_MAX) return
+  if (body.sizeOf(field) > LOOKED_THROUGH_MAX) return
   const value = body.value(field)
   if (value === '' || (Array.isArray(value) && value.length === 0)) throw invalidField(field, `Send ${SOMETHING[client]}.`)
   if (Array.isArray(value) && saysNothing(value)) throw invalidField(field, 'Every message is empty: send some content.')

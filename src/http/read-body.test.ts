@@ -239,6 +239,21 @@ describe('408: a body that does not come', () => {
     expect(clock.waiting).toBe(0)
   })
 
+  test('of up to 256 KiB, whose pieces are not seen: ten seconds for each 64 KiB, and no longer than any body', async () => {
+    const after = async (length: number): Promise<number> => {
+      const body = new TransformStream<Uint8Array, Uint8Array>()
+      const made = request(body.readable, { 'content-length': String(length) })
+      let refused = false
+      const read = rejection(readJsonBody(made, { ...LIMITS, maxBytes: 1024 * 1024, totalMs: 35_000 })).then(() => (refused = true))
+      for (let seconds = 0; ; seconds += 1) {
+        await arrived()
+        if (refused) return await read.then(() => seconds)
+        clock.advance(1000)
+      }
+    }
+    expect([await after(64 * 1024), await after(64 * 1024 + 1), await after(200_000), await after(256 * 1024)]).toEqual([10, 20, 35, 35])
+  })
+
   test('byte after byte, for a minute in all', async () => {
     const { writer, refused } = slowly()
     for (let second = 0; second < 61; second += 1) {

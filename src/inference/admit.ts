@@ -76,7 +76,7 @@ export const createAdmit = (parts: AdmitParts): Admit => {
     const { attempts } = planned.plan
     if (settings.unknownPrice === 'refuse') refuseUnpriced(planned)
     const estimating = estimateOf(planned, attempts, settings)
-    const isLarge = planned.call.body.searchable.length > LARGE_BYTES
+    const isLarge = planned.call.body.held.length > LARGE_BYTES
     const { mostNanos, promptNanos } = isLarge ? await inTurns(estimating, turn) : atOnce(estimating)
     const first = attempts[0]
     const demand: Demand = {

@@ -28,7 +28,7 @@ interface CountParts {
 export const countTokens = async (request: Planned, connection: AbortController, parts: CountParts): Promise<TokenCount> => {
   const { call } = request
   const { turn } = parts.context
-  if (turn !== undefined && call.body.searchable.length > LARGE_BYTES) await inTurns(call.readingPrompt(), turn)
+  if (turn !== undefined && call.body.held.length > LARGE_BYTES) await inTurns(call.readingPrompt(), turn)
   else call.prompt()
   const counted = await providersCount(request, connection, parts)
   return counted === null ? { inputTokens: estimatedInputTokens(call), estimated: true } : { inputTokens: counted, estimated: false }

@@ -36,7 +36,7 @@ export const hideOwnCredentials = (error: GatewayError, body: JsonBody): Gateway
 }
 
 const credentialsIn = (field: string, body: JsonBody): readonly string[] => {
-  if ((body.rawSearchable(field)?.length ?? 0) > LOOKED_THROUGH_MAX) return []
+  if (body.sizeOf(field) > LOOKED_THROUGH_MAX) return []
   const secrets = secretsOf(field, jsonIn(body.raw(field) ?? '') ?? null)
   return secrets.filter(({ kind }) => kind === 'credential').map(({ value }) => value)
 }

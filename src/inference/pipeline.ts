@@ -107,7 +107,7 @@ export const createPipeline = (given: PipelineParts): Pipeline => {
       const screening = screen(prepared, parts)
       screened = screening instanceof Promise ? await screening : screening
       // A preset may turn a small request into a large one.
-      const isLargeNow = isLarge || screened.call.body.searchable.length > LARGE_BYTES
+      const isLargeNow = isLarge || screened.call.body.held.length > LARGE_BYTES
       if (isLargeNow) await largeStep()
       const planning = plan(screened, parts)
       const planned = isLargeNow ? await inTurns(planning, turn) : atOnce(planning)
@@ -219,7 +219,7 @@ const withPlugins = async (
   const files = plugins.get('file-parser')
   const read = files === undefined ? prepared : await readFiles(prepared, files, parts)
   const adding = withPluginTools(read, plugins)
-  return read.call.body.searchable.length > LARGE_BYTES ? inTurns(adding, parts.turn) : atOnce(adding)
+  return read.call.body.held.length > LARGE_BYTES ? inTurns(adding, parts.turn) : atOnce(adding)
 }
 
 function* withPluginTools(prepared: Prepared, plugins: AskedPlugins): Steps<Prepared> {

@@ -9,7 +9,7 @@ import type { Prepared, Received } from './stages.ts'
 /** For a large request, parsing the fields and checking them each take as long as a step may. Throws `invalid_request`. */
 export function* readCall(received: Pick<Received, 'apiType' | 'format' | 'body'>): Steps<ParsedCall> {
   const { format, body } = received
-  if (body.searchable.length <= LARGE_BYTES) return atOnce(format.parseCall(body))
+  if (body.held.length <= LARGE_BYTES) return atOnce(format.parseCall(body))
   yield* readFields(received)
   yield
   const read = yield* format.parseCall(body)

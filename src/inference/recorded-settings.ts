@@ -24,11 +24,11 @@ export const recordedSettings = ({ dialect, body }: Pick<Call, 'dialect' | 'body
   let room = SETTINGS_MAX - '{}'.length
   for (const name of body.keys) {
     if (!PERSISTED[dialect].has(name)) continue
-    const searchable = body.rawSearchable(name) ?? ''
-    const size = Buffer.byteLength(searchable.slice(0, SETTINGS_MAX + 1)) + name.length + '"":,'.length
+    const held = body.rawHeld(name) ?? ''
+    const size = Buffer.byteLength(held.slice(0, SETTINGS_MAX + 1)) + name.length + '"":,'.length
     const value = size > room || TEXTS[dialect].has(name) ? undefined : body.value(name)
     if (value === undefined) {
-      if (searchable !== 'null') leftOut.push(name)
+      if (held !== 'null') leftOut.push(name)
       continue
     }
     if (!isWordy(value) && secretsOf(name, value).length === 0) {

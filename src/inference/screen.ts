@@ -101,7 +101,7 @@ const mayRefuse = ({ input, moderation }: Effective): boolean =>
 
 const readingAgain = (prepared: Prepared, body: JsonBody, { turn }: ScreenParts): Call | Promise<Call> => {
   const reading = readAgain(prepared, body)
-  return body.searchable.length > LARGE_BYTES ? inTurns(reading, turn) : atOnce(reading)
+  return body.held.length > LARGE_BYTES ? inTurns(reading, turn) : atOnce(reading)
 }
 
 /** The options of the plugins as the changed body has them. A plugin that the model's name implies has none. */

@@ -133,7 +133,7 @@ const fullPlan = (input: PlanInput): Plan => {
   const stickyKey = isChoice && preferences.order.length === 0 ? conversationKey(call, input.account) : null
   const ordering = {
     preferences,
-    inputTokens: call.body.searchable.length / CHARACTERS_PER_TOKEN,
+    inputTokens: call.body.held.length / CHARACTERS_PER_TOKEN,
     sticky: stickyKey === null || input.sticky === null ? null : input.sticky(stickyKey),
     random: input.random,
   }

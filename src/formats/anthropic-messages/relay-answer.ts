@@ -29,7 +29,7 @@ export function* relayAnswer(head: AnswerHead, native: string, ending: Ending, t
 /** Some upstreams write null if there are no citations, but the schemas of strict clients require a list. */
 function* citedContent(body: JsonBody): Steps<Readonly<Record<string, string>>> {
   // In large texts full of quotes, the search takes longer than parsing.
-  if (body.searchable.length <= LARGE_BYTES && !NO_SOURCES.test(body.searchable)) return {}
+  if (body.held.length <= LARGE_BYTES && !NO_SOURCES.test(body.searchable)) return {}
   yield* body.reading(['content'])
   const [content, raw] = [body.value('content'), body.raw('content')]
   if (!Array.isArray(content) || raw === undefined) return {}

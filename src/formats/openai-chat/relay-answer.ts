@@ -31,7 +31,7 @@ export function* relayAnswer(head: AnswerHead, native: string, events: readonly 
   })
 }
 
-const sizeOfChoice = (choice: JsonBody): number => choice.searchable.length
+const sizeOfChoice = (choice: JsonBody): number => choice.held.length
 
 /** Changes that add the members which strict clients need and some vendors omit or leave blank. */
 export const envelopeRepairs = (body: JsonBody, object: string, head: AnswerHead): JsonChanges => ({

@@ -92,7 +92,7 @@ const NEEDED = [
   'tools',
 ] as const
 
-const echoText = (head: AnswerHead): string => (head.request.searchable.length > LARGE_BYTES ? largeEcho(head) : inner(echoed(head)))
+const echoText = (head: AnswerHead): string => (head.request.held.length > LARGE_BYTES ? largeEcho(head) : inner(echoed(head)))
 
 /**
  * Longer instructions or tools are not echoed, because a stream would repeat each of them three times
@@ -116,7 +116,7 @@ const largeEcho = (head: AnswerHead): string => {
   return echo
 }
 
-const isEchoed = (request: JsonBody, field: 'instructions' | 'tools'): boolean => (request.rawSearchable(field)?.length ?? 0) <= ECHO_MAX
+const isEchoed = (request: JsonBody, field: 'instructions' | 'tools'): boolean => request.sizeOf(field) <= ECHO_MAX
 
 const LARGE_ECHOES = new WeakMap<JsonBody, string>()
 

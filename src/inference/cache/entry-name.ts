@@ -40,7 +40,7 @@ function* digest(body: JsonBody): Steps<string> {
   const hash = createHash('sha256')
   for (const bytes of body.compactBytes()) {
     hash.update(bytes)
-    if (body.searchable.length > LARGE_BYTES) yield
+    if (body.held.length > LARGE_BYTES) yield
   }
   return hash.digest('base64url')
 }

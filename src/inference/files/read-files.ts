@@ -42,7 +42,7 @@ const READ_MS = 30_000
 export const readFiles = async (prepared: Prepared, options: JsonObject, parts: ReadFilesParts): Promise<Prepared> => {
   const { dialect, body, models } = prepared.call
   const field = CONVERSATION[dialect]
-  const large = body.searchable.length > LARGE_BYTES
+  const large = body.held.length > LARGE_BYTES
   /** For megabytes of text each step takes some milliseconds. */
   const pause = (): Promise<void> | undefined => (large ? parts.largeStep() : undefined)
   const { engine, read: readText } = readerOf(options, prepared.caller.workspaceId, parts)

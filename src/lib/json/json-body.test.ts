@@ -6,6 +6,7 @@ import { JsonBody, readJsonObject } from './json-body.ts'
 import { JSON_LIMITS, type JsonLimits, JsonTextError, UNLIMITED } from './json-limits.ts'
 import { scanElements } from './json-scan.ts'
 import { editElements, editMembers, rawMember } from './json-splice.ts'
+import { atOnce } from '../steps.ts'
 import { patient } from '../../../test/support/patience.ts'
 import type { JsonChanges } from './json.ts'
 
@@ -634,6 +635,78 @@ const changesOf = fc.array(
   }),
   { maxLength: 6 },
 )
+
+describe('the text in which names are looked for', () => {
+  const TEXTS = [
+    'content',
+    'text',
+    'input',
+    'output',
+    'thinking',
+    'reasoning',
+    'reasoning_content',
+    'instructions',
+    'system',
+    'description',
+  ]
+
+  /** The value without the ends of long texts: each string that names nothing is the beginning that both have. */
+  const sameBeginnings = (found: unknown, whole: unknown, name: string | null): void => {
+    if (typeof whole === 'string' && typeof found === 'string') {
+      if (name !== null && TEXTS.includes(name)) expect(whole.startsWith(found.replace(/\uFFFD+$/, ''))).toBe(true)
+      else expect(found).toBe(whole)
+    } else if (Array.isArray(whole) && Array.isArray(found)) {
+      expect(found).toHaveLength(whole.length)
+      whole.forEach((element, index) => sameBeginnings(found[index], element, null))
+    } else if (typeof whole === 'object' && whole !== null && typeof found === 'object' && found !== null) {
+      expect(Object.keys(found)).toEqual(Object.keys(whole))
+      for (const [key, value] of Object.entries(whole)) sameBeginnings(Reflect.get(found, key), value, key)
+    } else expect(found).toBe(whole)
+  }
+
+  const word = fc.oneof(
+    fc.constantFrom('\\', '"', '\n', 'é', '你', '\u{1F600}', '\u0001', 'plain words, '),
+    fc.string({ unit: 'grapheme' }),
+  )
+  const long = fc.tuple(word, word, fc.integer({ min: 0, max: 90 })).map(([first, second, count]) => first + second.repeat(count))
+  const value = fc.letrec<{ value: unknown }>((tie) => ({
+    value: fc.oneof(
+      { depthSize: 'small' },
+      long,
+      fc.boolean(),
+      fc.array(tie('value'), { maxLength: 3 }),
+      fc.dictionary(fc.constantFrom(...TEXTS, 'id', 'data', '"content"', 'Content'), tie('value'), { maxKeys: 4 }),
+    ),
+  })).value
+
+  test('property: is well-formed JSON of the same members and values, where only long words of a model end early', () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.constantFrom(...TEXTS, 'messages', 'model'), value, { maxKeys: 4 }), fc.boolean(), (members, spaced) => {
+        const text = JSON.stringify(members, null, spaced ? 1 : 0)
+        for (const body of [JsonBody.read(text), atOnce(JsonBody.readingBytes(Buffer.from(text)))]) {
+          // The form of the octets is told by what it holds.
+          const asText = (held: string): string => (body.held === text ? held : Buffer.from(held, 'latin1').toString())
+          sameBeginnings(JSON.parse(asText(body.searchable)), members, null)
+          for (const key of body.keys) {
+            expect(body.searchable).toContain(body.rawSearchable(key) ?? 'nothing')
+            sameBeginnings({ [key]: JSON.parse(asText(body.rawSearchable(key) ?? '')) as unknown }, { [key]: members[key] }, null)
+            expect(body.sizeOf(key)).toBe(body.rawHeld(key)?.length ?? -1)
+          }
+        }
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  test('has the beginnings of a long conversation, and all of what is no text', () => {
+    const message = { role: 'user', content: 'words '.repeat(500), file_id: 'f'.repeat(500) }
+    const body = JsonBody.read(JSON.stringify({ model: 'm', messages: Array.from({ length: 20 }, () => message) }))
+    expect(body.searchable.length).toBeLessThan(body.held.length - 20 * 2900)
+    expect(body.searchable.split(message.file_id)).toHaveLength(21)
+    expect(body.rawSearchable('model')).toBe('"m"')
+    expect(body.rawSearchable('nothing')).toBeUndefined()
+  })
+})
 
 describe('a large body that is sent on', () => {
   const LARGE = 40_000

@@ -29,6 +29,8 @@ export class JsonBody {
 
   #keys: readonly string[] | null = null
 
+  #searched: Searched | null = null
+
   /** The bytes that the octets were read from, until they are sent on; null if they were not kept. */
   #source: Uint8Array | null = null
 
@@ -104,9 +106,17 @@ export class JsonBody {
           .replace(/\uFFFD{1,3}$/, '')
   }
 
-  /** The held form, for a search for ASCII words only: other characters may be in it as text or as octets. */
-  get searchable(): string {
+  /** The text, or its octets. */
+  get held(): string {
     return this.#held
+  }
+
+  /**
+   * Well-formed JSON for a search for names and kinds, in ASCII only: other characters may be in it as text or as octets. Of long words for
+   * or of the model, which are most of a conversation, it has the beginning.
+   */
+  get searchable(): string {
+    return this.#search().text
   }
 
   /** The length of the text in UTF-8. */
@@ -133,20 +143,37 @@ export class JsonBody {
     return member === undefined ? undefined : this.#rawOf(member)
   }
 
-  /** The value's text in the held form, like `searchable`; nothing is decoded for it. */
-  rawSearchable(key: string): string | undefined {
+  /** The value's text in the held form, like `held`; nothing is decoded for it. */
+  rawHeld(key: string): string | undefined {
     const member = this.#find(key)
     return member === undefined ? undefined : this.#held.slice(member.start, member.end)
   }
 
-  /** The positions in `searchable` of a list's elements; undefined if the scan did not record them. */
+  /** The length of `rawHeld`; 0 if the member is absent. */
+  sizeOf(key: string): number {
+    const member = this.#find(key)
+    return member === undefined ? 0 : member.end - member.start
+  }
+
+  /** The value's part of `searchable`. */
+  rawSearchable(key: string): string | undefined {
+    const { text, values } = this.#search()
+    const value = values.find((one) => one.key === key)
+    return value === undefined ? undefined : text.slice(value.start, value.end)
+  }
+
+  #search(): Searched {
+    return (this.#searched ??= searchedOf(this.#held, this.#members))
+  }
+
+  /** The positions in `held` of a list's elements; undefined if the scan did not record them. */
   elementsOf(key: string): readonly JsonElement[] | undefined {
     return this.#find(key)?.elements
   }
 
   /** True if a member's value is the same text in both bodies, held in the same form. */
   sharesMember(key: string, other: JsonBody): boolean {
-    return this.#form === other.#form && this.has(key) && this.rawSearchable(key) === other.rawSearchable(key)
+    return this.#form === other.#form && this.has(key) && this.rawHeld(key) === other.rawHeld(key)
   }
 
   /**
@@ -162,8 +189,8 @@ export class JsonBody {
     return PLAIN_STRING.test(put) ? put : undefined
   }
 
-  /** The body without its members' values (names and punctuation), in the held form, like `searchable`. */
-  get searchableFrame(): string {
+  /** The body without its members' values (names and punctuation), like `held`. */
+  get heldFrame(): string {
     let frame = ''
     let from = 0
     for (const { start, end } of this.#members) {
@@ -320,6 +347,32 @@ export class JsonBody {
     for (const member of this.#members) if (member.key === key) return member
     return undefined
   }
+}
+
+/** A text to search, and the positions of the members' values in it. */
+interface Searched {
+  readonly text: string
+  readonly values: readonly { readonly key: string; readonly start: number; readonly end: number }[]
+}
+
+/** Leaves out what a search may pass over. */
+const searchedOf = (held: string, members: readonly JsonMember[]): Searched => {
+  if (members.every(({ texts }) => texts === undefined)) return { text: held, values: members }
+  const pieces: string[] = []
+  let from = 0
+  let leftOut = 0
+  const values = members.map(({ key, start: heldStart, end: heldEnd, texts = [] }) => {
+    const start = heldStart - leftOut
+    for (let at = 0; at < texts.length; at += 2) {
+      const [begin = 0, end = 0] = [texts[at], texts[at + 1]]
+      pieces.push(held.slice(from, begin))
+      leftOut += end - begin
+      from = end
+    }
+    return { key, start, end: heldEnd - leftOut }
+  })
+  pieces.push(held.slice(from))
+  return { text: pieces.join(''), values }
 }
 
 const areAscii = (members: readonly JsonMember[]): boolean => members.every(({ key }) => isAscii(key))

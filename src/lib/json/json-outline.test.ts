@@ -28,7 +28,7 @@ const outlinesOf = (body: JsonBody): readonly unknown[] => {
   const outlines: unknown[] = []
   const elements = body.elementsOf('messages')
   if (elements === undefined) throw new Error('The scan noted no elements.')
-  atOnce(eachElementOutlined(body.searchable, elements, 5, (element) => outlines.push(element)))
+  atOnce(eachElementOutlined(body.held, elements, 5, (element) => outlines.push(element)))
   return outlines.slice(1)
 }
 

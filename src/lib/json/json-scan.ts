@@ -14,6 +14,8 @@ import {
   type JsonSpan,
   LETTER_U,
   nameIn,
+  passOver,
+  QUOTE,
   repeatedName,
   skipColon,
   skipComma,
@@ -30,11 +32,14 @@ export interface JsonMember extends JsonSpan {
   readonly exact: boolean
   /** The elements of a conversation in a large text; present only if all of them are objects or arrays. */
   readonly elements?: readonly JsonElement[]
+  /** The beginning and the end of each part of the value that a search for names may pass over; absent if there are none. */
+  readonly texts?: readonly number[]
 }
 
 /** The members of the one object in `text`. Throws JsonTextError, also if `names` is `once` and a name occurs twice. */
 export const scanMembers = (text: string, limits: JsonLimits = UNLIMITED, names: 'once' | 'repeated' = 'once'): JsonMember[] => {
   const budget = budgetOf(limits)
+  let texts: number[] = (budget.texts = [])
   const members: JsonMember[] = []
   let at = skipSpace(text, budget, 0)
   if (text.charCodeAt(at) !== BRACE) throw new JsonTextError('The body must be a JSON object.')
@@ -54,8 +59,14 @@ export const scanMembers = (text: string, limits: JsonLimits = UNLIMITED, names:
     const end = isConversation ? skipConversation(text, start, budget, elements) : skipValue(text, start, budget)
     if (members.length >= limits.fields) throw new JsonTextError(`The body has more than ${limits.fields} fields.`)
     if (nodes - budget.nodes > limits.fieldNodes && !LONG_FIELDS.has(key)) throw tooManyInField(key, limits)
-    const member = { key, keyStart, start, end, exact: budget.longIntegers > longIntegers }
-    members.push(elements !== null && areAllValues(elements, before - budget.nodes) ? { ...member, elements } : member)
+    if (text.charCodeAt(start) === QUOTE) passOver(text, keyStart, start, end, budget)
+    const exact = budget.longIntegers > longIntegers
+    const whole = elements !== null && areAllValues(elements, before - budget.nodes) ? elements : undefined
+    if (whole === undefined && texts.length === 0) members.push({ key, keyStart, start, end, exact })
+    else {
+      members.push({ key, keyStart, start, end, exact, ...(whole === undefined ? {} : { elements: whole }), texts })
+      texts = budget.texts = []
+    }
     at = skipSpace(text, budget, end)
     if (text.charCodeAt(at) === CLOSING_BRACE) break
     at = skipComma(text, budget, at)

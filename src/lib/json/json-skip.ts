@@ -20,7 +20,7 @@ export interface JsonElement extends JsonSpan {
   readonly isFlat: boolean
 }
 
-const QUOTE = 34
+export const QUOTE = 34
 const COMMA = 44
 const COLON = 58
 const ZERO = 48
@@ -46,11 +46,24 @@ export interface Budget {
   numberCharacters: number
   spaces: number
   longIntegers: number
+  /** Receives the beginning and the end of each part of a long text that a search for names may pass over; null if they are not wanted. */
+  texts: number[] | null
 }
 
 export const budgetOf = (limits: JsonLimits): Budget => {
   const { nodes, containers, namesInAll: names, nameCharacters, numberCharacters, spaces } = limits
-  return { limits, nodes, containers, containersMost: containers, names, nameCharacters, numberCharacters, spaces, longIntegers: 0 }
+  return {
+    limits,
+    nodes,
+    containers,
+    containersMost: containers,
+    names,
+    nameCharacters,
+    numberCharacters,
+    spaces,
+    longIntegers: 0,
+    texts: null,
+  }
 }
 
 /**
@@ -87,8 +100,11 @@ export const skipValue = (text: string, start: number, budget: Budget, found: Js
     if (first === QUOTE) {
       const from = at
       at = skipString(text, from)
-      // Text is hardly ever that long, so the name before it is looked at only then.
-      if (at - from - 2 > limits.identifierCharacters && open[open.length - 1] === CLOSING_BRACE) refuseIdentifier(text, key, limits)
+      // Most texts are shorter, so the name before a text is looked at only then.
+      if (at - from > LONG_TEXT && open[open.length - 1] === CLOSING_BRACE) {
+        if (at - from - 2 > limits.identifierCharacters) refuseIdentifier(text, key, limits)
+        passOver(text, key, from, at, budget)
+      }
     } else if (first === BRACE || first === BRACKET) {
       // The outermost object is one level, and each open container is one more.
       if (open.length + 2 > limits.depth) throw new JsonTextError(`The body is nested deeper than ${limits.depth} levels.`)
@@ -145,6 +161,22 @@ export const skipValue = (text: string, start: number, budget: Budget, found: Js
     }
   }
 }
+
+/** `start` and `end` are those of a string, and `key` is the position of its name. */
+export const passOver = (text: string, key: number, start: number, end: number, { texts }: Budget): void => {
+  if (texts === null || end - start <= LONG_TEXT) return
+  TEXT_MEMBER.lastIndex = key
+  if (!TEXT_MEMBER.test(text)) return
+  let from = start + 1
+  while (from < start + BEGINNING) from += text.charCodeAt(from) !== BACKSLASH ? 1 : text.charCodeAt(from + 1) === LETTER_U ? 6 : 2
+  if (from < end - 1) texts.push(from, end - 1)
+}
+
+/** Members whose strings are words for a model or of one, on all interfaces: they name nothing that the service or a provider acts on. */
+const TEXT_MEMBER = /"(?:content|text|input|output|thinking|reasoning|reasoning_content|instructions|system|description)"/y
+const LONG_TEXT = 128
+/** The characters of a long text that a search still sees, at least: some rules ask whether it begins with white space. */
+const BEGINNING = 16
 
 /** Throws JsonTextError if the member whose name stands at `key` is a name or an id. */
 const refuseIdentifier = (text: string, key: number, { identifierCharacters }: JsonLimits): void => {

@@ -15,7 +15,7 @@ export const withUnescapedMedia = async (
   { turn }: Pick<ProviderContext, 'turn'>,
   malformed?: (at: string) => GatewayError,
 ): Promise<Attempt> => {
-  if (turn === undefined || attempt.call.body.searchable.length <= LARGE_BYTES) return attempt
+  if (turn === undefined || attempt.call.body.held.length <= LARGE_BYTES) return attempt
   const addresses = new Map<Part, string>()
   for (const { part, at } of mediaOf(attempt.call.prompt())) {
     if (part.url.length < LONG || !isDataUrl(part.url)) continue

@@ -25,7 +25,7 @@ function* madeWhole<Body>(steps: Steps<Body>): Steps<Body> {
   return body
 }
 
-const isSmall = ({ body, continued }: Attempt['call']): boolean => body.searchable.length <= AT_ONCE_MAX && continued !== true
+const isSmall = ({ body, continued }: Attempt['call']): boolean => body.held.length <= AT_ONCE_MAX && continued !== true
 
 /** Like JSON.stringify, but in steps if the request is large. */
 export function* jsonText(value: object, call: Attempt['call']): Steps<string> {
