@@ -85,7 +85,10 @@ export const configFileSchema = z
         idle: seconds(90, 'Seconds without a byte from the provider that end an answer.'),
         total: seconds(1800, 'Seconds that a whole request may take, all its attempts together.'),
         body: seconds(60, 'Seconds in which the body of a request must have come.'),
-        body_idle: seconds(10, 'Seconds without a byte of the body of a request.'),
+        body_idle: seconds(
+          10,
+          'Seconds without a byte of the body of a request; for one of up to 256 KiB that names its length, seconds for each 64 KiB.',
+        ),
         client_unread: seconds(
           60,
           'Seconds for which a client may take nothing of its stream, once it has all that is kept for it, or of a long answer. More than 255 has no further effect.',
