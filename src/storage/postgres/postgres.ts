@@ -238,8 +238,12 @@ const WITHOUT_SCHEMA =
 /** https://www.postgresql.org/docs/current/mvcc-serialization-failure-handling.html: serialization failure, deadlock, lock timeout. */
 const CONFLICTS = new Set(['40001', '40P01', '55P03'])
 
-/** The two possible races: for a version number and for a slug. Any other duplicate is a bug, which a retry would only repeat. */
-const RACED_CONSTRAINTS = new Set(['presets_workspace_id_slug_unique', 'preset_versions_preset_id_version_unique'])
+/** The possible races: for a version number, and for the slug of a preset or a workspace. Any other duplicate is a bug, which a retry would only repeat. */
+const RACED_CONSTRAINTS = new Set([
+  'presets_workspace_id_slug_unique',
+  'preset_versions_preset_id_version_unique',
+  'workspaces_slug_key',
+])
 
 const retryableFailure = (error: unknown): RetryableFailure | null => {
   const { code, constraint } = serverError(error)
