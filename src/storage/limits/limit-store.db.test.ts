@@ -3,6 +3,7 @@ import { createServer, type AddressInfo } from 'node:net'
 
 import { afterAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { sql } from 'kysely'
 
 import { describeEachEngine } from '../../../test/support/databases.ts'
 import { patient } from '../../../test/support/patience.ts'
@@ -174,6 +175,19 @@ describeEachEngine('limits in the database', (engine) => {
     const { server } = await engine.open(await location)
     if (server === null) throw new Error('PostgreSQL has a server')
     return server.openLimits(node)
+  })
+
+  test('a server that reads and does not write is away until it writes again', async () => {
+    const { kysely, server } = await engine.open()
+    const setReadOnly = (value: 'on' | 'off') =>
+      sql`do ${sql.lit(`begin execute format('alter database %I set default_transaction_read_only = ${value}', current_database()); end`)}`.execute(
+        kysely,
+      )
+    const store = server?.openLimits('a')
+    await setReadOnly('on')
+    expect(await store?.ping().then(() => 'written', String)).toContain('read-only')
+    await setReadOnly('off')
+    await store?.ping()
   })
 })
 

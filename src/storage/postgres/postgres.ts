@@ -114,10 +114,16 @@ export const openPostgres = async (options: PostgresOptions): Promise<EngineConn
 const openKysely = async (options: PostgresOptions, limits: PoolConfig): Promise<Kysely<Schema>> =>
   new Kysely<Schema>({ dialect: new PostgresDialect({ pool: translateErrors(await openPool(options, limits)) }) })
 
+/**
+ * Locks are taken for READ COMMITTED: a transaction that waited for one sees what others committed meanwhile. With a stricter default of the
+ * operator it would see what was there before, and a new window of a budget would miss a charge.
+ */
+const ISOLATION = '-c default_transaction_isolation=read\\ committed'
+
 /** Our own settings for the server come last, so that they are the ones in effect. */
 const connectionOf = ({ databaseUrl }: PostgresOptions, settings = '') => {
   const address = parsePostgresUrl(databaseUrl)
-  return { ...address, options: `${address.options} ${settings}`.trim(), connectionTimeoutMillis: CONNECT_MS, keepAlive: true }
+  return { ...address, options: `${address.options} ${ISOLATION} ${settings}`.trim(), connectionTimeoutMillis: CONNECT_MS, keepAlive: true }
 }
 
 const openPool = async (options: PostgresOptions, limits: PoolConfig): Promise<Pool> => {
