@@ -170,6 +170,25 @@ describe('flush', () => {
     await first
   })
 
+  test('waits for nothing that is added after it, so that it ends under load', async () => {
+    const written: (() => void)[] = []
+    const { recorder, batches, add } = open(() => new Promise((resolve) => written.push(resolve)))
+    add(1)
+    const first = recorder.flush()
+    add(2)
+    const second = recorder.flush()
+    add(3)
+    const third = recorder.flush()
+    written[0]?.()
+    await first
+    await turn()
+    written[1]?.()
+    await Promise.all([second, third])
+    add(4)
+    void recorder.flush()
+    expect(batches).toEqual([['1'], ['2', '3'], ['4']])
+  })
+
   test('resolves, and does not reject, where storage does not take it', async () => {
     const { recorder, faults, add } = open(() => Promise.reject(new Error('away')))
     add(1)

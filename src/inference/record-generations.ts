@@ -32,6 +32,13 @@ interface Queued {
   segment: Segment | null
 }
 
+/** A caller that waits for a flush. */
+interface Waiter {
+  /** How many of the entries that it waits for are still in the queue. */
+  left: number
+  readonly resolve: () => void
+}
+
 export const createGenerationRecorder = (parts: {
   /** Writes all entries or none; entries that are already written are not written again. */
   write: (batch: readonly string[]) => Promise<void>
@@ -46,6 +53,7 @@ export const createGenerationRecorder = (parts: {
   let added: Queued[] = []
   let scheduled: (() => void) | null = null
   let writing: Promise<void> | null = null
+  let waiters: Waiter[] = []
   /** The number of entries at the front of the queue that must be written without a pause. */
   let due = 0
   let dropped = 0
@@ -58,7 +66,7 @@ export const createGenerationRecorder = (parts: {
     if (closed) return
     scheduled ??= clock.after(delayMs, () => {
       scheduled = null
-      void flush()
+      writeDue()
     })
   }
 
@@ -97,8 +105,10 @@ export const createGenerationRecorder = (parts: {
     const batch = queue.slice(0, most)
     queue = queue.slice(batch.length)
     due -= batch.length
+    for (const waiter of waiters) waiter.left -= batch.length
     try {
       await write(batch.map(({ entry }) => entry))
+      release((waiter) => waiter.left <= 0)
       for (const { segment } of batch) if (segment !== null) forget(segment)
       if (failures === 0) most = Math.min(BATCH_MAX, most * 2)
       failures = 0
@@ -113,6 +123,15 @@ export const createGenerationRecorder = (parts: {
     }
   }
 
+  const release = (isOver: (waiter: Waiter) => boolean): void => {
+    const before = waiters
+    waiters = []
+    for (const waiter of before) {
+      if (isOver(waiter)) waiter.resolve()
+      else waiters.push(waiter)
+    }
+  }
+
   /**
    * A batch costs storage about as much as thirty entries, so entries that arrive during a write wait for more of them, unless someone
    * waits for a flush. `writing` is cleared in the same step in which nothing is found due: a flush in between would otherwise miss new
@@ -124,15 +143,24 @@ export const createGenerationRecorder = (parts: {
     } finally {
       writing = null
       due = 0
+      release(() => true)
       if (queue.length > 0) schedule(FLUSH_MS)
     }
   }
 
-  const flush = (): Promise<void> => {
-    if (queue.length === 0 && writing === null) return Promise.resolve()
+  const writeDue = (): void => {
+    if (queue.length === 0 && writing === null) return
     due = queue.length
     writing ??= drain()
-    return writing
+  }
+
+  /** Waits for its own entries only: under load there are always others, and the drain does not end. */
+  const flush = (): Promise<void> => {
+    if (queue.length === 0 && writing === null) return Promise.resolve()
+    const { promise, resolve } = Promise.withResolvers<void>()
+    waiters.push({ left: queue.length, resolve })
+    writeDue()
+    return promise
   }
 
   return {

@@ -101,4 +101,16 @@ describeEachEngine('credits', (engine) => {
       type: 'invalid_request',
     })
   })
+
+  test('additions at once cannot together go beyond what can be counted exactly', async () => {
+    const { credits, workspaceId } = await open(engine)
+    const half = (Number.MAX_SAFE_INTEGER - 1) / 2
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 8 }, () => credits.add({ workspaceId, amountNanos: half, note: '' }, changedBy())),
+    )
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(2)
+    for (const outcome of outcomes)
+      if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ type: 'invalid_request' })
+    expect(await credits.total(workspaceId)).toBe(Number.MAX_SAFE_INTEGER - 1)
+  })
 })

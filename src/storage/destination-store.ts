@@ -12,6 +12,7 @@ import { type Page, readPage } from './page.ts'
 import type { Schema } from './tables/schema.ts'
 import type { TextSeal } from './presets/sealed-config.ts'
 import { flag } from './sql-values.ts'
+import { lockWorkspace } from './workspaces/lock-workspace.ts'
 
 export interface DestinationRecord {
   readonly id: string
@@ -158,11 +159,6 @@ const contextOf = (id: string): string => `observability-destination ${id}`
 
 const broadcasts = (settings: string): boolean =>
   (JSON.parse(settings) as { readonly is_observability_broadcast_enabled?: boolean }).is_observability_broadcast_enabled === true
-
-/** Changes to one workspace's destinations wait for each other, so that two that are saved at once cannot both take the last place. */
-const lockWorkspace = async (transaction: Transaction<Schema>, id: string): Promise<void> => {
-  await transaction.updateTable('workspaces').set({ id }).where('id', '=', id).execute()
-}
 
 const conflictOf = async (
   transaction: Transaction<Schema>,

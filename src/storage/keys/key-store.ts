@@ -12,6 +12,7 @@ import type { Once } from '../idempotency.ts'
 import { listKeys, type KeyListInput } from './key-list.ts'
 import type { ApiKeysTable } from '../tables/key-tables.ts'
 import { type KeyUsage, NOTHING_USED, readKeyUsage } from './key-usage.ts'
+import { lockWorkspace } from '../workspaces/lock-workspace.ts'
 import { deleteCodesOfKey } from '../workspaces/oauth-code-store.ts'
 import type { Schema } from '../tables/schema.ts'
 import { endSessionsOfKey } from '../workspaces/session-store.ts'
@@ -76,6 +77,7 @@ export type KeyPatch = Partial<
 >
 
 export interface KeyStore {
+  /** Throws `not_found` if the workspace was deleted, as `insertPlayground` does. */
   insert(key: KeyRecord, by: ChangedBy, once?: Once<void>): Promise<void>
   /** Returns false if the person already has a key for the playground. */
   insertPlayground(key: KeyRecord, by: ChangedBy): Promise<boolean>
@@ -120,6 +122,8 @@ export const createKeyStore = (database: Database): KeyStore => ({
       by,
       key.createdAt,
       async (transaction) => {
+        // A workspace is deleted only if it has no keys.
+        await lockWorkspace(transaction, key.workspaceId)
         await transaction.insertInto('api_keys').values(newRow(key)).execute()
         return { result: undefined, audit: audited('created', key, null, auditView(key)) }
       },
@@ -138,6 +142,7 @@ export const createKeyStore = (database: Database): KeyStore => ({
 
   insertPlayground: (key, by) =>
     recordChange<boolean>(database, by, key.createdAt, async (transaction) => {
+      await lockWorkspace(transaction, key.workspaceId)
       const made = await transaction
         .insertInto('api_keys')
         .values(newRow(key))

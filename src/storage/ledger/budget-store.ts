@@ -10,6 +10,7 @@ import type { Once } from '../idempotency.ts'
 import type { Span, WorkspaceBudgetsTable } from '../tables/ledger-tables.ts'
 import type { Schema } from '../tables/schema.ts'
 import { flag } from '../sql-values.ts'
+import { lockWorkspace } from '../workspaces/lock-workspace.ts'
 
 export interface BudgetRecord {
   readonly id: string
@@ -64,8 +65,7 @@ export const createBudgetStore = (database: Database): BudgetStore => ({
   },
   put: (budget, by, { check, shareByok }) =>
     recordChange(database, by, budget.updatedAt, async (transaction) => {
-      // An update that changes nothing locks the workspace, so that two concurrent changes cannot both pass the check.
-      await transaction.updateTable('workspaces').set({ id: budget.workspaceId }).where('id', '=', budget.workspaceId).execute()
+      await lockWorkspace(transaction, budget.workspaceId)
       const before = (
         await transaction.selectFrom('workspace_budgets').selectAll().where('workspace_id', '=', budget.workspaceId).execute()
       ).map(toBudget)
@@ -153,6 +153,7 @@ export const createCreditStore = (database: Database): CreditStore => ({
       by,
       createdAt,
       async (transaction) => {
+        await lockWorkspace(transaction, workspaceId)
         const total = (await totalIn(transaction, workspaceId)) + amountNanos
         // Beyond this no reader gets the exact sum, and each request of the workspace would fail.
         if (!Number.isSafeInteger(total)) {

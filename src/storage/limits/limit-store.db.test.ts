@@ -1,12 +1,16 @@
 /** Redis and PostgreSQL count limits alike, each by its own clock. */
+import { createServer, type AddressInfo } from 'node:net'
+
 import { afterAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { sql } from 'kysely'
 
 import { describeEachEngine } from '../../../test/support/databases.ts'
 import { patient } from '../../../test/support/patience.ts'
 import { HAS_REDIS, startRedis } from '../../../test/support/redis.ts'
 import { until } from '../../../test/support/started-service.ts'
 import { openRedis } from '../redis-client.ts'
+import { rejection } from '../testing/rejection.ts'
 import type { Claim, LimitStore } from './limit-store.ts'
 import { createRedisLimits } from './redis-limits.ts'
 
@@ -172,4 +176,44 @@ describeEachEngine('limits in the database', (engine) => {
     if (server === null) throw new Error('PostgreSQL has a server')
     return server.openLimits(node)
   })
+
+  test('a server that reads and does not write is away until it writes again', async () => {
+    const { kysely, server } = await engine.open()
+    const setReadOnly = (value: 'on' | 'off') =>
+      sql`do ${sql.lit(`begin execute format('alter database %I set default_transaction_read_only = ${value}', current_database()); end`)}`.execute(
+        kysely,
+      )
+    const store = server?.openLimits('a')
+    await setReadOnly('on')
+    expect(await store?.ping().then(() => 'written', String)).toContain('read-only')
+    await setReadOnly('off')
+    await store?.ping()
+  })
+})
+
+test('a Redis that accepts connections and then says nothing is left with one of them, and with none in the end', async () => {
+  const asked: PromiseWithResolvers<void>[] = []
+  const gone: Promise<void>[] = []
+  const server = createServer((socket) => {
+    const scripts = Promise.withResolvers<void>()
+    asked.push(scripts)
+    gone.push(new Promise((resolve) => socket.once('close', () => resolve())))
+    socket.on('error', () => undefined)
+    socket.once('data', () => {
+      socket.write('%1\r\n$5\r\nproto\r\n:3\r\n')
+      socket.once('data', () => scripts.resolve())
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const store = createRedisLimits({ url: `redis://127.0.0.1:${(server.address() as AddressInfo).port}`, prefix: 'p', node: 'a' })
+  const attempts: Promise<unknown>[] = []
+  for (let made = 1; made <= 3; made += 1) {
+    attempts.push(rejection(store.connect()))
+    await until(() => asked.length === made, 'the connection', patient(2000))
+    await asked.at(-1)?.promise
+  }
+  await store.close()
+  for (const outcome of await Promise.all(attempts)) expect(outcome).toBeInstanceOf(Error)
+  await Promise.all(gone)
+  server.close()
 })

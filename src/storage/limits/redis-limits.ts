@@ -19,25 +19,34 @@ interface Connection {
 
 export const createRedisLimits = ({ url, prefix, node }: RedisLimitsParts): LimitStore => {
   let connection: Connection | null = null
+  /** The client of that connection, or of one whose scripts are still being loaded. */
+  let current: RedisClient | null = null
+  let attempts = 0
 
-  /** Fails every request that waits for an answer on this connection. */
+  /** Fails every request that waits for an answer on this connection, and an attempt to connect that is still going on. */
   const drop = (): void => {
-    connection?.client.close()
+    attempts += 1
+    current?.close()
+    current = null
     connection = null
   }
 
-  const connect = async (): Promise<Connection> => {
-    const client = await openRedis(url)
+  const connect = async (): Promise<void> => {
+    drop()
+    const attempt = attempts
+    const opened = await openRedis(url)
     try {
+      if (attempt !== attempts) throw new Error('This connection came too late.')
+      current = opened
       const load = async (script: string): Promise<string> => {
-        const sha: unknown = await client.send('SCRIPT', ['LOAD', script])
+        const sha: unknown = await opened.send('SCRIPT', ['LOAD', script])
         if (typeof sha !== 'string') throw nonsense()
         return sha
       }
       const [enterSha, correctSha, exchangePlacesSha] = await Promise.all([load(ENTER), load(CORRECT), load(EXCHANGE_PLACES)])
-      return { client, enterSha, correctSha, exchangePlacesSha }
+      connection = { client: opened, enterSha, correctSha, exchangePlacesSha }
     } catch (thrown) {
-      client.close()
+      opened.close()
       throw thrown
     }
   }
@@ -63,11 +72,7 @@ export const createRedisLimits = ({ url, prefix, node }: RedisLimitsParts): Limi
   return {
     name: 'Redis',
     asksAlone: true,
-    async connect() {
-      // A connection that hangs is closed, and everything that waits on it fails.
-      drop()
-      connection = await connect()
-    },
+    connect,
     async ping() {
       // A replica, or a server whose disk or memory is full, accepts connections and reads but no writes.
       await connected().client.send('SET', [`${prefix}written`, '', 'PX', '1000'])

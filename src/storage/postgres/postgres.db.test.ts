@@ -6,11 +6,12 @@ import { Client } from 'pg'
 
 import { describeEachEngine } from '../../../test/support/databases.ts'
 import { systemClock } from '../../lib/clock.ts'
-import { openDatabase } from '../open-database.ts'
+import { type DatabaseLocation, openDatabase } from '../open-database.ts'
 import { StorageUnavailable } from '../storage-errors.ts'
 import { preparePresets } from '../testing/preset-input.ts'
 import { rejection, rejectionText } from '../testing/rejection.ts'
 import { patient } from '../../../test/support/patience.ts'
+import { until } from '../../../test/support/started-service.ts'
 import { startTcpRelay } from '../../../test/support/tcp-relay.ts'
 
 const servers: Server[] = []
@@ -81,6 +82,13 @@ test('a pooler that refuses the time limits of connections is named as the fault
   expect(await rejection(openUrl(`postgres://user@127.0.0.1:${await listenAsPooler()}/db`))).toMatchObject(BEHIND_POOLER)
 })
 
+const setForDatabase = async ({ databaseUrl }: DatabaseLocation, setting: string): Promise<void> => {
+  const client = new Client({ connectionString: databaseUrl ?? '' })
+  await client.connect()
+  await client.query(`do $$ begin execute format('alter database %I set ${setting.replaceAll("'", "''")}', current_database()); end $$`)
+  await client.end()
+}
+
 describeEachEngine('lost connections', (engine) => {
   if (engine.name === 'sqlite') return
 
@@ -142,11 +150,34 @@ describeEachEngine('lost connections', (engine) => {
 
   test('a time limit that the operator set for statements does not end a migration', async () => {
     const location = await engine.locate()
-    const client = new Client({ connectionString: location.databaseUrl ?? '' })
-    await client.connect()
-    await client.query(`do $$ begin execute format('alter database %I set statement_timeout = 1', current_database()); end $$`)
-    await client.end()
+    await setForDatabase(location, 'statement_timeout = 1')
     await (await engine.open(location)).ping()
+  })
+
+  test('a transaction that waited for another sees what that one wrote, whatever isolation the operator set', async () => {
+    const location = await engine.locate()
+    await setForDatabase(location, "default_transaction_isolation = 'serializable'")
+    const { kysely, transaction } = await engine.open(location)
+    const lock = sql`select pg_advisory_xact_lock(1)`
+    const locked = Promise.withResolvers<void>()
+    const released = Promise.withResolvers<void>()
+    const first = transaction(async (writing) => {
+      await lock.execute(writing)
+      locked.resolve()
+      await released.promise
+      await writing.insertInto('service_facts').values({ name: 'first', value: '' }).execute()
+    })
+    await locked.promise
+    const second = transaction(async (reading) => {
+      await lock.execute(reading)
+      return reading.selectFrom('service_facts').select('name').where('name', '=', 'first').execute()
+    })
+    const waiting = sql`select 1 from pg_locks where locktype = 'advisory' and not granted
+      and database = (select oid from pg_database where datname = current_database())`
+    await until(async () => (await waiting.execute(kysely)).rows.length === 1, 'the second one to wait', patient(1000))
+    released.resolve()
+    await first
+    expect(await second).toEqual([{ name: 'first' }])
   })
 
   const terminateOthers = sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`

@@ -114,10 +114,16 @@ export const openPostgres = async (options: PostgresOptions): Promise<EngineConn
 const openKysely = async (options: PostgresOptions, limits: PoolConfig): Promise<Kysely<Schema>> =>
   new Kysely<Schema>({ dialect: new PostgresDialect({ pool: translateErrors(await openPool(options, limits)) }) })
 
+/**
+ * Locks are taken for READ COMMITTED: a transaction that waited for one sees what others committed meanwhile. With a stricter default of the
+ * operator it would see what was there before, and a new window of a budget would miss a charge.
+ */
+const ISOLATION = '-c default_transaction_isolation=read\\ committed'
+
 /** Our own settings for the server come last, so that they are the ones in effect. */
 const connectionOf = ({ databaseUrl }: PostgresOptions, settings = '') => {
   const address = parsePostgresUrl(databaseUrl)
-  return { ...address, options: `${address.options} ${settings}`.trim(), connectionTimeoutMillis: CONNECT_MS, keepAlive: true }
+  return { ...address, options: `${address.options} ${ISOLATION} ${settings}`.trim(), connectionTimeoutMillis: CONNECT_MS, keepAlive: true }
 }
 
 const openPool = async (options: PostgresOptions, limits: PoolConfig): Promise<Pool> => {
@@ -238,8 +244,12 @@ const WITHOUT_SCHEMA =
 /** https://www.postgresql.org/docs/current/mvcc-serialization-failure-handling.html: serialization failure, deadlock, lock timeout. */
 const CONFLICTS = new Set(['40001', '40P01', '55P03'])
 
-/** The two possible races: for a version number and for a slug. Any other duplicate is a bug, which a retry would only repeat. */
-const RACED_CONSTRAINTS = new Set(['presets_workspace_id_slug_unique', 'preset_versions_preset_id_version_unique'])
+/** The possible races: for a version number, and for the slug of a preset or a workspace. Any other duplicate is a bug, which a retry would only repeat. */
+const RACED_CONSTRAINTS = new Set([
+  'presets_workspace_id_slug_unique',
+  'preset_versions_preset_id_version_unique',
+  'workspaces_slug_key',
+])
 
 const retryableFailure = (error: unknown): RetryableFailure | null => {
   const { code, constraint } = serverError(error)

@@ -3,6 +3,7 @@ import type { Transaction } from 'kysely'
 import { GatewayError } from '../../errors.ts'
 import type { ChangedBy } from '../audit-log.ts'
 import type { Schema } from '../tables/schema.ts'
+import { lockWorkspace } from './lock-workspace.ts'
 
 /**
  * Refuses that a person who is signed in takes the role of the last admins of a workspace, most likely their own. A management key and
@@ -15,8 +16,8 @@ export const requireAnotherAdmin = async (
   { sessionId }: ChangedBy,
 ): Promise<void> => {
   if (sessionId === undefined) return
-  // Two admins who remove each other at once must not both succeed. An update that changes nothing takes the lock on both engines.
-  await transaction.updateTable('workspaces').set({ id: workspaceId }).where('id', '=', workspaceId).execute()
+  // Two admins who remove each other at once must not both succeed.
+  await lockWorkspace(transaction, workspaceId)
   const admins = await transaction
     .selectFrom('workspace_members')
     .select('user_id')

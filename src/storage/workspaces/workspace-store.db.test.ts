@@ -63,6 +63,32 @@ describeEachEngine('workspace store', (engine) => {
     expect(made.toSorted((a, b) => Number(a) - Number(b))).toEqual([false, true])
   })
 
+  test('one of many that change to a slug at once gets it, and the others are told', async () => {
+    const { make, store } = await open()
+    const ids = ['w-1', 'w-2', 'w-3', 'w-4', 'w-5', 'w-6']
+    for (const id of ids) await make(id, id)
+    const outcomes = await Promise.all(ids.map((id) => store.update(id, { slug: 'search', settings: {} }, T2, changedBy())))
+    expect(outcomes.filter((outcome) => outcome === 'slug-taken')).toHaveLength(5)
+    expect(await store.get('search')).not.toBeNull()
+  })
+
+  test('a key that is made while its workspace is deleted either prevents that or is not made', async () => {
+    const { store, make, database } = await open()
+    await make('w-1', 'search')
+    const keys = createKeyStore(database)
+    const hashes = ['a', 'b', 'c', 'd', 'e', 'f'].map((digit) => digit.repeat(64))
+    const [deletion, ...insertions] = await Promise.allSettled([
+      store.delete('w-1', T2, changedBy()),
+      ...hashes.map((hash) => keys.insert(keyRecord({ hash, workspaceId: 'w-1' }), changedBy())),
+    ])
+    const made = insertions.filter(({ status }) => status === 'fulfilled')
+    expect(deletion).toEqual({ status: 'fulfilled', value: made.length === 0 ? 'deleted' : 'has-keys' })
+    for (const insertion of insertions)
+      if (insertion.status === 'rejected') expect(insertion.reason).toMatchObject({ type: 'not_found' })
+    const live = await Promise.all(hashes.map((hash) => keys.get(hash)))
+    expect(live.filter((key) => key !== null)).toHaveLength(made.length)
+  })
+
   test('read by id and by slug; what is changed leaves the rest; settings that were never set have their defaults', async () => {
     const { store, make, workspace, database } = await open()
     await make('w-1', 'search')
