@@ -40,13 +40,22 @@ const FOR_THE_SERVICE = {
   sandbox: { means: 'service' },
 } as const satisfies FieldTable
 
-/** Other routers' fields for an address or a credential, which must not steer an upstream that is itself a router. */
+/**
+ * Other routers' fields for an address, a credential or another model, which must not steer an upstream that is itself a router. LiteLLM
+ * writes the members of `extra_body` over those of the request that it sends on, its `model` too.
+ */
 const NEVER_SENT = {
   api_base: { means: 'service' },
   base_url: { means: 'service' },
   api_key: { means: 'service' },
   user_config: { means: 'service' },
   extra_headers: { means: 'service' },
+  extra_body: { means: 'service' },
+  context_window_fallbacks: { means: 'service' },
+  content_policy_fallbacks: { means: 'service' },
+  router_settings_override: { means: 'service' },
+  custom_llm_provider: { means: 'service' },
+  litellm_credential_name: { means: 'service' },
 } as const satisfies FieldTable
 
 export const EVERYWHERE = {

@@ -532,7 +532,8 @@ describe('recorded requests', () => {
     )
     expect(new Set(interfaces)).toEqual(new Set(['chat', 'responses', 'messages']))
     const log = (await call(service, 'GET', '/audit-log?action=evaluation_started')).json as { data: { after: object }[] }
-    expect(log.data[0]?.after).toMatchObject({ evaluation_id: evaluation.id, recorded: 5 })
+    const named = evaluation.items.map(({ generation_id }) => generation_id)
+    expect(log.data[0]?.after).toMatchObject({ evaluation_id: evaluation.id, recorded: 5, generation_ids: named })
     // Requests made by an evaluation do not count as requests of callers, so the same selection finds the same ones.
     const again = await evaluated('recorded', { version: 1, items: selection, checks: [{ type: 'exact' }] })
     expect(again.items.map(({ generation_id }) => generation_id)).toEqual(evaluation.items.map(({ generation_id }) => generation_id))

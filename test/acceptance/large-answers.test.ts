@@ -56,3 +56,28 @@ test.each(['application/json', 'text/event-stream'])(
   },
   60_000,
 )
+
+test.each(['application/json', 'text/plain'])(
+  'white space that comes as %s in place of a stream is read up to the limit of a whole answer, and no further',
+  async (type) => {
+    let sent = 0
+    let isGone = false
+    upstream.script(async (exchange) => {
+      void exchange.gone.then(() => (isGone = true))
+      await exchange.head(200, { 'content-type': type })
+      for (; sent < 200 && !isGone; sent += 1) await exchange.piece(' '.repeat(MIB))
+      if (!isGone) await exchange.done()
+    })
+    const { text } = await infer(service, { model: 'large/one', stream: true, messages: [{ role: 'user', content: 'Hi' }] })
+    expect(text).toContain(`The provider's response is larger than ${64 * MIB} bytes.`)
+    expect(sent).toBeLessThan(200)
+  },
+  60_000,
+)
+
+test('an object of more members than a request may have fails as the answer of its provider, before it is built', async () => {
+  const members = Array.from({ length: 20_000 }, (_, index) => `"a long name of member ${index}":1`)
+  upstream.script((exchange) => exchange.answer(200, `{"choices":[],${members.join(',')}}`, { 'content-type': 'application/json' }))
+  const { status, error } = await ask()
+  expect([status, error.message]).toEqual([502, 'large answered with something that is not JSON.'])
+})

@@ -201,6 +201,16 @@ describe('what is allowed', () => {
     }
   })
 
+  test('403 for the key of an application: only its person allows another one', async () => {
+    const key = keyOf(await exchange({ code: codeOf(await allow(S256)), code_verifier: VERIFIER }))
+    expect((await chat(key)).status).toBe(200)
+    const refused = await allow({ ...S256, key_label: 'kept in reserve' }, key)
+    expect([refused.status, refused.error.message]).toEqual([
+      403,
+      'This is the key of an application, so it cannot create other keys. Its person can.',
+    ])
+  })
+
   test("403: a session's cookie without its second half, or with another session's; 401 if the session is over", async () => {
     const [ann, other] = [await signInAs(service, { user_id: 'ann' }), await signInByKey(service)]
     const status = async (headers: Readonly<Record<string, string>>): Promise<number> =>

@@ -315,6 +315,21 @@ describe('16, 17, 27, PYSEC-2026-4070, CVE-2024-6587, CVE-2025-66405: nothing in
     for (const name of Object.keys(headers)) expect(upstream.last.headers[name]).toBeUndefined()
     expect(evil.exchanges).toHaveLength(0)
   })
+
+  test('an upstream that is a router reads no other model, provider or credential than the one that was allowed', async () => {
+    const steering = {
+      extra_body: { model: 'dear' },
+      fallbacks: [{ model: 'dear' }],
+      context_window_fallbacks: [{ one: ['dear'] }],
+      content_policy_fallbacks: [{ one: ['dear'] }],
+      router_settings_override: { fallbacks: [{ one: ['dear'] }] },
+      custom_llm_provider: 'dear',
+      litellm_credential_name: 'dear',
+    }
+    await infer(service, { ...steering, model: 'fake/one', messages })
+    expect(upstream.last.text).not.toContain('dear')
+    expect(Object.keys(upstream.last.body)).toEqual(['model', 'messages'])
+  })
 })
 
 describe('19, 33, CVE-2024-5225, CVE-2026-25591: hostile filters', () => {

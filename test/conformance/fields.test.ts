@@ -33,6 +33,12 @@ const IN_ALL = {
   api_key: 'k',
   user_config: { model_list: [] },
   extra_headers: { authorization: 'k' },
+  extra_body: { model: 'other' },
+  context_window_fallbacks: [{ one: ['other'] }],
+  content_policy_fallbacks: [{ one: ['other'] }],
+  router_settings_override: { fallbacks: [{ one: ['other'] }] },
+  custom_llm_provider: 'other',
+  litellm_credential_name: 'other',
   trace: { trace_id: 't-1' },
   stop_server_tools_when: [{ type: 'step_count_is', step_count: 1 }],
   // More than the tools of the request, so that those are not withheld.

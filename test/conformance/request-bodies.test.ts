@@ -133,6 +133,12 @@ const HARMLESS: Readonly<Record<string, string>> = {
   base_url: '"https://elsewhere.example"',
   user_config: '{}',
   extra_headers: '{"x-a":"b"}',
+  extra_body: '{"model":"other"}',
+  context_window_fallbacks: '[{"one":["other"]}]',
+  content_policy_fallbacks: '[{"one":["other"]}]',
+  router_settings_override: '{}',
+  custom_llm_provider: '"other"',
+  litellm_credential_name: '"other"',
   provider: '{"allow_fallbacks":true}',
 }
 

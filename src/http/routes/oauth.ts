@@ -146,6 +146,10 @@ const requireUnbounded = async (caller: Caller, { keys, guardrails }: Pick<Oauth
   }
   if (isAdministrator(caller)) return
   const { record } = await keys.get(caller.workspaceId, caller.hash)
+  // A person allowed one application one key. Further keys would stay when the person takes that one back.
+  if (record.purpose === 'application') {
+    throw new GatewayError('permission_denied', 'This is the key of an application, so it cannot create other keys. Its person can.')
+  }
   const applied = (await guardrails.effective(caller))?.applied ?? []
   const isBounded =
     caller.limit !== null ||

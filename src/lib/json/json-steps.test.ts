@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 
 import { JsonBody } from './json-body.ts'
-import { JsonTextError, UNLIMITED } from './json-limits.ts'
+import { JsonLimitError, JsonTextError, UNLIMITED } from './json-limits.ts'
 import { parseExact } from './exact-json.ts'
 import { parseExactInSteps, writeInSteps } from './json-steps.ts'
 import type { JsonValue } from './json.ts'
@@ -85,6 +85,12 @@ describe('what is read in steps is what is read at once', () => {
   test('a name that stands for a prototype is a member, and large integers stay as they were written', () => {
     const text = `{"a":{"__proto__":"${'x'.repeat(200_000)}","n":12345678901234567890}}`
     expect(JSON.stringify(readAll(JsonBody.read(text)))).toBe(text.slice(5, -1))
+  })
+
+  test('an object of more members than a request may have is refused, also within a list', () => {
+    const members = (count: number): string => `{${Array.from({ length: count }, (_, index) => `"a longer name ${index}":1`).join(',')}}`
+    expect(Object.keys(atOnce(parseExactInSteps(members(10_000))) as object)).toHaveLength(10_000)
+    for (const bad of [members(10_001), `[${members(10_001)}]`]) expect(() => atOnce(parseExactInSteps(bad))).toThrow(JsonLimitError)
   })
 
   test.each([

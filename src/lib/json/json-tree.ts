@@ -1,5 +1,5 @@
 /** Scans JSON text for the positions of the values within a value, without building any of them. */
-import { UNLIMITED } from './json-limits.ts'
+import { JSON_LIMITS, JsonLimitError, UNLIMITED } from './json-limits.ts'
 import {
   BRACE,
   BRACKET,
@@ -24,7 +24,10 @@ export interface JsonTree extends JsonSpan {
   readonly elements?: readonly JsonTree[]
 }
 
-/** One pass over a value: its containers are opened down to `levels`, and all positions are offsets in `text`. Throws JsonTextError. */
+/**
+ * One pass over a value: its containers are opened down to `levels`, and all positions are offsets in `text`. Throws JsonTextError, and
+ * JsonLimitError if an opened object has more members than a request may have.
+ */
 export const scanTree = (text: string, levels: number, from?: number): JsonTree => {
   const budget = budgetOf(UNLIMITED)
   return treeAt(text, levels, from ?? skipSpace(text, budget, 0), budget)
@@ -37,6 +40,9 @@ const treeAt = (text: string, levels: number, from: number, budget: Budget): Jso
   return { start: from, end: skipValue(text, from, budget) }
 }
 
+/** Answers of providers are bounded like requests: a client could not send more back. */
+const MEMBERS_MAX = JSON_LIMITS.members
+
 const objectTree = (text: string, levels: number, start: number, budget: Budget): JsonTree => {
   const members = new Map<string, JsonTree>()
   let at = skipSpace(text, budget, start + 1)
@@ -45,6 +51,8 @@ const objectTree = (text: string, levels: number, start: number, budget: Budget)
     const nameEnd = skipString(text, nameStart)
     const value = treeAt(text, levels - 1, skipColon(text, budget, nameEnd), budget)
     members.set(nameIn(text, nameStart, nameEnd), { ...value, nameStart })
+    // The engine takes seconds for an object of a million members, and that work cannot be divided.
+    if (members.size > MEMBERS_MAX) throw new JsonLimitError(`An object has more than ${MEMBERS_MAX} members.`)
     at = skipSpace(text, budget, value.end)
   }
   return { start, end: at + 1, members }

@@ -68,10 +68,12 @@ export const answerForm = async (
   const read: Uint8Array[] = []
   const decoder = new TextDecoder()
   let beginning = ''
-  while (beginning.length < LONGEST_FIELD) {
+  let bytes = 0
+  while (beginning.length < LONGEST_FIELD && bytes < SPACE_MAX) {
     const piece = await rest.next()
     if (piece === null) break
     read.push(piece)
+    bytes += piece.byteLength
     beginning = (beginning + decoder.decode(piece, { stream: true })).trimStart()
   }
   const again: PieceReader = {
@@ -90,6 +92,8 @@ export const answerForm = async (
 /** The beginning of a line of an event stream; a comment has no field name. */
 const EVENT_FIELD = /^(?:data|event|id|retry)?:/
 const LONGEST_FIELD = 'retry:'.length
+/** Some servers send white space until their whole answer is ready. What is more than this is read under the limits of whole answers. */
+const SPACE_MAX = 64 * 1024
 
 /** A whole answer and its parsed JSON. */
 export interface WholeAnswer {

@@ -196,6 +196,8 @@ export const createEvaluationStore = ({ database, seal, startTurn }: ReadDatabas
           await turn()
         }
         const { version, baseline } = evaluation.spec
+        // Answers can repeat what is read, so the entry names it: the evaluation itself may be deleted.
+        const read = items.flatMap((item) => ('generationId' in item ? [item.generationId] : []))
         return {
           result: 'created',
           audit: {
@@ -206,7 +208,8 @@ export const createEvaluationStore = ({ database, seal, startTurn }: ReadDatabas
               version,
               baseline,
               items: items.length,
-              recorded: items.filter((item) => 'generationId' in item).length,
+              recorded: read.length,
+              ...(read.length === 0 ? {} : { generation_ids: read }),
             },
           },
         }
