@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
 
 import { decide, inOrder, type Bound } from './decide.ts'
 import { refusalError } from './refusal.ts'
@@ -52,24 +53,60 @@ describe('a request', () => {
   })
 })
 
+test('is admitted where it fits every limit beside what is spent and held, and is told to wait only where waiting helps', () => {
+  const amount = fc.integer({ min: 0, max: 20 })
+  const bounds = fc.array(
+    fc
+      .tuple(fc.constantFrom<Scope['kind']>(...SCOPE_KINDS, 'credits'), amount, fc.boolean(), fc.boolean(), amount, amount, amount)
+      .map(([kind, limitNanos, includeByok, allowLastRequest, committed, held, byok]) =>
+        bound(scope(kind, { limitNanos, includeByok, allowLastRequest }), committed, held, byok),
+      ),
+    { minLength: 1, maxLength: 3 },
+  )
+  const inFlight = fc.record({ fraction: fc.constantFrom(0.25, 0.5, 1), ceilingNanos: fc.option(amount) })
+  fc.assert(
+    fc.property(bounds, amount, inFlight, (all, estimate, { fraction, ceilingNanos }) => {
+      const fits = ({ scope: { kind, limitNanos, includeByok, allowLastRequest }, window }: Bound, held: number): boolean => {
+        const left = limitNanos - window.committed_n - (includeByok ? window.byok_n : 0)
+        const share = kind === 'credits' ? Math.min(Math.floor(left * fraction), ceilingNanos ?? left) : left
+        if (left <= 0 || (kind === 'credits' && estimate > share)) return false
+        return estimate > left ? allowLastRequest && held === 0 : held + estimate <= share
+      }
+      const refusal = decide(all, estimate, { fraction, ceilingNanos })
+      expect(refusal === null).toBe(all.every((one) => fits(one, one.window.held_n)))
+      if (refusal === null) return
+      expect(refusal.cause === 'busy').toBe(all.every((one) => fits(one, 0)))
+      if (refusal.cause !== 'busy') return
+      const freed = refusal.bound.window.held_n - refusal.shortNanos
+      expect([fits(refusal.bound, freed), fits(refusal.bound, freed + 1)]).toEqual([true, false])
+    }),
+    { numRuns: 2000 },
+  )
+})
+
 test('scopes are checked in their order, credit last, and the broadest interval of a kind first', () => {
   const scopes = [
     scope('credits'),
     ...SCOPE_KINDS.map((kind) => scope(kind)).toReversed(),
     scope('workspace', { interval: null }),
     scope('workspace', { interval: 'daily' }),
+    scope('workspace', { interval: 'weekly' }),
+    scope('api_key', { limitNanos: 3 }),
   ]
-  expect(inOrder(scopes).map(({ kind, interval }) => `${kind} ${interval}`)).toEqual([
+  expect(inOrder(scopes).map(({ kind, interval, limitNanos }) => `${kind} ${interval}${limitNanos === 3 ? ' of 3' : ''}`)).toEqual([
     'workspace_default_member monthly',
     'workspace_default_key monthly',
     'member monthly',
+    'api_key monthly of 3',
     'api_key monthly',
     'workspace null',
     'workspace monthly',
+    'workspace weekly',
     'workspace daily',
     'key_limit monthly',
     'credits monthly',
   ])
+  expect(inOrder([scope('credits'), scope('member')]).map(({ kind }) => kind)).toEqual(['member', 'credits'])
 })
 
 describe('the error', () => {
