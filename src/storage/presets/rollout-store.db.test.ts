@@ -118,6 +118,7 @@ describeEachEngine('rollouts', (engine) => {
     expect(await rollouts.noteLooks(one, { 2: 1 })).toBe(true)
     expect(await rollouts.noteLooks(one, { 2: 1 })).toBe(false)
     await put('r-2')
+    expect(await rollouts.noteLooks({ ...one, looks: { 2: 1 } }, { 2: 2 })).toBe(false)
     expect(await rollouts.halt(one, 'worse', T2, changedBy())).toBe(false)
     const [two] = (await rollouts.running()) as [RunningRollout]
     expect(two.looks).toEqual({ 2: 1 })
@@ -137,7 +138,7 @@ describeEachEngine('rollouts', (engine) => {
       served(ref.workspaceId, 102, 2, { rollout_id: 'r-2' }),
       served(ref.workspaceId, 103, 2, { error_type: 'permission_denied', error: { message: 'No.', limit_source: 'service_key_limit' } }),
     ]
-    await database.transaction((transaction) => insertGenerations(transaction, engine.name, rows))
+    await database.transaction((transaction) => insertGenerations(transaction, engine.name, rows.toReversed()))
     const [one, two] = (await rollouts.figures('r-1')).toSorted((first, second) => first.version - second.version)
     expect(one).toEqual({ version: 1, requests: 20, errors: 0, cancelled: 0, guardrailHits: 0, costSum: 1e11, costSquares: 5e20 })
     expect(two).toMatchObject({ version: 2, requests: 3, errors: 1, guardrailHits: 1 })
