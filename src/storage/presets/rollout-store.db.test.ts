@@ -22,7 +22,7 @@ const prepare = async (database: Database) => {
   const ref = { workspaceId, slug: 'bot' }
   const put = (id: string, now = T1) =>
     rollouts.put(ref, { id, splits: SPLITS, sticky: 'session', halt: null }, (_, before) => layOut(SPLITS, before), now, changedBy())
-  return { rollouts, ref, put, store }
+  return { rollouts, ref, put, store, create }
 }
 
 const served = (workspaceId: string, at: number, version: number, more: object): FinishedGeneration => ({
@@ -87,6 +87,34 @@ describeEachEngine('rollouts', (engine) => {
     expect(await outcome([live, candidate], null)).toMatchObject({ kind: 'put', rollout: { segments: [{ end: 1_000_000, version: 2 }] } })
     expect(await outcome(SPLITS)).toMatchObject({ kind: 'put', rollout: { halt: DEFAULT_HALT } })
     expect(await rollouts.get(ref)).toMatchObject({ id: 'r-2', state: 'running', halt: DEFAULT_HALT, splits: SPLITS })
+  })
+
+  test('of one preset end without touching those of another, and each change of them is in the audit log', async () => {
+    const database = await engine.open()
+    const { rollouts, ref, put, create } = await prepare(database)
+    await create('other')
+    await create('other', { designate: false })
+    const other = { ...ref, slug: 'other' }
+    await rollouts.put(other, { id: 'r-other', splits: SPLITS, sticky: 'user', halt: DEFAULT_HALT }, () => [], T1, changedBy())
+    await put('r-1')
+    await put('r-2')
+    await rollouts.end(ref, T2, changedBy())
+    expect(await rollouts.get(other)).toMatchObject({ id: 'r-other', state: 'running', halt: DEFAULT_HALT, endedAt: null })
+    expect(await rollouts.get(ref)).toMatchObject({ id: 'r-2', state: 'ended' })
+    const entries = await database.kysely.selectFrom('audit_log').selectAll().where('action', 'like', 'rollout%').execute()
+    const [byUser, bySession] = [
+      { splits: SPLITS, sticky: 'user', halt: DEFAULT_HALT },
+      { splits: SPLITS, sticky: 'session', halt: false },
+    ]
+    const told = entries.map(({ action, before, after }) => [action, JSON.parse(before ?? 'null'), JSON.parse(after ?? 'null')])
+    expect(told).toHaveLength(4)
+    for (const entry of [
+      ['rollout_started', null, byUser],
+      ['rollout_started', null, bySession],
+      ['rollout_changed', bySession, bySession],
+      ['rollout_ended', bySession, null],
+    ])
+      expect(told).toContainEqual(entry)
   })
 
   test('keep the callers of each version when shares change, and begin anew after an end', async () => {
