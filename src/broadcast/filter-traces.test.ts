@@ -3,7 +3,7 @@ import fc from 'fast-check'
 
 import { filterRules, type FilterRules } from '../contract/destination.ts'
 import { createRegex } from '../lib/regex/finder.ts'
-import { type Filtering, isSampled, isSentTo } from './filter-traces.ts'
+import { type Filtering, isSampled, isSentTo, needsContent } from './filter-traces.ts'
 import type { RequestTrace } from './request-trace.ts'
 import { traceWith } from './trace.test-kit.ts'
 
@@ -101,6 +101,43 @@ describe('groups', () => {
   ])('%s', (_, rules, expected) => {
     expect(isSentTo(filtering({ rules: filterRules.parse(rules) }), traceWith())).toBe(expected)
   })
+})
+
+test('a rule about the question reads the system prompt and the messages, and fits no request of which they are not known', () => {
+  const content: RequestTrace['content'] = {
+    system: [{ type: 'text', content: 'be brief' }],
+    input: [{ role: 'user', parts: [{ type: 'text', content: 'what is it' }] }],
+    output: [],
+    tools: null,
+    toolCalls: new Map(),
+  }
+  for (const value of ['be brief', 'what is it']) {
+    expect(fitsRule({ field: 'input', operator: 'contains', value }, { content })).toBe(true)
+    expect(fitsRule({ field: 'input', operator: 'contains', value }, { content: null })).toBe(false)
+  }
+})
+
+test.each<[boolean, object | null]>([
+  [false, null],
+  [false, { groups: [{ rules: [{ field: 'model', operator: 'exists' }] }] }],
+  [
+    true,
+    {
+      groups: [
+        { rules: [{ field: 'model', operator: 'exists' }] },
+        {
+          rules: [
+            { field: 'model', operator: 'exists' },
+            { field: 'input', operator: 'exists' },
+          ],
+        },
+      ],
+    },
+  ],
+  [true, { groups: [{ rules: [{ field: 'output', operator: 'exists' }] }] }],
+  [false, { enabled: false, groups: [{ rules: [{ field: 'output', operator: 'exists' }] }] }],
+])('question and answer are kept for the rules of a destination: %p, for %j', (needed, rules) => {
+  expect(needsContent(rules === null ? null : filterRules.parse(rules))).toBe(needed)
 })
 
 test('a destination receives only the traces of its keys', () => {
