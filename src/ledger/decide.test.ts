@@ -145,6 +145,44 @@ describe('the error', () => {
     expect(error.metadata).toMatchObject({ resets_at: null, remedy_hint: 'Raise the budget of the workspace.' })
   })
 
+  const refused = (of: Scope, { committed = 0, held = 0, estimate = 0 }) => {
+    const refusal = decide([bound(of, committed, held)], estimate, NO_CREDIT)
+    if (refusal === null) throw new Error('It is admitted.')
+    return refusalError(refusal, NOW, 7)
+  }
+
+  test.each([
+    ['key_limit', 403, 'service_key_limit', 'raise the limit of the key.'],
+    ['workspace', 403, 'service_workspace_budget', 'raise the budget of the workspace.'],
+    ['member', 403, 'service_guardrail_budget', 'raise the budget of the guardrail.'],
+    ['credits', 402, 'service_credits', 'add credit.'],
+  ] as const)('of %s for a request that is too large tells what it may cost', (kind, status, source, remedy) => {
+    const error = refused(scope(kind), { estimate: 1001 })
+    expect([error.status, error.retryAfterSeconds]).toEqual([status, undefined])
+    expect(error.metadata).toMatchObject({
+      limit_source: source,
+      reason: 'weight_exceeds_budget',
+      estimate_usd: 0.000001001,
+      remedy_hint: `Lower max_tokens, shorten the prompt, or ${remedy}`,
+    })
+  })
+
+  test('of what running requests fill says when to try again, whatever is full', () => {
+    for (const kind of [...SCOPE_KINDS, 'credits'] as const) {
+      const error = refused(scope(kind), { held: 900, estimate: 200 })
+      expect([error.status, error.type, error.retryAfterSeconds]).toEqual([402, 'payment_required', 7])
+      expect(error.metadata).toMatchObject({ limit_source: 'service_in_flight_budget', reason: 'in_flight_budget_exhausted' })
+      expect(error.metadata['scope']).toBe(kind === 'credits' ? undefined : kind)
+    }
+  })
+
+  test('names the budget, and says what raises it', () => {
+    const { metadata } = refused(scope('workspace', { budgetId: 'b-1' }), { committed: 1000 })
+    expect(metadata).toMatchObject({ budget_id: 'b-1', remedy_hint: 'Wait for the reset, or raise the budget of the workspace.' })
+    expect(metadata['reason']).toBeUndefined()
+    expect(refused(scope('key_limit'), { committed: 1000 }).metadata['budget_id']).toBeUndefined()
+  })
+
   test('of credit is a 402 that cannot be waited for', () => {
     const error = spent(scope('credits', { interval: null, limitNanos: -5 }))
     expect([error.status, error.type, error.retryAfterSeconds]).toEqual([402, 'payment_required', undefined])
