@@ -3,6 +3,7 @@ import { expect, test } from 'bun:test'
 import { createFakeClock } from '../../../test/support/fake-clock.ts'
 import { createFakeIds } from '../../../test/support/fake-ids.ts'
 import type { Pepper } from '../../keys/keys.ts'
+import type { BegunSignIn } from '../../sign-in/identity-provider.ts'
 import { logTo } from '../../telemetry/log.ts'
 import { createOwnOrigin } from '../own-origin.ts'
 import type { RouteRequest } from '../route.ts'
@@ -19,7 +20,7 @@ const open = () => {
   const routes = oidcRoutes({
     provider: {
       begin: async () => ({ url: 'https://login.example/authorize', begun }),
-      async finish(_callback, given) {
+      async finish(_callback: URLSearchParams, given: BegunSignIn) {
         finished.push(given)
         return { userId: 'ada', role: null }
       },

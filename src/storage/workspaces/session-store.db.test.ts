@@ -8,7 +8,7 @@ import { createKeys, UNBOUNDED } from '../../keys/keys.ts'
 import { isoTimestamp } from '../../lib/clock.ts'
 import { systemIds } from '../../lib/id.ts'
 import { createKeyStore } from '../keys/key-store.ts'
-import { createOauthCodeStore } from './oauth-code-store.ts'
+import { createOauthCodeStore, deleteCodesOfKey, deleteCodesOfPeople } from './oauth-code-store.ts'
 import { createSessionStore, type SessionRecord } from './session-store.ts'
 import { createMemberStore } from './member-store.ts'
 import { createWorkspaceStore } from './workspace-store.ts'
@@ -135,6 +135,21 @@ describeEachEngine('people', (engine) => {
     expect([await codes.claim('c-1', NOW), await codes.replayed('c-2')]).toEqual([true, null])
     expect([await codes.settle('c-1', 'key of c-1'), await codes.claim('c-3', NOW)]).toEqual([true, true])
     expect([await codes.settle('c-3', 'key of c-3'), await codes.replayed('c-3')]).toEqual([true, 'key of c-3'])
+
+    const allowedBy = (hash: string) => JSON.stringify({ name: 'n', allowedBy: hash })
+    for (const [id, hash, user_id] of [
+      ['of-a', 'aa', 'ada'],
+      ['of-b', 'bb', 'ada'],
+      ['of-bob', 'bb', 'bob'],
+    ] as const)
+      await codes.insert({ ...fresh, id, digest: `digest of ${id}`, user_id, key_settings: allowedBy(hash) })
+    const left = async () => (await database.kysely.selectFrom('oauth_codes').select('id').orderBy('id').execute()).map(({ id }) => id)
+    await database.transaction((transaction) => deleteCodesOfKey(transaction, 'aa'))
+    expect(await left()).toEqual(['c-1', 'c-2', 'c-3', 'of-b', 'of-bob'])
+    await database.transaction((transaction) => deleteCodesOfPeople(transaction, 'w-1', ['ada']))
+    await database.transaction((transaction) => deleteCodesOfPeople(transaction, 'w-0', ['ada']))
+    // A code that was used is kept, so that its second use is noticed.
+    expect(await left()).toEqual(['c-1', 'c-3', 'of-bob'])
   })
 
   test('of many who redeem one link at once, one gets a session; after its time nobody does', async () => {
