@@ -139,6 +139,15 @@ describe('what is given up', () => {
     expect(counts.dropped_full).toBe(7)
   })
 
+  test('but what was sent makes room for others', async () => {
+    const { delivery, counts, add, pass } = start(() => 200)
+    for (let round = 0; round < 14; round += 1) {
+      add(5, 'x'.repeat(1024 * 1024))
+      await pass(1000)
+    }
+    expect([counts, delivery.health.queued]).toEqual([{ delivered: 70 }, 0])
+  })
+
   test('nobody waits longer than an hour', async () => {
     const { delivery, counts, add, pass } = start(() => 503)
     add(5)
@@ -208,7 +217,7 @@ describe('what waits in storage', () => {
     expect(reads).toEqual([4, 4, 4, 4])
     expect([delivery.health.queued, rows.size, counts.delivered]).toEqual([0, 0, 20])
     // There is room in memory again, so new traces are not read from storage.
-    add(1)
+    add(1, 'x'.repeat(MIB))
     await pass(1000)
     expect([counts.delivered, reads.length]).toEqual([21, 4])
   })

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 
 import { filterRules, type FilterRules } from '../contract/destination.ts'
 import { createRegex } from '../lib/regex/finder.ts'
-import { type Filtering, isSampled, isSentTo } from './filter-traces.ts'
+import { type Filtering, isSampled, isSentTo, needsContent } from './filter-traces.ts'
 import type { RequestTrace } from './request-trace.ts'
 import { traceWith } from './trace.test-kit.ts'
 
@@ -26,6 +26,19 @@ const fitsRule = (rule: object, trace: Partial<RequestTrace>): boolean => {
   return isSentTo(filtering({ rules, patterns }), traceWith(trace))
 }
 
+const TOOLS: Partial<RequestTrace> = {
+  content: {
+    system: [],
+    input: [],
+    output: [
+      { type: 'tool_call', id: 'c', name: 'n', arguments: 'the arguments' },
+      { type: 'tool_call_response', id: 'c', response: 'the response' },
+    ],
+    tools: null,
+    toolCalls: new Map(),
+  },
+}
+
 test.each<[string, object, Partial<RequestTrace>, boolean]>([
   ['equals', { field: 'model', operator: 'equals', value: 'vendor/model' }, {}, true],
   ['not_equals', { field: 'model', operator: 'not_equals', value: 'vendor/model' }, {}, false],
@@ -37,10 +50,24 @@ test.each<[string, object, Partial<RequestTrace>, boolean]>([
   ['gt', { field: 'total_tokens', operator: 'gt', value: 15 }, {}, false],
   ['gte as text', { field: 'total_tokens', operator: 'gte', value: '15' }, {}, true],
   ['lt', { field: 'total_cost', operator: 'lt', value: 0.3 }, {}, true],
+  ['lt, at the bound', { field: 'total_tokens', operator: 'lt', value: 15 }, {}, false],
   ['lte', { field: 'completion_tokens', operator: 'lte', value: 4 }, {}, false],
+  ['lte, at the bound', { field: 'total_tokens', operator: 'lte', value: 15 }, {}, true],
   ['equals of numbers', { field: 'prompt_tokens', operator: 'equals', value: '10.0' }, {}, true],
   ['exists', { field: 'session_id', operator: 'exists' }, {}, false],
+  ['exists, of a value', { field: 'session_id', operator: 'exists' }, { sessionId: 's-1' }, true],
+  ['exists, of an empty value', { field: 'session_id', operator: 'exists' }, { sessionId: '' }, false],
   ['not_exists', { field: 'session_id', operator: 'not_exists' }, {}, true],
+  ['not_exists, of a value', { field: 'session_id', operator: 'not_exists' }, { sessionId: 's-1' }, false],
+  ['a regex that does not match', { field: 'model', operator: 'regex', value: '^other' }, {}, false],
+  ['what a value does not contain, where there is none', { field: 'user_id', operator: 'not_contains', value: 'null' }, {}, true],
+  ['the answer, where it is not known', { field: 'output', operator: 'not_exists' }, {}, true],
+  [
+    'what a tool was told, and what it answered',
+    { field: 'output', operator: 'regex', value: '^the arguments\nthe response$' },
+    TOOLS,
+    true,
+  ],
   ['a field without a value', { field: 'user_id', operator: 'equals', value: 'ada' }, {}, false],
   ['the absence of a value', { field: 'user_id', operator: 'not_equals', value: 'ada' }, {}, true],
   ['the name of the key', { field: 'api_key_name', operator: 'equals', value: 'backend' }, {}, true],
@@ -76,6 +103,43 @@ describe('groups', () => {
   })
 })
 
+test('a rule about the question reads the system prompt and the messages, and fits no request of which they are not known', () => {
+  const content: RequestTrace['content'] = {
+    system: [{ type: 'text', content: 'be brief' }],
+    input: [{ role: 'user', parts: [{ type: 'text', content: 'what is it' }] }],
+    output: [],
+    tools: null,
+    toolCalls: new Map(),
+  }
+  for (const value of ['be brief', 'what is it']) {
+    expect(fitsRule({ field: 'input', operator: 'contains', value }, { content })).toBe(true)
+    expect(fitsRule({ field: 'input', operator: 'contains', value }, { content: null })).toBe(false)
+  }
+})
+
+test.each<[boolean, object | null]>([
+  [false, null],
+  [false, { groups: [{ rules: [{ field: 'model', operator: 'exists' }] }] }],
+  [
+    true,
+    {
+      groups: [
+        { rules: [{ field: 'model', operator: 'exists' }] },
+        {
+          rules: [
+            { field: 'model', operator: 'exists' },
+            { field: 'input', operator: 'exists' },
+          ],
+        },
+      ],
+    },
+  ],
+  [true, { groups: [{ rules: [{ field: 'output', operator: 'exists' }] }] }],
+  [false, { enabled: false, groups: [{ rules: [{ field: 'output', operator: 'exists' }] }] }],
+])('question and answer are kept for the rules of a destination: %p, for %j', (needed, rules) => {
+  expect(needsContent(rules === null ? null : filterRules.parse(rules))).toBe(needed)
+})
+
 test('a destination receives only the traces of its keys', () => {
   expect(isSentTo(filtering({ keyHashes: new Set(['cd'.repeat(32)]) }), traceWith())).toBe(false)
   expect(isSentTo(filtering({ keyHashes: new Set(['ab'.repeat(32)]) }), traceWith())).toBe(true)
@@ -94,6 +158,11 @@ describe('sampling', () => {
     }
     const alike = first.filter((one, at) => one === second[at]).length / first.length
     expect(Math.abs(alike - 0.5)).toBeLessThan(0.03)
+  })
+
+  test('half of the requests without a session is half of them', () => {
+    const sent = Array.from({ length: 2000 }, (_, at) => isSentTo(filtering({ rate: 0.5 }), traceWith({ generationId: `gen-${at}` })))
+    expect(Math.abs(sent.filter(Boolean).length / sent.length - 0.5)).toBeLessThan(0.05)
   })
 
   test('a session is sent whole or not at all, and a higher rate sends all that a lower one does', () => {

@@ -2,6 +2,8 @@ import { expect, test } from 'bun:test'
 
 import { DESTINATION_TYPES, type DestinationType } from '../contract/destination.ts'
 import { createSender } from './senders.ts'
+import type { TraceView } from './trace-spans.ts'
+import { traceWith } from './trace.test-kit.ts'
 
 const PARTS = {
   view: { content: true, cost: true, identity: true, requestContext: true },
@@ -31,3 +33,62 @@ test.each<[DestinationType, object, string]>([
 test('New Relic is given the license key as its header', async () => {
   expect((await outgoing('newrelic', { license_key: 'license-0123456789' })).headers).toMatchObject({ 'api-key': 'license-0123456789' })
 })
+
+/** Each member that tells something has a word of its own. */
+const TELLING = (() => {
+  const attempt = (number: string) => ({
+    model: 'vendor/model',
+    provider: 'vendor',
+    upstreamModel: 'model',
+    startedMs: 0,
+    endedMs: 1,
+    status: 500,
+    error: { type: 'server', message: `word-error-${number}` },
+  })
+  const call = { name: 'web_search', callId: 'call-1', startedMs: 0, endedMs: 1, isFailed: false }
+  return traceWith({
+    keyName: 'word-key',
+    referer: 'word-referer',
+    userAgent: 'word-agent',
+    costUsd: 0.0123,
+    error: { type: 'server', message: 'word-error' },
+    attempts: [attempt('first'), attempt('second')],
+    innerAttempts: [attempt('inner')],
+    toolCalls: [call],
+    content: {
+      system: [{ type: 'text', content: 'word-system' }],
+      input: [{ role: 'user', parts: [{ type: 'text', content: 'word-question' }] }],
+      output: [{ type: 'text', content: 'word-answer' }],
+      tools: '["word-tools"]',
+      toolCalls: new Map([['call-1', { arguments: 'word-arguments', result: 'word-result' }]]),
+    },
+  })
+})()
+const VIEW: TraceView = { content: true, cost: true, identity: true, requestContext: true }
+
+test.each<[DestinationType, object, contents: number]>([
+  ['webhook', { url: 'https://hooks.example/traces' }, 10],
+  ['otel-collector', { endpoint: 'https://collector.example' }, 10],
+  ['langfuse', { public_key: 'p', secret_key: 's' }, 10],
+  ['s3', { bucket_name: 'traces', access_key_id: 'a', secret_access_key: 's', region: 'eu-west-1' }, 10],
+  ['posthog', { api_key: 'k' }, 3],
+])(
+  '%s: contents, the words of errors among them, leave only if the destination wants them and the request may be kept; cost, identity and context only if wanted',
+  (type, config, contents) => {
+    const words = (view: TraceView, isPrivate = false): readonly string[] => {
+      const { text } = createSender(type, DESTINATION_TYPES[type].config.parse(config) as never, { ...PARTS, view }).encode({
+        ...TELLING,
+        isPrivate,
+      })
+      return [...new Set(text.match(/word-[a-z-]+|0\.0123/g))].toSorted()
+    }
+    const others = ['0.0123', 'word-agent', 'word-key', 'word-referer']
+    expect(words({ ...VIEW, content: false })).toEqual(others)
+    expect(words(VIEW, true)).toEqual(others)
+    expect(words(VIEW)).toHaveLength(contents + others.length)
+    expect(words({ content: true, cost: false, identity: false, requestContext: false })).toHaveLength(contents)
+    expect(words({ ...VIEW, content: false, identity: false })).toEqual(['0.0123', 'word-agent', 'word-referer'])
+    expect(words({ ...VIEW, content: false, requestContext: false })).toEqual(['0.0123', 'word-key'])
+    expect(words({ ...VIEW, content: false, cost: false })).toEqual(['word-agent', 'word-key', 'word-referer'])
+  },
+)

@@ -39,7 +39,7 @@ export const spansOf = (trace: RequestTrace, view: TraceView): readonly Span[] =
   const generationSpan = generationSpanId(trace)
   const parentText = textIn(trace, 'parent_span_id')
   const spanName = textIn(trace, 'span_name')
-  const error = view.content && !trace.isPrivate ? trace.error : withoutMessage(trace.error)
+  const error = shownError(trace.error, trace, view)
   const about = aboutRequest(trace, view)
   const metadata = metadataOf(trace)
   const common = { traceId, startedMs, endedMs }
@@ -78,9 +78,9 @@ export const spansOf = (trace: RequestTrace, view: TraceView): readonly Span[] =
     root,
     ...named,
     generation,
-    ...tried.map((attempt, at) => below(attemptSpan(attempt, derivedSpanId(generationId, `attempt ${at}`), at, view))),
+    ...tried.map((attempt, at) => below(attemptSpan(trace, attempt, derivedSpanId(generationId, `attempt ${at}`), at, view))),
     ...trace.toolCalls.map((_, at) => below(toolSpan(trace, at, view))),
-    ...trace.innerAttempts.map((attempt, at) => below(attemptSpan(attempt, derivedSpanId(generationId, `inner ${at}`), at, view))),
+    ...trace.innerAttempts.map((attempt, at) => below(attemptSpan(trace, attempt, derivedSpanId(generationId, `inner ${at}`), at, view))),
     ...trace.guardrails.map((_, at) => ({ ...below(guardrailSpan(trace, at)), parentSpanId: rootId })),
   ]
 }
@@ -171,8 +171,13 @@ const aboutGeneration = (trace: RequestTrace, view: TraceView): Attributes => {
 export const providerName = (slug: string): string => PROVIDER_NAMES[slug] ?? slug
 
 /** Null if the destination must not get the question and the answer. */
-export const contentIn = ({ content, isPrivate }: RequestTrace, view: TraceView): TracedContent | null =>
-  view.content && !isPrivate ? content : null
+export const contentIn = (trace: RequestTrace, view: TraceView): TracedContent | null => (showsText(trace, view) ? trace.content : null)
+
+/** An error may quote the question or the answer. */
+const shownError = (error: TracedError | null, trace: RequestTrace, view: TraceView): TracedError | null =>
+  error === null || showsText(trace, view) ? error : { ...error, message: null }
+
+const showsText = ({ isPrivate }: RequestTrace, view: TraceView): boolean => view.content && !isPrivate
 
 const contentAttributes = (content: TracedContent | null, finishReason: string | null): Attributes =>
   content === null
@@ -192,8 +197,8 @@ const outputMessage = (parts: readonly TracedPart[], finishReason: string | null
 
 type Below = Omit<Span, 'traceId' | 'parentSpanId' | 'metadata'>
 
-const attemptSpan = (attempt: TracedAttempt, spanId: string, at: number, view: TraceView): Below => {
-  const error = view.content ? attempt.error : withoutMessage(attempt.error)
+const attemptSpan = (trace: RequestTrace, attempt: TracedAttempt, spanId: string, at: number, view: TraceView): Below => {
+  const error = shownError(attempt.error, trace, view)
   return {
     spanId,
     name: `${OPERATIONS.chat} ${attempt.model}`,
@@ -251,5 +256,3 @@ const guardrailSpan = ({ generationId, guardrails, startedMs }: RequestTrace, at
 }
 
 const failed = (error: TracedError | null): Attributes => (error === null ? {} : { errorType: error.type })
-
-const withoutMessage = (error: TracedError | null): TracedError | null => (error === null ? null : { ...error, message: null })

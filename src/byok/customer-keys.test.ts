@@ -97,7 +97,8 @@ test('each caller has its own, by provider and model', async () => {
     record('all'),
     record('mine', { allowed_api_key_hashes: [user.hash], allowed_user_ids: ['user_1'] }),
     record('theirs', { allowed_api_key_hashes: ['cd'.repeat(32)], is_byok_only: true }),
-    record('one model', { allowed_models: ['m/one'], is_required: true }),
+    record('my other user', { allowed_api_key_hashes: [user.hash], allowed_user_ids: ['user_2'], is_required: true }),
+    record('one model', { allowed_models: ['m/other', 'm/one'], is_required: true }),
   ])
   const lookup = await keys.forCaller('w', user)
   const of = (provider: string, model: string) => {
@@ -107,4 +108,11 @@ test('each caller has its own, by provider and model', async () => {
   expect(of('fake', 'm/two')).toEqual([['all', 'mine'], true])
   expect(of('fake', 'm/one')).toEqual([['all', 'mine', 'one model'], false])
   expect(of('other', 'm/one')).toEqual([[], true])
+})
+
+test("where a caller's key of a provider says so, the service's own keys of it are not used, even for models that the key is not for", async () => {
+  const { keys } = open([record('one model', { allowed_models: ['m/one'], is_byok_only: true })])
+  const lookup = await keys.forCaller('w', user)
+  expect(lookup?.('fake', (name) => name === 'm/two')).toEqual({ keys: [], sharedAllowed: false })
+  expect(lookup?.('other', () => true)).toEqual({ keys: [], sharedAllowed: true })
 })

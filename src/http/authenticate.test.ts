@@ -8,7 +8,7 @@ import { GatewayError } from '../errors.ts'
 import { createKeys, UNBOUNDED } from '../keys/keys.ts'
 import { createKeyStore } from '../storage/keys/key-store.ts'
 import { rejection } from '../storage/testing/rejection.ts'
-import { authenticate } from './authenticate.ts'
+import { authenticate, type Doors } from './authenticate.ts'
 import type { Policy } from './policies.ts'
 
 const { database, owner } = await openSqliteDatabase()
@@ -36,9 +36,9 @@ const key = { management: await make('management'), inference: await make('infer
 
 type HeaderList = Record<string, string> | [string, string][]
 
-const verdict = async (headers: HeaderList, policy: Policy): Promise<string> => {
+const verdict = async (headers: HeaderList, policy: Policy, door: Doors['door'] = null): Promise<string> => {
   const admitted = await Promise.resolve()
-    .then(() => authenticate(new Headers(headers), policy, { keys, door: null }))
+    .then(() => authenticate(new Headers(headers), policy, { keys, door }))
     .then(
       (principal) => principal?.kind ?? 'nobody',
       (thrown: unknown) => thrown,
@@ -67,6 +67,37 @@ describe('the policy decides', () => {
     for (const headers of [bearer(key[kind as 'management']), { 'x-api-key': key[kind as 'management'] }])
       expect(await verdict(headers, policy)).toBe(expected)
   })
+})
+
+/** A door through which such a person comes, whatever is sent. */
+const doorOf = (kind: 'admin' | 'member'): Doors['door'] => ({
+  personOf: async () => ({ kind, workspaceId: owner.workspaceId, userId: owner.userId, sessionId: 's' }),
+})
+
+test.each<[Policy, string, string]>([
+  ['any-key', 'admin', 'member'],
+  [
+    'key',
+    '403 permission_denied: Only API keys can perform this operation: it is about the key that asks',
+    '403 permission_denied: Only API keys can perform this operation: it is about the key that asks',
+  ],
+  ['management', 'admin', '403 permission_denied: Only admins of the workspace can perform this operation'],
+  ['own', 'admin', 'member'],
+  ['inference', 'admin', 'member'],
+  ['session', 'admin', 'member'],
+  ['public', 'nobody', 'nobody'],
+])('%s, with a session of an admin: %s; of a member: %s; a key goes before the session', async (policy, admin, member) => {
+  expect([await verdict({}, policy, doorOf('admin')), await verdict({}, policy, doorOf('member'))]).toEqual([admin, member])
+  for (const kind of ['management', 'inference'] as const)
+    expect(await verdict(bearer(key[kind]), policy, doorOf('admin'))).toBe(await verdict(bearer(key[kind]), policy))
+})
+
+test('an operation of people who are signed in, or of what they manage of their own, is not one of an inference key', async () => {
+  const refused = '403 permission_denied: Only people who are signed in can perform this operation'
+  expect([await verdict(bearer(key.management), 'session'), await verdict(bearer(key.inference), 'session')]).toEqual([refused, refused])
+  expect(await verdict(bearer(key.management), 'own')).toBe('management')
+  expect(await verdict(bearer(key.inference), 'own')).toStartWith('403')
+  expect([await verdict(bearer(key.management), 'key'), await verdict(bearer(key.inference), 'key')]).toEqual(['management', 'inference'])
 })
 
 describe('401, on every policy that wants a key', () => {

@@ -34,6 +34,9 @@ const router = createRouter([
       route('GET', '/app'),
       route('GET', '/app/*'),
       route('GET', '/app/files/:name'),
+      route('GET', '/app/:screen/edit'),
+      { ...route('POST', '/open'), anyOrigin: true },
+      route('GET', '/open'),
     ],
   },
   { base: '', routes: [route('GET', '/health')] },
@@ -63,6 +66,8 @@ test.each<[string, string, string]>([
   ['GET', '/api/app/', 'GET /app/* {}'],
   ['GET', '/api/app/a/b%2Fc/d', 'GET /app/* {}'],
   ['GET', '/api/app/files/x', 'GET /app/files/:name {"name":"x"}'],
+  ['GET', '/api/app/keys/edit', 'GET /app/:screen/edit {"screen":"keys"}'],
+  ['GET', '/api/app/keys/other', 'GET /app/* {}'],
   ['POST', '/api/app/a', '405'],
   // If a literal leads nowhere, the search backtracks and keeps nothing from that branch.
   ['GET', '/api/things/count/parts/8', 'GET /things/:id/parts/:part {"id":"count","part":"8"}'],
@@ -125,6 +130,11 @@ test('405 tells which methods there are', () => {
   }
   expect(router.methods('/api/things')).toEqual(['GET', 'HEAD', 'POST'])
   expect(() => router.methods('/api/nothing')).toThrow('There is no /api/nothing here.')
+})
+
+test('a path is open to apps of every origin only if one of its routes says so', () => {
+  const paths = ['/api/open', '/api/things', '/api/things/7', '/api/nothing', '/health']
+  expect(paths.map((path) => router.isOpen(path))).toEqual([true, false, false, false, false])
 })
 
 test('404 does not repeat a hostile path at length', () => {

@@ -123,7 +123,7 @@ const walk = (node: Node, segments: readonly string[], at: number, values: strin
   values.length = kept
   values.push(segment)
   const found = walk(node.parameter, segments, at + 1, values)
-  if (found !== null) return found
+  if (found !== null && found.routes.size > 0) return found
   values.length = kept
   return node.rest
 }

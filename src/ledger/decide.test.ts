@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
 
 import { decide, inOrder, type Bound } from './decide.ts'
 import { refusalError } from './refusal.ts'
@@ -52,24 +53,60 @@ describe('a request', () => {
   })
 })
 
+test('is admitted where it fits every limit beside what is spent and held, and is told to wait only where waiting helps', () => {
+  const amount = fc.integer({ min: 0, max: 20 })
+  const bounds = fc.array(
+    fc
+      .tuple(fc.constantFrom<Scope['kind']>(...SCOPE_KINDS, 'credits'), amount, fc.boolean(), fc.boolean(), amount, amount, amount)
+      .map(([kind, limitNanos, includeByok, allowLastRequest, committed, held, byok]) =>
+        bound(scope(kind, { limitNanos, includeByok, allowLastRequest }), committed, held, byok),
+      ),
+    { minLength: 1, maxLength: 3 },
+  )
+  const inFlight = fc.record({ fraction: fc.constantFrom(0.25, 0.5, 1), ceilingNanos: fc.option(amount) })
+  fc.assert(
+    fc.property(bounds, amount, inFlight, (all, estimate, { fraction, ceilingNanos }) => {
+      const fits = ({ scope: { kind, limitNanos, includeByok, allowLastRequest }, window }: Bound, held: number): boolean => {
+        const left = limitNanos - window.committed_n - (includeByok ? window.byok_n : 0)
+        const share = kind === 'credits' ? Math.min(Math.floor(left * fraction), ceilingNanos ?? left) : left
+        if (left <= 0 || (kind === 'credits' && estimate > share)) return false
+        return estimate > left ? allowLastRequest && held === 0 : held + estimate <= share
+      }
+      const refusal = decide(all, estimate, { fraction, ceilingNanos })
+      expect(refusal === null).toBe(all.every((one) => fits(one, one.window.held_n)))
+      if (refusal === null) return
+      expect(refusal.cause === 'busy').toBe(all.every((one) => fits(one, 0)))
+      if (refusal.cause !== 'busy') return
+      const freed = refusal.bound.window.held_n - refusal.shortNanos
+      expect([fits(refusal.bound, freed), fits(refusal.bound, freed + 1)]).toEqual([true, false])
+    }),
+    { numRuns: 2000 },
+  )
+})
+
 test('scopes are checked in their order, credit last, and the broadest interval of a kind first', () => {
   const scopes = [
     scope('credits'),
     ...SCOPE_KINDS.map((kind) => scope(kind)).toReversed(),
     scope('workspace', { interval: null }),
     scope('workspace', { interval: 'daily' }),
+    scope('workspace', { interval: 'weekly' }),
+    scope('api_key', { limitNanos: 3 }),
   ]
-  expect(inOrder(scopes).map(({ kind, interval }) => `${kind} ${interval}`)).toEqual([
+  expect(inOrder(scopes).map(({ kind, interval, limitNanos }) => `${kind} ${interval}${limitNanos === 3 ? ' of 3' : ''}`)).toEqual([
     'workspace_default_member monthly',
     'workspace_default_key monthly',
     'member monthly',
+    'api_key monthly of 3',
     'api_key monthly',
     'workspace null',
     'workspace monthly',
+    'workspace weekly',
     'workspace daily',
     'key_limit monthly',
     'credits monthly',
   ])
+  expect(inOrder([scope('credits'), scope('member')]).map(({ kind }) => kind)).toEqual(['member', 'credits'])
 })
 
 describe('the error', () => {
@@ -106,6 +143,44 @@ describe('the error', () => {
     const error = spent(scope('workspace', { interval: null }))
     expect(error.message).toEndWith('Used $1.23456789 of $0.000001; it does not reset.')
     expect(error.metadata).toMatchObject({ resets_at: null, remedy_hint: 'Raise the budget of the workspace.' })
+  })
+
+  const refused = (of: Scope, { committed = 0, held = 0, estimate = 0 }) => {
+    const refusal = decide([bound(of, committed, held)], estimate, NO_CREDIT)
+    if (refusal === null) throw new Error('It is admitted.')
+    return refusalError(refusal, NOW, 7)
+  }
+
+  test.each([
+    ['key_limit', 403, 'service_key_limit', 'raise the limit of the key.'],
+    ['workspace', 403, 'service_workspace_budget', 'raise the budget of the workspace.'],
+    ['member', 403, 'service_guardrail_budget', 'raise the budget of the guardrail.'],
+    ['credits', 402, 'service_credits', 'add credit.'],
+  ] as const)('of %s for a request that is too large tells what it may cost', (kind, status, source, remedy) => {
+    const error = refused(scope(kind), { estimate: 1001 })
+    expect([error.status, error.retryAfterSeconds]).toEqual([status, undefined])
+    expect(error.metadata).toMatchObject({
+      limit_source: source,
+      reason: 'weight_exceeds_budget',
+      estimate_usd: 0.000001001,
+      remedy_hint: `Lower max_tokens, shorten the prompt, or ${remedy}`,
+    })
+  })
+
+  test('of what running requests fill says when to try again, whatever is full', () => {
+    for (const kind of [...SCOPE_KINDS, 'credits'] as const) {
+      const error = refused(scope(kind), { held: 900, estimate: 200 })
+      expect([error.status, error.type, error.retryAfterSeconds]).toEqual([402, 'payment_required', 7])
+      expect(error.metadata).toMatchObject({ limit_source: 'service_in_flight_budget', reason: 'in_flight_budget_exhausted' })
+      expect(error.metadata['scope']).toBe(kind === 'credits' ? undefined : kind)
+    }
+  })
+
+  test('names the budget, and says what raises it', () => {
+    const { metadata } = refused(scope('workspace', { budgetId: 'b-1' }), { committed: 1000 })
+    expect(metadata).toMatchObject({ budget_id: 'b-1', remedy_hint: 'Wait for the reset, or raise the budget of the workspace.' })
+    expect(metadata['reason']).toBeUndefined()
+    expect(refused(scope('key_limit'), { committed: 1000 }).metadata['budget_id']).toBeUndefined()
   })
 
   test('of credit is a 402 that cannot be waited for', () => {

@@ -1,7 +1,8 @@
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 
 import type { Call } from '../canonical/call.ts'
+import { PROVIDER_DIALECTS, type ProviderDialect } from '../canonical/provider-dialects.ts'
 import { usageOf } from '../canonical/usage.ts'
 import { JsonBody } from '../lib/json/json-body.ts'
 import type { PriceEntry } from '../models/catalogue-schema.ts'
@@ -29,9 +30,14 @@ const call = (body: object, maxOutputTokens: number | null = null): Call => ({
   readingPrompt: unparsed,
 })
 
-const at = (prices: PriceEntry | null, maxCompletionTokens: number | null = null): Asked => {
-  const provider = { slug: 'p', name: 'P', dialects: ['anthropic'], baseUrl: '', apiKeys: [], anyModel: false } as const
-  const endpoint = plainEndpoint(provider, 'm', { prices, maxCompletionTokens })
+const at = (
+  prices: PriceEntry | null,
+  maxCompletionTokens: number | null = null,
+  dialects: readonly ProviderDialect[] = ['anthropic'],
+  contextLength: number | null = null,
+): Asked => {
+  const provider = { slug: 'p', name: 'P', dialects, baseUrl: '', apiKeys: [], anyModel: false }
+  const endpoint = plainEndpoint(provider, 'm', { prices, maxCompletionTokens, contextLength })
   return { model: { endpoints: [endpoint] }, endpoint }
 }
 
@@ -174,4 +180,117 @@ test('pictures, sound and what may be drawn or spoken are held at their own pric
   expect(most(pictured, [at(prices)], 10) - plain).toBeGreaterThanOrEqual(5_000_000)
   const heard = said({ type: 'input_audio', input_audio: { data: 'QUJD'.repeat(100), format: 'wav' } })
   expect(most(heard, [at(prices)], 10)).toBeGreaterThan(400 * 9000)
+})
+
+describe('what a prompt holds besides its text is part of the most that it may cost, and of the charge for an answer that never came', () => {
+  const estimate = (parts: readonly object[], asked: Asked) =>
+    atOnce(estimateOf({ call: call({ messages: [{ role: 'user', content: parts }] }, 0), apiType: 'completions' }, [asked], SETTINGS))
+  const picture = { type: 'image_url', image_url: { url: 'https://example.com/a.png' } }
+  const linked = { type: 'file', file: { file_id: 'file-1' } }
+  const sound = (bytes: number) => ({
+    type: 'input_audio',
+    input_audio: { data: Buffer.alloc(bytes, 'A').toString('base64'), format: 'wav' },
+  })
+  const file = (mediaType: string, text: string) => ({
+    type: 'file',
+    file: { filename: 'a', file_data: `data:${mediaType};base64,${Buffer.from(text).toString('base64')}` },
+  })
+  const price = { prompt: 1, completion: 0 }
+
+  test('the fees of the request and of each picture', () => {
+    const fees = at({ prompt: 0, completion: 0, request: 0.01, image: 0.005 })
+    expect(estimate([picture, picture], fees)).toEqual({ mostNanos: 20_000_000, promptNanos: 20_000_000 })
+    expect(estimate([picture], at({ prompt: 0, completion: 0 }))).toEqual({ mostNanos: 0, promptNanos: 0 })
+  })
+
+  test('the tokens of each picture, by the dialect that counts most', () => {
+    const free = estimate([picture, picture], at(price, null, ['sandbox']))
+    for (const [dialects, tokens] of [
+      [['google'], 2600],
+      [['google', 'anthropic'], 4800],
+    ] as const) {
+      const { mostNanos, promptNanos } = estimate([picture, picture], at(price, null, dialects))
+      expect([mostNanos - free.mostNanos, promptNanos - free.promptNanos]).toEqual([2 * tokens * 1000, 2 * tokens * 1000])
+    }
+  })
+
+  test('a token for each three bytes of sound, at its price', () => {
+    const [short, long] = [sound(3), sound(301)].map((part) => estimate([part], at({ ...price, audio: 9 })))
+    expect(long!.mostNanos - short!.mostNanos).toBeGreaterThanOrEqual(100 * 9000)
+    expect(long!.promptNanos - short!.promptNanos).toBe(100 * 1000)
+  })
+
+  test('what is given by its address or id, which may be sound', () => {
+    const { mostNanos, promptNanos } = estimate([linked, linked], at({ ...price, audio: 9 }))
+    expect(mostNanos).toBeGreaterThan(2 * 30_000 * 9000)
+    expect(promptNanos).toBeGreaterThan(2 * 30_000 * 1000)
+  })
+
+  test('the text of a file, and the pages of a PDF as text and as pictures, up to the context window', () => {
+    expect(estimate([file('text/plain', '1'.repeat(300))], at(price)).mostNanos).toBeGreaterThanOrEqual((400 + 300) * 1000)
+    const pdf = file('application/pdf', `%PDF-1.4\n${'1 0 obj <</Type /Page>> endobj\n'.repeat(40)}<</Type /Pages /Count 40>>`)
+    const most = (contextLength: number | null) => estimate([pdf], at(price, null, ['anthropic'], contextLength)).mostNanos
+    expect(most(null)).toBeGreaterThanOrEqual(40 * (3000 + 4800) * 1000)
+    expect(most(null) - most(100_000)).toBe((40 * (3000 + 4800) - 100_000) * 1000)
+  })
+
+  test('the text of an embedding that looks like a list of numbers', () => {
+    expect(most({ input: `[${'1'.repeat(98)}` }, [at(price)], null, 'embeddings')).toBeGreaterThanOrEqual((98 + 400) * 1000)
+  })
+})
+
+describe('the output of a body that is about to be sent', () => {
+  const ENDPOINT = at({ prompt: 0, completion: 1 })
+  const output = (body: object, dialect: ProviderDialect = 'openai-chat', asked = ENDPOINT): number => {
+    const read = JsonBody.read(JSON.stringify(body))
+    return atOnce(outgoingNanos(read, { dialect, apiType: 'completions', clientBody: read, model: null }, asked, SETTINGS)) / 1000
+  }
+  const NAMES = {
+    max_tokens: (limit: unknown) => ({ max_tokens: limit }),
+    max_completion_tokens: (limit: unknown) => ({ max_completion_tokens: limit }),
+    max_output_tokens: (limit: unknown) => ({ max_output_tokens: limit }),
+    maxOutputTokens: (limit: unknown) => ({ generationConfig: { maxOutputTokens: limit } }),
+    maxTokens: (limit: unknown) => ({ inferenceConfig: { maxTokens: limit } }),
+  }
+  const KNOWN: Readonly<Record<ProviderDialect, readonly string[]>> = {
+    'openai-chat': ['max_tokens', 'max_completion_tokens'],
+    'openai-responses': ['max_output_tokens'],
+    anthropic: ['max_tokens'],
+    google: ['maxOutputTokens'],
+    bedrock: ['maxTokens'],
+    sandbox: ['max_tokens', 'max_completion_tokens', 'max_output_tokens'],
+  }
+
+  test.each(PROVIDER_DIALECTS)('%s: a limit holds less only under a name that it knows, and more under any', (dialect) => {
+    for (const [name, limited] of Object.entries(NAMES)) {
+      expect([name, output(limited(1), dialect)]).toEqual([name, KNOWN[dialect].includes(name) ? 1 : 1000])
+      expect([name, output(limited(5000), dialect)]).toEqual([name, 5000])
+      for (const none of [0, -1, '10', null]) expect([name, none, output(limited(none), dialect)]).toEqual([name, none, 1000])
+    }
+  })
+
+  test('thinking is added where nothing limits both, and a prediction that may be wrong always', () => {
+    expect(output({ thinking: { budget_tokens: 50 } })).toBe(1050)
+    expect(output({ thinking: { budget_tokens: 50 }, max_tokens: 10 })).toBe(50)
+    expect(output({ thinking: { budget_tokens: 50 } }, 'anthropic', at({ prompt: 0, completion: 1 }, 300))).toBe(300)
+    const content = 'x'.repeat(301)
+    const predicted = output({ max_tokens: 10, prediction: { type: 'content', content } })
+    expect(predicted).toBeGreaterThanOrEqual(10 + Math.ceil(content.length / 3))
+    expect(predicted).toBeLessThan(10 + content.length)
+  })
+
+  test('one negative limit means as much as possible, whatever another says', () => {
+    expect(output({ max_tokens: 10, max_completion_tokens: -1 })).toBe(1000)
+  })
+
+  test('a tier that may cost more is held at the dearest price of the provider', () => {
+    const dear = at({ prompt: 0, completion: 4 })
+    const asked = { ...ENDPOINT, model: { endpoints: [dear.endpoint, ENDPOINT.endpoint] } }
+    expect(output({ max_tokens: 10 }, 'openai-chat', asked)).toBe(10)
+    expect(output({ max_tokens: 10, service_tier: 'priority' }, 'openai-chat', asked)).toBe(40)
+  })
+
+  test('stays a number that storage can hold', () => {
+    expect(output({ max_tokens: 1e300 })).toBe(4_000_000_000_000)
+  })
 })

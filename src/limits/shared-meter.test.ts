@@ -81,7 +81,7 @@ test('each request is one query, and its use is reported together with that of o
   const { meter, asked, corrected, clock } = await open()
   const limited = bounds({ tokensPerMinute: 1000, concurrency: 5 })
   await Promise.all([meter.enter(limited), meter.enter(limited), meter.enter(limited)])
-  expect(asked.map(({ running }) => running)).toEqual([1, 2, 3])
+  expect(asked).toEqual([1, 2, 3].map((running) => ({ ...limited, running })))
   meter.leave(limited, 11)
   meter.leave(limited, 21)
   clock.advance(5)
@@ -109,7 +109,71 @@ test('a refusal of the store is the answer, and the request no longer counts as 
   expect(asked.map(({ running }) => running)).toEqual([1, 1])
 })
 
+test('a limit of one is one, whatever is limited; and what a key with a limit of tokens alone used is reported', async () => {
+  for (const limited of [bounds({ concurrency: 1 }), bounds({ requestsPerMinute: 1 }), bounds({ tokensPerMinute: 1 })]) {
+    const { meter, asked, corrected, clock } = await open()
+    await meter.enter(limited)
+    expect(asked).toEqual([{ ...limited, running: 1 }])
+    meter.leave(limited, 7)
+    clock.advance(5)
+    await turn()
+    expect(corrected.map(({ usedTokens }) => usedTokens)).toEqual(limited.requestsPerMinute > 0 ? [] : [6])
+  }
+})
+
+test('a key of which nothing runs any more is not reported again', async () => {
+  const { meter, corrected, clock } = await open()
+  const limited = bounds({ concurrency: 5 })
+  await meter.enter(limited)
+  meter.leave(limited, 1)
+  for (let second = 0; second < 9; second += 1) {
+    clock.advance(1000)
+    await turn()
+  }
+  expect(corrected).toEqual([{ ...limited, running: 0, usedTokens: 0, usedRequests: 0 }])
+})
+
+test('without a store each process has the whole of each limit, however many there are', async () => {
+  const meter = createSharedMeter({ clock: createFakeClock(), store: null, nodes: () => 3, timeoutMs: () => 50, onAway: () => undefined })
+  const limited = bounds({ requestsPerMinute: 6, tokensPerMinute: 9 })
+  for (let request = 0; request < 6; request += 1) expect(meter.enter(limited)).toBeNull()
+  expect(meter.enter(limited)).toMatchObject({ bound: 'requests' })
+  meter.leave(limited, 1 + 3)
+  const tokens = bounds({ hash: 'tokens', tokensPerMinute: 9 })
+  expect(meter.enter(tokens)).toBeNull()
+  meter.leave(tokens, 8)
+  expect(meter.enter(tokens)).toBeNull()
+  expect(meter.enter(tokens)).toMatchObject({ bound: 'tokens' })
+})
+
 describe('while the store is away', () => {
+  test('requests that this node refuses are not reported as used, and the store is told that they do not run', async () => {
+    const { meter, clock, be, corrected, enterMany } = await open(3)
+    const limited = bounds({ requestsPerMinute: 3, concurrency: 9 })
+    await meter.enter(limited)
+    meter.leave(limited, 1)
+    clock.advance(5)
+    await turn()
+    be('fails')
+    expect(await enterMany(10, limited)).toBe(0)
+    be('answers')
+    clock.advance(1000)
+    await turn()
+    expect(corrected).toEqual([
+      { ...limited, running: 0, usedTokens: 0, usedRequests: 0 },
+      { ...limited, running: 0, usedTokens: 0, usedRequests: 0 },
+    ])
+  })
+
+  test('it is asked nothing else either', async () => {
+    const { meter, be } = await open(3)
+    expect(await meter.consult(async () => 'answer')).toBe('answer')
+    be('fails')
+    expect(await meter.consult(async (store) => store.ping())).toBeUndefined()
+    expect(meter.away).toBe(true)
+    expect(await meter.consult(async () => 'answer')).toBeUndefined()
+  })
+
   test('a request waits for it no longer than the timeout, and those after it not at all', async () => {
     const { meter, clock, be, reported } = await open()
     be('hangs')
@@ -130,6 +194,7 @@ describe('while the store is away', () => {
     expect(await enterMany(100, bounds({ hash: 'small', requestsPerMinute: 2 }))).toBe(1)
     expect(await enterMany(100, bounds({ hash: 'many', concurrency: 12 }))).toBe(4)
     expect(await enterMany(100, bounds({ hash: 'one', concurrency: 1 }))).toBe(1)
+    expect(await enterMany(100, bounds({ hash: 'uneven', requestsPerMinute: 11 }))).toBe(3)
     const tokens = bounds({ hash: 'tokens', tokensPerMinute: 3000 })
     await meter.enter(tokens)
     meter.leave(tokens, 1500)

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
 
 import { seeded } from '../../test/support/seeded.ts'
 import { DEFAULT_HALT, type HaltRule } from '../contract/rollout.ts'
@@ -52,7 +53,26 @@ describe('the test of failures', () => {
     expect(fisher(50, 50, 0, 450)).toBeLessThan(1e-50)
     expect(fisher(10_000, 100_000, 90_000, 900_000)).toBeGreaterThan(0.4)
   })
+
+  test('is exact, as counted in whole numbers', () => {
+    const side = fc.integer({ min: 1, max: 60 }).chain((n) => fc.tuple(fc.integer({ min: 0, max: n }), fc.constant(n)))
+    fc.assert(
+      fc.property(side, side, ([k, n], [otherK, otherN]) => {
+        const failures = k + otherK
+        let ways = 0n
+        for (let at = k; at <= Math.min(failures, n); at += 1) ways += choose(n, at) * choose(otherN, failures - at)
+        const exact = Number((ways * 10n ** 15n) / choose(n + otherN, failures)) / 1e15
+        expect(Math.abs(fisher(k, n, otherK, otherN) - exact)).toBeLessThan(1e-10)
+      }),
+    )
+  })
 })
+
+const choose = (of: number, some: number): bigint => {
+  let ways = 1n
+  for (let at = 1; at <= some; at += 1) ways = (ways * BigInt(of - some + at)) / BigInt(at)
+  return ways
+}
 
 describe('a rollout', () => {
   test('is not looked at before both versions have their requests, and then each time that a quarter more came', () => {
@@ -86,6 +106,18 @@ describe('a rollout', () => {
     expect(checkForHalt({ ...DEFAULT_HALT, cost_increase: null }, live, [dear], {})?.reason).toBeNull()
     expect(checkForHalt({ ...DEFAULT_HALT, cost_increase: 5 }, live, [dear], {})?.reason).toBeNull()
     expect(checkForHalt({ ...DEFAULT_HALT, errors: false }, sample(1, 450, 0), [sample(2, 50, 50)], {})?.reason).toBeNull()
+  })
+
+  test('of a version that fails no more often than the live one never halts, however many requests there were', () => {
+    const requests = fc.integer({ min: 50, max: 10_000_000 })
+    const share = fc.double({ min: 0, max: 1, noNaN: true })
+    fc.assert(
+      fc.property(requests, requests, share, share, (live, its, liveShare, part) => {
+        const failed = Math.ceil(live * liveShare)
+        const itsFailed = Math.floor(its * (failed / live) * part)
+        expect(checkForHalt(DEFAULT_HALT, sample(1, live, failed), [sample(2, its, itsFailed)], {})?.reason).toBeNull()
+      }),
+    )
   })
 
   test('of versions that are alike halts in at most 1 of 100, however often it is looked at', () => {

@@ -84,13 +84,13 @@ export const fisher = (k: number, n: number, otherK: number, otherN: number): nu
   const failures = k + otherK
   const most = Math.min(failures, n)
   const logChoose = (of: number, some: number): number => logFactorial(of) - logFactorial(some) - logFactorial(of - some)
-  let term = Math.exp(logChoose(failures, k) + logChoose(n + otherN - failures, n - k) - logChoose(n + otherN, n))
-  let sum = term
-  for (let at = k; at < most; at += 1) {
-    term *= ((failures - at) * (n - at)) / ((at + 1) * (otherN - failures + at + 1))
-    sum += term
-    if (term < sum * 1e-16) break
-  }
+  // Summed from the largest term on: that of `k` itself may be too small for a number, and those between the two are not.
+  const peak = Math.max(k, Math.floor(((failures + 1) * (n + 1)) / (n + otherN + 2)))
+  const largest = Math.exp(logChoose(failures, peak) + logChoose(n + otherN - failures, n - peak) - logChoose(n + otherN, n))
+  const growth = (at: number): number => ((failures - at) * (n - at)) / ((at + 1) * (otherN - failures + at + 1))
+  let sum = largest
+  for (let at = peak, term = largest; at < most && term >= sum * 1e-16; at += 1) sum += term *= growth(at)
+  for (let at = peak - 1, term = largest; at >= k && term >= sum * 1e-16; at -= 1) sum += term /= growth(at)
   return Math.min(1, sum)
 }
 

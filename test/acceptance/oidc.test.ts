@@ -12,7 +12,7 @@ const configOf = (more = '', trusted = `trusted_hosts: ["${provider.host}"]`): s
   `auth: { oidc: { issuer: "${provider.issuer}", client_id: ${OIDC_CLIENT.id}, client_secret: "${OIDC_CLIENT.secret}", ${trusted} ${more} } }`
 let service: StartedService
 beforeAll(async () => {
-  service = await services.start({ config: configOf(', allowed_domains: [corp.example], role_claim: groups') })
+  service = await services.start({ config: configOf(', allowed_domains: [other.example, corp.example], role_claim: groups') })
 })
 beforeEach(() => {
   provider.claims = {}

@@ -2,10 +2,11 @@ import { expect, test } from 'bun:test'
 
 import { changedBy } from '../../../test/support/changed-by.ts'
 import { describeEachEngine } from '../../../test/support/databases.ts'
+import { DEFAULT_HALT } from '../../contract/rollout.ts'
 import { layOut } from '../../presets/split.ts'
 import type { Database } from '../database.ts'
 import { type FinishedGeneration, insertGenerations } from '../generations/generation-store.ts'
-import { createRolloutStore, type RunningRollout } from './rollout-store.ts'
+import { createRolloutStore, type RunningRollout, type StoredRollout } from './rollout-store.ts'
 import { preparePresets, T1, T2 } from '../testing/preset-input.ts'
 
 const SPLITS = [
@@ -21,7 +22,7 @@ const prepare = async (database: Database) => {
   const ref = { workspaceId, slug: 'bot' }
   const put = (id: string, now = T1) =>
     rollouts.put(ref, { id, splits: SPLITS, sticky: 'session', halt: null }, (_, before) => layOut(SPLITS, before), now, changedBy())
-  return { rollouts, ref, put, store }
+  return { rollouts, ref, put, store, create }
 }
 
 const served = (workspaceId: string, at: number, version: number, more: object): FinishedGeneration => ({
@@ -62,6 +63,82 @@ describeEachEngine('rollouts', (engine) => {
     expect(await rollouts.get(ref)).toMatchObject({ state: 'ended', endedAt: T2 })
   })
 
+  test('belong to one preset of one workspace, and need its versions; a halt rule needs a share of the live one', async () => {
+    const { rollouts, ref, put } = await prepare(await engine.open())
+    await put('r-1')
+    for (const other of [
+      { ...ref, slug: 'other' },
+      { ...ref, workspaceId: 'other' },
+    ]) {
+      expect(await rollouts.get(other)).toBeNull()
+      expect(await rollouts.end(other, T2, changedBy())).toBe(false)
+    }
+    const outcome = async (splits: typeof SPLITS, halt: StoredRollout['halt'] = DEFAULT_HALT, of = ref) =>
+      rollouts.put(of, { id: 'r-2', splits, sticky: 'session', halt }, (_, before) => layOut(splits, before), T2, changedBy())
+    expect(await outcome(SPLITS, null, { ...ref, slug: 'other' })).toEqual({ kind: 'no-such-preset' })
+    expect(await outcome([...SPLITS, { version: 3, weight: 1 }])).toEqual({ kind: 'no-such-version', version: 3 })
+    const [live, candidate] = [
+      { version: 1, weight: 0 },
+      { version: 2, weight: 1 },
+    ]
+    expect(await outcome([candidate])).toEqual({ kind: 'live-version-missing', live: 1 })
+    expect(await outcome([live, candidate])).toEqual({ kind: 'live-version-missing', live: 1 })
+    expect(await rollouts.get(ref)).toMatchObject({ id: 'r-1', halt: null })
+    expect(await outcome([live, candidate], null)).toMatchObject({ kind: 'put', rollout: { segments: [{ end: 1_000_000, version: 2 }] } })
+    expect(await outcome(SPLITS)).toMatchObject({ kind: 'put', rollout: { halt: DEFAULT_HALT } })
+    expect(await rollouts.get(ref)).toMatchObject({ id: 'r-2', state: 'running', halt: DEFAULT_HALT, splits: SPLITS })
+  })
+
+  test('of one preset end without touching those of another, and each change of them is in the audit log', async () => {
+    const database = await engine.open()
+    const { rollouts, ref, put, create } = await prepare(database)
+    await create('other')
+    await create('other', { designate: false })
+    const other = { ...ref, slug: 'other' }
+    await rollouts.put(other, { id: 'r-other', splits: SPLITS, sticky: 'user', halt: DEFAULT_HALT }, () => [], T1, changedBy())
+    await put('r-1')
+    await put('r-2')
+    await rollouts.end(ref, T2, changedBy())
+    expect(await rollouts.get(other)).toMatchObject({ id: 'r-other', state: 'running', halt: DEFAULT_HALT, endedAt: null })
+    expect(await rollouts.get(ref)).toMatchObject({ id: 'r-2', state: 'ended' })
+    const entries = await database.kysely.selectFrom('audit_log').selectAll().where('action', 'like', 'rollout%').execute()
+    const [byUser, bySession] = [
+      { splits: SPLITS, sticky: 'user', halt: DEFAULT_HALT },
+      { splits: SPLITS, sticky: 'session', halt: false },
+    ]
+    const told = entries.map(({ action, before, after }) => [action, JSON.parse(before ?? 'null'), JSON.parse(after ?? 'null')])
+    expect(told).toHaveLength(4)
+    for (const entry of [
+      ['rollout_started', null, byUser],
+      ['rollout_started', null, bySession],
+      ['rollout_changed', bySession, bySession],
+      ['rollout_ended', bySession, null],
+    ])
+      expect(told).toContainEqual(entry)
+  })
+
+  test('keep the callers of each version when shares change, and begin anew after an end', async () => {
+    const { rollouts, ref } = await prepare(await engine.open())
+    const seen: StoredRollout['segments'][] = []
+    const put = (id: string) =>
+      rollouts.put(
+        ref,
+        { id, splits: SPLITS, sticky: 'session', halt: null },
+        (live, before) => {
+          seen.push(before)
+          return [{ end: 1_000_000, version: live }]
+        },
+        T1,
+        changedBy(),
+      )
+    await put('r-1')
+    await put('r-2')
+    await rollouts.end(ref, T2, changedBy())
+    await put('r-3')
+    expect(seen).toEqual([[], [{ end: 1_000_000, version: 1 }], []])
+    expect(await rollouts.get(ref)).toMatchObject({ looks: {}, endedAt: null, startedAt: T1 })
+  })
+
   test('halt once, whoever looked first, and not where they were changed meanwhile', async () => {
     const { rollouts, put } = await prepare(await engine.open())
     await put('r-1')
@@ -69,6 +146,7 @@ describeEachEngine('rollouts', (engine) => {
     expect(await rollouts.noteLooks(one, { 2: 1 })).toBe(true)
     expect(await rollouts.noteLooks(one, { 2: 1 })).toBe(false)
     await put('r-2')
+    expect(await rollouts.noteLooks({ ...one, looks: { 2: 1 } }, { 2: 2 })).toBe(false)
     expect(await rollouts.halt(one, 'worse', T2, changedBy())).toBe(false)
     const [two] = (await rollouts.running()) as [RunningRollout]
     expect(two.looks).toEqual({ 2: 1 })
@@ -88,11 +166,12 @@ describeEachEngine('rollouts', (engine) => {
       served(ref.workspaceId, 102, 2, { rollout_id: 'r-2' }),
       served(ref.workspaceId, 103, 2, { error_type: 'permission_denied', error: { message: 'No.', limit_source: 'service_key_limit' } }),
     ]
-    await database.transaction((transaction) => insertGenerations(transaction, engine.name, rows))
+    await database.transaction((transaction) => insertGenerations(transaction, engine.name, rows.toReversed()))
     const [one, two] = (await rollouts.figures('r-1')).toSorted((first, second) => first.version - second.version)
     expect(one).toEqual({ version: 1, requests: 20, errors: 0, cancelled: 0, guardrailHits: 0, costSum: 1e11, costSquares: 5e20 })
     expect(two).toMatchObject({ version: 2, requests: 3, errors: 1, guardrailHits: 1 })
     expect(await rollouts.quantiles('r-1', 1, 'first_token_ms')).toEqual({ p50: 11, p95: 20 })
+    expect(await rollouts.quantiles('r-1', 2, 'first_token_ms')).toEqual({ p50: 101, p95: 103 })
     expect(await rollouts.quantiles('r-3', 1, 'total_ms')).toEqual({ p50: null, p95: null })
   })
 

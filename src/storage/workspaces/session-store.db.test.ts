@@ -8,7 +8,7 @@ import { createKeys, UNBOUNDED } from '../../keys/keys.ts'
 import { isoTimestamp } from '../../lib/clock.ts'
 import { systemIds } from '../../lib/id.ts'
 import { createKeyStore } from '../keys/key-store.ts'
-import { createOauthCodeStore } from './oauth-code-store.ts'
+import { createOauthCodeStore, deleteCodesOfKey, deleteCodesOfPeople } from './oauth-code-store.ts'
 import { createSessionStore, type SessionRecord } from './session-store.ts'
 import { createMemberStore } from './member-store.ts'
 import { createWorkspaceStore } from './workspace-store.ts'
@@ -107,6 +107,49 @@ describeEachEngine('people', (engine) => {
         expect(await sessions.end(scope, 's-1', 'revoked', NOW, changedBy())).toBe(false)
       expect(await sessions.end({ workspaceId: 'w-0', userId: 'owner' }, 's-1', 'revoked', NOW, changedBy())).toBe(true)
     })
+  })
+
+  test('what is done to one session, sign-in link or code leaves the others as they are', async () => {
+    const { database, sessions } = await open()
+    const ids = async (now: string) => (await sessions.list({ workspaceId: 'w-0', userId: null }, now, 10)).map(({ id }) => id).toSorted()
+    for (const id of ['s-1', 's-2', 's-3']) await sessions.insert(sessionOf(id), changedBy())
+    await sessions.prolong('s-1', at(30), at(90))
+    expect([await ids(NOW), await ids(at(60))]).toEqual([['s-1', 's-2', 's-3'], ['s-1']])
+    expect(await sessions.end({ workspaceId: null, userId: null }, 's-1', 'revoked', NOW, changedBy())).toBe(true)
+    expect(await ids(NOW)).toEqual(['s-2', 's-3'])
+    await sessions.addLink({ ...linkOf('l-1', 'ada'), role: null }, 'm-1', changedBy())
+    await sessions.addLink({ ...linkOf('l-2', 'ada'), role: null }, 'm-2', changedBy())
+    const redeem = (link: string, id: string) =>
+      sessions.redeem([`digest of ${link}`], NOW, changedBy(), ({ user_id, role }) => sessionOf(id, { user_id, role }))
+    expect([await redeem('l-1', 's-4'), await redeem('l-1', 's-5')]).toMatchObject([{ id: 's-4' }, null])
+    expect(await redeem('l-2', 's-6')).toMatchObject({ id: 's-6' })
+    expect((await sessions.list({ workspaceId: 'w-0', userId: 'ada' }, NOW, 10)).map(({ id }) => id)).toEqual(['s-6', 's-4'])
+    // Ada loses her role; the owner keeps all sessions.
+    await sessions.addLink({ ...linkOf('l-3', 'ada'), role: 'admin' }, 'm-1', changedBy())
+    expect(await ids(NOW)).toEqual(['s-2', 's-3'])
+
+    const codes = createOauthCodeStore(database)
+    const code = { workspace_id: 'w-0', user_id: 'ada', callback_url: null, code_challenge: null, code_challenge_method: null }
+    const fresh = { ...code, key_settings: '{}', created_at: NOW, expires_at: at(10), used_at: null, key_hash: null }
+    for (const id of ['c-1', 'c-2', 'c-3']) await codes.insert({ ...fresh, id, digest: `digest of ${id}` })
+    expect([await codes.claim('c-1', NOW), await codes.replayed('c-2')]).toEqual([true, null])
+    expect([await codes.settle('c-1', 'key of c-1'), await codes.claim('c-3', NOW)]).toEqual([true, true])
+    expect([await codes.settle('c-3', 'key of c-3'), await codes.replayed('c-3')]).toEqual([true, 'key of c-3'])
+
+    const allowedBy = (hash: string) => JSON.stringify({ name: 'n', allowedBy: hash })
+    for (const [id, hash, user_id] of [
+      ['of-a', 'aa', 'ada'],
+      ['of-b', 'bb', 'ada'],
+      ['of-bob', 'bb', 'bob'],
+    ] as const)
+      await codes.insert({ ...fresh, id, digest: `digest of ${id}`, user_id, key_settings: allowedBy(hash) })
+    const left = async () => (await database.kysely.selectFrom('oauth_codes').select('id').orderBy('id').execute()).map(({ id }) => id)
+    await database.transaction((transaction) => deleteCodesOfKey(transaction, 'aa'))
+    expect(await left()).toEqual(['c-1', 'c-2', 'c-3', 'of-b', 'of-bob'])
+    await database.transaction((transaction) => deleteCodesOfPeople(transaction, 'w-1', ['ada']))
+    await database.transaction((transaction) => deleteCodesOfPeople(transaction, 'w-0', ['ada']))
+    // A code that was used is kept, so that its second use is noticed.
+    expect(await left()).toEqual(['c-1', 'c-3', 'of-bob'])
   })
 
   test('of many who redeem one link at once, one gets a session; after its time nobody does', async () => {

@@ -1,0 +1,57 @@
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+
+import { beginningOf, redact, withoutKeys } from './redact.ts'
+
+/** The ways in which a provider, or something before it, may quote our credential. */
+const FORMS: Readonly<Record<string, (secret: string) => string>> = {
+  'as it is': (secret) => secret,
+  'in JSON': (secret) => JSON.stringify(secret),
+  'in JSON with escaped slashes': (secret) => JSON.stringify(secret).replaceAll('/', '\\/'),
+  'in an address': (secret) => encodeURIComponent(secret),
+  'in base64': (secret) => Buffer.from(secret).toString('base64'),
+  'in base64 of addresses': (secret) => Buffer.from(secret).toString('base64url'),
+  'in hexadecimal': (secret) => Buffer.from(secret).toString('hex'),
+}
+
+test.each(Object.keys(FORMS))('our credential is never shown: %s', (name) => {
+  const form = FORMS[name]!
+  fc.assert(
+    // The words around it have none of its characters, so that what is left of it would be seen.
+    fc.property(fc.stringMatching(/^[0-9!-/:-@[-`{-~\u00e0-\u00ff]{4,60}$/), (apiKey) => {
+      const quoted = form(apiKey).replaceAll('"', '')
+      expect(redact(`Q W ${form(apiKey)} E R`, { apiKey })).not.toContain(quoted)
+      expect(redact(`Q W ${form(apiKey)} E R`, { apiKey: null })).toStartWith('Q W ')
+    }),
+  )
+})
+
+test('a credential too short to be one takes nothing out of a text', () => {
+  expect(redact('The model is away.', { apiKey: 'a' })).toBe('The model is away.')
+  expect(redact('Wrong key abcd.', { apiKey: 'abcd' })).toBe('Wrong key [redacted].')
+})
+
+test('of a text without end only the beginning is read', () => {
+  expect(redact('word '.repeat(1_000_000), { apiKey: 'secret' }).length).toBeLessThanOrEqual(64 * 1024)
+})
+
+test.each([
+  'sk-0123456789abcdef',
+  'gsk_0123456789abcdef',
+  'AIza0123456789abcdefghij',
+  'AKIA0123456789ABCDEF',
+  'ASIA0123456789ABCDEF',
+  'Bearer abc.def/ghi',
+  'org-0123456789abcdef',
+  'proj_0123456789abcdef',
+  'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abc',
+])('what has the form of a key is taken out: %s', (key) => {
+  expect(withoutKeys(`before ${key} after`)).toBe('before [redacted] after')
+})
+
+test('the beginning of a text has at most so many bytes, and ends between two characters', () => {
+  const text = 'a\u00e9\u20ac\u{1F600}z'
+  const ends = [0, 1, 1, 3, 3, 3, 6, 6, 6, 6, 10, 11, 11]
+  expect(ends.map((_, mostBytes) => Buffer.byteLength(beginningOf(text, mostBytes)))).toEqual(ends)
+  for (const mostBytes of ends.keys()) expect(text.startsWith(beginningOf(text, mostBytes))).toBe(true)
+})
