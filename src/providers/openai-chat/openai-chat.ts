@@ -133,7 +133,7 @@ const readWhole = ({ text, body }: WholeAnswer, target: Target, native: boolean,
   if (isObject(body) && failure === null && holdsError(body)) throw chatFailure(200, text, target)
   if (!isObject(body) || !Array.isArray(body['choices']) || body['choices'].length === 0)
     throw unusable(target, 'answered without any choices.')
-  const decoder = createChatDecoder(target.modelId)
+  const decoder = createChatDecoder(target.modelId, 'whole')
   const decoded = decoder.events(body)
   if (failure !== null) {
     frames.push({ events: decoded })
