@@ -128,6 +128,20 @@ describe.each([...CLIENT_DIALECTS])('%s', (client) => {
     expect(reading.text).toBe('{"title":"A","pages":[1]}')
   })
 
+  test('the usage beside an error of a router is charged, whether the error ends the answer or comes after its end', async () => {
+    const usage = { prompt_tokens: 4300, completion_tokens: 1000, total_tokens: 5300 }
+    const error = { code: 400, message: 'Token limit reached' }
+    const last = { ...chunk({ role: 'assistant', content: '' }, null, { usage }), error }
+    for (const reply of [
+      reported('openai-chat', chunk(assistant), last, '[DONE]'),
+      reported('openai-chat', chunk(assistant, 'length'), last, '[DONE]'),
+      whole({ ...answer(assistant, 'stop'), usage, error }),
+    ]) {
+      const { run } = await replayReply(client, 'openai-chat', reply)
+      expect(run?.bill.usage).toMatchObject({ inputFresh: 4300, output: 1000, estimated: false })
+    }
+  })
+
   test.each([null, undefined])('the arguments of a whole call that are %p are an empty object', async (args) => {
     const calls = [{ id: 'a', type: 'function', function: { name: 'look', arguments: args } }]
     const reading = await read(whole(answer({ role: 'assistant', content: null, tool_calls: calls }, 'tool_calls')))
