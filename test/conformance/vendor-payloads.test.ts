@@ -92,6 +92,56 @@ describe.each([...CLIENT_DIALECTS])('%s', (client) => {
       expect(await read(reply)).toMatchObject(said)
   })
 
+  test("a whole answer with an empty `delta` beside its message, as Perplexity's, is read", async () => {
+    const choices = [
+      { index: 0, message: { role: 'assistant', content: 'Hi' }, delta: { role: 'assistant', content: '' }, finish_reason: 'stop' },
+    ]
+    expect(await read(whole({ ...answer({}, 'stop'), choices }))).toMatchObject({ text: 'Hi', stop: 'stop' })
+  })
+
+  test('members without content beside the ones that count, as Snowflake writes them, say nothing', async () => {
+    const empty = {
+      annotations: null,
+      audio: { data: '', expires_at: 0, id: '', transcript: '' },
+      function_call: { arguments: '', name: '' },
+      refusal: '',
+    }
+    const call = { id: 'a', type: 'function', custom: { input: '', name: '' }, function: { name: 'look', arguments: '{"at":1}' } }
+    const words = { ...assistant, ...empty, tool_calls: null }
+    const called = { ...words, tool_calls: [call] }
+    for (const reply of [
+      whole(answer(words, '')),
+      reported('openai-chat', chunk(words), chunk(words, ''), chunk({}, null, { usage: USAGE }), '[DONE]'),
+    ]) {
+      const { text, headers } = await replayReply(client, 'openai-chat', reply)
+      const reading = await readAnswer(OWN_DIALECT[client], reply.type === 'text/event-stream', text)
+      expect(reading).toMatchObject({ calls: [], refusal: '', stop: 'stop' })
+      expect(headers.get('x-service-warnings')).toBeNull()
+    }
+    for (const reply of [whole(answer(called, '')), reported('openai-chat', chunk({ tool_calls: [{ index: 0, ...call }] }), '[DONE]')])
+      expect(await read(reply)).toMatchObject({ calls: [{ id: 'a', name: 'look', arguments: { at: 1 } }], stop: 'tool_calls' })
+  })
+
+  test('an object as content, as Cloudflare answers where JSON was asked for, is its text', async () => {
+    const content = { title: 'A', pages: [1] }
+    const reading = await read(whole(answer({ role: 'assistant', content }, 'stop')))
+    expect(reading.text).toBe('{"title":"A","pages":[1]}')
+  })
+
+  test('the usage beside an error of a router is charged, whether the error ends the answer or comes after its end', async () => {
+    const usage = { prompt_tokens: 4300, completion_tokens: 1000, total_tokens: 5300 }
+    const error = { code: 400, message: 'Token limit reached' }
+    const last = { ...chunk({ role: 'assistant', content: '' }, null, { usage }), error }
+    for (const reply of [
+      reported('openai-chat', chunk(assistant), last, '[DONE]'),
+      reported('openai-chat', chunk(assistant, 'length'), last, '[DONE]'),
+      whole({ ...answer(assistant, 'stop'), usage, error }),
+    ]) {
+      const { run } = await replayReply(client, 'openai-chat', reply)
+      expect(run?.bill.usage).toMatchObject({ inputFresh: 4300, output: 1000, estimated: false })
+    }
+  })
+
   test.each([null, undefined])('the arguments of a whole call that are %p are an empty object', async (args) => {
     const calls = [{ id: 'a', type: 'function', function: { name: 'look', arguments: args } }]
     const reading = await read(whole(answer({ role: 'assistant', content: null, tool_calls: calls }, 'tool_calls')))

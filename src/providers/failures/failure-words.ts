@@ -11,6 +11,8 @@ import { errorSentence, failedBase, groqError } from './reported-error.ts'
 const CODES: Readonly<Record<string, FailureKind>> = {
   context_length_exceeded: 'context_length_exceeded',
   exceed_context_size_error: 'context_length_exceeded',
+  // Perplexity
+  too_many_prompt_tokens: 'context_length_exceeded',
   // Baidu
   tokens_too_long: 'context_length_exceeded',
   characters_too_long: 'context_length_exceeded',

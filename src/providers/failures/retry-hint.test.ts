@@ -15,6 +15,7 @@ describe('a wait in headers', () => {
     [{ 'retry-after-ms': '1500' }, 2],
     [{ 'retry-after-ms': '200', 'retry-after': '9' }, 1],
     [{ 'retry-after-ms': 'x', 'retry-after': '9' }, 9],
+    [{ 'retry-after-ms': '0', 'retry-after': '1' }, 1],
     // OpenAI, Groq: the `remaining` headers show which quota is used up.
     [
       {

@@ -21,8 +21,9 @@ const SENTENCE =
 const whole = (seconds: number): number | undefined =>
   Number.isFinite(seconds) && seconds >= 0 && seconds <= MOST_SECONDS ? Math.ceil(seconds) : undefined
 
+/** Azure sends zero beside a `retry-after` of a second. */
 const milliseconds = (text: string | null): number | undefined =>
-  text !== null && /^\s*\d{1,12}(?:\.\d+)?\s*$/.test(text) ? whole(Number(text) / 1000) : undefined
+  text !== null && /^\s*\d{1,12}(?:\.\d+)?\s*$/.test(text) ? whole(Number(text) / 1000) || undefined : undefined
 
 /** Reads either form of the header, seconds or a date. */
 const retryAfter = (text: string | null, nowMs: number): number | undefined => {

@@ -467,6 +467,7 @@ const VENDORS: Readonly<Record<string, readonly Row[]>> = {
       'not_found',
       'invalid_model',
     ],
+    [400, openai('The total length of all messages is too long.', 'too_many_prompt_tokens', 400), 'context_length_exceeded'],
     [400, openai('Last message must have role `user`.', 'invalid_message', 400), 'invalid_request', 'invalid_message'],
     [401, '<html><head><title>401 Authorization Required</title></head></html>', 'provider_unavailable'],
   ],

@@ -102,12 +102,14 @@ export const createCallReader = (model: string): CallReader => {
     },
     read({ call, position, proofs, isWhole }, events) {
       const upstreamIndex = typeof call['index'] === 'number' ? call['index'] : position
-      const custom = isObject(call['custom']) ? call['custom'] : null
-      const about = custom ?? (isObject(call['function']) ? call['function'] : {})
+      const called = isObject(call['function']) ? call['function'] : null
+      // Snowflake writes both into every call, the other one without content.
+      const custom = isObject(call['custom']) && (called === null || call['type'] === 'custom') ? call['custom'] : null
+      const about = custom ?? called ?? {}
       const id = textOf(call['id'])
       const name = textOf(about['name'])
       const known = calls.get(upstreamIndex)
-      if (known === undefined && !isObject(call['function']) && custom === null && (own.has(upstreamIndex) || isOfServer(call))) {
+      if (known === undefined && called === null && custom === null && (own.has(upstreamIndex) || isOfServer(call))) {
         if (!own.has(upstreamIndex)) events.push({ type: 'unknown', kind: textOf(call['type']) })
         own.add(upstreamIndex)
         return false

@@ -23,7 +23,8 @@ export const decodeUsage = (reportedUsage: Json, servedTier: unknown = null): Us
   const prompt = objectOf(usage['prompt_tokens_details'])
   const completion = objectOf(usage['completion_tokens_details'])
   const input = reportedTotal(usage['prompt_tokens'], cachedBeside(usage))
-  const cached = partsOf(input.tokens, [
+  const cached = cacheParts(
+    input.tokens,
     firstReported(prompt['cached_tokens'], usage['prompt_cache_hit_tokens'], usage['cached_tokens'], usage['cache_read_input_tokens']),
     firstReported(
       prompt['cache_write_tokens'],
@@ -31,15 +32,16 @@ export const decodeUsage = (reportedUsage: Json, servedTier: unknown = null): Us
       prompt['cache_creation_tokens'],
       usage['cache_creation_input_tokens'],
     ),
-  ])
+  )
   const [cacheRead = 0, cacheWrite = 0] = cached ?? []
   const completed = reportedTotal(usage['completion_tokens'])
   const reported = completion['reasoning_tokens'] ?? thoughtWithin(usage)
   const thought = sideCount(reported)
   const unexplained = restOfTotal(usage, prompt, completion)
-  // xAI reports reasoning beside the completion and counts it only in the total. Google's endpoint of this dialect shows it nowhere but in
-  // the total.
-  const beside = thought > 0 && tokenCount(usage['total_tokens']) === input.tokens + completed.tokens + thought ? thought : unexplained
+  // xAI reports reasoning beside the completion and counts it only in the total; Vercel's gateway does not even do that for Gemini. Google's
+  // endpoint of this dialect shows it nowhere but in the total.
+  const isTotalled = tokenCount(usage['total_tokens']) === input.tokens + completed.tokens + thought
+  const beside = thought > 0 && (isTotalled || thought > RECOUNTED_MAX * completed.tokens) ? thought : unexplained
   const output = completed.tokens + beside
   const thinking = partsOf(output, [unexplained > 0 ? unexplained : reported])
   const [reasoning = 0] = thinking ?? []
@@ -64,6 +66,17 @@ export const decodeUsage = (reportedUsage: Json, servedTier: unknown = null): Us
     unreportedOutput: completed.unreported,
     estimated: [cached, thinking, heard, made].includes(null) || isSenseless(searches, usage['num_search_queries']),
   })
+}
+
+/** The most by which reasoning exceeds the completion of which it is a part, where a router counts the two with different tokenizers. */
+const RECOUNTED_MAX = 2
+
+/** Null if they cannot be right. Behind OpenRouter, Gemini reads the same tokens that it writes to its cache. */
+const cacheParts = (input: number, read: unknown, written: unknown): readonly number[] | null => {
+  const parts = partsOf(input, [read, written])
+  if (parts !== null || partsOf(input, [written]) === null) return parts
+  const [cacheRead] = partsOf(input, [read]) ?? []
+  return cacheRead === undefined ? null : [cacheRead, input - cacheRead]
 }
 
 /**

@@ -172,6 +172,21 @@ describe('usage', () => {
       { inputFresh: 10, output: 30, outputReasoning: 20 },
     ],
     [
+      "counts it beside a completion that it exceeds by far (Gemini behind Vercel's gateway)",
+      { prompt_tokens: 61, completion_tokens: 10, total_tokens: 71, completion_tokens_details: { reasoning_tokens: 96 } },
+      { inputFresh: 61, output: 10, outputReasoning: 96, estimated: false },
+    ],
+    [
+      'believes neither where it exceeds the completion by little',
+      { prompt_tokens: 43, completion_tokens: 10, total_tokens: 53, completion_tokens_details: { reasoning_tokens: 11 } },
+      { inputFresh: 43, output: 10, outputReasoning: 0, estimated: true },
+    ],
+    [
+      'counts tokens once that were written to the cache and read from it (Gemini behind OpenRouter)',
+      { prompt_tokens: 2168, completion_tokens: 100, prompt_tokens_details: { cached_tokens: 2161, cache_write_tokens: 2161 } },
+      { inputFresh: 0, inputCacheRead: 2161, inputCacheWrite5m: 7, output: 100, estimated: false },
+    ],
+    [
       'counts as reasoning what the total alone counts',
       { prompt_tokens: 9, completion_tokens: 3, total_tokens: 105 },
       { inputFresh: 9, output: 3, outputReasoning: 93, estimated: false },

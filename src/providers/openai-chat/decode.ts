@@ -2,7 +2,7 @@
  * Decodes Chat Completions from upstreams, whole or in chunks, into events. It is tolerant: it reads only the fields that mean something.
  */
 import { type ModelEvent, UNEXPLAINED_REFUSAL } from '../../canonical/event.ts'
-import { isObject, textOf } from '../../lib/json/json.ts'
+import { isObject, objectsIn, textOf } from '../../lib/json/json.ts'
 import { spokenCharacters } from '../media/speech.ts'
 import { createCallReader } from './call-reader.ts'
 import { modernCalls } from './modern-calls.ts'
@@ -30,8 +30,10 @@ export interface ChatDecoder {
   ending(): readonly ModelEvent[]
 }
 
-/** `model`: our id of the model that answers, with which the proofs of its thinking are marked. */
-export const createChatDecoder = (model: string): ChatDecoder => {
+/**
+ * `model`: our id of the model that answers, with which the proofs of its thinking are marked. `answer`: `whole` if it comes in one piece.
+ */
+export const createChatDecoder = (model: string, answer: 'whole' | 'stream' = 'stream'): ChatDecoder => {
   let started = false
   let audio = false
   const calls = createCallReader(model)
@@ -59,6 +61,7 @@ export const createChatDecoder = (model: string): ChatDecoder => {
     if (typeof content === 'string') {
       if (content !== '') events.push({ type: 'text', text: content })
     } else if (Array.isArray(content)) decodeParts(content, events)
+    else if (isObject(content)) events.push({ type: 'text', text: JSON.stringify(content) })
     const refusal = said['refusal']
     if (typeof refusal === 'string' && refusal !== '') {
       refused = true
@@ -71,7 +74,7 @@ export const createChatDecoder = (model: string): ChatDecoder => {
     // Sources belong to the whole answer, although some vendors send them before its first word; pictures and calls end its text.
     if (sources !== null && (images ?? toolCalls) !== null) events.push(...sources.take())
     if (images !== null) decodeImages(images, events)
-    if (isObject(said['audio'])) {
+    if (isObject(said['audio']) && Object.values(said['audio']).some(Boolean)) {
       const characters = textOf(said['audio']['transcript']).length + spokenCharacters(textOf(said['audio']['data']))
       if (characters > 0) events.push({ type: 'unknown', kind: 'audio', characters })
       else if (!audio) events.push({ type: 'unknown', kind: 'audio' })
@@ -89,7 +92,8 @@ export const createChatDecoder = (model: string): ChatDecoder => {
       mended = false
       renamed = nameFinishes(chunk, others)
       const choice = firstChoice(chunk)
-      const isWhole = isObject(choice?.['message']) && !isObject(choice['delta'])
+      // Perplexity sends both: in a stream `message` has all words so far, in a whole answer `delta` has none.
+      const isWhole = isObject(choice?.['message']) && (answer === 'whole' || !isObject(choice['delta']))
       const words = isWhole ? choice?.['message'] : choice?.['delta']
       // Azure first sends a chunk with its filter's results, which has neither a choice nor an id.
       if (!started && (choice !== undefined || textOf(chunk['id']) !== '')) {
@@ -176,8 +180,7 @@ class OtherChoices {
     const state = this.#choices.get(index) ?? { ended: false, called: false }
     this.#choices.set(index, state)
     state.ended ||= ends
-    const said = choice['delta'] ?? choice['message']
-    state.called ||= isObject(said) && filledList(modernCalls(said)) !== null
+    for (const said of objectsIn([choice['delta'], choice['message']])) state.called ||= filledList(modernCalls(said)) !== null
     return state.called
   }
 }

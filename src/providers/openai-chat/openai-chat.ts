@@ -16,6 +16,7 @@ import { vendorOf } from '../vendors/vendors.ts'
 import type { EventReader } from '../transport/stream-frames.ts'
 import { addressOf, keyHeader } from './address.ts'
 import { createChatDecoder, type ChatDecoder } from './decode.ts'
+import { decodeUsage, usageObject } from './decode-usage.ts'
 import { chatWire } from './encode.ts'
 import { chatFailure } from './errors.ts'
 import { failureOfFinish, finishWord } from './finish-reasons.ts'
@@ -100,7 +101,10 @@ function* readChunkInSteps(chunk: unknown, event: SseEvent, reading: Reading, fr
  */
 const heard = (chunk: unknown, event: SseEvent, { decoder, target }: Reading, frames: Frame[]): Heard => {
   if (!isObject(chunk)) throw unusable(target, 'sent a stream event that is not an object.')
-  if (holdsError(chunk) || event.event === 'error') throw chatFailure(200, event.data, target)
+  if (holdsError(chunk) || event.event === 'error') {
+    addUsage(chunk, frames)
+    throw chatFailure(200, event.data, target)
+  }
   const events = decoder.events(chunk)
   const failure = choiceFailure(chunk, target)
   if (failure !== null) {
@@ -108,6 +112,12 @@ const heard = (chunk: unknown, event: SseEvent, { decoder, target }: Reading, fr
     throw failure
   }
   return { body: chunk, events }
+}
+
+/** A router counts beside an error what was used until then. */
+const addUsage = (body: Readonly<Record<string, unknown>>, frames: Frame[]): void => {
+  const usage = usageObject(body, undefined)
+  if (usage !== null) frames.push({ events: [{ type: 'usage', usage: decodeUsage(usage) }] })
 }
 
 interface Heard {
@@ -130,10 +140,13 @@ const choiceFailure = (body: Readonly<Record<string, unknown>>, target: Target):
 const readWhole = ({ text, body }: WholeAnswer, target: Target, native: boolean, frames: Frame[]): void | Steps<void> => {
   // A router repeats the failure of a choice beside the choices; what the choice said before still counts.
   const failure = isObject(body) ? choiceFailure(body, target) : null
-  if (isObject(body) && failure === null && holdsError(body)) throw chatFailure(200, text, target)
+  if (isObject(body) && failure === null && holdsError(body)) {
+    addUsage(body, frames)
+    throw chatFailure(200, text, target)
+  }
   if (!isObject(body) || !Array.isArray(body['choices']) || body['choices'].length === 0)
     throw unusable(target, 'answered without any choices.')
-  const decoder = createChatDecoder(target.modelId)
+  const decoder = createChatDecoder(target.modelId, 'whole')
   const decoded = decoder.events(body)
   if (failure !== null) {
     frames.push({ events: decoded })

@@ -1,6 +1,6 @@
 /**
  * Makes an upstream's own JSON readable for clients of this dialect. Vendors have members of their own for thinking: an additional member
- * is repeated under the common name, but a changed type of `content` cannot be passed on. A call in the older form of the dialect
+ * is repeated under the common name, but a list as `content` cannot be passed on. A call in the older form of the dialect
  * (`function_call`) is rewritten in today's.
  */
 import type { ModelEvent } from '../../canonical/event.ts'
@@ -45,12 +45,16 @@ const useCommonNames = (
   const olderWords = isLarge
     ? saidIn(parsed).some((said) => isObject(said['function_call']))
     : text.includes('"function_call"') && OLDER_WORDS.test(text)
-  if (!isLarge && !text.includes('"reasoning_content"') && !CONTENT_LIST.test(text) && !olderWords) return isRenamed ? 'changed' : 'common'
+  if (!isLarge && !text.includes('"reasoning_content"') && !CONTENT_NO_TEXT.test(text) && !olderWords)
+    return isRenamed ? 'changed' : 'common'
   let renamed = olderWords || isRenamed
   for (const said of saidIn(parsed)) {
     if (Array.isArray(said['content'])) {
       if (!several) return 'foreign'
       Object.assign(said, membersOf(said['content']))
+      renamed = true
+    } else if (isObject(said['content'])) {
+      said['content'] = JSON.stringify(said['content'])
       renamed = true
     }
     if (typeof said['reasoning_content'] === 'string' && said['reasoning'] === undefined) {
@@ -80,7 +84,7 @@ const membersOf = (parts: readonly unknown[]): Record<string, unknown> => {
   return { content: textOf('text'), ...(reasoning === null ? {} : { reasoning }), ...(images.length === 0 ? {} : { images }) }
 }
 
-const CONTENT_LIST = /"content"\s*:\s*\[/
+const CONTENT_NO_TEXT = /"content"\s*:\s*[[{]/
 const OLDER_WORDS = /"function_call"(?!\s*:\s*null)/
 
 const choicesIn = (parsed: Record<string, unknown>): readonly Record<string, unknown>[] => objectsIn(parsed['choices'])

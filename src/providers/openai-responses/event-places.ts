@@ -25,6 +25,8 @@ export interface ShownItem {
   readonly item: Json
   /** By the name of their list and their position in it. */
   readonly parts: Map<string, ShownPart>
+  /** The right positions of parts to which the server gives too high ones, by the name of their list and the position given. */
+  readonly moved: Map<string, number>
   /** The latest part of each list, with its position. */
   readonly latest: Map<string, { readonly at: number; readonly part: ShownPart }>
   /** The arguments of a call so far; `said`: they are complete. */
@@ -71,8 +73,9 @@ export const createPlaces = (): Places => {
     const { output_index: index, item_id: own } = event
     const at = typeof index === 'number' ? index : indexOf(own, itemType)
     const id = own ?? items.get(at)?.id ?? `${PREFIXES[itemType] ?? itemType}_${at}`
-    const part = kind === null || typeof event[kind.index] === 'number' ? null : { [kind.index]: partAt(items.get(at), kind, begins) }
-    return at === index && id === own && part === null ? event : { ...event, item_id: id, output_index: at, ...part }
+    const part = kind === null ? null : partAt(items.get(at), kind, event[kind.index], begins)
+    if (at === index && id === own && (kind === null || part === event[kind.index])) return event
+    return { ...event, item_id: id, output_index: at, ...(kind === null ? {} : { [kind.index]: part }) }
   }
 
   return {
@@ -94,6 +97,7 @@ export const createPlaces = (): Places => {
         index,
         item,
         parts: new Map(),
+        moved: new Map(),
         latest: new Map(),
         arguments: { length: 0, text: '' },
         said: false,
@@ -115,11 +119,19 @@ export const createPlaces = (): Places => {
   }
 }
 
-/** An event without a position belongs to the latest part of its kind. */
-const partAt = (item: ShownItem | undefined, kind: PartKind, begins: boolean): number => {
+/**
+ * An event without a position belongs to the latest part of its kind. A server that announces parts announces all of them, so one that leaves
+ * a gap has the wrong position: vLLM counts the parts of a message on from those of the thinking before it.
+ */
+const partAt = (item: ShownItem | undefined, kind: PartKind, given: unknown, begins: boolean): number => {
   const latest = item?.latest.get(kind.list)
-  if (latest === undefined) return 0
-  return !begins && latest.part.kind === kind && latest.part.stage !== 'done' ? latest.at : latest.at + 1
+  const next = latest === undefined ? 0 : latest.at + 1
+  if (typeof given === 'number') {
+    const key = `${kind.list} ${given}`
+    if (begins && given > next) item?.moved.set(key, next)
+    return item?.moved.get(key) ?? given
+  }
+  return latest !== undefined && !begins && latest.part.kind === kind && latest.part.stage !== 'done' ? latest.at : next
 }
 
 const PREFIXES: Readonly<Record<string, string>> = { message: 'msg', reasoning: 'rs', function_call: 'fc', custom_tool_call: 'ctc' }

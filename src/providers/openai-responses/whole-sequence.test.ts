@@ -118,6 +118,17 @@ describe('a stream', () => {
     expect(sequence(placeless)).toEqual([...WHOLE])
   })
 
+  test('whose parts are counted on from item to item, as vLLM counts them, has them where the items have them', () => {
+    let last = -1
+    const counted = WHOLE.map((event): Json => {
+      if (!('content_index' in event)) return event
+      if (event['type'] === 'response.content_part.added') last += 1
+      return { ...event, content_index: last }
+    })
+    expect(counted).not.toEqual([...WHOLE])
+    expect(sequence(counted)).toEqual([...WHOLE])
+  })
+
   test('whose calls have no ids but those of the calls keeps them apart', () => {
     const call = (id: string): Json => ({ type: 'function_call', call_id: id, name: 'f', arguments: `"${id}"` })
     const events = sequence([
