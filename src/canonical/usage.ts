@@ -11,7 +11,7 @@ export interface Usage {
   /** Output tokens that the client sees. */
   readonly output: number
   readonly outputReasoning: number
-  /** Subsets of the input and the output above that some providers report separately; never added to them. */
+  /** Subsets of the fresh input and the output above that some providers report separately; never added to them. */
   readonly inputAudio: number
   readonly outputAudio: number
   readonly outputImage: number

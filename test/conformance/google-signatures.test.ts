@@ -5,6 +5,8 @@ import { CLIENT_DIALECTS, type ClientDialect } from '../../src/canonical/call.ts
 import { MODEL, question, replay, type Replayed } from '../support/replay.ts'
 
 const call = (id: string, city: string): object => ({ functionCall: { id, name: 'get_weather', args: { city } } })
+/** Google's documented signature for a call that has none. */
+const SKIPPED = 'skip_thought_signature_validator'
 const picture = { inlineData: { mimeType: 'image/png', data: 'QQ==' } }
 
 const TURNS: Readonly<Record<string, readonly object[]>> = {
@@ -64,28 +66,52 @@ const NEXT: Readonly<Record<ClientDialect, (asked: Readonly<Record<string, unkno
   },
 }
 
+/** Sends an answer back as the client got it; the parts that Google then gets, and the warnings about them. */
+const sentBack = async (client: ClientDialect, parts: readonly object[]): Promise<{ parts: unknown; warnings: string | null }> => {
+  const body = JSON.stringify({
+    candidates: [{ content: { role: 'model', parts }, finishReason: 'STOP' }],
+    usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1 },
+  })
+  const ask = (asked: object): Promise<Replayed> =>
+    replay({
+      client,
+      upstreams: [
+        {
+          dialect: 'google',
+          reply: { type: 'application/json', pieces: [new TextEncoder().encode(body)] },
+          model: 'gemini-3-pro-preview',
+        },
+      ],
+      body: { ...question(client, false), model: MODEL, ...asked },
+    })
+  const answer = JSON.parse((await ask({})).text) as Answer
+  const { sent, headers } = await ask(NEXT[client](question(client, false), answer))
+  const { contents } = JSON.parse(sent[0]?.body ?? '{"contents":[]}') as { readonly contents: readonly { readonly parts: unknown }[] }
+  return { parts: contents[1]?.parts, warnings: headers.get('x-service-warnings') }
+}
+
 describe.each([...CLIENT_DIALECTS])('%s: a signature stays on', (client) => {
   test.each(Object.entries(TURNS))('%s', async (_, parts) => {
-    const body = JSON.stringify({
-      candidates: [{ content: { role: 'model', parts }, finishReason: 'STOP' }],
-      usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1 },
-    })
-    const ask = (asked: object): Promise<Replayed> =>
-      replay({
-        client,
-        upstreams: [
-          {
-            dialect: 'google',
-            reply: { type: 'application/json', pieces: [new TextEncoder().encode(body)] },
-            model: 'gemini-3-pro-preview',
-          },
-        ],
-        body: { ...question(client, false), model: MODEL, ...asked },
-      })
-    const answer = JSON.parse((await ask({})).text) as Answer
-    const { sent, headers } = await ask(NEXT[client](question(client, false), answer))
-    const { contents } = JSON.parse(sent[0]?.body ?? '{"contents":[]}') as { readonly contents: readonly { readonly parts: unknown }[] }
-    expect(contents[1]?.parts).toEqual(parts)
-    expect(headers.get('x-service-warnings')).toBeNull()
+    expect(await sentBack(client, parts)).toEqual({ parts, warnings: null })
+  })
+})
+
+const code = { executableCode: { id: 'c', language: 'PYTHON', code: '1' }, thoughtSignature: 'Y29kZQ' }
+const search = { toolCall: { id: 's', toolType: 'GOOGLE_SEARCH_WEB', args: {} }, thoughtSignature: 'Y2FsbA' }
+const found = { toolResponse: { id: 's', toolType: 'GOOGLE_SEARCH_WEB', response: {} }, thoughtSignature: 'cmVzdWx0' }
+const text = { text: 'x' }
+const signed = { text: 'x', thoughtSignature: 'dGV4dA' }
+
+describe.each([...CLIENT_DIALECTS])('%s: a part that cannot go back leaves its signature on nothing else:', (client) => {
+  test.each<[string, readonly object[], readonly object[]]>([
+    ['code before a text', [code, { codeExecutionResult: { outcome: 'OUTCOME_OK' } }, text], [text]],
+    [
+      'a search between a thought and a text',
+      [{ text: 'T', thought: true }, search, found, signed],
+      [{ text: 'T', thought: true }, signed],
+    ],
+    ['a search before a call', [search, found, call('a', 'Oslo')], [{ ...call('a', 'Oslo'), thoughtSignature: SKIPPED }]],
+  ])('%s', async (_, said, back) => {
+    expect((await sentBack(client, said)).parts).toEqual(back)
   })
 })

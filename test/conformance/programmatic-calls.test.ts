@@ -60,4 +60,13 @@ describe.each(['chat', 'responses', 'messages'] as const)('%s', (client) => {
     const { calls, stop, text } = await read([RUN, DONE, { type: 'text', text: 'Fog.' }], 'end_turn', stream)
     expect([calls, stop, text]).toEqual([[], 'stop', 'Fog.'])
   })
+
+  // As recorded: while the code runs on, the message that follows a result is complete with its beginning.
+  test('a call that comes with the beginning of a stream is one', async () => {
+    const reply = reported('anthropic', { type: 'message_start', message: answerOf([CALL], 'tool_use') }, { type: 'message_stop' })
+    const { text } = await replay({ client, upstreams: [{ dialect: 'anthropic', reply }], body: question(client, true) })
+    const { calls, stop } = await readAnswer(OWN_DIALECT[client], true, text)
+    expect(calls).toEqual([{ id: 'toolu_1', name: 'get_weather', arguments: { city: 'Oslo' } }])
+    expect(stop).toBe('tool_calls')
+  })
 })

@@ -249,7 +249,8 @@ const readGoogleCall = (reading: Reading, { id, name, args, partialArgs }: Googl
 
 interface ConverseBlock {
   readonly text?: string
-  readonly toolUse?: { readonly toolUseId: string; readonly name: string; readonly input?: unknown }
+  /** A call of type `server_tool_use` was for a tool that the provider ran itself. */
+  readonly toolUse?: { readonly toolUseId: string; readonly name: string; readonly type?: string; readonly input?: unknown }
   readonly reasoningContent?: { readonly text?: string; readonly reasoningText?: { readonly text: string } }
   readonly citation?: ConverseSource
   readonly citationsContent?: { readonly content: readonly { readonly text: string }[]; readonly citations: readonly ConverseSource[] }
@@ -277,7 +278,8 @@ const readConverse = ({ output, stopReason, usage }: Converse): Reading => {
   for (const { text, toolUse, reasoningContent, citation, citationsContent } of output.message.content) {
     reading.text += text ?? (citationsContent?.content ?? []).map((piece) => piece.text).join('')
     reading.reasoning += reasoningContent?.reasoningText?.text ?? reasoningContent?.text ?? ''
-    if (toolUse !== undefined) reading.calls.push({ id: toolUse.toolUseId, name: toolUse.name, arguments: toolUse.input })
+    if (toolUse !== undefined && toolUse.type !== 'server_tool_use')
+      reading.calls.push({ id: toolUse.toolUseId, name: toolUse.name, arguments: toolUse.input })
     for (const source of citation === undefined ? (citationsContent?.citations ?? []) : [citation])
       reading.sources.push(source.location.web.url)
   }

@@ -1,5 +1,5 @@
 /** Recorded provider replies from test/fixtures, and their bytes on the wire. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { bytesOf, event, exception } from '../../src/providers/bedrock/event-stream.test-kit.ts'
@@ -30,8 +30,6 @@ const ERROR_BODIES: ReadonlySet<string> = new Set(['google-429-retry-info.json',
 export const recordingsOf = (dialect: UpstreamDialect): Recording[] =>
   ['recorded', 'written'].flatMap((kind) => {
     const folder = join(FIXTURES, kind, dialect)
-    // Nobody has published recordings of Bedrock.
-    if (!existsSync(folder)) return []
     return readdirSync(folder)
       .filter((file) => !ERROR_BODIES.has(file))
       .toSorted()

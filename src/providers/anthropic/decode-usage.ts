@@ -11,13 +11,25 @@ type Json = Readonly<Record<string, unknown>>
 /** The start of a stream reports a number of output tokens although nothing has been said yet, so it is ignored. */
 export const startedUsage = (reported: Json): Json => ({ ...reported, output_tokens: undefined })
 
-/** The counts known after `later`: members that are absent, zero or not a valid count leave the earlier value. */
+/**
+ * The counts known after `later`: members that are absent, zero or not a valid count leave the earlier value. The start of a stream counts
+ * the first call; if that one compacted the conversation, the end counts only the calls that answered.
+ */
 export const mergeUsage = (earlier: Json, later: Json): Json => ({
-  ...earlier,
+  ...(listOf(later['iterations']).some(isCompaction) ? { ...earlier, ...NO_INPUT } : earlier),
   ...Object.fromEntries(
     Object.entries(later).filter(([name, value]) => value !== null && value !== undefined && !isWorse(earlier[name], value)),
   ),
 })
+
+const isCompaction = (call: unknown): boolean => isObject(call) && call['type'] === 'compaction'
+
+const NO_INPUT: Json = {
+  input_tokens: undefined,
+  cache_read_input_tokens: undefined,
+  cache_creation_input_tokens: undefined,
+  cache_creation: undefined,
+}
 
 const isWorse = (earlier: unknown, later: unknown): boolean =>
   typeof earlier === 'number' && (tokenCount(earlier) ?? 0) > 0 && (tokenCount(later) ?? 0) === 0

@@ -282,6 +282,18 @@ test('calls that shortened the conversation are counted apart, since the counts 
   )
 })
 
+test('a stream that begins with the call that shortened the conversation counts its tokens once', () => {
+  expect(lastUsage(streamed('anthropic-compaction-cached'))).toEqual(
+    usageOf({
+      inputFresh: 181,
+      output: 8,
+      servedTier: 'standard',
+      inferenceGeo: 'global',
+      beside: usageOf({ inputFresh: 100, inputCacheRead: 55_096, output: 83 }),
+    }),
+  )
+})
+
 test('calls of an advisor are counted apart too, and the cost is an estimate, since its prices may be others', () => {
   const usage = {
     input_tokens: 2414,

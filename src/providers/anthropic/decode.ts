@@ -28,6 +28,8 @@ export const createMessagesDecoder = (modelId: string, keeps = false): MessagesD
   let calls = 0
   let textLength = 0
   let finished = false
+  /** The message as it began. */
+  let begun: Json = {}
 
   const used = (reported: unknown): ModelEvent[] => {
     if (!isObject(reported)) return []
@@ -35,11 +37,16 @@ export const createMessagesDecoder = (modelId: string, keeps = false): MessagesD
     return [{ type: 'usage', usage: decodeUsage(usage) }]
   }
 
+  const counted = (events: ModelEvent[]): ModelEvent[] => {
+    for (const event of events) if (event.type === 'text') textLength += event.text.length
+    return events
+  }
+
   const begin = (block: unknown): { events: ModelEvent[]; decoder: BlockDecoder | null } => {
     if (!isObject(block)) return { events: [], decoder: null }
-    const opened = openBlock(block, { calls, textLength }, modelId)
+    const { events, decoder } = openBlock(block, { calls, textLength }, modelId)
     if (block['type'] === 'tool_use') calls += 1
-    return opened
+    return { events: counted(events), decoder }
   }
 
   const closeAll = (indexes: Iterable<number>): ModelEvent[] =>
@@ -71,12 +78,20 @@ export const createMessagesDecoder = (modelId: string, keeps = false): MessagesD
     ]
   }
 
+  const blocks = (message: Json): ModelEvent[] =>
+    listOf(message['content']).flatMap((block, index) => {
+      kept?.open(index, block)
+      const { events, decoder } = begin(block)
+      return [...events, ...(decoder?.close() ?? [])]
+    })
+
   const read = (event: Json): ModelEvent[] => {
     const index = typeof event['index'] === 'number' ? event['index'] : 0
     switch (event['type']) {
       case 'message_start': {
-        const message = isObject(event['message']) ? event['message'] : {}
-        return [start(message), ...used(isObject(message['usage']) ? startedUsage(message['usage']) : null)]
+        begun = isObject(event['message']) ? event['message'] : {}
+        // A call that code in Claude's own container makes may come with the beginning, which is then the whole message.
+        return [start(begun), ...blocks(begun), ...used(isObject(begun['usage']) ? startedUsage(begun['usage']) : null)]
       }
       case 'content_block_start': {
         // Imitations leave blocks open. Thinking must be closed before the block that follows it, or its signature would be lost.
@@ -89,35 +104,27 @@ export const createMessagesDecoder = (modelId: string, keeps = false): MessagesD
       }
       case 'content_block_delta':
         kept?.grow(index, event['delta'])
-        return isObject(event['delta']) ? (open.get(index)?.delta(event['delta']) ?? []) : []
+        return isObject(event['delta']) ? counted(open.get(index)?.delta(event['delta']) ?? []) : []
       case 'content_block_stop': {
         return closeAll([index])
       }
       case 'message_delta':
         return [...used(event['usage']), ...(isObject(event['delta']) ? end(event['delta']) : [])]
-      case 'message_stop':
+      case 'message_stop': {
         if (finished) return []
+        const ended = end(begun)
         finished = true
-        return [...closeAll(open.keys()), { type: 'finish', reason: 'stop', native: null }]
+        return ended.length > 0 ? ended : [...closeAll(open.keys()), { type: 'finish', reason: 'stop', native: null }]
+      }
       default:
         return []
     }
   }
 
-  const counted = (events: ModelEvent[]): ModelEvent[] => {
-    for (const event of events) if (event.type === 'text') textLength += event.text.length
-    return events
-  }
-
   return {
-    event: (event) => counted(read(event)),
+    event: read,
     message(message) {
-      const blocks = listOf(message['content'])
-      const said = blocks.flatMap((block, index) => {
-        kept?.open(index, block)
-        const { events, decoder } = begin(block)
-        return counted([...events, ...(decoder?.close() ?? [])])
-      })
+      const said = blocks(message)
       const ended = end(message)
       const finish: ModelEvent[] = ended.length > 0 ? ended : [{ type: 'finish', reason: 'stop', native: null }]
       return [start(message), ...said, ...used(message['usage']), ...finish]

@@ -44,7 +44,7 @@ export const openBlock = ({ nextCall, textStart, provenBy }: BlockContext): Bloc
       if (isObject(image)) picture = { format: textOf(image['format']) || 'png', pieces: [] }
       if (isObject(image)) return []
       // Tools that the provider runs itself: what the model makes of their results is in its text.
-      if (!isObject(toolUse) || textOf(toolUse['type']) !== '') return unknownOf(start)
+      if (!isObject(toolUse) || !CLIENT_TOOLS.has(toolUse['type'])) return unknownOf(start)
       const index = nextCall()
       call = { index, bare: true }
       return [{ type: 'tool-call', index, id: textOf(toolUse['toolUseId']) || `call_${index}`, name: textOf(toolUse['name']) }]
@@ -98,6 +98,9 @@ export const wholeBlock = (block: Json, context: BlockContext): ModelEvent[] => 
   if (isObject(image)) return [...decoder.open(block), ...decoder.delta(block), ...decoder.close()]
   return typeof block['text'] === 'string' ? decoder.delta(block) : unknownOf(block)
 }
+
+/** The type of a call that the client runs; the API's model lists only `server_tool_use`, but it sends the other one too. */
+const CLIENT_TOOLS: ReadonlySet<unknown> = new Set([undefined, null, 'tool_use'])
 
 const said = (type: 'text' | 'reasoning', value: unknown): ModelEvent[] => {
   const text = textOf(value)

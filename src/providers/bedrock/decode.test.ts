@@ -241,7 +241,7 @@ describe('a whole answer', () => {
       { text: 'Hi' },
       { citationsContent: { content: [{ text: ' there' }], citations: [{ source: 'https://a.example', title: 'T' }] } },
       { toolUse: { toolUseId: 'a', name: 'f', input: { x: [1, 'ü'] } } },
-      { toolUse: { toolUseId: 'b', name: 'g', input: {} } },
+      { toolUse: { toolUseId: 'b', name: 'g', input: {}, type: 'tool_use' } },
       { image: { format: 'png', source: { bytes: 'AA==' } } },
       { image: { format: 'png', source: { bytes: '' }, error: { message: 'blocked' } } },
       { hologram: {} },

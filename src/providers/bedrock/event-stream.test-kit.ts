@@ -1,7 +1,6 @@
 /**
- * Makes event streams to decode. There are no recordings of Bedrock here: the messages are made by hand from the published layout of the
- * framing and with a checksum of their own, so that they do not depend on the codec under test; names and members of the events are those
- * of the API's model.
+ * Makes event streams to decode. The messages are made by hand from the published layout of the framing and with a checksum of their own,
+ * so that they do not depend on the codec under test; names and members of the events are those of the API's model.
  */
 import { crc32 } from 'node:zlib'
 

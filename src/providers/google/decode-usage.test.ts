@@ -28,6 +28,23 @@ describe('usage', () => {
       { inputFresh: 9, inputAudio: 4, output: 9, outputImage: 8 },
     ],
     [
+      'sound that a cache read is no longer sound to be paid for',
+      {
+        promptTokenCount: 17_713,
+        promptTokensDetails: [
+          { modality: 'VIDEO', tokenCount: 15_780 },
+          { modality: 'AUDIO', tokenCount: 1917 },
+        ],
+        cachedContentTokenCount: 17_379,
+        cacheTokensDetails: [
+          { modality: 'AUDIO', tokenCount: 1881 },
+          { modality: 'VIDEO', tokenCount: 15_483 },
+        ],
+        candidatesTokenCount: 68,
+      },
+      { inputFresh: 334, inputCacheRead: 17_379, inputAudio: 36, output: 68 },
+    ],
+    [
       'senseless counts are told as such',
       { promptTokenCount: -1, cachedContentTokenCount: 5, candidatesTokenCount: 1e12, thoughtsTokenCount: '7' },
       { unreportedInput: true, unreportedOutput: true, estimated: true },

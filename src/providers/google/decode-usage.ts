@@ -18,7 +18,7 @@ export const decodeUsage = (metadata: Readonly<Record<string, unknown>>, webSear
   const output = metadata['candidatesTokensDetails']
   const heard = partsOf(input.tokens, [ofModality(metadata['promptTokensDetails'], 'AUDIO')])
   const made = partsOf(total.tokens, [ofModality(output, 'AUDIO'), ofModality(output, 'IMAGE')])
-  const [inputAudio = 0] = heard ?? []
+  const [audio = 0] = heard ?? []
   const [outputAudio = 0, outputImage = 0] = made ?? []
   const tier = metadata['trafficType'] ?? metadata['serviceTier']
   return usageOf({
@@ -26,7 +26,8 @@ export const decodeUsage = (metadata: Readonly<Record<string, unknown>>, webSear
     inputCacheRead: cacheRead,
     output: total.tokens - thought,
     outputReasoning: thought,
-    inputAudio,
+    // What a cache read has the cache's price.
+    inputAudio: Math.max(0, audio - sideCount(ofModality(metadata['cacheTokensDetails'], 'AUDIO'))),
     outputAudio,
     outputImage,
     webSearches,

@@ -117,7 +117,8 @@ export const createGoogleDecoder = (modelId: string, searchesByPrompt = false): 
     const said = content(part)
     if (said.some(({ type }) => type === 'image')) pictureCount += 1
     const before = said.length > 0 || proof !== null ? release() : []
-    if (proof === null) return [...before, ...said]
+    // A part that cannot go back takes its signature with it: on another part it would vouch for what the model did not say.
+    if (proof === null || said.some(({ type }) => type === 'unknown')) return [...before, ...said]
     if (typeof part['text'] !== 'string' || part['thought'] === true) return [...before, ...said, { type: 'reasoning-end', proof }]
     behindWords = proof
     return [...before, ...said]
