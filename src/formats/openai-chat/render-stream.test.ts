@@ -97,10 +97,10 @@ describe('the bytes of a stream', () => {
 describe('a failure', () => {
   const error = new GatewayError('provider_overloaded', 'Acme is busy.', { metadata: { provider_code: '529' } })
   const chunk =
-    `data: ${ENVELOPE}"error":{"code":503,"message":"Acme is busy.","metadata":{"provider_code":"529","error_type":"provider_overloaded"}},` +
-    '"choices":[{"index":0,"delta":{"content":""},"finish_reason":"error"}]}\n\ndata: [DONE]\n\n'
+    'data: {"error":{"code":503,"message":"Acme is busy.","metadata":{"provider_code":"529","error_type":"provider_overloaded"}},' +
+    `${ENVELOPE.slice(1)}"choices":[{"index":0,"delta":{"content":""},"finish_reason":"error"}]}\n\ndata: [DONE]\n\n`
 
-  test('before anything and after text is one error chunk and the end marker', () => {
+  test('before anything and after text is one chunk that begins with the error, and the end marker', () => {
     expect(openStream(HEAD).fail(error, null)).toBe(chunk)
     const stream = openStream(HEAD)
     stream.frames(frames(text('Hi')))

@@ -94,11 +94,12 @@ class ChatStream implements StreamRenderer {
   fail(error: GatewayError, tail: AnswerTail | null): string {
     const native = this.#ending.native
     const rest = {
-      error: errorMember(error),
       choices: [{ index: 0, delta: { content: '' }, finish_reason: 'error', ...(native === null ? {} : { native_finish_reason: native }) }],
       ...errorMetadataMember(error, tail),
     }
-    return this.#echo() + dataFrame(this.#envelope + JSON.stringify(rest).slice(1)) + DONE_FRAME
+    // Clients such as go-openai recognise an error by the beginning of the line; otherwise the cut answer is the whole one to them.
+    const chunk = `{"error":${JSON.stringify(errorMember(error))},${this.#envelope.slice(1)}${JSON.stringify(rest).slice(1)}`
+    return this.#echo() + dataFrame(chunk) + DONE_FRAME
   }
 
   /** Written once, before anything else: a chunk for each body that was sent upstream (docs/contract/debugging.md#echo). */
