@@ -7,7 +7,7 @@ import { isObject, type JsonObject, type JsonValue } from '../lib/json/json.ts'
 import { linesIn, parseFile, renderFile } from './as-code/document-file.ts'
 import { readBifrost } from './import/bifrost.ts'
 import { carryOut } from './import/carry-out.ts'
-import type { Finding, ImportPlan, ImportReader, Outcome } from './import/import-plan.ts'
+import { type Finding, type ImportPlan, type ImportReader, placeIn } from './import/import-plan.ts'
 import { readLitellmConfig } from './import/litellm/read-config.ts'
 import { readOpenaiPrompts } from './import/openai-prompts.ts'
 import { readOpenrouter } from './import/openrouter.ts'
@@ -66,10 +66,9 @@ const readPlan = (path: string, reader: ImportReader): { plan: ImportPlan; findi
   const text = textOf(path)
   const { value, lineOf } = valueOf(path, text)
   const findings: Finding[] = []
-  const report = (at: readonly (string | number)[], outcome: Outcome, says: string): void =>
-    void findings.push({ line: lineOf(at), outcome, says })
+  const root = placeIn(({ path: at, outcome, says }) => void findings.push({ line: lineOf(at), outcome, says }))
   try {
-    const plan = { presets: [], guardrails: [], keys: [], file: {}, ...reader(value, report, basename(path, extname(path))) }
+    const plan = { presets: [], guardrails: [], keys: [], file: {}, ...reader(value, root, basename(path, extname(path))) }
     return { plan, findings: findings.toSorted((a, b) => a.line - b.line) }
   } catch (thrown) {
     if (thrown instanceof SettingError) throw new SettingError(`${path}: ${thrown.message}`)
