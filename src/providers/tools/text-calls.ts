@@ -3,6 +3,7 @@
  * tool is offered to other providers as a function with one string, and its calls come back as the text in that string. If a custom call
  * reaches a client that did not declare its tool as custom, it becomes a call of such a function, whose id shows what it was.
  */
+import { argumentSchema } from '../../canonical/argument-schema.ts'
 import { passesAsWritten, type ClientDialect } from '../../canonical/call.ts'
 import type { ModelEvent, TakeFrames } from '../../canonical/event.ts'
 import type { CustomTool, FunctionTool, Part, Prompt } from '../../canonical/prompt.ts'
@@ -53,12 +54,7 @@ export const functionOf = ({ name, description, grammar, at }: CustomTool, warn:
     type: 'function',
     name,
     description,
-    parameters: {
-      type: 'object',
-      properties: { input: { type: 'string', ...language } },
-      required: ['input'],
-      additionalProperties: false,
-    },
+    parameters: argumentSchema({ input: { type: 'string', ...language } }),
   }
 }
 

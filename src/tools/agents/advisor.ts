@@ -1,6 +1,7 @@
 /** A second model whose advice the first one can ask for, once or several times; it remembers earlier questions. */
 import { z } from 'zod'
 
+import { argumentSchema } from '../../canonical/argument-schema.ts'
 import { validate } from '../../contract/validate.ts'
 import type { Message } from '../../canonical/prompt.ts'
 import type { Warning } from '../../canonical/warning.ts'
@@ -35,15 +36,13 @@ export const advisorTool = ({ max_calls: mostCalls }: { readonly max_calls: numb
         (read.forward_transcript
           ? 'The advisor reads the whole conversation so far; a prompt may say what the advice is wanted for.'
           : 'The advisor reads the prompt, and what you asked it before, and nothing else: say all that it has to know.'),
-      parameters: {
-        type: 'object',
-        properties: {
+      parameters: argumentSchema(
+        {
           prompt: { type: 'string', description: 'What the advisor is asked.' },
           ...(read.model === undefined ? { model: { type: 'string', description: 'The model to ask; left out: your own.' } } : {}),
         },
-        ...(read.forward_transcript ? {} : { required: ['prompt'] }),
-        additionalProperties: false,
-      },
+        read.forward_transcript ? [] : ['prompt'],
+      ),
       async run(input, turn) {
         const wanted = asked.safeParse(input)
         const prompt = wanted.data?.prompt?.trim() ?? ''
