@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, extname } from 'node:path'
 
 import { environment, SettingError, type RemoteSettings } from '../config.ts'
-import { isObject, type JsonObject, type JsonValue } from '../lib/json/json.ts'
+import { isObject, jsonIn, type JsonObject, type JsonValue } from '../lib/json/json.ts'
 import { linesIn, parseFile, renderFile } from './as-code/document-file.ts'
 import { readBifrost } from './import/bifrost.ts'
 import { carryOut } from './import/carry-out.ts'
@@ -91,19 +91,17 @@ const valueOf = (path: string, text: string): { value: JsonValue; lineOf: (at: r
 /** Handled separately, since a file may contain a list. */
 const plainValue = (path: string, text: string): JsonValue => {
   const trimmed = text.trimStart()
-  if (trimmed.startsWith('[')) return jsonIn(path, trimmed) as JsonValue
+  if (trimmed.startsWith('[')) return strictJson(path, trimmed)
   const value = parseFile(path, text)
   // YAML takes a comment of another language for a part of the next name, and with it a whole member would be lost.
-  if (/\.(?:json|jsonl|ndjson)(?::\d+)?$/.test(path)) jsonIn(path, trimmed)
+  if (/\.(?:json|jsonl|ndjson)(?::\d+)?$/.test(path)) strictJson(path, trimmed)
   return value
 }
 
-const jsonIn = (path: string, text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw new SettingError(`${path}: not valid JSON, which has no comments, no comma after the last member, and quotes around every name.`)
-  }
+const strictJson = (path: string, text: string): JsonValue => {
+  const value = jsonIn(text)
+  if (value !== undefined) return value
+  throw new SettingError(`${path}: not valid JSON, which has no comments, no comma after the last member, and quotes around every name.`)
 }
 
 const textOf = (path: string): string => {

@@ -9,7 +9,7 @@ import type { ModelEvent, TakeFrames } from '../../canonical/event.ts'
 import type { CustomTool, FunctionTool, Part, Prompt } from '../../canonical/prompt.ts'
 import type { Warning } from '../../canonical/warning.ts'
 import { ArgumentsScan } from '../../lib/json/arguments-scan.ts'
-import { isObject } from '../../lib/json/json.ts'
+import { isObject, jsonIn } from '../../lib/json/json.ts'
 import type { Attempt, ProviderAdapter } from '../provider.ts'
 
 /** Letters, digits and `_` only, which every dialect takes in an id. */
@@ -60,12 +60,8 @@ export const functionOf = ({ name, description, grammar, at }: CustomTool, warn:
 
 /** The text in the arguments of such a function; arguments of another form are taken as the text itself. */
 const inputOf = (json: string): string => {
-  try {
-    const value: unknown = JSON.parse(json)
-    return isObject(value) && typeof value['input'] === 'string' ? value['input'] : json
-  } catch {
-    return json // a call that was cut short
-  }
+  const value = jsonIn(json)
+  return isObject(value) && typeof value['input'] === 'string' ? value['input'] : json
 }
 
 interface Telling {

@@ -5,7 +5,7 @@ import { argumentSchema } from '../../canonical/argument-schema.ts'
 import { validate } from '../../contract/validate.ts'
 import type { Message } from '../../canonical/prompt.ts'
 import type { Warning } from '../../canonical/warning.ts'
-import { isObject, type JsonObject } from '../../lib/json/json.ts'
+import { type JsonObject, objectIn } from '../../lib/json/json.ts'
 import { failed, type MakeTool, type ToolResult } from '../tool.ts'
 import { agentName, createCallCount, modelMembers, questionOptions, textPart } from './agent-options.ts'
 import { exchangesOf, withoutServerTools } from './earlier-calls.ts'
@@ -90,8 +90,8 @@ export const agentFailure = (fault: NonNullable<ToolResult['fault']>, more: Json
 /** Earlier questions to this advisor in the conversation, with its answers. */
 const memoryOf = (messages: readonly Message[], name: string): readonly Message[] =>
   exchangesOf(messages, name, MEMORY_CHARACTERS).flatMap(({ call, result }) => {
-    const { prompt } = objectIn(call)
-    const { advice } = objectIn(result)
+    const { prompt } = objectIn(call) ?? {}
+    const { advice } = objectIn(result) ?? {}
     if (typeof advice !== 'string' || advice === '') return []
     return [
       ...(typeof prompt === 'string' && prompt !== '' ? [{ role: 'user', parts: [textPart(prompt)] } as const] : []),
@@ -101,12 +101,3 @@ const memoryOf = (messages: readonly Message[], name: string): readonly Message[
 
 /** Characters of earlier exchanges; longer memories lose their middle. */
 const MEMORY_CHARACTERS = 200_000
-
-const objectIn = (json: string): Readonly<Record<string, unknown>> => {
-  try {
-    const value: unknown = JSON.parse(json)
-    return isObject(value) ? value : {}
-  } catch {
-    return {} // a result that was cut, or that the client rewrote
-  }
-}
