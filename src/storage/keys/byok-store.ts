@@ -4,7 +4,7 @@ import type { Selectable, Transaction } from 'kysely'
 import type { ByokUse } from '../../contract/byok.ts'
 import type { Slice } from '../../contract/paging.ts'
 import type { JsonObject } from '../../lib/json/json.ts'
-import { type AuditedChange, type ChangedBy, recordChange } from '../audit-log.ts'
+import { type AuditedChange, type ChangedBy, recordChange, recordChangeOnce } from '../audit-log.ts'
 import type { Database } from '../database.ts'
 import type { Once } from '../idempotency.ts'
 import type { ByokKeysTable } from '../tables/management-tables.ts'
@@ -57,16 +57,10 @@ interface ByokFilter {
 
 export const createByokStore = (database: Database): ByokStore => ({
   insert: (record, auditWorkspaceId, by, once) =>
-    recordChange<void>(
-      database,
-      by,
-      record.createdAt,
-      async (transaction) => {
-        await transaction.insertInto('byok_keys').values(toRow(record)).execute()
-        return { result: undefined, audit: audited('created', auditWorkspaceId, null, record) }
-      },
-      once,
-    ),
+    recordChangeOnce<void>(database, { by, now: record.createdAt, once }, async (transaction) => {
+      await transaction.insertInto('byok_keys').values(toRow(record)).execute()
+      return { result: undefined, audit: audited('created', auditWorkspaceId, null, record) }
+    }),
 
   async get(id) {
     const row = await database.kysely.selectFrom('byok_keys').selectAll().where('id', '=', id).executeTakeFirst()
