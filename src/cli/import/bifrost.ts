@@ -4,6 +4,7 @@ import { isObject, type JsonObject, type JsonValue, objectsIn, textOf } from '..
 import { objectIn, wordIn } from './members.ts'
 import type { ImportReader, Place, PlannedKey } from './import-plan.ts'
 import { addressOfProvider, anyModelOf, azureAddress, dialectsOf, keyVariable, providerOf, slugOf } from './names.ts'
+import { wordSet } from '../../lib/text/word-set.ts'
 
 export const readBifrost: ImportReader = (value, root) => {
   if (!isObject(value) || !(isObject(value['providers']) || isObject(value['governance'])))
@@ -125,16 +126,7 @@ const ADDRESSES = [
 ] as const
 
 /** Members of `…_key_config` that are read; the others are reported. */
-const CONFIG_MEMBERS: ReadonlySet<string> = new Set([
-  'endpoint',
-  'url',
-  'deployments',
-  'api_version',
-  'access_key',
-  'secret_key',
-  'session_token',
-  'region',
-])
+const CONFIG_MEMBERS: ReadonlySet<string> = wordSet('endpoint url deployments api_version access_key secret_key session_token region')
 
 /** A deployment with the name of its model is reached by that name. */
 const deploymentsOf = (key: JsonObject, slug: string, place: Place): readonly [string, JsonValue][] =>
@@ -241,21 +233,10 @@ const keyOf = (entry: JsonObject, governance: JsonObject, place: Place): Planned
   return { name, limits }
 }
 
-const VIRTUAL_KEY_MEMBERS: ReadonlySet<string> = new Set([
-  'id',
-  'name',
-  'value',
-  'description',
-  'is_active',
-  'budget',
-  'budgets',
-  'budget_id',
-  'rate_limit',
-  'rate_limit_id',
-  'provider_configs',
-  'team_id',
-  'customer_id',
-])
+const VIRTUAL_KEY_MEMBERS: ReadonlySet<string> = wordSet(`
+  id name value description is_active budget budgets budget_id rate_limit rate_limit_id provider_configs team_id
+  customer_id
+`)
 
 /** Found by its id, or embedded in the entry. */
 const linked = (entry: JsonObject, name: string, list: string, governance: JsonObject): JsonObject | undefined =>

@@ -10,6 +10,7 @@ import { PLACEHOLDER, promptTemplate, type PromptMessage, VARIABLE_TYPES } from 
 import { objectIn, wordIn } from './members.ts'
 import type { ImportReader, Place, PlannedPreset, PlannedVersion } from './import-plan.ts'
 import { isServed, modelIdOf, slugOf, unserved } from './names.ts'
+import { wordSet } from '../../lib/text/word-set.ts'
 
 export const readOpenaiPrompts: ImportReader = (value, root) => {
   const found = new Map<string, Found[]>()
@@ -220,30 +221,10 @@ const isPlainText = (format: JsonValue | undefined): boolean => format == null |
 const PERSISTED: ReadonlySet<string> = new Set(PERSISTED_FIELDS.responses.filter((name) => name !== 'prompt_template'))
 
 /** Members that other functions read, or that do not affect requests. */
-const SAID: ReadonlySet<string> = new Set([
-  'id',
-  'prompt_id',
-  'object',
-  'version',
-  'is_default',
-  'name',
-  'description',
-  'messages',
-  'instructions',
-  'input',
-  'prompt',
-  'content',
-  'variables',
-  'config',
-  'created_at',
-  'updated_at',
-  'status',
-  'url',
-  'metadata',
-  'project_id',
-  'organization_id',
-  'created_by',
-])
+const SAID: ReadonlySet<string> = wordSet(`
+  id prompt_id object version is_default name description messages instructions input prompt content variables config
+  created_at updated_at status url metadata project_id organization_id created_by
+`)
 
 const HOSTED: ReadonlySet<string> = new Set(['file_search', 'code_interpreter', 'computer_use_preview', 'image_generation'])
 

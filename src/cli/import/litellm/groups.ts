@@ -4,6 +4,7 @@ import type { Place } from '../import-plan.ts'
 import { objectIn, wordIn } from '../members.ts'
 import { isServed, modelIdOf, uniqueSlug } from '../names.ts'
 import { type Deployment, deploymentOf, ownBaseOf, usualProviders } from './deployment.ts'
+import { wordSet } from '../../../lib/text/word-set.ts'
 
 /** One of LiteLLM's public names. */
 export interface Group {
@@ -79,15 +80,10 @@ const withCredential = (params: JsonObject, credentials: ReadonlyMap<string, Jso
   ...params,
 })
 
-const INFO_READ: ReadonlySet<string> = new Set([
-  'mode',
-  'id',
-  'base_model',
-  'input_cost_per_token',
-  'output_cost_per_token',
-  'cache_read_input_token_cost',
-  'cache_creation_input_token_cost',
-])
+const INFO_READ: ReadonlySet<string> = wordSet(`
+  mode id base_model input_cost_per_token output_cost_per_token cache_read_input_token_cost
+  cache_creation_input_token_cost
+`)
 
 const reportInfo = (name: string, info: JsonObject, place: Place): void => {
   if (info['access_groups'] !== undefined)

@@ -8,6 +8,7 @@ import { keyOf } from './keys.ts'
 import { presetsOf } from './presets.ts'
 import { fileOf } from './provider-file.ts'
 import { reportSettings } from './settings.ts'
+import { wordSet } from '../../../lib/text/word-set.ts'
 
 export const readLitellmConfig: ImportReader = (value, root) => {
   if (!isObject(value) || !['model_list', 'keys', 'include'].some((list) => Array.isArray(value[list])))
@@ -25,19 +26,10 @@ export const readLitellmConfig: ImportReader = (value, root) => {
   }
 }
 
-const SECTIONS: ReadonlySet<string> = new Set([
-  'model_list',
-  'litellm_settings',
-  'router_settings',
-  'general_settings',
-  'environment_variables',
-  'credential_list',
-  'guardrails',
-  'keys',
-  'total_count',
-  'current_page',
-  'total_pages',
-])
+const SECTIONS: ReadonlySet<string> = wordSet(`
+  model_list litellm_settings router_settings general_settings environment_variables credential_list guardrails keys
+  total_count current_page total_pages
+`)
 
 const SECTIONS_SAID: Readonly<Record<string, string>> = {
   include: 'include: import the files that are named here one by one',
