@@ -3,7 +3,7 @@ import type { ClientDialect } from '../../canonical/call.ts'
 import type { EvaluationItem, EvaluationResult, GivenItem, RecordedItem } from '../../contract/evaluation.ts'
 import { generationContent } from '../../contract/generation-content.ts'
 import { GatewayError } from '../../errors.ts'
-import type { JsonObject, JsonValue } from '../../lib/json/json.ts'
+import { type JsonObject, type JsonValue, listOf } from '../../lib/json/json.ts'
 import type { ContentStore } from '../../storage/generations/content-store.ts'
 import { answerText } from '../contents/answer-text.ts'
 import { wordSet } from '../../lib/text/word-set.ts'
@@ -70,5 +70,3 @@ const conversationOf: Readonly<Record<ClientDialect, (body: JsonObject) => JsonV
 }
 
 const systemMessage = (content: JsonValue | undefined): readonly JsonObject[] => (content == null ? [] : [{ role: 'system', content }])
-
-const listOf = (value: JsonValue | undefined): readonly JsonValue[] => (Array.isArray(value) ? (value as readonly JsonValue[]) : [])
