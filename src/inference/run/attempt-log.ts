@@ -59,7 +59,6 @@ export class AttemptLog {
     return this.#attempts.at(-1)
   }
 
-  /** The output of the last attempt. */
   get said(): AttemptOutput {
     return this.#said
   }

@@ -41,7 +41,6 @@ export interface ByokStore {
   replace(record: ByokRecord, before: ByokRecord, auditWorkspaceId: string, by: ChangedBy): Promise<boolean>
   /** Deletes the row with the sealed secret. */
   delete(record: ByokRecord, auditWorkspaceId: string, now: string, by: ChangedBy): Promise<boolean>
-  /** The next free sort order of a provider. */
   nextSortOrder(workspaceId: string | null, provider: string): Promise<number>
   /** The records whose data key is sealed under another key, at most `limit`. */
   sealedUnderOther(kekId: string, limit: number): Promise<readonly ByokRecord[]>

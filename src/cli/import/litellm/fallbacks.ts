@@ -7,7 +7,6 @@ import { type Groups, idOf } from './groups.ts'
 /** At most this many models follow the first. */
 const FALLBACKS_MAX = 10
 
-/** One entry of a list of fallbacks. */
 interface FallbackEntry {
   readonly model: string
   readonly targets: JsonValue | undefined
