@@ -4,6 +4,8 @@
  */
 import { z } from 'zod'
 
+import { decodedOrSame } from './lib/text/percent-text.ts'
+
 export class SettingError extends Error {
   override readonly name = 'SettingError'
 }
@@ -186,18 +188,10 @@ const pairs = z
       text.split(',').flatMap((pair): [string, string][] => {
         const at = pair.indexOf('=')
         const [name, value] = [pair.slice(0, at).trim(), pair.slice(at + 1).trim()]
-        return at < 1 || name === '' ? [] : [[name, percentDecoded(value)]]
+        return at < 1 || name === '' ? [] : [[name, decodedOrSame(value)]]
       }),
     ),
   )
-
-const percentDecoded = (text: string): string => {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text // A lone % is taken literally.
-  }
-}
 
 const truth = z
   .string()

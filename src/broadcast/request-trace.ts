@@ -41,7 +41,6 @@ export interface RequestTrace {
   /** Null if no cost is known. */
   readonly costUsd: number | null
   readonly attempts: readonly TracedAttempt[]
-  /** The attempts at models that its tools called. */
   readonly innerAttempts: readonly TracedAttempt[]
   readonly toolCalls: readonly TracedToolCall[]
   readonly guardrails: readonly TracedGuardrail[]

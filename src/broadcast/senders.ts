@@ -11,7 +11,6 @@ import { type Span, spansOf, type TraceView } from './trace-spans.ts'
 
 export interface Sender {
   encode(trace: RequestTrace): Encoded
-  /** The most traces in one request. */
   readonly most: number
   request(traces: readonly Encoded[], nowMs: number): Outgoing | Promise<Outgoing>
   /** Makes a request without a trace, which a working destination accepts. */

@@ -10,6 +10,7 @@ import { writeInSteps } from '../lib/json/json-steps.ts'
 import { lookForName } from '../lib/text/may-name.ts'
 import { atOnce, startPace, type Steps } from '../lib/steps.ts'
 import { CONVERSATION_FIELDS, plainName } from './conversation-media.ts'
+import { wordSet } from '../lib/text/word-set.ts'
 
 export interface AskedWork {
   /** The largest limit of output tokens; null if there is none, Infinity if one is too large to read. */
@@ -87,29 +88,10 @@ interface Found extends Work {
 }
 
 /** Members that hold text for the model, schemas or names, but no settings. A schema has words such as `maxLength` of its own. */
-const TEXT_FIELDS: ReadonlySet<string> = new Set([
-  'model',
-  'system',
-  'systeminstruction',
-  'instructions',
-  'functions',
-  'toolchoice',
-  'toolconfig',
-  'responseformat',
-  'format',
-  'text',
-  'outputconfig',
-  'schema',
-  'jsonschema',
-  'responseschema',
-  'responsejsonschema',
-  'guidedjson',
-  'metadata',
-  'logitbias',
-  'stop',
-  'stopsequences',
-  'user',
-])
+const TEXT_FIELDS: ReadonlySet<string> = wordSet(`
+  model system systeminstruction instructions functions toolchoice toolconfig responseformat format text outputconfig
+  schema jsonschema responseschema responsejsonschema guidedjson metadata logitbias stop stopsequences user
+`)
 
 const TOOL_FIELDS: ReadonlySet<string> = new Set(['tools', 'plugins'])
 const PREDICTION = 'prediction'

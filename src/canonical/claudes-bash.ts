@@ -2,6 +2,7 @@
  * Claude's shell tool, which clients of Messages run themselves. Claude is trained on it; any other model is offered a function
  * with the same name and the same calls (docs/contract/tools.md#commands).
  */
+import { argumentSchema } from './argument-schema.ts'
 import type { JsonObject } from '../lib/json/json.ts'
 import type { FunctionTool } from './prompt.ts'
 
@@ -16,11 +17,10 @@ export const claudesBash = (declared: JsonObject = { type: 'bash_20250124', name
   knownToClaude: declared,
 })
 
-export const BASH_PARAMETERS = {
-  type: 'object',
-  properties: {
+export const BASH_PARAMETERS = argumentSchema(
+  {
     command: { type: 'string', description: 'The line of shell to run.' },
     restart: { type: 'boolean', description: 'Starts a fresh shell.' },
   },
-  additionalProperties: false,
-}
+  [],
+)

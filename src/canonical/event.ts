@@ -51,7 +51,6 @@ export type ModelEvent =
   | { readonly type: 'server-tool-start'; readonly call: ServerCall }
   /** Progress of a running server tool; reported only if the client asked for it. */
   | { readonly type: 'server-tool-progress'; readonly call: ServerCall; readonly progress: ToolProgress }
-  /** A server tool has ended. */
   | { readonly type: 'server-tool-end'; readonly call: ServerCall; readonly outcome: ServerOutcome }
   /** The service read a file of the request as text. The client may send the text back, so that the file is not read again. */
   | { readonly type: 'file-text'; readonly file: FileText }

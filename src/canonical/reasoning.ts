@@ -5,6 +5,7 @@
  */
 import { includesInSteps } from '../lib/text/search-steps.ts'
 import type { Steps } from '../lib/steps.ts'
+import { jsonIn } from '../lib/json/json.ts'
 
 export const REASONING_FORMATS = ['anthropic-claude-v1', 'openai-responses-v1', 'google-gemini-v1'] as const
 
@@ -43,12 +44,8 @@ export const sealProof = (proof: ReasoningProof): string => MARK + Buffer.from(J
 /** Returns null for text that `sealProof` did not write. The text comes from a client: only its form is trusted. */
 export const openProof = (text: string): ReasoningProof | null => {
   if (!text.startsWith(MARK)) return null
-  try {
-    const value: unknown = JSON.parse(Buffer.from(text.slice(MARK.length), 'base64url').toString())
-    return isProof(value) ? value : null
-  } catch {
-    return null // not sealed by us after all
-  }
+  const value: unknown = jsonIn(Buffer.from(text.slice(MARK.length), 'base64url').toString())
+  return isProof(value) ? value : null
 }
 
 const MARK = 'pb1.'

@@ -7,6 +7,7 @@ import { lookForName, mayName } from '../lib/text/may-name.ts'
 import { isOnePiece, testInSteps } from '../lib/text/search-steps.ts'
 import type { Steps } from '../lib/steps.ts'
 import { type ConversationMedia, plainName } from './conversation-media.ts'
+import { wordSet } from '../lib/text/word-set.ts'
 
 type Stray = Pick<ConversationMedia, 'images' | 'linked'>
 
@@ -26,39 +27,11 @@ export const strayMedia = (name: string, value: unknown): Stray => {
 }
 
 /** Members that hold text, schemas or settings, or that belong to tools. */
-const OTHER_FIELDS: ReadonlySet<string> = new Set([
-  'model',
-  'models',
-  'tools',
-  'functions',
-  'toolchoice',
-  'toolconfig',
-  'mcpservers',
-  'plugins',
-  'provider',
-  'responseformat',
-  'format',
-  'text',
-  'outputconfig',
-  'outputformat',
-  'schema',
-  'jsonschema',
-  'responseschema',
-  'responsejsonschema',
-  'responsemodalities',
-  'guidedjson',
-  'metadata',
-  'modalities',
-  'include',
-  'audio',
-  'imageconfig',
-  'prediction',
-  'logitbias',
-  'stop',
-  'stopsequences',
-  'user',
-  'trace',
-])
+const OTHER_FIELDS: ReadonlySet<string> = wordSet(`
+  model models tools functions toolchoice toolconfig mcpservers plugins provider responseformat format text outputconfig
+  outputformat schema jsonschema responseschema responsejsonschema responsemodalities guidedjson metadata modalities
+  include audio imageconfig prediction logitbias stop stopsequences user trace
+`)
 
 const KINDS = 'image|picture|photo|screenshot|frame|audio|sound|video|media|multimodaldata|mmdata'
 const MEDIA_NAME = new RegExp(`^(?:input|inline|initial|reference|raw)?(?:${KINDS})s?(?:url|uri|id|path|data|content|base64|b64|embed)?s?$`)

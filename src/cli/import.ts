@@ -3,11 +3,11 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, extname } from 'node:path'
 
 import { environment, SettingError, type RemoteSettings } from '../config.ts'
-import { isObject, type JsonObject, type JsonValue } from '../lib/json/json.ts'
+import { isObject, jsonIn, type JsonObject, type JsonValue } from '../lib/json/json.ts'
 import { linesIn, parseFile, renderFile } from './as-code/document-file.ts'
 import { readBifrost } from './import/bifrost.ts'
 import { carryOut } from './import/carry-out.ts'
-import type { Finding, ImportPlan, ImportReader, Outcome } from './import/import-plan.ts'
+import { type Finding, type ImportPlan, type ImportReader, placeIn } from './import/import-plan.ts'
 import { readLitellmConfig } from './import/litellm/read-config.ts'
 import { readOpenaiPrompts } from './import/openai-prompts.ts'
 import { readOpenrouter } from './import/openrouter.ts'
@@ -66,10 +66,9 @@ const readPlan = (path: string, reader: ImportReader): { plan: ImportPlan; findi
   const text = textOf(path)
   const { value, lineOf } = valueOf(path, text)
   const findings: Finding[] = []
-  const report = (at: readonly (string | number)[], outcome: Outcome, says: string): void =>
-    void findings.push({ line: lineOf(at), outcome, says })
+  const root = placeIn(({ path: at, outcome, says }) => void findings.push({ line: lineOf(at), outcome, says }))
   try {
-    const plan = { presets: [], guardrails: [], keys: [], file: {}, ...reader(value, report, basename(path, extname(path))) }
+    const plan = { presets: [], guardrails: [], keys: [], file: {}, ...reader(value, root, basename(path, extname(path))) }
     return { plan, findings: findings.toSorted((a, b) => a.line - b.line) }
   } catch (thrown) {
     if (thrown instanceof SettingError) throw new SettingError(`${path}: ${thrown.message}`)
@@ -92,19 +91,17 @@ const valueOf = (path: string, text: string): { value: JsonValue; lineOf: (at: r
 /** Handled separately, since a file may contain a list. */
 const plainValue = (path: string, text: string): JsonValue => {
   const trimmed = text.trimStart()
-  if (trimmed.startsWith('[')) return jsonIn(path, trimmed) as JsonValue
+  if (trimmed.startsWith('[')) return strictJson(path, trimmed)
   const value = parseFile(path, text)
   // YAML takes a comment of another language for a part of the next name, and with it a whole member would be lost.
-  if (/\.(?:json|jsonl|ndjson)(?::\d+)?$/.test(path)) jsonIn(path, trimmed)
+  if (/\.(?:json|jsonl|ndjson)(?::\d+)?$/.test(path)) strictJson(path, trimmed)
   return value
 }
 
-const jsonIn = (path: string, text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw new SettingError(`${path}: not valid JSON, which has no comments, no comma after the last member, and quotes around every name.`)
-  }
+const strictJson = (path: string, text: string): JsonValue => {
+  const value = jsonIn(text)
+  if (value !== undefined) return value
+  throw new SettingError(`${path}: not valid JSON, which has no comments, no comma after the last member, and quotes around every name.`)
 }
 
 const textOf = (path: string): string => {

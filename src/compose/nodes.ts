@@ -11,7 +11,6 @@ import type { Metrics } from '../telemetry/metrics.ts'
 export interface Nodes {
   /** The number of nodes at the last exchange, including this one. */
   readonly seen: number
-  /** The other nodes. */
   readonly others: readonly Pick<OtherNode, 'id' | 'ageMs'>[]
   /** The database's time in milliseconds since the epoch, which all nodes share; this node's own on SQLite. */
   sharedNow(): number

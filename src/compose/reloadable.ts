@@ -34,7 +34,6 @@ const settingsOf = ({ limits, budgets, generations }: ConfigFile) => ({
 export type ReloadedSettings = ReturnType<typeof settingsOf>
 
 export interface Reloadable {
-  /** The settings of the newest configuration file. */
   readonly settings: ReloadedSettings
   /** Builds a part from the whole file, and again from each new one. The returned function returns the newest part. */
   built<Part>(build: (file: ConfigFile) => Part): () => Part

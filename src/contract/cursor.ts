@@ -1,6 +1,8 @@
 /** The end position of a list page, as an opaque text. The next page begins after it, whatever was added in the meantime. */
 import { z } from 'zod'
 
+import { jsonIn } from '../lib/json/json.ts'
+
 /** A position in a list with the newest entries first: ordered by time, and by id within one millisecond. */
 export interface Position {
   readonly createdAt: string
@@ -25,12 +27,8 @@ export const cursorOf = ({ createdAt, id }: Position): string => Buffer.from(JSO
 
 const decoded = (text: string): unknown => {
   const json = Buffer.from(text, 'base64url').toString()
-  try {
-    // Other base64url spellings of the same bytes are refused, so each position has exactly one text.
-    return Buffer.from(json).toString('base64url') === text ? JSON.parse(json) : null
-  } catch {
-    return null // not a cursor of ours
-  }
+  // Other base64url spellings of the same bytes are refused, so each position has exactly one text.
+  return Buffer.from(json).toString('base64url') === text ? jsonIn(json) : undefined
 }
 
 /** A page of a list that only grows and that is never counted. */

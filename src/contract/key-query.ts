@@ -5,6 +5,7 @@ import { NO_CURSOR } from './cursor.ts'
 import { wholeNumber } from './paging.ts'
 import { validate } from './validate.ts'
 import { inWorkspace } from './workspace.ts'
+import { jsonIn } from '../lib/json/json.ts'
 
 const KEY_SORTS = ['created_at', 'name', 'last_used_at'] as const
 export type KeySort = (typeof KEY_SORTS)[number]
@@ -95,16 +96,8 @@ const readCursor = (text: string, sort: KeySort): KeyFilter['after'] => {
 }
 
 const cursor = z.string().transform((text, context) => {
-  const parsed = position.safeParse(decoded(text))
+  const parsed = position.safeParse(jsonIn(Buffer.from(text, 'base64url').toString()))
   if (parsed.success) return parsed.data
   context.addIssue({ code: 'custom', message: NO_CURSOR })
   return z.NEVER
 })
-
-const decoded = (text: string): unknown => {
-  try {
-    return JSON.parse(Buffer.from(text, 'base64url').toString())
-  } catch {
-    return null // not a cursor of ours
-  }
-}

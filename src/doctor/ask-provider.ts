@@ -3,7 +3,7 @@ import type { ModelEvent } from '../canonical/event.ts'
 import type { Warning } from '../canonical/warning.ts'
 import { asGatewayError, type GatewayError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
-import { isObject } from '../lib/json/json.ts'
+import { isObject, jsonIn } from '../lib/json/json.ts'
 import { costOf } from '../models/price.ts'
 import { NO_USAGE } from '../canonical/usage.ts'
 import type { Target } from '../providers/provider.ts'
@@ -111,12 +111,8 @@ const membersOf = (sent: string): readonly string[] => {
       if (depth < 3 && name !== 'messages' && name !== 'input' && name !== 'contents' && name !== 'properties') walk(member, depth + 1)
     }
   }
-  try {
-    walk(JSON.parse(sent), 0)
-  } catch {
-    // Nothing was sent, or it is not JSON: there is no member to name.
-    return []
-  }
+  // Nothing was sent, or it is not JSON: there is no member to name.
+  walk(jsonIn(sent), 0)
   return [...names].sort((a, b) => b.length - a.length)
 }
 
@@ -134,12 +130,8 @@ const lacking = ({ probe }: Question, events: readonly ModelEvent[]): string | n
 }
 
 const isColour = (text: string): boolean => {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isObject(value) && typeof value['colour'] === 'string'
-  } catch {
-    return false
-  }
+  const value = jsonIn(text)
+  return isObject(value) && typeof value['colour'] === 'string'
 }
 
 const fileName = ({ endpoint, probe, call }: Question): string =>

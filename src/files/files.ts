@@ -42,7 +42,6 @@ export interface Files {
   receive(workspaceId: string, file: NewFile, pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<ReceivedFile>
   /** Makes a received file visible; if that fails, the file is discarded. */
   keep(received: ReceivedFile, by: ChangedBy, once?: Once<StoredFile>): Promise<StoredFile>
-  /** Discards a received file. */
   discard(received: ReceivedFile): Promise<void>
   /** Yields the bytes in pieces; throws if the file is deleted before its end. */
   read(file: StoredFile): AsyncGenerator<Uint8Array>

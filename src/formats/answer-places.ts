@@ -1,6 +1,7 @@
 /** Who owns each member of an answer, in each interface: the model, the service, or nobody known. */
 import type { ClientDialect } from '../canonical/call.ts'
 import { eventType } from './relay-text.ts'
+import { wordSet } from '../lib/text/word-set.ts'
 
 /**
  * The object that a member belongs to. `event`: an event of a stream. `lifecycle`: an event that carries the answer object.
@@ -34,15 +35,13 @@ export const placeWithin = (dialect: ClientDialect, holder: AnswerPlace, name: s
   }
 }
 
-const wordsOf = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/))
-
 const LIFECYCLE_EVENT = /^response\.(?:queued|created|in_progress|completed|incomplete|failed|cancelled)$/
 
 /** The name of the member in which events hold the answer object. */
 const NESTED_ANSWER: Readonly<Record<ClientDialect, string | null>> = { chat: null, responses: 'response', messages: 'message' }
 
 /** Members that the renderer replaces with its own (`responseIdentity`). */
-const REPLACED = wordsOf('instructions tools')
+const REPLACED = wordSet('instructions tools')
 
 /**
  * Members of an event and of an answer object. Facts that are passed on as the provider wrote them (`system_fingerprint`,
@@ -50,16 +49,16 @@ const REPLACED = wordsOf('instructions tools')
  * members.
  */
 const OUTER: Readonly<Record<ClientDialect, ReadonlySet<string>>> = {
-  chat: wordsOf('id object model created choices'),
-  responses: wordsOf(`
+  chat: wordSet('id object model created choices'),
+  responses: wordSet(`
     id object type status model output output_text item item_id part delta text arguments
     input code refusal annotation logprobs partial_image_b64
   `),
-  messages: wordsOf('id type role model content content_block delta stop_reason stop_sequence'),
+  messages: wordSet('id type role model content content_block delta stop_reason stop_sequence'),
 }
 
 /** Members of the model's output. */
-const SAID = wordsOf(`
+const SAID = wordSet(`
   index message delta text finish_reason stop_reason stop_sequence type id object role status content
   format refusal reasoning reasoning_content reasoning_text reasoning_details thinking_blocks thinking signature summary data
   encrypted_content logprobs token bytes top_logprobs tool_calls function_call function custom name namespace arguments
@@ -71,7 +70,7 @@ const SAID = wordsOf(`
 
 /** Members whose content only the model writes. */
 const FREE: Readonly<Record<ClientDialect, ReadonlySet<string>>> = {
-  chat: wordsOf('arguments'),
-  responses: wordsOf('arguments action operation'),
-  messages: wordsOf('input'),
+  chat: wordSet('arguments'),
+  responses: wordSet('arguments action operation'),
+  messages: wordSet('input'),
 }

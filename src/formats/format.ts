@@ -45,7 +45,7 @@ export interface AnswerHead {
 export interface Echo {
   readonly provider: string
   readonly model: string
-  /** JSON text. */
+  /** JSON text, redacted. */
   readonly body: string
 }
 

@@ -2,6 +2,7 @@ import { JsonBody } from '../lib/json/json-body.ts'
 import { JsonTextError } from '../lib/json/json-limits.ts'
 import { isObject } from '../lib/json/json.ts'
 import type { JsonObject, JsonValue } from '../lib/json/json.ts'
+import { parseJson } from '../lib/json/parse-json.ts'
 
 /**
  * Returns JSON text of our usage laid over the upstream's own object (its JSON text, or null): members that only the vendor
@@ -25,16 +26,8 @@ const mergedObject = (upstream: string | null, ours: JsonObject): string => {
 
 /** Returns the parsed object if JSON.stringify reproduces its text, as is almost always the case; otherwise null. */
 const parsedPlainly = (text: string): JsonObject | null => {
-  const value = parsed(text)
+  const value = parseJson(text, 'The usage is not valid JSON.')
   return isObject(value) && JSON.stringify(value) === text ? value : null
-}
-
-const parsed = (text: string): JsonValue => {
-  try {
-    return JSON.parse(text) as JsonValue
-  } catch (cause) {
-    throw new JsonTextError('The usage is not valid JSON.', { cause })
-  }
 }
 
 const merged = (theirs: JsonObject, ours: JsonObject): JsonObject => {

@@ -71,7 +71,6 @@ const builtIn = (tool: Node): FunctionTool | null => {
 /** Returns the node that holds the members of a kind. */
 type Inside = (node: Node, kind: string) => Node
 
-/** Reads one tool, or all tools of a namespace. */
 const readTool = (tool: Node, inside: Inside): readonly Tool[] => {
   const type = requiredText(tool, 'type')
   if (type === 'function') return [functionTool(inside(tool, type), 'parameters', tool)]

@@ -3,8 +3,7 @@
  * Everything else counts as text. A word that is missing here does no harm: it is examined, and no filter matches it.
  */
 import { SERVICE_FIELDS } from '../request-fields/service-fields.ts'
-
-const wordsOf = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/))
+import { wordSet } from '../lib/text/word-set.ts'
 
 /** Top-level members that select who answers; they never reach a model. Some options of plugins do (input-texts.ts). */
 export const UNREAD_FIELDS: ReadonlySet<string> = new Set(['model', ...SERVICE_FIELDS.filter((field) => field !== 'plugins')])
@@ -15,7 +14,7 @@ export const CONVERSATION_FIELDS: ReadonlySet<string> = new Set(['messages', 'sy
 /** Top-level members whose shape the dialects define. In any other member everything counts as text. */
 export const SHAPED_FIELDS: ReadonlySet<string> = new Set([
   ...CONVERSATION_FIELDS,
-  ...wordsOf(`
+  ...wordSet(`
   tools functions tool_choice function_call response_format text output_config output_format reasoning reasoning_effort
   thinking modalities include truncation verbosity service_tier speed cache_control prompt_cache_options
   prompt_cache_retention context_management audio image_config web_search_options stream_options encoding_format
@@ -24,19 +23,19 @@ export const SHAPED_FIELDS: ReadonlySet<string> = new Set([
 ])
 
 /** Members whose objects the dialects define. Objects in any other member are defined by a tool or a developer. */
-export const SHAPED_MEMBERS = wordsOf(`
+export const SHAPED_MEMBERS = wordSet(`
   content summary output outputs results citations annotations reasoning_details thinking_blocks system tool_calls function_call
   function functions custom tools tool allowed_tools operation image_url input_audio audio file video_url source
   cache_control caller container action output_config format json_schema grammar ranking_options context edits
 `)
 
 /** Members that hold a fixed word. */
-export const WORD_MEMBERS = wordsOf(`
+export const WORD_MEMBERS = wordSet(`
   type role status detail format ttl phase effort mode media_type mime_type syntax scope search_context_size environment
   execution quality size background output_format moderation input_fidelity
 `)
 
-const WORDS = wordsOf(`
+const WORDS = wordSet(`
   system developer user assistant tool function model message text refusal reasoning thinking image image_url
   input_image input_audio input_file input_text input_video output_text output_audio summary_text reasoning_text
   reasoning.text reasoning.summary reasoning.encrypted redacted_thinking video_url file document base64 url content
@@ -78,7 +77,7 @@ const MADE_ID =
 export const isMadeId = (value: string): boolean => MADE_ID.test(value)
 
 /** Keywords and types of JSON Schema: a property with such a name conveys no more than the keyword. */
-const SCHEMA_WORDS = wordsOf(`
+const SCHEMA_WORDS = wordSet(`
   string number integer boolean object array null $schema $id $ref $defs definitions $comment type title description
   properties required additionalProperties patternProperties propertyNames items prefixItems enum const default examples
   anyOf oneOf allOf not if then else format pattern minimum maximum exclusiveMinimum exclusiveMaximum multipleOf

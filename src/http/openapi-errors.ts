@@ -203,7 +203,6 @@ const codedError = z.object({
 })
 const generationId = z.string().meta({ description: 'The generation, once a provider was tried.' })
 
-/** The error body of each surface. */
 export const ERROR_SCHEMAS: Readonly<Record<Surface, z.ZodType>> = {
   management: z
     .object({

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod'
 
-import { isObject, type JsonObject, type JsonValue } from '../lib/json/json.ts'
+import { isMap, isObject, type JsonObject, type JsonValue } from '../lib/json/json.ts'
 import type { Steps } from '../lib/steps.ts'
 
 export interface SchemaBook {
@@ -141,7 +141,7 @@ const isNoise = (schema: JsonObject, keyword: string, value: JsonValue): boolean
 const flattenNull = (schema: JsonObject): JsonObject => {
   const choices = schema['anyOf']
   if (!Array.isArray(choices)) return schema
-  const [first, second] = choices.filter(isJsonObject)
+  const [first, second] = choices.filter(isMap)
   if (choices.length !== 2 || first === undefined || second?.['type'] !== 'null') return schema
   const { anyOf: _, ...outer } = schema
   if (typeof first['type'] === 'string' && first['const'] === undefined) {
@@ -163,9 +163,9 @@ const SINGLES: ReadonlySet<string> = new Set(['items', 'additionalProperties', '
 
 /** Applies a change to every schema inside a schema, the innermost first, and to nothing that only looks like a schema. */
 const mapSchemas = (schema: JsonObject, change: (schema: JsonObject) => JsonObject): JsonObject => {
-  const inside = (value: JsonValue): JsonValue => (isJsonObject(value) ? mapSchemas(value, change) : value)
+  const inside = (value: JsonValue): JsonValue => (isMap(value) ? mapSchemas(value, change) : value)
   const members = Object.entries(schema).map(([keyword, value]): [string, JsonValue] => {
-    if (MAPS.has(keyword) && isJsonObject(value)) {
+    if (MAPS.has(keyword) && isMap(value)) {
       return [keyword, Object.fromEntries(Object.entries(value).map(([name, member]) => [name, inside(member)]))]
     }
     if (LISTS.has(keyword) && Array.isArray(value)) return [keyword, value.map(inside)]
@@ -173,8 +173,6 @@ const mapSchemas = (schema: JsonObject, change: (schema: JsonObject) => JsonObje
   })
   return change(Object.fromEntries(members))
 }
-
-const isJsonObject = (value: JsonValue | undefined): value is JsonObject => isObject(value)
 
 const asObject = (value: unknown): JsonObject => {
   if (!isObject(value)) throw new TypeError('Expected a JSON object.')

@@ -126,12 +126,10 @@ export class Admitted {
     return this.#feeNanos === 0 ? turns : withFees(turns, this.#feeNanos)
   }
 
-  /** Input and output tokens of all inner inferences. */
   get innerTokens(): number {
     return this.#inner.reduce((sum, { bill, innerTokens }) => sum + inputTokens(bill.usage) + outputTokens(bill.usage) + innerTokens, 0)
   }
 
-  /** The attempts of all inner inferences. */
   get innerAttempts(): readonly AttemptOutcome[] {
     return this.#inner.flatMap(({ log, innerAttempts }) => [...log.attempts, ...innerAttempts])
   }

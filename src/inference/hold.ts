@@ -18,7 +18,6 @@ export class Hold {
   readonly #settings: EstimateSettings
   /** This inference's share of the purse. */
   #nanos: number
-  /** The cost of earlier turns of the answer. */
   #spentNanos = 0
   /** How many times the cost of a body must fit: an answer that runs tools keeps enough for one more turn, which is longer. */
   #turns: number

@@ -54,7 +54,6 @@ export interface ModelEndpoint {
 
 /** How the provider uses what it is sent; null if not known, which no filter treats as a promise. */
 export interface DataPolicy {
-  /** True if the provider trains on it. */
   readonly training: boolean | null
   /** True if the provider keeps it after the answer; false is zero data retention. */
   readonly retains: boolean | null

@@ -39,7 +39,6 @@ export interface Models {
   /** The other names of the model that this endpoint requests from its provider. */
   otherNames(endpoint: ModelEndpoint): OtherNames
   list(): readonly Model[]
-  /** The enabled providers. */
   providers(): readonly Provider[]
   /** The variable that would enable this known provider; null for a provider that is unknown or enabled. */
   providerEnabledBy(slug: string): string | null

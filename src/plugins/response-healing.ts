@@ -2,6 +2,7 @@
  * `response-healing`: repairs requested JSON with the faults that models usually make: fences and text around it, and missing or
  * superfluous commas, quotes or brackets. Values are never invented, and valid JSON stays as written.
  */
+import { isObject, jsonIn } from '../lib/json/json.ts'
 
 /** The type of the requested JSON, if its schema says so. */
 export type Expected = 'object' | 'array' | null
@@ -41,13 +42,9 @@ export const expectedBy = (schema: unknown): Expected => {
 }
 
 const isJson = (text: string, expected: Expected): boolean => {
-  try {
-    const value: unknown = JSON.parse(text)
-    if (expected === null) return true
-    return expected === 'array' ? Array.isArray(value) : typeof value === 'object' && value !== null && !Array.isArray(value)
-  } catch {
-    return false
-  }
+  const value = jsonIn(text)
+  if (value === undefined || expected === null) return value !== undefined
+  return expected === 'array' ? Array.isArray(value) : isObject(value)
 }
 
 /**

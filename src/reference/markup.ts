@@ -64,7 +64,6 @@ const escapeInTag: Escape = (text) => text.replace(/[&<>"']/g, (character) => ES
 /** Quotes need no escaping in text, and examples have thousands of them. */
 const escapeText: Escape = (text) => text.replace(/[&<>]/g, (character) => ESCAPES[character] ?? '')
 
-/** Joins parts with a separator. */
 export const joined = (parts: readonly Part[], separator: string): Markup =>
   html`${parts.map((part, position) => (position === 0 ? part : html`${separator}${part}`))}`
 

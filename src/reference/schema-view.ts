@@ -15,7 +15,6 @@ const FOLD_FIELDS_MIN = 14
 export interface SchemaView {
   /** The fields of a body. `essential`: those to show if there are many; others are folded. */
   body(schema: JsonObject, essential: ReadonlySet<string>): Markup
-  /** The fields of an answer. */
   answer(schema: JsonObject): Markup
   /** The fields of a schema in the section of schemas, where references are only linked. */
   section(name: string, schema: JsonObject): Markup

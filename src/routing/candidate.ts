@@ -56,7 +56,6 @@ export const servesTier = ({ endpoints }: Model, tier: EndpointTier): boolean =>
 /** The preferences that the end of a model's name expresses. */
 export interface Variant {
   readonly sort: SortBy | null
-  /** Endpoints of this tier may also serve. */
   readonly admits: EndpointTier | null
   /** Only endpoints that cost nothing may serve. */
   readonly free: boolean

@@ -4,7 +4,7 @@ import type { Selectable, Transaction } from 'kysely'
 import type { DestinationSettings, DestinationType } from '../contract/destination.ts'
 import type { Slice } from '../contract/paging.ts'
 import type { JsonObject } from '../lib/json/json.ts'
-import { type AuditedChange, type ChangedBy, recordChange } from './audit-log.ts'
+import { type AuditedChange, type ChangedBy, recordChange, recordChangeOnce } from './audit-log.ts'
 import type { Database } from './database.ts'
 import type { Once } from './idempotency.ts'
 import type { DestinationsTable } from './tables/management-tables.ts'
@@ -75,19 +75,13 @@ export const createDestinationStore = (database: Database, seal: TextSeal): Dest
 
   return {
     insert: (record, shown, by, once) =>
-      recordChange<DestinationConflict | null>(
-        database,
-        by,
-        record.createdAt,
-        async (transaction) => {
-          await lockWorkspace(transaction, record.workspaceId)
-          const conflict = await conflictOf(transaction, record, true)
-          if (conflict !== null) return { result: conflict, audit: null }
-          await transaction.insertInto('observability_destinations').values(toRow(record)).execute()
-          return { result: null, audit: audited('created', record, null, shown) }
-        },
-        once,
-      ),
+      recordChangeOnce<DestinationConflict | null>(database, { by, now: record.createdAt, once }, async (transaction) => {
+        await lockWorkspace(transaction, record.workspaceId)
+        const conflict = await conflictOf(transaction, record, true)
+        if (conflict !== null) return { result: conflict, audit: null }
+        await transaction.insertInto('observability_destinations').values(toRow(record)).execute()
+        return { result: null, audit: audited('created', record, null, shown) }
+      }),
 
     async get(scope, id) {
       const row = await database.kysely

@@ -7,7 +7,7 @@ import { type Selectable, sql, type Transaction } from 'kysely'
 import type { Position } from '../contract/cursor.ts'
 import { type Clock, turnOf } from '../lib/clock.ts'
 import type { JsonObject } from '../lib/json/json.ts'
-import { type AuditedChange, type ChangedBy, recordChange } from './audit-log.ts'
+import { type AuditedChange, type ChangedBy, recordChange, recordChangeOnce } from './audit-log.ts'
 import type { Database } from './database.ts'
 import type { FilesTable } from './tables/file-tables.ts'
 import type { Once } from './idempotency.ts'
@@ -106,22 +106,16 @@ export const createFileStore = (database: Database, seal: ByteSeal, clock: Clock
     },
 
     complete: (file, by, once) =>
-      recordChange<boolean>(
-        database,
-        by,
-        file.createdAt,
-        async (transaction) => {
-          const row = await transaction
-            .updateTable('files')
-            .set({ complete: 1, created_at: file.createdAt })
-            .where('id', '=', file.id)
-            .where('complete', '=', 0)
-            .returning('id')
-            .executeTakeFirst()
-          return { result: row !== undefined, audit: row === undefined ? null : audited('created', file, null, viewOf(file)) }
-        },
-        once,
-      ),
+      recordChangeOnce<boolean>(database, { by, now: file.createdAt, once }, async (transaction) => {
+        const row = await transaction
+          .updateTable('files')
+          .set({ complete: 1, created_at: file.createdAt })
+          .where('id', '=', file.id)
+          .where('complete', '=', 0)
+          .returning('id')
+          .executeTakeFirst()
+        return { result: row !== undefined, audit: row === undefined ? null : audited('created', file, null, viewOf(file)) }
+      }),
 
     async discard(id) {
       await database.transaction(async (transaction) => {

@@ -10,6 +10,7 @@ import { join } from 'node:path'
 
 import { makePrivateDirectory, openPrivateFile } from '../lib/private-file.ts'
 import { StorageConflict, StorageUnavailable } from './storage-errors.ts'
+import { jsonIn } from '../lib/json/json.ts'
 
 export interface Journal {
   /** Stores the entries with one write, and returns the file that holds them. Throws the disk's error, and then holds none of them. */
@@ -159,15 +160,7 @@ const textOf = (path: string): string | Error | null => {
 /** Text after the last line break is a line too: a crash of the machine cuts lines off, or leaves zeroes in their place. */
 const linesOf = (text: string): readonly string[] => text.split('\n').filter((line) => line !== '')
 
-const isJson = (line: string): boolean => {
-  try {
-    JSON.parse(line)
-    return true
-  } catch {
-    // The lines around it are whole, and recovery counts this one as damaged.
-    return false
-  }
-}
+const isJson = (line: string): boolean => jsonIn(line) !== undefined
 
 /** Writes all entries that storage accepts, and returns the errors of the others, one for each. */
 const writeAll = async (entries: readonly string[], write: Write): Promise<readonly unknown[]> => {

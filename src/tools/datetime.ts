@@ -1,6 +1,7 @@
 /** Returns the current time in a zone that the client chose. */
 import { z } from 'zod'
 
+import { argumentSchema } from '../canonical/argument-schema.ts'
 import { validate } from '../contract/validate.ts'
 import type { Clock } from '../lib/clock.ts'
 import { timeZone } from '../request-fields/schemas/server-tools.ts'
@@ -15,7 +16,7 @@ export const datetimeTool =
     const timezone = new Intl.DateTimeFormat('en-US', { timeZone: named ?? 'UTC' }).resolvedOptions().timeZone
     return {
       description: `Tells the current date and time in the time zone ${timezone}. Call it whenever an answer depends on the present moment.`,
-      parameters: { type: 'object', properties: {}, additionalProperties: false },
+      parameters: argumentSchema({}, []),
       run: async () => ({ fault: null, value: { datetime: inZone(clock.now(), timezone), timezone } }),
     }
   }

@@ -4,6 +4,7 @@
  */
 
 import { invalidField } from '../contract/validate.ts'
+import { decodedOrSame } from '../lib/text/percent-text.ts'
 
 /** Normalises domains for comparison. Throws `invalid_request` naming the invalid one at `path`. */
 export const normalDomains = (texts: readonly string[], path: string): readonly string[] =>
@@ -42,16 +43,8 @@ export const isExcludedBy = (url: URL, domains: readonly string[]): boolean =>
 /** Resolves escapes, doubled slashes and the path steps that they hide. */
 const asServersRead = ({ hostname, pathname }: URL): URL => {
   const url = new URL(`http://${hostname}`)
-  url.pathname = decoded(pathname).replace(/[/\\]+/g, '/')
+  url.pathname = decodedOrSame(pathname).replace(/[/\\]+/g, '/')
   return url
-}
-
-const decoded = (path: string): string => {
-  try {
-    return decodeURIComponent(path)
-  } catch {
-    return path // not a valid escape
-  }
 }
 
 /** Compares at label boundaries: `notexample.com` is not below `example.com`. */

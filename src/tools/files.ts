@@ -6,6 +6,7 @@ import { isUtf8 } from 'node:buffer'
 
 import { z } from 'zod'
 
+import { argumentSchema } from '../canonical/argument-schema.ts'
 import { fileId, fileName } from '../contract/file.ts'
 import { invalidField } from '../contract/validate.ts'
 import { GatewayError } from '../errors.ts'
@@ -56,9 +57,8 @@ export const filesTool =
 
 const argument = (description: string): JsonObject => ({ type: 'string', description })
 
-const PARAMETERS: JsonObject = {
-  type: 'object',
-  properties: {
+const PARAMETERS: JsonObject = argumentSchema(
+  {
     operation: { type: 'string', enum: ['list', 'read', 'write', 'edit'], description: 'What to do.' },
     file_id: argument('read, edit: the id of the file.'),
     filename: argument('write: the name of the new file. read, edit: the name of the file, where its id is not known.'),
@@ -68,9 +68,8 @@ const PARAMETERS: JsonObject = {
     new_string: argument('edit: the text in its place.'),
     new_filename: argument('edit: the name of the new file; the same when absent.'),
   },
-  required: ['operation'],
-  additionalProperties: false,
-}
+  ['operation'],
+)
 
 interface Shelf {
   readonly files: Files

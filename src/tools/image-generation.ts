@@ -1,6 +1,7 @@
 /** Creates images with a model that can. The client gets the image; the model that asked for it is only informed. */
 import { z } from 'zod'
 
+import { argumentSchema } from '../canonical/argument-schema.ts'
 import { serverToolName } from '../canonical/server-tool-name.ts'
 import { invalidField, validate } from '../contract/validate.ts'
 import type { JsonObject } from '../lib/json/json.ts'
@@ -32,12 +33,7 @@ export const imageGenerationTool = ({ model: defaultModel }: { readonly model?: 
     }
     return {
       description: 'Makes a picture from a description and shows it to the user. You do not see it.',
-      parameters: {
-        type: 'object',
-        properties: { prompt: { type: 'string', description: 'What the picture shows, in detail.' } },
-        required: ['prompt'],
-        additionalProperties: false,
-      },
+      parameters: argumentSchema({ prompt: { type: 'string', description: 'What the picture shows, in detail.' } }),
       async run(input, turn) {
         const wanted = asked.safeParse(input)
         if (!wanted.success) return failed('invalid_tool_input', 'A picture needs a prompt.', { status: 'error' })

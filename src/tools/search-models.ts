@@ -1,6 +1,7 @@
 /** Searches the models that the caller may use, by words and properties. */
 import { z } from 'zod'
 
+import { argumentSchema } from '../canonical/argument-schema.ts'
 import { validate } from '../contract/validate.ts'
 import type { JsonObject } from '../lib/json/json.ts'
 import { failed, type MakeTool } from './tool.ts'
@@ -25,9 +26,8 @@ export const searchModelsTool: MakeTool = ({ parameters, at }, { models }) => {
   return {
     description:
       'Searches the models that this service offers. Every argument narrows the search; without any, the first models are listed.',
-    parameters: {
-      type: 'object',
-      properties: {
+    parameters: argumentSchema(
+      {
         query: { type: 'string', description: 'Words to find in the id or the name of a model.' },
         input_modalities: {
           type: 'array',
@@ -38,8 +38,8 @@ export const searchModelsTool: MakeTool = ({ parameters, at }, { models }) => {
         min_context_length: { type: 'integer', description: 'The fewest tokens that its context must hold.' },
         series: { type: 'string', description: 'The author of the model, as its id begins: anthropic, openai, google.' },
       },
-      additionalProperties: false,
-    },
+      [],
+    ),
     async run(input) {
       const wanted = asked.safeParse(input)
       if (!wanted.success) return failed('invalid_tool_input', z.prettifyError(wanted.error))

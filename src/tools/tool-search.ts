@@ -9,6 +9,7 @@ import type { Work } from '../lib/work.ts'
 import type { CatalogueMemory } from './deferred/catalogue-memory.ts'
 import { createCatalogue } from './deferred/catalogue.ts'
 import { createSearchAgain, DEFAULT_RESULTS, definitionOf, findTools, MAX_RESULTS, searchWork } from './deferred/search-tools.ts'
+import { searchParameters } from './deferred/wrappers.ts'
 import type { AskedTool, MakeTool, Tool, ToolResult } from './tool.ts'
 
 export const toolSearchTool =
@@ -28,7 +29,7 @@ export const toolSearchTool =
       withheld?.load(found.found.map(({ name }) => name))
       return resultOf(found.found, asked)
     }
-    return { ...TEXTS[search.by], run: (input) => Promise.resolve(once(input, searchWork())), again: createSearchAgain(once) }
+    return { ...offered(search.by), run: (input) => Promise.resolve(once(input, searchWork())), again: createSearchAgain(once) }
   }
 
 /** The result contains only names and descriptions, because the tools themselves are in the model's list from the next turn on. */
@@ -54,32 +55,7 @@ const checkOptions = ({ parameters, at, askedAs }: AskedTool): void => {
     throw invalidField(`${at}.defer_loading`, `${askedAs} must not be deferred: nothing else finds the tools that are.`)
 }
 
-const MAX_RESULTS_PARAMETER = { type: 'integer', description: 'How many tools to find at most.' }
-
-const TEXTS: Readonly<Record<'words' | 'pattern', Pick<Tool, 'description' | 'parameters'>>> = {
-  words: {
-    description: 'Finds tools that are not in your list, by words. Those that it finds are in your list from then on.',
-    parameters: {
-      type: 'object',
-      properties: { query: { type: 'string', description: 'Words that say what the tool shall do.' }, max_results: MAX_RESULTS_PARAMETER },
-      required: ['query'],
-      additionalProperties: false,
-    },
-  },
-  pattern: {
-    description: 'Finds tools that are not in your list, by a regular expression. Those that it finds are in your list from then on.',
-    parameters: {
-      type: 'object',
-      properties: {
-        pattern: {
-          type: 'string',
-          description:
-            'A regular expression that is looked for in the names, descriptions and arguments of the tools, whatever the case. Look-around and back-references are not known.',
-        },
-        max_results: MAX_RESULTS_PARAMETER,
-      },
-      required: ['pattern'],
-      additionalProperties: false,
-    },
-  },
-} satisfies Readonly<Record<string, { readonly description: string; readonly parameters: JsonObject }>>
+const offered = (by: 'words' | 'pattern'): Pick<Tool, 'description' | 'parameters'> => ({
+  description: `Finds tools that are not in your list, by ${by === 'words' ? 'words' : 'a regular expression'}. Those that it finds are in your list from then on.`,
+  parameters: searchParameters(by, 'How many tools to find at most.'),
+})

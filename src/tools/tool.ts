@@ -27,7 +27,6 @@ export interface ToolCaller {
   readonly workspaceId: string
   /** The caller as the audit log names it. */
   readonly by: ChangedBy
-  /** Tools that the caller may not use. */
   readonly denied: readonly ServerTool[]
   /** The models that the caller may use, in the order of the catalogue. */
   models(): readonly Model[]

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { SettingError } from '../../config.ts'
 import { inSentences } from '../../contract/issue-sentence.ts'
 import { createGuardrailBody, guardrail, updateGuardrailBody } from '../../contract/guardrail.ts'
-import type { JsonObject, JsonValue } from '../../lib/json/json.ts'
+import { isList, type JsonObject, type JsonValue } from '../../lib/json/json.ts'
 import { compilePatterns } from '../../lib/regex/known-regex.ts'
 import { atOnce } from '../../lib/steps.ts'
 import type { Document } from './document.ts'
@@ -84,8 +84,6 @@ const compact = (settings: JsonObject): JsonObject =>
 
 /** The one built-in filter with a default side of its own. */
 const OWN_SIDE = { slug: 'regex-prompt-injection', side: 'input' }
-
-const isList = (value: JsonValue): value is readonly JsonValue[] => Array.isArray(value)
 
 const compactFilter = (list: string, item: JsonValue): JsonValue => {
   if (typeof item !== 'object' || item === null || isList(item)) return item

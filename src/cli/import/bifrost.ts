@@ -2,29 +2,29 @@
 import { SettingError } from '../../config.ts'
 import { isObject, type JsonObject, type JsonValue, objectsIn, textOf } from '../../lib/json/json.ts'
 import { objectIn, wordIn } from './members.ts'
-import type { ImportReader, Path, PlannedKey, Report } from './import-plan.ts'
+import type { ImportReader, Place, PlannedKey } from './import-plan.ts'
 import { addressOfProvider, anyModelOf, azureAddress, dialectsOf, keyVariable, providerOf, slugOf } from './names.ts'
+import { wordSet } from '../../lib/text/word-set.ts'
 
-export const readBifrost: ImportReader = (value, report) => {
+export const readBifrost: ImportReader = (value, root) => {
   if (!isObject(value) || !(isObject(value['providers']) || isObject(value['governance'])))
     throw new SettingError('the file is no configuration of Bifrost: expected "providers" or "governance".')
   const config = value as JsonObject
   const providers: Record<string, JsonValue> = {}
   const models: Record<string, JsonValue> = {}
   for (const [word, entry] of Object.entries(objectIn(config['providers']))) {
-    const made = providerEntryOf(word, objectIn(entry), ['providers', word], report)
+    const made = providerEntryOf(word, objectIn(entry), root.at('providers', word))
     if (made === null) continue
     providers[made.slug] = made.entry
     Object.assign(models, made.models)
   }
   const governance = objectIn(config['governance'])
-  for (const section of Object.keys(config)) if (!SECTIONS.has(section)) report([section], 'cannot', `${section} has no counterpart`)
-  for (const section of Object.keys(governance))
-    if (!GOVERNANCE.has(section)) report(['governance', section], 'cannot', GOVERNANCE_SAID[section] ?? `${section} has no counterpart`)
+  root.leaveOut(config, SECTIONS)
+  root.at('governance').leaveOut(governance, GOVERNANCE, GOVERNANCE_SAID)
   const keys = objectsIn(governance['virtual_keys'])
   return {
-    keys: keys.map((entry, at) => keyOf(entry, governance, ['governance', 'virtual_keys', at], report)),
-    guardrails: keys.flatMap((entry, at) => guardrailOf(entry, ['governance', 'virtual_keys', at], report)),
+    keys: keys.map((entry, at) => keyOf(entry, governance, root.at('governance', 'virtual_keys', at))),
+    guardrails: keys.flatMap((entry, at) => guardrailOf(entry, root.at('governance', 'virtual_keys', at))),
     file: {
       ...(Object.keys(providers).length === 0 ? {} : { providers }),
       ...(Object.keys(models).length === 0 ? {} : { models }),
@@ -47,7 +47,7 @@ interface Made {
   readonly models: JsonObject
 }
 
-const providerEntryOf = (word: string, entry: JsonObject, path: Path, report: Report): Made | null => {
+const providerEntryOf = (word: string, entry: JsonObject, place: Place): Made | null => {
   const network = objectIn(entry['network_config'])
   const custom = objectIn(entry['custom_provider_config'])
   const listed = providerOf(word)
@@ -55,40 +55,28 @@ const providerEntryOf = (word: string, entry: JsonObject, path: Path, report: Re
   const slug = listed ?? slugOf(word.toLowerCase())
   const keys = objectsIn(entry['keys']).flatMap((key, at) => {
     if (key['enabled'] !== false) return { key, at }
-    report([...path, 'keys', at], 'cannot', `the key ${wordIn(key['name'])} is disabled, and is left out`)
+    place.at('keys', at).cannot(`the key ${wordIn(key['name'])} is disabled, and is left out`)
     return []
   })
-  const base =
-    typeof network['base_url'] === 'string'
-      ? environmentText(network['base_url'])
-      : addressIn(
-          keys.map(({ key }) => key),
-          path,
-          report,
-        )
-  if (known === null && base === null) {
-    report(path, 'cannot', `the provider ${word} is not known here, and has no base_url`)
-    return null
-  }
+  const base = typeof network['base_url'] === 'string' ? environmentText(network['base_url']) : addressIn(keys, place.at('keys'))
+  if (known === null && base === null) return place.cannot(`the provider ${word} is not known here, and has no base_url`)
   const taken = new Set(keys.flatMap(({ key }) => namedVariables(key) ?? []))
-  const unique = [...new Set(keys.flatMap(({ key, at }) => keyText(key, slug, taken, [...path, 'keys', at], report)))]
-  for (const name of Object.keys(network))
-    if (/timeout|retr|conns|idle/.test(name))
-      report([...path, 'network_config', name], 'changed', `${name}: time limits and retries are those of the service`)
-    else if (name !== 'base_url') report([...path, 'network_config', name], 'cannot', `${name} has no counterpart`)
-  for (const name of Object.keys(custom))
-    if (!CUSTOM_MEMBERS.has(name)) report([...path, 'custom_provider_config', name], 'cannot', `${name} has no counterpart`)
-  for (const name of Object.keys(entry)) if (!PROVIDER_MEMBERS.has(name)) report([...path, name], 'cannot', `${name} has no counterpart`)
+  const unique = [...new Set(keys.flatMap(({ key, at }) => keyText(key, slug, taken, place.at('keys', at))))]
+  const limits = Object.keys(network).filter((name) => /timeout|retr|conns|idle/.test(name))
+  const limitsSaid = Object.fromEntries(limits.map((name) => [name, `${name}: time limits and retries are those of the service`]))
+  place.at('network_config').change(network, { base_url: null, ...limitsSaid })
+  place.at('custom_provider_config').leaveOut(custom, CUSTOM_MEMBERS)
+  place.leaveOut(entry, PROVIDER_MEMBERS)
   if (slug === 'azure' && base === null)
-    report(path, 'changed', 'set AZURE_OPENAI_BASE_URL to the address of your resource, such as https://NAME.openai.azure.com/openai/v1')
+    place.changed('set AZURE_OPENAI_BASE_URL to the address of your resource, such as https://NAME.openai.azure.com/openai/v1')
   if (slug === 'azure' && base?.startsWith('${') === true)
-    report(path, 'changed', `the variable in ${base} must hold an address without a path: /openai/v1 follows it`)
-  if (slug !== word) report(path, 'changed', `${word}/NAME is called ${slug}/NAME here`)
-  report(path, 'taken', `provider ${word}${slug === word ? '' : ` as ${slug}`} with ${unique.length} key${unique.length === 1 ? '' : 's'}`)
+    place.changed(`the variable in ${base} must hold an address without a path: /openai/v1 follows it`)
+  if (slug !== word) place.changed(`${word}/NAME is called ${slug}/NAME here`)
+  place.taken(`provider ${word}${slug === word ? '' : ` as ${slug}`} with ${unique.length} key${unique.length === 1 ? '' : 's'}`)
   const address = base === null ? (listed === null && known !== null ? addressOfProvider(known) : null) : addressOf(base, known)
   return {
     slug,
-    models: Object.fromEntries(keys.flatMap(({ key, at }) => deploymentsOf(key, slug, [...path, 'keys', at], report))),
+    models: Object.fromEntries(keys.flatMap(({ key, at }) => deploymentsOf(key, slug, place.at('keys', at)))),
     entry: {
       ...(listed !== null ? {} : { dialects: [...dialectsOf(known ?? slug)] }),
       ...(address === null ? {} : { base_url: address }),
@@ -114,9 +102,9 @@ const addressOf = (base: string, known: string | null): string => {
 const environmentText = (value: string): string => value.replace(/^env\.([A-Za-z_][A-Za-z0-9_]*)$/, '${$1}')
 
 /** Null if no key has an address, or if their addresses differ: a provider has one. */
-const addressIn = (keys: readonly JsonObject[], path: Path, report: Report): string | null => {
+const addressIn = (keys: readonly { readonly key: JsonObject }[], place: Place): string | null => {
   const found = new Set(
-    keys.flatMap((key) =>
+    keys.flatMap(({ key }) =>
       ADDRESSES.flatMap(([config, member]) => {
         const given = environmentText(textOfValue(objectIn(key[config])[member]))
         if (given === '') return []
@@ -124,14 +112,9 @@ const addressIn = (keys: readonly JsonObject[], path: Path, report: Report): str
       }),
     ),
   )
-  const [only = null] = found
-  if (found.size > 1)
-    report(
-      [...path, 'keys'],
-      'cannot',
-      `the keys have ${found.size} addresses: make one provider for each in your file, with its base_url and its keys`,
-    )
-  return found.size === 1 ? only : null
+  const [first = null, second] = found
+  if (second === undefined) return first
+  return place.cannot(`the keys have ${found.size} addresses: make one provider for each in your file, with its base_url and its keys`)
 }
 
 const ADDRESSES = [
@@ -143,28 +126,15 @@ const ADDRESSES = [
 ] as const
 
 /** Members of `…_key_config` that are read; the others are reported. */
-const CONFIG_MEMBERS: ReadonlySet<string> = new Set([
-  'endpoint',
-  'url',
-  'deployments',
-  'api_version',
-  'access_key',
-  'secret_key',
-  'session_token',
-  'region',
-])
+const CONFIG_MEMBERS: ReadonlySet<string> = wordSet('endpoint url deployments api_version access_key secret_key session_token region')
 
 /** A deployment with the name of its model is reached by that name. */
-const deploymentsOf = (key: JsonObject, slug: string, path: Path, report: Report): readonly [string, JsonValue][] =>
+const deploymentsOf = (key: JsonObject, slug: string, place: Place): readonly [string, JsonValue][] =>
   Object.entries(key).flatMap(([config, value]) =>
     Object.entries(config.endsWith('_key_config') ? objectIn(objectIn(value)['deployments']) : {}).flatMap(
       ([model, deployment]): [string, JsonValue][] => {
         if (typeof deployment !== 'string' || deployment === model) return []
-        report(
-          [...path, config, 'deployments', model],
-          'changed',
-          `${slug}/${model} is the deployment ${deployment}: add its prices in your file`,
-        )
+        place.at(config, 'deployments', model).changed(`${slug}/${model} is the deployment ${deployment}: add its prices in your file`)
         return [[`${slug}/${model}`, { endpoints: [{ provider: slug, model: deployment }] }]]
       },
     ),
@@ -193,21 +163,21 @@ const namedVariables = (key: JsonObject): readonly string[] | undefined => {
 }
 
 /** `env.NAME` becomes `${NAME}`; a literal key in the file is not copied, and gets a variable that is not in `taken`. */
-const keyText = (key: JsonObject, provider: string, taken: Set<string>, path: Path, report: Report): readonly string[] => {
+const keyText = (key: JsonObject, provider: string, taken: Set<string>, place: Place): readonly string[] => {
   if (Array.isArray(key['models']) && key['models'].length > 0 && key['models'][0] !== '*')
-    report([...path, 'models'], 'cannot', 'a provider key serves all models of its provider')
+    place.at('models').cannot('a provider key serves all models of its provider')
   if (typeof key['weight'] === 'number' && key['weight'] !== 1)
-    report([...path, 'weight'], 'changed', 'keys of a provider take turns; there is no weight')
+    place.at('weight').changed('keys of a provider take turns; there is no weight')
   for (const name of Object.keys(key))
     if (name.endsWith('_key_config')) {
       for (const member of Object.keys(objectIn(key[name])))
         if (!CONFIG_MEMBERS.has(member))
-          report(
-            [...path, name, member],
-            'cannot',
-            `${member} has no counterpart: a provider has an address (base_url) and keys that are one text (${keyVariable(provider)})`,
-          )
-    } else if (!KEY_MEMBERS.has(name)) report([...path, name], 'cannot', `${name} has no counterpart`)
+          place
+            .at(name, member)
+            .cannot(
+              `${member} has no counterpart: a provider has an address (base_url) and keys that are one text (${keyVariable(provider)})`,
+            )
+    } else if (!KEY_MEMBERS.has(name)) place.at(name).cannot(`${name} has no counterpart`)
   const parts = partsOfKey(key)
   if (parts.length === 0) return []
   const named = namedVariables(key)
@@ -215,11 +185,11 @@ const keyText = (key: JsonObject, provider: string, taken: Set<string>, path: Pa
   let variable = keyVariable(provider)
   for (let number = 2; taken.has(variable); number += 1) variable = `${keyVariable(provider)}_${number}`
   taken.add(variable)
-  report(
-    [...path, 'value'],
-    'changed',
-    `the key stands in the file as it is: set the variable ${variable} to ${parts.length > 1 ? 'ACCESS_KEY_ID:SECRET_ACCESS_KEY' : 'it'}`,
-  )
+  place
+    .at('value')
+    .changed(
+      `the key stands in the file as it is: set the variable ${variable} to ${parts.length > 1 ? 'ACCESS_KEY_ID:SECRET_ACCESS_KEY' : 'it'}`,
+    )
   return [`\${${variable}}`]
 }
 
@@ -232,7 +202,7 @@ const RESETS: Readonly<Record<string, string>> = {
   '30d': 'monthly',
 }
 
-const keyOf = (entry: JsonObject, governance: JsonObject, path: Path, report: Report): PlannedKey => {
+const keyOf = (entry: JsonObject, governance: JsonObject, place: Place): PlannedKey => {
   const name = typeof entry['name'] === 'string' ? entry['name'] : wordIn(entry['id'])
   const limits: Record<string, JsonValue> = {}
   const budget = linked(entry, 'budget', 'budgets', governance)
@@ -240,7 +210,7 @@ const keyOf = (entry: JsonObject, governance: JsonObject, path: Path, report: Re
     limits['limit'] = budget['max_limit']
     const reset = RESETS[wordIn(budget['reset_duration'])]
     if (reset === undefined)
-      report(path, 'changed', `a budget is daily, weekly, monthly or for life; ${wordIn(budget['reset_duration'])} becomes for life`)
+      place.changed(`a budget is daily, weekly, monthly or for life; ${wordIn(budget['reset_duration'])} becomes for life`)
     else limits['limit_reset'] = reset
   }
   const rate = linked(entry, 'rate_limit', 'rate_limits', governance)
@@ -252,32 +222,21 @@ const keyOf = (entry: JsonObject, governance: JsonObject, path: Path, report: Re
     if (typeof most !== 'number') continue
     const every = wordIn(rate?.[`${theirs}_reset_duration`])
     if (every === '1m') limits[ours] = most
-    else report(path, 'cannot', `a limit of ${most} ${theirs}s every ${every}: limits are by the minute`)
+    else place.cannot(`a limit of ${most} ${theirs}s every ${every}: limits are by the minute`)
   }
   if (entry['is_active'] === false) limits['disabled'] = true
-  if (objectsIn(entry['budgets']).length > 1) report([...path, 'budgets'], 'cannot', 'a key has one limit here: the first budget is kept')
-  for (const name of Object.keys(entry)) if (!VIRTUAL_KEY_MEMBERS.has(name)) report([...path, name], 'cannot', `${name} has no counterpart`)
+  if (objectsIn(entry['budgets']).length > 1) place.at('budgets').cannot('a key has one limit here: the first budget is kept')
+  place.leaveOut(entry, VIRTUAL_KEY_MEMBERS)
   for (const owner of ['team_id', 'customer_id'])
-    if (entry[owner] != null) report([...path, owner], 'cannot', 'teams and customers are workspaces here')
-  report(path, 'changed', `limits of the key ${JSON.stringify(name)}; the key itself cannot be moved, clients need a new one`)
+    if (entry[owner] != null) place.at(owner).cannot('teams and customers are workspaces here')
+  place.changed(`limits of the key ${JSON.stringify(name)}; the key itself cannot be moved, clients need a new one`)
   return { name, limits }
 }
 
-const VIRTUAL_KEY_MEMBERS: ReadonlySet<string> = new Set([
-  'id',
-  'name',
-  'value',
-  'description',
-  'is_active',
-  'budget',
-  'budgets',
-  'budget_id',
-  'rate_limit',
-  'rate_limit_id',
-  'provider_configs',
-  'team_id',
-  'customer_id',
-])
+const VIRTUAL_KEY_MEMBERS: ReadonlySet<string> = wordSet(`
+  id name value description is_active budget budgets budget_id rate_limit rate_limit_id provider_configs team_id
+  customer_id
+`)
 
 /** Found by its id, or embedded in the entry. */
 const linked = (entry: JsonObject, name: string, list: string, governance: JsonObject): JsonObject | undefined =>
@@ -285,7 +244,7 @@ const linked = (entry: JsonObject, name: string, list: string, governance: JsonO
     ? entry[name]
     : (objectsIn(entry[list])[0] ?? objectsIn(governance[list]).find(({ id }) => id !== undefined && id === entry[`${name}_id`]))
 
-const guardrailOf = (entry: JsonObject, path: Path, report: Report): readonly JsonObject[] => {
+const guardrailOf = (entry: JsonObject, place: Place): readonly JsonObject[] => {
   const configs = objectsIn(entry['provider_configs'])
   if (configs.length === 0) return []
   const name = `${wordIn(entry['name'] ?? entry['id'])} may use`
@@ -293,12 +252,12 @@ const guardrailOf = (entry: JsonObject, path: Path, report: Report): readonly Js
     typeof provider === 'string' ? (providerOf(provider) ?? slugOf(provider.toLowerCase())) : [],
   )
   if (configs.some(({ allowed_models: models }) => Array.isArray(models) && models.length > 0 && models[0] !== '*'))
-    report([...path, 'provider_configs'], 'cannot', 'models are allowed by their ids here: add allowed_models to the guardrail')
+    place.at('provider_configs').cannot('models are allowed by their ids here: add allowed_models to the guardrail')
   for (const [at, config] of configs.entries()) {
     const rest = ['weight', 'key_ids', 'budget', 'budgets', 'rate_limit'].filter((member) => config[member] !== undefined)
     if (rest.length > 0)
-      report([...path, 'provider_configs', at], 'cannot', `${rest.join(', ')} of a provider in a key: limits are those of the whole key`)
+      place.at('provider_configs', at).cannot(`${rest.join(', ')} of a provider in a key: limits are those of the whole key`)
   }
-  report([...path, 'provider_configs'], 'changed', `guardrail ${JSON.stringify(name)}: allowed providers; assign it to the key`)
+  place.at('provider_configs').changed(`guardrail ${JSON.stringify(name)}: allowed providers; assign it to the key`)
   return [{ name, allowed_providers: providers }]
 }

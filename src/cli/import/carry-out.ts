@@ -10,6 +10,7 @@ import { allKeys, keyKind } from '../as-code/key-kind.ts'
 import { bodyOf, SAVED_AT } from '../as-code/preset-kind.ts'
 import { type Remote, RemoteRefused } from '../remote.ts'
 import type { ImportPlan, PlannedKey, PlannedPreset, PlannedVersion } from './import-plan.ts'
+import { wordSet } from '../../lib/text/word-set.ts'
 
 export interface CarryOutOptions {
   readonly dryRun: boolean
@@ -147,16 +148,6 @@ const bringKey = async (
   return { state: 'done', says: `a new key ${JSON.stringify(name)} with its limits`, key: made.key }
 }
 
-const LIMIT_FIELDS: ReadonlySet<string> = new Set([
-  'hash',
-  'name',
-  'disabled',
-  'limit',
-  'limit_reset',
-  'include_byok_in_limit',
-  'strict',
-  'rpm_limit',
-  'tpm_limit',
-  'provider_failure',
-  'expires_at',
-])
+const LIMIT_FIELDS: ReadonlySet<string> = wordSet(`
+  hash name disabled limit limit_reset include_byok_in_limit strict rpm_limit tpm_limit provider_failure expires_at
+`)

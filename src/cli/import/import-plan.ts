@@ -42,13 +42,49 @@ export interface ImportPlan {
   readonly file: JsonObject
 }
 
+/** A place in the file, and what becomes of it: `taken`, `changed` or `cannot`. */
+export interface Place {
+  /** A place within this one. */
+  at(...steps: Path): Place
+  taken(says: string): void
+  changed(says: string): void
+  /** Returns null, for a reader that has nothing of this place. */
+  cannot(says: string): null
+  /** Leaves out each member that is not `known`. `said`: sentences that say what to do instead. */
+  leaveOut(members: JsonObject, known: ReadonlySet<string>, said?: Readonly<Record<string, string>>): void
+  /** `said`: a sentence for each member that changes, and null for one that is reported elsewhere; any other is left out. */
+  change(members: JsonObject, said: Readonly<Record<string, string | null>>): void
+}
+
 export type Path = readonly (string | number)[]
 
-/** Says what becomes of a place in the file. */
-export type Report = (path: Path, outcome: Outcome, says: string) => void
+export const placeIn = (report: (finding: { path: Path; outcome: Outcome; says: string }) => void, path: Path = []): Place => {
+  const at = (...steps: Path): Place => placeIn(report, [...path, ...steps])
+  return {
+    at,
+    taken: (says) => report({ path, outcome: 'taken', says }),
+    changed: (says) => report({ path, outcome: 'changed', says }),
+    cannot(says) {
+      report({ path, outcome: 'cannot', says })
+      return null
+    },
+    leaveOut(members, known, said = {}) {
+      for (const name of Object.keys(members)) if (!known.has(name)) at(name).cannot(said[name] ?? without(name))
+    },
+    change(members, said) {
+      for (const name of Object.keys(members)) {
+        const says = said[name]
+        if (says === undefined) at(name).cannot(without(name))
+        else if (says !== null) at(name).changed(says)
+      }
+    },
+  }
+}
+
+const without = (name: string): string => `${name} has no counterpart`
 
 /**
  * Reads a file's value, and reports what becomes of each place. `fileName`, without its extension, names objects that have no name
  * in the file. Throws SettingError if the file is something else.
  */
-export type ImportReader = (value: unknown, report: Report, fileName: string) => Partial<ImportPlan>
+export type ImportReader = (value: unknown, root: Place, fileName: string) => Partial<ImportPlan>

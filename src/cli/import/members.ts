@@ -1,5 +1,5 @@
 /** Reads members of another product's file in the form that an importer expects. */
-import { isList, isObject, type JsonObject, type JsonValue } from '../../lib/json/json.ts'
+import { isObject, type JsonObject, type JsonValue } from '../../lib/json/json.ts'
 
 /** '' if there is none. */
 export const wordIn = (value: unknown): string =>
@@ -7,5 +7,3 @@ export const wordIn = (value: unknown): string =>
 
 /** Empty if it is not an object. */
 export const objectIn = (value: JsonValue | undefined): JsonObject => (isObject(value) ? value : {})
-
-export const valuesIn = (value: JsonValue | undefined): readonly JsonValue[] => (isList(value) ? value : [])

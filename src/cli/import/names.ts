@@ -58,7 +58,6 @@ export const azureAddress = (address: string): string => {
   return url !== null && AZURE_HOST.test(url.hostname) && !url.pathname.startsWith('/anthropic') ? `${url.origin}/openai/v1` : address
 }
 
-/** The catalogue's address of a provider that it knows. */
 export const addressOfProvider = (provider: string): string => CATALOGUE.providers[provider]?.base_url ?? ''
 
 export const dialectsOf = (provider: string): readonly string[] => CATALOGUE.providers[provider]?.dialects ?? ['openai-chat']

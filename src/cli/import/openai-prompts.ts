@@ -4,22 +4,23 @@
  */
 import { SettingError } from '../../config.ts'
 import { definedOnly } from '../../lib/defined-only.ts'
-import { isObject, type JsonObject, type JsonValue } from '../../lib/json/json.ts'
+import { isObject, type JsonObject, type JsonValue, listOf } from '../../lib/json/json.ts'
 import { PERSISTED_FIELDS } from '../../request-fields/preset-fields.ts'
 import { PLACEHOLDER, promptTemplate, type PromptMessage, VARIABLE_TYPES } from '../../request-fields/schemas/prompt-template.ts'
 import { objectIn, wordIn } from './members.ts'
-import type { ImportReader, Path, PlannedPreset, PlannedVersion, Report } from './import-plan.ts'
+import type { ImportReader, Place, PlannedPreset, PlannedVersion } from './import-plan.ts'
 import { isServed, modelIdOf, slugOf, unserved } from './names.ts'
+import { wordSet } from '../../lib/text/word-set.ts'
 
-export const readOpenaiPrompts: ImportReader = (value, report) => {
+export const readOpenaiPrompts: ImportReader = (value, root) => {
   const found = new Map<string, Found[]>()
-  for (const { entry, path } of entriesOf(value)) {
+  for (const { entry, place } of entriesOf(value, root)) {
     const id = idOf(entry)
     if (id === null) {
-      report(path, 'cannot', 'names no prompt: expected "id" or "prompt.id", such as pmpt_…')
+      place.cannot('names no prompt: expected "id" or "prompt.id", such as pmpt_…')
       continue
     }
-    const version = versionOf(entry, id, path, report)
+    const version = versionOf(entry, id, place)
     if (version !== null) found.set(id, [...(found.get(id) ?? []), version])
   }
   if (found.size === 0) throw new SettingError('the file holds no stored prompt of OpenAI.')
@@ -35,18 +36,18 @@ interface Found {
 
 interface Entry {
   readonly entry: JsonObject
-  readonly path: Path
+  readonly place: Place
 }
 
 /** One prompt, a list of them, or a list under `data` or `prompts`, each with its versions inside or as separate entries. */
-const entriesOf = (value: unknown, path: Path = []): readonly Entry[] => {
-  if (Array.isArray(value)) return value.flatMap((item: unknown, at) => entriesOf(item, [...path, at]))
+const entriesOf = (value: unknown, place: Place): readonly Entry[] => {
+  if (Array.isArray(value)) return value.flatMap((item: unknown, at) => entriesOf(item, place.at(at)))
   if (!isObject(value)) return []
-  for (const list of ['data', 'prompts']) if (Array.isArray(value[list])) return entriesOf(value[list], [...path, list])
+  for (const list of ['data', 'prompts']) if (Array.isArray(value[list])) return entriesOf(value[list], place.at(list))
   const { versions, ...shared } = value as JsonObject
-  if (!Array.isArray(versions)) return [{ entry: value as JsonObject, path }]
+  if (!Array.isArray(versions)) return [{ entry: value as JsonObject, place }]
   return versions.flatMap((version: JsonValue, at) =>
-    isObject(version) ? [{ entry: { ...shared, ...version, id: shared['id'] ?? null }, path: [...path, 'versions', at] }] : [],
+    isObject(version) ? [{ entry: { ...shared, ...version, id: shared['id'] ?? null }, place: place.at('versions', at) }] : [],
   )
 }
 
@@ -72,25 +73,23 @@ const presetOf = (id: string, found: readonly Found[]): PlannedPreset => {
   }
 }
 
-const versionOf = (entry: JsonObject, id: string, path: Path, report: Report): Found | null => {
+const versionOf = (entry: JsonObject, id: string, place: Place): Found | null => {
   const { prompt } = entry
   const number = Number(entry['version'] ?? (isObject(prompt) ? prompt['version'] : null) ?? Number.NaN)
   const isAnswer = entry['object'] === 'response'
-  const messages = messagesOf(entry, isAnswer, path, report)
+  const messages = messagesOf(entry, isAnswer, place)
   if (messages === null) return null
   const leading = messages.findIndex(({ role, content }) => (role !== 'system' && role !== 'developer') || typeof content !== 'string')
   const system = messages
     .slice(0, leading < 0 ? messages.length : leading)
     .flatMap(({ content }) => (typeof content === 'string' ? [content] : []))
   const further = leading < 0 ? [] : messages.slice(leading)
-  const variables = variablesOf(entry, messages, path, report)
-  const config = settingsOf(entry, isAnswer, path, report)
+  const variables = variablesOf(entry, messages, place)
+  const config = settingsOf(entry, isAnswer, place)
   const template =
     further.length === 0 && Object.keys(variables).length === 0 ? {} : { prompt_template: { messages: further, variables } as JsonObject }
   const names = Object.keys(variables)
-  report(
-    path,
-    'taken',
+  place.taken(
     `prompt ${id}${Number.isNaN(number) ? '' : ` version ${number}`}${names.length > 0 ? ` with the variables ${names.join(', ')}` : ''}`,
   )
   return {
@@ -107,25 +106,22 @@ const versionOf = (entry: JsonObject, id: string, path: Path, report: Report): F
 }
 
 /** Null if the entry contains no messages that a prompt could have. */
-const messagesOf = (entry: JsonObject, isAnswer: boolean, path: Path, report: Report): readonly PromptMessage[] | null => {
+const messagesOf = (entry: JsonObject, isAnswer: boolean, place: Place): readonly PromptMessage[] | null => {
   const source = ['messages', 'instructions', 'input', 'prompt', 'content'].find(
     (name) => !(isAnswer && name !== 'instructions') && (typeof entry[name] === 'string' || Array.isArray(entry[name])),
   )
   const value = source === undefined ? null : entry[source]
   if (source === undefined || value == null) {
-    report(
-      path,
-      'cannot',
+    return place.cannot(
       isAnswer ? 'the answer has no instructions: was it asked with the prompt?' : 'has neither messages nor instructions',
     )
-    return null
   }
   if (typeof value === 'string') return [{ role: 'developer', content: value }]
   const messages: PromptMessage[] = []
   for (const [at, item] of (value as readonly JsonValue[]).entries()) {
     const parsed = promptTemplate.shape.messages.unwrap().element.safeParse(plainMessage(item))
     if (parsed.success) messages.push(parsed.data)
-    else report([...path, source, at], 'cannot', 'this item is no message of text, pictures and files')
+    else place.at(source, at).cannot('this item is no message of text, pictures and files')
   }
   return messages
 }
@@ -150,23 +146,19 @@ const plainPart = (part: JsonValue): JsonValue => {
 }
 
 /** An answer contains the text with the values of its variables filled in, unless a variable was given its own placeholder as value. */
-const reportFilledIn = ({ prompt }: JsonObject, found: JsonObject, path: Path, report: Report): void => {
+const reportFilledIn = ({ prompt }: JsonObject, found: JsonObject, place: Place): void => {
   const given = isObject(prompt) && isObject(prompt['variables']) ? Object.keys(prompt['variables']) : []
   for (const name of given.filter((one) => found[one] === undefined))
-    report(
-      [...path, 'prompt'],
-      'changed',
-      `the value of ${name} is filled in for good: ask with "{{${name}}}" as its value to keep the variable`,
-    )
+    place.at('prompt').changed(`the value of ${name} is filled in for good: ask with "{{${name}}}" as its value to keep the variable`)
 }
 
 /** Declared variables, and those that the texts name. */
-const variablesOf = (entry: JsonObject, messages: readonly PromptMessage[], path: Path, report: Report): JsonObject => {
+const variablesOf = (entry: JsonObject, messages: readonly PromptMessage[], place: Place): JsonObject => {
   const variables: Record<string, JsonValue> = {}
   for (const { content } of messages)
     for (const part of typeof content === 'string' ? [content] : content.map((one) => (one.type === 'input_text' ? one.text : '')))
       for (const [, name = ''] of part.matchAll(PLACEHOLDER)) variables[name] ??= { type: 'text' }
-  reportFilledIn(entry, variables, path, report)
+  reportFilledIn(entry, variables, place)
   const { variables: declared } = entry
   const named: readonly (readonly [string, JsonValue])[] = Array.isArray(declared)
     ? (declared as readonly JsonValue[]).map((item) => (isObject(item) ? [wordIn(item['name']), item] : [wordIn(item), null]))
@@ -177,7 +169,7 @@ const variablesOf = (entry: JsonObject, messages: readonly PromptMessage[], path
     const type = isObject(value) ? (VARIABLE_TYPES.find((known) => known === value['type']) ?? 'text') : 'text'
     const fallback = isObject(value) ? text(value['default']) : null
     if (variables[name] === undefined)
-      report([...path, 'variables'], 'changed', `the variable ${name} is declared and stands nowhere; it may be given all the same`)
+      place.at('variables').changed(`the variable ${name} is declared and stands nowhere; it may be given all the same`)
     variables[name] = { type, ...(fallback === null || type !== 'text' ? {} : { default: fallback }) }
   }
   return variables
@@ -197,14 +189,14 @@ const DEFAULTS: Readonly<Record<string, string>> = {
   presence_penalty: '0',
 }
 
-const settingsOf = (entry: JsonObject, isAnswer: boolean, path: Path, report: Report): JsonObject => {
+const settingsOf = (entry: JsonObject, isAnswer: boolean, place: Place): JsonObject => {
   const config: Record<string, JsonValue> = {}
   for (const [name, value] of Object.entries({ ...entry, ...objectIn(entry['config']) })) {
     if (value === null || SAID.has(name) || (isAnswer && JSON.stringify(value) === DEFAULTS[name])) continue
     if (name === 'model' && typeof value === 'string') {
       const id = value.includes('/') ? value : modelIdOf('openai', value)
-      if (id !== value) report([...path, 'model'], 'changed', `the model ${value} is called ${id} here`)
-      if (!value.includes('/') && !isServed('openai', id)) report([...path, 'model'], 'changed', unserved(id))
+      if (id !== value) place.at('model').changed(`the model ${value} is called ${id} here`)
+      if (!value.includes('/') && !isServed('openai', id)) place.at('model').changed(unserved(id))
       config['model'] = id
     } else if (name === 'text' && isObject(value)) {
       const plain = definedOnly({
@@ -218,9 +210,9 @@ const settingsOf = (entry: JsonObject, isAnswer: boolean, path: Path, report: Re
       )
       if (Object.keys(kept).length > 0) config['reasoning'] = kept
     } else if (PERSISTED.has(name)) config[name] = value
-    else if (!isAnswer) report([...path, name], 'cannot', `${name} is no setting that a preset keeps`)
+    else if (!isAnswer) place.at(name).cannot(`${name} is no setting that a preset keeps`)
   }
-  reportHosted(config['tools'], path, report)
+  reportHosted(config['tools'], place)
   return config
 }
 
@@ -229,35 +221,15 @@ const isPlainText = (format: JsonValue | undefined): boolean => format == null |
 const PERSISTED: ReadonlySet<string> = new Set(PERSISTED_FIELDS.responses.filter((name) => name !== 'prompt_template'))
 
 /** Members that other functions read, or that do not affect requests. */
-const SAID: ReadonlySet<string> = new Set([
-  'id',
-  'prompt_id',
-  'object',
-  'version',
-  'is_default',
-  'name',
-  'description',
-  'messages',
-  'instructions',
-  'input',
-  'prompt',
-  'content',
-  'variables',
-  'config',
-  'created_at',
-  'updated_at',
-  'status',
-  'url',
-  'metadata',
-  'project_id',
-  'organization_id',
-  'created_by',
-])
+const SAID: ReadonlySet<string> = wordSet(`
+  id prompt_id object version is_default name description messages instructions input prompt content variables config
+  created_at updated_at status url metadata project_id organization_id created_by
+`)
 
 const HOSTED: ReadonlySet<string> = new Set(['file_search', 'code_interpreter', 'computer_use_preview', 'image_generation'])
 
-const reportHosted = (tools: JsonValue | undefined, path: Path, report: Report): void => {
-  for (const [at, tool] of (Array.isArray(tools) ? (tools as readonly JsonValue[]) : []).entries())
+const reportHosted = (tools: JsonValue | undefined, place: Place): void => {
+  for (const [at, tool] of listOf(tools).entries())
     if (isObject(tool) && HOSTED.has(wordIn(tool['type'])))
-      report([...path, 'tools', at], 'changed', `the tool ${wordIn(tool['type'])} runs at OpenAI: it works with OpenAI's own models alone`)
+      place.at('tools', at).changed(`the tool ${wordIn(tool['type'])} runs at OpenAI: it works with OpenAI's own models alone`)
 }

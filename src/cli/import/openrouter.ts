@@ -8,22 +8,22 @@ import { isObject, type JsonObject, type JsonValue } from '../../lib/json/json.t
 import { PERSISTED_FIELDS } from '../../request-fields/preset-fields.ts'
 import { guardrailKind } from '../as-code/guardrail-kind.ts'
 import { objectIn, wordIn } from './members.ts'
-import type { ImportReader, Path, PlannedKey, PlannedPreset, Report } from './import-plan.ts'
+import type { ImportReader, Place, PlannedKey, PlannedPreset } from './import-plan.ts'
 
-export const readOpenrouter: ImportReader = (value, report) => {
+export const readOpenrouter: ImportReader = (value, root) => {
   const presets: PlannedPreset[] = []
   const keys: PlannedKey[] = []
   const guardrails: JsonObject[] = []
-  const entries = entriesOf(value)
-  for (const { entry, path } of entries) {
+  const entries = entriesOf(value, root)
+  for (const { entry, place } of entries) {
     if (typeof entry['slug'] === 'string' && ('designated_version' in entry || 'designated_version_id' in entry)) {
-      const preset = presetOf(entry, path, report)
+      const preset = presetOf(entry, place)
       if (preset !== null) presets.push(preset)
-    } else if (typeof entry['hash'] === 'string') keys.push(keyOf(entry, path, report))
+    } else if (typeof entry['hash'] === 'string') keys.push(keyOf(entry, place))
     else if (typeof entry['name'] === 'string' && GUARDRAIL_SIGNS.some((sign) => sign in entry)) {
-      const guardrail = guardrailOf(entry, path, report)
+      const guardrail = guardrailOf(entry, place)
       if (guardrail !== null) guardrails.push(guardrail)
-    } else report(path, 'cannot', 'this is neither a preset, a key nor a guardrail of OpenRouter')
+    } else place.cannot('this is neither a preset, a key nor a guardrail of OpenRouter')
   }
   if (entries.length === 0)
     throw new SettingError('the file holds no answer of OpenRouter: expected "data", or "presets", "keys" and "guardrails".')
@@ -32,20 +32,20 @@ export const readOpenrouter: ImportReader = (value, report) => {
 
 const LISTS = ['data', 'presets', 'keys', 'guardrails']
 
-const entriesOf = (value: unknown, path: Path = []): readonly { entry: JsonObject; path: Path }[] => {
-  if (Array.isArray(value)) return value.flatMap((item: unknown, at) => entriesOf(item, [...path, at]))
+const entriesOf = (value: unknown, place: Place): readonly { entry: JsonObject; place: Place }[] => {
+  if (Array.isArray(value)) return value.flatMap((item: unknown, at) => entriesOf(item, place.at(at)))
   if (!isObject(value)) return []
   const lists = LISTS.filter((list) => typeof value[list] === 'object' && value[list] !== null)
-  return lists.length > 0 ? lists.flatMap((list) => entriesOf(value[list], [...path, list])) : [{ entry: value as JsonObject, path }]
+  return lists.length > 0 ? lists.flatMap((list) => entriesOf(value[list], place.at(list))) : [{ entry: value as JsonObject, place }]
 }
 
-const presetOf = (entry: JsonObject, path: Path, report: Report): PlannedPreset | null => {
+const presetOf = (entry: JsonObject, place: Place): PlannedPreset | null => {
   const { slug, name, description, status } = entry
   const version = entry['designated_version']
-  if (!presetSlug.safeParse(slug).success) return cannot(report, path, `the slug ${wordIn(slug)} is not a valid slug here`)
-  if (status === 'archived') return cannot(report, path, `the preset ${wordIn(slug)} is archived`)
+  if (!presetSlug.safeParse(slug).success) return place.cannot(`the slug ${wordIn(slug)} is not a valid slug here`)
+  if (status === 'archived') return place.cannot(`the preset ${wordIn(slug)} is archived`)
   if (!isObject(version))
-    return cannot(report, path, `the list does not hold what the preset ${wordIn(slug)} is: export it with GET /presets/${wordIn(slug)}`)
+    return place.cannot(`the list does not hold what the preset ${wordIn(slug)} is: export it with GET /presets/${wordIn(slug)}`)
   const config = objectIn(version['config'])
   const shape = shapeOf(config)
   const kept = Object.entries(config).filter(
@@ -53,10 +53,10 @@ const presetOf = (entry: JsonObject, path: Path, report: Report): PlannedPreset 
   )
   for (const field of Object.keys(config))
     if (config[field] !== null && !kept.some(([one]) => one === field))
-      report([...path, 'designated_version', 'config', field], 'cannot', `${field} is no setting that a preset keeps here`)
+      place.at('designated_version', 'config', field).cannot(`${field} is no setting that a preset keeps here`)
   const secret = JSON.stringify(config).includes('***')
-  if (secret) report([...path, 'designated_version', 'config'], 'changed', 'a credential was hidden by the export: set it again')
-  report(path, 'taken', `preset ${wordIn(slug)}`)
+  if (secret) place.at('designated_version', 'config').changed('a credential was hidden by the export: set it again')
+  place.taken(`preset ${wordIn(slug)}`)
   return {
     slug: wordIn(slug),
     ...(typeof name === 'string' ? { name } : {}),
@@ -71,11 +71,6 @@ const presetOf = (entry: JsonObject, path: Path, report: Report): PlannedPreset 
   }
 }
 
-const cannot = (report: Report, path: Path, says: string): null => {
-  report(path, 'cannot', says)
-  return null
-}
-
 /** The interface is recognised by the names of fields that only it has; most fields are the same in all. */
 const shapeOf = (config: JsonObject): PresetShape => {
   const only = (shape: PresetShape, others: readonly PresetShape[]): boolean =>
@@ -88,20 +83,20 @@ const shapeOf = (config: JsonObject): PresetShape => {
 
 const LIMITS = ['limit', 'limit_reset', 'include_byok_in_limit', 'disabled', 'expires_at'] as const
 
-const keyOf = (entry: JsonObject, path: Path, report: Report): PlannedKey => {
+const keyOf = (entry: JsonObject, place: Place): PlannedKey => {
   const name = typeof entry['name'] === 'string' ? entry['name'] : wordIn(entry['label'])
   const limits = Object.fromEntries(
     LIMITS.flatMap((field): [string, JsonValue][] =>
       entry[field] == null || entry[field] === false ? [] : [[field, entry[field] ?? null]],
     ),
   )
-  report(path, 'changed', `limits of the key ${JSON.stringify(name)}; the key itself cannot be moved, clients need a new one`)
+  place.changed(`limits of the key ${JSON.stringify(name)}; the key itself cannot be moved, clients need a new one`)
   return { name, limits }
 }
 
 const GUARDRAIL_SIGNS = ['allowed_models', 'allowed_providers', 'limit_usd', 'enforce_zdr', 'content_filters', 'content_filter_builtins']
 
-const guardrailOf = (entry: JsonObject, path: Path, report: Report): JsonObject | null => {
+const guardrailOf = (entry: JsonObject, place: Place): JsonObject | null => {
   const fields = Object.entries(entry).filter(
     ([field, value]) => value !== null && field in createGuardrailBody.shape && field !== 'workspace_id',
   )
@@ -109,12 +104,9 @@ const guardrailOf = (entry: JsonObject, path: Path, report: Report): JsonObject 
   const outcome = createGuardrailBody.safeParse(given, inSentences)
   if (!outcome.success) {
     const [issue] = outcome.error.issues.flatMap((each) => faultsOf(createGuardrailBody, given, each))
-    return cannot(
-      report,
-      [...path, ...(issue?.path ?? []).map((step) => (typeof step === 'number' ? step : wordIn(step)))],
-      `guardrail ${wordIn(entry['name'])}: ${issue?.message ?? 'not valid'}`,
-    )
+    const steps = (issue?.path ?? []).map((step) => (typeof step === 'number' ? step : wordIn(step)))
+    return place.at(...steps).cannot(`guardrail ${wordIn(entry['name'])}: ${issue?.message ?? 'not valid'}`)
   }
-  report(path, 'taken', `guardrail ${wordIn(entry['name'])}; assign it to keys or members`)
+  place.taken(`guardrail ${wordIn(entry['name'])}; assign it to keys or members`)
   return guardrailKind.read(given, '').document
 }

@@ -1,19 +1,19 @@
 /** Portkey's configs: one, a list of them, or the answer of its API. */
 import { SettingError } from '../../config.ts'
-import { isObject, type JsonObject, type JsonValue } from '../../lib/json/json.ts'
+import { isObject, type JsonObject, type JsonValue, listOf } from '../../lib/json/json.ts'
 import { parseValue } from '../as-code/document-file.ts'
-import { objectIn, valuesIn, wordIn } from './members.ts'
-import type { ImportReader, Path, PlannedPreset, Report } from './import-plan.ts'
+import { objectIn, wordIn } from './members.ts'
+import type { ImportReader, Place, PlannedPreset } from './import-plan.ts'
 import { isNamed, isServed, keyVariable, modelIdOf, providerOf, uniqueSlug, unserved } from './names.ts'
 
-export const readPortkey: ImportReader = (value, report, fileName) => {
+export const readPortkey: ImportReader = (value, root, fileName) => {
   const slugs = new Set<string>()
-  const configs = configsOf(value, [], fileName)
+  const configs = configsOf(value, root, fileName)
   if (configs.length === 0) throw new SettingError('the file holds no config of Portkey: expected "strategy" and "targets", or "provider".')
   const guardrails: JsonObject[] = []
-  const presets = configs.flatMap(({ name, config, path }) => {
-    guardrails.push(...guardrailsOf(name, config, path, report))
-    return presetsOf(name, config, path, report, slugs)
+  const presets = configs.flatMap(({ name, config, place }) => {
+    guardrails.push(...guardrailsOf(name, config, place))
+    return presetsOf(name, config, place, slugs)
   })
   return { presets, guardrails }
 }
@@ -21,22 +21,22 @@ export const readPortkey: ImportReader = (value, report, fileName) => {
 interface Named {
   readonly name: string
   readonly config: JsonObject
-  readonly path: Path
+  readonly place: Place
 }
 
-const configsOf = (value: unknown, path: Path, name: string): readonly Named[] => {
-  if (Array.isArray(value)) return value.flatMap((item: unknown, at) => configsOf(item, [...path, at], `${name}-${at + 1}`))
+const configsOf = (value: unknown, place: Place, name: string): readonly Named[] => {
+  if (Array.isArray(value)) return value.flatMap((item: unknown, at) => configsOf(item, place.at(at), `${name}-${at + 1}`))
   if (!isObject(value)) return []
   const own = [value['name'], value['slug'], value['id']].find((one) => typeof one === 'string' && one !== '')
   const named = typeof own === 'string' ? own : name
   if (isObject(value['config']) || typeof value['config'] === 'string') {
     const inner: unknown = typeof value['config'] === 'string' ? parseValue('the config', value['config']) : value['config']
-    return configsOf(inner, [...path, 'config'], named)
+    return configsOf(inner, place.at('config'), named)
   }
   for (const list of ['data', 'configs'])
-    if (typeof value[list] === 'object' && value[list] !== null) return configsOf(value[list], [...path, list], named)
+    if (typeof value[list] === 'object' && value[list] !== null) return configsOf(value[list], place.at(list), named)
   const isConfig = ['strategy', 'targets', 'provider', 'virtual_key', 'override_params'].some((sign) => sign in value)
-  return isConfig ? [{ name: named, config: value as JsonObject, path }] : []
+  return isConfig ? [{ name: named, config: value as JsonObject, place }] : []
 }
 
 /** The provider and model that a target uses. `provider` is null if the client chooses it. */
@@ -46,83 +46,65 @@ interface Target {
   readonly params: JsonObject
 }
 
-const presetsOf = (name: string, config: JsonObject, path: Path, report: Report, slugs: Set<string>): readonly PlannedPreset[] => {
+const presetsOf = (name: string, config: JsonObject, place: Place, slugs: Set<string>): readonly PlannedPreset[] => {
   const strategy = objectIn(config['strategy'])
-  if (strategy['mode'] === 'conditional') return conditionalPresets(config, strategy, path, report, slugs)
-  return presetOf(name, targetsOf(config, path, report), strategy, path, report, slugs)
+  if (strategy['mode'] === 'conditional') return conditionalPresets(config, strategy, place, slugs)
+  return presetOf({ name, place }, targetsOf(config, place), strategy, slugs)
 }
 
 const presetOf = (
-  name: string,
+  { name, place }: Pick<Named, 'name' | 'place'>,
   targets: readonly Target[],
   strategy: JsonObject,
-  path: Path,
-  report: Report,
   slugs: Set<string>,
 ): readonly PlannedPreset[] => {
   const [first] = targets
   if (first === undefined) {
-    report(path, 'cannot', `${name}: none of its targets can be asked here`)
+    place.cannot(`${name}: none of its targets can be asked here`)
     return []
   }
   if (targets.some(({ params }) => JSON.stringify(params) !== JSON.stringify(first.params)))
-    report(path, 'changed', `${name}: settings of the first target hold for all`)
+    place.changed(`${name}: settings of the first target hold for all`)
   const models = targets.flatMap(({ model }) => model ?? [])
   const providers = [...new Set(targets.flatMap(({ provider }) => provider ?? []))]
   const nameless = models.length === 0 ? [] : targets.filter(({ model }) => model === null)
   for (const { provider } of nameless)
-    report(
-      path,
-      'cannot',
-      `${name}: the target ${provider ?? ''} without a model is left out: add its model to the fallbacks of the preset`,
-    )
+    place.cannot(`${name}: the target ${provider ?? ''} without a model is left out: add its model to the fallbacks of the preset`)
   const [model, ...fallbacks] = [...new Set(models)]
-  const only =
-    models.length === 0 && providers.length > 0
-      ? {
-          provider: { order: providers, allow_fallbacks: strategy['mode'] === 'loadbalance' },
-        }
-      : {}
-  if (models.length === 0) report(path, 'changed', `${name}: the client names the model; the preset holds the order of the providers`)
+  const order = { order: providers, allow_fallbacks: strategy['mode'] === 'loadbalance' }
+  if (models.length === 0) place.changed(`${name}: the client names the model; the preset holds the order of the providers`)
   const slug = uniqueSlug(name, slugs)
-  report(path, 'taken', `${name}: preset ${slug}${model === undefined ? '' : ` for ${[model, ...fallbacks].join(', then ')}`}`)
+  place.taken(`${name}: preset ${slug}${model === undefined ? '' : ` for ${[model, ...fallbacks].join(', then ')}`}`)
   const config = {
     ...(model === undefined ? {} : { model }),
     ...(fallbacks.length === 0 ? {} : { models: fallbacks }),
-    ...only,
+    ...(models.length === 0 && providers.length > 0 ? { provider: order } : {}),
     ...first.params,
   } as JsonObject
   return [{ slug, ...(slug === name ? {} : { name }), versions: [{ shape: 'chat', systemPrompt: null, config }] }]
 }
 
 /** One preset for each model name that a condition asks for. */
-const conditionalPresets = (
-  config: JsonObject,
-  strategy: JsonObject,
-  path: Path,
-  report: Report,
-  slugs: Set<string>,
-): readonly PlannedPreset[] => {
+const conditionalPresets = (config: JsonObject, strategy: JsonObject, place: Place, slugs: Set<string>): readonly PlannedPreset[] => {
   const targets = new Map(
-    valuesIn(config['targets']).flatMap((target, at): [string, { target: JsonObject; path: Path }][] =>
-      isObject(target) && typeof target['name'] === 'string' ? [[target['name'], { target: target, path: [...path, 'targets', at] }]] : [],
+    listOf(config['targets']).flatMap((target, at): [string, { target: JsonObject; place: Place }][] =>
+      isObject(target) && typeof target['name'] === 'string' ? [[target['name'], { target, place: place.at('targets', at) }]] : [],
     ),
   )
-  const around = cacheOf(config, path, report)
-  const conditions = valuesIn(strategy['conditions'])
+  const around = cacheOf(config, place)
+  const conditions = listOf(strategy['conditions'])
   if (typeof strategy['default'] === 'string')
-    report([...path, 'strategy', 'default'], 'cannot', `a model that no condition names is served as it is, not by ${strategy['default']}`)
+    place.at('strategy', 'default').cannot(`a model that no condition names is served as it is, not by ${strategy['default']}`)
   return conditions.flatMap((condition, at) => {
-    const where: Path = [...path, 'strategy', 'conditions', at]
     const query = isObject(condition) ? objectIn(condition['query']) : {}
     const asked = isObject(query['params.model']) ? query['params.model']['$eq'] : undefined
     const then = isObject(condition) ? targets.get(wordIn(condition['then'])) : undefined
     if (typeof asked !== 'string' || Object.keys(query).length !== 1 || then === undefined) {
-      report(where, 'cannot', 'only a condition that the model equals a name can be kept: as a preset of that name')
+      place.at('strategy', 'conditions', at).cannot('only a condition that the model equals a name can be kept: as a preset of that name')
       return []
     }
     const inner = isObject(then.target['strategy']) ? then.target['strategy'] : {}
-    return presetOf(asked, targetsOf(then.target, then.path, report, around), inner, then.path, report, slugs)
+    return presetOf({ name: asked, place: then.place }, targetsOf(then.target, then.place, around), inner, slugs)
   })
 }
 
@@ -130,32 +112,25 @@ const conditionalPresets = (
  * In the order in which they are asked; nested targets take the place of their parent. `outer` are
  * settings of the enclosing config, which apply here too.
  */
-const targetsOf = (config: JsonObject, path: Path, report: Report, outer: JsonObject = {}): readonly Target[] => {
-  reportMembers(config, path, report)
-  const around = { ...outer, ...cacheOf(config, path, report) }
+const targetsOf = (config: JsonObject, place: Place, outer: JsonObject = {}): readonly Target[] => {
+  reportMembers(config, place)
+  const around = { ...outer, ...cacheOf(config, place) }
   const { targets } = config
-  if (!Array.isArray(targets)) return targetOf(config, path, report, around)
+  if (!Array.isArray(targets)) return [targetOf(config, place, around)].filter((target) => target !== null)
   const strategy = objectIn(config['strategy'])
   if (strategy['mode'] === 'loadbalance')
-    report([...path, 'strategy'], 'changed', 'weights become an order: the heaviest is asked first, the others where it fails')
+    place.at('strategy').changed('weights become an order: the heaviest is asked first, the others where it fails')
   const weighted = (targets as readonly JsonValue[]).map((target, at) => ({
     target,
     at,
     weight: isObject(target) && typeof target['weight'] === 'number' ? target['weight'] : 1,
   }))
   const ordered = strategy['mode'] === 'loadbalance' ? weighted.toSorted((a, b) => b.weight - a.weight) : weighted
-  return ordered.flatMap(({ target, at }) => (isObject(target) ? targetsOf(target, [...path, 'targets', at], report, around) : []))
+  return ordered.flatMap(({ target, at }) => (isObject(target) ? targetsOf(target, place.at('targets', at), around) : []))
 }
 
-const targetOf = (config: JsonObject, path: Path, report: Report, around: JsonObject): readonly Target[] => {
-  if (config['custom_host'] !== undefined) {
-    report(
-      [...path, 'custom_host'],
-      'cannot',
-      'the target asks an address of its own, and is left out: add a provider with this base_url to your patchbay.yaml, then its model to the preset',
-    )
-    return []
-  }
+const targetOf = (config: JsonObject, place: Place, around: JsonObject): Target | null => {
+  if (config['custom_host'] !== undefined) return place.at('custom_host').cannot(OWN_HOST)
   const params = objectIn(config['override_params'])
   const { model: asked, ...settings } = params
   const at = typeof asked === 'string' ? /^@([^/]+)\/(.+)$/.exec(asked) : null
@@ -164,27 +139,20 @@ const targetOf = (config: JsonObject, path: Path, report: Report, around: JsonOb
   const virtualKey = wordIn(config['virtual_key'])
   const provider = word === '' ? providerAtStart(virtualKey) : (providerOf(word) ?? providerAtStart(word))
   if (word === '' && provider !== null)
-    report([...path, 'virtual_key'], 'changed', `the virtual key ${virtualKey} is taken for one of ${provider}, by its name`)
-  if (word !== '' && provider === null) {
-    report([...path, 'provider'], 'cannot', `the provider ${word} is not known here; add it to your file, then name its model`)
-    return []
-  }
-  if (provider === null && upstream === null) {
-    report(path, 'cannot', 'the target names neither a provider nor a model: a virtual key alone says neither')
-    return []
-  }
-  if (provider !== null) report(path, 'changed', `the key of ${provider} is the variable ${keyVariable(provider)} here`)
+    place.at('virtual_key').changed(`the virtual key ${virtualKey} is taken for one of ${provider}, by its name`)
+  if (word !== '' && provider === null)
+    return place.at('provider').cannot(`the provider ${word} is not known here; add it to your file, then name its model`)
+  if (provider === null && upstream === null)
+    return place.cannot('the target names neither a provider nor a model: a virtual key alone says neither')
+  if (provider !== null) place.changed(`the key of ${provider} is the variable ${keyVariable(provider)} here`)
   const model = upstream === null ? null : provider === null ? upstream : modelIdOf(provider, upstream)
   if (model !== null && (provider === null ? !isNamed(model) : !isServed(provider, model)))
-    report([...path, 'override_params', 'model'], 'changed', unserved(model))
-  return [
-    {
-      provider,
-      model,
-      params: { ...around, ...settings },
-    },
-  ]
+    place.at('override_params', 'model').changed(unserved(model))
+  return { provider, model, params: { ...around, ...settings } }
 }
+
+const OWN_HOST =
+  'the target asks an address of its own, and is left out: add a provider with this base_url to your patchbay.yaml, then its model to the preset'
 
 /** Portkey's slugs are chosen by people, who begin them with the provider more often than not. */
 const providerAtStart = (slug: string): string | null => providerOf(slug) ?? providerOf(slug.split('-')[0] ?? '')
@@ -192,31 +160,27 @@ const providerAtStart = (slug: string): string | null => providerOf(slug) ?? pro
 const TTL_MAX_SECONDS = 86_400
 
 /** Portkey keeps answers for seven days if no lifetime is set. */
-const cacheOf = (config: JsonObject, path: Path, report: Report): JsonObject => {
+const cacheOf = (config: JsonObject, place: Place): JsonObject => {
   const { cache } = config
   if (cache === undefined) return {}
   const { mode, max_age: seconds } = objectIn(cache)
-  const where: Path = [...path, 'cache']
+  const where = place.at('cache')
   if (mode !== 'simple' && mode !== 'semantic') {
-    report(where, 'cannot', 'this mode of the cache has no counterpart')
+    where.cannot('this mode of the cache has no counterpart')
     return {}
   }
   const isWithin = typeof seconds === 'number' && seconds >= 1 && seconds <= TTL_MAX_SECONDS
   const ttl = isWithin ? Math.floor(seconds) : TTL_MAX_SECONDS
-  if (mode === 'semantic') report(where, 'changed', `the same request is answered from the cache for ${ttl} s; one that is alike is not`)
-  else if (isWithin) report(where, 'taken', `the response cache, for ${ttl} s`)
-  else report(where, 'changed', `the response cache, for ${ttl} s: a day is the longest here`)
+  if (mode === 'semantic') where.changed(`the same request is answered from the cache for ${ttl} s; one that is alike is not`)
+  else if (isWithin) where.taken(`the response cache, for ${ttl} s`)
+  else where.changed(`the response cache, for ${ttl} s: a day is the longest here`)
   return { cache_enabled: true, cache_ttl_seconds: ttl }
 }
 
-const reportMembers = (config: JsonObject, path: Path, report: Report): void => {
-  for (const name of Object.keys(config)) {
-    const says = MEMBERS[name]
-    if (says === undefined) report([...path, name], 'cannot', `${name} has no counterpart`)
-    else if (says !== null) report([...path, name], 'changed', says)
-  }
+const reportMembers = (config: JsonObject, place: Place): void => {
+  place.change(config, MEMBERS)
   if (objectIn(config['strategy'])['on_status_codes'] !== undefined)
-    report([...path, 'strategy', 'on_status_codes'], 'changed', 'a failure moves on by its cause, not by a list of statuses')
+    place.at('strategy', 'on_status_codes').changed('a failure moves on by its cause, not by a list of statuses')
 }
 
 const MEMBERS: Readonly<Record<string, string | null>> = {
@@ -247,19 +211,19 @@ const SIDES = {
   after_request_hooks: 'output',
 } as const
 
-const guardrailsOf = (name: string, config: JsonObject, path: Path, report: Report): readonly JsonObject[] => {
+const guardrailsOf = (name: string, config: JsonObject, place: Place): readonly JsonObject[] => {
   const filters: JsonObject[] = []
   for (const [member, side] of Object.entries(SIDES)) {
-    for (const [at, entry] of valuesIn(config[member]).entries()) {
-      const where: Path = [...path, member, at]
+    for (const [at, entry] of listOf(config[member]).entries()) {
+      const where = place.at(member, at)
       const made = isObject(entry) ? filtersOf(entry, side) : []
-      if (made.length === 0) report(where, 'cannot', 'this check has no counterpart; one that is named by an id is not in the file')
-      else report(where, 'taken', `a filter of the guardrail ${name}; assign it to keys`)
+      if (made.length === 0) where.cannot('this check has no counterpart; one that is named by an id is not in the file')
+      else where.taken(`a filter of the guardrail ${name}; assign it to keys`)
       filters.push(...made)
     }
   }
-  const inner = valuesIn(config['targets']).flatMap((target, at) =>
-    isObject(target) ? guardrailsOf(`${name} ${at + 1}`, target, [...path, 'targets', at], report) : [],
+  const inner = listOf(config['targets']).flatMap((target, at) =>
+    isObject(target) ? guardrailsOf(`${name} ${at + 1}`, target, place.at('targets', at)) : [],
   )
   return [...(filters.length === 0 ? [] : [{ name, content_filters: filters }]), ...inner]
 }

@@ -5,7 +5,7 @@
  */
 import { serverToolName } from '../../canonical/server-tool-name.ts'
 import type { ServerCall, ServerOutcome, ServerTool } from '../../canonical/server-tools.ts'
-import type { JsonObject, JsonValue } from '../../lib/json/json.ts'
+import { type JsonObject, listOf } from '../../lib/json/json.ts'
 
 /** Renders one call as items: nearly always one; OpenAI's own forms of some tools put the result into a second item. */
 export interface ToolItems {
@@ -135,7 +135,7 @@ const OPENAI_ITEMS: Readonly<Partial<Record<ServerTool, ToolItems>>> = {
       id: `${id}_output`,
       call_id: callId,
       execution: 'server',
-      tools: listed(outcome.value['definitions']),
+      tools: listOf(outcome.value['definitions']),
       status: plainStatus(outcome),
     }),
     begun: [],
@@ -155,7 +155,7 @@ const OPENAI_ITEMS: Readonly<Partial<Record<ServerTool, ToolItems>>> = {
       id: `${id}_output`,
       call_id: callId,
       max_output_length: input['max_output_length'] ?? null,
-      output: listed(outcome.value['output']),
+      output: listOf(outcome.value['output']),
       status: plainStatus(outcome),
     }),
     begun: [],
@@ -180,12 +180,10 @@ const plainStatus = (outcome: ServerOutcome | null): string =>
 const searchAction = ({ input }: ServerCall, value: JsonObject): JsonObject => ({
   type: 'search',
   query: input['query'] ?? '',
-  sources: listed(value['results']).flatMap((result) =>
+  sources: listOf(value['results']).flatMap((result) =>
     typeof result === 'object' && result !== null && 'url' in result ? [{ type: 'url', url: result.url }] : [],
   ),
 })
-
-const listed = (value: JsonValue | undefined): readonly JsonValue[] => (Array.isArray(value) ? (value as readonly JsonValue[]) : [])
 
 const base64Of = (dataUrl: string | undefined): string | null => dataUrl?.replace(/^data:[^,]*;base64,/, '') ?? null
 

@@ -147,7 +147,6 @@ export const fileRoutes = ({ files, onceness, clock, unreadMs, onError }: FileRo
   },
 ]
 
-/** Receives a form with one file. */
 const receiveForm = async (files: Files, workspaceId: string, parts: AsyncIterable<FormPart>): Promise<ReceivedFile> => {
   let received: ReceivedFile | null = null
   try {

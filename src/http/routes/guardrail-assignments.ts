@@ -60,7 +60,6 @@ const KINDS = {
 
 type Subjects = keyof typeof KINDS
 
-/** Lists the assignments of all guardrails, or of one. */
 const assignmentsList = (subjects: Subjects, of: 'all' | 'one', { guardrails }: GuardrailRouteParts): Route => {
   const { item, list, names } = KINDS[subjects]
   return {

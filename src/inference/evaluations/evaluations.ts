@@ -219,35 +219,23 @@ const progressOf = ({ spec }: StoredEvaluation, items: readonly StoredItem[]): P
 
 const unknownEvaluation = (): GatewayError => new GatewayError('not_found', 'The preset has no evaluation of this id.')
 
-const rowOf = ({
-  id,
-  slug,
-  spec,
-  state,
-  reason,
-  passed,
-  itemsTotal,
-  costNanos,
-  keyHash,
-  createdAt,
-  endedAt,
-}: StoredEvaluation): EvaluationRow => ({
-  id,
-  preset_slug: slug,
+const rowOf = ({ spec, ...evaluation }: StoredEvaluation): EvaluationRow => ({
+  id: evaluation.id,
+  preset_slug: evaluation.slug,
   name: spec.name,
   version: spec.version,
   baseline: spec.baseline,
-  state,
-  reason,
-  passed,
+  state: evaluation.state,
+  reason: evaluation.reason,
+  passed: evaluation.passed,
   min_pass_rate: spec.minPassRate,
-  items_total: itemsTotal,
-  cost: dollars(costNanos),
+  items_total: evaluation.itemsTotal,
+  cost: dollars(evaluation.costNanos),
   budget_usd: spec.budgetNanos === null ? null : dollars(spec.budgetNanos),
-  api_key_hash: keyHash,
+  api_key_hash: evaluation.keyHash,
   checks: [...spec.checks],
-  created_at: createdAt,
-  ended_at: endedAt,
+  created_at: evaluation.createdAt,
+  ended_at: evaluation.endedAt,
 })
 
 /** The possible cost of a request in dollars. Throws the error with which the request itself would be refused. */

@@ -3,9 +3,10 @@ import type { ClientDialect } from '../../canonical/call.ts'
 import type { EvaluationItem, EvaluationResult, GivenItem, RecordedItem } from '../../contract/evaluation.ts'
 import { generationContent } from '../../contract/generation-content.ts'
 import { GatewayError } from '../../errors.ts'
-import type { JsonObject, JsonValue } from '../../lib/json/json.ts'
+import { type JsonObject, type JsonValue, listOf } from '../../lib/json/json.ts'
 import type { ContentStore } from '../../storage/generations/content-store.ts'
 import { answerText } from '../contents/answer-text.ts'
+import { wordSet } from '../../lib/text/word-set.ts'
 
 export interface ItemRequest {
   readonly dialect: ClientDialect
@@ -55,17 +56,9 @@ const recordedRequest = ({ generationId, expectsAnswer }: RecordedItem, content:
 }
 
 /** Fields that name the model, the way of delivery, or the caller's session. */
-const NOT_REPEATED: ReadonlySet<string> = new Set([
-  'model',
-  'models',
-  'preset',
-  'stream',
-  'stream_options',
-  'session_id',
-  'trace',
-  'cache_enabled',
-  'cache_ttl_seconds',
-])
+const NOT_REPEATED: ReadonlySet<string> = wordSet(
+  'model models preset stream stream_options session_id trace cache_enabled cache_ttl_seconds',
+)
 
 const conversationOf: Readonly<Record<ClientDialect, (body: JsonObject) => JsonValue>> = {
   chat: ({ messages }) => messages ?? [],
@@ -77,5 +70,3 @@ const conversationOf: Readonly<Record<ClientDialect, (body: JsonObject) => JsonV
 }
 
 const systemMessage = (content: JsonValue | undefined): readonly JsonObject[] => (content == null ? [] : [{ role: 'system', content }])
-
-const listOf = (value: JsonValue | undefined): readonly JsonValue[] => (Array.isArray(value) ? (value as readonly JsonValue[]) : [])

@@ -37,7 +37,6 @@ export const runItem = async (slug: string, item: ItemRequest, spec: EvaluationS
   }
 }
 
-/** The request to a version for an item. */
 export const askedOf = (slug: string, version: number, { dialect, body }: ItemRequest): OwnBody => ({
   dialect,
   body: { ...body, model: `@preset/${slug}@${version}` },

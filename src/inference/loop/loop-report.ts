@@ -49,7 +49,6 @@ export class LoopReport {
   /** The tools called so far, by every name that a client may know them by. */
   readonly called = new Set<string>()
 
-  /** One call is one step. */
   get steps(): number {
     return this.calls.length
   }

@@ -24,7 +24,6 @@ export interface ModelTurn {
   take(frames: readonly Frame[]): readonly Frame[]
   /** Calls of the service's own tools, in the model's order. */
   readonly serverCalls: readonly ModelCall[]
-  /** The number of calls that the client runs. */
   readonly clientCalls: number
   /** The client's calls that follow a call of the service: the client gets them after that call's result, in the order of the calls. */
   readonly held: readonly Frame[]

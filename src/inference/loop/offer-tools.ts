@@ -7,7 +7,7 @@ import type { Warning } from '../../canonical/warning.ts'
 import { GatewayError } from '../../errors.ts'
 import { isObject, objectIn } from '../../lib/json/json.ts'
 import { mayName } from '../../lib/text/may-name.ts'
-import { hasOfItsOwn, mayHaveOfItsOwn, type NativeTools } from '../../providers/tools/native-tools.ts'
+import { hasOfItsOwn, mayHaveOfItsOwn } from '../../providers/tools/native-tools.ts'
 import type { PlannedAttempt } from '../../routing/plan-attempts.ts'
 import { refuseSameNames } from '../../tools/agents/agent-names.ts'
 import { askedTool } from '../../tools/asked-tools.ts'
@@ -23,6 +23,7 @@ import { withKnownCost } from './loop-limits.ts'
 import { conversationFor } from './replayed-conversation.ts'
 import { isShown } from './shown-calls.ts'
 import type { OfferedTool, OfferedTools } from './offered-tool.ts'
+import type { ToolHolder } from '../../providers/tools/vendor-tools.ts'
 
 export interface Offer {
   readonly tools: OfferedTools
@@ -165,7 +166,7 @@ const engineOf = ({ engine }: AskedTool['parameters']): string => (typeof engine
 const mayHave = ({ tool, asked }: Wanted, planned: PlannedAttempt, call: Call, rewritten: boolean): boolean =>
   mayBeElsewhere(asked) && mayHaveOfItsOwn(asked.tool, tool, holderOf(planned, call, rewritten))
 
-const holderOf = (planned: PlannedAttempt, call: Call, rewritten: boolean): NativeTools => ({
+const holderOf = (planned: PlannedAttempt, call: Call, rewritten: boolean): ToolHolder => ({
   provider: planned.endpoint.provider.slug,
   upstreamModel: planned.endpoint.upstreamModel,
   dialect: dialectOf(planned, call),

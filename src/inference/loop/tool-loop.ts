@@ -70,7 +70,6 @@ class ToolLoop {
   readonly #screen: (text: string) => Promise<string | null>
   /** The model's turns and the results of its tools, appended to the client's conversation. */
   readonly #appended: Message[] = []
-  /** The number of turns that the provider paused. */
   #pauses = 0
   /** The number of turns in a row in which no call could be read. */
   #malformed = 0

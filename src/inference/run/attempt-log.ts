@@ -14,13 +14,7 @@ import { hideInError } from '../hide-in-error.ts'
 import { hideOwnCredentials } from '../own-credentials.ts'
 import { type Planned, strictError } from '../stages.ts'
 import { estimatedInputTokens } from './estimated-tokens.ts'
-
-interface Echo {
-  readonly provider: string
-  readonly model: string
-  /** The redacted body. */
-  readonly body: string
-}
+import type { Echo } from '../../formats/format.ts'
 
 type LoggedRequest = Pick<Planned, 'call' | 'apiType' | 'hidden' | 'strict' | 'echo'>
 
@@ -65,7 +59,6 @@ export class AttemptLog {
     return this.#attempts.at(-1)
   }
 
-  /** The output of the last attempt. */
   get said(): AttemptOutput {
     return this.#said
   }

@@ -11,7 +11,6 @@ import { nothingSent } from '../../providers/transport/upstream.ts'
 export type Zone = 'not-asked' | 'nothing-sent' | 'sent' | 'delivered'
 
 export type NextStep =
-  /** Try another credential of the same provider. */
   | 'credential'
   /** Try another provider, for the same model if there is one. */
   | 'endpoint'

@@ -8,6 +8,7 @@ import { readFileSync } from 'node:fs'
 import type { Clock } from '../clock.ts'
 import { entryPoint } from '../entry-points.ts'
 import type { DocumentAnswer, DocumentJob } from './document-job.ts'
+import { jsonIn } from '../json/json.ts'
 
 export type ReadAnswer = DocumentAnswer | { readonly fault: 'too_slow' | 'too_large' | 'broken' }
 
@@ -147,13 +148,7 @@ const ask = (job: DocumentJob, bytes: Uint8Array, late: Promise<void>, parts: Re
   })
 
 /** Null if a parser printed something before the answer, or died while writing it. */
-const answerIn = (said: string): DocumentAnswer | null => {
-  try {
-    return JSON.parse(said) as DocumentAnswer
-  } catch {
-    return null
-  }
-}
+const answerIn = (said: string): DocumentAnswer | null => (jsonIn(said) ?? null) as DocumentAnswer | null
 
 /** Zero for a process that has ended, and on systems that do not report it: there only time is bounded. */
 const residentBytes = (pid: number | undefined): number => {

@@ -1,10 +1,10 @@
 /** The structure of JSON text without its contents: for checks that need names and kinds of values but no long text. */
-import { JsonTextError } from './json-limits.ts'
 import { scanElements } from './json-scan.ts'
 import { type JsonElement, type JsonSpan, skipString } from './json-skip.ts'
 import { type JsonTree, scanTree } from './json-tree.ts'
 import type { JsonValue } from './json.ts'
 import { LARGE_BYTES, startPace, type Steps } from '../steps.ts'
+import { parseJson } from './parse-json.ts'
 
 /** Longer strings are read as empty ones: no name is that long. */
 const NAME_MAX = 64
@@ -33,7 +33,7 @@ export function* eachElementOutlined(
     const size = end - start
     if (size > LARGE_BYTES) yield* outlinedInSteps(text, scanTree(text, levels, start), (element) => take(element, index))
     else if (size > PARSED_MAX) take(outlined(text, scanTree(text, levels, start)), index)
-    else take((isFlat ? flatOutlined(text, { start, end }, values, isSound) : null) ?? parsed(text.slice(start, end)), index)
+    else take((isFlat ? flatOutlined(text, { start, end }, values, isSound) : null) ?? parseJson(text.slice(start, end)), index)
     if (isStep(size)) yield
   }
 }
@@ -88,17 +88,9 @@ const outlined = (text: string, { start, end, members, elements }: JsonTree): Js
   const first = text.charAt(start)
   if (first === '{') return {}
   if (first === '[') return []
-  if (first === '"') return end - start > NAME_MAX ? '' : parsed(text.slice(start, end))
-  return LITERALS.has(first) ? parsed(text.slice(start, end)) : 0
+  if (first === '"') return end - start > NAME_MAX ? '' : parseJson(text.slice(start, end))
+  return LITERALS.has(first) ? parseJson(text.slice(start, end)) : 0
 }
 
 /** The first letters of true, false and null. */
 const LITERALS: ReadonlySet<string> = new Set(['t', 'f', 'n'])
-
-const parsed = (text: string): JsonValue => {
-  try {
-    return JSON.parse(text) as JsonValue
-  } catch (cause) {
-    throw new JsonTextError('The body is not valid JSON.', { cause })
-  }
-}

@@ -2,6 +2,7 @@
  * JSON texts that differ only in one string, like the chunks of a stream: what was made from one of them fits the next one too, at the
  * price of two comparisons instead of a parse. Some texts also end with padding.
  */
+import { jsonIn } from './json.ts'
 
 /** Stands in a skeleton in place of the string's text. */
 const SLOT = '\\u0000text'
@@ -38,7 +39,7 @@ export const learnPattern = (json: string, value: string, stringOf: (parsed: unk
   const after = padded?.[1] ?? rest
   const end = padded === null ? '' : PADDING_END
   const skeleton = before + SLOT + after + (padded === null ? '' : PADDING_SLOT) + end
-  const parsed = parsedOrNull(skeleton)
+  const parsed = jsonIn(skeleton)
   if (stringOf(parsed) !== SLOT_VALUE) return null
 
   return {
@@ -53,7 +54,7 @@ export const learnPattern = (json: string, value: string, stringOf: (parsed: unk
       const padding = text.slice(paddingStart, paddingEnd)
       if (!PADDING.test(padding)) return null
       const raw = text.slice(before.length, rawEnd)
-      const found = PLAIN.test(raw) ? raw : parsedOrNull(`"${raw}"`)
+      const found = PLAIN.test(raw) ? raw : jsonIn(`"${raw}"`)
       return typeof found === 'string' ? { raw, padding, value: found } : null
     },
   }
@@ -74,11 +75,3 @@ const PADDING = /^\w*$/
 
 /** The text of a string without escapes. */
 const PLAIN = /^[ !#-[\]-\uffff]*$/
-
-const parsedOrNull = (json: string): unknown => {
-  try {
-    return JSON.parse(json)
-  } catch {
-    return null
-  }
-}

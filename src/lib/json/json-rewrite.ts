@@ -1,7 +1,7 @@
 import { scanElements } from './json-scan.ts'
 import { nestedMembers, spliceMembers } from './json-splice.ts'
 import { writeInSteps } from './json-steps.ts'
-import { isObject, type JsonObject, type JsonValue } from './json.ts'
+import { isList, isMap, type JsonObject, type JsonValue } from './json.ts'
 import { startPace, type Steps } from '../steps.ts'
 
 /** JSON text of a value that was derived from another one: parts that both share as the same object are copied from the other's text. */
@@ -61,6 +61,3 @@ function* rewrittenList(value: readonly JsonValue[], from: readonly JsonValue[],
   }
   return `[${texts.join(',')}]`
 }
-
-const isList = (value: JsonValue): value is readonly JsonValue[] => Array.isArray(value)
-const isMap = (value: JsonValue): value is JsonObject => isObject(value)

@@ -9,6 +9,7 @@ import { createRegex, type Regex } from '../regex/finder.ts'
 import { matches } from '../regex/matches.ts'
 import { RegexRefused } from '../regex/parse.ts'
 import { createWork, spend, TooMuchWork } from '../work.ts'
+import { decodedOrSame } from '../text/percent-text.ts'
 
 export interface SchemaFault {
   /** `$.filters[2].name` */
@@ -333,7 +334,7 @@ const targetOf = (root: unknown, reference: string, anchors: () => ReadonlyMap<s
   if (!pointer.startsWith('/')) return anchors().get(pointer)
   let at = root
   for (const step of pointer.slice(1).split('/')) {
-    const key = decoded(step).replaceAll('~1', '/').replaceAll('~0', '~')
+    const key = decodedOrSame(step).replaceAll('~1', '/').replaceAll('~0', '~')
     at = Array.isArray(at) ? (at as unknown[])[Number(key)] : isObject(at) && Object.hasOwn(at, key) ? at[key] : undefined
   }
   return at
@@ -351,14 +352,6 @@ const anchorsIn = (root: unknown): ReadonlyMap<string, unknown> => {
     }
   }
   return found
-}
-
-const decoded = (step: string): string => {
-  try {
-    return decodeURIComponent(step)
-  } catch {
-    return step // not a valid escape
-  }
 }
 
 const regexOf = (pattern: string): Regex | null => {

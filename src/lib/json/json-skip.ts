@@ -5,6 +5,7 @@
 import { cutText } from '../text/cut-text.ts'
 import { JsonLimitError, type JsonLimits, JsonTextError } from './json-limits.ts'
 import { isAscii, octetsOf } from '../octets.ts'
+import { parseJson } from './parse-json.ts'
 
 /** The span excludes the white space around the value. */
 export interface JsonSpan {
@@ -336,11 +337,7 @@ export const repeatedName = (name: string): JsonTextError => new JsonTextError(`
 export const nameIn = (text: string, start: number, end: number): string => {
   const name = text.slice(start + 1, end - 1)
   if (!name.includes('\\')) return name
-  try {
-    return JSON.parse(text.slice(start, end)) as string
-  } catch (cause) {
-    throw new JsonTextError('The body is not valid JSON.', { cause })
-  }
+  return parseJson(text.slice(start, end)) as string
 }
 
 /** A few names are compared faster than they are put into a set. */

@@ -1,8 +1,8 @@
 /**
  * The strings, long numbers and containers of a JSON text in order of appearance, found without parsing it, in steps.
  */
-import { JsonTextError } from './json-limits.ts'
 import type { Steps } from '../steps.ts'
+import { parseJson } from './parse-json.ts'
 
 /** Takes the places of a JSON text in order. `key` of a container is like that of a text. */
 export interface JsonVisitor {
@@ -99,7 +99,7 @@ const [QUOTE, BACKSLASH, MINUS, ZERO, NINE, POINT, PLUS] = [34, 92, 45, 48, 57, 
 const isInNumber = (unit: number): boolean =>
   (unit >= ZERO && unit <= NINE) || unit === POINT || unit === PLUS || unit === MINUS || unit === 69 || unit === 101
 
-const shortText = (literal: string): string => (literal.includes('\\') ? unescaped(literal) : literal.slice(1, -1))
+const shortText = (literal: string): string => (literal.includes('\\') ? (parseJson(literal) as string) : literal.slice(1, -1))
 
 /** Escapes are decoded in pieces: a string that consists only of escapes takes long. */
 function* longText(json: string, start: number, end: number): Steps<string> {
@@ -109,7 +109,7 @@ function* longText(json: string, start: number, end: number): Steps<string> {
   for (let from = start + 1; from < end - 1;) {
     const to = Math.min(from + WORK_UNITS, end - 1)
     const cut = to === end - 1 ? to : beforeEscape(json, from, to)
-    pieces.push(unescaped(`"${json.slice(from, cut)}"`))
+    pieces.push(parseJson(`"${json.slice(from, cut)}"`) as string)
     from = cut
     yield
   }
@@ -128,15 +128,6 @@ const beforeEscape = (json: string, from: number, to: number): number => {
   let before = 0
   while (escape - 1 - before >= from && json.charCodeAt(escape - 1 - before) === BACKSLASH) before += 1
   return before % 2 === 0 ? escape : to
-}
-
-/** A large body is parsed as it is read, so an invalid escape may show only here. */
-const unescaped = (raw: string): string => {
-  try {
-    return JSON.parse(raw) as string
-  } catch (cause) {
-    throw new JsonTextError('The body is not valid JSON.', { cause })
-  }
 }
 
 const endOfString = (json: string, quote: number): number => {

@@ -6,6 +6,9 @@ export interface JsonObject {
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
+/** `isObject` leaves lists in a union of JSON values. */
+export const isMap = (value: JsonValue | undefined): value is JsonObject => isObject(value)
+
 /** `Array.isArray` does not narrow a union with a read-only list. */
 export const isList = (value: JsonValue | undefined): value is readonly JsonValue[] => Array.isArray(value)
 

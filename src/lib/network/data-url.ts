@@ -1,5 +1,5 @@
 /** `data:` URLs (RFC 2397). */
-import { decodePieces } from '../text/percent-text.ts'
+import { decodedOrSame, decodePieces } from '../text/percent-text.ts'
 import type { Steps } from '../steps.ts'
 
 export interface DataUrl {
@@ -16,8 +16,8 @@ export const readDataUrl = (url: string): DataUrl | null => {
   const payload = data ?? ''
   return {
     mediaType: type.toLowerCase() || 'text/plain',
-    base64: () => (isBase64 ? payload : Buffer.from(unescaped(payload)).toString('base64')),
-    text: () => (isBase64 ? Buffer.from(payload, 'base64').toString() : unescaped(payload)),
+    base64: () => (isBase64 ? payload : Buffer.from(decodedOrSame(payload)).toString('base64')),
+    text: () => (isBase64 ? Buffer.from(payload, 'base64').toString() : decodedOrSame(payload)),
   }
 }
 
@@ -47,14 +47,6 @@ const HEAD_MAX = 1000
 const headOf = (url: string): string | null => {
   const comma = url.slice(0, HEAD_MAX).indexOf(',')
   return comma < 0 ? null : url.slice(0, comma)
-}
-
-const unescaped = (payload: string): string => {
-  try {
-    return decodeURIComponent(payload)
-  } catch {
-    return payload // a lone percent sign is what it is
-  }
 }
 
 /** The same URL with base64 instead of percent escapes; null if `decode` throws. */

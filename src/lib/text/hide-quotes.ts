@@ -44,7 +44,6 @@ export const quotesOf = (hidden: readonly HiddenText[]): ((text: string) => read
   }
 }
 
-/** Replaces each range with the mark. */
 export const markedAt = (text: string, ranges: readonly Range[], mark: string): string => {
   if (ranges.length === 0) return text
   const out: string[] = []

@@ -25,6 +25,15 @@ export function* percentDecoded(text: string): Steps<string | null> {
   return (yield* decodePieces(text, decodeURIComponent, (piece) => void pieces.push(piece))) ? pieces.join('') : null
 }
 
+/** Like `decodeURIComponent`; a text with an escape that is not valid stays as it is. */
+export const decodedOrSame = (text: string): string => {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
 const endOfPiece = (text: string, from: number): number => {
   let to = from + PIECE
   if (to >= text.length) return text.length

@@ -6,6 +6,7 @@
 import { isObject, listOf } from '../../lib/json/json.ts'
 import type { Growth } from '../../lib/json/json-size.ts'
 import { resolvePointer } from '../../lib/json/json-pointer.ts'
+import { wordSet } from '../../lib/text/word-set.ts'
 
 type Schema = Readonly<Record<string, unknown>>
 
@@ -186,21 +187,10 @@ const isEnforced = (keyword: string, value: unknown): boolean => {
 /** Lookahead and lookbehind, word boundaries, and back-references. */
 const NO_PATTERN = /\(\?<?[=!]|\\[bB1-9]|\\k</
 
-const UNENFORCED: ReadonlySet<string> = new Set([
-  'minimum',
-  'maximum',
-  'exclusiveMinimum',
-  'exclusiveMaximum',
-  'multipleOf',
-  'minLength',
-  'maxLength',
-  'maxItems',
-  'uniqueItems',
-  'contains',
-  'minProperties',
-  'maxProperties',
-  'propertyNames',
-])
+const UNENFORCED: ReadonlySet<string> = wordSet(`
+  minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength maxItems uniqueItems contains
+  minProperties maxProperties propertyNames
+`)
 
 const FORMATS: ReadonlySet<string> = new Set(['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'uri', 'ipv4', 'ipv6', 'uuid'])
 

@@ -6,17 +6,9 @@ import type { Attempt, TokenCounter } from '../provider.ts'
 import { messagesUrl, ownHeaders } from './anthropic.ts'
 import { anthropicWire } from './encode.ts'
 import { anthropicFailure } from './errors.ts'
+import { wordSet } from '../../lib/text/word-set.ts'
 
-const COUNTED: ReadonlySet<string> = new Set([
-  'messages',
-  'model',
-  'system',
-  'tools',
-  'tool_choice',
-  'thinking',
-  'output_config',
-  'cache_control',
-])
+const COUNTED: ReadonlySet<string> = wordSet('messages model system tools tool_choice thinking output_config cache_control')
 
 export const countAnthropicTokens: TokenCounter = async (attempt, context) =>
   await askForCount(

@@ -6,6 +6,7 @@ import { isObject, listOf, textOf } from '../../lib/json/json.ts'
 import { openBlock, type BlockDecoder } from './decode-block.ts'
 import { KeptBlocks } from './kept-blocks.ts'
 import { decodeUsage, mergeUsage, startedUsage } from './decode-usage.ts'
+import { wordSet } from '../../lib/text/word-set.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -133,14 +134,9 @@ export const createMessagesDecoder = (modelId: string, keeps = false): MessagesD
 }
 
 /** Events that this release knows; others are not passed on, because strict clients fail on them. */
-export const KNOWN_EVENTS: ReadonlySet<unknown> = new Set([
-  'message_start',
-  'content_block_start',
-  'content_block_delta',
-  'content_block_stop',
-  'message_delta',
-  'message_stop',
-])
+export const KNOWN_EVENTS: ReadonlySet<unknown> = wordSet(
+  'message_start content_block_start content_block_delta content_block_stop message_delta message_stop',
+)
 
 const STOP_REASONS: Readonly<Record<string, FinishReason>> = {
   end_turn: 'stop',

@@ -18,6 +18,7 @@ import { answersWhole } from './answers-whole.ts'
 import { converseFailure } from './errors.ts'
 import { EventStreamError, openEventStream, type StreamMessage } from './event-stream.ts'
 import { authorized } from './sign.ts'
+import { unusable } from '../failures/classify-failure.ts'
 
 const ERROR_BODY_MAX = 64 * 1024
 
@@ -165,6 +166,3 @@ function* parsedEvent(text: string, target: Target): Steps<Readonly<Record<strin
   if (!isObject(value)) throw unusable(target, fault)
   return value
 }
-
-const unusable = (target: Target, did: string, cause?: unknown): GatewayError =>
-  new GatewayError('provider_unavailable', `${target.providerName} ${did}`, { cause, metadata: { provider_name: target.providerName } })

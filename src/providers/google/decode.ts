@@ -11,6 +11,7 @@ import { decodeLogprobs } from './log-probabilities.ts'
 import { BEHIND_TEXT, placeOfPicture } from './signatures.ts'
 import { createStreamedArguments, type StreamedArguments } from './streamed-arguments.ts'
 import { decodeUsage } from './decode-usage.ts'
+import { wordSet } from '../../lib/text/word-set.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -184,32 +185,17 @@ export const firstCandidate = (chunk: Json): Json | undefined =>
   objectsIn(chunk['candidates']).find((candidate) => (candidate['index'] ?? 0) === 0)
 
 /** Members of a part that describe it, but are not its content. */
-const MARKS: ReadonlySet<string> = new Set([
-  'thought',
-  'thoughtSignature',
-  'partMetadata',
-  'mediaProcessing',
-  'mediaResolution',
-  'speechMetadata',
-  'videoMetadata',
-])
+const MARKS: ReadonlySet<string> = wordSet(
+  'thought thoughtSignature partMetadata mediaProcessing mediaResolution speechMetadata videoMetadata',
+)
 
 /** A limit ended the answer: the one that the client set, or Google's own for one request. */
 const CUT_OFF: ReadonlySet<string> = new Set(['MAX_TOKENS', 'CONTINUATION'])
 
-const FILTERED: ReadonlySet<string> = new Set([
-  'SAFETY',
-  'RECITATION',
-  'BLOCKLIST',
-  'PROHIBITED_CONTENT',
-  'SPII',
-  'LANGUAGE',
-  'MODEL_ARMOR',
-  'ESCALATION',
-  'IMAGE_SAFETY',
-  'IMAGE_PROHIBITED_CONTENT',
-  'IMAGE_RECITATION',
-])
+const FILTERED: ReadonlySet<string> = wordSet(`
+  SAFETY RECITATION BLOCKLIST PROHIBITED_CONTENT SPII LANGUAGE MODEL_ARMOR ESCALATION IMAGE_SAFETY
+  IMAGE_PROHIBITED_CONTENT IMAGE_RECITATION
+`)
 
 /** The model failed: another try, or another provider, may succeed. */
 const BROKEN: ReadonlySet<string> = new Set([

@@ -39,7 +39,6 @@ export const googleProof = (data: string, model?: string): ReasoningProof => ({
 })
 
 export interface Encoded {
-  /** The body as it is sent. */
   readonly body: Sent
   /** `field: message` of every loss. */
   readonly losses: readonly string[]

@@ -69,7 +69,6 @@ const chunkReader = (target: Target): EventReader => {
   }
 }
 
-/** Reads a chunk, or a list of chunks. */
 const readChunk = (chunk: unknown, decoder: GoogleDecoder, target: Target, frames: Frame[]): void => {
   if (Array.isArray(chunk)) {
     for (const entry of chunk as unknown[]) readChunk(entry, decoder, target, frames)

@@ -6,6 +6,7 @@
 import { isObject } from '../../lib/json/json.ts'
 import { createGrowth, type Growth } from '../../lib/json/json-size.ts'
 import { resolvePointer } from '../../lib/json/json-pointer.ts'
+import { wordSet } from '../../lib/text/word-set.ts'
 
 type Schema = Readonly<Record<string, unknown>>
 
@@ -45,23 +46,10 @@ const DEFINITIONS: ReadonlySet<string> = new Set(['$defs', 'definitions'])
 /** Members that mean nothing to a model. */
 const DROPPED: ReadonlySet<string> = new Set(['$schema', '$comment'])
 /** Members whose value is a schema or a list of schemas. */
-const HOLDS_SCHEMAS: ReadonlySet<string> = new Set([
-  'items',
-  'additionalProperties',
-  'additionalItems',
-  'contains',
-  'not',
-  'if',
-  'then',
-  'else',
-  'propertyNames',
-  'unevaluatedItems',
-  'unevaluatedProperties',
-  'anyOf',
-  'oneOf',
-  'allOf',
-  'prefixItems',
-])
+const HOLDS_SCHEMAS: ReadonlySet<string> = wordSet(`
+  items additionalProperties additionalItems contains not if then else propertyNames unevaluatedItems
+  unevaluatedProperties anyOf oneOf allOf prefixItems
+`)
 const SCHEMA_MAPS: ReadonlySet<string> = new Set(['properties', 'patternProperties', 'dependentSchemas', ...DEFINITIONS])
 
 interface State {

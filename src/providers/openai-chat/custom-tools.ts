@@ -1,6 +1,6 @@
 /** Tools that take free text, declared by a chat client, for a vendor that has only functions (text-calls.ts). */
 import type { CustomTool } from '../../canonical/prompt.ts'
-import { isObject, type JsonObject, type JsonValue, listOf, textOf } from '../../lib/json/json.ts'
+import { isMap, type JsonValue, listOf, textOf } from '../../lib/json/json.ts'
 import { mapInSteps, type Steps } from '../../lib/steps.ts'
 import type { EditableFields } from '../vendors/editable-fields.ts'
 import type { RuleContext } from '../vendors/field-rules.ts'
@@ -62,5 +62,3 @@ const chosenFunction = (choice: JsonValue): JsonValue => {
   const tools = among.map(chosenFunction)
   return tools.every((tool, index) => tool === among[index]) ? choice : { ...choice, allowed_tools: { ...allowed, tools } }
 }
-
-const isMap = (value: JsonValue | undefined): value is JsonObject => isObject(value)

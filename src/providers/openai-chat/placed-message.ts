@@ -19,7 +19,6 @@ export function* mapMessages(
   return mapped.every((placed, index) => placed === given[index]) ? given : mapped
 }
 
-/** The calls in a message of the assistant. */
 export const callsIn = ({ role, tool_calls: calls }: JsonObject): readonly JsonObject[] => (role === 'assistant' ? objectsIn(calls) : [])
 
 /** Returns the same message if none of its calls changes. */

@@ -6,18 +6,9 @@ import type { Attempt, TokenCounter } from '../provider.ts'
 import { responsesWire } from './encode.ts'
 import { responsesFailure } from './errors.ts'
 import { keyHeader, responsesUrl } from './openai-responses.ts'
+import { wordSet } from '../../lib/text/word-set.ts'
 
-const COUNTED: ReadonlySet<string> = new Set([
-  'input',
-  'instructions',
-  'model',
-  'parallel_tool_calls',
-  'reasoning',
-  'text',
-  'tool_choice',
-  'tools',
-  'truncation',
-])
+const COUNTED: ReadonlySet<string> = wordSet('input instructions model parallel_tool_calls reasoning text tool_choice tools truncation')
 
 export const countResponsesTokens: TokenCounter = async (attempt, context) =>
   await askForCount(

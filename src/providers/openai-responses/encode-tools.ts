@@ -4,6 +4,7 @@ import { isObject, type JsonObject, type JsonValue } from '../../lib/json/json.t
 import { demandedTool, demandsSearch } from '../tools/demanded-tool.ts'
 import type { Translation } from '../losses/translation.ts'
 import { runsByItself } from '../tools/vendor-tools.ts'
+import { wordSet } from '../../lib/text/word-set.ts'
 
 export const encodeTools = (translation: Translation): readonly JsonObject[] => {
   const tools = translation.prompt.tools.flatMap((tool) => encodeTool(tool, translation))
@@ -65,15 +66,7 @@ const encodeProviderTool = ({ kind, at, raw }: ProviderTool, { lose }: Translati
 }
 
 /** The options that are carried over, and the members that only name the tool. */
-const SEARCH_OPTIONS: ReadonlySet<string> = new Set([
-  'type',
-  'name',
-  'cache_control',
-  'search_context_size',
-  'allowed_domains',
-  'filters',
-  'user_location',
-])
+const SEARCH_OPTIONS: ReadonlySet<string> = wordSet('type name cache_control search_context_size allowed_domains filters user_location')
 
 const webSearch = (options: Readonly<Record<string, unknown>>): JsonObject => {
   const size = options['search_context_size']

@@ -17,7 +17,6 @@ interface Endpoint {
   readonly upstreamModel: string
 }
 
-/** Rules learnt from the refusals of endpoints. */
 export interface LearntRoleRules {
   find(endpoint: Endpoint): readonly RoleRule[]
   /** Call it only once a request that keeps the rules was answered. */

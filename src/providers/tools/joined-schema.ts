@@ -2,7 +2,7 @@
  * Joins a schema with alternatives at its top into that of one object, for providers that allow no alternatives there: its properties are
  * those of all the combined schemas, and it requires only what every alternative requires.
  */
-import { isObject, type JsonObject, type JsonValue, textsIn } from '../../lib/json/json.ts'
+import { isList, isMap, type JsonObject, type JsonValue, textsIn } from '../../lib/json/json.ts'
 
 /** The most properties that are carried from inner schemas to outer ones, in all schemas of a request together. */
 export const JOINED_MAX = 30_000
@@ -134,6 +134,3 @@ export const withWords = (schema: JsonObject, lost: JsonObject): JsonObject => {
 }
 
 const schemasIn = (value: JsonValue | undefined): readonly JsonObject[] => (isList(value) ? value.filter(isMap) : [])
-
-const isList = (value: JsonValue | undefined): value is readonly JsonValue[] => Array.isArray(value)
-const isMap = (value: JsonValue | undefined): value is JsonObject => isObject(value)

@@ -4,7 +4,7 @@
  */
 import type { Message, Part, Prompt } from '../../canonical/prompt.ts'
 import { GatewayError } from '../../errors.ts'
-import { isObject } from '../../lib/json/json.ts'
+import { isObject, jsonIn } from '../../lib/json/json.ts'
 import { JSON_LIMITS, JsonLimitError, JsonTextError, UNLIMITED } from '../../lib/json/json-limits.ts'
 import { scanMembers } from '../../lib/json/json-scan.ts'
 import { mapInSteps, type Steps } from '../../lib/steps.ts'
@@ -65,14 +65,8 @@ const refuseManyValues = ({ name, arguments: text }: Call, at: string): void => 
   }
 }
 
-const isJsonObject = (text: string): boolean => {
-  if (!OBJECT.test(text)) return false
-  try {
-    return isObject(JSON.parse(text))
-  } catch {
-    return false // a call that was cut short, or never was JSON
-  }
-}
+/** False for a call that was cut short, or never was JSON. */
+const isJsonObject = (text: string): boolean => OBJECT.test(text) && isObject(jsonIn(text))
 
 /** Each call keeps its id unless an earlier call has it. A result belongs to the first call of its id that has no result yet. */
 class CallIds {

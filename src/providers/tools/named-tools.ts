@@ -10,7 +10,7 @@ import {
   calledBuiltIn,
 } from '../../canonical/built-in-tools.ts'
 import type { ClientDialect } from '../../canonical/call.ts'
-import { isObject, type JsonObject, type JsonValue } from '../../lib/json/json.ts'
+import { isList, isMap, isObject, type JsonObject, type JsonValue } from '../../lib/json/json.ts'
 import type { ToolName } from './tool-names.ts'
 
 /** Returns the request with each name of a tool replaced; parts that do not change stay the same objects. */
@@ -173,6 +173,3 @@ const mapAt = (value: JsonValue, place: Place, map: (found: JsonValue) => JsonVa
 
 const withChanges = (given: readonly JsonValue[], next: readonly JsonValue[]): readonly JsonValue[] =>
   next.length === given.length && next.every((element, index) => element === given[index]) ? given : next
-
-const isList = (value: JsonValue): value is readonly JsonValue[] => Array.isArray(value)
-const isMap = (value: JsonValue): value is JsonObject => isObject(value)

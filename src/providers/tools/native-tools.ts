@@ -8,26 +8,15 @@ import { serverToolName } from '../../canonical/server-tool-name.ts'
 import type { ServerTool } from '../../canonical/server-tools.ts'
 import { isObject } from '../../lib/json/json.ts'
 import { openAiModel } from '../vendors/openai-model.ts'
-import { runsByItself } from './vendor-tools.ts'
+import { runsByItself, type ToolHolder } from './vendor-tools.ts'
 import { isKnownVendor, vendorOf } from '../vendors/vendors.ts'
-
-export interface NativeTools {
-  /** Our slug of the provider, its name of the model, and the dialect in which it is asked. */
-  readonly provider: string
-  readonly upstreamModel: string
-  readonly dialect: string
-  /** The dialect of the client. */
-  readonly client: ClientDialect
-  /** The request is rewritten for the endpoint, even in the client's dialect. */
-  readonly rewritten: boolean
-}
 
 /** `tool` is the service's tool that the client's `asked` stands for. */
 export const hasOfItsOwn = (
   tool: ServerTool,
   asked: ProviderTool,
   { tools }: Pick<Prompt, 'tools'>,
-  { provider, upstreamModel, dialect, client, rewritten }: NativeTools,
+  { provider, upstreamModel, dialect, client, rewritten }: ToolHolder,
 ): boolean => {
   if (dialect === 'openai-responses' && openAiModel(upstreamModel).refusedTools.test(tool)) return false
   const isVendors = serverToolName(asked.kind) === null
@@ -49,7 +38,7 @@ export const hasOfItsOwn = (
 }
 
 /** Says whether an unknown server may have the tool itself: its dialect has a word for it. */
-export const mayHaveOfItsOwn = (tool: ServerTool, asked: ProviderTool, { provider, dialect, client, rewritten }: NativeTools): boolean => {
+export const mayHaveOfItsOwn = (tool: ServerTool, asked: ProviderTool, { provider, dialect, client, rewritten }: ToolHolder): boolean => {
   if (isKnownVendor(provider)) return false
   if (serverToolName(asked.kind) === null && speaks(dialect, client) && (!rewritten || isCarried(asked, dialect))) return true
   return tool === 'web_search' && (dialect === 'anthropic' || dialect === 'openai-responses')

@@ -6,6 +6,7 @@ import type { ClientDialect } from '../../canonical/call.ts'
 import type { OutputFormat } from '../../canonical/prompt.ts'
 import type { Warning } from '../../canonical/warning.ts'
 import { isObject, listOf } from '../../lib/json/json.ts'
+import { wordSet } from '../../lib/text/word-set.ts'
 
 /** Says whether the root is an object, and every object is closed and requires all its properties. */
 export const fitsStrictMode = (schema: unknown): boolean => isObject(schema) && schema['type'] === 'object' && fits(schema, DEPTH_MAX)
@@ -31,30 +32,10 @@ const inside = ({ properties, $defs, definitions, items, anyOf }: Readonly<Recor
   ...listOf(anyOf),
 ]
 
-const KEYWORDS: ReadonlySet<string> = new Set([
-  'type',
-  'properties',
-  'required',
-  'additionalProperties',
-  'items',
-  'enum',
-  'const',
-  'anyOf',
-  '$ref',
-  '$defs',
-  'definitions',
-  'title',
-  'description',
-  'pattern',
-  'format',
-  'multipleOf',
-  'minItems',
-  'maxItems',
-  'minimum',
-  'maximum',
-  'exclusiveMinimum',
-  'exclusiveMaximum',
-])
+const KEYWORDS: ReadonlySet<string> = wordSet(`
+  type properties required additionalProperties items enum const anyOf $ref $defs definitions title description pattern
+  format multipleOf minItems maxItems minimum maximum exclusiveMinimum exclusiveMaximum
+`)
 
 const FORMATS: ReadonlySet<string> = new Set(['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'ipv4', 'ipv6', 'uuid'])
 

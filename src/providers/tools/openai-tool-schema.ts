@@ -3,7 +3,7 @@
  * possible. Source: its refusals: "schema must be a JSON Schema of 'type: "object"'", "schema must have type 'object' and not have
  * 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level", "array schema missing items", "object schema missing properties".
  */
-import { isObject, type JsonObject, type JsonValue } from '../../lib/json/json.ts'
+import { isList, isMap, type JsonObject, type JsonValue } from '../../lib/json/json.ts'
 import { mapInSteps, SCHEMA_UNITS, type Steps } from '../../lib/steps.ts'
 import { COMBINED, JOINED_MAX, joined, resolved, withWords, type Work } from './joined-schema.ts'
 import { fitsStrictMode } from './openai-strict-schema.ts'
@@ -122,6 +122,3 @@ const withItems = (schema: JsonObject): JsonObject => {
 }
 
 const inItems = (value: JsonValue): JsonValue => (isMap(value) ? withItems(value) : value)
-
-const isList = (value: JsonValue | undefined): value is readonly JsonValue[] => Array.isArray(value)
-const isMap = (value: JsonValue | undefined): value is JsonObject => isObject(value)

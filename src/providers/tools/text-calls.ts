@@ -3,12 +3,13 @@
  * tool is offered to other providers as a function with one string, and its calls come back as the text in that string. If a custom call
  * reaches a client that did not declare its tool as custom, it becomes a call of such a function, whose id shows what it was.
  */
+import { argumentSchema } from '../../canonical/argument-schema.ts'
 import { passesAsWritten, type ClientDialect } from '../../canonical/call.ts'
 import type { ModelEvent, TakeFrames } from '../../canonical/event.ts'
 import type { CustomTool, FunctionTool, Part, Prompt } from '../../canonical/prompt.ts'
 import type { Warning } from '../../canonical/warning.ts'
 import { ArgumentsScan } from '../../lib/json/arguments-scan.ts'
-import { isObject } from '../../lib/json/json.ts'
+import { isObject, jsonIn } from '../../lib/json/json.ts'
 import type { Attempt, ProviderAdapter } from '../provider.ts'
 
 /** Letters, digits and `_` only, which every dialect takes in an id. */
@@ -53,23 +54,14 @@ export const functionOf = ({ name, description, grammar, at }: CustomTool, warn:
     type: 'function',
     name,
     description,
-    parameters: {
-      type: 'object',
-      properties: { input: { type: 'string', ...language } },
-      required: ['input'],
-      additionalProperties: false,
-    },
+    parameters: argumentSchema({ input: { type: 'string', ...language } }),
   }
 }
 
 /** The text in the arguments of such a function; arguments of another form are taken as the text itself. */
 const inputOf = (json: string): string => {
-  try {
-    const value: unknown = JSON.parse(json)
-    return isObject(value) && typeof value['input'] === 'string' ? value['input'] : json
-  } catch {
-    return json // a call that was cut short
-  }
+  const value = jsonIn(json)
+  return isObject(value) && typeof value['input'] === 'string' ? value['input'] : json
 }
 
 interface Telling {

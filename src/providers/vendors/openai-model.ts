@@ -46,7 +46,6 @@ export const openAiModelOf = ({ upstreamModel, modelId }: Pick<Target, 'upstream
   return model === UNKNOWN ? openAiModel(modelId) : model
 }
 
-/** Says whether it accepts a field that not every OpenAI model accepts. */
 export const acceptsField = ({ accepts, acceptsUnthinking }: OpenAiModel, field: string, effort: string | null): boolean =>
   accepts.has(field) || (effort === 'none' && acceptsUnthinking.has(field))
 

@@ -4,7 +4,7 @@ import type { GuardrailResource, GuardrailSettings } from '../../contract/guardr
 import type { Slice } from '../../contract/paging.ts'
 import type { JsonObject } from '../../lib/json/json.ts'
 import { dollars, nanosOf } from '../../lib/money.ts'
-import { type AuditedChange, type ChangedBy, recordChange } from '../audit-log.ts'
+import { type AuditedChange, type ChangedBy, recordChange, recordChangeOnce } from '../audit-log.ts'
 import type { Database } from '../database.ts'
 import { changeAssignments } from './guardrail-assignment-store.ts'
 import type { GuardrailsTable } from '../tables/guardrail-tables.ts'
@@ -56,16 +56,10 @@ export interface GuardrailStore {
 
 export const createGuardrailStore = (database: Database): GuardrailStore => ({
   insert: (guardrail, by, once) =>
-    recordChange<void>(
-      database,
-      by,
-      guardrail.created_at,
-      async (transaction) => {
-        await transaction.insertInto('guardrails').values(newRow(guardrail, false)).execute()
-        return { result: undefined, audit: audited('created', null, guardrail) }
-      },
-      once,
-    ),
+    recordChangeOnce<void>(database, { by, now: guardrail.created_at, once }, async (transaction) => {
+      await transaction.insertInto('guardrails').values(newRow(guardrail, false)).execute()
+      return { result: undefined, audit: audited('created', null, guardrail) }
+    }),
 
   async get(workspaceId, id) {
     const row = await database.kysely

@@ -4,7 +4,7 @@ import type { Selectable, Transaction } from 'kysely'
 import type { ByokUse } from '../../contract/byok.ts'
 import type { Slice } from '../../contract/paging.ts'
 import type { JsonObject } from '../../lib/json/json.ts'
-import { type AuditedChange, type ChangedBy, recordChange } from '../audit-log.ts'
+import { type AuditedChange, type ChangedBy, recordChange, recordChangeOnce } from '../audit-log.ts'
 import type { Database } from '../database.ts'
 import type { Once } from '../idempotency.ts'
 import type { ByokKeysTable } from '../tables/management-tables.ts'
@@ -41,7 +41,6 @@ export interface ByokStore {
   replace(record: ByokRecord, before: ByokRecord, auditWorkspaceId: string, by: ChangedBy): Promise<boolean>
   /** Deletes the row with the sealed secret. */
   delete(record: ByokRecord, auditWorkspaceId: string, now: string, by: ChangedBy): Promise<boolean>
-  /** The next free sort order of a provider. */
   nextSortOrder(workspaceId: string | null, provider: string): Promise<number>
   /** The records whose data key is sealed under another key, at most `limit`. */
   sealedUnderOther(kekId: string, limit: number): Promise<readonly ByokRecord[]>
@@ -57,16 +56,10 @@ interface ByokFilter {
 
 export const createByokStore = (database: Database): ByokStore => ({
   insert: (record, auditWorkspaceId, by, once) =>
-    recordChange<void>(
-      database,
-      by,
-      record.createdAt,
-      async (transaction) => {
-        await transaction.insertInto('byok_keys').values(toRow(record)).execute()
-        return { result: undefined, audit: audited('created', auditWorkspaceId, null, record) }
-      },
-      once,
-    ),
+    recordChangeOnce<void>(database, { by, now: record.createdAt, once }, async (transaction) => {
+      await transaction.insertInto('byok_keys').values(toRow(record)).execute()
+      return { result: undefined, audit: audited('created', auditWorkspaceId, null, record) }
+    }),
 
   async get(id) {
     const row = await database.kysely.selectFrom('byok_keys').selectAll().where('id', '=', id).executeTakeFirst()

@@ -6,7 +6,7 @@ import type { KeyFilter } from '../../contract/key-query.ts'
 import type { ProviderFailureMode } from '../../contract/provider-failure.ts'
 import type { JsonObject } from '../../lib/json/json.ts'
 import { dollars } from '../../lib/money.ts'
-import { type AuditedChange, type ChangedBy, recordChange } from '../audit-log.ts'
+import { type AuditedChange, type ChangedBy, recordChange, recordChangeOnce } from '../audit-log.ts'
 import type { Database } from '../database.ts'
 import type { Once } from '../idempotency.ts'
 import { listKeys, type KeyListInput } from './key-list.ts'
@@ -117,18 +117,12 @@ export interface RotatedSecret {
 
 export const createKeyStore = (database: Database): KeyStore => ({
   insert: (key, by, once) =>
-    recordChange<void>(
-      database,
-      by,
-      key.createdAt,
-      async (transaction) => {
-        // A workspace is deleted only if it has no keys.
-        await lockWorkspace(transaction, key.workspaceId)
-        await transaction.insertInto('api_keys').values(newRow(key)).execute()
-        return { result: undefined, audit: audited('created', key, null, auditView(key)) }
-      },
-      once,
-    ),
+    recordChangeOnce<void>(database, { by, now: key.createdAt, once }, async (transaction) => {
+      // A workspace is deleted only if it has no keys.
+      await lockWorkspace(transaction, key.workspaceId)
+      await transaction.insertInto('api_keys').values(newRow(key)).execute()
+      return { result: undefined, audit: audited('created', key, null, auditView(key)) }
+    }),
 
   async get(hash) {
     const row = await database.kysely

@@ -4,7 +4,7 @@ import { type Kysely, sql, type Selectable } from 'kysely'
 import type { JsonObject } from '../../lib/json/json.ts'
 import { dollars } from '../../lib/money.ts'
 import { GatewayError } from '../../errors.ts'
-import { type ChangedBy, recordChange } from '../audit-log.ts'
+import { type ChangedBy, recordChange, recordChangeOnce } from '../audit-log.ts'
 import type { Database } from '../database.ts'
 import type { Once } from '../idempotency.ts'
 import type { Span, WorkspaceBudgetsTable } from '../tables/ledger-tables.ts'
@@ -148,32 +148,26 @@ export const createCreditStore = (database: Database): CreditStore => ({
     return row?.cost_nanos ?? 0
   },
   add: ({ id, workspaceId, amountNanos, note, createdAt }, by, once) =>
-    recordChange<number>(
-      database,
-      by,
-      createdAt,
-      async (transaction) => {
-        await lockWorkspace(transaction, workspaceId)
-        const total = (await totalIn(transaction, workspaceId)) + amountNanos
-        // Beyond this no reader gets the exact sum, and each request of the workspace would fail.
-        if (!Number.isSafeInteger(total)) {
-          throw new GatewayError(
-            'invalid_request',
-            `amount_usd: The credit of a workspace is at most ${CREDIT_MAX} US dollars, above or below zero.`,
-          )
-        }
-        await transaction
-          .insertInto('credit_entries')
-          .values({ id, workspace_id: workspaceId, amount_nanos: amountNanos, note, created_at: createdAt })
-          .execute()
-        const after = { amount_usd: dollars(amountNanos), note }
-        return {
-          result: total,
-          audit: { workspaceId, action: 'created', objectType: 'credit' as const, objectId: id, before: null, after },
-        }
-      },
-      once,
-    ),
+    recordChangeOnce<number>(database, { by, now: createdAt, once }, async (transaction) => {
+      await lockWorkspace(transaction, workspaceId)
+      const total = (await totalIn(transaction, workspaceId)) + amountNanos
+      // Beyond this no reader gets the exact sum, and each request of the workspace would fail.
+      if (!Number.isSafeInteger(total)) {
+        throw new GatewayError(
+          'invalid_request',
+          `amount_usd: The credit of a workspace is at most ${CREDIT_MAX} US dollars, above or below zero.`,
+        )
+      }
+      await transaction
+        .insertInto('credit_entries')
+        .values({ id, workspace_id: workspaceId, amount_nanos: amountNanos, note, created_at: createdAt })
+        .execute()
+      const after = { amount_usd: dollars(amountNanos), note }
+      return {
+        result: total,
+        audit: { workspaceId, action: 'created', objectType: 'credit' as const, objectId: id, before: null, after },
+      }
+    }),
 })
 
 const CREDIT_MAX = Math.floor(dollars(Number.MAX_SAFE_INTEGER))

@@ -90,7 +90,6 @@ const cameBack = ({ record, userId }: Settlement, charged: ReadonlyMap<string, B
 const rowName = ({ request_id, attempt_no, kind }: RowName): string => `${request_id} ${attempt_no} ${kind}`
 
 interface Released {
-  /** The requests that had a hold. */
   readonly requests: ReadonlySet<string>
   readonly scopes: readonly HoldScopeTable[]
 }

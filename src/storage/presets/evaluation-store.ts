@@ -5,7 +5,7 @@ import type { EvaluationItem, EvaluationState, Outcome, Check } from '../../cont
 import type { Slice } from '../../contract/paging.ts'
 import { dollars } from '../../lib/money.ts'
 import { type Steps, throughout } from '../../lib/steps.ts'
-import { type AuditedChange, type ChangedBy, recordChange } from '../audit-log.ts'
+import { type AuditedChange, type ChangedBy, recordChange, recordChangeOnce } from '../audit-log.ts'
 import { lackedMoney, lackedTools } from '../ledger/ended-by-budget.ts'
 import type { Once } from '../idempotency.ts'
 import { type Page, readPage } from '../page.ts'
@@ -214,7 +214,7 @@ export const createEvaluationStore = ({ database, seal, startTurn }: ReadDatabas
           },
         }
       }
-      return recordChange(database, by, evaluation.createdAt, insert, once)
+      return recordChangeOnce(database, { by, now: evaluation.createdAt, once }, insert)
     },
 
     async list(ref, slice) {

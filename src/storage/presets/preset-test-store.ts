@@ -1,7 +1,7 @@
 /** Inputs that are stored for trying a preset. They may contain what people wrote, so they are sealed. */
 
 import { PRESET_TESTS_MAX, type PresetTest } from '../../contract/preset-test.ts'
-import { type ChangedBy, recordChange } from '../audit-log.ts'
+import { type ChangedBy, recordChange, recordChangeOnce } from '../audit-log.ts'
 import type { Once } from '../idempotency.ts'
 import { auditOf, lockPreset, presetIdOf, type PresetRef } from './preset-ref.ts'
 import type { SealedDatabase } from './preset-rows.ts'
@@ -37,28 +37,22 @@ export const createPresetTestStore = ({ database, seal }: SealedDatabase): Prese
   },
 
   add: (ref, { id, name, creator_id, created_at, messages, tools, expected }, by, once) =>
-    recordChange<Added>(
-      database,
-      by,
-      created_at,
-      async (transaction) => {
-        const preset = await lockPreset(transaction, ref)
-        if (preset === null) return { result: 'no-such-preset', audit: null }
-        const { count } = await transaction
-          .selectFrom('preset_tests')
-          .select((eb) => eb.fn.countAll<number>().as('count'))
-          .where('preset_id', '=', preset.id)
-          .executeTakeFirstOrThrow()
-        if (count >= PRESET_TESTS_MAX) return { result: 'too-many', audit: null }
-        const input: Input = { messages, tools, expected }
-        await transaction
-          .insertInto('preset_tests')
-          .values({ id, preset_id: preset.id, name, sealed_input: seal.seal(JSON.stringify(input), contextOf(id)), creator_id, created_at })
-          .execute()
-        return { result: 'added', audit: { ...auditOf(ref, 'test_added'), before: null, after: { test_id: id, name } } }
-      },
-      once,
-    ),
+    recordChangeOnce<Added>(database, { by, now: created_at, once }, async (transaction) => {
+      const preset = await lockPreset(transaction, ref)
+      if (preset === null) return { result: 'no-such-preset', audit: null }
+      const { count } = await transaction
+        .selectFrom('preset_tests')
+        .select((eb) => eb.fn.countAll<number>().as('count'))
+        .where('preset_id', '=', preset.id)
+        .executeTakeFirstOrThrow()
+      if (count >= PRESET_TESTS_MAX) return { result: 'too-many', audit: null }
+      const input: Input = { messages, tools, expected }
+      await transaction
+        .insertInto('preset_tests')
+        .values({ id, preset_id: preset.id, name, sealed_input: seal.seal(JSON.stringify(input), contextOf(id)), creator_id, created_at })
+        .execute()
+      return { result: 'added', audit: { ...auditOf(ref, 'test_added'), before: null, after: { test_id: id, name } } }
+    }),
 
   remove: (ref, id, now, by) =>
     recordChange<boolean>(database, by, now, async (transaction) => {

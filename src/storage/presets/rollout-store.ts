@@ -28,7 +28,6 @@ export interface StoredRollout {
   readonly reason: string | null
 }
 
-/** A rollout with the preset that it belongs to. */
 export interface RunningRollout extends StoredRollout, PresetRef {}
 
 /** The figures of a version's requests in a rollout. */

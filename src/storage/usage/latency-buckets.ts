@@ -16,7 +16,6 @@ export const bucketOf = (ms: number): number => {
 export const LATENCIES = ['ttft', 'total'] as const
 export type Latency = (typeof LATENCIES)[number]
 
-/** The column that counts a bucket. */
 export const bucketColumn = (latency: Latency, bucket: number): BucketColumn => `${latency}_${bucket}`
 
 export type BucketColumn = `${Latency}_${number}`

@@ -1,6 +1,6 @@
 import type { Selectable, Transaction } from 'kysely'
 
-import { type AuditedChange, type ChangedBy, recordChange } from '../audit-log.ts'
+import { type AuditedChange, type ChangedBy, recordChange, recordChangeOnce } from '../audit-log.ts'
 import { requireAnotherAdmin } from './last-admin.ts'
 import type { Database } from '../database.ts'
 import { deleteOldest } from '../delete-oldest.ts'
@@ -143,7 +143,7 @@ export const createSessionStore = (database: Database): SessionStore => ({
         },
       }
     }
-    return recordChange(database, by, rest.created_at, insert, once)
+    return recordChangeOnce(database, { by, now: rest.created_at, once }, insert)
   },
 
   deleteExpired: (before, limit) =>

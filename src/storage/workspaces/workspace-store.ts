@@ -2,7 +2,7 @@ import { type Selectable, sql, type Transaction } from 'kysely'
 
 import type { Slice } from '../../contract/paging.ts'
 import { DEFAULT_SETTINGS, type WorkspaceSettings } from '../../contract/workspace.ts'
-import { type AuditedChange, type ChangedBy, recordChange } from '../audit-log.ts'
+import { type AuditedChange, type ChangedBy, recordChange, recordChangeOnce } from '../audit-log.ts'
 import type { Database } from '../database.ts'
 import type { Once } from '../idempotency.ts'
 import { DELETED_WITH_WORKSPACE, type Schema } from '../tables/schema.ts'
@@ -108,34 +108,28 @@ export const createWorkspaceStore = (database: Database): WorkspaceStore => ({
   },
 
   create: (workspace, memberId, by, once) =>
-    recordChange<boolean>(
-      database,
-      by,
-      workspace.createdAt,
-      async (transaction) => {
-        const made = await transaction
-          .insertInto('workspaces')
-          .values(rowOf(workspace))
-          .onConflict((conflict) => conflict.column('slug').doNothing())
-          .returning('id')
-          .executeTakeFirst()
-        if (made === undefined) return { result: false, audit: null }
-        await transaction
-          .insertInto('workspace_members')
-          .values({
-            id: memberId,
-            workspace_id: workspace.id,
-            user_id: workspace.createdBy,
-            role: 'admin',
-            created_at: workspace.createdAt,
-            name: null,
-            email: null,
-          })
-          .execute()
-        return { result: true, audit: audited('created', workspace.id, null, workspace) }
-      },
-      once,
-    ),
+    recordChangeOnce<boolean>(database, { by, now: workspace.createdAt, once }, async (transaction) => {
+      const made = await transaction
+        .insertInto('workspaces')
+        .values(rowOf(workspace))
+        .onConflict((conflict) => conflict.column('slug').doNothing())
+        .returning('id')
+        .executeTakeFirst()
+      if (made === undefined) return { result: false, audit: null }
+      await transaction
+        .insertInto('workspace_members')
+        .values({
+          id: memberId,
+          workspace_id: workspace.id,
+          user_id: workspace.createdBy,
+          role: 'admin',
+          created_at: workspace.createdAt,
+          name: null,
+          email: null,
+        })
+        .execute()
+      return { result: true, audit: audited('created', workspace.id, null, workspace) }
+    }),
 
   update: (id, patch, now, by) =>
     recordChange<WorkspaceRecord | 'unknown' | 'slug-taken'>(database, by, now, async (transaction) => {

@@ -1,10 +1,11 @@
 /** A second model whose advice the first one can ask for, once or several times; it remembers earlier questions. */
 import { z } from 'zod'
 
+import { argumentSchema } from '../../canonical/argument-schema.ts'
 import { validate } from '../../contract/validate.ts'
 import type { Message } from '../../canonical/prompt.ts'
 import type { Warning } from '../../canonical/warning.ts'
-import { isObject, type JsonObject } from '../../lib/json/json.ts'
+import { type JsonObject, objectIn } from '../../lib/json/json.ts'
 import { failed, type MakeTool, type ToolResult } from '../tool.ts'
 import { agentName, createCallCount, modelMembers, questionOptions, textPart } from './agent-options.ts'
 import { exchangesOf, withoutServerTools } from './earlier-calls.ts'
@@ -35,15 +36,13 @@ export const advisorTool = ({ max_calls: mostCalls }: { readonly max_calls: numb
         (read.forward_transcript
           ? 'The advisor reads the whole conversation so far; a prompt may say what the advice is wanted for.'
           : 'The advisor reads the prompt, and what you asked it before, and nothing else: say all that it has to know.'),
-      parameters: {
-        type: 'object',
-        properties: {
+      parameters: argumentSchema(
+        {
           prompt: { type: 'string', description: 'What the advisor is asked.' },
           ...(read.model === undefined ? { model: { type: 'string', description: 'The model to ask; left out: your own.' } } : {}),
         },
-        ...(read.forward_transcript ? {} : { required: ['prompt'] }),
-        additionalProperties: false,
-      },
+        read.forward_transcript ? [] : ['prompt'],
+      ),
       async run(input, turn) {
         const wanted = asked.safeParse(input)
         const prompt = wanted.data?.prompt?.trim() ?? ''
@@ -91,8 +90,8 @@ export const agentFailure = (fault: NonNullable<ToolResult['fault']>, more: Json
 /** Earlier questions to this advisor in the conversation, with its answers. */
 const memoryOf = (messages: readonly Message[], name: string): readonly Message[] =>
   exchangesOf(messages, name, MEMORY_CHARACTERS).flatMap(({ call, result }) => {
-    const { prompt } = objectIn(call)
-    const { advice } = objectIn(result)
+    const { prompt } = objectIn(call) ?? {}
+    const { advice } = objectIn(result) ?? {}
     if (typeof advice !== 'string' || advice === '') return []
     return [
       ...(typeof prompt === 'string' && prompt !== '' ? [{ role: 'user', parts: [textPart(prompt)] } as const] : []),
@@ -102,12 +101,3 @@ const memoryOf = (messages: readonly Message[], name: string): readonly Message[
 
 /** Characters of earlier exchanges; longer memories lose their middle. */
 const MEMORY_CHARACTERS = 200_000
-
-const objectIn = (json: string): Readonly<Record<string, unknown>> => {
-  try {
-    const value: unknown = JSON.parse(json)
-    return isObject(value) ? value : {}
-  } catch {
-    return {} // a result that was cut, or that the client rewrote
-  }
-}

@@ -1,6 +1,7 @@
 /** Several models answer one question in parallel, and one more compares their answers. */
 import { z } from 'zod'
 
+import { argumentSchema } from '../../canonical/argument-schema.ts'
 import type { Message } from '../../canonical/prompt.ts'
 import { serverToolName } from '../../canonical/server-tool-name.ts'
 import { invalidField, validate } from '../../contract/validate.ts'
@@ -43,13 +44,12 @@ export const fusionTool = ({ presets }: FusionSettings, defaultTools: Readonly<R
       description:
         'Asks several models the same question at once and compares their answers: where they agree, where they contradict each other, ' +
         'and what only one of them saw. It is slow and dear; call it once, for a question that deserves it.',
-      parameters: {
-        type: 'object',
-        properties: {
+      parameters: argumentSchema(
+        {
           prompt: { type: 'string', description: 'The question, with all that is needed to answer it; left out: the user’s last message.' },
         },
-        additionalProperties: false,
-      },
+        [],
+      ),
       async run(input, turn) {
         const wanted = asked.safeParse(input)
         const said = wanted.data?.prompt?.trim() ?? ''

@@ -4,6 +4,7 @@
  */
 import { z } from 'zod'
 
+import { argumentSchema } from '../../canonical/argument-schema.ts'
 import { validate } from '../../contract/validate.ts'
 import type { JsonObject } from '../../lib/json/json.ts'
 import { failed, type MakeTool, type ToolResult } from '../tool.ts'
@@ -33,15 +34,10 @@ export const subagentTool = ({ max_calls: mostCalls }: { readonly max_calls: num
       description:
         `Gives a task to ${read.name === undefined ? 'a subagent' : `the subagent "${read.name}"`}, another model, which does it by itself and reports the outcome. ` +
         'It reads the description of the task and nothing else. Tasks that do not depend on each other can be given at once.',
-      parameters: {
-        type: 'object',
-        properties: {
-          task_name: { type: 'string', description: 'A short name for the task.' },
-          task_description: { type: 'string', description: 'All that the subagent has to know to do the task.' },
-        },
-        required: ['task_name', 'task_description'],
-        additionalProperties: false,
-      },
+      parameters: argumentSchema({
+        task_name: { type: 'string', description: 'A short name for the task.' },
+        task_description: { type: 'string', description: 'All that the subagent has to know to do the task.' },
+      }),
       async run(input, turn) {
         const { waiting } = turn
         if (waiting !== undefined && waiting.fault !== null) return agentFailure({ code: 'unavailable', message: waiting.fault })

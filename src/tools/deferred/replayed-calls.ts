@@ -4,6 +4,7 @@
  */
 import type { Message, Part } from '../../canonical/prompt.ts'
 import type { ToolResult } from '../tool.ts'
+import { jsonIn } from '../../lib/json/json.ts'
 
 export type ToolCall = Extract<Part, { type: 'tool-call' }>
 type ToolResultPart = Extract<Part, { type: 'tool-result' }>
@@ -49,9 +50,6 @@ const resultPart = ({ isError: _shown, ...part }: ToolResultPart, { fault, value
 
 /** Normalises JSON to the text that the service gives a model, without white space between members. */
 export const plainJson = (json: string): string => {
-  try {
-    return JSON.stringify(JSON.parse(json))
-  } catch {
-    return json
-  }
+  const value = jsonIn(json)
+  return value === undefined ? json : JSON.stringify(value)
 }

@@ -21,7 +21,6 @@ export const DEFAULT_RESULTS = 5
 export interface FoundTools {
   /** Best first. */
   readonly found: readonly FunctionTool[]
-  /** The total number of matches. */
   readonly total: number
   /** The query of the model. */
   readonly sought: string
@@ -59,7 +58,6 @@ const REPLAY_STEPS = 8 * SEARCH_STEPS
 const WRITTEN_STEPS = 20
 const NAME_STEPS = 200
 
-/** The work limit of one search. */
 export const searchWork = (): Work => createWork(SEARCH_STEPS)
 
 /**

@@ -1,6 +1,7 @@
 /** Runs lines of shell in a sandbox (docs/shell.md). */
 import { z } from 'zod'
 
+import { argumentSchema } from '../../canonical/argument-schema.ts'
 import { validate } from '../../contract/validate.ts'
 import { failed, type MakeTool } from '../tool.ts'
 import { containerMembers } from './asked-container.ts'
@@ -26,16 +27,14 @@ export const shellTool =
       description:
         'Runs shell commands in a container without a network, each in a shell of its own, one after the other in /work, ' +
         'and returns the output of each. Files in /work stay for the next call.',
-      parameters: {
-        type: 'object',
-        properties: {
+      parameters: argumentSchema(
+        {
           commands: { type: 'array', items: { type: 'string' }, description: `Lines of shell, at most ${COMMANDS_MAX}.` },
           timeout_ms: { type: 'integer', description: 'Milliseconds for each of them; 60000 when left out.' },
           max_output_length: { type: 'integer', description: 'Bytes of each output; 65536 when left out.' },
         },
-        required: ['commands'],
-        additionalProperties: false,
-      },
+        ['commands'],
+      ),
       async run(input, turn) {
         const wanted = asked.safeParse(input)
         if (!wanted.success) return failed('invalid_tool_input', z.prettifyError(wanted.error))

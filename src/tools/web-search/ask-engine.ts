@@ -8,7 +8,6 @@ import { readResults, type Reading } from './read-results.ts'
 import type { Search } from './search.ts'
 import type { EngineSettings } from './settings.ts'
 
-/** An engine with its configured name. */
 export interface Engine extends EngineSettings {
   readonly name: string
 }

@@ -1,5 +1,5 @@
 /** The supported search APIs: how each is called, and where its answer has the results. */
-import type { JsonObject } from '../../lib/json/json.ts'
+import { type JsonObject, listOf } from '../../lib/json/json.ts'
 import type { Place, Search } from './search.ts'
 
 export const KIND_NAMES = ['searxng', 'brave', 'tavily', 'exa', 'firecrawl', 'perplexity', 'http'] as const
@@ -61,7 +61,7 @@ export const ENGINE_KINDS: Readonly<Record<KindName, EngineKind>> = {
       ...braveCountry(search.place),
     }),
     results: ({ web }) => fields(web)['results'],
-    content: ({ description, extra_snippets: more }) => joined([description, ...listed(more)]),
+    content: ({ description, extra_snippets: more }) => joined([description, ...listOf(more)]),
     published: 'page_age',
   },
   tavily: {
@@ -96,7 +96,7 @@ export const ENGINE_KINDS: Readonly<Record<KindName, EngineKind>> = {
       ...either(search, 'includeDomains', 'excludeDomains'),
     }),
     results: ({ results }) => results,
-    content: ({ highlights, text }) => joined(listed(highlights)) || text,
+    content: ({ highlights, text }) => joined(listOf(highlights)) || text,
     published: 'publishedDate',
   },
   firecrawl: {
@@ -203,7 +203,5 @@ const braveCountry = (place: Place | null): Readonly<Record<string, string>> =>
   place !== null && place.country !== null && BRAVE_COUNTRIES.has(place.country) ? { country: place.country } : {}
 
 const fields = (value: unknown): Fields => (typeof value === 'object' && value !== null ? (value as Fields) : {})
-
-const listed = (value: unknown): readonly unknown[] => (Array.isArray(value) ? (value as readonly unknown[]) : [])
 
 const joined = (texts: readonly unknown[]): string => texts.filter((text) => typeof text === 'string' && text !== '').join('\n')

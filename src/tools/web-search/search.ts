@@ -2,7 +2,6 @@
 
 export interface Search {
   readonly query: string
-  /** The maximum number of results. */
   readonly most: number
   /** The maximum number of characters kept of each result's text. */
   readonly characters: number

@@ -2,7 +2,7 @@
 import { scaledDecimal } from '../../../lib/decimal.ts'
 import type { JsonObject, JsonValue } from '../../../lib/json/json.ts'
 import { dollars } from '../../../lib/money.ts'
-import type { Path, Report } from '../import-plan.ts'
+import type { Place } from '../import-plan.ts'
 import { wordIn } from '../members.ts'
 import { addressOfProvider, azureAddress, cataloguePrices, dialectsOf, isKeyless, keyVariable, providerOf, slugOf } from '../names.ts'
 
@@ -17,7 +17,7 @@ export interface Deployment {
   readonly prices: JsonObject | null
   readonly isEmbedding: boolean
   readonly params: JsonObject
-  readonly path: Path
+  readonly place: Place
 }
 
 /** Providers that some deployment asks as the catalogue does, with the key of its variable. */
@@ -36,58 +36,37 @@ interface Places {
   readonly usual: ReadonlySet<string>
 }
 
-export const deploymentOf = (
-  params: JsonObject,
-  info: JsonObject,
-  path: Path,
-  { places, usual }: Places,
-  report: Report,
-): Deployment | null => {
-  if (wordIn(params['model']).startsWith('os.environ/')) {
-    report([...path, 'litellm_params', 'model'], 'cannot', 'the model is in a variable: write its name here, and import again')
-    return null
-  }
+export const deploymentOf = (params: JsonObject, info: JsonObject, place: Place, { places, usual }: Places): Deployment | null => {
+  const inParams = (name: string): Place => place.at('litellm_params', name)
+  if (wordIn(params['model']).startsWith('os.environ/'))
+    return inParams('model').cannot('the model is in a variable: write its name here, and import again')
   const { word, upstreamModel } = upstreamOf(params)
   const known = providerOf(word)
   const base = baseOf(params, known)
-  if (known === null && base === null) {
-    report(
-      [...path, 'litellm_params', 'model'],
-      'cannot',
-      `the provider ${word} is not known here; give it an api_base that speaks Chat Completions`,
-    )
-    return null
-  }
+  if (known === null && base === null)
+    return inParams('model').cannot(`the provider ${word} is not known here; give it an api_base that speaks Chat Completions`)
   const provider = known ?? slugOf(word.toLowerCase())
-  const address = base === null ? null : addressOf(base, provider, params, path, report)
-  if (base !== null && address === null) {
-    report(
-      [...path, 'litellm_params', 'api_base'],
-      'cannot',
-      'api_base is not the address of a provider, which has neither a password nor a query',
-    )
-    return null
-  }
+  const address = base === null ? null : addressOf(base, provider, params, place)
+  if (base !== null && address === null)
+    return inParams('api_base').cannot('api_base is not the address of a provider, which has neither a password nor a query')
   if (provider === 'azure' && address === null)
-    report(path, 'changed', 'set AZURE_OPENAI_BASE_URL to the address of your resource, such as https://NAME.openai.azure.com/openai/v1')
+    place.changed('set AZURE_OPENAI_BASE_URL to the address of your resource, such as https://NAME.openai.azure.com/openai/v1')
   const given = keyOfDeployment(params)
   const isLiteral = given !== null && !/^\$\{\w+\}(?::\$\{\w+\})*$/.test(given)
-  const place = `${provider} ${address ?? ''} ${given ?? ''}`
+  const target = `${provider} ${address ?? ''} ${given ?? ''}`
   const isAtVendor = known !== null && ownBaseOf(params) === null
   const isUsual = isUsualKey(provider, given) && address === null
   const isFree = !usual.has(provider) && !isTaken(provider, places)
-  const slug = places.get(place) ?? (isAtVendor && (isUsual || isFree) ? provider : freeSlug(provider, address, places))
-  places.set(place, slug)
+  const slug = places.get(target) ?? (isAtVendor && (isUsual || isFree) ? provider : freeSlug(provider, address, places))
+  places.set(target, slug)
   if (isLiteral)
-    report(
-      [...path, 'litellm_params', 'api_key'],
-      'changed',
+    inParams('api_key').changed(
       params['api_key'] == null
         ? `the AWS key pair stands in the file as it is: set the variable ${keyVariable(slug)} to ACCESS_KEY_ID:SECRET_ACCESS_KEY`
         : `the key stands in the file as it is: set the variable ${keyVariable(slug)} to it`,
     )
   if (given === null && isAtVendor && !isKeyless(provider) && keyVariable(provider) !== `${word.toUpperCase()}_API_KEY`)
-    report(path, 'changed', `the key of ${provider} is the variable ${keyVariable(provider)} here`)
+    place.changed(`the key of ${provider} is the variable ${keyVariable(provider)} here`)
   // The variable is that of the slug: a key of one address must not be the key that is sent to another.
   const key = isLiteral ? variableText(slug) : (given ?? (isAtVendor && !isKeyless(provider) ? variableText(provider) : null))
   const members = {
@@ -104,7 +83,7 @@ export const deploymentOf = (
     prices: pricesOf(info, params) ?? (slug !== provider && isAtVendor ? cataloguePrices(provider, upstreamModel) : null),
     isEmbedding: info['mode'] === 'embedding',
     params,
-    path,
+    place,
   }
 }
 
@@ -169,18 +148,14 @@ const freeSlug = (provider: string, base: string | null, places: ReadonlyMap<str
 }
 
 /** Null if no request can be sent there, or if it has a password in it, which belongs into no file. */
-const addressOf = (base: string, provider: string, params: JsonObject, path: Path, report: Report): string | null => {
+const addressOf = (base: string, provider: string, params: JsonObject, place: Place): string | null => {
   if (params['api_version'] !== undefined)
-    report([...path, 'litellm_params', 'api_version'], 'changed', "Azure's path /openai/v1 is used, which needs no api_version")
+    place.at('litellm_params', 'api_version').changed("Azure's path /openai/v1 is used, which needs no api_version")
   const variable = /^\$\{(\w+)\}$/.exec(base)?.[1]
   const suffix = provider === 'azure' ? '/openai/v1' : provider === 'ollama' ? '/v1' : ''
   if (variable !== undefined) {
     if (suffix !== '')
-      report(
-        [...path, 'litellm_params', 'api_base'],
-        'changed',
-        `the variable ${variable} must hold an address without a path: ${suffix} follows it`,
-      )
+      place.at('litellm_params', 'api_base').changed(`the variable ${variable} must hold an address without a path: ${suffix} follows it`)
     return `${base}${suffix}`
   }
   const url = URL.parse(base)

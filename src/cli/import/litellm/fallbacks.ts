@@ -1,17 +1,16 @@
 /** The models that follow each public name after a failure. */
 import { type JsonObject, type JsonValue, listOf, objectsIn } from '../../../lib/json/json.ts'
-import type { Path, Report } from '../import-plan.ts'
+import type { Place } from '../import-plan.ts'
 import { objectIn } from '../members.ts'
 import { type Groups, idOf } from './groups.ts'
 
 /** At most this many models follow the first. */
 const FALLBACKS_MAX = 10
 
-/** One entry of a list of fallbacks. */
 interface FallbackEntry {
   readonly model: string
   readonly targets: JsonValue | undefined
-  readonly path: Path
+  readonly place: Place
 }
 
 /**
@@ -19,31 +18,31 @@ interface FallbackEntry {
  * and `default_fallbacks` become that. A model for a context that is too long comes after those for any failure, because there is one list
  * here.
  */
-export const fallbacksOf = (config: JsonObject, groups: Groups, report: Report): ReadonlyMap<string, readonly string[]> => {
+export const fallbacksOf = (config: JsonObject, groups: Groups, root: Place): ReadonlyMap<string, readonly string[]> => {
   const read = (name: string): readonly FallbackEntry[] => {
     // An empty list counts as absent.
     const [section, passedOver] = ['router_settings', 'litellm_settings'].filter((one) => listOf(objectIn(config[one])[name]).length > 0)
     if (section === undefined) return []
-    if (passedOver !== undefined) report([passedOver, name], 'cannot', `LiteLLM reads those of ${section} alone`)
+    if (passedOver !== undefined) root.at(passedOver, name).cannot(`LiteLLM reads those of ${section} alone`)
     const given = objectIn(config[section])[name]
-    if (name === 'default_fallbacks') return [{ model: EVERY, targets: given, path: [section, name] }]
+    if (name === 'default_fallbacks') return [{ model: EVERY, targets: given, place: root.at(section, name) }]
     return [...objectsIn(given).entries()].flatMap(([at, entry]) =>
-      Object.entries(entry).map(([model, targets]) => ({ model, targets, path: [section, name, at, model] })),
+      Object.entries(entry).map(([model, targets]) => ({ model, targets, place: root.at(section, name, at, model) })),
     )
   }
   const noted = (entries: readonly FallbackEntry[], isKnown: (model: string) => boolean): ReadonlyMap<string, readonly string[]> => {
     const found = new Map<string, readonly string[]>()
-    for (const { model, targets, path } of entries) {
+    for (const { model, targets, place } of entries) {
       const ids = listOf(targets).flatMap((target) => {
         const group = typeof target === 'string' ? groups.get(target) : undefined
         if (group !== undefined) return idOf(group)
-        report(path, 'cannot', `${JSON.stringify(target)} is no model of this file`)
+        place.cannot(`${JSON.stringify(target)} is no model of this file`)
         return []
       })
-      if (!isKnown(model)) report(path, 'cannot', `${model} is no model of this file`)
-      else if (found.has(model)) report(path, 'cannot', `LiteLLM reads the ${model === EVERY ? 'last' : 'first'} entry of ${model} alone`)
+      if (!isKnown(model)) place.cannot(`${model} is no model of this file`)
+      else if (found.has(model)) place.cannot(`LiteLLM reads the ${model === EVERY ? 'last' : 'first'} entry of ${model} alone`)
       else if (ids.length > 0) {
-        report(path, 'taken', `${model === EVERY ? 'a model without fallbacks of its own' : model} falls back to ${ids.join(', ')}`)
+        place.taken(`${model === EVERY ? 'a model without fallbacks of its own' : model} falls back to ${ids.join(', ')}`)
         found.set(model, ids)
       }
     }
@@ -59,7 +58,7 @@ export const fallbacksOf = (config: JsonObject, groups: Groups, report: Report):
       ids.delete(idOf(group))
       const [first] = group.deployments
       if (ids.size > FALLBACKS_MAX && first !== undefined)
-        report(first.path, 'changed', `${name}: a preset has at most ${FALLBACKS_MAX} fallback models, and the rest is left out`)
+        first.place.changed(`${name}: a preset has at most ${FALLBACKS_MAX} fallback models, and the rest is left out`)
       return [name, [...ids].slice(0, FALLBACKS_MAX)]
     }),
   )

@@ -1,9 +1,10 @@
 /** LiteLLM's public names, each with its deployments. */
 import { type JsonObject, objectsIn } from '../../../lib/json/json.ts'
-import type { Path, Report } from '../import-plan.ts'
+import type { Place } from '../import-plan.ts'
 import { objectIn, wordIn } from '../members.ts'
 import { isServed, modelIdOf, uniqueSlug } from '../names.ts'
 import { type Deployment, deploymentOf, ownBaseOf, usualProviders } from './deployment.ts'
+import { wordSet } from '../../../lib/text/word-set.ts'
 
 /** One of LiteLLM's public names. */
 export interface Group {
@@ -20,41 +21,39 @@ interface Listed {
   readonly open: readonly Deployment[]
 }
 
-export const listedIn = (config: JsonObject, report: Report): Listed => {
+export const listedIn = (config: JsonObject, root: Place): Listed => {
   const groups = new Map<string, Group>()
   const open: Deployment[] = []
   const slugs = new Set<string>()
-  const credentials = credentialsIn(config, report)
+  const credentials = credentialsIn(config, root.at('credential_list'))
   const entries = objectsIn(config['model_list']).map((entry) => ({
     entry,
     params: withCredential(objectIn(entry['litellm_params']), credentials),
   }))
   const places = { places: new Map<string, string>(), usual: usualProviders(entries.map(({ params }) => params)) }
   for (const [at, { entry, params }] of entries.entries()) {
-    const path: Path = ['model_list', at]
+    const place = root.at('model_list', at)
     const name = entry['model_name']
     if (typeof name !== 'string' || typeof params['model'] !== 'string') {
-      report(path, 'cannot', 'needs model_name and litellm_params.model')
+      place.cannot('needs model_name and litellm_params.model')
       continue
     }
     const info = objectIn(entry['model_info'])
     const mode = wordIn(info['mode'] ?? '')
     if (mode !== '' && !MODES.has(mode)) {
-      report([...path, 'model_info', 'mode'], 'cannot', `${name}: ${mode} is not served here`)
+      place.at('model_info', 'mode').cannot(`${name}: ${mode} is not served here`)
       continue
     }
     if (params['model'] === '*' && ownBaseOf(params) === null) {
-      report(path, 'changed', `${name}: every model of an enabled provider answers to its id; no entry is needed`)
+      place.changed(`${name}: every model of an enabled provider answers to its id; no entry is needed`)
       continue
     }
-    const deployment = deploymentOf(params, info, path, places, report)
+    const deployment = deploymentOf(params, info, place, places)
     if (deployment === null) continue
-    reportInfo(name, info, path, report)
+    reportInfo(name, info, place.at('model_info'))
     if (name.includes('*')) {
       open.push(deployment)
-      report(
-        path,
-        'changed',
+      place.changed(
         `${name}: every model of ${deployment.provider} answers to ${deployment.provider}/NAME; one that the catalogue lacks has no price`,
       )
       continue
@@ -67,11 +66,11 @@ export const listedIn = (config: JsonObject, report: Report): Listed => {
 }
 
 /** The values of each name in `credential_list`. */
-const credentialsIn = (config: JsonObject, report: Report): ReadonlyMap<string, JsonObject> =>
+const credentialsIn = (config: JsonObject, place: Place): ReadonlyMap<string, JsonObject> =>
   new Map(
     objectsIn(config['credential_list']).map((entry, at) => {
       const name = wordIn(entry['credential_name'])
-      report(['credential_list', at], 'taken', `the credential ${name} goes to the deployments that name it`)
+      place.at(at).taken(`the credential ${name} goes to the deployments that name it`)
       return [name, objectIn(entry['credential_values'])]
     }),
   )
@@ -81,22 +80,16 @@ const withCredential = (params: JsonObject, credentials: ReadonlyMap<string, Jso
   ...params,
 })
 
-const INFO_READ: ReadonlySet<string> = new Set([
-  'mode',
-  'id',
-  'base_model',
-  'input_cost_per_token',
-  'output_cost_per_token',
-  'cache_read_input_token_cost',
-  'cache_creation_input_token_cost',
-])
+const INFO_READ: ReadonlySet<string> = wordSet(`
+  mode id base_model input_cost_per_token output_cost_per_token cache_read_input_token_cost
+  cache_creation_input_token_cost
+`)
 
-const reportInfo = (name: string, info: JsonObject, path: Path, report: Report): void => {
+const reportInfo = (name: string, info: JsonObject, place: Place): void => {
   if (info['access_groups'] !== undefined)
-    report([...path, 'model_info', 'access_groups'], 'cannot', `${name}: who may use a model is a guardrail here: allowed_models`)
+    place.at('access_groups').cannot(`${name}: who may use a model is a guardrail here: allowed_models`)
   const rest = Object.keys(info).filter((member) => !INFO_READ.has(member) && member !== 'access_groups')
-  if (rest.length > 0)
-    report([...path, 'model_info'], 'cannot', `${name}: what a model supports is in the catalogue or in your file, not ${rest.join(', ')}`)
+  if (rest.length > 0) place.cannot(`${name}: what a model supports is in the catalogue or in your file, not ${rest.join(', ')}`)
 }
 
 /** Modes of models that are reached by a preset, and `embedding`, which is reached by the id of the model. */

@@ -1,6 +1,6 @@
 /** Guardrails that a built-in filter can stand for. */
 import type { JsonObject } from '../../../lib/json/json.ts'
-import type { Path, Report } from '../import-plan.ts'
+import type { Place } from '../import-plan.ts'
 import { objectIn, wordIn } from '../members.ts'
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -13,7 +13,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   LOCATION: 'address',
 }
 
-export const guardrailOf = (entry: JsonObject, path: Path, report: Report): readonly JsonObject[] => {
+export const guardrailOf = (entry: JsonObject, place: Place): readonly JsonObject[] => {
   const name = wordIn(entry['guardrail_name'])
   const params = objectIn(entry['litellm_params'])
   const kind = wordIn(params['guardrail'])
@@ -25,19 +25,16 @@ export const guardrailOf = (entry: JsonObject, path: Path, report: Report): read
     const entities = objectIn(params['pii_entities_config'])
     for (const [entity, action] of Object.entries(entities)) {
       const slug = ENTITIES[entity]
-      if (slug === undefined)
-        report([...path, 'litellm_params', 'pii_entities_config', entity], 'cannot', `there is no filter for ${entity}`)
+      if (slug === undefined) place.at('litellm_params', 'pii_entities_config', entity).cannot(`there is no filter for ${entity}`)
       else filters.push({ slug, action: action === 'BLOCK' ? 'block' : 'redact', ...side })
     }
     if (Object.keys(entities).length === 0) for (const slug of Object.values(ENTITIES)) filters.push({ slug, action: 'redact', ...side })
   } else if (kind === 'hide-secrets' || kind === 'hide_secrets') filters.push({ slug: 'secrets', action: 'redact', ...side })
   if (filters.length === 0) {
-    report(path, 'cannot', `guardrail ${name}: ${kind} is an external service's; a moderation endpoint can ask it`)
+    place.cannot(`guardrail ${name}: ${kind} is an external service's; a moderation endpoint can ask it`)
     return []
   }
-  report(
-    path,
-    'changed',
+  place.changed(
     `guardrail ${name}: filters of our own for the same${params['default_on'] === true ? '; assign it, or put it into the default guardrail' : '; assign it to keys'}`,
   )
   return [{ name, content_filter_builtins: filters }]

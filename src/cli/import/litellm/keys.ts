@@ -1,6 +1,6 @@
 /** The limits of virtual keys; the keys themselves cannot be moved. */
 import type { JsonObject, JsonValue } from '../../../lib/json/json.ts'
-import type { Path, PlannedKey, Report } from '../import-plan.ts'
+import type { Place, PlannedKey } from '../import-plan.ts'
 import { wordIn } from '../members.ts'
 
 const RESETS: Readonly<Record<string, string>> = {
@@ -23,16 +23,16 @@ const KEY_SAID: Readonly<Record<string, string>> = {
 const isSet = (value: JsonValue | undefined): boolean =>
   value != null && (typeof value === 'object' ? Object.keys(value).length > 0 : value !== '')
 
-export const keyOf = (entry: JsonObject, path: Path, report: Report): PlannedKey => {
+export const keyOf = (entry: JsonObject, place: Place): PlannedKey => {
   const name = [entry['key_alias'], entry['key_name'], entry['token']].find((one) => typeof one === 'string')
   const { max_budget: budget, budget_duration: duration, rpm_limit: rpm, tpm_limit: tpm, expires, blocked } = entry
   const reset = typeof duration === 'string' ? RESETS[duration] : undefined
   if (typeof duration === 'string' && reset === undefined)
-    report([...path, 'budget_duration'], 'changed', `a budget is daily, weekly, monthly or for life; ${duration} becomes for life`)
+    place.at('budget_duration').changed(`a budget is daily, weekly, monthly or for life; ${duration} becomes for life`)
   if (Array.isArray(entry['models']) && entry['models'].length > 0)
-    report([...path, 'models'], 'cannot', 'models of a key are a guardrail here: allowed_models')
-  for (const [member, says] of Object.entries(KEY_SAID)) if (isSet(entry[member])) report([...path, member], 'cannot', says)
-  report(path, 'changed', `limits of the key ${JSON.stringify(name)}; the key itself cannot be moved, clients need a new one`)
+    place.at('models').cannot('models of a key are a guardrail here: allowed_models')
+  for (const [member, says] of Object.entries(KEY_SAID)) if (isSet(entry[member])) place.at(member).cannot(says)
+  place.changed(`limits of the key ${JSON.stringify(name)}; the key itself cannot be moved, clients need a new one`)
   const limits = {
     limit: budget,
     limit_reset: reset,

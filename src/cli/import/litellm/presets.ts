@@ -1,6 +1,6 @@
 /** A preset for each public name, and for each alias of one. */
 import { isObject, type JsonObject, type JsonValue } from '../../../lib/json/json.ts'
-import type { PlannedPreset, Report } from '../import-plan.ts'
+import type { Place, PlannedPreset } from '../import-plan.ts'
 import { objectIn, wordIn } from '../members.ts'
 import { uniqueSlug } from '../names.ts'
 import { AWS_KEY, PRICES } from './deployment.ts'
@@ -37,13 +37,13 @@ const NAMING: ReadonlySet<string> = new Set([
   ...SETTINGS,
 ])
 
-export const presetsOf = (groups: Groups, config: JsonObject, report: Report): readonly PlannedPreset[] => {
+export const presetsOf = (groups: Groups, config: JsonObject, root: Place): readonly PlannedPreset[] => {
   const router = objectIn(config['router_settings'])
-  const fallbacks = fallbacksOf(config, groups, report)
+  const fallbacks = fallbacksOf(config, groups, root)
   for (const [alias, target] of Object.entries(objectIn(router['model_group_alias']))) {
     const named = wordIn(isObject(target) ? target['model'] : target)
     if (!groups.has(named))
-      report(['router_settings', 'model_group_alias', alias], 'cannot', `${JSON.stringify(named)} is no model of this file`)
+      root.at('router_settings', 'model_group_alias', alias).cannot(`${JSON.stringify(named)} is no model of this file`)
   }
   const sort = SORTS[wordIn(router['routing_strategy'])]
   const presets: PlannedPreset[] = []
@@ -55,20 +55,20 @@ export const presetsOf = (groups: Groups, config: JsonObject, report: Report): r
     const settings = Object.fromEntries(
       SETTINGS.flatMap((field): [string, JsonValue][] => (first.params[field] == null ? [] : [[field, first.params[field] ?? null]])),
     )
-    for (const { params, path } of deployments) {
+    for (const { params, place } of deployments) {
       for (const field of Object.keys(params))
         if (!NAMING.has(field))
-          report([...path, 'litellm_params', field], 'cannot', DEPLOYMENT_SAID[field] ?? `${field} of a deployment has no counterpart`)
+          place.at('litellm_params', field).cannot(DEPLOYMENT_SAID[field] ?? `${field} of a deployment has no counterpart`)
       if (params !== first.params && SETTINGS.some((field) => JSON.stringify(params[field]) !== JSON.stringify(first.params[field])))
-        report(path, 'changed', `settings of the first deployment of ${name} hold for all`)
+        place.changed(`settings of the first deployment of ${name} hold for all`)
     }
     const id = idOf(group)
     if (deployments.some(({ isEmbedding }) => isEmbedding)) {
-      report(first.path, 'changed', `${name}: a preset makes no embeddings; clients ask for the model ${id}`)
+      first.place.changed(`${name}: a preset makes no embeddings; clients ask for the model ${id}`)
       continue
     }
-    if (slug !== name) report(first.path, 'changed', `${name} is no name of a preset: clients ask for @preset/${slug}`)
-    report(first.path, 'taken', `${name}: preset ${slug} for ${id}${deployments.length > 1 ? ` with ${deployments.length} providers` : ''}`)
+    if (slug !== name) first.place.changed(`${name} is no name of a preset: clients ask for @preset/${slug}`)
+    first.place.taken(`${name}: preset ${slug} for ${id}${deployments.length > 1 ? ` with ${deployments.length} providers` : ''}`)
     const models = fallbacks.get(name) ?? []
     const version = {
       shape: 'chat',
@@ -83,7 +83,7 @@ export const presetsOf = (groups: Groups, config: JsonObject, report: Report): r
     presets.push({ slug, versions: [version] })
     for (const [alias, target] of Object.entries(objectIn(router['model_group_alias'])))
       if (target === name || (isObject(target) && target['model'] === name)) {
-        report(['router_settings', 'model_group_alias', alias], 'taken', `${alias}: a preset with what ${name} has`)
+        root.at('router_settings', 'model_group_alias', alias).taken(`${alias}: a preset with what ${name} has`)
         presets.push({ slug: uniqueSlug(alias, slugs), versions: [version] })
       }
   }

@@ -1,12 +1,12 @@
 /** The operator's file: providers, models of several deployments, and the time limit. */
 import type { JsonObject, JsonValue } from '../../../lib/json/json.ts'
-import type { Report } from '../import-plan.ts'
+import type { Place } from '../import-plan.ts'
 import { objectIn } from '../members.ts'
 import { anyModelOf, isServed, modelIdOf } from '../names.ts'
 import { type Deployment, variableText } from './deployment.ts'
 import { type Groups, idOf } from './groups.ts'
 
-export const fileOf = (groups: Groups, open: readonly Deployment[], config: JsonObject, report: Report): JsonObject => {
+export const fileOf = (groups: Groups, open: readonly Deployment[], config: JsonObject, root: Place): JsonObject => {
   const providers: Record<string, JsonValue> = {}
   const models: Record<string, JsonValue> = {}
   for (const { provider, providerEntry } of [...groups.values()].flatMap(({ deployments }) => deployments))
@@ -21,13 +21,11 @@ export const fileOf = (groups: Groups, open: readonly Deployment[], config: Json
     const { deployments } = group
     const id = idOf(group)
     if (!id.startsWith('litellm/')) continue
-    for (const { provider, upstreamModel, prices, path } of deployments)
+    for (const { provider, upstreamModel, prices, place } of deployments)
       if (prices === null && !isServed(provider, modelIdOf(provider, upstreamModel)))
-        report(
-          [...path, 'litellm_params', 'model'],
-          'changed',
-          `the price of ${upstreamModel} at ${provider} is not known: add prices to its endpoint of ${id} in your file`,
-        )
+        place
+          .at('litellm_params', 'model')
+          .changed(`the price of ${upstreamModel} at ${provider} is not known: add prices to its endpoint of ${id} in your file`)
     models[id] = {
       endpoints: deployments.map(({ provider, upstreamModel, prices }) => ({
         provider,
@@ -38,7 +36,7 @@ export const fileOf = (groups: Groups, open: readonly Deployment[], config: Json
   }
   const timeout = objectIn(config['litellm_settings'])['request_timeout'] ?? objectIn(config['router_settings'])['timeout']
   if (timeout !== undefined)
-    report(['litellm_settings', 'request_timeout'], 'changed', 'the time limit is that of a whole request, all its attempts together')
+    root.at('litellm_settings', 'request_timeout').changed('the time limit is that of a whole request, all its attempts together')
   return {
     ...(Object.keys(providers).length === 0 ? {} : { providers }),
     ...(Object.keys(models).length === 0 ? {} : { models }),

@@ -1,18 +1,13 @@
 /** The settings of LiteLLM's proxy, and what to do in the place of each. */
 import type { JsonObject } from '../../../lib/json/json.ts'
-import type { Report } from '../import-plan.ts'
+import type { Place } from '../import-plan.ts'
 import { objectIn } from '../members.ts'
 
-export const reportSettings = (config: JsonObject, report: Report): void => {
-  for (const section of ['litellm_settings', 'router_settings', 'general_settings']) {
-    for (const name of Object.keys(objectIn(config[section]))) {
-      const says = SETTINGS_SAID[name]
-      if (says === undefined) report([section, name], 'cannot', `${name} has no counterpart`)
-      else if (says !== null) report([section, name], 'changed', says)
-    }
-  }
+export const reportSettings = (config: JsonObject, root: Place): void => {
+  for (const section of ['litellm_settings', 'router_settings', 'general_settings'])
+    root.at(section).change(objectIn(config[section]), SETTINGS_SAID)
   for (const name of Object.keys(objectIn(config['environment_variables'])))
-    report(['environment_variables', name], 'changed', `set the variable ${name} where the service starts`)
+    root.at('environment_variables', name).changed(`set the variable ${name} where the service starts`)
 }
 
 /** Null means that the setting is reported elsewhere. */
