@@ -172,6 +172,27 @@ describe('both lanes keep the same rules', () => {
       'a vendor that cannot be made to call a tool is not',
       { vendor: 'zai', chat: { tool_choice: 'required' }, settings: {}, sent: {}, reported: ['unsupported_field'] },
     ],
+    ...['glm-5.2', 'glm-5.3-flash', 'glm-6'].map((model): [string, Rule] => [
+      `${model} takes an effort beside its switch`,
+      {
+        vendor: 'zai',
+        model,
+        chat: { reasoning: { effort: 'high' } },
+        settings: { reasoning: { effort: 'high' } },
+        sent: { thinking: { type: 'enabled' }, reasoning_effort: 'high' },
+      },
+    ]),
+    ...['glm-4.7', 'glm-5', 'glm-5.1'].map((model): [string, Rule] => [
+      `${model} takes its switch alone`,
+      {
+        vendor: 'zai',
+        model,
+        chat: { reasoning_effort: 'high' },
+        settings: { reasoning: { effort: 'high' } },
+        sent: { thinking: { type: 'enabled' } },
+        reported: ['unsupported_field'],
+      },
+    ]),
     ...['gpt-5.6-sol', 'gpt-6-sol'].map((model): [string, Rule] => [
       `${model} does not think unasked beside tools in Chat Completions, which refuses both`,
       { vendor: 'azure', model, chat: {}, settings: {}, sent: { reasoning_effort: 'none' }, reported: ['mapped_field'] },

@@ -233,7 +233,9 @@ const changeReasoning = (fields: EditableFields, vendor: Vendor, model: OpenAiMo
     dropBudget(fields, warn)
     return
   }
-  const words: ReasoningWords = model?.efforts == null ? vendor.reasoning : { ...vendor.reasoning, efforts: model.efforts }
+  const { effortsOf } = vendor.reasoning
+  const efforts = model?.efforts ?? (effortsOf?.models.test(target.upstreamModel) === true ? effortsOf.efforts : vendor.reasoning.efforts)
+  const words: ReasoningWords = { ...vendor.reasoning, efforts }
   const effort = fields.value('reasoning_effort')
   const strange = typeof effort === 'string' && words.efforts !== 'any' && !words.efforts.includes(effort)
   const names = strange ? [...ROUTERS_FIELDS, 'reasoning_effort'] : ROUTERS_FIELDS

@@ -410,7 +410,8 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
     }),
   ],
 
-  // docs.z.ai, "Deep thinking": a toggle without efforts. "Chat completion": a single stop sequence, no penalties. "Thinking
+  // docs.z.ai, "Deep thinking": a toggle, and from GLM-5.2 on efforts beside it, of which `max` is the default (docs.bigmodel.cn, "Migrate to
+  // GLM-5.2"). "Chat completion": a single stop sequence, no penalties. "Thinking
   // mode": the thinking between calls has to come back with their results.
   [
     'zai',
@@ -419,7 +420,13 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
       outputLimits: OLDER_LIMIT,
       stopMax: 1,
       textParts: 'user',
-      reasoning: { efforts: [], toggle: 'thinking', toggleBesideEffort: false, budgetField: null },
+      reasoning: {
+        efforts: [],
+        effortsOf: { models: /^glm-(?:5\.[2-9]|[6-9])/, efforts: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] },
+        toggle: 'thinking',
+        toggleBesideEffort: true,
+        budgetField: null,
+      },
       thinkingBack: { field: 'reasoning_content', filler: null },
       requiredToolChoice: false,
       embeddings: null,
