@@ -26,7 +26,7 @@ export const decodeUsage = (metadata: Readonly<Record<string, unknown>>, webSear
     inputCacheRead: cacheRead,
     output: total.tokens - thought,
     outputReasoning: thought,
-    // What a cache read has the cache's price.
+    // Sound that a cache read has the cache's price.
     inputAudio: Math.max(0, audio - sideCount(ofModality(metadata['cacheTokensDetails'], 'AUDIO'))),
     outputAudio,
     outputImage,
