@@ -283,11 +283,26 @@ test('calls that shortened the conversation are counted apart, since the counts 
 })
 
 test('a stream that begins with the call that shortened the conversation counts its tokens once', () => {
-  expect(lastUsage(streamed('anthropic-compaction-cached'))).toEqual(
+  const read = { input_tokens: 100, cache_read_input_tokens: 55_096, cache_creation_input_tokens: 0 }
+  const answered = { input_tokens: 181, cache_read_input_tokens: 0, cache_creation_input_tokens: 0, output_tokens: 8 }
+  const used = events(
+    { type: 'message_start', message: { usage: { ...read, output_tokens: 7, inference_geo: 'global' } } },
+    {
+      type: 'message_delta',
+      delta: { stop_reason: 'end_turn' },
+      usage: {
+        ...answered,
+        iterations: [
+          { type: 'compaction', ...read, output_tokens: 83 },
+          { type: 'message', ...answered },
+        ],
+      },
+    },
+  )
+  expect(lastUsage(used)).toEqual(
     usageOf({
       inputFresh: 181,
       output: 8,
-      servedTier: 'standard',
       inferenceGeo: 'global',
       beside: usageOf({ inputFresh: 100, inputCacheRead: 55_096, output: 83 }),
     }),

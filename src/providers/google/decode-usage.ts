@@ -26,7 +26,7 @@ export const decodeUsage = (metadata: Readonly<Record<string, unknown>>, webSear
     inputCacheRead: cacheRead,
     output: total.tokens - thought,
     outputReasoning: thought,
-    // Sound that a cache read has the price of the cache.
+    // Sound that a cache read has the cache's price.
     inputAudio: Math.max(0, audio - sideCount(ofModality(metadata['cacheTokensDetails'], 'AUDIO'))),
     outputAudio,
     outputImage,
