@@ -150,7 +150,7 @@ const checkStream = (cell: Cell, text: string): void => {
   expect(events.some(({ data }) => JSON.stringify(data).includes('Lorem'))).toBe(said)
   if (cell.dialect === 'chat') {
     checkChatError(cell, last['error'])
-    expect(Object.keys(last)).toEqual(['id', 'object', 'created', 'model', 'provider', 'error', 'choices'])
+    expect(Object.keys(last)).toEqual(['error', 'id', 'object', 'created', 'model', 'provider', 'choices'])
     expect(last['choices']).toEqual([{ index: 0, delta: { content: '' }, finish_reason: 'error' }])
   } else if (cell.dialect === 'messages') {
     expect(name).toBe('error')

@@ -97,7 +97,7 @@ class ChatStream implements StreamRenderer {
       choices: [{ index: 0, delta: { content: '' }, finish_reason: 'error', ...(native === null ? {} : { native_finish_reason: native }) }],
       ...errorMetadataMember(error, tail),
     }
-    // Clients such as go-openai recognise an error by the beginning of the line; otherwise the cut answer is the whole one to them.
+    // go-openai recognises an error by the beginning of the line (decisions/0218).
     const chunk = `{"error":${JSON.stringify(errorMember(error))},${this.#envelope.slice(1)}${JSON.stringify(rest).slice(1)}`
     return this.#echo() + dataFrame(chunk) + DONE_FRAME
   }
