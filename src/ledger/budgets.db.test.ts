@@ -109,8 +109,7 @@ describeEachEngine('credits', (engine) => {
       Array.from({ length: 8 }, () => credits.add({ workspaceId, amountNanos: half, note: '' }, changedBy())),
     )
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(2)
-    for (const outcome of outcomes)
-      if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ type: 'invalid_request' })
+    for (const outcome of outcomes) if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ type: 'invalid_request' })
     expect(await credits.total(workspaceId)).toBe(Number.MAX_SAFE_INTEGER - 1)
   })
 })

@@ -205,6 +205,34 @@ describeEachSettler('a limit', (engine) => {
     expect(await ledgerRows()).toEqual([{ kind: 'reaped', amount_n: 70, estimated: 1 }])
     await expectFine()
   })
+
+  test('whose process was cut off and taken for dead costs nothing once that process is back', async () => {
+    const { database, spender, clock, held, expectFine } = await open(engine)
+    let isCutOff = false
+    const cutOff = openNode(
+      {
+        ...database,
+        async transaction(work, durability) {
+          if (isCutOff) throw new Error('away')
+          const done = await database.transaction(work, durability)
+          isCutOff = (await held()) > 0
+          if (isCutOff) throw new Error('the connection broke')
+          return done
+        },
+      },
+      clock,
+    )
+    const limited = spender(0, limitOf(1000))
+    expect(((await rejection(cutOff.begin(limited, 400, { promptNanos: 70 }))) as GatewayError).status).toBe(503)
+    clock.advance(90_000)
+    const other = openNode(database, clock)
+    await other.ledger.tend()
+    expect(await other.ledger.figures(limited, clock.now())).toMatchObject([{ spentNanos: 70, heldNanos: 0 }])
+    isCutOff = false
+    await cutOff.ledger.tend()
+    expect(await other.ledger.figures(limited, clock.now())).toMatchObject([{ spentNanos: 0, heldNanos: 0 }])
+    await expectFine()
+  })
 })
 
 /** Storage that is unavailable. */

@@ -43,7 +43,14 @@ test('a flush waits for what was finished before it, and for nothing that comes 
       ...providerRegistry,
       adapterFor: () =>
         playing(async function* say() {
-          yield [{ events: [{ type: 'text', text: 'Hi' }, { type: 'finish', reason: 'stop', native: null }] }]
+          yield [
+            {
+              events: [
+                { type: 'text', text: 'Hi' },
+                { type: 'finish', reason: 'stop', native: null },
+              ],
+            },
+          ]
         }),
     },
     defaultsOf: () => ({

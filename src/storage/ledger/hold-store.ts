@@ -20,7 +20,7 @@ export interface HoldStore {
   extendLeases(node: LedgerNode, until: string): Promise<void>
   /** Stores, for each request, the amount to be charged if its node died now. */
   checkpoint(charges: ReadonlyMap<string, number>): Promise<void>
-  /** Releases what was held for requests that never ran. */
+  /** Releases what was held for requests that never ran, and gives back what another node charged for them while this one was cut off. */
   release(requests: readonly string[]): Promise<void>
   /** Charges and releases up to `limit` holds of dead nodes; returns the number. `node` never reaps its own holds. */
   reap(node: LedgerNode, now: string, limit: number): Promise<number>
@@ -55,13 +55,16 @@ export const createHoldStore = (database: Database): HoldStore => ({
     }),
   release: (requests) =>
     database.transaction(async (transaction) => {
-      const holds = await transaction
-        .deleteFrom('hold')
-        .where('request_id', 'in', requests)
-        .where('state', '=', 'held')
-        .returningAll()
-        .execute()
-      await settle(transaction, database, holds, [])
+      await holdOffNewWindows(transaction, database.engine)
+      const holds = await transaction.deleteFrom('hold').where('request_id', 'in', requests).returningAll().execute()
+      const reaped = holds.filter(({ state }) => state === 'reaped')
+      const rows = reaped.map((hold): LedgerTable => ({ ...reapedRow(hold, hold.created_at), kind: 'adjust', amount_n: -hold.charge_n }))
+      if (rows.length > 0) {
+        await insertLedger(transaction, database.engine, rows)
+        const used = reaped.map((hold) => usageOfReaped(hold, { amountNanos: hold.charge_n, byokNanos: 0 }, -1))
+        await addUsageHours(transaction, database.engine, used)
+      }
+      await settle(transaction, database, holds, rows)
     }),
   reap: (node, now, limit) =>
     database.transaction(async (transaction) => {

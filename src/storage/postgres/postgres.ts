@@ -245,11 +245,7 @@ const WITHOUT_SCHEMA =
 const CONFLICTS = new Set(['40001', '40P01', '55P03'])
 
 /** The possible races: for a version number, and for the slug of a preset or a workspace. Any other duplicate is a bug, which a retry would only repeat. */
-const RACED_CONSTRAINTS = new Set([
-  'presets_workspace_id_slug_unique',
-  'preset_versions_preset_id_version_unique',
-  'workspaces_slug_key',
-])
+const RACED_CONSTRAINTS = new Set(['presets_workspace_id_slug_unique', 'preset_versions_preset_id_version_unique', 'workspaces_slug_key'])
 
 const retryableFailure = (error: unknown): RetryableFailure | null => {
   const { code, constraint } = serverError(error)
