@@ -3,7 +3,7 @@ import { isObject } from '../../lib/json/json.ts'
 import { reportedCost } from '../reported-cost.ts'
 import { isSenseless, partsOf, reportedTotal, sideCount } from '../token-count.ts'
 
-/** What the tools of the provider did for an answer. */
+/** The work of a provider's own tools for an answer. */
 export interface ToolWork {
   readonly webSearches: number
   readonly pictures: number
