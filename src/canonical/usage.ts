@@ -16,6 +16,8 @@ export interface Usage {
   readonly outputAudio: number
   readonly outputImage: number
   readonly webSearches: number
+  /** Tokens of pictures that the provider's own tool drew, prompts included: another model's, and not in the counts above (decisions/0224). */
+  readonly drawn: number
   /** The charge that the upstream reported, in nano-dollars; null if it reported none. */
   readonly reportedCostNanos: number | null
   /** The service tier that served the request: as the provider names it, or, in a bill, as we do; null if unknown. */
@@ -49,6 +51,7 @@ export const NO_USAGE: Usage = {
   outputAudio: 0,
   outputImage: 0,
   webSearches: 0,
+  drawn: 0,
   reportedCostNanos: null,
   servedTier: null,
   inferenceGeo: null,
@@ -100,6 +103,7 @@ export const addedUsage = (first: Usage, second: Usage): Usage => ({
   outputAudio: first.outputAudio + second.outputAudio,
   outputImage: first.outputImage + second.outputImage,
   webSearches: first.webSearches + second.webSearches,
+  drawn: first.drawn + second.drawn,
   reportedCostNanos:
     first.reportedCostNanos === null || second.reportedCostNanos === null ? null : first.reportedCostNanos + second.reportedCostNanos,
   servedTier: second.servedTier,

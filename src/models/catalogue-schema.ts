@@ -99,6 +99,7 @@ export const priceEntry = z
     audio: dollarsPerMillion('input audio tokens; the price of prompt when absent').optional(),
     completion_audio: dollarsPerMillion('output audio tokens; the price of completion when absent').optional(),
     completion_image: dollarsPerMillion('output image tokens; the price of completion when absent').optional(),
+    drawing: dollarsPerMillion('tokens, in and out, of pictures that a tool of the provider draws; 40 when absent').optional(),
     web_search: z.number().min(0).optional().meta({ description: 'US dollars per web search that the provider runs; 0 when absent.' }),
     inference_geo: z
       .record(z.string().regex(/^[a-z]{2,16}$/), z.number().min(0).max(10))

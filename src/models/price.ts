@@ -40,7 +40,10 @@ export const costOf = (usage: Usage, prices: PriceEntry | null, inputImages = 0)
     tokenCostNanos(drawn, prices.completion_image ?? rates.completion) +
     tokenCostNanos(usage.outputReasoning, rates.reasoning ?? rates.completion)
   const output = Math.round(written * factor)
-  const fees = nanosOf(prices.request ?? 0) + usage.webSearches * nanosOf(prices.web_search ?? 0)
+  const fees =
+    nanosOf(prices.request ?? 0) +
+    usage.webSearches * nanosOf(prices.web_search ?? 0) +
+    tokenCostNanos(usage.drawn, prices.drawing ?? DRAWING)
   const beside = usage.beside === null ? null : costOf({ ...usage.beside, inferenceGeo: usage.inferenceGeo }, { ...prices, request: 0 })
   const total = Math.min(input + output + fees + (beside?.totalNanos ?? 0), TOTAL_MAX)
   return {
@@ -53,6 +56,9 @@ export const costOf = (usage: Usage, prices: PriceEntry | null, inputImages = 0)
     customersNanos: 0,
   }
 }
+
+/** US dollars per million tokens: the dearest of OpenAI's models for pictures (its page "Pricing", gpt-image-1). */
+const DRAWING = 40
 
 /** A million dollars in nano-dollars. Providers report the counts, and storage cannot hold a sum beyond 2^53. */
 const TOTAL_MAX = 1_000_000 * 1_000_000_000

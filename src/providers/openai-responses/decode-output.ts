@@ -6,6 +6,7 @@ import { builtInArguments, calledBuiltIn } from '../../canonical/built-in-tools.
 import { type ModelEvent, PARAGRAPH_BREAK } from '../../canonical/event.ts'
 import { isObject, objectsIn, textOf } from '../../lib/json/json.ts'
 import { callArguments } from '../tools/call-arguments.ts'
+import type { ToolWork } from './decode-usage.ts'
 import { decodeAnnotation, decodeLogprobs, imageEvents, proofOf } from './decode-parts.ts'
 
 export type Json = Record<string, unknown>
@@ -24,8 +25,10 @@ export interface Output {
   wholeArguments(place: Json, json: string): ModelEvent[]
   /** Call it at the end of the answer: returns arguments that were held back in case a later event completed them. */
   close(): ModelEvent[]
+  /** A picture that is not finished: the client has seen it, and may leave now. */
+  partialPicture(place: Json): void
   callCount(): number
-  webSearches(): number
+  toolWork(): ToolWork
 }
 
 interface ItemState {
@@ -48,6 +51,8 @@ export const createOutput = ({ runsCustomTools }: { readonly runsCustomTools: bo
   const items = new Map<unknown, ItemState>()
   let calls = 0
   const searchItems = new Set<ItemState>()
+  /** Pictures of which something came. */
+  const pictureItems = new Set<ItemState>()
   /** UTF-16 units of text so far, including paragraph breaks, and the item that the last of it belongs to. */
   let textLength = 0
   let textOwner: ItemState | null = null
@@ -162,7 +167,12 @@ export const createOutput = ({ runsCustomTools }: { readonly runsCustomTools: bo
       state.over = true
       if (type === 'message') return message(state, item)
       if (type === 'reasoning') return reasoning(state, item)
-      if (type === 'image_generation_call') return imageEvents(item)
+      if (type === 'image_generation_call') {
+        const drawn = imageEvents(item)
+        if (drawn.length > 0) pictureItems.add(state)
+        else pictureItems.delete(state)
+        return drawn
+      }
       const opened = openCall(state, item)
       const whole = argumentsOf(item) || (state.call?.held ?? '')
       return [...opened, ...emitArguments(state, whole.slice(state.call?.reported ?? 0))]
@@ -190,8 +200,9 @@ export const createOutput = ({ runsCustomTools }: { readonly runsCustomTools: bo
         state.over = true
         return emitArguments(state, call.held.slice(call.reported))
       }),
+    partialPicture: (place) => void pictureItems.add(stateAt(place)),
     callCount: () => calls,
-    webSearches: () => searchItems.size,
+    toolWork: () => ({ webSearches: searchItems.size, pictures: pictureItems.size }),
   }
 }
 

@@ -1,12 +1,24 @@
 import { usageOf, type Usage } from '../../canonical/usage.ts'
 import { isObject } from '../../lib/json/json.ts'
 import { reportedCost } from '../reported-cost.ts'
-import { partsOf, reportedTotal } from '../token-count.ts'
+import { isSenseless, partsOf, reportedTotal, sideCount } from '../token-count.ts'
+
+/** The work of a provider's own tools for an answer. */
+export interface ToolWork {
+  readonly webSearches: number
+  readonly pictures: number
+}
 
 /**
- * The dialect's totals include cached and reasoning tokens; our counts exclude each other. `servedTier`: the tier as the answer names it.
+ * The dialect's totals include cached and reasoning tokens; our counts exclude each other. `response` is the answer, which has the counts in
+ * its `usage`, and those of tools and the name of its tier beside them.
  */
-export const decodeUsage = (usage: Readonly<Record<string, unknown>>, webSearches: number, servedTier: unknown = null): Usage => {
+export const decodeUsage = (
+  usage: Readonly<Record<string, unknown>>,
+  work: ToolWork = NO_WORK,
+  response: Readonly<Record<string, unknown>> = {},
+): Usage => {
+  const servedTier = response['service_tier']
   const inputDetails = isObject(usage['input_tokens_details']) ? usage['input_tokens_details'] : {}
   const outputDetails = isObject(usage['output_tokens_details']) ? usage['output_tokens_details'] : {}
   const input = reportedTotal(usage['input_tokens'])
@@ -19,6 +31,8 @@ export const decodeUsage = (usage: Readonly<Record<string, unknown>>, webSearche
   const made = partsOf(output.tokens, [outputDetails['audio_tokens'], outputDetails['image_tokens']])
   const [inputAudio = 0] = heard ?? []
   const [outputAudio = 0, outputImage = 0] = made ?? []
+  // A model that draws by itself counts its pictures among its output.
+  const drawn = drawnTokens(response['tool_usage'], outputImage > 0 ? 0 : work.pictures)
   return usageOf({
     inputFresh: input.tokens - cacheRead - cacheWrite,
     inputCacheRead: cacheRead,
@@ -28,11 +42,34 @@ export const decodeUsage = (usage: Readonly<Record<string, unknown>>, webSearche
     inputAudio,
     outputAudio,
     outputImage,
-    webSearches,
+    webSearches: work.webSearches,
+    drawn: drawn.tokens,
     reportedCostNanos: reportedCost(usage),
     servedTier: typeof servedTier === 'string' ? servedTier : null,
     unreportedInput: input.unreported,
     unreportedOutput: output.unreported,
-    estimated: [cached, thinking, heard, made].includes(null),
+    estimated: drawn.estimated || [cached, thinking, heard, made].includes(null),
   })
+}
+
+const NO_WORK: ToolWork = { webSearches: 0, pictures: 0 }
+
+/** The work of tools before the answer has ended: a client that leaves now pays for it. */
+export const usageSoFar = (work: ToolWork): Usage =>
+  usageOf({
+    webSearches: work.webSearches,
+    drawn: drawnTokens(null, work.pictures).tokens,
+    unreportedInput: true,
+    unreportedOutput: true,
+  })
+
+/** Tokens of a large picture of high quality (OpenAI's guide "Image generation", "Cost and latency"), for one that nobody counted. */
+const PICTURE_TOKENS = 6240
+
+const drawnTokens = (toolUsage: unknown, pictures: number): { readonly tokens: number; readonly estimated: boolean } => {
+  const counts = isObject(toolUsage) && isObject(toolUsage['image_gen']) ? toolUsage['image_gen'] : {}
+  const { input_tokens: input, output_tokens: output } = counts
+  const tokens = sideCount(input) + sideCount(output)
+  const estimated = isSenseless(input, output) || (pictures > 0 && sideCount(output) === 0)
+  return { tokens: estimated ? Math.max(tokens, pictures * PICTURE_TOKENS) : tokens, estimated }
 }

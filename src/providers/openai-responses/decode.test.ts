@@ -155,15 +155,19 @@ describe('a stream', () => {
         ended({ usage: { input_tokens: 10, input_tokens_details: { cached_tokens: 0, cache_write_tokens: 4 }, output_tokens: 0 } }),
       ),
     )
+    const soFar = { unreportedInput: true, unreportedOutput: true }
+    const searched = { type: 'usage' as const, usage: usageOf({ webSearches: 1, ...soFar }) }
     expect(events.slice(1)).toEqual([
       { type: 'unknown', kind: 'web_search_call' },
+      searched,
       { type: 'text', text: 'a' },
       { type: 'logprobs', content: [{ token: 'a', logprob: -0.5, bytes: null, top_logprobs: [{ token: 'b', logprob: -1, bytes: null }] }] },
       { type: 'citation', citation: { url: 'https://a.example', title: 'A', content: null, start: 0, end: 1 } },
       { type: 'unknown', kind: 'file_citation' },
       { type: 'refusal', text: 'No.' },
       { type: 'image', url: 'data:image/webp;base64,AA==' },
-      { type: 'usage', usage: usageOf({ inputFresh: 6, inputCacheWrite5m: 4, webSearches: 1 }) },
+      { type: 'usage', usage: usageOf({ webSearches: 1, drawn: 6240, ...soFar }) },
+      { type: 'usage', usage: usageOf({ inputFresh: 6, inputCacheWrite5m: 4, webSearches: 1, drawn: 6240, estimated: true }) },
       { type: 'finish', reason: 'stop', native: 'completed' },
     ])
   })

@@ -3,7 +3,7 @@ import type { ModelEvent } from '../../canonical/event.ts'
 import { isObject, objectsIn, textOf } from '../../lib/json/json.ts'
 import { callArguments } from '../tools/call-arguments.ts'
 import { createOutput, type Json } from './decode-output.ts'
-import { decodeUsage } from './decode-usage.ts'
+import { decodeUsage, usageSoFar } from './decode-usage.ts'
 
 export interface ResponsesDecoder {
   /** Decodes one event of a complete stream (`createSequence`); the caller handles events that report a failure. */
@@ -25,7 +25,7 @@ export const createResponsesDecoder = (options: { readonly runsCustomTools: bool
   const end = (response: Json): ModelEvent[] => {
     const events = [...start(response), ...output.close()]
     const usage = response['usage']
-    if (isObject(usage)) events.push({ type: 'usage', usage: decodeUsage(usage, output.webSearches(), response['service_tier']) })
+    if (isObject(usage)) events.push({ type: 'usage', usage: decodeUsage(usage, output.toolWork(), response) })
     const finish = finishOf(response, output.callCount() > 0)
     return finish === null ? events : [...events, finish]
   }
@@ -35,9 +35,12 @@ export const createResponsesDecoder = (options: { readonly runsCustomTools: bool
     const delta = textOf(event['delta'])
     switch (type) {
       case 'response.output_item.added':
-        return output.added(event['output_index'], item)
+        return withWork(item, output.added(event['output_index'], item))
       case 'response.output_item.done':
-        return output.done(event['output_index'], item)
+        return withWork(item, output.done(event['output_index'], item))
+      case 'response.image_generation_call.partial_image':
+        output.partialPicture(event)
+        return [workSoFar()]
       case 'response.output_text.delta':
         return output.piece(event, 'text', delta)
       case 'response.refusal.delta':
@@ -60,6 +63,11 @@ export const createResponsesDecoder = (options: { readonly runsCustomTools: bool
     }
   }
 
+  /** The counts come with the end of the stream, and a picture or a search costs more than the rest of an answer. */
+  const workSoFar = (): ModelEvent => ({ type: 'usage', usage: usageSoFar(output.toolWork()) })
+  const withWork = (item: Json, events: ModelEvent[]): ModelEvent[] =>
+    events.length > 0 && COSTLY.has(item['type']) ? [...events, workSoFar()] : events
+
   return {
     whole(response) {
       const items = objectsIn(response['output']).flatMap((item, position) => output.done(position, item))
@@ -75,6 +83,7 @@ export const createResponsesDecoder = (options: { readonly runsCustomTools: bool
   }
 }
 
+const COSTLY: ReadonlySet<unknown> = new Set(['image_generation_call', 'web_search_call'])
 const TERMINAL: ReadonlySet<string> = new Set(['response.completed', 'response.incomplete', 'response.failed', 'response.cancelled'])
 
 /** Null for an answer that did not end by itself. */
