@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 
-import { createFakeClock, turn } from '../../test/support/fake-clock.ts'
+import { createFakeClock, T0, turn } from '../../test/support/fake-clock.ts'
+import { isoTimestamp } from '../lib/clock.ts'
 import { type SafeFetch, type SafeRequest, UnsafeRequest } from '../providers/transport/safe-fetch.ts'
 import { createDelivery, type KeptTraces, type Outcome } from './delivery.ts'
 import type { Encoded } from './outgoing.ts'
@@ -154,6 +155,28 @@ describe('what is given up', () => {
     for (let minute = 0; minute <= 70; minute += 1) await pass(60_000)
     expect([delivery.health.queued, counts.dropped_old]).toEqual([0, 5])
   })
+})
+
+test('once a destination has another address, what waits goes there, and at once', async () => {
+  const { delivery, requests, add, pass } = start(() => 503)
+  add(3)
+  for (let second = 0; second < 120; second += 1) await pass(1000)
+  const before = requests.length
+  delivery.use(otlpSender('https://elsewhere.example/v1/traces', {}, { view: VIEW, resource: RESOURCE }, { gzip: false }))
+  await pass(0)
+  expect(requests.slice(before).map((request) => [request.url, tracesIn(request)])).toEqual([['https://elsewhere.example/v1/traces', 3]])
+})
+
+test('traces that an earlier process left are sent, but for those that waited an hour', async () => {
+  const { delivery, counts, pass } = start(() => 200)
+  const left = (id: string, ageMs: number) => ({ id, destinationId: 'd', createdAt: isoTimestamp(T0 - ageMs), ...trace('left') })
+  delivery.resume(left('old', 3_600_000))
+  delivery.resume(left('new', 3_590_000))
+  await pass(1000)
+  expect([counts, delivery.health]).toMatchObject([
+    { delivered: 1, dropped_old: 1 },
+    { queued: 0, last_success_at: isoTimestamp(T0 + 1000) },
+  ])
 })
 
 test('at the end what waits goes out, and what is not taken is counted', async () => {

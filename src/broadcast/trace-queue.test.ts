@@ -73,6 +73,37 @@ test('while storage is away nothing is lost, and what was sent meanwhile is not 
   expect(faults).toEqual(['traces that wait were not written'])
 })
 
+test('what was sent while storage is away is removed once it is back, and so sent by nobody again', async () => {
+  const { open, rows, faults, table, pass } = start()
+  const queue = open()
+  const sent = queue.add('d', encoded('sent'))
+  await pass(100)
+  table.isAway = true
+  queue.remove([sent])
+  await pass(100)
+  expect([rows.size, faults]).toEqual([1, ['traces that wait were not written']])
+  table.isAway = false
+  await pass(5000)
+  expect(rows.size).toBe(0)
+})
+
+test('a process whose traces only wait keeps its hold on them, as long as one waits', async () => {
+  const { open, holders, pass } = start()
+  const [one, other] = [open(), open()]
+  const waits = one.add('d', encoded('waits'))
+  const resumed: string[] = []
+  one.start(() => new Map())
+  other.start(() => new Map([['d', { hasRoom: true, resume: ({ text }) => void resumed.push(text) }]]))
+  await pass(100)
+  for (let second = 0; second < 60; second += 5) await pass(5000)
+  expect(resumed).toEqual([])
+  one.remove([waits])
+  await pass(100)
+  const held = [...holders]
+  for (let second = 0; second < 60; second += 5) await pass(5000)
+  expect([...holders]).toEqual(held)
+})
+
 test('a process that is gone is followed by another, once its hold is over; one that runs keeps what it has', async () => {
   const { open, rows, holders, pass } = start()
   const [killed, living] = [open(), open()]

@@ -108,6 +108,23 @@ describe('a rollout', () => {
     expect(checkForHalt({ ...DEFAULT_HALT, errors: false }, sample(1, 450, 0), [sample(2, 50, 50)], {})?.reason).toBeNull()
   })
 
+  test('compares costs from a hundred on, also where all are the same; and each version is looked at by itself', () => {
+    const of = (version: number, requests: number, cost: number): Sample =>
+      sample(
+        version,
+        requests,
+        0,
+        Array.from({ length: requests }, () => cost),
+      )
+    const reason = (live: Sample, candidate: Sample) => checkForHalt(DEFAULT_HALT, live, [candidate], {})?.reason
+    expect(reason(of(1, 100, 1e6), of(2, 100, 5e6))).toContain('costs $0.005, one of version 1 $0.001')
+    expect(reason(of(1, 99, 1e6), of(2, 100, 5e6))).toBeNull()
+    expect(reason(of(1, 100, 1e6), of(2, 99, 5e6))).toBeNull()
+    expect(reason(of(1, 100, 5e6), of(2, 100, 5e6))).toBeNull()
+    const two = checkForHalt(DEFAULT_HALT, sample(1, 500, 0), [sample(2, 500, 0), sample(3, 49, 0)], { 2: 1, 3: 4 })
+    expect(two).toEqual({ looks: { 2: 2, 3: 4 }, reason: null })
+  })
+
   test('of a version that fails no more often than the live one never halts, however many requests there were', () => {
     const requests = fc.integer({ min: 50, max: 10_000_000 })
     const share = fc.double({ min: 0, max: 1, noNaN: true })

@@ -129,6 +129,20 @@ describeEachEngine('files', (engine) => {
     expect(await store.list({ workspaceId, limit: 9 })).toEqual([])
   })
 
+  test('are found by their name and id in their own workspace alone, the newest of a name first', async () => {
+    const { store, workspaceId, file } = await prepare(engine)
+    for (const [id, createdAt] of [
+      ['f-1', T0],
+      ['f-2', T1],
+    ] as const)
+      await put(store, file(id, { filename: 'same.txt', createdAt }), [bytesOf(1, 1)])
+    expect((await store.newestNamed(workspaceId, 'same.txt'))?.id).toBe('f-2')
+    expect(await store.newestNamed(workspaceId, 'Same.txt')).toBeNull()
+    expect(await store.newestNamed('other', 'same.txt')).toBeNull()
+    expect([await store.get('other', 'f-1'), await store.list({ workspaceId: 'other', limit: 10 })]).toEqual([null, []])
+    expect((await store.get(null, 'f-1'))?.id).toBe('f-1')
+  })
+
   test('are deleted with all their pieces, once, and not by a discard', async () => {
     const { database, store, workspaceId, file } = await prepare(engine)
     await put(
@@ -138,6 +152,9 @@ describeEachEngine('files', (engine) => {
     )
     await put(store, file('f-2'), [bytesOf(1, 1)])
     await store.discard('f-none')
+    await store.discard('f-1')
+    await store.discard('f-2')
+    expect(await piecesLeft(database)).toBe(301)
     const found = await store.get(workspaceId, 'f-1')
     expect(found?.sizeBytes).toBe(300)
     expect(await store.delete(file('f-1'), T1, changedBy())).toBe(true)

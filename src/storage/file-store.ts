@@ -49,7 +49,7 @@ export interface FileStore {
   append(file: StoredFile, position: number, pieces: readonly Uint8Array[], bounds: FileBounds): Promise<'kept' | 'full' | 'gone'>
   /** Makes the file visible, with the given fields. Returns false if it no longer exists. */
   complete(file: StoredFile, by: ChangedBy, once?: Once<boolean>): Promise<boolean>
-  /** Deletes a file that is not complete. */
+  /** Deletes a file that is not complete. One that is stays whole: a commit may have succeeded although it was reported as failed. */
   discard(id: string): Promise<void>
   /** The oldest first. */
   list(filter: FileFilter): Promise<readonly StoredFile[]>
@@ -118,10 +118,11 @@ export const createFileStore = (database: Database, seal: ByteSeal, clock: Clock
       }),
 
     async discard(id) {
-      await database.transaction(async (transaction) => {
+      const kept = await database.transaction(async (transaction) => {
         await transaction.deleteFrom('files').where('id', '=', id).where('complete', '=', 0).execute()
+        return transaction.selectFrom('files').select('id').where('id', '=', id).executeTakeFirst()
       }, 'process')
-      await deletePieces(database, id, clock)
+      if (kept === undefined) await deletePieces(database, id, clock)
     },
 
     async list({ workspaceId, named, after, limit }) {
