@@ -24,9 +24,7 @@ export function* checkForm(client: ClientDialect, body: JsonBody, names: Names):
   if (raw.length > LOOKED_THROUGH_MAX) {
     const checkAt = (item: JsonValue, index: number): void => check(nodeAt(item, `${field}[${index}]`, 'invalid_prompt'))
     const elements = body.elementsOf(field)
-    yield* strictly(
-      elements === undefined ? eachOutlined(raw, LEVELS, checkAt) : eachElementOutlined(body.held, elements, LEVELS, checkAt),
-    )
+    yield* strictly(elements === undefined ? eachOutlined(raw, LEVELS, checkAt) : eachElementOutlined(body.held, elements, LEVELS, checkAt))
   } else yield* mapInSteps(nodesAt(body.value(field), field, 'invalid_prompt'), check)
 }
 
