@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { OIDC_CLIENT, startIdentityProvider } from '../../test/support/identity-provider.ts'
 import { type RunningService, useServices } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
+import { signedIn } from './signed-in.ts'
 
 const services = useServices()
 const browser = useBrowser()
@@ -108,5 +109,38 @@ describe.skipIf(BROWSER_PATH === null)('signing in', () => {
     second.expectStatus(401)
     await second.page.getByRole('alert').waitFor()
     second.check()
+  })
+
+  test('a link that somebody is made to open ends no session unasked: the person stays signed in, or uses it', async () => {
+    const { page, check, checkAccessible } = await signedIn(browser, service, '/')
+    const who = await page.locator('.side-foot button').textContent()
+    const printed = await services.run(['login', '--data-dir', service.dataDir, '--config', service.configPath])
+    const open = async (): Promise<void> => {
+      await page.goto('about:blank')
+      await page.goto(`${service.url}/dashboard/${new URL(printed.stdout.trim()).hash}`)
+      await page.getByRole('heading', { name: 'Use this sign-in link?' }).waitFor()
+      expect(page.url()).not.toContain('login')
+    }
+    await open()
+    await checkAccessible()
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    expect(await page.locator('.side-foot button').textContent()).toBe(who)
+
+    await open()
+    await page.getByRole('button', { name: 'Use the link' }).click()
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    check()
+  })
+
+  test('a link is opened at once where the session that the browser holds is over', async () => {
+    const { page, check, expectStatus } = await signedIn(browser, service, '/')
+    const printed = await services.run(['login', '--data-dir', service.dataDir, '--config', service.configPath])
+    await page.context().clearCookies()
+    await page.goto('about:blank')
+    expectStatus(401)
+    await page.goto(`${service.url}/dashboard/${new URL(printed.stdout.trim()).hash}`)
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    check()
   })
 })

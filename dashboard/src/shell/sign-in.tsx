@@ -5,6 +5,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 
+import { dismissLink } from '../api/login-link.ts'
 import { sessionState } from '../api/session-half.ts'
 import { keepPlace, signIn, signInMethods } from '../api/session.ts'
 import { Button } from '../parts/button.tsx'
@@ -25,6 +26,22 @@ export const SignInPage = ({ opening, fault }: { opening: boolean; fault: string
         <SignInForm fault={fault} />
       </>
     )}
+  </main>
+)
+
+/** Asks before a link ends the session of the person who is signed in. */
+export const LinkQuestion = ({ signedIn, onUse }: { signedIn: string; onUse: () => Promise<void> }) => (
+  <main className="sign-in">
+    <Logo />
+    <h1>Use this sign-in link?</h1>
+    <p>You are signed in as {signedIn}. The link signs this browser in as the person for whom it was made, and ends your session here.</p>
+    <p className="soft">If you did not ask for it, stay signed in: what you enter would be seen by whoever sent it.</p>
+    <div className="row">
+      <Button kind="primary" onClick={dismissLink} autoFocus>
+        Stay signed in
+      </Button>
+      <Button onClick={onUse}>Use the link</Button>
+    </div>
   </main>
 )
 
