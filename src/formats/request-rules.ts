@@ -57,8 +57,9 @@ export const fieldChecks = (table: FieldTable): ReadonlyMap<string, FieldCheck> 
     }),
   )
 
-const checkOf = (name: string, { schema, items }: RequestField): FieldCheck | null => {
+const checkOf = (name: string, { schema, items, warning }: RequestField): FieldCheck | null => {
   const path = [name]
+  if (warning !== undefined) return (_, findings) => findings.warn('unsupported_field', path, warning)
   if (items !== undefined) return (value, findings) => checkTaggedList(items, value, path, findings)
   return schema === undefined ? null : (value, findings) => void findings.check(schema, value, path)
 }

@@ -46,6 +46,8 @@ export interface RequestField {
   readonly parameters?: readonly string[]
   /** Other fields whose effect this field changes: a preset that locks one of those locks this field too. */
   readonly changes?: readonly string[]
+  /** The warning for a client that sends the field, which is left out wherever the request goes. */
+  readonly warning?: string
   /** Why an inference request may not carry the field, if a preset's body may. */
   readonly refusal?: string
   /** Validation leaves the field to the reader of prompts, because a conversation may be megabytes. */

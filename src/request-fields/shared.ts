@@ -50,7 +50,10 @@ const NEVER_SENT = {
   api_key: { means: 'service' },
   user_config: { means: 'service' },
   extra_headers: { means: 'service' },
-  extra_body: { means: 'service' },
+  extra_body: {
+    means: 'service',
+    warning: 'It is not sent on, since a router behind this service would take another model from it. Send its members beside the others.',
+  },
   context_window_fallbacks: { means: 'service' },
   content_policy_fallbacks: { means: 'service' },
   router_settings_override: { means: 'service' },

@@ -326,7 +326,9 @@ describe('16, 17, 27, PYSEC-2026-4070, CVE-2024-6587, CVE-2025-66405: nothing in
       custom_llm_provider: 'dear',
       litellm_credential_name: 'dear',
     }
-    await infer(service, { ...steering, model: 'fake/one', messages })
+    const { headers } = await infer(service, { ...steering, model: 'fake/one', messages })
+    // Clients of other services send settings of a model in `extra_body`, so the loss is reported.
+    expect(headers.get('x-service-warnings')).toBe('1')
     expect(upstream.last.text).not.toContain('dear')
     expect(Object.keys(upstream.last.body)).toEqual(['model', 'messages'])
   })

@@ -7,6 +7,7 @@ import { describe, expect, test } from 'bun:test'
 import { CLIENT_DIALECTS, type ClientDialect } from '../../src/canonical/call.ts'
 import { SETTING_SAMPLES } from '../../src/canonical/setting-samples.test-kit.ts'
 import { fieldOutcomes } from '../../src/providers/losses/loss-table.ts'
+import type { RequestField } from '../../src/request-fields/field.ts'
 import { REQUEST_FIELDS, settingFields } from '../../src/request-fields/request-fields.ts'
 import { recording, UPSTREAM_DIALECTS, type UpstreamDialect } from '../support/recordings.ts'
 import { MODEL, question, replay } from '../support/replay.ts'
@@ -203,7 +204,8 @@ for (const client of CLIENT_DIALECTS) {
             expect(warned).toEqual([])
           } else if (outcomes.includes('service')) {
             expect(body).toEqual(plain.body)
-            expect(warned).toEqual([])
+            const row: RequestField | undefined = REQUEST_FIELDS[client][field]
+            expect(warned).toEqual(row?.warning === undefined ? [] : [field])
           } else {
             const reported = names(warned, field)
             // The field is reported, or it changed what is sent: nothing is lost silently.
