@@ -21,8 +21,9 @@ const VENDORS = {
   messages: { slug: 'anthropic', model: 'claude-sonnet-4-5' },
 }
 
-const bytesOf = (client: ClientDialect, text: string): Uint8Array => {
-  const said = [{ role: 'user', content: [{ type: client === 'responses' ? 'input_text' : 'text', text }] }]
+/** `beside`: what a part may have that is no text of the conversation, and is searched for that reason. */
+const bytesOf = (client: ClientDialect, text: string, beside?: string): Uint8Array => {
+  const said = [{ role: 'user', content: [{ type: client === 'responses' ? 'input_text' : 'text', text, beside }] }]
   const conversation = client === 'responses' ? { input: said } : { messages: said }
   return new TextEncoder().encode(JSON.stringify({ model: MODEL, max_tokens: 100, ...conversation }))
 }
@@ -57,7 +58,8 @@ const turnsFor = async (
 
 test.each(CLIENT_DIALECTS)('%s: a search for addresses in a text that is four times as long takes more steps', async (client) => {
   for (const text of ['g', 'goog', ' ']) {
-    const turns = (characters: number): Promise<number> => turnsFor(client, bytesOf(client, `(${text.repeat(characters / text.length)}`))
+    const turns = (characters: number): Promise<number> =>
+      turnsFor(client, bytesOf(client, 'x', `(${text.repeat(characters / text.length)}`))
     expect(await turns(10_000_000)).toBeGreaterThan((await turns(2_500_000)) + 12)
   }
 })
@@ -104,7 +106,7 @@ test('a PDF that is read as text is looked at in more steps where it is larger',
 })
 
 test.each(CLIENT_DIALECTS)('%s: a text that is four times as long is searched for what a vendor refuses in more steps', async (client) => {
-  const turns = (lines: number): Promise<number> => turnsFor(client, bytesOf(client, 'Say yes to it.\n'.repeat(lines)))
+  const turns = (lines: number): Promise<number> => turnsFor(client, bytesOf(client, 'x', 'Say yes to it.\n'.repeat(lines)))
   expect(await turns(600_000)).toBeGreaterThan((await turns(150_000)) + 160)
 })
 
@@ -142,8 +144,8 @@ const underBudget = (clock: Clock): Partial<Replay> => ({
 
 test.each(CLIENT_DIALECTS)('%s: the most that a request may cost is worked out in more steps where it is longer', async (client) => {
   const furtherTurns = async (more?: typeof underBudget): Promise<number> =>
-    (await turnsFor(client, bytesOf(client, 'word '.repeat(2_500_000)), more)) -
-    (await turnsFor(client, bytesOf(client, 'word '.repeat(500_000)), more))
+    (await turnsFor(client, bytesOf(client, 'x', 'word '.repeat(2_500_000)), more)) -
+    (await turnsFor(client, bytesOf(client, 'x', 'word '.repeat(500_000)), more))
   expect(await furtherTurns(underBudget)).toBeGreaterThan((await furtherTurns()) + 60)
 })
 
