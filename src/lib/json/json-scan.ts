@@ -64,7 +64,8 @@ export const scanMembers = (text: string, limits: JsonLimits = UNLIMITED, names:
     const whole = elements !== null && areAllValues(elements, before - budget.nodes) ? elements : undefined
     if (whole === undefined && texts.length === 0) members.push({ key, keyStart, start, end, exact })
     else {
-      members.push({ key, keyStart, start, end, exact, ...(whole === undefined ? {} : { elements: whole }), texts })
+      const member = { key, keyStart, start, end, exact, texts }
+      members.push(whole === undefined ? member : { ...member, elements: whole })
       texts = budget.texts = []
     }
     at = skipSpace(text, budget, end)
