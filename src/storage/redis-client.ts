@@ -1,4 +1,5 @@
 /** A connection to Redis or Valkey through the runtime's own client. This is one of the few files that may use the runtime directly. */
+import { connect } from 'node:net'
 
 export interface RedisClient {
   send(command: string, args: string[]): Promise<unknown>
@@ -10,7 +11,7 @@ const CONNECT_MS = 1000
 
 /**
  * `url` is `redis://…`, `rediss://…` or `valkey://…`. The client does not reconnect by itself,
- * and queues nothing while it is disconnected.
+ * and queues nothing while it is disconnected. Rejects with the reason if there is no connection.
  */
 export const openRedis = async (url: string): Promise<RedisClient> => {
   const client = new Bun.RedisClient(url, { autoReconnect: false, enableOfflineQueue: false, connectionTimeout: CONNECT_MS })
@@ -19,6 +20,27 @@ export const openRedis = async (url: string): Promise<RedisClient> => {
     return client
   } catch (thrown) {
     client.close()
-    throw thrown
+    throw new Error(await reasonFor(new URL(url)), { cause: thrown })
   }
 }
+
+/** The client says of every failure that the connection was closed, so a plain connection shows which one it is. */
+const reasonFor = async ({ hostname, port, host }: URL): Promise<string> => {
+  const code = await new Promise<string | null>((resolve) => {
+    const socket = connect({ host: hostname.replaceAll(/[[\]]/g, ''), port: Number(port || DEFAULT_PORT), timeout: PROBE_MS })
+    const end = (found: string | null): void => {
+      socket.destroy()
+      resolve(found)
+    }
+    socket.on('connect', () => end(null))
+    socket.on('timeout', () => end('ETIMEDOUT'))
+    socket.on('error', (thrown: NodeJS.ErrnoException) => end(thrown.code ?? thrown.message))
+  })
+  return code === null
+    ? `${host} accepts connections, but not this client: check the user and the password in its URL, and rediss:// for a server with TLS.`
+    : `${host} cannot be reached: ${code}.`
+}
+
+const DEFAULT_PORT = 6379
+/** Nobody waits for the reason longer than this. */
+const PROBE_MS = 200
