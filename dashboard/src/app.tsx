@@ -22,7 +22,7 @@ export const App = () => (
 const Page = () => {
   const state = useStore(sessionState)
   const link = useStore(loginLink)
-  if (link.at === 'asked') return <LinkQuestion signedIn={link.signedIn} onUse={link.use} />
+  if (link.at === 'asked') return <LinkQuestion signedIn={link.signedIn} onAccept={link.accept} />
   if (link.at === 'opening' || state === 'none') {
     return <SignInPage opening={link.at === 'opening'} fault={link.at === 'refused' ? link.why : null} />
   }

@@ -14,7 +14,7 @@ export type LoginLink =
   | { readonly at: 'none' }
   | { readonly at: 'opening' }
   /** `signedIn`: the name of the person whose session the link would end. */
-  | { readonly at: 'asked'; readonly signedIn: string; readonly use: () => Promise<void> }
+  | { readonly at: 'asked'; readonly signedIn: string; readonly accept: () => Promise<void> }
   | { readonly at: 'refused'; readonly why: string }
 
 export const loginLink = createStore<LoginLink>({ at: 'none' })
@@ -25,15 +25,15 @@ export const dismissLink = (): void => loginLink.set({ at: 'none' })
 export const openLoginLink = async (): Promise<void> => {
   const token = takeLoginToken()
   if (token === null) return
-  const use = async (): Promise<void> => {
+  const accept = async (): Promise<void> => {
     loginLink.set({ at: 'opening' })
     await signIn({ token }).then(dismissLink, refuse)
   }
   loginLink.set({ at: 'opening' })
   try {
     const signedIn = sessionHalf() === null ? null : await personSignedIn()
-    if (signedIn === null) await use()
-    else loginLink.set({ at: 'asked', signedIn, use })
+    if (signedIn === null) await accept()
+    else loginLink.set({ at: 'asked', signedIn, accept })
   } catch (thrown) {
     refuse(thrown)
   }

@@ -30,7 +30,7 @@ export const SignInPage = ({ opening, fault }: { opening: boolean; fault: string
 )
 
 /** Asks before a link ends the session of the person who is signed in. */
-export const LinkQuestion = ({ signedIn, onUse }: { signedIn: string; onUse: () => Promise<void> }) => (
+export const LinkQuestion = ({ signedIn, onAccept }: { signedIn: string; onAccept: () => Promise<void> }) => (
   <main className="sign-in">
     <Logo />
     <h1>Use this sign-in link?</h1>
@@ -40,7 +40,7 @@ export const LinkQuestion = ({ signedIn, onUse }: { signedIn: string; onUse: () 
       <Button kind="primary" onClick={dismissLink} autoFocus>
         Stay signed in
       </Button>
-      <Button onClick={onUse}>Use the link</Button>
+      <Button onClick={onAccept}>Use the link</Button>
     </div>
   </main>
 )
