@@ -98,7 +98,7 @@ interface CacheMarks {
 export interface ReasoningWords {
   /** The efforts that the vendor knows; `any`: it depends on the model. */
   readonly efforts: readonly string[] | 'any'
-  /** Those of its models that know other efforts, by the vendor's own names of the models. */
+  /** The models that know other efforts, by the names that the vendor gives them. */
   readonly effortsOf?: { readonly models: RegExp; readonly efforts: readonly string[] }
   /** The switch that turns thinking on and off; null: the effort `none` turns it off. */
   readonly toggle: 'thinking' | 'enable_thinking' | 'reasoning' | null
