@@ -278,7 +278,7 @@ const nextQuote = (text: string, start: number): number => {
   return text.indexOf('"', at)
 }
 
-const NEARBY = 32
+const NEARBY = 64
 
 const isEscaped = (text: string, quote: number): boolean => {
   let before = quote - 1
