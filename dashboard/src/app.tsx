@@ -2,10 +2,10 @@
 import { QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 
-import { loginLink, openLoginLink } from './api/login-link.ts'
 import { queryClient } from './api/query-client.ts'
 import { sessionState } from './api/session-half.ts'
 import { router } from './routes.tsx'
+import { loginLink, openLoginLink } from './shell/login-link.ts'
 import { LinkQuestion, SignInDialog, SignInPage } from './shell/sign-in.tsx'
 import { Toasts } from './shell/toasts.tsx'
 import { useStore } from './store.ts'

@@ -112,7 +112,7 @@ describe.skipIf(BROWSER_PATH === null)('signing in', () => {
   })
 
   test('a link that somebody is made to open ends no session unasked: the person stays signed in, or uses it', async () => {
-    const { page, check, checkAccessible } = await signedIn(browser, service, '/')
+    const { page, check, checkAccessible, expectStatus } = await signedIn(browser, service, '/')
     const who = await page.locator('.side-foot button').textContent()
     const printed = await services.run(['login', '--data-dir', service.dataDir, '--config', service.configPath])
     const open = async (): Promise<void> => {
@@ -129,6 +129,14 @@ describe.skipIf(BROWSER_PATH === null)('signing in', () => {
 
     await open()
     await page.getByRole('button', { name: 'Use the link' }).click()
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    check()
+
+    // It is used up now.
+    expectStatus(401)
+    await open()
+    await page.getByRole('button', { name: 'Use the link' }).click()
+    await page.getByText('The link was not used:').waitFor()
     await page.getByRole('heading', { name: 'Overview' }).waitFor()
     check()
   })

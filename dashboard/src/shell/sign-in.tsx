@@ -5,13 +5,13 @@
 import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 
-import { dismissLink } from '../api/login-link.ts'
 import { sessionState } from '../api/session-half.ts'
 import { keepPlace, signIn, signInMethods } from '../api/session.ts'
 import { Button } from '../parts/button.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { messageOf } from '../parts/error-note.tsx'
 import { Field } from '../parts/field.tsx'
+import { dismissLink } from './login-link.ts'
 import { Logo } from './logo.tsx'
 
 export const SignInPage = ({ opening, fault }: { opening: boolean; fault: string | null }) => (

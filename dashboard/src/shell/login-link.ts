@@ -3,12 +3,13 @@
  * already, it is used only if that person says so: what they enter next would go to a workspace of the link's maker (decisions/0228).
  */
 import type { CurrentSessionResource } from '../../../src/contract/session.ts'
+import { ApiError } from '../api/api-error.ts'
+import { ask } from '../api/client.ts'
+import { sessionHalf } from '../api/session-half.ts'
+import { signIn, takeLoginToken } from '../api/session.ts'
 import { messageOf } from '../parts/error-note.tsx'
 import { createStore } from '../store.ts'
-import { ApiError } from './api-error.ts'
-import { ask } from './client.ts'
-import { sessionHalf } from './session-half.ts'
-import { signIn, takeLoginToken } from './session.ts'
+import { toast } from './toasts.tsx'
 
 export type LoginLink =
   | { readonly at: 'none' }
@@ -39,7 +40,12 @@ export const openLoginLink = async (): Promise<void> => {
   }
 }
 
-const refuse = (thrown: unknown): void => loginLink.set({ at: 'refused', why: messageOf(thrown) })
+const refuse = (thrown: unknown): void => {
+  const why = messageOf(thrown)
+  // The sign-in page shows the reason. A person who is still signed in sees no such page.
+  if (sessionHalf() !== null) toast(`The link was not used: ${why}`)
+  loginLink.set({ at: 'refused', why })
+}
 
 /** Null if the session that this browser holds is over. Throws ApiError. */
 const personSignedIn = async (): Promise<string | null> => {
