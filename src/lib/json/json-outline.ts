@@ -28,7 +28,7 @@ export function* eachElementOutlined(
 ): Steps<void> {
   const isStep = startPace()
   // One search of all strings costs less than one of each.
-  const isSound = text.length <= LARGE_BYTES && !MALFORMED.test(text)
+  const isSound = text.length <= LARGE_BYTES && elements.some(({ isFlat }) => isFlat === true) && !MALFORMED.test(text)
   for (const [index, { start, end, values = 0, isFlat = false }] of elements.entries()) {
     const size = end - start
     if (size > LARGE_BYTES) yield* outlinedInSteps(text, scanTree(text, levels, start), (element) => take(element, index))
