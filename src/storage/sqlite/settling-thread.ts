@@ -21,6 +21,8 @@ answerRequests<Request>(
     if (request.kind === 'open') {
       opened = await openDatabase({ databaseUrl: null, dataDir: request.dataDir, exclusive: false, onError: () => {} })
       await sql`pragma wal_autocheckpoint = 0`.execute(opened.kysely)
+      // A batch changes some seventy pages, whose former content would go to a file in case a statement fails.
+      await sql`pragma temp_store = memory`.execute(opened.kysely)
       return null
     }
     if (opened === null) throw new Error('The database is not open.')

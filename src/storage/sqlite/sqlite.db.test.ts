@@ -1,6 +1,6 @@
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readlinkSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { sql, type Transaction } from 'kysely'
@@ -35,6 +35,16 @@ const open = async (exclusive: boolean): Promise<Database> => {
   return database
 }
 
+const openFiles = (): readonly string[] =>
+  readdirSync('/proc/self/fd').flatMap((descriptor) => {
+    try {
+      return [readlinkSync(`/proc/self/fd/${descriptor}`)]
+    } catch {
+      // That of the directory itself is closed by now.
+      return []
+    }
+  })
+
 test('only the owner may read the directory and the files, whatever the umask', async () => {
   const old = process.umask(0)
   try {
@@ -57,6 +67,19 @@ test('every commit is on disk, references hold, and the schema is not trusted', 
   expect(await pragma('foreign_keys')).toBe(1)
   expect(await pragma('trusted_schema')).toBe(0)
   expect(await pragma('busy_timeout')).toBeLessThanOrEqual(20)
+})
+
+test('what a large statement keeps on disk until it ends is in the data directory: a container may write nowhere else', async () => {
+  const { kysely } = await open(false)
+  const spilled = await kysely.transaction().execute(async (transaction) => {
+    await sql`create table large (id integer primary key, text text not null)`.execute(transaction)
+    const rows = sql`with recursive n (id) as (select 1 union all select id + 1 from n where id < 1000) select id, hex(zeroblob(500)) from n`
+    await sql`insert into large ${rows}`.execute(transaction)
+    const before = new Set(openFiles())
+    await sql`update large set text = text || 'x'`.execute(transaction)
+    return openFiles().filter((path) => !before.has(path))
+  })
+  expect(spilled.map((path) => dirname(path))).toEqual([realpathSync(dataDir)])
 })
 
 test('every table of ours is strict: a column takes no value of another type', async () => {

@@ -118,6 +118,9 @@ const openFile = (path: string): SqliteHandle => {
     handle.run('PRAGMA trusted_schema = OFF')
     handle.run('PRAGMA wal_autocheckpoint = 1000')
     handle.run('PRAGMA journal_size_limit = 4194304')
+    // Statements of many rows and large sorts spill to files. By default these are in /var/tmp or /tmp, where a container may not write,
+    // and whose disk may have other readers.
+    handle.run(`PRAGMA temp_store_directory = '${dirname(path).replaceAll("'", "''")}'`)
     // Without it, INSERT OR REPLACE would delete rows without running the triggers that keep versions immutable.
     handle.run('PRAGMA recursive_triggers = ON')
     handle.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)
