@@ -110,7 +110,7 @@ export const configFileSchema = z
           .default(128 * 1024 * 1024)
           .meta({
             description:
-              'Bytes of request bodies, and of answers that clients have not read, that this process holds at once, beyond which requests are refused; at least max_body_bytes.',
+              'Bytes of request bodies, and of answers that clients have not read, that this process holds at once, beyond which requests are refused; at most an eighth of the memory, at least max_body_bytes.',
           }),
         answer_bytes_in_flight: z
           .int()
@@ -119,7 +119,7 @@ export const configFileSchema = z
           .default(256 * 1024 * 1024)
           .meta({
             description:
-              "Bytes of providers' whole answers that this process reads and translates at once, the first MiB of each aside, beyond which an attempt fails with provider_overloaded. One provider alone may take most of them, not all.",
+              "Bytes of providers' whole answers that this process reads and translates at once, the first MiB of each aside, beyond which an attempt fails with provider_overloaded; at most an eighth of the memory, at least 64 MiB. One provider alone may take most of them, not all.",
           }),
         requests_per_minute: upTo(1_000_000_000, 0, 'Inference requests a minute of a key that has no rpm_limit of its own; 0: no bound.'),
         tokens_per_minute: upTo(1_000_000_000, 0, 'Tokens a minute, in and out, of a key that has no tpm_limit of its own; 0: no bound.'),

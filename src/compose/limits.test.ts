@@ -14,7 +14,7 @@ const fileOf = (limits: object) => configFileSchema.parse({ limits })
 /** One of two nodes, over a store that answers everything but `enter`. */
 const start = async (limits: object) => {
   const clock = createFakeClock()
-  const reloadable = createReloadable(fileOf(limits))
+  const reloadable = createReloadable(fileOf(limits), Number.POSITIVE_INFINITY)
   const reports: string[] = []
   const nothing = async (): Promise<void> => undefined
   const limitStore: LimitStore = {

@@ -48,6 +48,7 @@ const startNode = async (database: Database, node: string, owner: { workspaceId:
       metrics: createMetrics(),
       storage,
       host: '127.0.0.1',
+      memoryBytes: Number.POSITIVE_INFINITY,
       journal: null,
       seal: testSeal,
       node,

@@ -40,6 +40,7 @@ export const openService = async (settings: ServeSettings, file: ConfigFile, env
     metrics,
     storage,
     host: settings.host,
+    memoryBytes: process.constrainedMemory(),
     journal,
     seal,
     node,

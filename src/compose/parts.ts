@@ -57,6 +57,8 @@ export interface BaseParts {
   readonly storage: Storage
   /** The address to listen on. */
   readonly host: string
+  /** The memory of the container, or of the machine if there is none. */
+  readonly memoryBytes: number
   /** Keeps finished requests until storage has them; null if the data directory cannot hold it. */
   readonly journal: Journal | null
   readonly startSettings: readonly EffectiveSetting[]

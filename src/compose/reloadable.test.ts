@@ -7,6 +7,9 @@ const fileOf = (written: object): ConfigFile => configFileSchema.parse(written)
 
 const FIRST = fileOf({})
 
+const MIB = 1024 * 1024
+const MEMORY = 8192 * MIB
+
 test.each<[string, object, object]>([
   ['the requests of a minute', { limits: { requests_per_minute: 7 } }, { limits: { requestsPerMinute: 7 } }],
   ['the tokens of a minute', { limits: { tokens_per_minute: 7 } }, { limits: { tokensPerMinute: 7 } }],
@@ -25,7 +28,7 @@ test.each<[string, object, object]>([
   ['budgets', { budgets: { unknown_price: 'default', credits: true } }, { budgets: { unknown_price: 'default', credits: true } }],
   ['retention', { generations: { retention_days: 2 } }, { retentionMs: 2 * 24 * 60 * 60 * 1000 }],
 ])('a new file changes %s', (_, written, expected) => {
-  const reloadable = createReloadable(FIRST)
+  const reloadable = createReloadable(FIRST, MEMORY)
   expect(reloadable.settings).not.toMatchObject(expected)
   reloadable.reload(fileOf(written))
   expect(reloadable.settings).toMatchObject(expected)
@@ -40,11 +43,21 @@ test.each<[string, object, object]>([
   ['a provider bears what the process does', { limits: { in_flight: 9 } }, { providerInFlight: 9 }],
   ['a provider has no bound where the process has none', { limits: { in_flight: 0 } }, { providerInFlight: Number.POSITIVE_INFINITY }],
 ])('without a setting of its own, %s', (_, written, expected) => {
-  expect(createReloadable(fileOf(written)).settings).toMatchObject(expected)
+  expect(createReloadable(fileOf(written), MEMORY).settings).toMatchObject(expected)
+})
+
+test.each([
+  ['the sizes of the file', 1024, 128, 128],
+  ['an eighth of the memory for each', 768, 96, 96],
+  ['an eighth for bodies, and one answer of the largest size', 256, 32, 64],
+  ['one body and one answer of the largest size', 64, 20, 64],
+])('bodies and answers together have %s in %p MiB', (_, memory, bodies, answers) => {
+  const { settings } = createReloadable(FIRST, memory * MIB)
+  expect([settings.bodyRoom.mostBytes / MIB, settings.answerBytes / MIB]).toEqual([bodies, answers])
 })
 
 test('a part that is built from the file is built again from each new one', () => {
-  const reloadable = createReloadable(FIRST)
+  const reloadable = createReloadable(FIRST, MEMORY)
   const days = reloadable.built(({ generations }) => generations.retention_days)
   expect(days()).toBe(90)
   reloadable.reload(fileOf({ generations: { retention_days: 5 } }))
@@ -52,13 +65,13 @@ test('a part that is built from the file is built again from each new one', () =
 })
 
 test('a part that joins after a reload is built from the newest file', () => {
-  const reloadable = createReloadable(FIRST)
+  const reloadable = createReloadable(FIRST, MEMORY)
   reloadable.reload(fileOf({ generations: { retention_days: 5 } }))
   expect(reloadable.built(({ generations }) => generations.retention_days)()).toBe(5)
 })
 
 test('a file from which one part cannot be built changes nothing', () => {
-  const reloadable = createReloadable(FIRST)
+  const reloadable = createReloadable(FIRST, MEMORY)
   const before = reloadable.settings
   const days = reloadable.built(({ generations }) => generations.retention_days)
   reloadable.built(({ sandbox }) => {

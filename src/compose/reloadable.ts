@@ -2,11 +2,18 @@
 import type { ConfigFile } from '../config-file.ts'
 import type { Limits } from '../limits/admission.ts'
 import type { BodyRoomSettings } from '../limits/body-room.ts'
+import { WHOLE_BODY_MAX } from '../providers/transport/answer-room.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
+/**
+ * Bodies take up to four times their length of memory until they are answered, and answers that are translated about as much. With an
+ * eighth for each, a container has room for both, whatever their settings say.
+ */
+const PART_OF_MEMORY = 1 / 8
+
 /** Settings that are read anew on each use, with their places in the file. */
-const settingsOf = ({ limits, budgets, generations }: ConfigFile) => ({
+const settingsOf = ({ limits, budgets, generations }: ConfigFile, memoryBytes: number) => ({
   limits: {
     requestsPerMinute: limits.requests_per_minute,
     tokensPerMinute: limits.tokens_per_minute,
@@ -21,11 +28,12 @@ const settingsOf = ({ limits, budgets, generations }: ConfigFile) => ({
   providerInFlight: limits.provider_in_flight || limits.in_flight || Number.POSITIVE_INFINITY,
   /** There is always room for one body of the maximum size. */
   bodyRoom: {
-    mostBytes: Math.max(limits.body_bytes_in_flight, limits.max_body_bytes),
+    mostBytes: Math.max(limits.max_body_bytes, Math.min(limits.body_bytes_in_flight, Math.floor(memoryBytes * PART_OF_MEMORY))),
     bodyBytes: limits.max_body_bytes,
     keyShare: limits.key_share,
   } satisfies BodyRoomSettings,
-  answerBytes: limits.answer_bytes_in_flight,
+  /** There is always room for one answer of the maximum size. */
+  answerBytes: Math.max(WHOLE_BODY_MAX, Math.min(limits.answer_bytes_in_flight, Math.floor(memoryBytes * PART_OF_MEMORY))),
   storeTimeoutMs: limits.store_timeout_ms,
   budgets,
   retentionMs: generations.retention_days * DAY_MS,
@@ -43,16 +51,17 @@ export interface Reloadable {
   rebuild(): void
 }
 
-export const createReloadable = (first: ConfigFile): Reloadable => {
+/** `memoryBytes`: the memory that this process may use. */
+export const createReloadable = (first: ConfigFile, memoryBytes: number): Reloadable => {
   let file = first
-  let settings = settingsOf(first)
+  let settings = settingsOf(first, memoryBytes)
   /** Each builds a part from a file, and returns a function that puts the part in force. */
   const rebuilds: ((next: ConfigFile) => () => void)[] = []
   const reload = (next: ConfigFile): void => {
     const changes = rebuilds.map((rebuild) => rebuild(next))
     for (const putInForce of changes) putInForce()
     file = next
-    settings = settingsOf(next)
+    settings = settingsOf(next, memoryBytes)
   }
   return {
     get settings() {

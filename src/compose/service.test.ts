@@ -48,6 +48,7 @@ const start = async (written: object = {}): Promise<Started> => {
     metrics,
     storage,
     host: '127.0.0.1',
+    memoryBytes: Number.POSITIVE_INFINITY,
     journal: null,
     seal: testSeal,
     node: 'node',

@@ -80,7 +80,7 @@ const settleWhatWasLeft = async ({ journal, log }: BaseParts, ledger: Pick<Ledge
 export const composeService = async (base: BaseParts, file: ConfigFile, configPath: string | null, env: Environment): Promise<Service> => {
   const { clock, log, storage } = base
   const { database } = storage
-  const reloadable = createReloadable(file)
+  const reloadable = createReloadable(file, base.memoryBytes)
   const parts = composeParts(base, reloadable, env)
   const { management, presets, guardrails, ledger, recorder, running, readiness, observability, onError } = parts
 

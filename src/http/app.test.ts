@@ -70,6 +70,7 @@ const build = (more: Partial<AppParts> = {}) => {
     metrics,
     storage,
     host: '127.0.0.1',
+    memoryBytes: Number.POSITIVE_INFINITY,
     journal: null,
     seal: testSeal,
     node: 'node',
@@ -77,7 +78,7 @@ const build = (more: Partial<AppParts> = {}) => {
     redis: null,
     startSettings: [],
   }
-  const reloadable = createReloadable(FILE)
+  const reloadable = createReloadable(FILE, Number.POSITIVE_INFINITY)
   const composed = composeParts(base, reloadable, {})
   const knowledge = createServiceKnowledge({ ...base, engine: 'sqlite', nodes: composed.nodes, reloadable, configPath: null })
   const composedParts = composeAppParts(composed, FILE, composeModels(FILE, null, {}, []), {}, knowledge)

@@ -185,6 +185,7 @@ const basePartsOf = (clock: FakeClock, store: Database): BaseParts => ({
   log: logTo(() => undefined, 'silent', clock),
   metrics: createMetrics(),
   host: '127.0.0.1',
+  memoryBytes: Number.POSITIVE_INFINITY,
   node: 'node',
   limitStore: null,
   redis: null,
