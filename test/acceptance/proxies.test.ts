@@ -5,21 +5,18 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { dataEvent, proseChunk, say, startFakeUpstream } from '../support/fake-upstream.ts'
 import { PROXIES } from '../support/proxies.ts'
-import { type StartedService, useServices } from '../support/started-service.ts'
+import { useServices } from '../support/started-service.ts'
 
 const services = useServices()
 const upstream = await startFakeUpstream()
-let service: StartedService
 
-beforeAll(async () => {
-  service = await services.start({
-    config: `
+const service = await services.start({
+  config: `
 providers:
   fake: { name: Fake, dialects: [openai-chat], base_url: "${upstream.url}" }
 models:
   m/one: { endpoints: [{ provider: fake, model: up }] }
 `,
-  })
 })
 
 for (const proxy of PROXIES) {

@@ -1,7 +1,7 @@
 /** Clients that send too slowly, read too slowly, or connect while the service stops. */
 import { connect, type Socket } from 'node:net'
 
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 
 import { call, infer } from '../support/calls.ts'
 import { dataEvent, proseChunk, say, startFakeUpstream } from '../support/fake-upstream.ts'
@@ -10,18 +10,15 @@ import { type StartedService, until, useServices } from '../support/started-serv
 
 const services = useServices()
 const upstream = await startFakeUpstream()
-let service: StartedService
 
-beforeAll(async () => {
-  service = await services.start({
-    config: `
+const service = await services.start({
+  config: `
 timeouts: { body: 0.6, body_idle: 0.2, client_unread: 3 }
 providers:
   fake: { name: Fake, dialects: [openai-chat], base_url: "${upstream.url}" }
 models:
   m/one: { endpoints: [{ provider: fake, model: up }] }
 `,
-  })
 })
 
 const sockets: Socket[] = []
