@@ -247,4 +247,4 @@ test('a preset can be read by its name even if the list is too long to contain i
   for (const path of ['/models/@preset/oldest', '/models/oldest', '/model/@preset/oldest', '/models/@preset/oldest/endpoints']) {
     expect([path, (await get(path)).status]).toEqual([path, 200])
   }
-}, 30_000)
+})

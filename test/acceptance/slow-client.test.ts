@@ -131,7 +131,7 @@ models:
     upstream.script(say('Still here.'))
     expect((await infer(bounded, { model: 'm/one', messages: [{ role: 'user', content: 'Hi' }] })).text).toContain('Still here.')
     expect(await bounded.stop()).toBe(0)
-  }, 120_000)
+  })
 
   test('are abandoned after a while: the connection breaks, and nothing is kept', async () => {
     upstream.script(say(LONG))
@@ -143,7 +143,7 @@ models:
     await until(async () => (await unreadAt(service)) > 0, 'the answer to wait for its reader')
     await until(async () => (await unreadAt(service)) === 0, 'the client to be given up')
     expect(await read()).not.toContain('"finish_reason":"stop"')
-  }, 120_000)
+  })
 })
 
 test('a service that stops closes each connection with its last answer', async () => {

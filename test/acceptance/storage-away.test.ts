@@ -101,7 +101,7 @@ describeEachEngine('storage that goes away', (engine) => {
       return spend_usd
     }
     await until(async () => (await heldFor()) === 0, 'nothing to be held', patient(20_000))
-  }, 60_000)
+  })
 
   test('exit 0 within ten seconds of SIGTERM while the database hangs; what it has not taken is recorded at the next start', async () => {
     const { service, relay, databaseUrl } = await prepare()
