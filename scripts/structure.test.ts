@@ -88,6 +88,11 @@ test.each(['src', 'dashboard', 'bench', 'scripts', 'test'])('no files below %s i
   expect(circles(new Map(files.map((path) => [path, importsOf(path)])))).toEqual([])
 })
 
+test('acceptance tests are black boxes: they import nothing from src', () => {
+  const files = entriesBelow('test/acceptance', (entry) => entry.isFile())
+  expect(files.filter((path) => importsOf(path).some((imported) => imported.startsWith('src/')))).toEqual([])
+})
+
 test('a circle is found', () => {
   const imports = new Map([
     ['a', ['b']],

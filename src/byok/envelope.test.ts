@@ -73,7 +73,7 @@ describe('it does not open', () => {
 
 test('wrapped anew it opens with the new key alone, and the secret was not touched', () => {
   const sealed = seal('the secret', context, first, systemIds)
-  const anew = rewrap(sealed, context, [second, first], second, systemIds)
+  const anew = rewrap(sealed, context, [second, first], systemIds)
   expect(anew.sealedSecret).toBe(sealed.sealedSecret)
   expect([opens(anew, context, [second]), opens(anew, context, [first])]).toEqual(['the secret', null])
 })

@@ -52,12 +52,12 @@ export const unseal = (sealed: Sealed, context: SealContext, keys: readonly Seal
     Buffer.from(openBytes(sealed.sealedSecret, dataKeyOf(sealed, context, keys), purposeText(context, 'secret'))).toString('utf8'),
   )
 
-/** Returns the same secret with its data key sealed under `key`. Throws SealBroken. */
-export const rewrap = (sealed: Sealed, context: SealContext, keys: readonly SealingKey[], key: SealingKey, ids: IdSource): Sealed =>
+/** Returns the same secret with its data key sealed under the first of the keys. Throws SealBroken. */
+export const rewrap = (sealed: Sealed, context: SealContext, keys: readonly [SealingKey, ...SealingKey[]], ids: IdSource): Sealed =>
   orBroken(context, () => ({
     ...sealed,
-    wrappedDataKey: sealBytes(dataKeyOf(sealed, context, keys), key.bytes, purposeText(context, 'data-key'), ids),
-    kekId: key.id,
+    wrappedDataKey: sealBytes(dataKeyOf(sealed, context, keys), keys[0].bytes, purposeText(context, 'data-key'), ids),
+    kekId: keys[0].id,
   }))
 
 const dataKeyOf = ({ wrappedDataKey, kekId }: Sealed, context: SealContext, keys: readonly SealingKey[]): Uint8Array => {

@@ -91,7 +91,7 @@ const rewrapAll = async ({ database }: Storage, secret: RootSecret): Promise<num
         version: record.version,
         origin: '',
       }
-      await store.rewrap({ ...record, ...rewrap(record, context, keys, keys[0], systemIds) })
+      await store.rewrap({ ...record, ...rewrap(record, context, keys, systemIds) })
     }
     wrapped += batch.length
     if (batch.length < BATCH) return wrapped

@@ -127,12 +127,12 @@ function* mergeField(dialect: ClientDialect, field: string, { preset, request, l
   }
   if (field === 'tools' && Array.isArray(own) && Array.isArray(asked)) return yield* uniteTools(dialect, own, asked)
   if (asked === null) return overriding(dialect, field).some((name) => request(name) !== null) ? null : own
-  return here.reduce<JsonValue>((value, { member }) => (member === null ? value : holdMember(value, own, field, member, overruled)), asked)
+  return here.reduce<JsonValue>((value, lock) => holdMember(value, own, lock, overruled), asked)
 }
 
 /** Returns the request's object with the preset's value of one member. */
-const holdMember = (asked: JsonValue, own: JsonValue, field: string, member: string, overruled: string[]): JsonValue => {
-  if (!isObject(asked) || callsNothing(field, asked)) return asked
+const holdMember = (asked: JsonValue, own: JsonValue, { field, member }: Lock, overruled: string[]): JsonValue => {
+  if (member === null || !isObject(asked) || callsNothing(field, asked)) return asked
   const { [member]: wanted = null, ...rest } = asked
   const kept = isObject(own) ? (own[member] ?? null) : null
   if (sameJson(wanted, kept)) return asked

@@ -102,26 +102,29 @@ const ask = async (
   texts: readonly string[],
   model: string,
   { post, clock }: { post: SafeFetch; clock: Clock },
-  roundsLeft = ROUNDS_MAX,
 ): Promise<Verdict | null> => {
-  if (roundsLeft === 0) throw new Error('The moderation endpoint judged too few texts.')
-  const body = JSON.stringify(
-    endpoint.kind === 'openai' ? { model: endpoint.model, input: texts } : { type: 'moderation', model, input: texts },
-  )
-  const { status, text } = await post({
-    url: endpoint.url,
-    headers: { 'content-type': 'application/json', ...ownHeaders(endpoint, body, clock.now()) },
-    body,
-    timeoutMs: endpoint.timeout * 1000,
-    maxBytes: ANSWER_MAX_BYTES,
-  })
-  if (status !== 200) throw new Error(`The moderation endpoint answered ${status}.`)
-  const answer: unknown = JSON.parse(text)
-  if (!isObject(answer)) throw new Error('The moderation endpoint answered no object.')
-  if (endpoint.kind !== 'openai') return webhookVerdict(answer, texts)
-  const { verdict, judged } = openaiVerdict(answer, texts)
-  // A text without a verdict of its own must not pass.
-  return verdict === null && judged < texts.length ? ask(endpoint, texts.slice(judged), model, { post, clock }, roundsLeft - 1) : verdict
+  let left = texts
+  for (let round = 0; round < ROUNDS_MAX; round += 1) {
+    const body = JSON.stringify(
+      endpoint.kind === 'openai' ? { model: endpoint.model, input: left } : { type: 'moderation', model, input: left },
+    )
+    const { status, text } = await post({
+      url: endpoint.url,
+      headers: { 'content-type': 'application/json', ...ownHeaders(endpoint, body, clock.now()) },
+      body,
+      timeoutMs: endpoint.timeout * 1000,
+      maxBytes: ANSWER_MAX_BYTES,
+    })
+    if (status !== 200) throw new Error(`The moderation endpoint answered ${status}.`)
+    const answer: unknown = JSON.parse(text)
+    if (!isObject(answer)) throw new Error('The moderation endpoint answered no object.')
+    if (endpoint.kind !== 'openai') return webhookVerdict(answer, left)
+    const { verdict, judged } = openaiVerdict(answer, left)
+    if (verdict !== null || judged >= left.length) return verdict
+    // A text without a verdict of its own must not pass.
+    left = left.slice(judged)
+  }
+  throw new Error('The moderation endpoint judged too few texts.')
 }
 
 const ownHeaders = (endpoint: ModerationEndpoint, body: string, nowMs: number): Readonly<Record<string, string>> => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
 
 import { changedBy } from '../../test/support/changed-by.ts'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
@@ -139,6 +140,52 @@ describe('401, on every policy that wants a key', () => {
     for (const policy of ['any-key', 'management', 'inference'] as const) expect(await verdict(headers, policy)).toBe(expected)
     expect(await verdict(headers, 'public')).toBe('nobody')
   })
+})
+
+test('401, and no query, for a token that cannot be a key (CVE-2026-42208)', () => {
+  const looked: string[] = []
+  const asked = createKeys({
+    store: { ...createKeyStore(database), find: async (digests) => (looked.push(...digests), null) },
+    clock: createFakeClock(),
+    ids: createFakeIds(),
+    peppers: () => [{ id: 'first', bytes: new Uint8Array(32) }],
+    onError: () => undefined,
+  })
+  const hostile = fc.oneof(
+    fc.string({ minLength: 1, maxLength: 600 }),
+    fc.constantFrom(
+      "' OR 1=1 --",
+      "pb_mgmt_'; DROP TABLE api_keys; --",
+      'pb_inf_%',
+      'pb_inf_\\',
+      '"',
+      '; select pg_sleep(9)',
+      '${7*7}',
+      '../..',
+    ),
+    fc.string({ minLength: 49, maxLength: 49 }).map((tail) => `pb_mgmt_${tail}`),
+  )
+  fc.assert(
+    fc.property(hostile, fc.constantFrom('Bearer ', 'bearer  ', 'Basic ', ''), (token, scheme) => {
+      const headers = new Headers()
+      try {
+        headers.set('authorization', scheme + token)
+      } catch {
+        return // No header can carry this value.
+      }
+      for (const policy of ['management', 'inference', 'any-key'] as const) {
+        let thrown: unknown
+        try {
+          thrown = authenticate(headers, policy, { keys: asked, door: null })
+        } catch (error) {
+          thrown = error
+        }
+        expect(thrown).toMatchObject({ type: 'authentication', status: 401 })
+      }
+    }),
+    { numRuns: 2000 },
+  )
+  expect(looked).toEqual([])
 })
 
 test('the scheme is accepted in any case, and with spaces after the key', async () => {

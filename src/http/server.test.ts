@@ -42,4 +42,4 @@ test('a connection on which nothing moves is closed: after an answer, within the
   ])
   slow.resolve()
   for (const received of [...closed, await waiting]) expect(received).toEndWith('\r\n\r\nwhole')
-}, 30_000)
+})

@@ -39,39 +39,28 @@ export type Admit = (planned: Planned) => Admitted | Promise<Admitted>
 export const createAdmit = (parts: AdmitParts): Admit => {
   const { ledger, durations, clock, ids, turn } = parts
 
-  const admitUnder = (planned: Planned, scopes: readonly Scope[], settings: BudgetSettings): Promise<Admitted> => {
+  const admitUnder = (planned: Planned, scopes: readonly Scope[]): Promise<Admitted> => {
     const identity = identityOf(clock, ids)
     const own = planned.plan.attempts.filter(({ customerKey }) => customerKey !== undefined)
-    return own.length === 0 ? hold(planned, identity, scopes, settings) : admitWithOwn(planned, own, identity, scopes, settings)
+    return own.length === 0 ? hold(planned, identity, scopes) : admitWithOwn(planned, own, identity, scopes)
   }
 
   /** `own`: the attempts with the customer's own keys. */
-  const admitWithOwn = async (
-    planned: Planned,
-    own: Plan['attempts'],
-    identity: Identity,
-    scopes: readonly Scope[],
-    settings: BudgetSettings,
-  ): Promise<Admitted> => {
+  const admitWithOwn = async (planned: Planned, own: Plan['attempts'], identity: Identity, scopes: readonly Scope[]): Promise<Admitted> => {
     if (own.length < planned.plan.attempts.length) {
       try {
-        return await hold(planned, identity, scopes, settings)
+        return await hold(planned, identity, scopes)
       } catch (refused) {
         if (!isRefusal(refused)) throw refused
       }
     }
     // A customer's own keys spend only from the scopes that count them; the service's keys are used only if the budgets can pay for them.
     const counting = scopes.filter(({ includeByok }) => includeByok)
-    return hold({ ...planned, plan: { ...planned.plan, attempts: own } }, identity, counting, settings, counting.length < scopes.length)
+    return hold({ ...planned, plan: { ...planned.plan, attempts: own } }, identity, counting, counting.length < scopes.length)
   }
 
-  const hold = async (
-    planned: Planned,
-    identity: Identity,
-    scopes: readonly Scope[],
-    settings: BudgetSettings,
-    ownKeysOnly = false,
-  ): Promise<Admitted> => {
+  const hold = async (planned: Planned, identity: Identity, scopes: readonly Scope[], ownKeysOnly = false): Promise<Admitted> => {
+    const settings = parts.settings()
     if (scopes.length === 0) return new Admitted(planned, identity, { ...unboundTerms(settings), ownKeysOnly }, clock)
     const { attempts } = planned.plan
     if (settings.unknownPrice === 'refuse') refuseUnpriced(planned)
@@ -104,11 +93,10 @@ export const createAdmit = (parts: AdmitParts): Admit => {
   }
 
   return (planned) => {
-    const settings = parts.settings()
     const under = (scopes: readonly Scope[]): Admitted | Promise<Admitted> =>
       scopes.length === 0
-        ? new Admitted(planned, identityOf(clock, ids), unboundTerms(settings), clock)
-        : admitUnder(planned, scopes, settings)
+        ? new Admitted(planned, identityOf(clock, ids), unboundTerms(parts.settings()), clock)
+        : admitUnder(planned, scopes)
     const scopes = ledger.scopesOf(planned.caller)
     return scopes instanceof Promise ? scopes.then(under, (cause: unknown) => Promise.reject(storageAway(cause))) : under(scopes)
   }

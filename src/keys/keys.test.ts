@@ -221,6 +221,17 @@ describe('authenticate', () => {
     expect(await keys.authenticate(other)).not.toBeNull()
   })
 
+  test('keys that begin alike are two identities (CVE-2026-35030)', async () => {
+    let last = 0
+    const alike = { ...createFakeIds(), bytes: (length: number) => new Uint8Array(length).fill(200).with(length - 1, (last += 1)) }
+    const keys = createKeys({ store: createKeyStore(database), clock: createFakeClock(), ids: alike, peppers, onError })
+    const [one, two] = [await keys.create(inference, changedBy()), await keys.create(inference, changedBy())]
+    expect(one.key.slice(0, 45)).toBe(two.key.slice(0, 45))
+    expect((await keys.authenticate(one.key))?.hash).toBe(one.record.hash)
+    expect((await keys.authenticate(two.key))?.hash).toBe(two.record.hash)
+    expect(two.record.hash).not.toBe(one.record.hash)
+  })
+
   test('while storage is away: a known key goes on, an unknown one is a fault and no refusal', async () => {
     const { clock, store } = open()
     let away = false

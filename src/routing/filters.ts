@@ -4,7 +4,7 @@ import type { RoutingPolicy } from '../canonical/routing-policy.ts'
 import type { Models } from '../models/models.ts'
 import { comparedPrice, names, TIERS, type Candidate } from './candidate.ts'
 import { byPolicy, NOT_KNOWN, reported } from './policy.ts'
-import { heeds, sentParameters, type SentParameter } from './sent-parameters.ts'
+import { heeds, type SentParameter } from './sent-parameters.ts'
 import type { PriceName, Preferences } from './preferences.ts'
 import type { ModelEndpoint } from '../models/model.ts'
 
@@ -18,21 +18,6 @@ export interface Filters {
   /** The parameters that `require_parameters` demands; empty if the request does not ask for that. */
   readonly required: readonly SentParameter[]
 }
-
-export const filtersOf = (
-  call: Call,
-  preferences: Preferences,
-  tierNames: Filters['tierNames'],
-  policy: RoutingPolicy | null,
-  models: Filters['models'],
-): Filters => ({
-  call,
-  preferences,
-  tierNames,
-  policy,
-  models,
-  required: preferences.requireParameters ? sentParameters(call) : [],
-})
 
 /** Null if the endpoint may serve. `tiered`: true if the model has endpoints of the requested tier. */
 export const exclusion = (candidate: Candidate, filters: Filters, tiered: boolean): string | null =>

@@ -6,24 +6,23 @@ import { exclusion, type Filters, shortness } from './filters.ts'
 import type { HealthView } from './health.ts'
 import { heeds, type SentParameter } from './sent-parameters.ts'
 
-/**
- * If some candidates support a parameter of `preferred`, only they stay; if some lack nothing by `lackOf`, only they stay. `removed`
- * receives those left out.
- */
-export const keepCandidates = (
-  asked: AskedModel,
-  health: HealthView,
-  filters: Filters,
-  preferred: readonly SentParameter[],
-  removed: Removed[],
-  lackOf: ((candidate: Candidate) => string | null) | null,
-): readonly Candidate[] => {
-  const { tier } = filters.preferences
+export interface Conditions extends Filters {
+  readonly health: HealthView
+  /** If some candidates lack nothing by this, only they stay; null if there is no such need. */
+  readonly lackOf: ((candidate: Candidate) => string | null) | null
+  /** If some candidates support one of these parameters, only they stay. */
+  readonly preferred: readonly SentParameter[]
+}
+
+/** `removed` receives those left out. */
+export const keepCandidates = (asked: AskedModel, conditions: Conditions, removed: Removed[]): readonly Candidate[] => {
+  const { health, lackOf, preferred } = conditions
+  const { tier } = conditions.preferences
   const tiered = tier !== null && servesTier(asked.model, tier)
   const remove = ({ model, endpoint }: Candidate, reason: string): void =>
     void removed.push({ model: model.id, provider: endpoint.tag, reason })
   const kept = candidatesOf(asked, health).filter((candidate) => {
-    const reason = exclusion(candidate, filters, tiered) ?? (candidate.health.breaker === 'open' ? BREAKER : null)
+    const reason = exclusion(candidate, conditions, tiered) ?? (candidate.health.breaker === 'open' ? BREAKER : null)
     if (reason !== null) remove(candidate, reason)
     return reason === null
   })
@@ -38,7 +37,7 @@ export const keepCandidates = (
   }
   const equipped = lackOf === null ? kept : prefer(kept, lackOf)
   // If no endpoint gives as much output as the request allows, the endpoint that is asked gives what it can.
-  const roomy = prefer(equipped, ({ endpoint }) => shortness(endpoint, filters.call))
+  const roomy = prefer(equipped, ({ endpoint }) => shortness(endpoint, conditions.call))
   return preferred.reduce(
     (left, parameter) =>
       prefer(left, ({ endpoint }) => (heeds(endpoint.supportedParameters, parameter) ? null : `others support ${parameter[0] ?? ''}`)),

@@ -12,12 +12,11 @@ import { askedModels, type Strategy } from './asked-models.ts'
 import { autoStrategy } from './auto-models.ts'
 import { endpointKey, servesTier, type AskedModel, type Candidate } from './candidate.ts'
 import { noProvider, unheededVariant, type Removed } from './explain.ts'
-import { filtersOf } from './filters.ts'
 import type { EndpointKey, HealthView } from './health.ts'
 import { tierNames, warnOfLocks } from './heed-locks.ts'
-import { keepCandidates, secondsUntilOne } from './keep-candidates.ts'
+import { type Conditions, keepCandidates, secondsUntilOne } from './keep-candidates.ts'
 import { orderCandidates, type Ordered } from './order.ts'
-import { preferredParameters } from './sent-parameters.ts'
+import { preferredParameters, sentParameters } from './sent-parameters.ts'
 import { conversationKey } from './sticky.ts'
 import { readPreferences, type Preferences } from './preferences.ts'
 import type { Model, ModelEndpoint } from '../models/model.ts'
@@ -120,11 +119,18 @@ const fullPlan = (input: PlanInput): Plan => {
   const { asked, unknown, warnings, strategy, isPinned, held } = askedModels(input)
   const lockWarnings = locks === null ? NONE : warnOfLocks(held, asked, preferences, locks)
   const removed: Removed[] = [...unknown]
-  const filters = filtersOf(call, preferences, tierNames(preferences, locks), input.policy ?? null, input.models)
-  const preferred = preferredParameters(call)
-  const groups = asked
-    .map((one) => keepCandidates(one, input.health, filters, preferred, removed, input.lackOf ?? null))
-    .filter((group) => group.length > 0)
+  const conditions: Conditions = {
+    call,
+    preferences,
+    tierNames: tierNames(preferences, locks),
+    policy: input.policy ?? null,
+    models: input.models,
+    required: preferences.requireParameters ? sentParameters(call) : [],
+    health: input.health,
+    lackOf: input.lackOf ?? null,
+    preferred: preferredParameters(call),
+  }
+  const groups = asked.map((one) => keepCandidates(one, conditions, removed)).filter((group) => group.length > 0)
   if (groups.length === 0) throw noProvider(call.models, removed, secondsUntilOne(asked, removed, input.health))
 
   const together = preferences.partition === 'none' ? [groups.flat()] : groups

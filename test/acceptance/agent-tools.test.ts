@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 
 import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 
-import { call, infer, type Answer } from '../support/calls.ts'
+import { type Answer, call, conversationOf, createKey, type Dialect, DIALECTS, infer, PATHS } from '../support/calls.ts'
 import { readStream, streamEvents } from '../support/client-stream.ts'
 import { FINISH_CHUNK, proseAnswer, proseChunk, startFakeUpstream, type Exchange } from '../support/fake-upstream.ts'
 import { until, useServices, type StartedService } from '../support/started-service.ts'
@@ -32,9 +32,6 @@ beforeAll(async () => {
   forbidding = await services.start({ config: CONFIG })
 })
 
-const PATHS = { chat: '/chat/completions', responses: '/responses', messages: '/messages' } as const
-type Dialect = keyof typeof PATHS
-const DIALECTS = Object.keys(PATHS) as Dialect[]
 type Json = Readonly<Record<string, unknown>>
 
 const ADVICE = 'Measure twice, cut once.'
@@ -46,8 +43,7 @@ const ask = (dialect: Dialect, script: readonly Json[], tools: readonly Json[], 
     {
       model: 'sandbox/agent',
       sandbox: { script },
-      ...(dialect === 'responses' ? { input: 'How?' } : { messages: [{ role: 'user', content: 'How?' }] }),
-      ...(dialect === 'messages' ? { max_tokens: 500 } : {}),
+      ...conversationOf(dialect, 'How?'),
       tools,
       ...more,
     },
@@ -538,7 +534,7 @@ test('a model without a price does not cancel the cost of the priced ones: that 
     { type: 'service:advisor', parameters: { model: 't/unpriced' } },
     { ...ADVISOR, parameters: { model: 't/wise', name: 'second' } },
   ]
-  const { key } = (await call(service, 'POST', '/keys', { body: { name: 'priced in part' } })).json as { key: string }
+  const { key } = await createKey(service, { name: 'priced in part' })
   const { status, json } = await infer(
     service,
     {
@@ -618,8 +614,7 @@ describe('budgets', () => {
 
   const spending = async (limit: number, requests: number, advices: number) => {
     answerWith(({ answer }) => answer(200, dearAnswer))
-    const { json } = await call(service, 'POST', '/keys', { body: { name: 'limited', limit } })
-    const { key, data } = json as { key: string; data: { hash: string } }
+    const { key, data } = await createKey(service, { name: 'limited', limit })
     const calls = Array.from({ length: advices }, () => advise('x').call)
     const answers = await Promise.all(
       Array.from({ length: requests }, () =>
@@ -660,8 +655,7 @@ describe('budgets', () => {
 test('an advisor paid for by the customer’s own key counts as use of that key and costs nothing at the service', async () => {
   const entered = await call(service, 'POST', '/byok', { body: { provider: 'acme', key: 'sk-of-the-customer' } })
   expect(entered.status).toBe(201)
-  const made = await call(service, 'POST', '/keys', { body: { name: 'own', limit: 1, include_byok_in_limit: true } })
-  const { key, data } = made.json as { key: string; data: { hash: string } }
+  const { key, data } = await createKey(service, { name: 'own', limit: 1, include_byok_in_limit: true })
   try {
     const answer = await infer(
       service,

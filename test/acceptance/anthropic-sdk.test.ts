@@ -1,15 +1,10 @@
 /** `@anthropic-ai/sdk`, unmodified, against the sandbox models: below /api and at the root of the host. */
 import Anthropic from '@anthropic-ai/sdk'
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 
-import { type StartedService, useServices } from '../support/started-service.ts'
+import { useServices } from '../support/started-service.ts'
 
-const services = useServices()
-let service: StartedService
-
-beforeAll(async () => {
-  service = await services.start()
-})
+const service = await useServices().start()
 
 const clientAt = (base: string, apiKey = service.inferenceKey, defaultHeaders: Record<string, string> = {}): Anthropic =>
   new Anthropic({ apiKey, baseURL: service.url + base, maxRetries: 0, defaultHeaders })

@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { copyFileSync, existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { call, infer } from '../support/calls.ts'
+import { call, createKey, infer } from '../support/calls.ts'
 import { describeEachEngine } from '../support/databases.ts'
 import { useServices } from '../support/started-service.ts'
 
@@ -17,7 +17,7 @@ describeEachEngine('patchbay backup', (engine) => {
     const service = await services.start({ flags })
     const saved = await call(service, 'POST', '/presets/kept/messages', { body: { model: 'sandbox/echo', system: 'Be kind.' } })
     expect(saved.status).toBe(200)
-    const made = (await call(service, 'POST', '/keys', { body: { name: 'spender', limit: 5 } })).json as { key: string }
+    const made = await createKey(service, { name: 'spender', limit: 5 })
     const ask = () => infer(service, { model: '@preset/kept', messages: [{ role: 'user', content: 'Hi' }] }, { key: made.key })
     expect((await ask()).status).toBe(200)
 

@@ -1,8 +1,7 @@
 /** Limits and budgets over HTTP: which requests are admitted, how others are refused, and what is charged. */
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 
-import { type Answer, call, infer } from '../support/calls.ts'
-import { openDatabase } from '../../src/storage/open-database.ts'
+import { type Answer, call, createKey, infer } from '../support/calls.ts'
 import { describeEachEngine } from '../support/databases.ts'
 import {
   dataEvent,
@@ -14,7 +13,8 @@ import {
   type Exchange,
   type Script,
 } from '../support/fake-upstream.ts'
-import { type StartedService, until, useServices } from '../support/started-service.ts'
+import { ledgerRows } from '../support/ledger-rows.ts'
+import { until, useServices } from '../support/started-service.ts'
 import { patient } from '../support/patience.ts'
 
 const services = useServices()
@@ -36,10 +36,7 @@ models:
   fake/unpriced: { endpoints: [{ provider: fake, model: up-two }] }
 `
 
-let service: StartedService
-beforeAll(async () => {
-  service = await services.start({ config: CONFIG })
-})
+const service = await services.start({ config: CONFIG })
 
 interface Limited {
   readonly key: string
@@ -47,8 +44,7 @@ interface Limited {
 }
 
 const makeKey = async (limit: number, more: object = {}, of = service): Promise<Limited> => {
-  const { json } = await call(of, 'POST', '/keys', { body: { name: 'limited', limit, ...more } })
-  const { key, data } = json as { key: string; data: { hash: string } }
+  const { key, data } = await createKey(of, { name: 'limited', limit, ...more })
   return { key, hash: data.hash }
 }
 
@@ -317,17 +313,9 @@ describe('an attempt that failed', () => {
     expect([answer.status, asked]).toEqual([200, 2])
     expect((await current(key)).usage).toBeCloseTo(COST, 9)
     const id = answer.headers.get('x-generation-id') ?? ''
-    const database = await openDatabase({ databaseUrl: null, dataDir: service.dataDir, exclusive: false, onError: () => undefined })
-    const rows = await database.kysely
-      .selectFrom('ledger')
-      .select(['attempt_no', 'kind', 'amount_n', 'upstream_n'])
-      .where('request_id', '=', id)
-      .orderBy('attempt_no')
-      .execute()
-    await database.close()
-    expect(rows).toEqual([
-      { attempt_no: 0, kind: 'attempt', amount_n: 0, upstream_n: 1_000_000 },
-      { attempt_no: 1, kind: 'final', amount_n: 3_007_000, upstream_n: 3_007_000 },
+    expect(ledgerRows(service.dataDir, id)).toEqual([
+      { request_id: id, attempt_no: 0, kind: 'attempt', amount_n: 0, upstream_n: 1_000_000 },
+      { request_id: id, attempt_no: 1, kind: 'final', amount_n: 3_007_000, upstream_n: 3_007_000 },
     ])
   })
 
@@ -481,10 +469,8 @@ describe('a killed service', () => {
     expect([audit.code, audit.stdout]).toEqual([0, '{"fine":true,"breaches":[]}\n'])
     await running.stop()
 
-    const database = await openDatabase({ databaseUrl: null, dataDir, exclusive: false, onError: () => undefined })
-    const rows = await database.kysely.selectFrom('ledger').select('request_id').where('kind', '!=', 'attempt').execute()
-    await database.close()
-    const charged = Map.groupBy(rows, ({ request_id }) => request_id)
+    const charges = ledgerRows(dataDir).filter(({ kind }) => kind !== 'attempt')
+    const charged = Map.groupBy(charges, ({ request_id }) => request_id)
     expect(delivered.length).toBeGreaterThan(20)
     expect(delivered.filter((id) => charged.get(id)?.length !== 1)).toEqual([])
   }, 300_000)

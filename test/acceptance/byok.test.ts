@@ -1,21 +1,19 @@
 /** Customers' own provider keys: entered once, never shown, used first, and paid for by the customer. */
 
 import { OpenRouter } from '@openrouter/sdk'
-import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { beforeEach, describe, expect, test } from 'bun:test'
 
 import { filesBelow } from '../support/files-below.ts'
-import { call, infer, streamChunks } from '../support/calls.ts'
+import { call, createKey, infer, streamChunks } from '../support/calls.ts'
 import { type Exchange, say, startFakeUpstream } from '../support/fake-upstream.ts'
-import { type StartedService, until, useServices } from '../support/started-service.ts'
+import { until, useServices } from '../support/started-service.ts'
 
 const SHARED = 'sk-shared-credential-0123456789'
 const OWN = 'sk-own-credential-aaaaaaaaaaaa'
 const OTHER = 'sk-own-credential-bbbbbbbbbbbb'
 
-const services = useServices()
 const fake = await startFakeUpstream()
 const spare = await startFakeUpstream()
-let service: StartedService
 
 const config = (fakeUrl: string): string => `
 providers:
@@ -30,9 +28,7 @@ models:
       - { provider: fake, model: up-two, prices: { prompt: 1, completion: 1 } }
 `
 
-beforeAll(async () => {
-  service = await services.start({ config: config(fake.url) })
-})
+const service = await useServices().start({ config: config(fake.url) })
 
 interface Entered {
   readonly id: string
@@ -180,7 +176,7 @@ describe('at inference', () => {
   })
 
   test('a key can be restricted to models, users and API keys', async () => {
-    const made = (await call(service, 'POST', '/keys', { body: { name: 'other' } })).json as { key: string; data: { hash: string } }
+    const made = await createKey(service, { name: 'other' })
     const { id } = await enter({ allowed_models: ['fake/two'] })
     expect(await keysSeen()).toEqual([SHARED])
     await call(service, 'PATCH', `/byok/${id}`, { body: { allowed_models: null, allowed_api_key_hashes: [made.data.hash] } })
@@ -209,8 +205,7 @@ describe('at inference', () => {
     const { id: workspaceId } = (
       (await call(service, 'POST', '/workspaces', { body: { name: 'B', slug: 'b' } })).json as { data: { id: string } }
     ).data
-    const keyOf = async (kind: string) =>
-      ((await call(service, 'POST', '/keys', { body: { name: kind, kind, workspace_id: workspaceId } })).json as { key: string }).key
+    const keyOf = async (kind: string) => (await createKey(service, { name: kind, kind, workspace_id: workspaceId })).key
     const [management, inference] = [await keyOf('management'), await keyOf('inference')]
     const { id } = await enter({})
     for (const [method, body] of [['GET'], ['PATCH', { disabled: true }], ['DELETE']] as const) {

@@ -2,15 +2,14 @@
 import { utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 
 import { call } from '../support/calls.ts'
 import { startFakeUpstream } from '../support/fake-upstream.ts'
-import { type StartedService, until, useServices } from '../support/started-service.ts'
+import { until, useServices } from '../support/started-service.ts'
 
 const FIXTURES = join(import.meta.dir, '../fixtures/price-lists')
 const services = useServices()
-let service: StartedService
 
 const OWN = `
 models:
@@ -20,9 +19,7 @@ models:
 
 const env = { OPENAI_API_KEY: 'sk-test', XAI_API_KEY: 'xai-test' }
 
-beforeAll(async () => {
-  service = await services.start({ config: OWN, env })
-})
+const service = await services.start({ config: OWN, env })
 
 const catalogue = (...args: readonly string[]) =>
   services.run(['catalogue', ...args, '--data-dir', service.dataDir, '--config', service.configPath], env)

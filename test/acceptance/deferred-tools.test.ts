@@ -2,20 +2,17 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { beforeEach, describe, expect, test } from 'bun:test'
 
-import { type Answer, infer, savePreset } from '../support/calls.ts'
+import { type Answer, conversationOf, type Dialect, DIALECTS, infer, PATHS, savePreset } from '../support/calls.ts'
 import { readStream, streamEvents } from '../support/client-stream.ts'
 import { type Exchange, startFakeUpstream } from '../support/fake-upstream.ts'
-import { type StartedService, useServices } from '../support/started-service.ts'
+import { useServices } from '../support/started-service.ts'
 
-const services = useServices()
 const upstream = await startFakeUpstream()
-let service: StartedService
 
-beforeAll(async () => {
-  service = await services.start({
-    config: `
+const service = await useServices().start({
+  config: `
 providers:
   fake: { name: Fake, dialects: [openai-chat], base_url: "${upstream.url}", api_key: upstream-credential }
   anthropic: { base_url: "${upstream.url}", api_key: upstream-credential }
@@ -25,7 +22,6 @@ models:
   fake/one:
     endpoints: [{ provider: fake, model: up-one, prices: { prompt: 2, completion: 10 } }]
 `,
-  })
 })
 
 interface ScriptedTurn {
@@ -77,11 +73,7 @@ const answerTurn = (exchange: Exchange, { text, calls = [] }: ScriptedTurn): Pro
   ])
 }
 
-const DIALECTS = ['chat', 'responses', 'messages'] as const
-type Dialect = (typeof DIALECTS)[number]
 type Json = Readonly<Record<string, unknown>>
-
-const PATHS: Readonly<Record<Dialect, string>> = { chat: '/chat/completions', responses: '/responses', messages: '/messages' }
 
 interface Declared {
   readonly name: string
@@ -116,13 +108,11 @@ interface Request {
 }
 
 const ask = (dialect: Dialect, { stream = false, tools = TOOLS, more = {}, history = [], headers = {} }: Request = {}): Promise<Answer> => {
-  const conversation = [{ role: 'user', content: 'Weather in Oslo?' }, ...history]
   return infer(
     service,
     {
       model: 'fake/one',
-      ...(dialect === 'responses' ? { input: conversation } : { messages: conversation }),
-      ...(dialect === 'messages' ? { max_tokens: 500 } : {}),
+      ...conversationOf(dialect, [{ role: 'user', content: 'Weather in Oslo?' }, ...history]),
       tools: tools.map((tool) => functionOf(dialect, tool)),
       deferred_tools: DEFERRED,
       stream,

@@ -1,7 +1,7 @@
 /** Tools that guardrails and workspaces forbid are refused on every interface, whoever would run them. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 
-import { call, infer, savePreset, type Answer } from '../support/calls.ts'
+import { type Answer, call, conversationOf, createKey, type Dialect, DIALECTS, infer, PATHS, savePreset } from '../support/calls.ts'
 import { startFakeUpstream } from '../support/fake-upstream.ts'
 import { useServices, type StartedService } from '../support/started-service.ts'
 
@@ -14,15 +14,12 @@ models:
   t/native: { endpoints: [{ provider: openai, model: gpt-5.4 }] }
 `
 
-const PATHS = { chat: '/chat/completions', responses: '/responses', messages: '/messages' } as const
-type Dialect = keyof typeof PATHS
-
 let service: StartedService
 let guarded: string
 
 beforeAll(async () => {
   service = await services.start({ config })
-  const made = (await call(service, 'POST', '/keys', { body: { name: 'guarded' } })).json as { key: string; data: { hash: string } }
+  const made = await createKey(service, { name: 'guarded' })
   guarded = made.key
   const denied_tools = ['datetime', 'web_search', 'web_fetch', 'fusion']
   const { json } = await call(service, 'POST', '/guardrails', { body: { name: 'quiet', denied_tools } })
@@ -38,8 +35,7 @@ const ask = (dialect: Dialect, more: Readonly<Record<string, unknown>>, key = gu
     {
       model: 'sandbox/agent',
       sandbox: { script: [{ text: 'Done.' }] },
-      ...(dialect === 'responses' ? { input: 'Hi' } : { messages: [{ role: 'user', content: 'Hi' }] }),
-      ...(dialect === 'messages' ? { max_tokens: 500 } : {}),
+      ...conversationOf(dialect, 'Hi'),
       ...more,
     },
     { path: PATHS[dialect], key },
@@ -51,7 +47,7 @@ const refusal = ({ status, json }: Answer): readonly [number, string, string] =>
 }
 
 describe('a tool that a guardrail denies', () => {
-  for (const dialect of Object.keys(PATHS) as Dialect[]) {
+  for (const dialect of DIALECTS) {
     test(`is 403 on ${dialect}, under each of its names, whole and streamed; other tools run`, async () => {
       for (const [type, tool] of [
         ['service:datetime', 'datetime'],

@@ -1,24 +1,20 @@
 /** Pictures that OpenAI's own tool draws cost far more than the text of the answer, and are not in its counts (decisions/0224). */
-import { beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 
-import { call } from '../support/calls.ts'
+import { call, createKey } from '../support/calls.ts'
 import { dataEvent, startFakeUpstream } from '../support/fake-upstream.ts'
-import { type StartedService, until, useServices } from '../support/started-service.ts'
+import { until, useServices } from '../support/started-service.ts'
 
-const services = useServices()
 const upstream = await startFakeUpstream()
-let service: StartedService
 
-beforeAll(async () => {
-  service = await services.start({
-    config: `
+const service = await useServices().start({
+  config: `
 providers:
   fake: { dialects: [openai-responses], base_url: "${upstream.url}" }
 models:
   fake/one: { endpoints: [{ provider: fake, model: up, prices: { prompt: 1, completion: 1 } }] }
   fake/cheaper: { endpoints: [{ provider: fake, model: up, prices: { prompt: 1, completion: 1, drawing: 8 } }] }
 `,
-  })
 })
 
 const PICTURE = { type: 'image_generation_call', id: 'ig_1', status: 'completed', result: 'AA==' }
@@ -32,8 +28,7 @@ const answering = (pictures: number, beside: object): void =>
     return exchange.answer(200, JSON.stringify(answer), { 'content-type': 'application/json' })
   })
 
-const newKey = async (): Promise<string> =>
-  ((await call(service, 'POST', '/keys', { body: { name: 'draws', limit: 1 } })).json as { key: string }).key
+const newKey = async (): Promise<string> => (await createKey(service, { name: 'draws', limit: 1 })).key
 
 const draw = (key: string, body: object = {}) =>
   call(service, 'POST', '/responses', {

@@ -1,18 +1,15 @@
 /** docs/contract/errors.md, rule by rule: each test title is the rule. error-matrix.test.ts tests the 27 types one by one. */
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 
-import { call, type ErrorWire, infer, savePreset, streamChunks } from '../support/calls.ts'
+import { call, type ErrorWire, infer, PATHS, savePreset, streamChunks } from '../support/calls.ts'
 import { streamEvents } from '../support/client-stream.ts'
 import { type Script, startFakeUpstream } from '../support/fake-upstream.ts'
-import { type StartedService, useServices } from '../support/started-service.ts'
+import { useServices } from '../support/started-service.ts'
 
-const services = useServices()
 const upstream = await startFakeUpstream()
-let service: StartedService
 
-beforeAll(async () => {
-  service = await services.start({
-    config: `
+const service = await useServices().start({
+  config: `
 providers:
   acme: { name: Acme, dialects: [openai-chat], base_url: "${upstream.url}", api_key: acme-credential-0123456789 }
   twin: { name: Twin, dialects: [openai-chat], base_url: "${upstream.url}", api_key: twin-credential-0123456789 }
@@ -21,12 +18,10 @@ models:
   acme/two: { endpoints: [{ provider: acme, model: up-one }, { provider: twin, model: up-one }] }
 limits: { max_body_bytes: 65536 }
 `,
-  })
 })
 
 const messages = [{ role: 'user', content: 'Hello!' }]
 const chat = (model: string, more: object = {}): Record<string, unknown> => ({ model, messages, ...more })
-const PATHS = { chat: '/chat/completions', responses: '/responses', messages: '/messages' } as const
 const BODIES = {
   chat: (model: string, more: object = {}) => chat(model, more),
   responses: (model: string, more: object = {}): Record<string, unknown> => ({ model, input: 'Hello!', ...more }),

@@ -8,20 +8,15 @@ import Anthropic from '@anthropic-ai/sdk'
 import { OpenRouter } from '@openrouter/sdk'
 import { OpenRouterError } from '@openrouter/sdk/models/errors'
 import { APICallError, generateText, type LanguageModel, streamText } from 'ai'
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import OpenAI from 'openai'
 
-import { CLIENT_DIALECTS, type ClientDialect } from '../../src/canonical/call.ts'
+import { type Dialect, DIALECTS, PATHS } from '../support/calls.ts'
 import { readStream, streamEvents } from '../support/client-stream.ts'
 import { ERROR_RULES, RULED_TYPES, type RuledType } from '../support/error-rules.ts'
-import { type StartedService, useServices } from '../support/started-service.ts'
+import { useServices } from '../support/started-service.ts'
 
-const services = useServices()
-let service: StartedService
-
-beforeAll(async () => {
-  service = await services.start()
-})
+const service = await useServices().start()
 
 const SETTINGS = ['body', 'status'] as const
 type Setting = (typeof SETTINGS)[number]
@@ -38,12 +33,11 @@ const MOMENT_NAMES = Object.keys(MOMENTS) as Moment[]
 
 interface Cell {
   readonly type: RuledType
-  readonly dialect: ClientDialect
+  readonly dialect: Dialect
   readonly moment: Moment
   readonly setting: Setting
 }
 
-const ROUTES: Readonly<Record<ClientDialect, string>> = { chat: '/chat/completions', responses: '/responses', messages: '/messages' }
 const HEADER = 'X-Service-Provider-Failure'
 const INPUT = 'A question that a filter may not like.'
 const PROMPT = { role: 'user', content: INPUT } as const
@@ -164,7 +158,7 @@ const checkStream = (cell: Cell, text: string): void => {
 const RETRY_AFTER: Readonly<Record<string, string>> = { rate_limit_exceeded: '2', provider_overloaded: '1' }
 
 const checkWire = async (cell: Cell): Promise<void> => {
-  const response = await fetch(service.api + ROUTES[cell.dialect], {
+  const response = await fetch(service.api + PATHS[cell.dialect], {
     method: 'POST',
     headers: { authorization: `Bearer ${service.inferenceKey}`, 'content-type': 'application/json', [HEADER]: cell.setting },
     body: JSON.stringify(bodyOf(cell)),
@@ -345,7 +339,7 @@ const checkAi = async (cell: Cell): Promise<void> => {
   expect(failure.responseBody).toContain(`"error_type":"${cell.type}"`)
 }
 
-const CLIENTS: Readonly<Record<ClientDialect, Readonly<Record<string, (cell: Cell) => Promise<void>>>>> = {
+const CLIENTS: Readonly<Record<Dialect, Readonly<Record<string, (cell: Cell) => Promise<void>>>>> = {
   chat: { openai: checkOpenaiChat, '@openrouter/sdk': checkOpenrouter, ai: checkAi },
   responses: { openai: checkOpenaiResponses, '@openrouter/sdk': checkOpenrouter, ai: checkAi },
   // @openrouter/sdk has no method for Messages.
@@ -356,7 +350,7 @@ test('the table has 27 types, and the matrix covers all of them', () => {
   expect(RULED_TYPES).toHaveLength(27)
 })
 
-for (const dialect of CLIENT_DIALECTS) {
+for (const dialect of DIALECTS) {
   for (const setting of SETTINGS) {
     describe(`${dialect}, ${setting}`, () => {
       for (const moment of MOMENT_NAMES) {

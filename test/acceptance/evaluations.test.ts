@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { beforeEach, describe, expect, test } from 'bun:test'
 
 import { type Answer, call } from '../support/calls.ts'
 import { proseAnswer, say, startFakeUpstream } from '../support/fake-upstream.ts'
@@ -44,7 +44,6 @@ interface EvaluationWire {
 
 const services = useServices()
 const upstream = await startFakeUpstream()
-let service: StartedService
 
 const CONFIG = `
 providers:
@@ -56,9 +55,7 @@ models:
   fake/unpriced: { endpoints: [{ provider: fake, model: up-unpriced, max_completion_tokens: 100 }] }
 `
 
-beforeAll(async () => {
-  service = await services.start({ config: CONFIG })
-})
+const service = await services.start({ config: CONFIG })
 
 const lastUser = (messages: readonly { content: unknown }[]): string => String(messages.at(-1)?.content)
 

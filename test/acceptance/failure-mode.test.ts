@@ -2,17 +2,14 @@
  * Decides whether a client gets a provider's failure as the status or in the body of a 200: by the request, else its key, else the server,
  * else the client.
  */
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 
-import { call, infer } from '../support/calls.ts'
+import { createKey, infer } from '../support/calls.ts'
 import { NEED_STATUS, READ_BODY } from '../support/client-headers.ts'
-import { type StartedService, useServices } from '../support/started-service.ts'
+import { useServices } from '../support/started-service.ts'
 
 const services = useServices()
-let service: StartedService
-beforeAll(async () => {
-  service = await services.start()
-})
+const service = await services.start()
 
 const PATHS = ['/chat/completions', '/responses', '/messages'] as const
 const FAILING = {
@@ -74,8 +71,7 @@ describe('precedence', () => {
     for (const server of ['body', 'status'] as const) {
       const other = await services.start({ config: `errors: { provider_failure: ${server} }\n` })
       const status = { body: 200, status: 429 }
-      const made = await call(other, 'POST', '/keys', { body: { name: 'k', provider_failure: opposite[server] } })
-      const { key } = made.json as { key: string }
+      const { key } = await createKey(other, { name: 'k', provider_failure: opposite[server] })
       expect(await statuses(PLAIN, other, key)).toEqual(new Set([status[opposite[server]]]))
       expect(await statuses({ ...PLAIN, ...asking(server) }, other, key)).toEqual(new Set([status[server]]))
       expect(await statuses({ ...NEEDY, ...asking('auto') }, other, key)).toEqual(new Set([429]))

@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 
-import { call, infer, type Answer } from '../support/calls.ts'
+import { type Answer, call, conversationOf, type Dialect, DIALECTS, infer, PATHS } from '../support/calls.ts'
 import { readStream } from '../support/client-stream.ts'
 import { say, startFakeUpstream } from '../support/fake-upstream.ts'
 import { pdfOf } from '../support/pdfs.ts'
@@ -12,25 +12,18 @@ import { useServices, type StartedService } from '../support/started-service.ts'
 
 const services = useServices()
 const provider = await startFakeUpstream()
-let service: StartedService
 
-beforeAll(async () => {
-  service = await services.start({
-    config: `
+const service = await services.start({
+  config: `
 providers:
   acme: { name: Acme, dialects: [openai-chat], base_url: "${provider.url}", api_key: k }
 models:
   t/text: { input_modalities: [text], endpoints: [{ provider: acme, model: plain }] }
   t/files: { input_modalities: [text, file], endpoints: [{ provider: acme, model: reading }] }
 `,
-  })
 })
 
 beforeEach(() => provider.script(say('It is an invoice.')))
-
-const PATHS = { chat: '/chat/completions', responses: '/responses', messages: '/messages' } as const
-type Dialect = keyof typeof PATHS
-const DIALECTS = Object.keys(PATHS) as Dialect[]
 
 const INVOICE = pdfOf(['Invoice 42', 'Total 7 EUR'])
 const HASH = createHash('sha256').update(INVOICE).digest('hex')
@@ -58,8 +51,7 @@ const ask = (
     {
       model: 't/text',
       plugins: [{ id: 'file-parser' }],
-      ...(dialect === 'responses' ? { input: [message, ...before] } : { messages: [message, ...before] }),
-      ...(dialect === 'messages' ? { max_tokens: 500 } : {}),
+      ...conversationOf(dialect, [message, ...before]),
       ...more,
     },
     { path: PATHS[dialect] },
@@ -136,8 +128,7 @@ describe.each(DIALECTS)('%s', (dialect) => {
       service,
       {
         ...more,
-        ...(dialect === 'responses' ? { input: question } : { messages: question }),
-        ...(dialect === 'messages' ? { max_tokens: 9 } : {}),
+        ...conversationOf(dialect, question),
       },
       { path: PATHS[dialect] },
     )

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 
 import { beforeAll, describe, expect, test } from 'bun:test'
 
-import { type Answer, call, infer } from '../support/calls.ts'
+import { type Answer, call, conversationOf, type Dialect, DIALECTS, infer, PATHS } from '../support/calls.ts'
 import { readStream } from '../support/client-stream.ts'
 import { type StartedService, useServices } from '../support/started-service.ts'
 
@@ -20,10 +20,6 @@ beforeAll(async () => {
 const newKey = async (query = ''): Promise<string> =>
   ((await call(service, 'POST', `/keys${query}`, { body: { name: 'x' } })).json as { key: string }).key
 
-const DIALECTS = ['chat', 'responses', 'messages'] as const
-type Dialect = (typeof DIALECTS)[number]
-const PATHS: Readonly<Record<Dialect, string>> = { chat: '/chat/completions', responses: '/responses', messages: '/messages' }
-
 type Arguments = Readonly<Record<string, unknown>>
 
 interface AskOptions {
@@ -35,14 +31,12 @@ interface AskOptions {
 /** The model makes the calls one after the other, and then says that it has finished. */
 const ask = (dialect: Dialect, calls: readonly Arguments[], { key, stream, type = 'service:files' }: AskOptions = {}): Promise<Answer> => {
   const script = [...calls.map((input) => ({ call: { name: 'service:files', arguments: input } })), { text: 'All is filed.' }]
-  const words = 'Keep this for me.'
   return infer(
     service,
     {
       model: 'sandbox/agent',
       sandbox: { script },
-      ...(dialect === 'responses' ? { input: words } : { messages: [{ role: 'user', content: words }] }),
-      ...(dialect === 'messages' ? { max_tokens: 500 } : {}),
+      ...conversationOf(dialect, 'Keep this for me.'),
       ...(stream === true ? { stream } : {}),
       tools: [{ type }],
     },
@@ -246,8 +240,7 @@ test.each<[string, Dialect, object]>([
   const [id = ''] = /file_\w{8,}/.exec(JSON.stringify(written)) ?? []
   expect(id).not.toBe('')
   const message = { role: 'user', content: [JSON.parse(JSON.stringify(part).replace('FILE', id)) as object] }
-  const body = dialect === 'responses' ? { input: [message] } : { messages: [message], max_tokens: 9 }
-  const { status, error } = await infer(service, { model: 'sandbox/echo', ...body }, { path: PATHS[dialect] })
+  const { status, error } = await infer(service, { model: 'sandbox/echo', ...conversationOf(dialect, [message]) }, { path: PATHS[dialect] })
   expect(status).toBe(400)
   expect(error.message).toContain(`"${id}"`)
   expect(error.message).toContain('service:files')

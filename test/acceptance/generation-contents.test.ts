@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 import { beforeAll, describe, expect, test } from 'bun:test'
 
-import { call, infer } from '../support/calls.ts'
+import { call, createKey, infer } from '../support/calls.ts'
 import { say, startFakeUpstream } from '../support/fake-upstream.ts'
 import { signInAs } from '../support/signed-in.ts'
 import { type StartedService, useServices } from '../support/started-service.ts'
@@ -154,8 +154,7 @@ describe('if it does', () => {
   })
 
   test('only requests of the listed keys are kept', async () => {
-    const made = await call(service, 'POST', '/keys', { body: { name: 'kept' } })
-    const { key, data } = made.json as { key: string; data: { hash: string } }
+    const { key, data } = await createKey(service, { name: 'kept' })
     await set({ io_logging_api_key_ids: [data.hash] })
     expect((await contentOf(await ask('chat', {}, key))).status).toBe(200)
     expect((await contentOf(await ask())).status).toBe(404)

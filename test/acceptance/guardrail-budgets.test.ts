@@ -1,11 +1,10 @@
 /** Budgets of guardrails over HTTP: whom they limit, how requests are refused, and what the key shows of them. */
-import { afterEach, beforeAll, expect, test } from 'bun:test'
+import { afterEach, expect, test } from 'bun:test'
 
 import { call, infer } from '../support/calls.ts'
 import { say, startFakeUpstream } from '../support/fake-upstream.ts'
-import { type StartedService, useServices } from '../support/started-service.ts'
+import { useServices } from '../support/started-service.ts'
 
-const services = useServices()
 const upstream = await startFakeUpstream()
 upstream.script(say('Hi.'))
 
@@ -17,10 +16,7 @@ models:
   fake/one: { endpoints: [{ provider: fake, model: up-one, prices: { prompt: 1, completion: 1000 } }] }
 `
 
-let service: StartedService
-beforeAll(async () => {
-  service = await services.start({ config: CONFIG })
-})
+const service = await useServices().start({ config: CONFIG })
 
 let guardrailId = ''
 afterEach(() => call(service, 'DELETE', `/guardrails/${guardrailId}`))

@@ -6,7 +6,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { filesBelow } from '../support/files-below.ts'
-import { type Answer, call, infer } from '../support/calls.ts'
+import { type Answer, call, createKey, infer } from '../support/calls.ts'
 import { describeEachEngine } from '../support/databases.ts'
 import { type StartedService, useServices } from '../support/started-service.ts'
 
@@ -94,7 +94,7 @@ describeEachEngine('Idempotency-Key', (engine) => {
   })
 
   test('a repetition shows a new key again only to the API key that created it', async () => {
-    const second = (await call(service, 'POST', '/keys', { body: { name: 'manager', kind: 'management' } })).json as { key: string }
+    const second = await createKey(service, { name: 'manager', kind: 'management' })
     const body = { name: 'shown once' }
     const made = (await post('/keys', body, 'key-6')).json as { key: string }
     expect((await infer(service, { model: 'sandbox/echo', messages: [{ role: 'user', content: 'Hi' }] }, { key: made.key })).status).toBe(

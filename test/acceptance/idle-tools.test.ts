@@ -4,7 +4,7 @@
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
 
-import { call, infer } from '../support/calls.ts'
+import { call, conversationOf, type Dialect, DIALECTS, infer, PATHS } from '../support/calls.ts'
 import { startFakeUpstream } from '../support/fake-upstream.ts'
 import { type StartedService, useServices } from '../support/started-service.ts'
 
@@ -29,19 +29,11 @@ beforeAll(async () => {
   await call(service, 'PATCH', '/workspaces/default', { body: { disabled_server_tools: ['datetime'] } })
 })
 
-const PATHS = { chat: '/chat/completions', responses: '/responses', messages: '/messages' } as const
-const DIALECTS = Object.keys(PATHS) as (keyof typeof PATHS)[]
-
-const save = (dialect: keyof typeof PATHS, slug: string, body: object) =>
+const save = (dialect: Dialect, slug: string, body: object) =>
   call(service, 'POST', `/presets/${slug}${PATHS[dialect]}`, { body: { ...(dialect === 'messages' ? { max_tokens: 10 } : {}), ...body } })
 
-const refusal = async (dialect: keyof typeof PATHS, slug: string): Promise<readonly [number, string]> => {
-  const body = dialect === 'responses' ? { input: 'Hi.' } : { messages: [{ role: 'user', content: 'Hi.' }] }
-  const { status, json } = await infer(
-    service,
-    { model: `@preset/${slug}`, ...body, ...(dialect === 'messages' ? { max_tokens: 10 } : {}) },
-    { path: PATHS[dialect] },
-  )
+const refusal = async (dialect: Dialect, slug: string): Promise<readonly [number, string]> => {
+  const { status, json } = await infer(service, { model: `@preset/${slug}`, ...conversationOf(dialect, 'Hi.') }, { path: PATHS[dialect] })
   return [status, (json as { error: { message: string } }).error.message]
 }
 

@@ -10,11 +10,8 @@ import { type StartedService, useServices } from '../support/started-service.ts'
 
 const FIXTURES = join(import.meta.dir, '../fixtures/import')
 const services = useServices()
-let service: StartedService
 
-beforeAll(async () => {
-  service = await services.start()
-})
+const service = await services.start()
 
 const runAt = ({ url, managementKey }: StartedService, args: readonly string[]) =>
   services.run(['import', ...args], { PATCHBAY_URL: url, PATCHBAY_MANAGEMENT_KEY: managementKey })

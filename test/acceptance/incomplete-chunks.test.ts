@@ -1,23 +1,19 @@
 /** Chunks in which a provider of the client's dialect leaves out what the stream helper of OpenAI's SDK needs. */
-import { beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import OpenAI from 'openai'
 
 import { startFakeUpstream } from '../support/fake-upstream.ts'
-import { type StartedService, useServices } from '../support/started-service.ts'
+import { useServices } from '../support/started-service.ts'
 
-const services = useServices()
 const upstream = await startFakeUpstream()
-let service: StartedService
 
-beforeAll(async () => {
-  service = await services.start({
-    config: `
+const service = await useServices().start({
+  config: `
 providers:
   fake: { dialects: [openai-chat], base_url: "${upstream.url}" }
 models:
   fake/one: { endpoints: [{ provider: fake, model: up-one }] }
 `,
-  })
 })
 
 const chunk = (delta: object, finish: string | null = null): string =>

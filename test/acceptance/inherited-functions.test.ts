@@ -2,12 +2,12 @@
  * Subagents that call the client's functions: they wait while the client runs the functions, and then continue
  * (docs/contract/responses.md#functions-of-subagents).
  */
-import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { beforeEach, describe, expect, test } from 'bun:test'
 
 import { call, infer, type Answer } from '../support/calls.ts'
 import { readStream, streamEvents } from '../support/client-stream.ts'
 import { proseAnswer, startFakeUpstream, type Exchange } from '../support/fake-upstream.ts'
-import { until, useServices, type StartedService } from '../support/started-service.ts'
+import { until, useServices } from '../support/started-service.ts'
 
 const services = useServices()
 const provider = await startFakeUpstream()
@@ -19,10 +19,7 @@ models:
   t/worker: { endpoints: [{ provider: acme, model: worker, prices: { prompt: 1, completion: 1 } }] }
 `
 
-let service: StartedService
-beforeAll(async () => {
-  service = await services.start({ config: CONFIG })
-})
+const service = await services.start({ config: CONFIG })
 
 type Json = Readonly<Record<string, unknown>>
 

@@ -6,10 +6,7 @@ import { openSession, signInAs, signInByKey } from '../support/signed-in.ts'
 import { type StartedService, until, useServices } from '../support/started-service.ts'
 
 const services = useServices()
-let service: StartedService
-beforeAll(async () => {
-  service = await services.start({ config: 'sandbox: true' })
-})
+const service = await services.start({ config: 'sandbox: true' })
 
 interface Key {
   readonly hash: string

@@ -1,17 +1,14 @@
 /** `patchbay keys …`, beside the running service and without one (docs/contract/operating.md#keys-in-the-shell). */
 import { writeFileSync } from 'node:fs'
 
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 
 import { call, infer } from '../support/calls.ts'
-import { type StartedService, until, useServices } from '../support/started-service.ts'
+import { until, useServices } from '../support/started-service.ts'
 
 const services = useServices()
-let service: StartedService
 
-beforeAll(async () => {
-  service = await services.start()
-})
+const service = await services.start()
 
 const keys = (...args: readonly string[]) => services.run(['keys', ...args, '--data-dir', service.dataDir])
 

@@ -1,20 +1,17 @@
 /** Providers whose whole answers are large, and do not end. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 
 import { infer } from '../support/calls.ts'
 import { say, startFakeUpstream } from '../support/fake-upstream.ts'
-import { type StartedService, until, useServices } from '../support/started-service.ts'
+import { until, useServices } from '../support/started-service.ts'
 
 const MIB = 1024 * 1024
-const services = useServices()
 const upstream = await startFakeUpstream()
-let service: StartedService
 const ends = Promise.withResolvers<void>()
 afterAll(() => ends.resolve())
 
-beforeAll(async () => {
-  service = await services.start({
-    config: `
+const service = await useServices().start({
+  config: `
 limits: { answer_bytes_in_flight: ${64 * MIB} }
 errors: { provider_failure: status }
 providers:
@@ -22,7 +19,6 @@ providers:
 models:
   large/one: { endpoints: [{ provider: large, model: up }] }
 `,
-  })
 })
 
 const heldBytes = async (): Promise<number> =>

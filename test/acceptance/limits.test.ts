@@ -1,24 +1,20 @@
 /** Rate limits and admission as clients meet them. */
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 
-import { call, infer } from '../support/calls.ts'
-import { type StartedService, until, useServices } from '../support/started-service.ts'
+import { call, createKey, infer } from '../support/calls.ts'
+import { until, useServices } from '../support/started-service.ts'
 
 const services = useServices()
-let service: StartedService
 
 const echo = { model: 'sandbox/echo', messages: [{ role: 'user', content: 'Hi' }] }
 const slow = { model: 'sandbox/slow', messages: [{ role: 'user', content: 'Hi' }], stream: true }
 
 const keyWith = async (fields: object): Promise<{ key: string; hash: string }> => {
-  const { json } = await call(service, 'POST', '/keys', { body: { name: 'limited', ...fields } })
-  const { key, data } = json as { key: string; data: { hash: string } }
+  const { key, data } = await createKey(service, { name: 'limited', ...fields })
   return { key, hash: data.hash }
 }
 
-beforeAll(async () => {
-  service = await services.start({ config: 'limits: { key_concurrency: 3, requests_per_minute: 1000 }' })
-})
+const service = await services.start({ config: 'limits: { key_concurrency: 3, requests_per_minute: 1000 }' })
 
 describe('requests a minute', () => {
   test('429 with Retry-After, the three headers and no metadata of the routing, on each interface', async () => {

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import * as fc from 'fast-check'
 
-import { call, infer } from '../support/calls.ts'
+import { call, createKey, infer } from '../support/calls.ts'
 import { describeEachEngine } from '../support/databases.ts'
 import { proseAnswer, startFakeUpstream } from '../support/fake-upstream.ts'
 import { literalCharge } from '../support/literal-meter.ts'
@@ -50,7 +50,7 @@ models:
       })
       // About as much as some of the loops need for a few turns.
       const limit = Number(((prompt * 1500 + completion * 50) * 3e-6 * loops).toFixed(6))
-      const { key } = (await call(service, 'POST', '/keys', { body: { name: 'limited', limit } })).json as { key: string }
+      const { key } = await createKey(service, { name: 'limited', limit })
       const body = {
         model: 'fake/one',
         max_tokens: 50,

@@ -1,18 +1,15 @@
 /** Calls that nobody runs: of an unknown tool, and after the end of a loop; and the limits of loops with providers of all dialects. */
-import { beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 
-import { call, infer, type Answer } from '../support/calls.ts'
+import { type Answer, conversationOf, type Dialect, DIALECTS, infer, PATHS, recordOf } from '../support/calls.ts'
 import { readStream } from '../support/client-stream.ts'
 import { startFakeUpstream } from '../support/fake-upstream.ts'
-import { until, useServices, type StartedService } from '../support/started-service.ts'
+import { useServices } from '../support/started-service.ts'
 
-const services = useServices()
 const upstream = await startFakeUpstream()
-let service: StartedService
 
-beforeAll(async () => {
-  service = await services.start({
-    config: `
+const service = await useServices().start({
+  config: `
 providers:
   rock: { name: Rock, dialects: [bedrock], base_url: "${upstream.url}", api_key: k }
   talk: { name: Talk, dialects: [openai-chat], base_url: "${upstream.url}", api_key: k }
@@ -26,34 +23,20 @@ models:
   t/gem: { endpoints: [{ provider: gem, model: gemini-3-pro }] }
   t/rock: { endpoints: [{ provider: rock, model: anthropic.claude-opus-4-8 }] }
 `,
-  })
 })
 
 type Json = Readonly<Record<string, unknown>>
-const PATHS = { chat: '/chat/completions', responses: '/responses', messages: '/messages' } as const
-type Dialect = keyof typeof PATHS
-const WAYS = (Object.keys(PATHS) as Dialect[]).flatMap((dialect) => [true, false].map((stream) => [dialect, stream] as const))
+const WAYS = DIALECTS.flatMap((dialect) => [true, false].map((stream) => [dialect, stream] as const))
 
 const ask = (dialect: Dialect, more: Json): Promise<Answer> =>
   infer(
     service,
     {
-      ...(dialect === 'responses' ? { input: 'How late is it?' } : { messages: [{ role: 'user', content: 'How late is it?' }] }),
-      ...(dialect === 'messages' ? { max_tokens: 500 } : {}),
+      ...conversationOf(dialect, 'How late is it?'),
       ...more,
     },
     { path: PATHS[dialect], headers: { 'x-service-metadata': 'enabled' } },
   )
-
-const recordOf = async ({ headers }: Answer): Promise<Json> => {
-  let found: Json = {}
-  await until(async () => {
-    const { status, json } = await call(service, 'GET', `/generation?id=${headers.get('x-generation-id')}`, { key: service.inferenceKey })
-    if (status === 200) found = (json as { data: Json }).data
-    return status === 200
-  }, 'the record')
-  return found
-}
 
 const WEATHER: Readonly<Record<Dialect, Json>> = {
   chat: { type: 'function', function: { name: 'weather', parameters: { type: 'object', properties: {} } } },
@@ -77,7 +60,7 @@ test.each(WAYS)(
     expect(answer.text).toContain('late.')
     expect(answer.text).not.toMatch(/calendar|sunrise/)
     expect(answer.text).toMatch(/"tool_calls_requested":\s*3,\s*"tool_calls_executed":\s*1/)
-    expect(await recordOf(answer)).toMatchObject({
+    expect(await recordOf(service, answer)).toMatchObject({
       steps: 3,
       stopped_by: 'model',
       server_tool_calls: [
@@ -98,10 +81,10 @@ test.each(WAYS)('%s, stream %p: a call of the client’s own function is given t
     tools: [WEATHER[dialect], { type: 'service:datetime' }],
   })
   expect(answer.text).toContain('"weather"')
-  expect(await recordOf(answer)).toMatchObject({ steps: 0, stopped_by: 'client_tool' })
+  expect(await recordOf(service, answer)).toMatchObject({ steps: 0, stopped_by: 'client_tool' })
 })
 
-test.each(Object.keys(PATHS) as Dialect[])(
+test.each(DIALECTS)(
   '%s: limits that the service applies cause no warning at any provider, so a strict request may have them',
   async (dialect) => {
     for (const model of ['sandbox/agent', 't/rock', 't/talk', 't/claude', 't/open', 't/gem']) {

@@ -1,15 +1,11 @@
 /** Members have roles, names and addresses (docs/contract/keys-and-workspaces.md#members). */
-import { beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 
 import { call, type Answer } from '../support/calls.ts'
 import { signInAs, signInByKey } from '../support/signed-in.ts'
-import { type StartedService, useServices } from '../support/started-service.ts'
+import { useServices } from '../support/started-service.ts'
 
-const services = useServices()
-let service: StartedService
-beforeAll(async () => {
-  service = await services.start()
-})
+const service = await useServices().start()
 
 const dataOf = ({ json }: Answer): Record<string, unknown> => (json as { data: Record<string, unknown> }).data
 const patch = (userId: string, body: object, workspace = 'default') =>

@@ -4,7 +4,7 @@ import { OpenRouter } from '@openrouter/sdk'
 import { NotFoundResponseError } from '@openrouter/sdk/models/errors'
 import { beforeAll, describe, expect, test } from 'bun:test'
 
-import { call, savePreset } from '../support/calls.ts'
+import { call, createKey, savePreset } from '../support/calls.ts'
 import { type StartedService, useServices } from '../support/started-service.ts'
 
 const services = useServices()
@@ -77,7 +77,7 @@ describe('the list has', () => {
 
 describe("a key's guardrails", () => {
   const keyWith = async (settings: object): Promise<string> => {
-    const made = (await call(service, 'POST', '/keys', { body: { name: 'k' } })).json as { key: string; data: { hash: string } }
+    const made = await createKey(service, { name: 'k' })
     const guardrail = (await call(service, 'POST', '/guardrails', { body: { name: 'g', ...settings } })).json as { data: { id: string } }
     const assigned = await call(service, 'POST', `/guardrails/${guardrail.data.id}/assignments/keys`, {
       body: { key_hashes: [made.data.hash] },
@@ -247,4 +247,4 @@ test('a preset can be read by its name even if the list is too long to contain i
   for (const path of ['/models/@preset/oldest', '/models/oldest', '/model/@preset/oldest', '/models/@preset/oldest/endpoints']) {
     expect([path, (await get(path)).status]).toEqual([path, 200])
   }
-}, 30_000)
+})

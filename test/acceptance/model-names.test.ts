@@ -2,20 +2,16 @@
  * Vendors' own model names, which clients send by default, work on every path that takes a model; a preset or an operator's model of the
  * same name takes precedence.
  */
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 
-import { call, infer, savePreset } from '../support/calls.ts'
+import { call, createKey, infer, savePreset } from '../support/calls.ts'
 import { startFakeUpstream } from '../support/fake-upstream.ts'
-import { type StartedService, useServices } from '../support/started-service.ts'
+import { useServices } from '../support/started-service.ts'
 
-const services = useServices()
 const openai = await startFakeUpstream()
-let service: StartedService
-beforeAll(async () => {
-  service = await services.start({
-    env: { ANTHROPIC_API_KEY: 'k', OPENAI_API_KEY: 'k', OPENAI_BASE_URL: openai.url },
-    config: 'models: { team/gpt-4.1: { endpoints: [{ provider: openai, model: fine-tuned }] } }\n',
-  })
+const service = await useServices().start({
+  env: { ANTHROPIC_API_KEY: 'k', OPENAI_API_KEY: 'k', OPENAI_BASE_URL: openai.url },
+  config: 'models: { team/gpt-4.1: { endpoints: [{ provider: openai, model: fine-tuned }] } }\n',
 })
 
 const PATHS = ['/chat/completions', '/responses', '/messages'] as const
@@ -85,7 +81,7 @@ describe('a preset of that name', () => {
   test('does not apply in another workspace', async () => {
     const made = await call(service, 'POST', '/workspaces', { body: { name: 'Other', slug: 'other' } })
     const { id } = (made.json as { data: { id: string } }).data
-    const { key } = (await call(service, 'POST', '/keys', { body: { name: 'k', workspace_id: id } })).json as { key: string }
+    const { key } = await createKey(service, { name: 'k', workspace_id: id })
     expect(await planned('claude-haiku-4-5-20251001', '/messages', key)).toBe('anthropic/claude-haiku-4.5')
   })
 })

@@ -1,16 +1,13 @@
 /** An application gets a key of a person who approves it, by OAuth with PKCE (docs/contract/sign-in.md#applications). */
-import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { beforeEach, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 
-import { call, infer, type Answer } from '../support/calls.ts'
+import { type Answer, call, createKey, infer } from '../support/calls.ts'
 import { loginToken, openSession, type SignedIn, signInAs, signInByKey } from '../support/signed-in.ts'
 import { type StartedService, until, useServices } from '../support/started-service.ts'
 
 const services = useServices()
-let service: StartedService
-beforeAll(async () => {
-  service = await services.start({ config: 'oauth: { enabled: true }' })
-})
+const service = await services.start({ config: 'oauth: { enabled: true }' })
 
 const VERIFIER = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk'
 const CHALLENGE = createHash('sha256').update(VERIFIER).digest('base64url')
@@ -80,7 +77,7 @@ describe('a code', () => {
     ['is revoked', (hash: string) => call(service, 'DELETE', `/keys/${hash}`)],
     ['is disabled', (hash: string) => call(service, 'PATCH', `/keys/${hash}`, { body: { disabled: true } })],
   ])('creates no key once the key that allowed it %s', async (_, end) => {
-    const made = (await call(service, 'POST', '/keys', { body: { name: 'allows' } })).json as { key: string; data: { hash: string } }
+    const made = await createKey(service, { name: 'allows' })
     const code = codeOf(await allow(S256, made.key))
     expect((await end(made.data.hash)).status).toBe(200)
     const answer = await exchange({ code, code_verifier: VERIFIER })
@@ -92,7 +89,7 @@ describe('a code', () => {
     const later = (await call(own, 'POST', '/guardrails', { body: { name: 'later' } })).json as { data: { id: string } }
     const guard = `/guardrails/${later.data.id}/assignments/keys`
     for (const change of [[{ disabled: true }, { disabled: false }], [{ limit: 1 }], []]) {
-      const made = (await call(own, 'POST', '/keys', { body: { name: 'changes' } })).json as { key: string; data: { hash: string } }
+      const made = await createKey(own, { name: 'changes' })
       const code = codeOf(await call(own, 'POST', '/auth/keys/code', { key: made.key, body: S256 }))
       const { hash } = made.data
       for (const body of change) expect((await call(own, 'PATCH', `/keys/${hash}`, { body })).status).toBe(200)
@@ -103,7 +100,7 @@ describe('a code', () => {
   })
 
   test('creates no key once the secret that allowed it was replaced; the previous secret creates no code, and keys already exchanged stay', async () => {
-    const made = (await call(service, 'POST', '/keys', { body: { name: 'rotates' } })).json as { key: string; data: { hash: string } }
+    const made = await createKey(service, { name: 'rotates' })
     const before = keyOf(await exchange({ code: codeOf(await allow(S256, made.key)), code_verifier: VERIFIER }))
     const code = codeOf(await allow(S256, made.key))
     await call(service, 'POST', `/keys/${made.data.hash}/rotate`, { body: { grace_seconds: 3600 } })
@@ -196,7 +193,7 @@ describe('what is allowed', () => {
     expect((await call(service, 'POST', '/auth/keys/code', { key: null, body: S256 })).status).toBe(401)
     expect((await allow(S256, service.inferenceKey)).status).toBe(200)
     for (const bound of [{ limit: 1 }, { rpm_limit: 5 }, { allowed_models: ['sandbox/echo'] }, { expires_at: '2099-01-01T00:00:00Z' }]) {
-      const { key } = (await call(service, 'POST', '/keys', { body: { name: 'bound', ...bound } })).json as { key: string }
+      const { key } = await createKey(service, { name: 'bound', ...bound })
       expect((await allow(S256, key)).status).toBe(403)
     }
   })

@@ -1,5 +1,5 @@
 /** People sign in at an identity provider (docs/contract/sign-in.md#openid-connect). */
-import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { beforeEach, describe, expect, test } from 'bun:test'
 
 import { call } from '../support/calls.ts'
 import { OIDC_CLIENT, startIdentityProvider } from '../support/identity-provider.ts'
@@ -10,10 +10,7 @@ const services = useServices()
 const provider = startIdentityProvider()
 const configOf = (more = '', trusted = `trusted_hosts: ["${provider.host}"]`): string =>
   `auth: { oidc: { issuer: "${provider.issuer}", client_id: ${OIDC_CLIENT.id}, client_secret: "${OIDC_CLIENT.secret}", ${trusted} ${more} } }`
-let service: StartedService
-beforeAll(async () => {
-  service = await services.start({ config: configOf(', allowed_domains: [other.example, corp.example], role_claim: groups') })
-})
+const service = await services.start({ config: configOf(', allowed_domains: [other.example, corp.example], role_claim: groups') })
 beforeEach(() => {
   provider.claims = {}
   provider.forged = false

@@ -1,9 +1,9 @@
 /** Commands of models in sandboxes of an OpenSandbox server (docs/shell.md#opensandbox). */
-import { afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterEach, describe, expect, test } from 'bun:test'
 
 import { call, infer, type Answer } from '../support/calls.ts'
 import { startFakeSandboxes } from '../support/fake-open-sandbox.ts'
-import { until, useServices, type StartedService } from '../support/started-service.ts'
+import { until, useServices } from '../support/started-service.ts'
 
 const services = useServices()
 const KEY = 'key-of-the-sandbox-server'
@@ -18,10 +18,7 @@ interface Item extends Json {
   readonly container_id: string
 }
 
-let service: StartedService
-beforeAll(async () => {
-  service = await services.start({ config: config() })
-})
+const service = await services.start({ config: config() })
 afterEach(() => {
   expect(server.faults).toEqual([])
 })

@@ -2,29 +2,26 @@
  * Five times as many requests as the service can take, and what they leave behind. Everything is counted, not timed, so that it holds on a
  * busy machine too.
  */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 
-import { call, infer, type Answer } from '../support/calls.ts'
+import { type Answer, call, createKey, infer } from '../support/calls.ts'
 import { say, startFakeUpstream } from '../support/fake-upstream.ts'
-import { type StartedService, until, useServices } from '../support/started-service.ts'
+import { until, useServices } from '../support/started-service.ts'
 
 const PLACES = 20
 const services = useServices()
 const upstream = await startFakeUpstream()
-let service: StartedService
 let release: () => void = () => undefined
 afterAll(() => release())
 
-beforeAll(async () => {
-  service = await services.start({
-    config: `
+const service = await services.start({
+  config: `
 limits: { loop_lag_ms: 0, in_flight: ${PLACES}, queue: 10, queue_seconds: 0.2, key_share: 0, max_body_bytes: 1048576, body_bytes_in_flight: 8388608 }
 providers:
   priced: { name: Priced, dialects: [openai-chat], base_url: "${upstream.url}" }
 models:
   priced/one: { endpoints: [{ provider: priced, model: up, prices: { prompt: 1, completion: 2 } }] }
 `,
-  })
 })
 
 const request = { model: 'priced/one', max_tokens: 10, messages: [{ role: 'user', content: 'x'.repeat(200_000) }] }
@@ -49,8 +46,7 @@ const taken = async (): Promise<readonly (readonly [string, number | undefined])
 }
 
 test('after bursts of five times its capacity it serves as before: no place, hold or byte leaks, and each refusal said when to retry', async () => {
-  const { json } = await call(service, 'POST', '/keys', { body: { name: 'spender', limit: 1000 } })
-  const { key } = json as { key: string }
+  const { key } = await createKey(service, { name: 'spender', limit: 1000 })
   for (let burst = 0; burst < 3; burst += 1) {
     const held = Promise.withResolvers<void>()
     release = held.resolve
@@ -92,4 +88,4 @@ test('after bursts of five times its capacity it serves as before: no place, hol
   expect(await service.stop()).toBe(0)
   const audit = await services.run(['ledger', 'audit', '--data-dir', service.dataDir])
   expect([audit.code, audit.stdout]).toEqual([0, expect.not.stringContaining('WRONG')])
-}, 240_000)
+})

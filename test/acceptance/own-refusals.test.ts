@@ -2,23 +2,21 @@
  * A field that a provider's dialect cannot express and that the client marked as required: our own refusal keeps its form, whatever mode
  * applies to failures of providers (docs/contract/errors.md#own-checks).
  */
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
 
 import { call, infer, type Answer } from '../support/calls.ts'
 import { say, startFakeUpstream } from '../support/fake-upstream.ts'
 import { rawAnswer, startRawUpstream } from '../support/raw-upstream.ts'
-import { type StartedService, useServices } from '../support/started-service.ts'
+import { useServices } from '../support/started-service.ts'
 
 const services = useServices()
 const upstream = await startFakeUpstream()
 const full = await startRawUpstream([rawAnswer(503, '{"error":{"message":"Full."}}')])
 upstream.script(say('Hello.'))
-let service: StartedService
 
-beforeAll(async () => {
-  service = await services.start({
-    config: `
+const service = await services.start({
+  config: `
 providers:
   speaks-other: { name: Other, dialects: [anthropic], base_url: "${upstream.url}", api_key: a-key }
   speaks-same: { name: Same, dialects: [openai-chat], base_url: "${upstream.url}", api_key: a-key }
@@ -28,7 +26,6 @@ models:
   m/both: { endpoints: [{ provider: speaks-other, model: up }, { provider: speaks-same, model: up }] }
   m/full: { endpoints: [{ provider: full, model: up }, { provider: speaks-other, model: up }] }
 `,
-  })
 })
 
 const SETTINGS = ['body', 'status'] as const

@@ -3,11 +3,11 @@
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
 
-import { call, infer, type Answer } from '../support/calls.ts'
+import { type Answer, call, conversationOf, createKey, type Dialect, DIALECTS, infer, PATHS, recordOf } from '../support/calls.ts'
 import { readStream } from '../support/client-stream.ts'
 import { type Exchange, startFakeUpstream } from '../support/fake-upstream.ts'
 import { type Reading, readAnswer } from '../support/read-answer.ts'
-import { until, useServices, type StartedService } from '../support/started-service.ts'
+import { useServices, type StartedService } from '../support/started-service.ts'
 import { refusedByAnthropic } from '../support/strict-anthropic.ts'
 
 const services = useServices()
@@ -133,14 +133,12 @@ const PAUSED: Turn = { content: [text('I look. '), search('1', 'quokka'), found(
 const MIXED: Turn = { content: [found('2'), CITED, search('3', 'age'), CLOCK], stop: 'tool_use' }
 const ENDED: Turn = { content: [found('3'), text('Done.')], stop: 'end_turn' }
 
-const PATHS = { chat: '/chat/completions', responses: '/responses', messages: '/messages' } as const
-type Dialect = keyof typeof PATHS
 const NATIVE: Readonly<Record<Dialect, Json>> = {
   chat: { type: 'service:web_search', parameters: { engine: 'native' } },
   responses: { type: 'web_search' },
   messages: { type: 'web_search_20250305', name: 'web_search' },
 }
-const WAYS = (Object.keys(PATHS) as Dialect[]).flatMap((dialect) => [false, true].map((stream) => [dialect, stream] as const))
+const WAYS = DIALECTS.flatMap((dialect) => [false, true].map((stream) => [dialect, stream] as const))
 
 interface Asking {
   readonly dialect?: Dialect
@@ -153,8 +151,7 @@ const ask = (more: Json = {}, { dialect = 'messages', key = service.inferenceKey
     {
       model: 't/claude',
       provider: { order: ['anthropic', 'other'] },
-      ...(dialect === 'responses' ? { input: 'Go.' } : { messages: [{ role: 'user', content: 'Go.' }] }),
-      ...(dialect === 'messages' ? { max_tokens: 300 } : {}),
+      ...conversationOf(dialect, 'Go.'),
       tools: [{ type: 'service:datetime' }, NATIVE[dialect]],
       ...more,
     },
@@ -168,17 +165,6 @@ const reading = async (dialect: Dialect, stream: boolean, answer: Answer): Promi
   expect([answer.text.slice(0, 500), answer.status]).toEqual([answer.text.slice(0, 500), 200])
   if (stream) expect(readStream(dialect, answer.text)).toEqual({ end: 'normal', faults: [] })
   return readAnswer(UPSTREAM[dialect], stream, answer.text)
-}
-
-const recordOf = async ({ headers }: Answer): Promise<Json> => {
-  const id = headers.get('x-generation-id') ?? ''
-  let record: Json | null = null
-  await until(async () => {
-    const { status, json } = await call(service, 'GET', `/generation?id=${id}`, { key: service.inferenceKey })
-    if (status === 200) record = (json as { data: Json }).data
-    return record !== null
-  }, 'the record')
-  return record ?? {}
 }
 
 const saidIn = ({ body }: Exchange): readonly unknown[] =>
@@ -200,7 +186,7 @@ describe.each(WAYS)('%s, stream %p', (dialect, stream) => {
     expect(read.sources).toEqual(['https://quokka.example/'])
     expect(read.usage).toMatchObject({ input: 60, output: 15 })
     expect(answer.text).not.toContain('pause_turn')
-    const record = await recordOf(answer)
+    const record = await recordOf(service, answer)
     expect(record).toMatchObject({ steps: 1, stopped_by: 'model', tokens_prompt: 60, tokens_completion: 15 })
     expect(record['total_cost']).toBeCloseTo((60 * 10 + 15 * 100) / 1e6, 9)
   })
@@ -250,7 +236,7 @@ test('a stop condition that applies at a pause leads to a last turn, with no cal
   expect((await reading('messages', false, answer)).stop).toBe('stop')
   expect(claude.last.body['tool_choice']).toEqual({ type: 'none' })
   expect(saidIn(claude.last)).toEqual([[text('I look.')]])
-  expect(await recordOf(answer)).toMatchObject({ stopped_by: 'max_tokens_used' })
+  expect(await recordOf(service, answer)).toMatchObject({ stopped_by: 'max_tokens_used' })
 })
 
 test('a pause that the budget cannot cover ends in a last turn without the results, and nothing is overspent', async () => {
@@ -259,14 +245,14 @@ test('a pause that the budget cannot cover ends in a last turn without the resul
     { content: [text('I look. '), search('1', 'quokka'), long], stop: 'pause_turn' },
     { content: [text('Done.')], stop: 'end_turn' },
   ])
-  const { key } = (await call(service, 'POST', '/keys', { body: { name: 'limited', limit: 0.2 } })).json as { key: string }
+  const { key } = await createKey(service, { name: 'limited', limit: 0.2 })
   const asked = asking()
   const answer = await ask({ max_tokens: 100, provider: { only: ['anthropic'] } }, { key })
   expect((await reading('messages', false, answer)).text).toContain('Done.')
   expect(asked()).toHaveLength(2)
   expect(asked()[1]?.body['tool_choice']).toEqual({ type: 'none' })
   expect(saidIn(claude.last)).toEqual([[text('I look.')]])
-  expect(await recordOf(answer)).toMatchObject({ stopped_by: 'budget' })
+  expect(await recordOf(service, answer)).toMatchObject({ stopped_by: 'budget' })
   const { data } = (await call(service, 'GET', '/key', { key })).json as { data: { usage: number } }
   expect(data.usage).toBeLessThanOrEqual(0.2)
 })

@@ -1,15 +1,11 @@
 /** A signed-in person calls models, charged to the person's own key (docs/contract/sign-in.md#playground). */
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 
 import { call, type Answer } from '../support/calls.ts'
 import { signInAs, signInByKey, type SignedIn } from '../support/signed-in.ts'
-import { type StartedService, until, useServices } from '../support/started-service.ts'
+import { until, useServices } from '../support/started-service.ts'
 
-const services = useServices()
-let service: StartedService
-beforeAll(async () => {
-  service = await services.start()
-})
+const service = await useServices().start()
 
 const BODY = { model: 'sandbox/echo', messages: [{ role: 'user', content: 'Hi' }] }
 const infer = ({ ask }: SignedIn, body: object = BODY): Promise<Answer> => ask('POST', '/chat/completions', { body })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 import { beforeAll, describe, expect, test } from 'bun:test'
 
-import { call, infer, savePreset, type Answer } from '../support/calls.ts'
+import { type Answer, call, createKey, infer, savePreset } from '../support/calls.ts'
 import { proseAnswer, say, startFakeUpstream } from '../support/fake-upstream.ts'
 import { useServices, type StartedService } from '../support/started-service.ts'
 
@@ -220,8 +220,7 @@ describe('context-compression', () => {
 
   test('a budget must cover what is sent, not what was left out', async () => {
     upstream.script(say('Fine.'))
-    const { json } = await call(service, 'POST', '/keys', { body: { name: 'poor', limit: 0.02 } })
-    const { key } = json as { key: string }
+    const { key } = await createKey(service, { name: 'poor', limit: 0.02 })
     const body = { model: 'fake/small', max_tokens: 10, messages: long.map(({ role, content }) => ({ role, content: content.repeat(2) })) }
     expect((await infer(service, body, { key })).status).toBe(200)
     expect((await infer(service, { ...body, transforms: [] }, { key })).status).toBe(403)

@@ -1,15 +1,10 @@
 /** Presets from request bodies (docs/contract/presets.md#create). */
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 
 import { call, callRaw, infer, savePreset } from '../support/calls.ts'
-import { type StartedService, useServices } from '../support/started-service.ts'
+import { useServices } from '../support/started-service.ts'
 
-const services = useServices()
-let service: StartedService
-
-beforeAll(async () => {
-  service = await services.start({ config: 'limits: { max_body_bytes: 65536 }\n' })
-})
+const service = await useServices().start({ config: 'limits: { max_body_bytes: 65536 }\n' })
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/

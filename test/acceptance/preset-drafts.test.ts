@@ -1,15 +1,12 @@
 /** Saving a preset without serving it, and the history of what it serves (docs/contract/presets.md#drafts). */
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 
 import { type Answer, call, infer } from '../support/calls.ts'
-import { type StartedService, useServices } from '../support/started-service.ts'
+import { useServices } from '../support/started-service.ts'
 
 const services = useServices()
-let service: StartedService
 
-beforeAll(async () => {
-  service = await services.start()
-})
+const service = await services.start()
 
 const INTERFACES = ['chat/completions', 'responses', 'messages']
 

@@ -1,23 +1,19 @@
 /** A preset from a request that was answered (docs/contract/presets.md#from-a-request). */
-import { beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 
 import { type Answer, call, infer } from '../support/calls.ts'
 import { startFakeUpstream } from '../support/fake-upstream.ts'
-import { type StartedService, useServices } from '../support/started-service.ts'
+import { useServices } from '../support/started-service.ts'
 
-const services = useServices()
 const upstream = await startFakeUpstream()
-let service: StartedService
 
-beforeAll(async () => {
-  service = await services.start({
-    config: `
+const service = await useServices().start({
+  config: `
 providers:
   native: { dialects: [openai-responses], base_url: "${upstream.url}" }
 models:
   fake/native: { endpoints: [{ provider: native, model: up }] }
 `,
-  })
 })
 
 const BODY = {

@@ -1,17 +1,14 @@
 /** A locked field of a preset keeps its value, under whichever name a request sets it (docs/contract/presets.md#merge). */
-import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { beforeEach, describe, expect, test } from 'bun:test'
 
 import { type Answer, infer, savePreset } from '../support/calls.ts'
 import { say, startFakeUpstream } from '../support/fake-upstream.ts'
-import { type StartedService, useServices } from '../support/started-service.ts'
+import { useServices } from '../support/started-service.ts'
 
-const services = useServices()
 const upstream = await startFakeUpstream()
-let service: StartedService
 
-beforeAll(async () => {
-  service = await services.start({
-    config: `
+const service = await useServices().start({
+  config: `
 providers:
   fake: { dialects: [openai-chat], base_url: "${upstream.url}", api_key: upstream-credential }
   far: { dialects: [openai-chat], base_url: "${upstream.url}", api_key: upstream-credential }
@@ -24,7 +21,6 @@ models:
       - { provider: far, model: up-dear, context_length: 900000, prices: { prompt: 900, completion: 900 } }
   m/claude: { endpoints: [{ provider: claude, model: claude-haiku-4-5 }] }
 `,
-  })
 })
 
 beforeEach(() => upstream.script(say('Hi.')))

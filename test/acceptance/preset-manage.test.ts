@@ -1,16 +1,13 @@
 /** Reading, changing and archiving presets (docs/contract/presets.md#changes). */
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 
 import { type Answer, call, infer, savePreset } from '../support/calls.ts'
 import { signInAs } from '../support/signed-in.ts'
-import { type StartedService, useServices } from '../support/started-service.ts'
+import { useServices } from '../support/started-service.ts'
 
 const services = useServices()
-let service: StartedService
 
-beforeAll(async () => {
-  service = await services.start()
-})
+const service = await services.start()
 
 const patch = (slug: string, body: unknown, key?: string): Promise<Answer> =>
   call(service, 'PATCH', `/presets/${slug}`, { body, ...(key === undefined ? {} : { key }) })

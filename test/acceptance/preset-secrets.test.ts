@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 import { beforeAll, describe, expect, test } from 'bun:test'
 
-import { call, infer } from '../support/calls.ts'
+import { call, conversationOf, type Dialect, DIALECTS, infer, PATHS } from '../support/calls.ts'
 import { type Exchange, startFakeUpstream } from '../support/fake-upstream.ts'
 import { type StartedService, useServices } from '../support/started-service.ts'
 
@@ -59,14 +59,13 @@ models:
   expect((await call(service, 'POST', '/presets/helper/responses', { body })).status).toBe(200)
 })
 
-const PATHS: Readonly<Record<string, string>> = { chat: '/chat/completions', messages: '/messages', responses: '/responses' }
-const bodyOf = (dialect: string, model: string, more: object = {}): Record<string, unknown> => ({
+const bodyOf = (dialect: Dialect, model: string, more: object = {}): Record<string, unknown> => ({
   model: `${model}@preset/helper`,
-  ...(dialect === 'responses' ? { input: 'Hi' } : { messages: [{ role: 'user', content: 'Hi' }], max_tokens: 100 }),
+  ...conversationOf(dialect, 'Hi'),
   ...more,
 })
-const ask = (dialect: string, model: string, more: object = {}, headers: Readonly<Record<string, string>> = {}) =>
-  call(service, 'POST', PATHS[dialect] ?? '', { key: service.inferenceKey, body: bodyOf(dialect, model, more), headers })
+const ask = (dialect: Dialect, model: string, more: object = {}, headers: Readonly<Record<string, string>> = {}) =>
+  call(service, 'POST', PATHS[dialect], { key: service.inferenceKey, body: bodyOf(dialect, model, more), headers })
 
 /** As OpenAI answers: it echoes the whole request. */
 const responseTo = ({ body }: Exchange): object => ({
@@ -108,7 +107,7 @@ describe('an answer that repeats the request', () => {
   })
 
   test('a dry run too, on every interface', async () => {
-    for (const dialect of Object.keys(PATHS)) {
+    for (const dialect of DIALECTS) {
       for (const model of ['fake/chat', 'fake/native', 'fake/claude']) {
         const { status, text } = await ask(dialect, model, {}, { 'x-service-dry-run': 'enabled' })
         // On its own interface the preset has a tool that only the provider of this one model may support.
@@ -230,7 +229,7 @@ describe('an answer that repeats the whole request in unknown members', () => {
       ].map((event) => JSON.stringify(event)),
   }
 
-  test.each(Object.keys(PATHS))('shows nothing of the preset, and everything that the model said: %s', async (dialect) => {
+  test.each(DIALECTS)('shows nothing of the preset, and everything that the model said: %s', async (dialect) => {
     for (const stream of [false, true]) {
       upstream.script((exchange) => {
         const echo = echoes(exchange.text)
@@ -252,7 +251,7 @@ describe('an answer that repeats the whole request in unknown members', () => {
 
   test('shows none of these members if the request goes to another dialect', async () => {
     upstream.script((exchange) => exchange.answer(200, JSON.stringify(answers['chat']?.(echoes(exchange.text), {}))))
-    for (const dialect of ['responses', 'messages']) expectOpen((await ask(dialect, 'fake/chat')).text)
+    for (const dialect of ['responses', 'messages'] as const) expectOpen((await ask(dialect, 'fake/chat')).text)
   })
 
   test("keeps the model's own words, even if they equal the preset's", async () => {
@@ -271,7 +270,7 @@ describe('a provider that quotes what it refuses', () => {
       error: { message: `Invalid input: ${body}`, type: 'invalid_request_error', code: `bad: ${PROMPT}`, param: body.slice(0, 20) },
     })
 
-  for (const dialect of Object.keys(PATHS)) {
+  for (const dialect of DIALECTS) {
     test.each(['fake/chat', 'fake/native', 'fake/claude'])(`shows nothing of it: ${dialect} on %s, whole and streamed`, async (model) => {
       for (const quote of [
         (text: string) => quoted(text),
@@ -314,7 +313,7 @@ describe('a provider that quotes what it refuses', () => {
         JSON.stringify({ error: { message: `Failed at: ${PROMPT}`, code: 400 } }),
       ]),
     )
-    for (const dialect of Object.keys(PATHS)) expectOpen((await ask(dialect, 'fake/chat', { stream: true })).text)
+    for (const dialect of DIALECTS) expectOpen((await ask(dialect, 'fake/chat', { stream: true })).text)
   })
 })
 

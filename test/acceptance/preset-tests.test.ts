@@ -1,15 +1,10 @@
 /** Inputs that are saved to try a preset with (docs/contract/presets.md#tests). */
-import { beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 
 import { type Answer, call, savePreset } from '../support/calls.ts'
-import { type StartedService, useServices } from '../support/started-service.ts'
+import { useServices } from '../support/started-service.ts'
 
-const services = useServices()
-let service: StartedService
-
-beforeAll(async () => {
-  service = await services.start()
-})
+const service = await useServices().start()
 
 const MESSAGES = [{ role: 'user', content: 'Where is my parcel?' }]
 

@@ -3,15 +3,12 @@ import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 
 import { call, infer, savePreset } from '../support/calls.ts'
 import { say, startFakeUpstream } from '../support/fake-upstream.ts'
-import { type StartedService, useServices } from '../support/started-service.ts'
+import { useServices } from '../support/started-service.ts'
 
-const services = useServices()
 const upstream = await startFakeUpstream()
-let service: StartedService
 
-beforeAll(async () => {
-  service = await services.start({
-    config: `
+const service = await useServices().start({
+  config: `
 providers:
   fake: { name: Fake, dialects: [openai-chat], base_url: "${upstream.url}", api_key: upstream-credential }
   claude: { dialects: [anthropic], base_url: "${upstream.url}", api_key: upstream-credential }
@@ -20,7 +17,6 @@ models:
   fake/two: { endpoints: [{ provider: fake, model: up-two }] }
   fake/claude: { endpoints: [{ provider: claude, model: claude-haiku-4-5 }] }
 `,
-  })
 })
 
 beforeEach(() => upstream.script(say('Hi.')))

@@ -5,17 +5,14 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 
 import { call } from '../support/calls.ts'
-import { type StartedService, useServices } from '../support/started-service.ts'
+import { useServices } from '../support/started-service.ts'
 
 const services = useServices()
-let service: StartedService
 
-beforeAll(async () => {
-  service = await services.start()
-})
+const service = await services.start()
 
 const env = (more: Record<string, string> = {}) => ({ PATCHBAY_URL: service.url, PATCHBAY_MANAGEMENT_KEY: service.managementKey, ...more })
 

@@ -3,19 +3,16 @@ import { spawn } from 'node:child_process'
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { parse } from 'yaml'
 
 import { call } from '../support/calls.ts'
-import { type StartedService, useServices } from '../support/started-service.ts'
+import { useServices } from '../support/started-service.ts'
 
 const ROOT = join(import.meta.dir, '../..')
 const services = useServices()
-let service: StartedService
 
-beforeAll(async () => {
-  service = await services.start()
-})
+const service = await services.start()
 
 interface Step {
   readonly run?: string

@@ -1,12 +1,11 @@
 /** Several keys of one provider: which one is used, when the next one is, and how that is reported. */
-import { beforeAll, beforeEach, expect, test } from 'bun:test'
+import { beforeEach, expect, test } from 'bun:test'
 
 import { call, infer } from '../support/calls.ts'
 import { say, startFakeUpstream } from '../support/fake-upstream.ts'
 import { rawAnswer, rst, startRawUpstream } from '../support/raw-upstream.ts'
-import { type StartedService, until, useServices } from '../support/started-service.ts'
+import { until, useServices } from '../support/started-service.ts'
 
-const services = useServices()
 const upstream = await startFakeUpstream()
 const spare = await startFakeUpstream()
 spare.script(say('From the spare.'))
@@ -15,15 +14,13 @@ const CHUNKED_ANSWER = rawAnswer(
   JSON.stringify({ choices: [{ index: 0, message: { role: 'assistant', content: 'Again.' }, finish_reason: 'stop' }] }),
 )
 const racing = await startRawUpstream([CHUNKED_ANSWER])
-let service: StartedService
 
 const KEYS = ['sk-first-key-000000', 'sk-second-key-00000', 'sk-third-key-000000'] as const
 
 const names = ['refused', 'limited', 'all', 'none'] as const
 
-beforeAll(async () => {
-  service = await services.start({
-    config: `
+const service = await useServices().start({
+  config: `
 providers:
 ${names.map((name) => `  ${name}: { name: ${name}, dialects: [openai-chat], base_url: "${upstream.url}", api_key: [${KEYS.join(', ')}] }`).join('\n')}
   spare: { name: Spare, dialects: [openai-chat], base_url: "${spare.url}", api_key: spare-key }
@@ -34,7 +31,6 @@ ${names.map((name) => `  m/${name}: { endpoints: [{ provider: ${name}, model: up
   m/small: { endpoints: [{ provider: refused, model: up }, { provider: spare, model: up }] }
   m/large: { endpoints: [{ provider: spare, model: up }] }
 `,
-  })
 })
 
 beforeEach(() => {

@@ -1,9 +1,9 @@
 /** POST /providers/{slug}/test (docs/contract/management.md#provider-tests). */
-import { beforeAll, beforeEach, expect, test } from 'bun:test'
+import { beforeEach, expect, test } from 'bun:test'
 
 import { type Answer, call } from '../support/calls.ts'
 import { FINISH_CHUNK, proseChunk, startFakeUpstream } from '../support/fake-upstream.ts'
-import { type StartedService, useServices } from '../support/started-service.ts'
+import { useServices } from '../support/started-service.ts'
 
 interface Reported {
   readonly ok: boolean
@@ -18,7 +18,6 @@ interface Reported {
 
 const services = useServices()
 const upstream = await startFakeUpstream()
-let service: StartedService
 
 const CONFIG = `
 providers:
@@ -39,9 +38,7 @@ const USAGE_CHUNK = JSON.stringify({
   usage: { prompt_tokens: 7, completion_tokens: 1, total_tokens: 8 },
 })
 
-beforeAll(async () => {
-  service = await services.start({ config: CONFIG })
-})
+const service = await services.start({ config: CONFIG })
 
 beforeEach(() => {
   upstream.script((exchange) => exchange.stream([proseChunk('Hi'), FINISH_CHUNK, USAGE_CHUNK]))

@@ -5,21 +5,18 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { dataEvent, proseChunk, say, startFakeUpstream } from '../support/fake-upstream.ts'
 import { PROXIES } from '../support/proxies.ts'
-import { type StartedService, useServices } from '../support/started-service.ts'
+import { useServices } from '../support/started-service.ts'
 
 const services = useServices()
 const upstream = await startFakeUpstream()
-let service: StartedService
 
-beforeAll(async () => {
-  service = await services.start({
-    config: `
+const service = await services.start({
+  config: `
 providers:
   fake: { name: Fake, dialects: [openai-chat], base_url: "${upstream.url}" }
 models:
   m/one: { endpoints: [{ provider: fake, model: up }] }
 `,
-  })
 })
 
 for (const proxy of PROXIES) {
@@ -106,7 +103,7 @@ for (const proxy of PROXIES) {
         () => 413,
       )
       expect(tooLarge).toBe(413)
-    }, 120_000)
+    })
 
     test('one connection takes many requests', async () => {
       const request = `GET /api/v1/key HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: Bearer ${service.inferenceKey}\r\n\r\n`

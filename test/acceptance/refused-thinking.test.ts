@@ -1,38 +1,17 @@
 /** Thinking that an account refuses is remembered: later turns of the conversation are sent without it, and with what came since. */
-import { beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 
 import { infer } from '../support/calls.ts'
-import { type Exchange, startFakeUpstream } from '../support/fake-upstream.ts'
-import { type StartedService, useServices } from '../support/started-service.ts'
+import { type Exchange, responsesAnswer, startFakeUpstream } from '../support/fake-upstream.ts'
+import { useServices } from '../support/started-service.ts'
 
-const services = useServices()
 const upstream = await startFakeUpstream()
-let service: StartedService
 
-beforeAll(async () => {
-  service = await services.start({
-    config: `
+const service = await useServices().start({
+  config: `
 providers:
   azure: { name: Azure, dialects: [openai-responses], base_url: "${upstream.url}", api_key: key, any_model: true }
 `,
-  })
-})
-
-const ANSWER = JSON.stringify({
-  id: 'resp_1',
-  object: 'response',
-  status: 'completed',
-  model: 'gpt-5.4',
-  output: [
-    {
-      type: 'message',
-      id: 'msg_1',
-      role: 'assistant',
-      status: 'completed',
-      content: [{ type: 'output_text', text: 'Yes', annotations: [] }],
-    },
-  ],
-  usage: { input_tokens: 1, output_tokens: 1, total_tokens: 2 },
 })
 
 const REFUSAL = JSON.stringify({
@@ -50,8 +29,8 @@ test('the first turn is sent twice, the next ones once, with the account’s own
   upstream.script((exchange) => {
     asked.push(exchange)
     if (exchange.text.includes('elsewhere')) return exchange.answer(400, REFUSAL)
-    if (exchange.body.stream !== true) return exchange.answer(200, ANSWER)
-    return exchange.stream([`{"type":"response.completed","sequence_number":0,"response":${ANSWER}}`])
+    if (exchange.body.stream !== true) return exchange.answer(200, responsesAnswer('Yes'))
+    return exchange.stream([`{"type":"response.completed","sequence_number":0,"response":${responsesAnswer('Yes')}}`])
   })
   const first = await turn(false, thought('rs_1', 'elsewhere'))
   expect([first.status, asked.length]).toEqual([200, 2])

@@ -1,7 +1,7 @@
 /** Items of server tools that ran, as a client sends them back: the model reads them as past calls, and nothing runs again. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 
-import { infer, type Answer } from '../support/calls.ts'
+import { type Answer, conversationOf, type Dialect, DIALECTS, infer, PATHS } from '../support/calls.ts'
 import { streamEvents } from '../support/client-stream.ts'
 import { type Exchange, startFakeUpstream } from '../support/fake-upstream.ts'
 import { useServices, type StartedService } from '../support/started-service.ts'
@@ -30,10 +30,6 @@ models:
   })
 })
 
-const DIALECTS = ['chat', 'responses', 'messages'] as const
-type Dialect = (typeof DIALECTS)[number]
-const PATHS: Readonly<Record<Dialect, string>> = { chat: '/chat/completions', responses: '/responses', messages: '/messages' }
-
 type Json = Readonly<Record<string, unknown>>
 
 const TOOL = { type: 'service:datetime', parameters: { timezone: 'Asia/Tokyo' } }
@@ -50,8 +46,7 @@ const ask = (dialect: Dialect, conversation: readonly unknown[], more: Json): Pr
     service,
     {
       model: 'sandbox/agent',
-      ...(dialect === 'responses' ? { input: conversation } : { messages: conversation }),
-      ...(dialect === 'messages' ? { max_tokens: 500 } : {}),
+      ...conversationOf(dialect, conversation),
       ...more,
     },
     { path: PATHS[dialect] },

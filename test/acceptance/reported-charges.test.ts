@@ -1,17 +1,14 @@
 /** A vendor may say what it charged, which is not always the price of the shipped catalogue (decisions/0146). */
-import { beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 
 import { type Answer, infer } from '../support/calls.ts'
 import { proseAnswer, startFakeUpstream } from '../support/fake-upstream.ts'
-import { type StartedService, useServices } from '../support/started-service.ts'
+import { useServices } from '../support/started-service.ts'
 
-const services = useServices()
 const upstream = await startFakeUpstream()
-let service: StartedService
 
-beforeAll(async () => {
-  service = await services.start({
-    config: `
+const service = await useServices().start({
+  config: `
 providers:
   openrouter: { base_url: "${upstream.url}", api_key: a-key }
   xai: { base_url: "${upstream.url}", api_key: a-key }
@@ -21,7 +18,6 @@ models:
   v/without: { endpoints: [{ provider: openrouter, model: up }] }
   v/other: { endpoints: [{ provider: other, model: up, prices: { prompt: 1, completion: 1 } }] }
 `,
-  })
 })
 
 const COUNTED = { prompt_tokens: 1000, completion_tokens: 1000, total_tokens: 2000 }

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { join } from 'node:path'
 
-import { call, infer } from '../support/calls.ts'
+import { call, createKey, infer } from '../support/calls.ts'
 import { say, startFakeUpstream } from '../support/fake-upstream.ts'
 import { signInAs } from '../support/signed-in.ts'
 import { type StartedService, useServices } from '../support/started-service.ts'
@@ -216,8 +216,7 @@ describe('the list of requests', () => {
     await ask()
     const { json } = await call(service, 'POST', '/workspaces', { body: { name: 'Other', slug: `other-${Date.now()}` } })
     const workspaceId = (json as { data: { id: string } }).data.id
-    const made = await call(service, 'POST', '/keys', { body: { name: 'other', kind: 'management', workspace_id: workspaceId } })
-    const { key } = made.json as { key: string }
+    const { key } = await createKey(service, { name: 'other', kind: 'management', workspace_id: workspaceId })
     expect((await list('', key)).page.data).toEqual([])
     expect((await list(`workspace_id=${workspaceId}`)).page.data).toEqual([])
   })
@@ -324,8 +323,7 @@ describe('usage', () => {
 
 test("a member sees only the member's own requests and use: in the list, as a table, by id, in the sums", async () => {
   const member = await signInAs(service, { user_id: 'mia', role: 'member' })
-  const made = await call(service, 'POST', '/keys', { body: { name: "Mia's", creator_user_id: 'mia' } })
-  const { key } = made.json as { key: string }
+  const { key } = await createKey(service, { name: "Mia's", creator_user_id: 'mia' })
   const ask = async (asking?: string) => {
     const body = { model: 'fake/good', messages: [{ role: 'user', content: 'hi' }] }
     return (await infer(service, body, asking === undefined ? {} : { key: asking })).headers.get('x-generation-id') ?? ''

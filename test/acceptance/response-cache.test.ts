@@ -1,14 +1,14 @@
 /** The response cache over HTTP: which answers are cached, for whom, and what is reported (docs/response-cache.md). */
 import { beforeAll, describe, expect, test } from 'bun:test'
 
-import { call, infer, savePreset, type Answer, type CallOptions } from '../support/calls.ts'
+import { type Answer, call, type CallOptions, createKey, infer, savePreset } from '../support/calls.ts'
 import { readStream } from '../support/client-stream.ts'
 import { describeEachEngine } from '../support/databases.ts'
 import { dataEvent, proseAnswer, proseChunk, say, startFakeUpstream, type Script } from '../support/fake-upstream.ts'
 import { readAnswer } from '../support/read-answer.ts'
 import { HAS_REDIS, startRedis } from '../support/redis.ts'
 import { recording } from '../support/recordings.ts'
-import { type StartedService, until, useServices } from '../support/started-service.ts'
+import { until, useServices } from '../support/started-service.ts'
 import { reportedBytes, type ReportedAnswer } from '../support/reported-answers.ts'
 
 const services = useServices()
@@ -22,10 +22,7 @@ models:
 ${UPSTREAMS.map((dialect) => `  m/${dialect}: { endpoints: [{ provider: p-${dialect}, model: up, prices: { prompt: 1, completion: 1000 } }] }`).join('\n')}
 `
 
-let service: StartedService
-beforeAll(async () => {
-  service = await services.start({ config: CONFIG })
-})
+const service = await services.start({ config: CONFIG })
 
 const ON = { 'x-openrouter-cache': 'true' }
 const messages = [{ role: 'user', content: 'Hello!' }] as const
@@ -176,7 +173,7 @@ describe('an entry belongs to', () => {
   beforeAll(() => upstream.script(say('Hi.')))
 
   test('one key: no other key is answered from it, on any interface', async () => {
-    const other = (await call(service, 'POST', '/keys', { body: { name: 'other' } })).json as { key: string }
+    const other = await createKey(service, { name: 'other' })
     upstream.script(tellEverything)
     for (const { path, body } of INTERFACES) {
       const request = { ...body, model: 'm/openai-chat', user: `u${(asked += 1)}` }
@@ -351,7 +348,7 @@ describe('a kept answer', () => {
   beforeAll(() => upstream.script(say('Hi.')))
 
   test('cannot bypass an input guardrail, nor one that screens answers, even if it is new', async () => {
-    const made = (await call(service, 'POST', '/keys', { body: { name: 'guarded' } })).json as { key: string; data: { hash: string } }
+    const made = await createKey(service, { name: 'guarded' })
     upstream.script(say('Write to jane@example.com'))
     const [secret, plain] = [fresh({ messages: [{ role: 'user', content: 'I am joe@example.com' }] }), fresh()]
     const send = (body: object): Promise<Answer> => infer(service, body as typeof CHAT, { key: made.key, headers: ON })
@@ -392,7 +389,7 @@ describe('a kept answer', () => {
   })
 
   test('is not for callers whose data must not be kept', async () => {
-    const made = (await call(service, 'POST', '/keys', { body: { name: 'zdr' } })).json as { key: string; data: { hash: string } }
+    const made = await createKey(service, { name: 'zdr' })
     const body = { name: 'Nothing is kept', enforce_zdr_openai: true }
     const { id } = ((await call(service, 'POST', '/guardrails', { body })).json as { data: { id: string } }).data
     await call(service, 'POST', `/guardrails/${id}/assignments/keys`, { body: { key_hashes: [made.data.hash] } })

@@ -2,26 +2,22 @@
  * Servers of open models whose templates refuse conversations that all vendors accept: the request is retried in a form that they accept,
  * which is remembered.
  */
-import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { beforeEach, describe, expect, test } from 'bun:test'
 
 import { type Answer, infer } from '../support/calls.ts'
-import { type Exchange, FINISH_CHUNK, proseAnswer, proseChunk, startFakeUpstream } from '../support/fake-upstream.ts'
-import { type StartedService, useServices } from '../support/started-service.ts'
+import { type Exchange, FINISH_CHUNK, proseAnswer, proseChunk, responsesAnswer, startFakeUpstream } from '../support/fake-upstream.ts'
+import { useServices } from '../support/started-service.ts'
 
-const services = useServices()
 const upstream = await startFakeUpstream()
-let service: StartedService
 
-beforeAll(async () => {
-  service = await services.start({
-    config: `
+const service = await useServices().start({
+  config: `
 providers:
   own: { name: Own, dialects: [openai-chat], base_url: "${upstream.url}", any_model: true }
   items: { name: Items, dialects: [openai-responses], base_url: "${upstream.url}", any_model: true }
   blocks: { name: Blocks, dialects: [anthropic], base_url: "${upstream.url}", any_model: true }
   ollama: { name: Ollama, dialects: [openai-chat], base_url: "${upstream.url}", any_model: true }
 `,
-  })
 })
 
 let asked: Exchange[] = []
@@ -33,26 +29,7 @@ const rolesOf = ({ body }: Exchange): string[] => body.messages.map(({ role }) =
 
 const answered = (exchange: Exchange): void | Promise<void> => {
   const { stream } = exchange.body
-  if (exchange.path.endsWith('/responses'))
-    return exchange.answer(
-      200,
-      JSON.stringify({
-        id: 'r',
-        object: 'response',
-        status: 'completed',
-        model: 'm',
-        output: [
-          {
-            type: 'message',
-            id: 'm',
-            role: 'assistant',
-            status: 'completed',
-            content: [{ type: 'output_text', text: 'Yes', annotations: [] }],
-          },
-        ],
-        usage: { input_tokens: 1, output_tokens: 1, total_tokens: 2 },
-      }),
-    )
+  if (exchange.path.endsWith('/responses')) return exchange.answer(200, responsesAnswer('Yes'))
   if (exchange.path.endsWith('/messages'))
     return exchange.answer(
       200,

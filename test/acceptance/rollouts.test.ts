@@ -1,7 +1,7 @@
 /** Rollouts (docs/contract/presets.md#rollouts): which version is served to whom, what is counted, and when a rollout halts by itself. */
 import { join } from 'node:path'
 
-import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { beforeEach, describe, expect, test } from 'bun:test'
 
 import { type Answer, call, infer } from '../support/calls.ts'
 import { describeEachEngine } from '../support/databases.ts'
@@ -28,7 +28,6 @@ interface RolloutWire {
 
 const services = useServices()
 const upstream = await startFakeUpstream()
-let service: StartedService
 
 const CONFIG = `
 providers:
@@ -38,9 +37,7 @@ models:
   fake/bad: { endpoints: [{ provider: fake, model: up-bad, prices: { prompt: 1, completion: 1 } }] }
 `
 
-beforeAll(async () => {
-  service = await services.start({ config: CONFIG })
-})
+const service = await services.start({ config: CONFIG })
 
 beforeEach(() => {
   upstream.script(say('Fine.'))

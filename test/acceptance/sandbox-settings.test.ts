@@ -1,28 +1,16 @@
 /** The settings that models of the sandbox apply, and those that they refuse, on all interfaces. */
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 
-import { type Answer, infer } from '../support/calls.ts'
+import { type Answer, conversationOf, type Dialect, DIALECTS, infer, PATHS } from '../support/calls.ts'
 import { readStream } from '../support/client-stream.ts'
-import { type StartedService, useServices } from '../support/started-service.ts'
+import { useServices } from '../support/started-service.ts'
 
-const services = useServices()
-let service: StartedService
-
-beforeAll(async () => {
-  service = await services.start()
-})
+const service = await useServices().start()
 
 type Json = Readonly<Record<string, unknown>>
-type Dialect = 'chat' | 'responses' | 'messages'
 
-const PATHS: Readonly<Record<Dialect, string>> = { chat: '/chat/completions', responses: '/responses', messages: '/messages' }
-const DIALECTS = ['chat', 'responses', 'messages'] as const
-
-const ask = (dialect: Dialect, model: string, fields: Json, text = 'One two STOP three'): Promise<Answer> => {
-  const conversation = dialect === 'responses' ? { input: text } : { messages: [{ role: 'user', content: text }] }
-  const limit = dialect === 'messages' ? { max_tokens: 500 } : {}
-  return infer(service, { model: `sandbox/${model}`, ...conversation, ...limit, ...fields }, { path: PATHS[dialect] })
-}
+const ask = (dialect: Dialect, model: string, fields: Json, text = 'One two STOP three'): Promise<Answer> =>
+  infer(service, { model: `sandbox/${model}`, ...conversationOf(dialect, text), ...fields }, { path: PATHS[dialect] })
 
 describe.each(DIALECTS)('%s', (dialect) => {
   test.each([

@@ -5,7 +5,7 @@ import { createServer } from 'node:http'
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 
-import { call, infer, type Answer } from '../support/calls.ts'
+import { type Answer, call, conversationOf, type Dialect, infer, PATHS } from '../support/calls.ts'
 import { startFakeEngine } from '../support/fake-engine.ts'
 import { readStream } from '../support/client-stream.ts'
 import { FINISH_CHUNK, proseChunk, startFakeUpstream } from '../support/fake-upstream.ts'
@@ -17,8 +17,6 @@ const provider = await startFakeUpstream()
 
 const IMAGE = `sandbox@sha256:${'a'.repeat(64)}`
 const SECRET = 'a secret of the two of us'
-const PATHS = { chat: '/chat/completions', responses: '/responses', messages: '/messages' } as const
-type Dialect = keyof typeof PATHS
 type Json = Readonly<Record<string, unknown>>
 
 const DONE = { text: 'That is it.' }
@@ -86,8 +84,7 @@ const ask = (
     {
       model: 'sandbox/agent',
       sandbox: { script },
-      ...(dialect === 'responses' ? { input: 'Run it.' } : { messages: [{ role: 'user', content: 'Run it.' }] }),
-      ...(dialect === 'messages' ? { max_tokens: 500 } : {}),
+      ...conversationOf(dialect, 'Run it.'),
       tools,
       ...more,
     },

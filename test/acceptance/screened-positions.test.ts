@@ -1,7 +1,7 @@
 /** A text that a guardrail blocks reaches no provider, wherever in a request it is. */
 import { beforeAll, expect, test } from 'bun:test'
 
-import { call } from '../support/calls.ts'
+import { call, DIALECTS, PATHS } from '../support/calls.ts'
 import { say, startFakeUpstream } from '../support/fake-upstream.ts'
 import { type StartedService, useServices } from '../support/started-service.ts'
 import { BODIES, put, stringsOf } from '../support/whole-bodies.ts'
@@ -14,7 +14,6 @@ const MARKER = 'PROJ-4711'
 const DISGUISED = 'Ｐ\u200bROJ\u2011４7\u00ad11'
 /** As it is, between invisible characters, between control characters and lone surrogates, and in JSON within JSON. */
 const WRITTEN = [MARKER, DISGUISED, 'PR\0OJ-\u001b4711', 'P\ud800ROJ-47\udc0011', 'PR\\u004fJ-4711', '{"a":"\\\\u0050ROJ-4711"}']
-const PATHS: Readonly<Record<string, string>> = { chat: '/chat/completions', messages: '/messages', responses: '/responses' }
 
 beforeAll(async () => {
   service = await services.start({
@@ -31,11 +30,12 @@ models:
   })
 })
 
-test.each(Object.entries(BODIES))(
+test.each(DIALECTS)(
   '%s: a secret leaves at no position of the request, and without it the request is sent',
-  async (dialect, body) => {
+  async (dialect) => {
+    const body = BODIES[dialect]
     const send = (given: object) =>
-      call(service, 'POST', PATHS[dialect] ?? '', { key: service.inferenceKey, body: { ...given, model: 'fake/one' } })
+      call(service, 'POST', PATHS[dialect], { key: service.inferenceKey, body: { ...given, model: 'fake/one' } })
     const before = upstream.exchanges.length
     const { status, text } = await send(body)
     expect([status, text]).not.toEqual([403, expect.anything()])

@@ -1,10 +1,10 @@
 /** The plugin `web` and the variant `:online`: a search before the model is called. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 
-import { call, infer, savePreset, type Answer } from '../support/calls.ts'
+import { type Answer, call, conversationOf, type Dialect, DIALECTS, infer, PATHS, recordOf, savePreset } from '../support/calls.ts'
 import { readStream } from '../support/client-stream.ts'
-import { proseAnswer, say, startFakeUpstream } from '../support/fake-upstream.ts'
-import { until, useServices, type StartedService } from '../support/started-service.ts'
+import { proseAnswer, responsesAnswer, say, startFakeUpstream } from '../support/fake-upstream.ts'
+import { useServices, type StartedService } from '../support/started-service.ts'
 
 const services = useServices()
 const engine = await startFakeUpstream()
@@ -47,10 +47,6 @@ const found = (): void =>
     ),
   )
 
-const PATHS = { chat: '/chat/completions', responses: '/responses', messages: '/messages' } as const
-type Dialect = keyof typeof PATHS
-const DIALECTS = Object.keys(PATHS) as Dialect[]
-
 const QUESTION = 'How many quokkas are there?'
 
 const ask = (to: StartedService, dialect: Dialect, more: Readonly<Record<string, unknown>>, headers = {}): Promise<Answer> =>
@@ -58,8 +54,7 @@ const ask = (to: StartedService, dialect: Dialect, more: Readonly<Record<string,
     to,
     {
       model: 't/plain',
-      ...(dialect === 'responses' ? { input: QUESTION } : { messages: [{ role: 'user', content: QUESTION }] }),
-      ...(dialect === 'messages' ? { max_tokens: 500 } : {}),
+      ...conversationOf(dialect, QUESTION),
       ...more,
     },
     { path: PATHS[dialect], headers },
@@ -172,7 +167,7 @@ test('in a conversation the results stand before the last words of the user, and
 
 test('a provider with a search of its own gets that as a tool, and nothing is searched here', async () => {
   found()
-  provider.script((exchange) => exchange.answer(200, JSON.stringify(RESPONSE)))
+  provider.script((exchange) => exchange.answer(200, responsesAnswer('Hi.')))
   const before = engine.exchanges.length
   expect((await ask(service, 'responses', { model: 't/both', ...WEB })).status).toBe(200)
   expect(provider.last.body.model).toBe('searching')
@@ -181,29 +176,11 @@ test('a provider with a search of its own gets that as a tool, and nothing is se
   expect(provider.last.body.tools as unknown).toMatchObject([{ type: 'web_search' }])
   expect(engine.exchanges.length).toBe(before)
   // The search uses the engine that the client names.
-  provider.script((exchange) => exchange.answer(200, JSON.stringify(RESPONSE)))
+  provider.script((exchange) => exchange.answer(200, responsesAnswer('Hi.')))
   expect((await ask(service, 'responses', { model: 't/both', plugins: [{ id: 'web', engine: 'house' }] })).status).toBe(200)
   expect(provider.last.body.tools).toBeUndefined()
   expect(engine.exchanges.length).toBe(before + 1)
 })
-
-const RESPONSE = {
-  id: 'resp_1',
-  object: 'response',
-  created_at: 1,
-  status: 'completed',
-  model: 'searching',
-  output: [
-    {
-      type: 'message',
-      id: 'msg_1',
-      role: 'assistant',
-      status: 'completed',
-      content: [{ type: 'output_text', text: 'Hi.', annotations: [] }],
-    },
-  ],
-  usage: { input_tokens: 1, output_tokens: 1, total_tokens: 2 },
-}
 
 test('a search that fails leaves the answer without it, with a warning, and a strict request is refused', async () => {
   engine.script((exchange) => exchange.answer(403, 'Forbidden'))
@@ -232,24 +209,15 @@ test('the search is paid with the request, and told among the stages of its way'
 test('the record counts the search before the answer, and those of the tool beside it', async () => {
   found()
   provider.script(say('Ten thousand.'))
-  const recordOf = async ({ headers }: Answer): Promise<unknown> => {
-    let data: unknown
-    await until(async () => {
-      const { status, json } = await call(service, 'GET', `/generation?id=${headers.get('x-generation-id') ?? ''}`)
-      if (status === 200) data = (json as { readonly data: unknown }).data
-      return status === 200
-    }, 'the record')
-    return data
-  }
-  expect(await recordOf(await ask(service, 'chat', WEB))).toMatchObject({
+  expect(await recordOf(service, await ask(service, 'chat', WEB))).toMatchObject({
     num_search_results: 2,
     web_search_engine: 'house',
     server_tool_calls: null,
   })
   const script = [{ call: { name: 'service:web_search', arguments: { query: 'q' } } }, { text: 'Ten thousand.' }]
   const both = await ask(service, 'chat', { ...WEB, model: 'sandbox/agent', tools: [{ type: 'service:web_search' }], sandbox: { script } })
-  expect(await recordOf(both)).toMatchObject({ num_search_results: 4, web_search_engine: 'house', steps: 1 })
-  expect(await recordOf(await ask(service, 'chat', {}))).toMatchObject({ num_search_results: null, web_search_engine: null })
+  expect(await recordOf(service, both)).toMatchObject({ num_search_results: 4, web_search_engine: 'house', steps: 1 })
+  expect(await recordOf(service, await ask(service, 'chat', {}))).toMatchObject({ num_search_results: null, web_search_engine: null })
 })
 
 test('403: a key whose limit cannot bear what an engine may give beyond what it was asked for', async () => {

@@ -1,11 +1,10 @@
 /** A request is charged at the price of the tier that served it; its hold is at the most expensive tier that may serve it. */
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 
-import { call, infer } from '../support/calls.ts'
+import { call, createKey, infer } from '../support/calls.ts'
 import { proseAnswer, startFakeUpstream } from '../support/fake-upstream.ts'
-import { type StartedService, until, useServices } from '../support/started-service.ts'
+import { until, useServices } from '../support/started-service.ts'
 
-const services = useServices()
 const upstream = await startFakeUpstream()
 
 const TIERED = (provider: string) => `
@@ -33,10 +32,7 @@ models:
   gpt/one:${TIERED('gpt')}
 `
 
-let service: StartedService
-beforeAll(async () => {
-  service = await services.start({ config: CONFIG })
-})
+const service = await useServices().start({ config: CONFIG })
 
 const ORDINARY = 0.000_4
 const PREMIUM = 0.000_8
@@ -188,8 +184,7 @@ test('the record names the tier that served', async () => {
 
 test('a request that a more expensive tier may serve is held at its price', async () => {
   upstream.script((exchange) => exchange.answer(200, messagesAnswer({})))
-  const made = await call(service, 'POST', '/keys', { body: { name: 'limited', limit: 0.003 } })
-  const { key } = made.json as { key: string }
+  const { key } = await createKey(service, { name: 'limited', limit: 0.003 })
   const statusOf = async (fields: object): Promise<number> => {
     const body = { model: 'claude/one', max_tokens: 1000, messages: [{ role: 'user', content: 'Hello!' }], ...fields }
     return (await infer(service, body, { path: '/messages', key })).status

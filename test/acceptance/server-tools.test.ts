@@ -1,32 +1,19 @@
 /** Tools that the service runs between a client and a model; the model follows the instructions in the request. */
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 
-import { infer, type Answer } from '../support/calls.ts'
+import { type Answer, conversationOf, type Dialect, DIALECTS, infer, PATHS } from '../support/calls.ts'
 import { readStream } from '../support/client-stream.ts'
-import { useServices, type StartedService } from '../support/started-service.ts'
+import { useServices } from '../support/started-service.ts'
 
-const services = useServices()
-let service: StartedService
-
-beforeAll(async () => {
-  service = await services.start()
-})
-
-const DIALECTS = ['chat', 'responses', 'messages'] as const
-type Dialect = (typeof DIALECTS)[number]
-
-const PATHS: Readonly<Record<Dialect, string>> = { chat: '/chat/completions', responses: '/responses', messages: '/messages' }
+const service = await useServices().start()
 
 type Turn = Readonly<Record<string, unknown>>
 
 const ask = (dialect: Dialect, script: readonly Turn[], more: Readonly<Record<string, unknown>> = {}): Promise<Answer> => {
-  const words = 'What time is it?'
-  const conversation = dialect === 'responses' ? { input: words } : { messages: [{ role: 'user', content: words }] }
-  const limit = dialect === 'messages' ? { max_tokens: 500 } : {}
   const tools = [{ type: 'service:datetime', parameters: { timezone: 'Asia/Tokyo' } }]
   return infer(
     service,
-    { model: 'sandbox/agent', sandbox: { script }, ...conversation, ...limit, tools, ...more },
+    { model: 'sandbox/agent', sandbox: { script }, ...conversationOf(dialect, 'What time is it?'), tools, ...more },
     { path: PATHS[dialect] },
   )
 }

@@ -2,7 +2,7 @@
 
 import { beforeAll, describe, expect, test } from 'bun:test'
 
-import { call, infer, savePreset } from '../support/calls.ts'
+import { call, createKey, infer, savePreset } from '../support/calls.ts'
 import { say, startFakeUpstream } from '../support/fake-upstream.ts'
 import { signInAs } from '../support/signed-in.ts'
 import { type StartedService, until, useServices } from '../support/started-service.ts'
@@ -134,8 +134,7 @@ describe('GET /search', () => {
     const id = await ask()
     const { json } = await call(service, 'GET', `/generation?id=${id}`)
     const requestId = (json as { data: { request_id: string } }).data.request_id
-    const made = await call(service, 'POST', '/keys', { body: { name: '100%_checkout' } })
-    const { key, data } = made.json as { key: string; data: { hash: string } }
+    const { key, data } = await createKey(service, { name: '100%_checkout' })
     await savePreset(service, 'support-bot', { model: 'fake/good', input: 'hi' })
     await signInAs(service, { user_id: 'grace', role: 'member' })
     const first = async (q: string) => (await search(q)).hits[0]
@@ -176,8 +175,7 @@ describe('GET /search', () => {
 
 test('a key of another workspace reads no sentence about the requests of others, and nothing of the operator', async () => {
   await call(service, 'POST', '/workspaces', { body: { name: 'Tenant', slug: 'tenant' } })
-  const made = await call(service, 'POST', '/keys', { body: { name: 'theirs', kind: 'management', workspace_id: 'tenant' } })
-  const { key } = made.json as { key: string }
+  const { key } = await createKey(service, { name: 'theirs', kind: 'management', workspace_id: 'tenant' })
   upstream.script((exchange) => exchange.answer(500, JSON.stringify({ error: { message: 'Failed over "the words of a neighbour".' } })))
   await ask()
   upstream.script(say('well'))

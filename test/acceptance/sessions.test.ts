@@ -1,16 +1,13 @@
 /** People sign in, may do what their role allows, and cannot reach what is not theirs (docs/contract/sign-in.md). */
 import { beforeAll, describe, expect, test } from 'bun:test'
 
-import { call, type Answer } from '../support/calls.ts'
+import { type Answer, call, createKey } from '../support/calls.ts'
 import { patient } from '../support/patience.ts'
 import { loginToken, openSession, signedIn, signInAs, signInByKey, type SignedIn } from '../support/signed-in.ts'
-import { type StartedService, until, useServices } from '../support/started-service.ts'
+import { until, useServices } from '../support/started-service.ts'
 
 const services = useServices()
-let service: StartedService
-beforeAll(async () => {
-  service = await services.start()
-})
+const service = await services.start()
 
 const statusOf = (headers: Record<string, string>, path = '/sessions/current'): Promise<number> =>
   call(service, 'GET', path, { key: null, headers }).then(({ status }) => status)
@@ -199,9 +196,8 @@ describe('a session ends', () => {
   })
 
   test.each(['disabled', 'revoked'])('when its key is %s', async (how) => {
-    const made = await call(service, 'POST', '/keys', { body: { name: 'for a session', kind: 'management' } })
-    const { key } = made.json as { key: string }
-    const path = `/keys/${String(dataOf(made)['hash'])}`
+    const { key, data } = await createKey(service, { name: 'for a session', kind: 'management' })
+    const path = `/keys/${data.hash}`
     const admin = await signInByKey(service, key)
     expect(await lives(admin)).toBe(true)
     await (how === 'revoked' ? call(service, 'DELETE', path) : call(service, 'PATCH', path, { body: { disabled: true } }))
@@ -209,9 +205,8 @@ describe('a session ends', () => {
   })
 
   test('for good: its key lets nobody in again by being enabled again or prolonged, and another change of the key ends nothing', async () => {
-    const made = await call(service, 'POST', '/keys', { body: { name: 'comes back', kind: 'management' } })
-    const { key } = made.json as { key: string }
-    const change = (body: object) => call(service, 'PATCH', `/keys/${String(dataOf(made)['hash'])}`, { body })
+    const { key, data } = await createKey(service, { name: 'comes back', kind: 'management' })
+    const change = (body: object) => call(service, 'PATCH', `/keys/${data.hash}`, { body })
     const admin = await signInByKey(service, key)
     await change({ name: 'renamed', expires_at: '2999-01-01T00:00:00Z' })
     expect(await lives(admin)).toBe(true)

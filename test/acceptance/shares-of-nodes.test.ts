@@ -108,6 +108,6 @@ describeEachEngine('a share of the places of two nodes', (engine) => {
       relay.restore()
       await nodes.freeElsewhere(nodes.first, 7)
       relay.close()
-    }, 120_000)
+    })
   })
 })

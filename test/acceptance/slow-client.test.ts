@@ -1,7 +1,7 @@
 /** Clients that send too slowly, read too slowly, or connect while the service stops. */
 import { connect, type Socket } from 'node:net'
 
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 
 import { call, infer } from '../support/calls.ts'
 import { dataEvent, proseChunk, say, startFakeUpstream } from '../support/fake-upstream.ts'
@@ -10,18 +10,15 @@ import { type StartedService, until, useServices } from '../support/started-serv
 
 const services = useServices()
 const upstream = await startFakeUpstream()
-let service: StartedService
 
-beforeAll(async () => {
-  service = await services.start({
-    config: `
+const service = await services.start({
+  config: `
 timeouts: { body: 0.6, body_idle: 0.2, client_unread: 3 }
 providers:
   fake: { name: Fake, dialects: [openai-chat], base_url: "${upstream.url}" }
 models:
   m/one: { endpoints: [{ provider: fake, model: up }] }
 `,
-  })
 })
 
 const sockets: Socket[] = []
@@ -134,7 +131,7 @@ models:
     upstream.script(say('Still here.'))
     expect((await infer(bounded, { model: 'm/one', messages: [{ role: 'user', content: 'Hi' }] })).text).toContain('Still here.')
     expect(await bounded.stop()).toBe(0)
-  }, 120_000)
+  })
 
   test('are abandoned after a while: the connection breaks, and nothing is kept', async () => {
     upstream.script(say(LONG))
@@ -146,7 +143,7 @@ models:
     await until(async () => (await unreadAt(service)) > 0, 'the answer to wait for its reader')
     await until(async () => (await unreadAt(service)) === 0, 'the client to be given up')
     expect(await read()).not.toContain('"finish_reason":"stop"')
-  }, 120_000)
+  })
 })
 
 test('a service that stops closes each connection with its last answer', async () => {

@@ -1,7 +1,7 @@
 /** A provider that reads a body literally and charges the most that it may cannot make a key spend more than its limit. */
 import { expect, test } from 'bun:test'
 
-import { call, infer } from '../support/calls.ts'
+import { call, createKey, infer } from '../support/calls.ts'
 import { describeEachEngine } from '../support/databases.ts'
 import { proseAnswer, startFakeUpstream } from '../support/fake-upstream.ts'
 import { literalCharge } from '../support/literal-meter.ts'
@@ -65,8 +65,7 @@ describeEachEngine(`${AT_ONCE} requests at once never spend more than the limit 
         return exchange.answer(200, proseAnswer('Hi.', { usage }))
       })
       const running = await started()
-      const made = await call(running, 'POST', '/keys', { body: { name: 'limited', limit: LIMIT } })
-      const { key } = made.json as { key: string }
+      const { key } = await createKey(running, { name: 'limited', limit: LIMIT })
       const answers = await Promise.all(Array.from({ length: AT_ONCE }, () => infer(running, body, { key })))
       const statuses = new Set(answers.map(({ status }) => status))
       // Some are admitted, or the form itself is refused; there are no other failures.

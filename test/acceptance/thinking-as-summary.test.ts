@@ -1,18 +1,14 @@
 /** Thinking of other vendors on Responses, with the `openai` SDK: a client that asks for a summary gets it as one, and it is sent back. */
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import OpenAI from 'openai'
 
 import { startFakeUpstream } from '../support/fake-upstream.ts'
-import { type StartedService, useServices } from '../support/started-service.ts'
+import { useServices } from '../support/started-service.ts'
 import { chunk } from '../support/upstream-replies.ts'
 
-const services = useServices()
 const upstream = await startFakeUpstream()
-let service: StartedService
 
-beforeAll(async () => {
-  service = await services.start({ env: { DEEPSEEK_API_KEY: 'k', DEEPSEEK_BASE_URL: upstream.url } })
-})
+const service = await useServices().start({ env: { DEEPSEEK_API_KEY: 'k', DEEPSEEK_BASE_URL: upstream.url } })
 
 const CALL = { id: 'call_1', type: 'function', function: { name: 'get_weather', arguments: '{}' } }
 

@@ -1,16 +1,12 @@
 /** Signed thinking is sent back to the model that signed it, and to no other, though its signature names no model. */
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 
 import { type Answer, infer, streamChunks } from '../support/calls.ts'
 import { type Exchange, startFakeUpstream } from '../support/fake-upstream.ts'
-import { type StartedService, useServices } from '../support/started-service.ts'
+import { useServices } from '../support/started-service.ts'
 
-const services = useServices()
 const upstream = await startFakeUpstream()
-let service: StartedService
-beforeAll(async () => {
-  service = await services.start({ env: { ANTHROPIC_API_KEY: 'k', ANTHROPIC_BASE_URL: upstream.url } })
-})
+const service = await useServices().start({ env: { ANTHROPIC_API_KEY: 'k', ANTHROPIC_BASE_URL: upstream.url } })
 
 const ONE = 'anthropic/claude-opus-4.8'
 const OTHER = 'anthropic/claude-sonnet-4.5'

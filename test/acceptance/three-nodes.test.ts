@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Client } from 'pg'
 
-import { call, infer, savePreset, type Callee } from '../support/calls.ts'
+import { call, type Callee, createKey, infer, savePreset } from '../support/calls.ts'
 import { describeEachEngine } from '../support/databases.ts'
 import { startFakeUpstream } from '../support/fake-upstream.ts'
 import { patient } from '../support/patience.ts'
@@ -137,8 +137,7 @@ describeEachEngine('three nodes', (engine) => {
       )
 
     const makeKey = async (more: object = {}): Promise<{ key: string; hash: string }> => {
-      const { json } = await call(three.all, 'POST', '/keys', { body: { name: 'x', ...more } })
-      const { key, data } = json as { key: string; data: { hash: string } }
+      const { key, data } = await createKey(three.all, { name: 'x', ...more })
       return { key, hash: data.hash }
     }
 

@@ -1,10 +1,10 @@
 /** The limits, costs and failures of a loop of server tools, between a client and the providers of a model. */
 import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 
-import { openDatabase } from '../../src/storage/open-database.ts'
-import { call, infer, type Answer } from '../support/calls.ts'
+import { type Answer, call, conversationOf, createKey, type Dialect, DIALECTS, infer, PATHS, recordOf } from '../support/calls.ts'
 import { readStream, streamEvents } from '../support/client-stream.ts'
 import { type Exchange, type Script, startFakeUpstream } from '../support/fake-upstream.ts'
+import { ledgerRows } from '../support/ledger-rows.ts'
 import { until, useServices, type StartedService } from '../support/started-service.ts'
 
 const services = useServices()
@@ -100,10 +100,6 @@ beforeEach(() => {
   engine.script((exchange) => exchange.answer(200, PAGES))
 })
 
-const PATHS = { chat: '/chat/completions', responses: '/responses', messages: '/messages' } as const
-type Dialect = keyof typeof PATHS
-const DIALECTS = Object.keys(PATHS) as Dialect[]
-
 interface Asking {
   readonly to?: StartedService
   readonly dialect?: Dialect
@@ -122,8 +118,7 @@ const ask = (
     {
       model: 't/agent',
       provider: { order: ['one', 'two'] },
-      ...(dialect === 'responses' ? { input: 'Go.' } : { messages: [{ role: 'user', content: 'Go.' }] }),
-      ...(dialect === 'messages' ? { max_tokens: 300 } : {}),
+      ...conversationOf(dialect, 'Go.'),
       tools: [{ type: 'service:datetime' }, { type: 'service:web_search', parameters: { engine: 'house' } }],
       ...more,
     },
@@ -139,17 +134,6 @@ interface AnswerWire {
   readonly service_metadata: Json & { readonly pipeline?: readonly Json[]; readonly attempts: readonly Json[] }
 }
 const wire = ({ json }: Answer): AnswerWire => json as AnswerWire
-
-const recordOf = async ({ headers }: Answer, to = service): Promise<Json> => {
-  const id = headers.get('x-generation-id') ?? ''
-  let found: Json | null = null
-  await until(async () => {
-    const { status, json } = await call(to, 'GET', `/generation?id=${id}`, { key: to.inferenceKey })
-    if (status === 200) found = (json as { data: Json }).data
-    return found !== null
-  }, 'the record')
-  return found ?? {}
-}
 
 /** The queries of the searches in a Responses stream, as they begin. */
 const announcedIn = (text: string): readonly (string | undefined)[] =>
@@ -194,7 +178,7 @@ describe('counting', () => {
         },
       ])
       expect(metadata.attempts.map(({ step }) => step)).toEqual([1, 2, 3])
-      const record = await recordOf(answer)
+      const record = await recordOf(service, answer)
       expect(record).toMatchObject({
         steps: 3,
         stopped_by: 'model',
@@ -215,17 +199,14 @@ describe('counting', () => {
     first.script(playing([SEARCH, CLOCK], [SEARCH], 'Done.'))
     const asked = watching()
     const searches = engine.exchanges.length
-    const { json } = await call(service, 'POST', '/keys', { body: { name: 'counted', limit: 10 } })
-    const { key } = json as { key: string }
+    const { key } = await createKey(service, { name: 'counted', limit: 10 })
     const answer = await ask({}, { key })
     const cost = asked().length * (20 * 10 + 5 * 100) * 1e-6 + (engine.exchanges.length - searches) * 0.005
-    const record = await recordOf(answer)
-    const database = await openDatabase({ databaseUrl: null, dataDir: service.dataDir, exclusive: false, onError: () => undefined })
-    const id = answer.headers.get('x-generation-id') ?? ''
-    const rows = await database.kysely.selectFrom('ledger').select(['kind', 'amount_n']).where('request_id', '=', id).execute()
-    await database.close()
+    const record = await recordOf(service, answer)
     expect(asked()).toHaveLength(3)
-    expect(rows).toEqual([{ kind: 'final', amount_n: Math.round(cost * 1e9) }])
+    expect(ledgerRows(service.dataDir, answer.headers.get('x-generation-id'))).toMatchObject([
+      { kind: 'final', amount_n: Math.round(cost * 1e9) },
+    ])
     expect(wire(answer).usage.cost).toBeCloseTo(cost, 9)
     expect(record['total_cost']).toBeCloseTo(cost, 9)
     const { data } = (await call(service, 'GET', '/key', { key })).json as { data: { usage: number } }
@@ -294,7 +275,7 @@ describe('limits', () => {
     expect(exchanges[1]?.body.tools).toHaveLength(2)
     const results = exchanges[1]?.body.messages.filter(({ role }) => role === 'tool').map(({ content }) => content)
     expect(results).toEqual([expect.stringContaining('datetime'), expect.stringContaining('max_uses_exceeded')])
-    expect((await recordOf(answer))['stopped_by']).toBe('max_tool_calls')
+    expect((await recordOf(service, answer))['stopped_by']).toBe('max_tool_calls')
   })
 
   test.each([[[]], [[{ type: 'nonsense' }]], [[{ type: 'step_count_is', step_count: -1 }]]])(
@@ -323,7 +304,7 @@ describe('limits', () => {
     expect(wire(answer).choices[0]).toMatchObject({ finish_reason: 'stop' })
     expect(wire(answer).choices[0]?.message).not.toHaveProperty('tool_calls')
     expect(answer.text).toContain('tool_call_after_limit')
-    expect((await recordOf(answer))['stopped_by']).toBe(condition['type'])
+    expect((await recordOf(service, answer))['stopped_by']).toBe(condition['type'])
   })
 
   test.each([
@@ -350,7 +331,7 @@ describe('limits', () => {
     const answer = await ask({ model: 't/claude', provider: {}, stop_server_tools_when: [{ type: 'finish_reason_is', reason }] })
     expect(answer.status).toBe(200)
     expect(second.last.body['tool_choice']).toEqual(choice)
-    expect((await recordOf(answer))['stopped_by']).toBe(stoppedBy)
+    expect((await recordOf(service, answer))['stopped_by']).toBe(stoppedBy)
   })
 
   test('max_cost counts the cost of the customer’s own key', async () => {
@@ -406,7 +387,7 @@ describe('limits', () => {
     const answer = await ask()
     expect(wire(answer).usage).toMatchObject({ server_tool_use_details: { tool_calls_requested: 3, tool_calls_executed: 0 } })
     expect(choices(asked())).toEqual(['auto', 'auto', 'auto', 'none'])
-    expect((await recordOf(answer))['stopped_by']).toBe('malformed_calls')
+    expect((await recordOf(service, answer))['stopped_by']).toBe('malformed_calls')
   })
 
   test.each(DIALECTS)(
@@ -417,7 +398,7 @@ describe('limits', () => {
       const answer = await ask({ max_tool_calls: 1 }, { dialect })
       expect(choices(asked())).toEqual(['auto', 'none'])
       expect(wire(answer).service_metadata['warnings']).toMatchObject([{ code: 'tool_call_after_limit' }])
-      expect(await recordOf(answer)).toMatchObject({ steps: 1, stopped_by: 'max_tool_calls', finish_reason: 'stop' })
+      expect(await recordOf(service, answer)).toMatchObject({ steps: 1, stopped_by: 'max_tool_calls', finish_reason: 'stop' })
     },
   )
 
@@ -430,7 +411,7 @@ describe('limits', () => {
       expect(answer.status).toBe(200)
       expect(asked()).toHaveLength(1)
       expect(engine.exchanges.length - searches).toBe(0)
-      expect(await recordOf(answer)).toMatchObject({ steps: 0, stopped_by: 'model', finish_reason: 'content_filter' })
+      expect(await recordOf(service, answer)).toMatchObject({ steps: 0, stopped_by: 'model', finish_reason: 'content_filter' })
     },
   )
 
@@ -440,7 +421,7 @@ describe('limits', () => {
     const answer = await ask({ tool_choice: dialect === 'messages' ? { type: 'none' } : 'none' }, { dialect })
     expect([answer.status, choices(asked())]).toEqual([200, ['none']])
     expect(engine.exchanges.length - searches).toBe(0)
-    expect(await recordOf(answer)).toMatchObject({ steps: 0, stopped_by: 'model', finish_reason: 'stop' })
+    expect(await recordOf(service, answer)).toMatchObject({ steps: 0, stopped_by: 'model', finish_reason: 'stop' })
   })
 
   const WAYS = DIALECTS.flatMap((dialect) => [true, false].map((stream) => [dialect, stream] as const))
@@ -489,7 +470,7 @@ describe('limits', () => {
       expect(answer.text).toContain('Done.')
       expect(JSON.stringify(first.last.body.messages)).toContain('execution_time_exceeded')
       expect(choices(asked())).toEqual(['auto', 'none'])
-      expect((await recordOf(answer, sticking))['stopped_by']).toBe('time')
+      expect((await recordOf(sticking, answer))['stopped_by']).toBe('time')
     },
   )
 })
@@ -524,7 +505,7 @@ describe('failures', () => {
     expect(wire(answer).choices[0]).toMatchObject({ finish_reason: 'error', message: { content: 'Step 1.' } })
     expect(asked().length).toBeGreaterThan(1)
     expect(second.exchanges).toHaveLength(others)
-    expect(await recordOf(answer, sticking)).toMatchObject({ stopped_by: 'error', steps: 1, total_cost: (20 * 10 + 5 * 100) * 1e-6 })
+    expect(await recordOf(sticking, answer)).toMatchObject({ stopped_by: 'error', steps: 1, total_cost: (20 * 10 + 5 * 100) * 1e-6 })
   })
 
   test.each(DIALECTS)(
@@ -549,7 +530,7 @@ describe('failures', () => {
       expect(readStream(dialect, answer.text)).toEqual({ end: 'error', faults: [] })
       expect(answer.text).toContain('Half')
       expect(answer.text).toContain('+00:00')
-      const record = await recordOf(answer)
+      const record = await recordOf(service, answer)
       expect(record).toMatchObject({ stopped_by: 'error', steps: 1 })
       expect(Number(record['total_cost'])).toBeGreaterThanOrEqual((20 * 10 + 5 * 100) * 1e-6)
     },
@@ -576,8 +557,10 @@ describe('failures', () => {
     const exchange = await searching
     leaving.abort()
     await exchange.gone
-    const record = await recordOf({ headers: response.headers } as Answer)
-    expect(record).toMatchObject({ cancelled: true, stopped_by: 'cancelled', total_cost: (20 * 10 + 5 * 100) * 1e-6 })
+    const path = `/generation?id=${response.headers.get('x-generation-id')}`
+    await until(async () => (await call(service, 'GET', path)).status === 200, 'the record')
+    const data = { cancelled: true, stopped_by: 'cancelled', total_cost: (20 * 10 + 5 * 100) * 1e-6 }
+    expect((await call(service, 'GET', path)).json).toMatchObject({ data })
     expect(asked()).toHaveLength(1)
   })
 
@@ -620,8 +603,7 @@ describe('failures', () => {
 })
 
 describe('money', () => {
-  const keyOf = async (limit: number): Promise<string> =>
-    ((await call(service, 'POST', '/keys', { body: { name: 'limited', limit } })).json as { key: string }).key
+  const keyOf = async (limit: number): Promise<string> => (await createKey(service, { name: 'limited', limit })).key
 
   test('a budget for one turn and a last one ends in an answer, and is not overspent', async () => {
     // Each turn has used little, so the next may use all that is left.

@@ -5,24 +5,16 @@ import { createOpenRouter } from '@openrouter/ai-sdk-provider'
 import { OpenRouter } from '@openrouter/sdk'
 import { HTTPClient } from '@openrouter/sdk/lib/http'
 import { generateText, type LanguageModel, streamText } from 'ai'
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 
 import { anthropic, openAi, openAi7 } from '../support/answers.ts'
-import { call, infer, type Answer } from '../support/calls.ts'
+import { type Answer, call, conversationOf, type Dialect, DIALECTS, infer, PATHS } from '../support/calls.ts'
 import { readStream, streamEvents } from '../support/client-stream.ts'
-import { useServices, type StartedService } from '../support/started-service.ts'
+import { useServices } from '../support/started-service.ts'
 
-const services = useServices()
-let service: StartedService
-
-beforeAll(async () => {
-  service = await services.start()
-})
+const service = await useServices().start()
 
 type Json = Readonly<Record<string, unknown>>
-const PATHS = { chat: '/chat/completions', responses: '/responses', messages: '/messages' } as const
-type Dialect = keyof typeof PATHS
-const DIALECTS = Object.keys(PATHS) as Dialect[]
 
 interface Scenario {
   readonly script: readonly Json[]
@@ -94,14 +86,12 @@ const answerTo = (
   stream: boolean,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<Answer> => {
-  const words = 'What time is it?'
   return infer(
     service,
     {
       model: 'sandbox/agent',
       sandbox: { script },
-      ...(dialect === 'responses' ? { input: words } : { messages: [{ role: 'user', content: words }] }),
-      ...(dialect === 'messages' ? { max_tokens: 500 } : {}),
+      ...conversationOf(dialect, 'What time is it?'),
       tools: [...(books === true ? [FUNCTION[dialect]] : []), ...tools],
       stream,
     },

@@ -1,16 +1,12 @@
 /** OpenAI's newest models refuse tools beside thinking on Chat Completions. */
-import { beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 
 import { infer } from '../support/calls.ts'
 import { proseAnswer, startFakeUpstream } from '../support/fake-upstream.ts'
-import { type StartedService, useServices } from '../support/started-service.ts'
+import { useServices } from '../support/started-service.ts'
 
-const services = useServices()
 const upstream = await startFakeUpstream()
-let service: StartedService
-beforeAll(async () => {
-  service = await services.start({ env: { OPENAI_API_KEY: 'k', OPENAI_BASE_URL: upstream.url } })
-})
+const service = await useServices().start({ env: { OPENAI_API_KEY: 'k', OPENAI_BASE_URL: upstream.url } })
 
 const REFUSAL =
   "Function tools with reasoning_effort are not supported for this model in /v1/chat/completions. To use function tools, use /v1/responses or set reasoning_effort to 'none'."

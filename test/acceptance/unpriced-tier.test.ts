@@ -1,11 +1,10 @@
 /** A provider whose more expensive tiers bill six times the price is not asked for them if the catalogue does not know their prices. */
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 
-import { call, infer } from '../support/calls.ts'
+import { call, createKey, infer } from '../support/calls.ts'
 import { dataEvent, type Exchange, FINISH_CHUNK, proseAnswer, proseChunk, startFakeUpstream } from '../support/fake-upstream.ts'
-import { type StartedService, until, useServices } from '../support/started-service.ts'
+import { until, useServices } from '../support/started-service.ts'
 
-const services = useServices()
 const upstream = await startFakeUpstream()
 
 const CONFIG = `
@@ -22,10 +21,7 @@ models:
   unknown/one: { endpoints: [{ provider: gpt, model: up-one }] }
 `
 
-let service: StartedService
-beforeAll(async () => {
-  service = await services.start({ config: CONFIG })
-})
+const service = await useServices().start({ config: CONFIG })
 
 const ORDINARY = 0.000_4
 const PREMIUM = /"(?:service_tier|speed)":\s*"(?:priority|fast|ultrafast|auto)"/
@@ -109,8 +105,7 @@ const ask = (
 }
 
 const limitedKey = async (limit: number): Promise<string> => {
-  const made = await call(service, 'POST', '/keys', { body: { name: 'limited', limit } })
-  return (made.json as { key: string }).key
+  return (await createKey(service, { name: 'limited', limit })).key
 }
 
 const spentBy = async (key: string): Promise<number> =>

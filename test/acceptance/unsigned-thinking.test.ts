@@ -3,25 +3,21 @@
  * back.
  */
 import Anthropic from '@anthropic-ai/sdk'
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 
 import { startFakeUpstream } from '../support/fake-upstream.ts'
-import { type StartedService, useServices } from '../support/started-service.ts'
+import { useServices } from '../support/started-service.ts'
 import { chunk } from '../support/upstream-replies.ts'
 
-const services = useServices()
 const upstream = await startFakeUpstream()
-let service: StartedService
 
-beforeAll(async () => {
-  service = await services.start({
-    env: {
-      DEEPSEEK_API_KEY: 'k',
-      DEEPSEEK_BASE_URL: upstream.url,
-      ANTHROPIC_API_KEY: 'k',
-      ANTHROPIC_BASE_URL: upstream.url.slice(0, -'/v1'.length),
-    },
-  })
+const service = await useServices().start({
+  env: {
+    DEEPSEEK_API_KEY: 'k',
+    DEEPSEEK_BASE_URL: upstream.url,
+    ANTHROPIC_API_KEY: 'k',
+    ANTHROPIC_BASE_URL: upstream.url.slice(0, -'/v1'.length),
+  },
 })
 
 const CALL = { id: 'call_1', type: 'function', function: { name: 'get_weather', arguments: '{}' } }

@@ -2,12 +2,12 @@
  * Failures of providers, as clients see them, in both settings (docs/contract/errors.md#provider-failures), and which provider answers
  * instead.
  */
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import OpenAI from 'openai'
 
 import { type ErrorWire, infer, streamChunks } from '../support/calls.ts'
 import { type Script, dataEvent, FINISH_CHUNK, proseChunk, say, startFakeUpstream } from '../support/fake-upstream.ts'
-import { type StartedService, useServices } from '../support/started-service.ts'
+import { useServices } from '../support/started-service.ts'
 
 const CREDENTIAL = 'sk-upstream-credential-0123456789'
 
@@ -16,11 +16,9 @@ const TWO_MODELS = 40
 const services = useServices()
 const upstream = await startFakeUpstream()
 const spare = await startFakeUpstream()
-let service: StartedService
 
-beforeAll(async () => {
-  service = await services.start({
-    config: `
+const service = await services.start({
+  config: `
 providers:
   fake: { name: Fake, dialects: [openai-chat], base_url: "${upstream.url}", api_key: ${CREDENTIAL} }
   spare: { name: Spare, dialects: [openai-chat], base_url: "${spare.url}", api_key: other-credential }
@@ -34,7 +32,6 @@ ${Array.from(
   fake/away: { endpoints: [{ provider: nobody, model: x }, { provider: spare, model: spare-one }] }
   fake/gone: { endpoints: [{ provider: nobody, model: x }] }
 `,
-  })
 })
 
 /** A model with two providers and without a history, since a provider that failed recently is tried last. */

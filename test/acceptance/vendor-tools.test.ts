@@ -1,11 +1,10 @@
 /** Tools that only some vendors have: a vendor without the tool is not called, and if none has it, the request is refused. */
-import { afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterEach, describe, expect, test } from 'bun:test'
 
-import { call, infer, savePreset, type Answer } from '../support/calls.ts'
-import { proseAnswer, startFakeUpstream, type Script } from '../support/fake-upstream.ts'
-import { useServices, type StartedService } from '../support/started-service.ts'
+import { type Answer, call, conversationOf, type Dialect, DIALECTS, infer, PATHS, savePreset } from '../support/calls.ts'
+import { proseAnswer, responsesAnswer, type Script, startFakeUpstream } from '../support/fake-upstream.ts'
+import { useServices } from '../support/started-service.ts'
 
-const services = useServices()
 const provider = await startFakeUpstream()
 const endpoint = (slug: string, model: string): string => `{ provider: ${slug}, model: ${model}, prices: { prompt: 1, completion: 1 } }`
 
@@ -29,15 +28,8 @@ models:
   t/both: { endpoints: [{ provider: deepseek, model: cheap, prices: { prompt: 0.01, completion: 0.01 } }, ${endpoint('openai', 'gpt-5')}] }
 `
 
-let service: StartedService
+const service = await useServices().start({ config: CONFIG })
 
-beforeAll(async () => {
-  service = await services.start({ config: CONFIG })
-})
-
-const PATHS = { chat: '/chat/completions', responses: '/responses', messages: '/messages' } as const
-type Dialect = keyof typeof PATHS
-const DIALECTS = Object.keys(PATHS) as Dialect[]
 type Body = Readonly<Record<string, unknown>>
 
 const ask = (dialect: Dialect, model: string, tools: readonly Body[], more: Body = {}): Promise<Answer> =>
@@ -45,31 +37,13 @@ const ask = (dialect: Dialect, model: string, tools: readonly Body[], more: Body
     service,
     {
       model,
-      ...(dialect === 'responses' ? { input: 'Hi.' } : { messages: [{ role: 'user', content: 'Hi.' }] }),
-      ...(dialect === 'messages' ? { max_tokens: 500 } : {}),
+      ...conversationOf(dialect, 'Hi.'),
       ...(tools.length === 0 ? {} : { tools }),
       ...more,
     },
     { path: PATHS[dialect] },
   )
 
-const RESPONSE = {
-  id: 'resp_1',
-  object: 'response',
-  created_at: 1,
-  status: 'completed',
-  model: 'm',
-  output: [
-    {
-      type: 'message',
-      id: 'msg_1',
-      role: 'assistant',
-      status: 'completed',
-      content: [{ type: 'output_text', text: 'Hi.', annotations: [] }],
-    },
-  ],
-  usage: { input_tokens: 1, output_tokens: 1, total_tokens: 2 },
-}
 const MESSAGE = {
   id: 'msg_1',
   type: 'message',
@@ -83,7 +57,7 @@ const MESSAGE = {
 
 const answering: Script = (exchange) => {
   const answer = exchange.path.endsWith('/responses')
-    ? JSON.stringify(RESPONSE)
+    ? responsesAnswer('Hi.')
     : exchange.path.endsWith('/messages')
       ? JSON.stringify(MESSAGE)
       : proseAnswer('Hi.')

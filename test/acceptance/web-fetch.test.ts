@@ -1,7 +1,7 @@
 /** Pages that the service fetches for models. Tests have no internet, so they only request addresses that it must refuse. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 
-import { infer, type Answer } from '../support/calls.ts'
+import { type Answer, conversationOf, type Dialect, DIALECTS, infer, PATHS } from '../support/calls.ts'
 import { readStream } from '../support/client-stream.ts'
 import { proseAnswer, startFakeUpstream } from '../support/fake-upstream.ts'
 import { useServices, type StartedService } from '../support/started-service.ts'
@@ -29,18 +29,13 @@ tools:
   })
 })
 
-const PATHS = { chat: '/chat/completions', responses: '/responses', messages: '/messages' } as const
-type Dialect = keyof typeof PATHS
-const DIALECTS = Object.keys(PATHS) as Dialect[]
-
 const ask = (dialect: Dialect, url: string, more: Readonly<Record<string, unknown>> = {}, to: StartedService = service): Promise<Answer> =>
   infer(
     to,
     {
       model: 'sandbox/agent',
       sandbox: { script: [{ call: { name: 'service:web_fetch', arguments: { url } } }, { text: 'Never mind.' }] },
-      ...(dialect === 'responses' ? { input: 'Read it.' } : { messages: [{ role: 'user', content: 'Read it.' }] }),
-      ...(dialect === 'messages' ? { max_tokens: 500 } : {}),
+      ...conversationOf(dialect, 'Read it.'),
       tools: [{ type: 'service:web_fetch' }],
       ...more,
     },
@@ -113,7 +108,6 @@ test('Responses: the item says which page, and why there is none', async () => {
 describe.each(DIALECTS)('urls: seen, %s', (dialect) => {
   // It is not an address of the open internet, so a permitted fetch of it is refused for that reason.
   const MADE_UP = 'http://10.9.8.7/?q=what-the-user-said'
-  const words = (said: string) => (dialect === 'responses' ? { input: said } : { messages: [{ role: 'user', content: said }] })
   const fetching = { call: { name: 'service:web_fetch', arguments: { url: MADE_UP } } }
 
   test('an address that the model made up counts as asked for, and not as fetched', async () => {
@@ -152,7 +146,8 @@ describe.each(DIALECTS)('urls: seen, %s', (dialect) => {
       return answer(200, proseAnswer('So it is.'))
     })
     const script = [{ call: { name: type, arguments: input } }, { text: 'Never mind.' }]
-    const asked = (said: string) => ask(dialect, MADE_UP, { sandbox: { script }, tools: [{ type, parameters }], ...words(said) }, careful)
+    const asked = (said: string) =>
+      ask(dialect, MADE_UP, { sandbox: { script }, tools: [{ type, parameters }], ...conversationOf(dialect, said) }, careful)
     expect((await asked('Go on.')).status).toBe(200)
     expect((await asked(`Go on with ${MADE_UP}`)).status).toBe(200)
     expect(read).toHaveLength(2)

@@ -1,8 +1,8 @@
 /** Web search by the service, with an engine that speaks SearXNG's protocol. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 
-import { call, infer, savePreset, type Answer } from '../support/calls.ts'
-import { proseAnswer, startFakeUpstream, type Script } from '../support/fake-upstream.ts'
+import { type Answer, call, conversationOf, type Dialect, DIALECTS, infer, PATHS, savePreset } from '../support/calls.ts'
+import { proseAnswer, responsesAnswer, type Script, startFakeUpstream } from '../support/fake-upstream.ts'
 import { until, useServices, type StartedService } from '../support/started-service.ts'
 
 const services = useServices()
@@ -45,18 +45,13 @@ const QUERY = 'quokka-population-marker'
 const URL_FOUND = 'https://quokka.example/facts'
 const SEARCH = { call: { name: 'service:web_search', arguments: { query: QUERY } } }
 
-const PATHS = { chat: '/chat/completions', responses: '/responses', messages: '/messages' } as const
-type Dialect = keyof typeof PATHS
-const DIALECTS = Object.keys(PATHS) as Dialect[]
-
 const ask = (to: StartedService, dialect: Dialect, tool: unknown, more: Readonly<Record<string, unknown>> = {}): Promise<Answer> =>
   infer(
     to,
     {
       model: 'sandbox/agent',
       sandbox: { script: [SEARCH, { text: `See ${URL_FOUND}.` }] },
-      ...(dialect === 'responses' ? { input: 'Quokkas?' } : { messages: [{ role: 'user', content: 'Quokkas?' }] }),
-      ...(dialect === 'messages' ? { max_tokens: 500 } : {}),
+      ...conversationOf(dialect, 'Quokkas?'),
       tools: [tool],
       ...more,
     },
@@ -128,7 +123,7 @@ test('a preset with a search that cannot run is saved, and its use is a 400 that
 describe('who searches', () => {
   const asked = async (to: StartedService, model: string, tool: object, more: object = {}): Promise<Answer> => {
     provider.script((exchange) =>
-      exchange.body.model === 'searching' ? exchange.answer(200, JSON.stringify(RESPONSE)) : exchange.answer(200, proseAnswer('Hello.')),
+      exchange.body.model === 'searching' ? exchange.answer(200, responsesAnswer('Hi.')) : exchange.answer(200, proseAnswer('Hello.')),
     )
     return infer(to, { model, messages: [{ role: 'user', content: 'Hi.' }], tools: [{ type: 'service:web_search', ...tool }], ...more })
   }
@@ -162,24 +157,6 @@ describe('who searches', () => {
     expect(lastTools()).toMatchObject([{ type: 'function', name: 'service_web_search' }])
   })
 })
-
-const RESPONSE = {
-  id: 'resp_1',
-  object: 'response',
-  created_at: 1,
-  status: 'completed',
-  model: 'searching',
-  output: [
-    {
-      type: 'message',
-      id: 'msg_1',
-      role: 'assistant',
-      status: 'completed',
-      content: [{ type: 'output_text', text: 'Hi.', annotations: [] }],
-    },
-  ],
-  usage: { input_tokens: 1, output_tokens: 1, total_tokens: 2 },
-}
 
 test('the engine that answers is paid, within the cost of the request; the one that failed is not', async () => {
   engine.script((exchange) => exchange.answer(403, 'Forbidden'))

@@ -1,7 +1,7 @@
 /** The defaults of a workspace apply to requests of its keys that do not set the value themselves, and to no others. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 
-import { type Answer, call, infer } from '../support/calls.ts'
+import { type Answer, call, createKey, infer } from '../support/calls.ts'
 import { startFakeUpstream, say } from '../support/fake-upstream.ts'
 import { type StartedService, useServices } from '../support/started-service.ts'
 
@@ -10,7 +10,7 @@ const fake = await startFakeUpstream()
 let service: StartedService
 let tenant: { readonly id: string; readonly management: string; readonly inference: string }
 
-const keyOf = async (body: object): Promise<string> => ((await call(service, 'POST', '/keys', { body })).json as { key: string }).key
+const keyOf = async (body: object): Promise<string> => (await createKey(service, body)).key
 
 beforeAll(async () => {
   // By price `cheap` comes first, in the file's order `dear` does, so the result shows which sort applied.

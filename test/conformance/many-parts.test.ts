@@ -1,11 +1,9 @@
 /** A provider that sends more calls or blocks than a model can write is broken: the answer is refused before it is decoded. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 
 import { CLIENT_DIALECTS, type ClientDialect } from '../../src/canonical/call.ts'
 import type { UpstreamDialect } from '../support/recordings.ts'
 import { question, replay, type Replayed, type Reply } from '../support/replay.ts'
-
-setDefaultTimeout(120_000)
 
 const MOST = 10_000
 

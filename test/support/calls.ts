@@ -58,10 +58,10 @@ export interface CallOptions {
   readonly signal?: AbortSignal
 }
 
-/** `path` is below /api/v1. */
 /** The facts of a service that a call needs. */
 export type Callee = Pick<StartedService, 'api' | 'managementKey' | 'inferenceKey'>
 
+/** `path` is below /api/v1. */
 export const call = async (service: Callee, method: string, path: string, options: CallOptions = {}): Promise<Answer> => {
   const { key = service.managementKey, body, headers = {}, signal } = options
   const response = await fetch(service.api + path, {
@@ -77,6 +77,18 @@ export const call = async (service: Callee, method: string, path: string, option
   return answerOf(response.status, response.headers, await response.text())
 }
 
+/** The routes of the three interfaces. */
+export const PATHS = { chat: '/chat/completions', responses: '/responses', messages: '/messages' } as const
+export type Dialect = keyof typeof PATHS
+export const DIALECTS: readonly Dialect[] = ['chat', 'responses', 'messages']
+
+/** A conversation as the interface has it, with the limit of the answer that Messages requires. A text is one message of the user. */
+export const conversationOf = (dialect: Dialect, said: string | readonly unknown[]): Readonly<Record<string, unknown>> => ({
+  [dialect === 'responses' ? 'input' : 'messages']:
+    typeof said === 'string' && dialect !== 'responses' ? [{ role: 'user', content: said }] : said,
+  ...(dialect === 'messages' ? { max_tokens: 500 } : {}),
+})
+
 /** A call with the inference key, to chat completions by default. */
 export const infer = (
   service: Callee,
@@ -86,6 +98,24 @@ export const infer = (
 
 export const savePreset = (service: Callee, slug: string, body: unknown, shape = 'responses'): Promise<Answer> =>
   call(service, 'POST', `/presets/${slug}/${shape}`, { body })
+
+/** Creates a key of a caller: an inference key, unless `body` says otherwise. */
+export const createKey = async (service: Callee, body: object): Promise<KeyWire> => {
+  const { status, text, json } = await call(service, 'POST', '/keys', { body })
+  if (status !== 201) throw new Error(`No key was made: ${text}`)
+  return json as KeyWire
+}
+
+export interface KeyWire {
+  readonly key: string
+  readonly data: { readonly hash: string }
+}
+
+/** The record of an answer. It can be read as soon as the answer has ended. */
+export const recordOf = async (service: Callee, { headers }: Answer): Promise<Readonly<Record<string, unknown>>> => {
+  const { json } = await call(service, 'GET', `/generation?id=${headers.get('x-generation-id')}`)
+  return (json as { data: Readonly<Record<string, unknown>> }).data
+}
 
 /** Sends a request target without any URL parsing: dots and percent signs arrive as they are written. */
 export const callRaw = (service: StartedService, method: string, target: string, body: unknown): Promise<Answer> =>

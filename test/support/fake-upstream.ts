@@ -207,6 +207,20 @@ export const proseAnswer = (content: string, more: Readonly<Record<string, unkno
     ...more,
   })
 
+/** The same on Responses. */
+export const responsesAnswer = (text: string): string =>
+  JSON.stringify({
+    id: 'resp_1',
+    object: 'response',
+    created_at: 1_700_000_000,
+    status: 'completed',
+    model: 'fake-1',
+    output: [
+      { type: 'message', id: 'msg_1', role: 'assistant', status: 'completed', content: [{ type: 'output_text', text, annotations: [] }] },
+    ],
+    usage: { input_tokens: 1, output_tokens: 1, total_tokens: 2 },
+  })
+
 /** Answers each request in the way it asks for: with a stream if it asked for one. */
 export const say =
   (content: string): Script =>

@@ -1,5 +1,6 @@
 /** Bodies that use all features of each interface, and every position of a string in them that is sent to a provider. */
 import type { JsonValue } from '../../src/lib/json/json.ts'
+import type { Dialect } from './calls.ts'
 
 export type Path = readonly (string | number)[]
 
@@ -41,7 +42,7 @@ const INPUT = {
   deep: [{ media_type: 'l' }],
 }
 
-export const BODIES: Readonly<Record<string, Record<string, JsonValue>>> = {
+export const BODIES: Readonly<Record<Dialect, Record<string, JsonValue>>> = {
   chat: {
     ...UNKNOWN,
     model: 'm',

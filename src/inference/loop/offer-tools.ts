@@ -75,7 +75,12 @@ export const offerTools = (call: Call, attempts: readonly PlannedAttempt[], part
   const search = wanted.find(({ asked }) => asked.tool === 'tool_search')?.asked ?? null
   const withheld = search === null ? null : withholdTools(prompt.tools, search)
   const caller = withheld === null ? parts.caller : { ...parts.caller, withheld }
-  for (const one of wanted) if (!clientsBash.includes(one.tool)) make(one, wanted, { ...parts, caller }, call, offered, refused)
+  for (const one of wanted) {
+    if (clientsBash.includes(one.tool)) continue
+    const made = make(one, wanted, { ...parts, caller }, call)
+    if (made instanceof GatewayError) refused.set(one.tool, made)
+    else offered.set(one.tool, made)
+  }
   const needed = wanted.filter(({ tool }) => !clientsBash.includes(tool) && (!refused.has(tool) || !isUnasked(tool, call)))
   const lacksIn = (planned: PlannedAttempt, rewritten: boolean): readonly Wanted[] =>
     needed.filter(
@@ -203,28 +208,27 @@ export const ofPreset = (refusal: GatewayError, slug: string): GatewayError =>
     cause: refusal,
   })
 
+/** Returns the reason if the tool cannot run here. */
 const make = (
   { tool, asked }: Wanted,
   wanted: readonly Wanted[],
   { kit, caller, userAgent }: OfferParts,
   call: Call,
-  offered: Map<ProviderTool, OfferedTool>,
-  refused: Map<ProviderTool, GatewayError>,
-): void => {
+): OfferedTool | GatewayError => {
   const before = wanted.filter((one) => one.asked.tool === asked.tool).findIndex((one) => one.tool === tool)
   const instance = asked.parameters['name']
   try {
     if (asked.tool === 'tool_search') checkToolSearch(call, asked)
-    offered.set(tool, {
+    return {
       asked,
       name: `service_${asked.tool}${before === 0 ? '' : `__${before}`}`,
       tool: kit[asked.tool](asked, caller),
       instance: typeof instance === 'string' ? instance.trim() : null,
       ...(isShown(asked, call.dialect, userAgent) ? {} : { silent: true }),
-    })
+    }
   } catch (thrown) {
     if (!(thrown instanceof GatewayError)) throw thrown
-    refused.set(tool, thrown)
+    return thrown
   }
 }
 

@@ -71,7 +71,7 @@ export const attempt = async (
     ? parts.clock.after(firstTokenMs, () => connection.abort(new GatewayError('timeout', `${provider.name} sent no content in time.`)))
     : null
 
-  const hold = (frames: readonly Frame[]): ReturnType<TakeFrames> => {
+  const keepBack = (frames: readonly Frame[]): ReturnType<TakeFrames> => {
     held.push(...frames)
     said ||= hasContent(frames)
     if (said) cancelDeadline?.()
@@ -81,7 +81,7 @@ export const attempt = async (
     return deliver(held)
   }
 
-  const take = (frames: readonly Frame[]): ReturnType<TakeFrames> => (delivered ? deliver(frames) : hold(frames))
+  const take = (frames: readonly Frame[]): ReturnType<TakeFrames> => (delivered ? deliver(frames) : keepBack(frames))
 
   const observed = (batch: readonly Frame[]): ReturnType<TakeFrames> => {
     log.observe(batch)

@@ -129,7 +129,7 @@ export const streamFrames = async (
 
   const noteEnd = (said: readonly Frame[], from: number): void => {
     if (marked) return
-    ended ||= hold(said, 'finish', from)
+    ended ||= hasEvent(said, 'finish', from)
     finished ||= (ended && (reader.unfinished?.() ?? null) === null) || reader.mayEnd?.() === true
   }
 
@@ -171,7 +171,7 @@ export const streamFrames = async (
           // Anything that an upstream sends after its end is not part of the answer, except the usage if it was not reported before.
           if (marked) said = usesIn(said)
         }
-        counted ||= hold(said, 'usage', before)
+        counted ||= hasEvent(said, 'usage', before)
         if (isLarge) await takeInTurns(said, turn, handOn)
         else if (said !== frames) frames.push(...said)
         stopped = (marked && (counted || !finished || reader.endMarked === undefined)) || (reader.stopped?.(finished) ?? false)
@@ -247,7 +247,7 @@ const withinLimits = <Read>(read: () => Read): Read => {
 }
 
 /** Looks at the frames from the index `from` on. */
-const hold = (frames: readonly Frame[], type: ModelEvent['type'], from: number): boolean => {
+const hasEvent = (frames: readonly Frame[], type: ModelEvent['type'], from: number): boolean => {
   for (let at = from; at < frames.length; at += 1) if (frames[at]?.events.some((event) => event.type === type) === true) return true
   return false
 }

@@ -107,7 +107,7 @@ const suite = (open: Open): void => {
     )
     expect(rounds.filter((heard) => heard?.length !== 2)).toEqual([])
     await until(async () => (await one.exchangePlaces('still here')).length === 0, 'the silence of the others', patient(5000))
-  }, 120_000)
+  })
 
   test('under any use, over any nodes, a rate of n a minute lets in n at once and no more than time gives back', async () => {
     const nodes = [await open('a'), await open('b')]
