@@ -149,6 +149,7 @@ describe('a fault is one sentence with its path', () => {
       'models.a/b.endpoints[0].modle: Unknown field. Did you mean "model"?',
     ],
     ['a name that looks like none', 'timeouts: { colour: 1 }', 'timeouts.colour: Unknown field. Use one of '],
+    ['a name where none is known', 'guardrails: { colour: 1 }', 'guardrails.colour: Unknown field. None is allowed here.'],
     ['a wrong type', 'sandbox: maybe', 'sandbox: Expected true or false, got a string.'],
     ['a wrong type of a section', 'timeouts: 5', 'timeouts: Expected an object, got a number.'],
     ['a wrong type of the file', 'hello', 'Expected an object, got a string.'],
@@ -165,6 +166,16 @@ describe('a fault is one sentence with its path', () => {
       'models.a/b.endpoints[0].prices.prompt: Must be at least 0.',
     ],
     ['an origin that is not one', 'cors: { origins: [app.example] }', 'cors.origins[0]: Write an origin such as https://app.example.com.'],
+    [
+      'a page of an origin',
+      'cors: { origins: ["https://app.example/app"] }',
+      'cors.origins[0]: Write an origin such as https://app.example.com.',
+    ],
+    [
+      'an origin with a user',
+      'cors: { origins: ["https://a@app.example"] }',
+      'cors.origins[0]: Write an origin such as https://app.example.com.',
+    ],
     ['any origin at all', 'cors: { origins: ["*"] }', 'cors.origins[0]: Write an origin such as https://app.example.com.'],
     // Its origin would be "null", which every sandboxed frame also sends.
     [

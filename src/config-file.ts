@@ -23,6 +23,11 @@ const seconds = (fallback: number, description: string) => z.number().min(0.001)
 
 const upTo = (most: number, fallback: number, description: string) => z.int().min(0).max(most).default(fallback).meta({ description })
 
+const ORIGIN = 'Write an origin such as https://app.example.com'
+
+/** A path would be dropped, so that more pages could call the API than the operator meant. */
+const isOrigin = (address: string): boolean => URL.canParse(address) && new URL(address).href === `${new URL(address).origin}/`
+
 export const configFileSchema = z
   .strictObject({
     providers: z.record(providerSlug, providerEntry).default({}),
@@ -169,7 +174,7 @@ export const configFileSchema = z
     cors: z
       .strictObject({
         origins: z
-          .array(z.url({ protocol: /^https?$/, error: 'Write an origin such as https://app.example.com' }))
+          .array(z.url({ protocol: /^https?$/, error: ORIGIN, abort: true }).refine(isOrigin, ORIGIN))
           .default([])
           .meta({ description: 'Exact origins of browser apps that may call the API.' }),
       })

@@ -50,7 +50,9 @@ export const NAME_SHOWN = 100
 
 const unknownMember = (schema: z.ZodType, path: readonly PropertyKey[], key: string): string => {
   const nearest = nearestKey(schema, path, key)
-  return nearest === null ? `Unknown field. Use one of ${knownKeys(schema, path).join(', ')}.` : `Unknown field. Did you mean "${nearest}"?`
+  if (nearest !== null) return `Unknown field. Did you mean "${nearest}"?`
+  const known = knownKeys(schema, path)
+  return known.length === 0 ? 'Unknown field. None is allowed here.' : `Unknown field. Use one of ${known.join(', ')}.`
 }
 
 export const valueAt = (value: unknown, path: readonly PropertyKey[]): unknown =>

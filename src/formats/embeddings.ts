@@ -3,7 +3,8 @@ import type { Call } from '../canonical/call.ts'
 import type { Frame } from '../canonical/event.ts'
 import { inputTokens } from '../canonical/usage.ts'
 import { embeddingsRequest } from '../request-fields/schemas/embeddings.ts'
-import { validate } from '../contract/validate.ts'
+import type { Warning } from '../canonical/warning.ts'
+import { invalidField, validate } from '../contract/validate.ts'
 import { GatewayError } from '../errors.ts'
 import { JsonBody } from '../lib/json/json-body.ts'
 import { isObject } from '../lib/json/json.ts'
@@ -22,8 +23,10 @@ export const embeddingsFormat: EmbeddingsFormat = {
   *parseCall(body) {
     const members = Object.fromEntries(body.keys.map((key) => [key, body.get(key)]))
     const { model, user, session_id } = validate(embeddingsRequest, { ...members, input: abridged(members['input']) })
+    if (model.includes('@preset/')) throw invalidField('model', PRESETLESS)
+    if (body.value('preset') !== undefined) throw invalidField('preset', PRESETLESS)
     yield
-    return { call: callOf(body, model, named(user), named(session_id)), warnings: [] }
+    return { call: callOf(body, model, named(user), named(session_id)), warnings: lostFields(body) }
   },
   renderAnswer({ generationId, model, provider }, { native }, { usage, cost }) {
     if (native === undefined) throw new TypeError('Vectors came without their text.')
@@ -41,6 +44,17 @@ export const embeddingsFormat: EmbeddingsFormat = {
       error: { code: error.status, message: error.publicMessage, metadata: error.publicMetadata },
     }),
 }
+
+const PRESETLESS = 'A preset is for conversations. Name an embedding model.'
+
+/** The fields for the service that only conversations have. They never reach a provider, so nobody else would tell the client. */
+const WITHOUT_EFFECT = ['models', 'route', 'plugins', 'deferred_tools', 'stop_server_tools_when'] as const
+
+const lostFields = (body: JsonBody): Warning[] =>
+  WITHOUT_EFFECT.filter((field) => {
+    const value = body.value(field)
+    return value !== undefined && !(Array.isArray(value) && value.length === 0)
+  }).map((field) => ({ code: 'unsupported_field', field, message: `Embeddings do not take ${field}; it was left out.` }))
 
 /** An empty name counts as none. */
 const named = (name: string | null | undefined): string | null => (name === undefined || name === '' ? null : name)

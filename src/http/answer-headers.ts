@@ -3,11 +3,13 @@ import type { Admitted } from '../inference/admitted.ts'
 import type { CacheUse } from '../inference/cache/cache-use.ts'
 
 export const answerHeaders = ({ generationId, request: { preset }, warnings, cache }: Admitted): Record<string, string> => {
-  const headers: Record<string, string> = { 'x-generation-id': generationId }
-  if (preset !== null) headers['x-preset'] = `${preset.slug}@${preset.version}`
+  const headers: Record<string, string> = { 'x-generation-id': generationId, ...presetHeader(preset) }
   if (warnings.length > 0) headers['x-service-warnings'] = String(warnings.length)
   return cache === null ? headers : { ...headers, ...cacheHeaders(cache) }
 }
+
+export const presetHeader = (preset: Admitted['request']['preset']): Record<string, string> =>
+  preset === null ? {} : { 'x-preset': `${preset.slug}@${preset.version}` }
 
 /** The response cache's result, under both names (docs/contract/response-cache.md#headers). */
 const cacheHeaders = (cache: CacheUse): Record<string, string> => {

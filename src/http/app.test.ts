@@ -535,6 +535,12 @@ describe('when something is wrong with the service', () => {
 })
 
 describe('an inference body', () => {
+  // Some editors and shells write the mark, and nobody sees it.
+  test('with a byte order mark is refused in words that name the mark', async () => {
+    const { json } = await ask('POST', '/api/v1/chat/completions', { key: 'an inference key', body: `\uFEFF${JSON.stringify(chat())}` })
+    expect(json).toMatchObject({ error: { message: 'The body begins with a byte order mark: send UTF-8 without one.' } })
+  })
+
   test.each<[string, string, number]>([
     ['nothing', '', 400],
     ['null', 'null', 400],

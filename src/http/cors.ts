@@ -12,7 +12,7 @@ export interface Cors {
 }
 
 const EXPOSED =
-  'x-generation-id, x-request-id, x-preset, x-service-warnings, retry-after, x-ratelimit-limit, x-ratelimit-remaining, x-ratelimit-reset, ' +
+  'x-generation-id, x-request-id, request-id, x-preset, x-service-warnings, x-service-warning, retry-after, x-ratelimit-limit, x-ratelimit-remaining, x-ratelimit-reset, ' +
   'x-service-cache-status, x-service-cache-age, x-service-cache-ttl, x-service-cache-source-id, ' +
   'x-openrouter-cache-status, x-openrouter-cache-age, x-openrouter-cache-ttl, x-openrouter-cache-source-id'
 const PREFLIGHT_SECONDS = 600

@@ -120,6 +120,7 @@ describe('the boundary', () => {
     expect(of('multipart/form-data; boundary=----WebKitFormBoundary7MA4')).toBe('----WebKitFormBoundary7MA4')
     expect(of('Multipart/Form-Data; boundary="a b:c"')).toBe('a b:c')
     expect(of('multipart/form-data; charset=utf-8; boundary=x')).toBe('x')
+    expect(of('multipart/form-data; boundary=x; charset=utf-8')).toBe('x')
   })
 
   test.each([

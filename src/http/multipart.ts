@@ -26,7 +26,7 @@ export const boundaryOf = (headers: Headers): string => {
 }
 
 const FORM_TYPE =
-  /^multipart\/form-data\s*;\s*(?:charset=[\w-]{1,20}\s*;\s*)?boundary=(?:"([\w'()+,./:=? -]{0,69}[\w'()+,./:=?-])"|([\w'()+./:=?-]{1,70}))\s*$/i
+  /^multipart\/form-data\s*;\s*(?:charset=[\w-]{1,20}\s*;\s*)?boundary=(?:"([\w'()+,./:=? -]{0,69}[\w'()+,./:=?-])"|([\w'()+./:=?-]{1,70}))\s*(?:;\s*charset=[\w-]{1,20}\s*)?$/i
 
 const LINE_END = Buffer.from('\r\n')
 const HEAD_END = Buffer.from('\r\n\r\n')

@@ -160,6 +160,10 @@ describe('the type', () => {
     'APPLICATION/JSON',
     'application/vnd.api+json',
     'application/problem+json; charset=utf-8',
+    'application/json;',
+    'application/json; odata.metadata=minimal; charset=utf-8',
+    'application/json; charset=utf-8; profile="https://example.com/a"',
+    'application/json;IEEE754Compatible=true;v=1',
   ])('is read: %s', async (type) => {
     expect(await readBodyText(request('{}', { 'content-type': type }), LIMITS)).toBe('{}')
   })
@@ -178,6 +182,11 @@ describe('the type', () => {
     'application/json; charset=utf-7',
     'application/json; charset=utf-16',
     'application/json; charset=iso-8859-1',
+    'application/json; v=1; charset=iso-8859-1',
+    'application/json; charset=utf-8; CHARSET=utf-16',
+    'application/json; charset=utf-8, text/plain',
+    'application/json; v=1, text/plain; v=1',
+    'application/json; v',
     'application/json, text/plain',
     'application/json\ta',
     'application/jsonx',
@@ -192,8 +201,8 @@ describe('the type', () => {
     expect((await refusal(request('{}', { 'content-encoding': encoding }))).status).toBe(400)
   })
 
-  test('identity is no compression', async () => {
-    expect(await readBodyText(request('{}', { 'content-encoding': 'identity' }), LIMITS)).toBe('{}')
+  test.each(['identity', 'Identity'])('%s is no compression', async (encoding) => {
+    expect(await readBodyText(request('{}', { 'content-encoding': encoding }), LIMITS)).toBe('{}')
   })
 })
 

@@ -240,11 +240,19 @@ const tooSlow = (): GatewayError =>
 const cutOff = (cause: unknown): GatewayError =>
   new GatewayError('invalid_request', 'The client left before its request was whole.', { unread: true, cause })
 
-const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;\s*charset="?utf-?8"?\s*)?$/i
+const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json$/i
+
+/** Nothing, UTF-8, or a parameter that means nothing here: servers skip those that they do not know, and clients of other APIs send some. */
+const PARAMETER = /^(?:charset="?utf-?8"?|(?!charset=)[\w!#$&^.+-]+=(?:[^\s",]+|"[^"\\]*"))?$/i
+
+const isJsonType = (contentType: string): boolean => {
+  const [type = '', ...parameters] = contentType.split(';').map((part) => part.trim())
+  return JSON_TYPE.test(type) && parameters.every((parameter) => PARAMETER.test(parameter))
+}
 
 const typeRefusal = (headers: Headers): GatewayError | null => {
   const type = headers.get('content-type')
-  if (type !== null && !JSON_TYPE.test(type)) {
+  if (type !== null && !isJsonType(type)) {
     return new GatewayError('invalid_request', `Content-Type is "${type.slice(0, 100)}"; send application/json in UTF-8.`)
   }
   return encodingRefusal(headers)
@@ -252,7 +260,7 @@ const typeRefusal = (headers: Headers): GatewayError | null => {
 
 const encodingRefusal = (headers: Headers): GatewayError | null => {
   const encoding = headers.get('content-encoding')
-  return encoding === null || encoding === 'identity'
+  return encoding === null || encoding.toLowerCase() === 'identity'
     ? null
     : new GatewayError('invalid_request', `Content-Encoding "${encoding.slice(0, 40)}" is not accepted; send the body uncompressed.`)
 }

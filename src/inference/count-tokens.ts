@@ -14,6 +14,8 @@ import type { Planned } from './stages.ts'
 import { estimatedInputTokens } from './run/estimated-tokens.ts'
 
 export interface TokenCount {
+  /** The version of a preset whose prompt and tools were counted. */
+  readonly preset: Planned['preset']
   readonly inputTokens: number
   readonly estimated: boolean
 }
@@ -31,7 +33,10 @@ export const countTokens = async (request: Planned, connection: AbortController,
   if (turn !== undefined && call.body.held.length > LARGE_BYTES) await inTurns(call.readingPrompt(), turn)
   else call.prompt()
   const counted = await providersCount(request, connection, parts)
-  return counted === null ? { inputTokens: estimatedInputTokens(call), estimated: true } : { inputTokens: counted, estimated: false }
+  const { preset } = request
+  return counted === null
+    ? { preset, inputTokens: estimatedInputTokens(call), estimated: true }
+    : { preset, inputTokens: counted, estimated: false }
 }
 
 /** Null where the provider has no count. */

@@ -72,6 +72,31 @@ test('a field that a provider does not accept causes a warning, and in a strict 
   expect(upstream.exchanges.length).toBe(before)
 })
 
+test.each([
+  ['model', { model: '@preset/any' }],
+  ['model', { model: 'openai/three@preset/any' }],
+  ['preset', { model: 'openai/three', preset: 'any' }],
+])('400: a preset, which is for conversations, named in %s', async (field, named) => {
+  const before = upstream.exchanges.length
+  const answer = await infer(service, { input: 'hi', ...named }, { path: '/embeddings' })
+  expect([answer.status, upstream.exchanges.length]).toEqual([400, before])
+  expect(answer.json).toMatchObject({ error: { message: `${field}: A preset is for conversations. Name an embedding model.` } })
+})
+
+test.each([
+  ['models', ['openai/four']],
+  ['plugins', [{ id: 'moderation' }]],
+  ['route', 'fallback'],
+])('%s, which only conversations have, causes a warning, and in a strict request a refusal', async (field, value) => {
+  const asked = { model: 'openai/three', input: 'hi', [field]: value }
+  const lenient = await infer(service, asked, { path: '/embeddings' })
+  expect([lenient.status, lenient.headers.get('x-service-warnings'), upstream.last.body[field]]).toEqual([200, '1', undefined])
+  const before = upstream.exchanges.length
+  const strict = await infer(service, { ...asked, strict: true }, { path: '/embeddings' })
+  expect([strict.status, upstream.exchanges.length]).toEqual([400, before])
+  expect(strict.json).toMatchObject({ error: { message: expect.stringContaining(`Embeddings do not take ${field}`) } })
+})
+
 test('a dry run shows the body for the provider, and asks no provider', async () => {
   const before = upstream.exchanges.length
   const asked = { model: 'openai/three', input: ['hi', 'there'], dimensions: 8 }

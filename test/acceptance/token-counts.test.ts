@@ -3,7 +3,7 @@ import Anthropic from '@anthropic-ai/sdk'
 import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import OpenAI from 'openai'
 
-import { infer } from '../support/calls.ts'
+import { call, infer } from '../support/calls.ts'
 import { type Exchange, startFakeUpstream } from '../support/fake-upstream.ts'
 import { type StartedService, useServices } from '../support/started-service.ts'
 
@@ -145,6 +145,20 @@ describe.each(COUNTS)('%s', (_, count, members) => {
     const refusal: unknown = await count('messages/m').catch((thrown: unknown) => thrown)
     expect(refusal).toMatchObject({ status: 400, message: expect.stringContaining('messages.0: wrong') })
   })
+})
+
+test('a count names the version of the preset whose prompt it counted', async () => {
+  await call(service, 'POST', '/presets/counted/responses', { body: { model: 'chat/m', instructions: 'Be exact.' } })
+  await call(service, 'POST', '/presets/counted/responses', { body: { model: 'chat/m', instructions: 'Be more exact.' } })
+  for (const [path, body] of [
+    ['/responses/input_tokens', { input: QUESTION }],
+    ['/messages/count_tokens', { messages: [{ role: 'user', content: QUESTION }] }],
+  ] as const) {
+    const pinned = await infer(service, { model: '@preset/counted@1', ...body }, { path })
+    const live = await infer(service, { model: '@preset/counted', ...body }, { path })
+    const plain = await infer(service, { model: 'chat/m', ...body }, { path })
+    expect([pinned, live, plain].map(({ headers }) => headers.get('x-preset'))).toEqual(['counted@1', 'counted@2', null])
+  }
 })
 
 test('responses/input_tokens refuses an unknown model and an earlier response as Responses refuses them', async () => {

@@ -7,6 +7,7 @@ import { GatewayError } from '../../errors.ts'
 import type { Pipeline } from '../../inference/pipeline.ts'
 import { Refused } from '../../inference/refused.ts'
 import type { Formats } from '../../formats/formats.ts'
+import { presetHeader } from '../answer-headers.ts'
 import { jsonResponse } from '../json-response.ts'
 import { receivedOf } from '../received.ts'
 import type { Route } from '../route.ts'
@@ -57,7 +58,8 @@ export const countTokensRoute = (
       if (request.signal.aborted) leave()
       const count = await parts.pipeline.countTokens(received, connection)
       if (count instanceof Refused) throw count.error
-      return jsonResponse({ ...members, input_tokens: count.inputTokens, estimated: count.estimated })
+      const answer = { ...members, input_tokens: count.inputTokens, estimated: count.estimated }
+      return jsonResponse(answer, { headers: presetHeader(count.preset) })
     },
   }
 }

@@ -36,7 +36,7 @@ describe('refused, because it is not one JSON object', () => {
     ['an array', '[]', 'must be a JSON object'],
     ['a string', '"x"', 'must be a JSON object'],
     ['a number', '1', 'must be a JSON object'],
-    ['a byte order mark', '\uFEFF{}', 'must be a JSON object'],
+    ['a byte order mark', '\uFEFF{}', 'begins with a byte order mark'],
     ['a comment before it', '/**/{}', 'must be a JSON object'],
     ['white space of another kind', '\u00A0{}', 'must be a JSON object'],
     ['cut behind the brace', '{', 'it ends too early'],

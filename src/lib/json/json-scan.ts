@@ -36,13 +36,15 @@ export interface JsonMember extends JsonSpan {
   readonly texts?: readonly number[]
 }
 
+const MARKED = 'The body begins with a byte order mark: send UTF-8 without one.'
+
 /** The members of the one object in `text`. Throws JsonTextError, also if `names` is `once` and a name occurs twice. */
 export const scanMembers = (text: string, limits: JsonLimits = UNLIMITED, names: 'once' | 'repeated' = 'once'): JsonMember[] => {
   const budget = budgetOf(limits)
   let texts: number[] = (budget.texts = [])
   const members: JsonMember[] = []
   let at = skipSpace(text, budget, 0)
-  if (text.charCodeAt(at) !== BRACE) throw new JsonTextError('The body must be a JSON object.')
+  if (text.charCodeAt(at) !== BRACE) throw new JsonTextError(text.startsWith('\uFEFF') ? MARKED : 'The body must be a JSON object.')
   at = skipSpace(text, budget, at + 1)
   if (text.charCodeAt(at) === CLOSING_BRACE) return atEnd(text, budget, at + 1, members)
   for (;;) {
