@@ -4,7 +4,7 @@ import { z } from 'zod'
 import type { FieldTable } from './field.ts'
 import { namedPrompt, previousResponse } from './nothing-stored.ts'
 import { chatMessage } from './schemas/chat-messages.ts'
-import { CHAT_TOOLS, chatToolChoice, chatTools, legacyFunctionCall, legacyFunctions } from './schemas/chat-tools.ts'
+import { CHAT_TOOLS, chatToolChoice, chatTools, functionTool, legacyFunctionCall, legacyFunctions } from './schemas/chat-tools.ts'
 import { audioOutput, chatModalities, chatResponseFormat, prediction, verbosity } from './schemas/output.ts'
 import { chatReasoning, reasoningEffort } from './schemas/reasoning.ts'
 import { candidates, logitBias, minP, repetitionPenalty, seed, stop, tokenLimit, topA } from './schemas/sampling.ts'
@@ -18,7 +18,7 @@ export const CHAT_FIELDS = {
   ...EVERYWHERE,
   tools: {
     schema: chatTools,
-    items: taggedList('type', CHAT_TOOLS, { unknown: 'unknown_tool_type' }),
+    items: taggedList('type', CHAT_TOOLS, { unknown: 'unknown_tool_type', untagged: functionTool }),
     means: 'tools',
     presets: 'keep',
   },

@@ -8,13 +8,14 @@ import { renderAnswer } from './render.ts'
 import { renderError } from './render-error.ts'
 import { openStream } from './render-stream.ts'
 import { rules } from './schema.ts'
+import { withWholeTools } from './whole-tools.ts'
 
 export const chatFormat: ClientFormat = withSecretsHidden({
   dialect: 'chat',
   presetContent: presetContentOf,
   *parseCall(received) {
     const found = validateRequest(rules, received)
-    const { body, warnings, legacy } = yield* withModernTools(received)
+    const { body, warnings, legacy } = yield* withModernTools(yield* withWholeTools(received))
     return { warnings: [...found, ...warnings], call: legacy ? { ...readCall(body), legacyFunctions: true } : readCall(body) }
   },
   *renderAnswer(head, answer, tail, failure) {

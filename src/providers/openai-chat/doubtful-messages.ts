@@ -19,7 +19,7 @@ export function* lookForDoubts(text: string, vendor: Vendor): Steps<boolean> {
     ((yield* holds(FILE)) && (yield* mayRefuseFiles(text, files))) ||
     (textParts !== 'any' && (yield* holds(LIST))) ||
     (!toolMedia && (yield* includesInSteps(text, '"tool_call_id"')) && (yield* holds(MEDIA)) && (yield* holds(LIST))) ||
-    hasBrokenArguments(text)
+    hasUnusualCalls(text)
   )
     return true
   yield
@@ -66,18 +66,30 @@ const isNameless =
 const ENDING = /\s*\}/y
 
 /**
- * Says whether any arguments do not begin and end with a brace. The text is searched and not matched, because a regular expression would
- * read it character by character.
+ * Says whether any arguments are not a text that begins and ends with a brace, or fewer calls than have arguments name their type. The text
+ * is searched and not matched, because a regular expression would read it character by character.
  */
-const hasBrokenArguments = (text: string): boolean => {
+const hasUnusualCalls = (text: string): boolean => {
+  let calls = 0
   for (let at = text.indexOf(ARGUMENTS); at >= 0; at = text.indexOf(ARGUMENTS, at + ARGUMENTS.length)) {
+    calls += 1
     VALUE.lastIndex = at + ARGUMENTS.length
-    if (!VALUE.test(text)) continue
+    if (!VALUE.test(text)) return true
     const end = skipString(text, VALUE.lastIndex - 1)
     if (text[VALUE.lastIndex] !== '{' || text[end - 2] !== '}') return true
   }
-  return false
+  // A call has the word twice, as its type and as the name of a member.
+  return calls > 0 && countOf(text, FUNCTION, 2 * calls) < 2 * calls
 }
+
+/** Counts no further than `most`. */
+const countOf = (text: string, word: string, most: number): number => {
+  let count = 0
+  for (let at = text.indexOf(word); at >= 0 && count < most; at = text.indexOf(word, at + word.length)) count += 1
+  return count
+}
+
+const FUNCTION = '"function"'
 
 const ARGUMENTS = '"arguments"'
 const VALUE = /\s*:\s*"/y

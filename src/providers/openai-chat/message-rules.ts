@@ -18,7 +18,10 @@ import type { RuleContext } from './message-context.ts'
 export function* applyMessageRules(given: readonly PlacedMessage[], context: RuleContext): Steps<readonly PlacedMessage[]> {
   const { vendor } = context
   yield
-  const called = yield* mapMessages(given, (message) => withoutEmptyCalls(vendor.customTools ? message : withFunctionCalls(message)))
+  const called = yield* mapMessages(given, (message) => {
+    const whole = withWholeCalls(message)
+    return withoutEmptyCalls(vendor.customTools ? whole : withFunctionCalls(whole))
+  })
   const said = withoutSilence(called)
   // Known vendors refuse calls without results even at the end of the conversation.
   yield
@@ -32,6 +35,16 @@ export function* applyMessageRules(given: readonly PlacedMessage[], context: Rul
   yield
   return vendor.strictOrder ? withStrictOrder(fitting, context) : fitting
 }
+
+/** Completes calls without a type, and writes as text the arguments that a client gives as an object: Mistral's client may do both. */
+const withWholeCalls = (message: JsonObject): JsonObject =>
+  mapCalls(message, (call) => {
+    const { type = null, function: called } = call
+    if (!isObject(called)) return call
+    const { arguments: said } = called
+    const typed = type === null ? { ...call, type: 'function' } : call
+    return isObject(said) ? { ...typed, function: { ...called, arguments: JSON.stringify(said) } } : typed
+  })
 
 /** Converts calls of custom tools for a vendor whose tools take only JSON. */
 const withFunctionCalls = (message: JsonObject): JsonObject =>
