@@ -49,7 +49,8 @@ const grammarFormat = ({ type = 'text', grammar, ...beside }: JsonObject, to: Cl
 
 /** Returns a function tool in the shape of Responses, the flattest one; null for any other tool. */
 const readFunction: Readonly<Record<ClientDialect, (tool: JsonObject) => JsonObject | null>> = {
-  chat: ({ type, function: definition, ...beside }) => ((type ?? 'function') === 'function' && isObject(definition) ? { ...beside, ...definition } : null),
+  chat: ({ type, function: definition, ...beside }) =>
+    (type ?? 'function') === 'function' && isObject(definition) ? { ...beside, ...definition } : null,
   responses: ({ type, ...definition }) => (type === 'function' ? definition : null),
   // The other interfaces send arguments as soon as they have them.
   messages: ({ type, input_schema: parameters = null, eager_input_streaming: _eager, ...definition }) =>

@@ -1,6 +1,7 @@
 import { validateRequest } from '../validate-request.ts'
 import { withSecretsHidden } from '../hide-in-answer.ts'
 import type { ClientFormat, StreamRenderer, Written } from '../format.ts'
+import { withoutForeignWords } from './foreign-words.ts'
 import { legacyAnswer, legacyEvents, withModernTools } from './modern-tools.ts'
 import { presetContentOf } from './preset-config.ts'
 import { readCall } from './read-call.ts'
@@ -8,14 +9,13 @@ import { renderAnswer } from './render.ts'
 import { renderError } from './render-error.ts'
 import { openStream } from './render-stream.ts'
 import { rules } from './schema.ts'
-import { withWholeTools } from './whole-tools.ts'
 
 export const chatFormat: ClientFormat = withSecretsHidden({
   dialect: 'chat',
   presetContent: presetContentOf,
   *parseCall(received) {
     const found = validateRequest(rules, received)
-    const { body, warnings, legacy } = yield* withModernTools(yield* withWholeTools(received))
+    const { body, warnings, legacy } = yield* withModernTools(yield* withoutForeignWords(received))
     return { warnings: [...found, ...warnings], call: legacy ? { ...readCall(body), legacyFunctions: true } : readCall(body) }
   },
   *renderAnswer(head, answer, tail, failure) {

@@ -29,7 +29,7 @@ export function* applyMessageRules(given: readonly PlacedMessage[], context: Rul
   const apart = vendor.toolMedia ? lawful : withMediaBehindTools(lawful)
   yield
   const fitting = yield* mapMessages(apart, (message, at) => {
-    const carried = withFiles(message, at, context)
+    const carried = withMedia(message, at, context)
     return withCallIds(withName(withContent(carried, vendor), at, context), vendor)
   })
   yield
@@ -70,14 +70,23 @@ const withoutSilence = (given: readonly PlacedMessage[]): readonly PlacedMessage
 
 const SAYING = ['content', 'tool_calls', 'function_call', 'refusal', 'audio', 'images']
 
-const withFiles = (message: JsonObject, at: string, context: RuleContext): JsonObject => {
+const withMedia = (message: JsonObject, at: string, context: RuleContext): JsonObject => {
   const { content, role } = message
   if (!Array.isArray(content) || role === 'assistant') return message
   const parts = content.map((part: JsonValue, index) => {
     if (!isObject(part)) return part
-    return part['type'] === 'file' ? fileFor(part, context.partAt(at, index), context) : part
+    return FILES.has(part['type']) ? fileFor(part, context.partAt(at, index), context) : withAddress(part)
   })
   return parts.every((part, index) => part === content[index]) ? message : { ...message, content: parts }
+}
+
+const FILES: ReadonlySet<unknown> = new Set(['file', 'document_url', 'file_url'])
+
+/** Puts an address without an object around it, as Mistral's client sends it, into one. */
+const withAddress = (part: JsonObject): JsonObject => {
+  const { type = null, image_url: image, video_url: video } = part
+  if (type === 'image_url' && typeof image === 'string') return { ...part, image_url: { url: image } }
+  return type === 'video_url' && typeof video === 'string' ? { ...part, video_url: { url: video } } : part
 }
 
 /** Sets the vendor's role for developer messages, and the form of content that it takes in each role. */

@@ -5,6 +5,9 @@ import { optionalFlag, optionalPositiveInteger } from './scalars.ts'
 
 export const reasoningEffort = z.enum(['max', 'xhigh', 'high', 'medium', 'low', 'minimal', 'none'])
 
+/** In its own field of Chat Completions, `default` leaves the effort open. */
+export const chatEffort = z.enum([...reasoningEffort.options, 'default'])
+
 const members = {
   effort: reasoningEffort.nullish(),
   summary: z.enum(['auto', 'concise', 'detailed']).nullish(),
