@@ -179,7 +179,7 @@ const largestUse = (value: unknown): number => {
 }
 
 /** Tiers that cost no more than the ordinary one. */
-const ORDINARY: ReadonlySet<unknown> = new Set([null, 'default', 'standard', 'standard_only', 'flex', 'batch'])
+const ORDINARY: ReadonlySet<unknown> = new Set([null, 'default', 'standard', 'standard_only', 'on_demand', 'flex', 'batch'])
 
 /** The ordinary tiers and the tiers that use capacity which the operator's account has bought; none of them asks for a premium. */
 export const NO_DEARER_TIERS: ReadonlySet<unknown> = new Set([...ORDINARY, 'auto', 'scale', 'reserved'])

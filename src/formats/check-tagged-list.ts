@@ -16,7 +16,7 @@ export const checkTaggedList = (list: TaggedList, value: unknown, at: readonly P
 
 const checkItem = (list: TaggedList, item: unknown, at: readonly PropertyKey[], findings: Findings): void => {
   if (!isObject(item)) return findings.fault(at, 'Expected an object.')
-  const tag = Object.hasOwn(item, list.tag) ? item[list.tag] : undefined
+  const tag = Object.hasOwn(item, list.tag) ? (item[list.tag] ?? undefined) : undefined
   if (tag === undefined && list.untagged !== undefined) {
     findings.check(list.untagged, item, at)
     return

@@ -52,9 +52,12 @@ const SETTLED: { readonly [Name in SettingName]?: (value: SettingValues[Name]) =
   // An empty name counts as none, since some providers refuse it.
   user: (name) => (name === '' ? undefined : name),
   safetyIdentifier: (name) => (name === '' ? undefined : name),
-  // `fast` is another name for `priority` (docs/contract/requests.md#shared-fields); `auto` is every provider's default behaviour.
-  serviceTier: (tier) => (tier === 'auto' ? undefined : tier === 'fast' ? 'priority' : tier),
+  // `auto` is every provider's default behaviour.
+  serviceTier: (tier) => (tier === 'auto' ? undefined : (TIERS[tier] ?? tier)),
 }
+
+/** Other names of tiers (docs/contract/requests.md#shared-fields). */
+const TIERS: Readonly<Record<string, string>> = { fast: 'priority', on_demand: 'default' }
 
 /** Drops empty sequences, at which no answer can end. */
 export const spokenStops = (sequences: readonly string[]): string[] | undefined => {

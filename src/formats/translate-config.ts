@@ -12,7 +12,7 @@ import type { Steps } from '../lib/steps.ts'
 import type { FieldMeaning } from '../request-fields/field.ts'
 import { PERSISTED_FIELDS, PRESET_CONTROLS, SYSTEM_BLOCKS_KEY } from '../request-fields/preset-fields.ts'
 import { fieldMeanings } from '../request-fields/request-fields.ts'
-import { serviceTier } from '../request-fields/schemas/routing.ts'
+import { askedTier } from '../request-fields/schemas/routing.ts'
 import { pathsOf, SPELLINGS } from '../request-fields/setting-spellings.ts'
 import { translateChances } from './translate-chances.ts'
 import { translateReasoning } from './translate-reasoning.ts'
@@ -160,7 +160,7 @@ const without = (object: JsonObject, key: string): JsonObject => Object.fromEntr
 const translateTier = (tier: JsonValue, speed: JsonValue, { lost }: Translation): JsonValue => {
   if (tier === null || (tier === 'auto' && speed === 'fast')) return speed === 'fast' ? 'fast' : null
   if (speed === 'fast') lost('speed')
-  if (serviceTier.safeParse(tier).success) return tier
+  if (askedTier.safeParse(tier).success) return tier
   lost('service_tier')
   return null
 }

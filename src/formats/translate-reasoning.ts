@@ -27,7 +27,7 @@ const read = (values: readonly JsonValue[], translation: Translation): JsonObjec
   }
   return present({
     ...Object.fromEntries(MEMBERS.map((member) => [member, reasoning[member] ?? null])),
-    effort: reasoning['effort'] ?? second,
+    effort: reasoning['effort'] ?? (second === 'default' ? null : second),
     // include_reasoning: false hides the reasoning, true shows it unchanged (docs/contract/requests.md#reasoning).
     exclude: reasoning['exclude'] ?? (third === false ? true : null),
   })

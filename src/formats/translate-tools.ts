@@ -49,7 +49,8 @@ const grammarFormat = ({ type = 'text', grammar, ...beside }: JsonObject, to: Cl
 
 /** Returns a function tool in the shape of Responses, the flattest one; null for any other tool. */
 const readFunction: Readonly<Record<ClientDialect, (tool: JsonObject) => JsonObject | null>> = {
-  chat: ({ type, function: definition, ...beside }) => (type === 'function' && isObject(definition) ? { ...beside, ...definition } : null),
+  chat: ({ type, function: definition, ...beside }) =>
+    (type ?? 'function') === 'function' && isObject(definition) ? { ...beside, ...definition } : null,
   responses: ({ type, ...definition }) => (type === 'function' ? definition : null),
   // The other interfaces send arguments as soon as they have them.
   messages: ({ type, input_schema: parameters = null, eager_input_streaming: _eager, ...definition }) =>
@@ -96,12 +97,14 @@ type Choice = 'auto' | 'none' | 'required' | { readonly name: string }
 /** Reads a tool choice. The forms of the three interfaces do not collide, so one reader serves all. */
 const readChoice = (choice: JsonValue): Choice | null => {
   if (choice === 'auto' || choice === 'none' || choice === 'required') return choice
+  if (choice === 'any') return 'required'
   if (!isObject(choice)) return null
   const { type, name } = choice
   if (type === 'auto' || type === 'none') return type
   if (type === 'any') return 'required'
-  const target = isObject(choice['function']) ? choice['function']['name'] : name
-  return (type === 'function' || type === 'tool') && typeof target === 'string' ? { name: target } : null
+  const called = isObject(choice['function']) ? choice['function'] : null
+  const target = called === null ? name : called['name']
+  return (called !== null || type === 'function' || type === 'tool') && typeof target === 'string' ? { name: target } : null
 }
 
 const writeChoice: Readonly<Record<ClientDialect, (choice: Choice) => JsonValue>> = {

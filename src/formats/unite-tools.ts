@@ -32,11 +32,13 @@ const AGENTS: ReadonlySet<string> = new Set(['advisor', 'subagent'])
 /** Other types with a name beside their type: functions and tools of the client, and MCP servers, each a set of its own. */
 const NAMED: Readonly<Record<string, string>> = { function: 'name', custom: 'name', namespace: 'name', mcp: 'server_label' }
 
+/** The type of a function of the client that is written without one. Responses does not allow this. */
+const UNTYPED: Readonly<Record<ClientDialect, string>> = { chat: 'function', responses: 'function', messages: 'custom' }
+
 /** The identity of a tool. A tool of any other type exists only once. */
 const identityOf = (dialect: ClientDialect, tool: JsonValue): string => {
   if (!isObject(tool)) return JSON.stringify(tool)
-  // Only Messages allows a function without a type.
-  const type = typeof tool['type'] === 'string' ? tool['type'] : 'custom'
+  const type = typeof tool['type'] === 'string' ? tool['type'] : UNTYPED[dialect]
   const server = serverToolName(type)
   if (server !== null) {
     const name = AGENTS.has(server) && isObject(tool['parameters']) ? tool['parameters']['name'] : undefined

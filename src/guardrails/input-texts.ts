@@ -237,7 +237,7 @@ const remember = (frame: Frame, key: string, value: string): void => {
 /** Members that hold only bytes: inline files, and proofs of thinking. */
 const FILE_MEMBERS: ReadonlySet<string> = new Set(['file_data', 'b64_json'])
 const PROOF_MEMBERS: ReadonlySet<string> = new Set(['signature', 'encrypted_content', 'thought_signature', 'thoughtSignature'])
-const MAYBE_BYTES_MEMBERS = ['data', 'result', 'url', 'image_url', 'video_url', 'file_url', 'audio_url']
+const MAYBE_BYTES_MEMBERS = ['data', 'result', 'url', 'image_url', 'video_url', 'file_url', 'audio_url', 'document_url']
 const BYTES_MEMBERS: ReadonlySet<string> = new Set([...FILE_MEMBERS, ...PROOF_MEMBERS, ...MAYBE_BYTES_MEMBERS])
 /** Parts whose `data` is bytes, by their type or by their member name. */
 const BYTES_TYPES: ReadonlySet<string | null> = new Set(['base64', 'redacted_thinking', 'reasoning.encrypted'])

@@ -4,9 +4,9 @@ import { z } from 'zod'
 import type { FieldTable } from './field.ts'
 import { namedPrompt, previousResponse } from './nothing-stored.ts'
 import { chatMessage } from './schemas/chat-messages.ts'
-import { CHAT_TOOLS, chatToolChoice, chatTools, legacyFunctionCall, legacyFunctions } from './schemas/chat-tools.ts'
+import { CHAT_TOOLS, chatToolChoice, chatTools, functionTool, legacyFunctionCall, legacyFunctions } from './schemas/chat-tools.ts'
 import { audioOutput, chatModalities, chatResponseFormat, prediction, verbosity } from './schemas/output.ts'
-import { chatReasoning, reasoningEffort } from './schemas/reasoning.ts'
+import { chatEffort, chatReasoning } from './schemas/reasoning.ts'
 import { candidates, logitBias, minP, repetitionPenalty, seed, stop, tokenLimit, topA } from './schemas/sampling.ts'
 import { optionalFlag, texts } from './schemas/scalars.ts'
 import { webSearchOptions } from './schemas/web-search.ts'
@@ -18,7 +18,7 @@ export const CHAT_FIELDS = {
   ...EVERYWHERE,
   tools: {
     schema: chatTools,
-    items: taggedList('type', CHAT_TOOLS, { unknown: 'unknown_tool_type' }),
+    items: taggedList('type', CHAT_TOOLS, { unknown: 'unknown_tool_type', untagged: functionTool }),
     means: 'tools',
     presets: 'keep',
   },
@@ -51,7 +51,7 @@ export const CHAT_FIELDS = {
   response_format: { schema: chatResponseFormat, means: 'outputFormat', presets: 'keep' },
   verbosity: { schema: verbosity, means: 'verbosity', presets: 'keep' },
   reasoning: { schema: chatReasoning, means: 'reasoning', presets: 'keep', parameters: REASONING_PARAMETERS },
-  reasoning_effort: { schema: reasoningEffort, means: 'reasoning', presets: 'keep', parameters: REASONING_PARAMETERS },
+  reasoning_effort: { schema: chatEffort, means: 'reasoning', presets: 'keep', parameters: REASONING_PARAMETERS },
   include_reasoning: { schema: z.boolean(), means: 'reasoning', presets: 'keep', parameters: REASONING_PARAMETERS },
   modalities: { schema: chatModalities, means: 'outputModalities', presets: 'keep' },
   audio: { schema: audioOutput, means: 'audioOutput', presets: 'keep' },

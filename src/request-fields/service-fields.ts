@@ -12,9 +12,12 @@ export const SERVICE_FIELDS: readonly string[] = [
 
 const NAMES: ReadonlySet<string> = new Set(SERVICE_FIELDS)
 
-/** The changes that remove these fields from a body that is sent in its own dialect. */
-export const withoutServiceFields = (body: Pick<JsonBody, 'keys'>): Record<string, null> => {
+/**
+ * The changes that remove these fields from a body that is sent in its own dialect, and those that are null: to this service a null means
+ * "left out", but many providers refuse it.
+ */
+export const withoutUnsentFields = (body: Pick<JsonBody, 'keys' | 'rawSearchable'>): Record<string, null> => {
   const changes: Record<string, null> = {}
-  for (const name of body.keys) if (NAMES.has(name)) changes[name] = null
+  for (const name of body.keys) if (NAMES.has(name) || body.rawSearchable(name) === 'null') changes[name] = null
   return changes
 }

@@ -7,7 +7,7 @@ import { cacheControl, promptCacheKey, promptCacheOptions, promptCacheRetention 
 import { deferredTools } from './schemas/deferred-tools.ts'
 import { imageConfig } from './schemas/output.ts'
 import { PLUGINS, plugins } from './schemas/plugins.ts'
-import { geography, model, models, provider, route, serviceTier } from './schemas/routing.ts'
+import { askedTier, geography, model, models, provider, route } from './schemas/routing.ts'
 import { frequencyPenalty, presencePenalty, temperature, topK, topLogprobs, topP } from './schemas/sampling.ts'
 import { maxToolCalls, stopServerToolsWhen } from './schemas/stop-conditions.ts'
 import { taggedList } from './tagged-list.ts'
@@ -65,7 +65,7 @@ export const EVERYWHERE = {
   model: { schema: model, means: 'written', presets: 'keep' },
   ...FOR_THE_SERVICE,
   stream: { schema: z.boolean(), means: 'written' },
-  service_tier: { schema: serviceTier, means: 'serviceTier', presets: 'keep' },
+  service_tier: { schema: askedTier, means: 'serviceTier', presets: 'keep' },
   temperature: { schema: temperature, means: 'temperature', presets: 'keep', parameters: ['temperature'] },
   top_p: { schema: topP, means: 'topP', presets: 'keep', parameters: ['top_p'] },
   top_k: { schema: topK, means: 'topK', presets: 'keep', parameters: ['top_k'] },

@@ -27,8 +27,11 @@ export const taggedList = (
 
 const tagValues = (shape: z.ZodObject, tag: string): string[] => {
   const member = shape.shape[tag]
-  const schema = member instanceof z.ZodOptional ? member.unwrap() : member
+  const schema = unwrapped(member)
   if (schema instanceof z.ZodLiteral) return [...schema.values].map(String)
   if (schema instanceof z.ZodEnum) return schema.options.map(String)
   throw new TypeError(`A shape of a tagged list has no fixed "${tag}".`)
 }
+
+const unwrapped = (schema: unknown): unknown =>
+  schema instanceof z.ZodOptional || schema instanceof z.ZodNullable ? unwrapped(schema.unwrap()) : schema

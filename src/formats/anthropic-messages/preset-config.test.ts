@@ -155,13 +155,13 @@ describe('tools', () => {
     expect(warnings.map(({ field }) => field)).toEqual(['tools[17].type'])
   })
 
-  test('a custom tool may say that it is one', () => {
-    expect(presetContentOf({ tools: [{ type: 'custom', name: 'mine', input_schema: {} }] }).warnings).toEqual([])
+  test.each(['custom', null])('the type of a custom tool may be %j', (type) => {
+    expect(presetContentOf({ tools: [{ type, name: 'mine', input_schema: {} }] }).warnings).toEqual([])
   })
 
   test.each<[object, string]>([
     [{ name: 'mine' }, 'tools[0].input_schema'],
-    [{ type: null, name: 'mine', input_schema: {} }, 'tools[0].type'],
+    [{ type: 5, name: 'mine', input_schema: {} }, 'tools[0].type'],
     [{ type: 'bash_20250124', name: 'sh' }, 'tools[0].name'],
     [{ type: 'advisor_20260301', name: 'advisor' }, 'tools[0].model'],
     [{ type: 'web_search_20250305', name: 'web_search', max_uses: 0 }, 'tools[0].max_uses'],

@@ -31,7 +31,7 @@ const readServiceTier = (root: Node): Reading<string> | undefined => {
   return mapped(tier, (tier) => TIERS[tier] ?? tier) ?? mapped(speed, (speed) => TIERS[speed] ?? speed)
 }
 
-const TIERS: Readonly<Record<string, string>> = { standard_only: 'default', fast: 'priority' }
+const TIERS: Readonly<Record<string, string>> = { standard_only: 'default', on_demand: 'default', fast: 'priority' }
 
 const readReasoningSetting = (root: Node, outputConfig: Node | null): Reading<ReasoningSetting> | undefined => {
   const effort = outputConfig === null ? null : optionalText(outputConfig, 'effort')

@@ -1,6 +1,7 @@
 import { validateRequest } from '../validate-request.ts'
 import { withSecretsHidden } from '../hide-in-answer.ts'
 import type { ClientFormat, StreamRenderer, Written } from '../format.ts'
+import { withoutForeignWords } from './foreign-words.ts'
 import { legacyAnswer, legacyEvents, withModernTools } from './modern-tools.ts'
 import { presetContentOf } from './preset-config.ts'
 import { readCall } from './read-call.ts'
@@ -14,7 +15,7 @@ export const chatFormat: ClientFormat = withSecretsHidden({
   presetContent: presetContentOf,
   *parseCall(received) {
     const found = validateRequest(rules, received)
-    const { body, warnings, legacy } = yield* withModernTools(received)
+    const { body, warnings, legacy } = yield* withModernTools(yield* withoutForeignWords(received))
     return { warnings: [...found, ...warnings], call: legacy ? { ...readCall(body), legacyFunctions: true } : readCall(body) }
   },
   *renderAnswer(head, answer, tail, failure) {

@@ -247,7 +247,7 @@ describe('invalid_prompt names the path', () => {
     ['messages[0].content[0].cache_control.ttl', [{ role: 'user', content: [{ type: 'text', text: 'a', cache_control: { ttl: '2h' } }] }]],
     ['messages[0].reasoning_details[0].type', [{ role: 'assistant', reasoning_details: [{ text: 'a' }] }]],
     ['messages[0].content[0].text', [{ role: 'user', content: [{ type: 'text' }] }]],
-    ['messages[0].content[0].image_url', [{ role: 'user', content: [{ type: 'image_url', image_url: 'https://x' }] }]],
+    ['messages[0].content[0].image_url', [{ role: 'user', content: [{ type: 'image_url', image_url: '/etc/passwd' }] }]],
     ['messages[0].content[0].image_url.url', [{ role: 'user', content: [{ type: 'image_url', image_url: { url: '/etc/passwd' } }] }]],
     ['messages[0].tool_call_id', [{ role: 'tool', content: 'x' }]],
     ['messages[0].content', [{ role: 'tool', tool_call_id: 'a' }]],

@@ -3,7 +3,8 @@
  * (docs/contract/chat-completions.md#messages).
  */
 import type { Part, UrlCitation } from '../../canonical/prompt.ts'
-import { child, children, type Node, optionalChild, optionalText, requiredText } from '../json-node.ts'
+import { isObject } from '../../lib/json/json.ts'
+import { child, children, member, type Node, optionalChild, optionalText, requiredText } from '../json-node.ts'
 import { readAnnotations, readContent, readerFor, unknownPart } from '../prompt-reader.ts'
 import { CONTENT_PARTS } from './content-parts.ts'
 import { BEHIND_WORDS, inOrderOfAnswer } from './answer-order.ts'
@@ -83,9 +84,15 @@ const readToolCall = (call: Node): Part => {
     type: 'tool-call',
     id: requiredText(call, 'id'),
     name: requiredText(target, 'name'),
-    arguments: optionalText(target, 'arguments') ?? '{}',
+    arguments: readArguments(target),
     ...(signature === null ? {} : { proof: { format: 'google-gemini-v1', kind: 'signature', data: signature } }),
   }
+}
+
+/** Mistral's client may send the arguments as an object, which counts as its JSON text. */
+const readArguments = (target: Node): string => {
+  const value = member(target, 'arguments')
+  return isObject(value) ? JSON.stringify(value) : (optionalText(target, 'arguments') ?? '{}')
 }
 
 /** Google's variant of this dialect keeps the proof of a call here. */

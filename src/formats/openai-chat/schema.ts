@@ -8,7 +8,7 @@ export const requestSchema = bodySchema(CHAT_FIELDS).meta({ id: 'ChatRequest' })
 
 const checkTogether = (field: FieldReader, findings: Findings): void => {
   const effort = field('reasoning_effort')
-  const reasoning = effort === undefined ? undefined : field('reasoning')
+  const reasoning = effort === undefined || effort === 'default' ? undefined : field('reasoning')
   const other = isObject(reasoning) ? (reasoning['effort'] ?? undefined) : undefined
   if (other !== undefined && other !== effort) findings.fault(['reasoning_effort'], 'It contradicts reasoning.effort.')
   warnOfUnknownTransforms(field('transforms'), findings)

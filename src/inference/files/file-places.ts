@@ -17,8 +17,10 @@ export const filePart = (part: JsonValue, dialect: ClientDialect): FilePart | nu
   if (!isPlain(part)) return null
   switch (dialect) {
     case 'chat': {
-      const file = part['type'] === 'file' ? part['file'] : null
-      return isPlain(file) ? fileOf(file['file_data'], file['filename']) : null
+      const { type, file, document_url: document, file_url: other } = part
+      if (type === 'document_url') return fileOf(isPlain(document) ? document['url'] : document, part['document_name'])
+      if (type === 'file_url') return fileOf(isPlain(other) ? other['url'] : other, part['file_name'])
+      return type === 'file' && isPlain(file) ? fileOf(file['file_data'], file['filename']) : null
     }
     case 'responses':
       return part['type'] === 'input_file' ? fileOf(part['file_data'] ?? part['file_url'], part['filename']) : null

@@ -1,7 +1,7 @@
 /** Relays the request of a client that speaks Messages: its own JSON text, with only the fields of this service replaced. */
 import { CLAUDES_BASH, claudesBash } from '../../canonical/claudes-bash.ts'
 import { lookForSealedProof } from '../../canonical/reasoning.ts'
-import { withoutServiceFields } from '../../request-fields/service-fields.ts'
+import { withoutUnsentFields } from '../../request-fields/service-fields.ts'
 import type { Steps } from '../../lib/steps.ts'
 import { isObject, type JsonObject, type JsonValue, type JsonChanges } from '../../lib/json/json.ts'
 import { lookForName } from '../../lib/text/may-name.ts'
@@ -33,9 +33,7 @@ export function* relayChanges(attempt: Attempt): Steps<JsonChanges> {
   yield* refuseSound(attempt)
   yield
   // `max_tool_calls` limits tools that this service runs, so no provider gets it.
-  const changes: Record<string, string | null> = { ...withoutServiceFields(body), betas: null, max_tool_calls: null }
-  // To this service a null means "left out", but the provider refuses it.
-  for (const key of body.keys) if (body.rawSearchable(key) === 'null') changes[key] = null
+  const changes: Record<string, string | null> = { ...withoutUnsentFields(body), betas: null, max_tool_calls: null }
   changes['model'] = JSON.stringify(attempt.target.upstreamModel)
   if (body.value('max_tokens') === undefined) changes['max_tokens'] = String(defaultMaxTokens(attempt.target))
   yield

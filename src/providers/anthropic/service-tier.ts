@@ -12,6 +12,7 @@ export const encodeServiceTier = (tier: string | undefined, field: string, { los
       return tier
     case 'default':
     case 'standard':
+    case 'on_demand':
       return 'standard_only'
     case 'priority':
     case 'fast':

@@ -75,7 +75,7 @@ const idIn = (part: unknown): string | null => {
   return isId(id) ? id : null
 }
 
-const MEDIA = ['image_url', 'video_url', 'audio_url', 'file_url']
+const MEDIA = ['image_url', 'video_url', 'audio_url', 'file_url', 'document_url']
 
 const addressIn = (part: unknown): string | null => {
   if (!isObject(part)) return null

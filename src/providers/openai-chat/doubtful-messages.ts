@@ -16,10 +16,11 @@ export function* lookForDoubts(text: string, vendor: Vendor): Steps<boolean> {
     (!developerRole && (yield* includesInSteps(text, '"developer"'))) ||
     (callIds !== 'any' && (yield* holds(STRANGE_IDS[callIds]))) ||
     (!customTools && (yield* holds(CUSTOM))) ||
+    (yield* holds(OTHER_MEDIA)) ||
     ((yield* holds(FILE)) && (yield* mayRefuseFiles(text, files))) ||
     (textParts !== 'any' && (yield* holds(LIST))) ||
     (!toolMedia && (yield* includesInSteps(text, '"tool_call_id"')) && (yield* holds(MEDIA)) && (yield* holds(LIST))) ||
-    hasBrokenArguments(text)
+    hasUnusualCalls(text)
   )
     return true
   yield
@@ -36,20 +37,26 @@ const STRANGE_IDS = {
 const CUSTOM = /"type"\s*:\s*"custom"/
 const LIST = /"content"\s*:\s*\[/
 const MEDIA = /"(?:image_url|input_audio|video_url|input_video|file)"/
+/** Matches addresses without an object around them, and the document parts of Mistral and Perplexity. */
+const OTHER_MEDIA = /"(?:image|video)_url"\s*:\s*"|"type"\s*:\s*"(?:document|file)_url"/
 /** Every file has one of these members. */
 const FILE = /"file(?:_data|_id)?"/i
 /**
- * Matches files that have to change: named by an address (`data`), by an id (`any`), or all files (`document_url`). Files without a name
- * are found by DATA.
+ * Matches files that have to change: named by an address (`data`), by an id (`any`), or all files. Files without a name are found by
+ * DATA.
  */
 const FILES: Readonly<Record<Vendor['files'], RegExp>> = {
   data: /"file_data"\s*:\s*"https?:/i,
   any: /"file_id"/,
   document_url: /"type"\s*:\s*"file"/,
+  file_url: /"type"\s*:\s*"file"/,
 }
 
 function* mayRefuseFiles(text: string, files: Vendor['files']): Steps<boolean> {
-  return (yield* testInSteps(FILES[files], text)) || (files !== 'document_url' && (yield* matchInSteps(DATA, text, isNameless(text))))
+  return (
+    (yield* testInSteps(FILES[files], text)) ||
+    ((files === 'data' || files === 'any') && (yield* matchInSteps(DATA, text, isNameless(text))))
+  )
 }
 
 /** The beginning of a file whose data come first. The data may be megabytes, so no regular expression runs over them. */
@@ -66,18 +73,30 @@ const isNameless =
 const ENDING = /\s*\}/y
 
 /**
- * Says whether any arguments do not begin and end with a brace. The text is searched and not matched, because a regular expression would
- * read it character by character.
+ * Says whether any arguments are not a text that begins and ends with a brace, or fewer calls than have arguments name their type. The text
+ * is searched and not matched, because a regular expression would read it character by character.
  */
-const hasBrokenArguments = (text: string): boolean => {
+const hasUnusualCalls = (text: string): boolean => {
+  let calls = 0
   for (let at = text.indexOf(ARGUMENTS); at >= 0; at = text.indexOf(ARGUMENTS, at + ARGUMENTS.length)) {
+    calls += 1
     VALUE.lastIndex = at + ARGUMENTS.length
-    if (!VALUE.test(text)) continue
+    if (!VALUE.test(text)) return true
     const end = skipString(text, VALUE.lastIndex - 1)
     if (text[VALUE.lastIndex] !== '{' || text[end - 2] !== '}') return true
   }
-  return false
+  // A call has the word twice, as its type and as the name of a member.
+  return calls > 0 && countOf(text, FUNCTION, 2 * calls) < 2 * calls
 }
+
+/** Counts no further than `most`. */
+const countOf = (text: string, word: string, most: number): number => {
+  let count = 0
+  for (let at = text.indexOf(word); at >= 0 && count < most; at = text.indexOf(word, at + word.length)) count += 1
+  return count
+}
+
+const FUNCTION = '"function"'
 
 const ARGUMENTS = '"arguments"'
 const VALUE = /\s*:\s*"/y

@@ -1,5 +1,5 @@
 /** Embeddings are passed through to providers that have them. All use the same format, so nothing is translated. */
-import { withoutServiceFields } from '../../request-fields/service-fields.ts'
+import { withoutUnsentFields } from '../../request-fields/service-fields.ts'
 import type { Usage } from '../../canonical/usage.ts'
 import type { Warning } from '../../canonical/warning.ts'
 import { GatewayError } from '../../errors.ts'
@@ -66,7 +66,7 @@ export const postEmbeddings = async (attempt: EmbeddingsAttempt, context: Provid
 const requestBody = ({ body, target, warn }: EmbeddingsAttempt): string | Uint8Array<ArrayBuffer> => {
   const { embeddings: words, identifierMax } = vendorOf(target.provider)
   if (words === null) throw new GatewayError('unprocessable', `${target.providerName} has no embeddings.`)
-  const changes: Record<string, string | null> = { ...withoutServiceFields(body), model: JSON.stringify(target.upstreamModel) }
+  const changes: Record<string, string | null> = { ...withoutUnsentFields(body), model: JSON.stringify(target.upstreamModel) }
   for (const field of body.keys) {
     const name = words.names[field]
     const raw = name === undefined ? undefined : body.raw(field)

@@ -6,7 +6,7 @@ import type { ReasoningSetting } from '../../canonical/settings.ts'
 import { isObject, type JsonValue } from '../../lib/json/json.ts'
 import type { Steps } from '../../lib/steps.ts'
 import type { EditableFields } from '../vendors/editable-fields.ts'
-import { clampOutput, keepAccepted, type RuleContext, shortenIdentifiers } from '../vendors/field-rules.ts'
+import { clampOutput, keepAccepted, nameOrdinaryTier, type RuleContext, shortenIdentifiers } from '../vendors/field-rules.ts'
 import { acceptsChatField } from '../vendors/chat-fields.ts'
 import { type OpenAiModel, openAiModelOf } from '../vendors/openai-model.ts'
 import type { OutputLimit, ReasoningWords, Vendor } from '../vendors/vendor.ts'
@@ -30,6 +30,7 @@ export function* applyFieldRules(fields: EditableFields, vendor: Vendor, context
   storeNothing(fields, vendor, context)
   keepAccepted(fields, 'chat', accepts, context)
   shortenIdentifiers(fields, vendor.identifierMax)
+  if (vendor.accepts !== 'everything') nameOrdinaryTier(fields, vendor.ordinaryTier)
   limitStop(fields, vendor, context)
   askForChances(fields, vendor, context)
   chooseTools(fields, vendor, context)
@@ -157,10 +158,15 @@ const sayStops = (fields: EditableFields, { accepts }: Vendor): void => {
   else if (Array.isArray(said) && Array.isArray(stop) && said.length < stop.length) fields.put('stop', said)
 }
 
-/** A stored completion would be kept in the operator's account, together with those of other customers. */
-const storeNothing = (fields: EditableFields, { accepts }: Vendor, { warn }: RuleContext): void => {
-  if (accepts === 'everything' || fields.value('store') !== true) return
+/**
+ * A stored completion would be kept in the operator's account, together with those of other customers. Vendors other than OpenAI store none
+ * unasked, and some refuse even a `false`.
+ */
+const storeNothing = (fields: EditableFields, { accepts, openAiModels }: Vendor, { warn }: RuleContext): void => {
+  const store = fields.value('store')
+  if (accepts === 'everything' || store === undefined || (store === false && openAiModels)) return
   fields.remove('store')
+  if (store !== true) return
   const field = fields.reported('store')
   warn({ code: 'unsupported_field', field, message: `Completions are not stored; ${field} was left out.` })
 }

@@ -54,7 +54,7 @@ export const messageContext = (
 }
 
 export interface RuleContext extends Losses {
-  readonly target: Pick<Target, 'providerName' | 'inputModalities'>
+  readonly target: Pick<Target, 'provider' | 'providerName' | 'inputModalities'>
   readonly vendor: Vendor
   readonly warn: (warning: Warning) => void
   /** The client's path of a part, as far as it is known. */

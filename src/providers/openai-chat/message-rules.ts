@@ -18,7 +18,10 @@ import type { RuleContext } from './message-context.ts'
 export function* applyMessageRules(given: readonly PlacedMessage[], context: RuleContext): Steps<readonly PlacedMessage[]> {
   const { vendor } = context
   yield
-  const called = yield* mapMessages(given, (message) => withoutEmptyCalls(vendor.customTools ? message : withFunctionCalls(message)))
+  const called = yield* mapMessages(given, (message) => {
+    const whole = withWholeCalls(message)
+    return withoutEmptyCalls(vendor.customTools ? whole : withFunctionCalls(whole))
+  })
   const said = withoutSilence(called)
   // Known vendors refuse calls without results even at the end of the conversation.
   yield
@@ -26,12 +29,22 @@ export function* applyMessageRules(given: readonly PlacedMessage[], context: Rul
   const apart = vendor.toolMedia ? lawful : withMediaBehindTools(lawful)
   yield
   const fitting = yield* mapMessages(apart, (message, at) => {
-    const carried = withFiles(message, at, context)
+    const carried = withMedia(message, at, context)
     return withCallIds(withName(withContent(carried, vendor), at, context), vendor)
   })
   yield
   return vendor.strictOrder ? withStrictOrder(fitting, context) : fitting
 }
+
+/** Completes calls without a type, and writes as text the arguments that a client gives as an object: Mistral's client may do both. */
+const withWholeCalls = (message: JsonObject): JsonObject =>
+  mapCalls(message, (call) => {
+    const { type = null, function: called } = call
+    if (!isObject(called)) return call
+    const { arguments: said } = called
+    const typed = type === null ? { ...call, type: 'function' } : call
+    return isObject(said) ? { ...typed, function: { ...called, arguments: JSON.stringify(said) } } : typed
+  })
 
 /** Converts calls of custom tools for a vendor whose tools take only JSON. */
 const withFunctionCalls = (message: JsonObject): JsonObject =>
@@ -57,14 +70,23 @@ const withoutSilence = (given: readonly PlacedMessage[]): readonly PlacedMessage
 
 const SAYING = ['content', 'tool_calls', 'function_call', 'refusal', 'audio', 'images']
 
-const withFiles = (message: JsonObject, at: string, context: RuleContext): JsonObject => {
+const withMedia = (message: JsonObject, at: string, context: RuleContext): JsonObject => {
   const { content, role } = message
   if (!Array.isArray(content) || role === 'assistant') return message
   const parts = content.map((part: JsonValue, index) => {
     if (!isObject(part)) return part
-    return part['type'] === 'file' ? fileFor(part, context.partAt(at, index), context) : part
+    return FILES.has(part['type']) ? fileFor(part, context.partAt(at, index), context) : withAddress(part)
   })
   return parts.every((part, index) => part === content[index]) ? message : { ...message, content: parts }
+}
+
+const FILES: ReadonlySet<unknown> = new Set(['file', 'document_url', 'file_url'])
+
+/** Puts an address without an object around it, as Mistral's client sends it, into one. */
+const withAddress = (part: JsonObject): JsonObject => {
+  const { type = null, image_url: image, video_url: video } = part
+  if (type === 'image_url' && typeof image === 'string') return { ...part, image_url: { url: image } }
+  return type === 'video_url' && typeof video === 'string' ? { ...part, video_url: { url: video } } : part
 }
 
 /** Sets the vendor's role for developer messages, and the form of content that it takes in each role. */

@@ -2,7 +2,7 @@
  * Relays a chat client's own JSON to a chat upstream: byte for byte, except for the model, the fields that address this service, and what
  * the rules of the vendor and the model change (field-rules.ts, message-rules.ts).
  */
-import { withoutServiceFields } from '../../request-fields/service-fields.ts'
+import { withoutUnsentFields } from '../../request-fields/service-fields.ts'
 import type { JsonBody } from '../../lib/json/json-body.ts'
 import type { Steps } from '../../lib/steps.ts'
 import type { JsonObject, JsonChanges } from '../../lib/json/json.ts'
@@ -26,7 +26,7 @@ export function* relayChanges(given: Attempt, vendor: Vendor): Steps<JsonChanges
   const { body } = attempt.call
   const changes: Record<string, string | null> = {
     ...marks,
-    ...withoutServiceFields(body),
+    ...withoutUnsentFields(body),
     // It limits tools that this service runs, so no provider gets it.
     max_tool_calls: null,
     model: JSON.stringify(given.target.upstreamModel),

@@ -3,7 +3,7 @@
  * another dialect.
  */
 import { passesAsWritten } from '../../canonical/call.ts'
-import { withoutServiceFields } from '../../request-fields/service-fields.ts'
+import { withoutUnsentFields } from '../../request-fields/service-fields.ts'
 import { type JsonChanges, type JsonObject, type JsonValue, listOf } from '../../lib/json/json.ts'
 import type { JsonBody } from '../../lib/json/json-body.ts'
 import type { Steps } from '../../lib/steps.ts'
@@ -77,7 +77,7 @@ function* relayChanges(attempt: Attempt): Steps<JsonChanges> {
   const given = (yield* mayHoldUnsupportedMedia(body.searchable, target)) ? body.value('input') : undefined
   if (Array.isArray(given)) refuseUnsupportedMedia(given, 'input', { target, ...lossesTo(warn) })
   const changes: Record<string, string | null> = {
-    ...withoutServiceFields(body),
+    ...withoutUnsentFields(body),
     model: JSON.stringify(target.upstreamModel),
     stream: JSON.stringify(call.stream),
     store: 'false',

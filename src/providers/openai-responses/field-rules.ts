@@ -8,7 +8,15 @@ import { isObject, type JsonValue } from '../../lib/json/json.ts'
 import type { Steps } from '../../lib/steps.ts'
 import { LOGPROBS_INCLUDED } from '../../request-fields/schemas/output.ts'
 import type { EditableFields } from '../vendors/editable-fields.ts'
-import { clampOutput, keepAccepted, limitMetadata, nameServiceTier, type RuleContext, shortenIdentifiers } from '../vendors/field-rules.ts'
+import {
+  clampOutput,
+  keepAccepted,
+  limitMetadata,
+  nameOrdinaryTier,
+  nameServiceTier,
+  type RuleContext,
+  shortenIdentifiers,
+} from '../vendors/field-rules.ts'
 import { type FunctionPlace, mendedTools } from '../tools/openai-tool-schema.ts'
 import { acceptsField, type OpenAiModel, openAiModel } from '../vendors/openai-model.ts'
 import { vendorOf } from '../vendors/vendors.ts'
@@ -34,6 +42,7 @@ export function* applyFieldRules(fields: EditableFields, context: RuleContext): 
   keepAccepted(fields, 'responses', accepts, context)
   includeKnown(fields, model, accepts, context)
   shortenIdentifiers(fields, vendor.identifierMax)
+  nameOrdinaryTier(fields, vendor.ordinaryTier)
   nameServiceTier(fields, context)
   limitMetadata(fields, context)
 }

@@ -3,7 +3,7 @@ import type { Frame, TakeFrames } from '../../canonical/event.ts'
 import { GatewayError } from '../../errors.ts'
 import { type Clock, pauseUnlessAborted } from '../../lib/clock.ts'
 import type { Steps, Turn } from '../../lib/steps.ts'
-import { withoutServiceFields } from '../../request-fields/service-fields.ts'
+import { withoutUnsentFields } from '../../request-fields/service-fields.ts'
 import type { Prompt } from '../../canonical/prompt.ts'
 import { type Losses, lossesTo } from '../losses/losses.ts'
 import type { Attempt, ProviderAdapter, Target } from '../provider.ts'
@@ -35,7 +35,7 @@ export const sandboxProvider: ProviderAdapter = async (attempt, context, take) =
 
 function* sandboxWire({ call, target }: Attempt): Steps<UpstreamRequest['body']> {
   yield
-  return yield* call.body.writingWire({ ...withoutServiceFields(call.body), model: JSON.stringify(target.upstreamModel) })
+  return yield* call.body.writingWire({ ...withoutUnsentFields(call.body), model: JSON.stringify(target.upstreamModel) })
 }
 
 /** Refused as at every provider: nothing is stored here under such an id. */

@@ -8,6 +8,7 @@ import { fieldOf, fieldsWhere, meaningsOf } from '../../request-fields/request-f
 import type { EditableFields } from './editable-fields.ts'
 import { lossesTo } from '../losses/losses.ts'
 import type { Attempt, Target } from '../provider.ts'
+import type { Vendor } from './vendor.ts'
 
 export type RuleContext = Pick<Attempt, 'call' | 'target' | 'warn'>
 
@@ -131,6 +132,12 @@ export const dropCacheOptions = (fields: EditableFields, { warn }: RuleContext):
 }
 
 const TIERS: Readonly<Record<string, string>> = { fast: 'priority', standard: 'default', standard_only: 'default' }
+
+/** Names the ordinary tier as the vendor does, which is no loss. */
+export const nameOrdinaryTier = (fields: EditableFields, ordinaryTier: Vendor['ordinaryTier']): void => {
+  const asked = fields.value('service_tier')
+  if ((asked === 'default' || asked === 'on_demand') && asked !== ordinaryTier) fields.put('service_tier', ordinaryTier)
+}
 
 /** Translates other dialects' names for the same tiers (docs/contract/routing.md#service-tiers). */
 export const nameServiceTier = (fields: EditableFields, { warn }: RuleContext): void => {

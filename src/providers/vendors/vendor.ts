@@ -20,6 +20,8 @@ export interface Vendor {
   readonly stopMax: number | null
   /** The greatest length of the identifiers of an end user and of a cached prompt; null: unknown. */
   readonly identifierMax: number | null
+  /** Its name of the ordinary service tier. */
+  readonly ordinaryTier: 'default' | 'on_demand'
   /** Takes `stream_options`; a vendor that does not sends usage unasked. */
   readonly streamOptions: boolean
   readonly developerRole: boolean
@@ -51,8 +53,11 @@ export interface Vendor {
   readonly toolNamespaces: boolean
   /** Knows the shells and the patches of Responses (canonical/built-in-tools.ts), if it speaks Responses. */
   readonly builtInTools: boolean
-  /** `data` and `any`: `file` as OpenAI writes it, with data only or also with an address. `document_url`: Mistral's part. */
-  readonly files: 'data' | 'any' | 'document_url'
+  /**
+   * `data` and `any`: `file` as OpenAI writes it, with data only or also with an address. `document_url`: Mistral's part. `file_url`:
+   * Perplexity's part, whose data have no prefix.
+   */
+  readonly files: 'data' | 'any' | 'document_url' | 'file_url'
   readonly video: boolean
   /** The places at which the vendor takes cache marks; null: it caches by itself. */
   readonly cacheMarks: CacheMarks | null

@@ -29,6 +29,7 @@ const UNKNOWN: Vendor = {
   names: {},
   stopMax: null,
   identifierMax: null,
+  ordinaryTier: 'default',
   streamOptions: true,
   developerRole: false,
   systemFirst: false,
@@ -224,12 +225,14 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
 
   // console.groq.com/docs/openai, "Currently unsupported OpenAI features": 400 for logprobs and logit_bias, n, names of
   // messages and members that it does not know. "for 'role:system' the following must be satisfied: value must be a string".
+  // github.com/groq/groq-python, types/chat/completion_create_params.py: the tiers.
   [
     'groq',
     vendor({
       chat: [...USUAL, 'service_tier', 'metadata'],
       outputLimits: NEWER_LIMIT,
       stopMax: 4,
+      ordinaryTier: 'on_demand',
       strictMessages: true,
       textParts: 'user',
       namedRoles: [],
@@ -350,7 +353,7 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
     }),
   ],
 
-  // docs.perplexity.ai, "Chat completions": no tools. It always searches, and usage is in every chunk.
+  // docs.perplexity.ai, "Chat completions": no tools. It always searches, and usage is in every chunk. "Media & Attachments": files.
   [
     'perplexity',
     vendor({
@@ -361,6 +364,7 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
       strictMessages: true,
       textParts: 'user',
       namedRoles: [],
+      files: 'file_url',
       webSearch: 'web_search_options',
       embeddings: null,
     }),

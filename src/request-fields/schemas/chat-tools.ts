@@ -19,9 +19,10 @@ import { serverSearchMembers } from './web-search.ts'
 
 const functionMembers = { name: z.string().min(1), description: optionalText, parameters: optionalObject }
 
-const functionTool = z
+/** The only tool whose type may be absent: Mistral's client leaves it out. */
+export const functionTool = z
   .looseObject({
-    type: z.literal('function'),
+    type: z.literal('function').nullish(),
     function: z.looseObject({ ...functionMembers, strict: optionalFlag }),
     cache_control: optionalCacheControl,
   })
@@ -78,11 +79,11 @@ export const chatTools = z
 
 export const chatToolChoice = z
   .union([
-    z.enum(['none', 'auto', 'required']),
-    z.looseObject({ type: z.literal('function'), function: z.looseObject({ name: z.string().min(1) }) }),
+    z.enum(['none', 'auto', 'required', 'any']),
+    z.looseObject({ type: z.literal('function').nullish(), function: z.looseObject({ name: z.string().min(1) }) }),
     z.looseObject({ type: z.string().regex(/^(?!function$)/, 'Expected function.name beside this type.') }),
   ])
-  .meta({ id: 'ChatToolChoice' })
+  .meta({ id: 'ChatToolChoice', description: 'any is another name of required.' })
 
 /** The legacy names of tools and of the tool choice. */
 export const legacyFunctions = z.array(z.looseObject(functionMembers)).meta({ deprecated: true, description: 'Use tools.' })

@@ -20,7 +20,7 @@ const shared = { cache_control: optionalCacheControl, defer_loading: optionalFla
 /** The client's own tool, the only one whose type may be absent. */
 export const customTool = z
   .looseObject({
-    type: z.literal('custom').optional(),
+    type: z.literal('custom').nullish(),
     name: z.string().min(1),
     description: optionalText,
     input_schema: jsonObject,

@@ -3,7 +3,10 @@ import { z } from 'zod'
 
 import { optionalFlag, optionalPositiveInteger } from './scalars.ts'
 
-export const reasoningEffort = z.enum(['max', 'xhigh', 'high', 'medium', 'low', 'minimal', 'none'])
+const reasoningEffort = z.enum(['max', 'xhigh', 'high', 'medium', 'low', 'minimal', 'none'])
+
+/** In its own field of Chat Completions, `default` leaves the effort open. */
+export const chatEffort = z.enum([...reasoningEffort.options, 'default'])
 
 const members = {
   effort: reasoningEffort.nullish(),

@@ -85,9 +85,16 @@ export const provider = z
 /** Deprecated: `fallback` is sort partition `model`, `sort` is partition `none` (docs/contract/routing.md#preferences). */
 export const route = z.enum(['fallback', 'sort']).meta({ deprecated: true, description: 'Use provider.sort.partition.' })
 
-export const serviceTier = z
-  .enum(['auto', 'default', 'fast', 'flex', 'priority', 'scale', 'ultrafast'])
-  .meta({ id: 'ServiceTier', description: 'fast is another name of priority; ultrafast falls back to priority, then to default.' })
+/** The names of tiers in answers. */
+export const serviceTier = z.enum(['auto', 'default', 'fast', 'flex', 'priority', 'scale', 'ultrafast'])
+
+/** The names of tiers in requests, Groq's for the ordinary one among them. */
+export const askedTier = z
+  .enum([...serviceTier.options, 'on_demand'])
+  .meta({
+    id: 'ServiceTier',
+    description: 'on_demand is another name of default, fast of priority; ultrafast falls back to priority, then to default.',
+  })
 
 /** The Messages interface accepts any tier name and leaves it to the provider (docs/contract/requests.md#shared-fields). */
 export const serviceTierName = textUpTo(64)
