@@ -40,10 +40,7 @@ export const costOf = (usage: Usage, prices: PriceEntry | null, inputImages = 0)
     tokenCostNanos(drawn, prices.completion_image ?? rates.completion) +
     tokenCostNanos(usage.outputReasoning, rates.reasoning ?? rates.completion)
   const output = Math.round(written * factor)
-  const fees =
-    nanosOf(prices.request ?? 0) +
-    usage.webSearches * nanosOf(prices.web_search ?? 0) +
-    drawnNanos(usage.drawn, prices)
+  const fees = nanosOf(prices.request ?? 0) + usage.webSearches * nanosOf(prices.web_search ?? 0) + drawnNanos(usage.drawn, prices)
   const beside = usage.beside === null ? null : costOf({ ...usage.beside, inferenceGeo: usage.inferenceGeo }, { ...prices, request: 0 })
   const total = Math.min(input + output + fees + (beside?.totalNanos ?? 0), TOTAL_MAX)
   return {
