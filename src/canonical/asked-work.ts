@@ -25,6 +25,8 @@ export interface AskedWork {
   readonly predictedBytes: number
   /** The number of searches that the provider may make. */
   readonly searches: number
+  /** The provider's own tool may draw a picture. */
+  readonly draws: boolean
   /** The body names a service tier that may cost more than the ordinary one. */
   readonly premiumTier: boolean
   /** The provider may summarise the conversation first, in a separate call whose tokens are charged too. */
@@ -45,6 +47,7 @@ export function* lookingForWork(body: JsonBody): Steps<AskedWork> {
     answers: 1,
     predictedBytes: 0,
     searches: 0,
+    draws: false,
     premiumTier: false,
     compacts: false,
     nested: [],
@@ -57,6 +60,7 @@ export function* lookingForWork(body: JsonBody): Steps<AskedWork> {
     // Tools may be large and few of them search, so they are parsed only if their text may name a search.
     if (TOOL_FIELDS.has(name)) {
       if (yield* lookForName(SEARCH, raw)) readTools(yield* body.parsing(key), found)
+      found.draws ||= yield* lookForName(DRAWING, raw)
     } else if (name === PREDICTION) readPrediction(body.rawHeld(key) ?? '', found)
     // Only a number, a text that may be one, or an object with settings in it can ask for work; a plain word cannot.
     else if (!TEXT_FIELDS.has(name) && (isSetting(name) || raw.startsWith('{') || raw.startsWith('[')))
@@ -67,7 +71,10 @@ export function* lookingForWork(body: JsonBody): Steps<AskedWork> {
   for (const { name, value } of nested) {
     const json = yield* writeInSteps(value)
     if (name === PREDICTION) readPrediction(json, rest)
-    else if (yield* lookForName(SEARCH, json)) readTools(value, rest)
+    else {
+      if (yield* lookForName(SEARCH, json)) readTools(value, rest)
+      rest.draws ||= yield* lookForName(DRAWING, json)
+    }
     yield
   }
   const work = { ...rest, outputTokens: limits.length === 0 ? null : Math.max(...limits) }
@@ -166,6 +173,8 @@ const CACHE_MARK = /[cC]ache_?(?:[cC]ontrol|[pP]oint)/
 /** Matches the names of the tool, the option and the plugin in all dialects. How often a model will search cannot be known in advance. */
 const SEARCH = /web_?search|google_?search|x_search|"id"\s*:\s*"web"/i
 const SEARCHES = 10
+/** Matches OpenAI's tool, which is named in its dialect alone. */
+const DRAWING = /"type"\s*:\s*"image_generation"/i
 const USES = /^max(?:uses|searches|totalresults)$/
 
 /** The highest use limit found on any tool. */

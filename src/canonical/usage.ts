@@ -33,6 +33,9 @@ export interface Usage {
   readonly beside: Usage | null
 }
 
+/** Tokens of a large picture of high quality (OpenAI's guide "Image generation", "Cost and latency"), for one that nobody counted. */
+export const PICTURE_TOKENS = 6240
+
 /** One model call of an answer that took several: a turn of its own, or advice to the model. */
 export interface Iteration {
   readonly type: 'message' | 'advisor_message'

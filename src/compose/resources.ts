@@ -27,8 +27,15 @@ const RESOURCES: readonly ((parts: Parts, current: Current) => readonly Route[])
   ({ observability, management }) => destinationRoutes({ ...management, destinations: observability.destinations }),
   (parts, { file }) => {
     const { clock, onError, management } = parts
-    const { onceness } = management
-    return fileRoutes({ files: composeFiles(parts, file), clock, onError, onceness, unreadMs: file.timeouts.client_unread * 1000 })
+    const { onceness, auditLog } = management
+    return fileRoutes({
+      files: composeFiles(parts, file),
+      clock,
+      onError,
+      onceness,
+      auditLog,
+      unreadMs: file.timeouts.client_unread * 1000,
+    })
   },
   ({ guardrails, guardrailHits, refusedHits, management }) => {
     const flush = async (): Promise<void> => {

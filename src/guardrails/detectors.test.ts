@@ -38,6 +38,7 @@ const FOUND: Readonly<Partial<Record<BuiltinSlug, Readonly<Record<string, string
     '2223003122003222': '[CREDIT_CARD]',
     '4111.1111.1111.1111, 4111 - 1111 - 1111 - 1111, 4111\t1111\t1111\t1111': '[CREDIT_CARD], [CREDIT_CARD], [CREDIT_CARD]',
     '3782.822463.10005': '[CREDIT_CARD]',
+    'a 4111 1111\n1111 1111, b 4111-1111-1111-\r\n  1111, c 3782\n> 822463 10005': 'a [CREDIT_CARD], b [CREDIT_CARD], c [CREDIT_CARD]',
     'item 12 4111111111111111 24': 'item 12 [CREDIT_CARD] 24',
     [`${'1 '.repeat(100)}4111 1111 1111 1111`]: `${'1 '.repeat(100)}[CREDIT_CARD]`,
   },
@@ -118,7 +119,14 @@ const PASSED: Readonly<Partial<Record<BuiltinSlug, readonly string[]>>> = {
     'abc4155552671def',
   ],
   ssn: ['000-12-3456', '666-12-3456', '912-34-5678', '123-00-4567', '123-45-0000', '123-45 6789', '1123-45-67890'],
-  'credit-card': ['4111111111111112', '1234567890123456', '0.4111111111111111', '41111111111111111111'],
+  'credit-card': [
+    '4111111111111112',
+    '1234567890123456',
+    '0.4111111111111111',
+    '41111111111111111111',
+    '4111\n1111\n1111\n1111',
+    '41111111\n11111111',
+  ],
   'ip-address': ['256.1.1.1', '1.2.3', '12:34:56', 'std::string', '01.2.3.4', '::', 'a:b:c'],
   secrets: [
     'token: my-nice-token-name',

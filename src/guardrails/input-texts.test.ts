@@ -56,6 +56,10 @@ describe('everything that a model reads is looked at', () => {
     )
   })
 
+  test('a number that stands alone under a name that no dialect knows; one of a known field is a setting', () => {
+    expect(textsOf({ model: 'm', customer_card: 4111111111111111, seed: 4111111111111111, temperature: 1 })).toEqual(['4111111111111111'])
+  })
+
   test('messages: a message that only changes the effort says nothing', () => {
     expect(textsOf({ messages: [{ role: 'system', content: [], output_config: { effort: 'low' } }] })).toEqual([])
     expect(textsOf({ messages: [{ role: 'system', content: 'one', output_config: { effort: 'my@mail.example' } }] })).toEqual([

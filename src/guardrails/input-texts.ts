@@ -15,6 +15,7 @@ import {
   isMadeId,
   isPlainName,
   isSchemaWord,
+  KNOWN_FIELDS,
   SHAPED_FIELDS,
   SHAPED_MEMBERS,
   UNREAD_FIELDS,
@@ -125,8 +126,8 @@ function* textsOf(field: string, json: string): Scan<readonly Place[]> {
     if (isKey) {
       if (isShaped ? !isPlainName(value) : kind.isConversation || !isSchemaWord(value)) add(text, value, isShaped || !kind.isConversation)
     } else if (text.kind === 'number') {
-      // A value that stands alone, or in a shape outside the conversation, is a setting.
-      if (frame !== undefined && (kind.isConversation || !isShaped)) add(text, value, false)
+      // The value of a known field that stands alone, or in a shape outside the conversation, is a setting.
+      if (frame === undefined ? !KNOWN_FIELDS.has(field) : kind.isConversation || !isShaped) add(text, value, false)
     } else if (!isShaped) {
       if (kind.isConversation || key !== 'type' || !isSchemaWord(value)) add(text, value, false)
     } else if (frame !== undefined && BYTES_MEMBERS.has(key)) frame.mayBeBytes.push(text)

@@ -85,7 +85,22 @@ const isCard = ({ digits, digitAt, luhn }: Tail): boolean => {
 const BETWEEN = String.raw`[ \t.\-_/]{1,3}`
 const CARD_GROUPS = String.raw`(?:\d{4}${BETWEEN}\d{4}${BETWEEN}\d{4}${BETWEEN}\d{4}|\d{4}${BETWEEN}\d{6}${BETWEEN}\d{5})`
 
-export const CREDIT_CARD = detector(String.raw`(?<![\d.])(?:\d(?:[ \-]?\d){12,}|${CARD_GROUPS})(?!\d)`, {
+/**
+ * A card in groups may be broken by one line end, as in text that was wrapped. Numbers of which each has a line of its own are a column of a
+ * table, where one in 25 sequences would pass for a card.
+ */
+const BROKEN = String.raw`[ \-]?\r?\n[ \t>]{0,4}`
+const BROKEN_GROUPS = [
+  ['4', BROKEN, '4', '[ -]', '4', '[ -]', '4'],
+  ['4', '[ -]', '4', BROKEN, '4', '[ -]', '4'],
+  ['4', '[ -]', '4', '[ -]', '4', BROKEN, '4'],
+  ['4', BROKEN, '6', '[ -]', '5'],
+  ['4', '[ -]', '6', BROKEN, '5'],
+]
+  .map((parts) => parts.map((part) => (part.length === 1 ? String.raw`\d{${part}}` : part)).join(''))
+  .join('|')
+
+export const CREDIT_CARD = detector(String.raw`(?<![\d.])(?:\d(?:[ \-]?\d){12,}|${CARD_GROUPS}|${BROKEN_GROUPS})(?!\d)`, {
   partsOf: lastNumber(13, 19, isCard),
 })
 

@@ -2,11 +2,15 @@
  * The parts of a request that are not text: fixed words of the dialects, machine-made ids, and the members that hold them.
  * Everything else counts as text. A word that is missing here does no harm: it is examined, and no filter matches it.
  */
+import { fieldsWhere } from '../request-fields/request-fields.ts'
 import { SERVICE_FIELDS } from '../request-fields/service-fields.ts'
 import { wordSet } from '../lib/text/word-set.ts'
 
 /** Top-level members that select who answers; they never reach a model. Some options of plugins do (input-texts.ts). */
 export const UNREAD_FIELDS: ReadonlySet<string> = new Set(['model', ...SERVICE_FIELDS.filter((field) => field !== 'plugins')])
+
+/** Top-level members that a dialect knows; a number under any other name may stand in the template of a model. */
+export const KNOWN_FIELDS: ReadonlySet<string> = new Set(fieldsWhere(() => true))
 
 /** Top-level members that hold a conversation. */
 export const CONVERSATION_FIELDS: ReadonlySet<string> = new Set(['messages', 'system', 'input', 'instructions', 'prompt', 'prediction'])

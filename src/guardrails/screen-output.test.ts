@@ -17,7 +17,7 @@ import { createOutputScreen, type OutputScreen, screening } from './screen-outpu
 const screenFor = (action: FilterAction, pipeline: PipelineStage[] = []): OutputScreen => {
   const output = effectiveOf([emailGuardrail(action, 'output')])?.output
   if (output === null || output === undefined) throw new Error('no filters')
-  return createOutputScreen(output, createDetections(pipeline, 'Response'), output.rewrites)
+  return createOutputScreen(output, createDetections(pipeline, 'Response'), (name) => name === 'of-the-request@b.io')
 }
 
 const text = (said: string): ModelEvent => ({ type: 'text', text: said })
@@ -66,6 +66,31 @@ describe('kinds of text', () => {
     expect(cited(screenFor('redact'), 'See there, it says so.')).toEqual([{ ...passed, start: 3, end: 9 }])
     expect(cited(screenFor('redact'), 'Ask c@d.io, it says so.')).toEqual([{ ...passed, start: null, end: null }])
     expect(() => cited(screenFor('block'), 'See there.')).toThrow(GatewayError)
+  })
+
+  test('403: a name of a call that the model made up is looked at, and cannot be replaced; one of the request passes', () => {
+    const called = (name: string, namespace?: string): ModelEvent => ({
+      type: 'tool-call',
+      index: 0,
+      id: 'c',
+      name,
+      ...(namespace === undefined ? {} : { namespace }),
+    })
+    for (const action of ['redact', 'block'] as const) {
+      expect(() => through(screenFor(action), called('a@b.io'))).toThrow('[EMAIL]')
+      expect(() => through(screenFor(action), called('f', 'a@b.io'))).toThrow('[EMAIL]')
+      expect(through(screenFor(action), called('of-the-request@b.io'))).toEqual([called('of-the-request@b.io')])
+    }
+    const pipeline: PipelineStage[] = []
+    expect(through(screenFor('flag', pipeline), called('a@b.io'))).toEqual([called('a@b.io')])
+    expect(pipeline).toHaveLength(1)
+  })
+
+  test('a picture whose address must not pass is left out', () => {
+    const picture = (url: string): ModelEvent => ({ type: 'image', url })
+    const kept = [picture('https://example.com/a.png'), picture('data:image/png;base64,AAAA')]
+    expect(through(screenFor('redact'), picture('https://example.com/a@b.io.png'), ...kept)).toEqual(kept)
+    expect(() => through(screenFor('block'), picture('https://example.com/a@b.io.png'))).toThrow('[EMAIL]')
   })
 
   test('refusals and summaries of thinking are looked at too', () => {

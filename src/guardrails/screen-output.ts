@@ -31,7 +31,12 @@ export const rewrites = ({ filters }: FilterSet): boolean => filters.some(({ act
 
 type TextEvent = Extract<ModelEvent, { type: 'text' | 'reasoning' | 'refusal' | 'tool-arguments' }>
 
-export const createOutputScreen = ({ filters, openMatcher }: FilterSet, detections: Detections, rewriting: boolean): OutputScreen => {
+/** `isOfRequest`: the request has this text as a string, as it has the names of its tools. */
+export const createOutputScreen = (
+  { filters, openMatcher, rewrites: rewriting }: FilterSet & { readonly rewrites: boolean },
+  detections: Detections,
+  isOfRequest: (text: string) => boolean,
+): OutputScreen => {
   const lanes = new Map<string, { readonly screen: TextScreen; readonly last: TextEvent }>()
   /** The lane of the latest text: held text of any other lane has ended for now. */
   let open: string | null = null
@@ -100,7 +105,7 @@ export const createOutputScreen = ({ filters, openMatcher }: FilterSet, detectio
     return withRest(before, event, yield* pushInPieces(screen, textOf(event)))
   }
 
-  const through = (event: Exclude<ModelEvent, { type: 'citation' }>): ModelEvent[] => {
+  const through = (event: Exclude<ModelEvent, { type: 'citation' | 'tool-call' | 'image' }>): ModelEvent[] => {
     switch (event.type) {
       case 'text':
       case 'reasoning':
@@ -120,11 +125,7 @@ export const createOutputScreen = ({ filters, openMatcher }: FilterSet, detectio
         thinkingChanged = false
         return [...before, { ...event, proof }]
       }
-      case 'tool-call':
-        if (event.custom === true) inPlainText.add(event.index)
-        return [...flush(), event]
       case 'text-break':
-      case 'image':
       // Arguments and results pass the filters where the tool is run.
       case 'server-tool-start':
       case 'server-tool-progress':
@@ -133,6 +134,14 @@ export const createOutputScreen = ({ filters, openMatcher }: FilterSet, detectio
       case 'finish':
         return [...flush(), event]
     }
+  }
+
+  /** A model may put anything into a name that it makes up. No placeholder can stand there, since the client looks the name up. */
+  function* screenCall(event: Extract<ModelEvent, { type: 'tool-call' }>): Scan<ModelEvent[]> {
+    if (event.custom === true) inPlainText.add(event.index)
+    for (const name of [event.name, event.namespace ?? ''])
+      if ((yield* matchesAny(openMatcher, name)) && !isOfRequest(name)) yield* screenInPieces(filters, name, detections.reportFixed)
+    return [...flush(), event]
   }
 
   /** Filters a citation, because sources contain quoted text. A source whose address must not pass is left out. */
@@ -148,8 +157,21 @@ export const createOutputScreen = ({ filters, openMatcher }: FilterSet, detectio
     return [{ ...event, citation }]
   }
 
+  /** A picture may be given by its address, which is left out as that of a source is. */
+  function* screenImage(event: Extract<ModelEvent, { type: 'image' }>): Scan<ModelEvent[]> {
+    const passes = event.url.startsWith('data:') || (yield* screenQuote(event.url)) === event.url
+    return [...flush(), ...(passes ? [event] : [])]
+  }
+
   function* screenQuote(text: string): Scan<string> {
     return (yield* matchesAny(openMatcher, text)) ? yield* screenInPieces(filters, text, detections.report) : text
+  }
+
+  function* screenEvent(event: ModelEvent): Scan<ModelEvent[]> {
+    if (event.type === 'citation') return yield* screenCitation(event)
+    if (event.type === 'tool-call') return yield* screenCall(event)
+    if (event.type === 'image') return yield* screenImage(event)
+    return isLongText(event) ? yield* screenLongText(event) : through(event)
   }
 
   /** Returns true if this is a whole answer in which no filter can match: one combined pass is cheaper than a pass of every filter. */
@@ -171,9 +193,7 @@ export const createOutputScreen = ({ filters, openMatcher }: FilterSet, detectio
         const events: ModelEvent[] = []
         for (const [at, event] of frame.events.entries()) {
           if (at > 0) yield
-          const passed =
-            event.type === 'citation' ? yield* screenCitation(event) : isLongText(event) ? yield* screenLongText(event) : through(event)
-          for (const one of passed) events.push(one)
+          for (const one of yield* screenEvent(event)) events.push(one)
         }
         out.push(rewriting || frame.native === undefined ? { events } : { ...frame, events })
       }

@@ -110,7 +110,7 @@ const judged = async <Said>(
 const SAID = { isJson: false, byUser: false, isProse: true, isFixed: false, isCredential: false, message: null } as const
 
 function* screenedAnswer(text: string, output: NonNullable<Effective['output']>, pipeline: PipelineStage[]): Scan<string> {
-  const screen = createOutputScreen(output, createDetections(pipeline, 'Response'), output.rewrites)
+  const screen = createOutputScreen(output, createDetections(pipeline, 'Response'), () => false)
   const frames: Frame[] = []
   for (const piece of piecesOf(text)) {
     frames.push(...(yield* screen.frames([{ events: [{ type: 'text', text: piece }] }])))

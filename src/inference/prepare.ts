@@ -26,6 +26,7 @@ import { readCall } from './read-call.ts'
 import { type Prepared, type Received, strictError } from './stages.ts'
 import { type DefaultsOf, withDefaultModel, withDefaults } from './workspace-defaults.ts'
 import { type WithPlugins, withWorkspacePlugins } from './workspace-plugins.ts'
+import { keepsNothing } from './zero-retention.ts'
 import { deniedTools } from '../tools/denied-tools.ts'
 
 export interface PrepareParts {
@@ -81,6 +82,7 @@ export const prepare = async (received: Received, parts: PrepareParts): Promise<
   const guardrails = foundGuardrails instanceof Promise ? await foundGuardrails : foundGuardrails
   const foundKeys = parts.customerKeysOf(principal)
   const customerKeys = foundKeys instanceof Promise ? await foundKeys : foundKeys
+  const contents = converses ? keptOf(known?.contents ?? null, principal, parts.routing.random) : null
   return {
     ...received,
     call: withPassHeaders(call, headers.vendor),
@@ -97,7 +99,7 @@ export const prepare = async (received: Received, parts: PrepareParts): Promise<
     caller: callerOf(principal),
     customerKeys,
     echo: wantsEcho(call),
-    contents: converses ? keptOf(known?.contents ?? null, principal, parts.routing.random) : null,
+    contents: contents === null || keepsNothing(guardrails, call) ? null : contents,
   }
 }
 

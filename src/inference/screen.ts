@@ -83,7 +83,9 @@ const screened = async (prepared: Prepared, guardrails: Effective, parts: Screen
         output === null
           ? undefined
           : () => ({
-              screen: createOutputScreen(output, createDetections(pipeline, 'Response'), output.rewrites),
+              screen: createOutputScreen(output, createDetections(pipeline, 'Response'), (name) =>
+                body.text.includes(JSON.stringify(name)),
+              ),
               run: createRunScan(parts.clock, parts.screenMs),
             }),
     }

@@ -171,6 +171,17 @@ test('a body that goes out with another model is held for as if it were read, an
   }
 })
 
+test('a picture that a tool of the provider may draw is held at its price, where its dialect has the tool', () => {
+  const drawn = (body: object, dialect: ProviderDialect = 'openai-responses', price: Partial<PriceEntry> = {}) =>
+    most({ ...PROMPT, ...body }, [at({ prompt: 0, completion: 0, ...price }, null, [dialect])])
+  const tools = [{ type: 'image_generation' }]
+  expect(drawn({ tools })).toBe(6240 * 40_000)
+  expect(drawn({ extra: { tools } })).toBe(6240 * 40_000)
+  expect(drawn({ tools }, 'openai-responses', { drawing: 8 })).toBe(6240 * 8_000)
+  expect(drawn({ tools }, 'openai-chat')).toBe(0)
+  expect(drawn({ tools: [{ type: 'function', name: 'image_generation' }] })).toBe(0)
+})
+
 test('pictures, sound and what may be drawn or spoken are held at their own prices', () => {
   const prices = { prompt: 1, completion: 1, image: 0.005, audio: 9, completion_audio: 20 }
   const plain = most(PROMPT, [at(prices)], 10)

@@ -5,6 +5,7 @@
 import { askedWork, type AskedWork, lookingForWork, marksCache } from '../canonical/asked-work.ts'
 import type { Call } from '../canonical/call.ts'
 import { type InputSize, measuringInput, mostTextTokens } from '../canonical/input-size.ts'
+import { PICTURE_TOKENS } from '../canonical/usage.ts'
 import { hundredthsOf, wholeTokens } from '../canonical/token-bound.ts'
 import type { JsonBody } from '../lib/json/json-body.ts'
 import { isObject } from '../lib/json/json.ts'
@@ -13,6 +14,7 @@ import type { Steps } from '../lib/steps.ts'
 import type { PriceEntry } from '../models/catalogue-schema.ts'
 import { endpointsThatMayServe } from '../models/served-endpoint.ts'
 import type { Model, ModelEndpoint, Provider } from '../models/model.ts'
+import { drawnNanos } from '../models/price.ts'
 import type { ProviderDialect } from '../canonical/provider-dialects.ts'
 
 export interface EstimateSettings {
@@ -215,12 +217,14 @@ const costNanos = (
   const input = inputOf(weighed, overheadTokens, endpoint)
   const answers = apiType === 'embeddings' ? 0 : work.answers
   const passes = work.compacts && input >= COMPACTED_TOKENS_MIN ? 2 : 1
+  const drawnTokens = work.draws && endpoint.provider.dialects.includes('openai-responses') ? PICTURE_TOKENS : 0
   const costs = endpointsThatMayServe(model, endpoint, work.premiumTier).map((serving) => {
     const prices = serving.prices ?? assumedPrices
     const rates = dearest(prices, input, size.mediaBytes + size.linked > 0)
     const tokens =
       tokenCostNanos(input, weighed.marksCache ? rates.cached : rates.prompt) + tokenCostNanos(output * answers, rates.completion)
-    return Math.ceil(tokens * dearestFactor(prices)) * passes + feeOf(weighed, prices) + work.searches * nanosOf(prices.web_search ?? 0)
+    const byTools = work.searches * nanosOf(prices.web_search ?? 0) + drawnNanos(drawnTokens, prices)
+    return Math.ceil(tokens * dearestFactor(prices)) * passes + feeOf(weighed, prices) + byTools
   })
   return Math.max(...costs)
 }

@@ -40,10 +40,7 @@ export const costOf = (usage: Usage, prices: PriceEntry | null, inputImages = 0)
     tokenCostNanos(drawn, prices.completion_image ?? rates.completion) +
     tokenCostNanos(usage.outputReasoning, rates.reasoning ?? rates.completion)
   const output = Math.round(written * factor)
-  const fees =
-    nanosOf(prices.request ?? 0) +
-    usage.webSearches * nanosOf(prices.web_search ?? 0) +
-    tokenCostNanos(usage.drawn, prices.drawing ?? DRAWING)
+  const fees = nanosOf(prices.request ?? 0) + usage.webSearches * nanosOf(prices.web_search ?? 0) + drawnNanos(usage.drawn, prices)
   const beside = usage.beside === null ? null : costOf({ ...usage.beside, inferenceGeo: usage.inferenceGeo }, { ...prices, request: 0 })
   const total = Math.min(input + output + fees + (beside?.totalNanos ?? 0), TOTAL_MAX)
   return {
@@ -56,6 +53,9 @@ export const costOf = (usage: Usage, prices: PriceEntry | null, inputImages = 0)
     customersNanos: 0,
   }
 }
+
+/** The cost of tokens of pictures that a tool of the provider draws. */
+export const drawnNanos = (tokens: number, { drawing = DRAWING }: PriceEntry): number => tokenCostNanos(tokens, drawing)
 
 /** US dollars per million tokens: the dearest of OpenAI's models for pictures (its page "Pricing", gpt-image-1). */
 const DRAWING = 40

@@ -54,7 +54,7 @@ test.each([
   expect(await spentBy(key)).toBe(cost)
 })
 
-test('a key draws no more pictures than its limit pays for', async () => {
+test('a key draws no picture that its limit may not pay for', async () => {
   answering(2, {})
   const key = await newKey()
   const statuses: number[] = []
@@ -62,7 +62,31 @@ test('a key draws no more pictures than its limit pays for', async () => {
     statuses.push((await draw(key)).status)
     await spentBy(key)
   }
-  expect(statuses).toEqual([200, 200, 200, 403])
+  expect(statuses).toEqual([200, 200, 403, 403])
+})
+
+test('402: requests that may each draw a picture do not run together beyond the limit', async () => {
+  const open = Promise.withResolvers<void>()
+  const begun = Promise.withResolvers<void>()
+  let running = 0
+  upstream.script(async (exchange) => {
+    running += 1
+    if (running === 3) begun.resolve()
+    await open.promise
+    const answer = { id: 'r', object: 'response', status: 'completed', model: 'up', output: [PICTURE], usage: USAGE }
+    return exchange.answer(200, JSON.stringify(answer), { 'content-type': 'application/json' })
+  })
+  const key = await newKey()
+  const asked = Array.from({ length: 3 }, () => draw(key))
+  try {
+    // Three pictures cost $0.75, and a fourth beside their prompts has no room.
+    await begun.promise
+    expect((await draw(key)).status).toBe(402)
+  } finally {
+    open.resolve()
+  }
+  expect((await Promise.all(asked)).map(({ status }) => status)).toEqual([200, 200, 200])
+  expect(await spentBy(key)).toBeLessThanOrEqual(1)
 })
 
 test.each([

@@ -322,6 +322,21 @@ test('a change of a file is in the audit log with its name and size, and without
   ])
 })
 
+test('a reading of the content by a management key or a person is in the audit log; one by an inference key is not', async () => {
+  const { id } = (await upload('private words')).json
+  const readings = async (): Promise<number> => {
+    const { json } = await call(service, 'GET', `/audit-log?object_id=${id}&action=read`)
+    return (json as { data: readonly unknown[] }).data.length
+  }
+  expect((await call(service, 'GET', `/files/${id}/content`, { key: service.inferenceKey })).status).toBe(200)
+  expect(await readings()).toBe(0)
+  expect((await call(service, 'GET', `/files/${id}/content`)).status).toBe(200)
+  expect(await readings()).toBe(1)
+  const person = await signInByKey(service)
+  expect((await person.ask('GET', `/files/${id}/content`)).status).toBe(200)
+  expect(await readings()).toBe(2)
+})
+
 test('deleting a workspace deletes its files', async () => {
   const { json } = (await call(service, 'POST', '/workspaces', { body: { name: 'Gone', slug: 'gone' } })) as { json: unknown }
   const { json: file } = await upload('x', { key: service.managementKey, query: '?workspace_id=gone' })

@@ -22,7 +22,9 @@ beforeAll(async () => {
 providers:
   good: { name: Good, dialects: [openai-chat], base_url: "${upstream.url}" }
   native: { dialects: [openai-responses], base_url: "${upstream.url}" }
+  silent: { dialects: [openai-chat], base_url: "${upstream.url}", data_policy: { retains: false } }
 models:
+  fake/silent: { endpoints: [{ provider: silent, model: up }] }
   fake/good: { endpoints: [{ provider: good, model: up }] }
   fake/native: { endpoints: [{ provider: native, model: up }] }
 `,
@@ -151,6 +153,30 @@ describe('if it does', () => {
     const made = await call(service, 'POST', '/keys', { body: { name: 'other', kind: 'management', workspace_id: workspaceId } })
     const foreign = await contentOf(id, (made.json as { key: string }).key)
     expect([foreign.status, foreign.error.metadata['reason'] === 'not_stored']).toEqual([404, false])
+  })
+
+  test('nothing is kept under zero data retention, which the request, its preset or a guardrail demands', async () => {
+    const kept = async (id: string): Promise<unknown> => (await contentOf(id)).error.metadata['reason']
+    const forgets = { provider: { zdr: true } }
+    for (const name of ['chat', 'responses', 'messages'] as const)
+      expect(await kept(await ask(name, { model: 'fake/silent', ...forgets }))).toBe('not_stored')
+    expect(
+      (
+        await infer(
+          service,
+          { model: 'fake/silent', input: 'x', ...forgets },
+          { path: '/presets/silent/responses', key: service.managementKey },
+        )
+      ).status,
+    ).toBe(200)
+    expect(await kept(await ask('chat', { model: '@preset/silent' }))).toBe('not_stored')
+    const { json } = await call(service, 'POST', '/keys', { body: { name: 'silent' } })
+    const { key, data } = json as { key: string; data: { hash: string } }
+    const guardrail = await call(service, 'POST', '/guardrails', { body: { name: 'silent', enforce_zdr: true } })
+    const { id } = (guardrail.json as { data: { id: string } }).data
+    await call(service, 'POST', `/guardrails/${id}/assignments/keys`, { body: { key_hashes: [data.hash] } })
+    expect(await kept(await ask('chat', { model: 'fake/silent' }, key))).toBe('not_stored')
+    expect((await contentOf(await ask('chat', { model: 'fake/silent' }))).status).toBe(200)
   })
 
   test('only requests of the listed keys are kept', async () => {

@@ -298,6 +298,10 @@ describe('usage', () => {
     expect(groups[0]).toMatchObject({ key_name: 'First inference key', workspace_slug: 'default', errors: expect.any(Number) as number })
     const table = await call(service, 'GET', '/usage?group_by=model', { headers: { accept: 'text/csv' } })
     const head = table.text.split('\r\n')[0]
+    const entries = (await call(service, 'GET', '/audit-log?action=exported&object_id=usage')).json as {
+      data: readonly { after: unknown }[]
+    }
+    expect(entries.data.map(({ after }) => after)).toEqual([{ group_by: 'model' }])
     expect(head).toStartWith('time,model,other,requests')
     expect(head).toEndWith('ttft_p50_ms,ttft_p95_ms,total_p50_ms,total_p95_ms,ttft_p99_ms,total_p99_ms')
   })

@@ -19,7 +19,8 @@ import { onceHeaders } from '../../contract/idempotency.ts'
 import { invalidField, validate } from '../../contract/validate.ts'
 import type { Files, FilePageOf, ReceivedFile } from '../../files/files.ts'
 import { cutText } from '../../lib/text/cut-text.ts'
-import type { Clock } from '../../lib/clock.ts'
+import { isoTimestamp, type Clock } from '../../lib/clock.ts'
+import type { AuditLog } from '../../storage/audit-log.ts'
 import type { StoredFile } from '../../storage/file-store.ts'
 import { answerOnce, type Onceness } from '../answer-once.ts'
 import { fileStream } from '../file-stream.ts'
@@ -50,11 +51,12 @@ export interface FileRouteParts {
   readonly files: Files
   readonly onceness: Onceness
   readonly clock: Clock
+  readonly auditLog: Pick<AuditLog, 'note'>
   readonly unreadMs: number
   readonly onError: (thrown: unknown, doing: string) => void
 }
 
-export const fileRoutes = ({ files, onceness, clock, unreadMs, onError }: FileRouteParts): readonly Route[] => [
+export const fileRoutes = ({ files, onceness, auditLog, clock, unreadMs, onError }: FileRouteParts): readonly Route[] => [
   {
     ...shared,
     method: 'GET',
@@ -137,6 +139,18 @@ export const fileRoutes = ({ files, onceness, clock, unreadMs, onError }: FileRo
       const file = await files.get(reachOf(request), id)
       const headers = contentHeaders(file)
       if (request.method === 'HEAD') return new Response(null, { headers })
+      // Programs read their own files with inference keys; whoever manages a workspace reads those of others.
+      if (request.principal?.kind !== 'inference') {
+        const entry = {
+          workspaceId: file.workspaceId,
+          action: 'read',
+          objectType: 'file' as const,
+          objectId: id,
+          before: null,
+          after: null,
+        }
+        await auditLog.note(entry, changedBy(request), isoTimestamp(clock.now()))
+      }
       const stream = fileStream(files.read(file), {
         clock,
         unreadMs,

@@ -10,6 +10,7 @@ import { isoTimestamp, type Clock } from '../../lib/clock.ts'
 import { csvLine, type CsvCell } from '../../lib/text/csv.ts'
 import { movedDecimal } from '../../lib/decimal.ts'
 import { dollars } from '../../lib/money.ts'
+import type { AuditLog } from '../../storage/audit-log.ts'
 import type { GenerationList } from '../../storage/generations/generation-list.ts'
 import {
   MINUTE_RECORDS_MAX,
@@ -23,11 +24,12 @@ import {
 import { acceptsCsv, csvHeaders } from '../csv-stream.ts'
 import { jsonResponse } from '../json-response.ts'
 import type { PacedReads } from '../paced-reads.ts'
-import { reachOf, type Route } from '../route.ts'
+import { changedBy, reachOf, type Route } from '../route.ts'
 
 export interface UsageRouteParts {
   readonly usage: UsageSeriesStore
   readonly list: Pick<GenerationList, 'presetIds'>
+  readonly auditLog: Pick<AuditLog, 'note'>
   readonly reads: PacedReads
   readonly clock: Clock
   /** Resolves when everything that was answered before is counted. */
@@ -41,7 +43,7 @@ const TOP = 8
 const DAYS_MAX: Readonly<Record<UsageInterval, number>> = { minute: 0.25, hour: 31, day: 400, month: 3660 }
 const querySchema = z.object(usageQuery)
 
-export const usageRoute = ({ usage, list, reads, clock, flush }: UsageRouteParts): Route => ({
+export const usageRoute = ({ usage, list, auditLog, reads, clock, flush }: UsageRouteParts): Route => ({
   method: 'GET',
   path: '/usage',
   operation: 'getUsage',
@@ -93,6 +95,9 @@ export const usageRoute = ({ usage, list, reads, clock, flush }: UsageRouteParts
       return { series: found, names: await usage.names(groupBy, found), range: { from, to }, interval }
     })
     if (acceptsCsv(request.headers)) {
+      const entry = { action: 'exported', objectType: 'generations', objectId: 'usage', before: null } as const
+      const after = Object.fromEntries([...request.query].filter(([, value]) => value !== ''))
+      await auditLog.note({ ...entry, workspaceId: reach.workspaceId, after }, changedBy(request), isoTimestamp(nowMs))
       const lines = series.points.map(({ time, group, ...sums }) => [
         time,
         ...cellsOf(groupBy, group, names),

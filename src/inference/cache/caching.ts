@@ -1,5 +1,6 @@
 /** Decides if a request uses the response cache (docs/contract/response-cache.md#turning-it-on). */
 import type { Planned } from '../stages.ts'
+import { demandsZeroRetention } from '../zero-retention.ts'
 import type { PresetCaching } from './preset-caching.ts'
 
 export interface Caching {
@@ -19,7 +20,7 @@ export const cachingOf = ({
   const { enabled, ttlSeconds } = preset?.caching ?? UNSAID
   if (asked === false || enabled === false || (asked ?? enabled) === null) return null
   // If nothing of a request may be stored, its answer may not be cached either.
-  if (Object.values(guardrails?.policy?.zdr ?? {}).includes(true)) return null
+  if (demandsZeroRetention(guardrails)) return null
   return { ttlSeconds: ttlOf(sent) ?? ttlSeconds ?? DEFAULT_TTL_SECONDS, clears: flagOf(sent, CLEAR) === true }
 }
 

@@ -11,6 +11,7 @@ import type { Finished } from '../admitted.ts'
 import type { AttemptOutcome } from '../run/attempt-outcome.ts'
 import { statusOf } from '../run/attempt-outcome.ts'
 import type { Planned } from '../stages.ts'
+import { keepsNothing } from '../zero-retention.ts'
 import { namedTrace } from './named-trace.ts'
 
 /** Facts from outside the request itself. */
@@ -79,7 +80,7 @@ export const traceOf = (finished: Finished, beside: Beside): RequestTrace => {
     })),
     guardrails: request.pipeline.flatMap(tracedGuardrail),
     named: namedTrace(request),
-    isPrivate: keepsNothing(request),
+    isPrivate: keepsNothing(request.guardrails, call),
     ...beside,
   }
 }
@@ -98,13 +99,6 @@ const tracedGuardrail = (stage: PipelineStage): RequestTrace['guardrails'] => {
       action: typeof action === 'string' ? action : null,
     },
   ]
-}
-
-/** True if the question and the answer must not be stored, because a guardrail or the request itself says so. */
-const keepsNothing = ({ guardrails, call }: Planned): boolean => {
-  if (Object.values(guardrails?.policy?.zdr ?? {}).some((zdr) => zdr)) return true
-  const provider = call.body.value('provider')
-  return isObject(provider) && provider['zdr'] === true
 }
 
 /** The settings as the client wrote them, whatever the translation made of them. */

@@ -1,4 +1,4 @@
-import { usageOf, type Usage } from '../../canonical/usage.ts'
+import { PICTURE_TOKENS, usageOf, type Usage } from '../../canonical/usage.ts'
 import { isObject } from '../../lib/json/json.ts'
 import { reportedCost } from '../reported-cost.ts'
 import { isSenseless, partsOf, reportedTotal, sideCount } from '../token-count.ts'
@@ -62,9 +62,6 @@ export const usageSoFar = (work: ToolWork): Usage =>
     unreportedInput: true,
     unreportedOutput: true,
   })
-
-/** Tokens of a large picture of high quality (OpenAI's guide "Image generation", "Cost and latency"), for one that nobody counted. */
-const PICTURE_TOKENS = 6240
 
 const drawnTokens = (toolUsage: unknown, pictures: number): { readonly tokens: number; readonly estimated: boolean } => {
   const counts = isObject(toolUsage) && isObject(toolUsage['image_gen']) ? toolUsage['image_gen'] : {}

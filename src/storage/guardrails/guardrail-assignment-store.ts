@@ -7,6 +7,7 @@ import type { Database } from '../database.ts'
 import { deleteCodesOfKey } from '../workspaces/oauth-code-store.ts'
 import type { Schema } from '../tables/schema.ts'
 import { type Page, readPage } from '../page.ts'
+import { lockWorkspace } from '../workspaces/lock-workspace.ts'
 
 export type SubjectKind = 'key' | 'member'
 
@@ -162,8 +163,7 @@ export const changeAssignments = <T>(
 ): Promise<T> =>
   database.inLine(`assignments ${workspaceId}`, () =>
     recordChange<T>(database, by, now, async (transaction) => {
-      // An update that changes nothing takes the lock on both engines.
-      await transaction.updateTable('workspaces').set({ id: workspaceId }).where('id', '=', workspaceId).execute()
+      await lockWorkspace(transaction, workspaceId)
       return work(transaction)
     }),
   )

@@ -13,6 +13,7 @@ import { readModels } from '../keys/key-store.ts'
 import type { Schema } from '../tables/schema.ts'
 import { flag } from '../sql-values.ts'
 import { type Page, readPage } from '../page.ts'
+import { lockWorkspace } from '../workspaces/lock-workspace.ts'
 
 /** Why a guardrail applies to a caller. */
 export type AppliedBy = 'key' | 'member' | 'workspace'
@@ -57,6 +58,7 @@ export interface GuardrailStore {
 export const createGuardrailStore = (database: Database): GuardrailStore => ({
   insert: (guardrail, by, once) =>
     recordChangeOnce<void>(database, { by, now: guardrail.created_at, once }, async (transaction) => {
+      await lockWorkspace(transaction, guardrail.workspace_id)
       await transaction.insertInto('guardrails').values(newRow(guardrail, false)).execute()
       return { result: undefined, audit: audited('created', null, guardrail) }
     }),
@@ -91,6 +93,7 @@ export const createGuardrailStore = (database: Database): GuardrailStore => ({
 
   upsertDefault: (made, change, now, by) =>
     recordChange(database, by, now, async (transaction) => {
+      await lockWorkspace(transaction, made.workspace_id)
       const fresh = await transaction
         .insertInto('guardrails')
         .values(newRow(made, true))

@@ -11,6 +11,7 @@ import type { ByokKeysTable } from '../tables/management-tables.ts'
 import type { Schema } from '../tables/schema.ts'
 import { flag } from '../sql-values.ts'
 import { type Page, readPage } from '../page.ts'
+import { lockWorkspace } from '../workspaces/lock-workspace.ts'
 
 export interface ByokRecord {
   readonly id: string
@@ -57,6 +58,7 @@ interface ByokFilter {
 export const createByokStore = (database: Database): ByokStore => ({
   insert: (record, auditWorkspaceId, by, once) =>
     recordChangeOnce<void>(database, { by, now: record.createdAt, once }, async (transaction) => {
+      if (record.workspaceId !== null) await lockWorkspace(transaction, record.workspaceId)
       await transaction.insertInto('byok_keys').values(toRow(record)).execute()
       return { result: undefined, audit: audited('created', auditWorkspaceId, null, record) }
     }),

@@ -8,6 +8,7 @@ import { requireAnotherAdmin } from './last-admin.ts'
 import type { Page } from '../page.ts'
 import { endSignInsOf } from './session-store.ts'
 import { countOf } from '../usage/workspace-counts.ts'
+import { lockWorkspace } from './lock-workspace.ts'
 
 export interface MemberStore {
   list(workspaceId: string, slice: Slice): Promise<Page<WorkspaceMemberResource>>
@@ -50,6 +51,7 @@ export const createMemberStore = (database: Database): MemberStore => ({
       const inOrder = members.toSorted((one, other) => (one.user_id < other.user_id ? -1 : 1))
       const [first] = inOrder
       if (first === undefined) return { result: [], audit: null }
+      await lockWorkspace(transaction, first.workspace_id)
       // A member may have a row already, if another workspace names the person too.
       await transaction
         .insertInto('users')

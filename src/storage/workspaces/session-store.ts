@@ -8,6 +8,7 @@ import type { Once } from '../idempotency.ts'
 import { deleteCodesOfPeople } from './oauth-code-store.ts'
 import type { Schema } from '../tables/schema.ts'
 import type { LoginLinksTable, SessionsTable } from '../tables/sign-in-tables.ts'
+import { lockWorkspace } from './lock-workspace.ts'
 
 export type SessionRecord = Selectable<SessionsTable>
 export type LoginLinkRecord = Selectable<LoginLinksTable>
@@ -125,6 +126,7 @@ export const createSessionStore = (database: Database): SessionStore => ({
   addLink: ({ role, ...rest }, memberId, by, once) => {
     const insert = async (transaction: Transaction<Schema>): Promise<{ result: LoginLinkRecord; audit: AuditedChange }> => {
       const { workspace_id, user_id, created_at } = rest
+      await lockWorkspace(transaction, workspace_id)
       if (role === 'member') await requireAnotherAdmin(transaction, workspace_id, [user_id], by)
       const before = await roleOf(transaction, workspace_id, user_id)
       const after = role ?? before ?? 'member'

@@ -3,12 +3,16 @@ import { sql } from 'kysely'
 
 import { changedBy } from '../../../test/support/changed-by.ts'
 import { describeEachEngine } from '../../../test/support/databases.ts'
+import { guardrailWith } from '../../../test/support/guardrail.ts'
 import { DEFAULT_SETTINGS } from '../../contract/workspace.ts'
 import { createAuditLog } from '../audit-log.ts'
+import { createGuardrailStore } from '../guardrails/guardrail-store.ts'
+import { type ByokRecord, createByokStore } from '../keys/byok-store.ts'
 import { createKeyStore } from '../keys/key-store.ts'
 import { DELETED_WITH_WORKSPACE } from '../tables/schema.ts'
 import { T0, T1, T2 } from '../testing/preset-input.ts'
 import { createMemberStore } from './member-store.ts'
+import { createSessionStore } from './session-store.ts'
 import { createWorkspaceStore, type WorkspaceRecord } from './workspace-store.ts'
 import { keyRecord } from '../testing/key-record.ts'
 
@@ -86,6 +90,53 @@ describeEachEngine('workspace store', (engine) => {
     for (const insertion of insertions) if (insertion.status === 'rejected') expect(insertion.reason).toMatchObject({ type: 'not_found' })
     const live = await Promise.all(hashes.map((hash) => keys.get(hash)))
     expect(live.filter((key) => key !== null)).toHaveLength(made.length)
+  })
+
+  test('what is made in a workspace that was deleted meanwhile is not made, so nothing of it stays', async () => {
+    const { store, make, member, members, database } = await open()
+    await make('w-1', 'search')
+    await store.delete('w-1', T2, changedBy())
+    const guardrails = createGuardrailStore(database)
+    const guardrail = { ...guardrailWith({}).guardrail, workspace_id: 'w-1' }
+    const providerKey: ByokRecord = {
+      id: 'b-1',
+      workspaceId: 'w-1',
+      provider: 'fake',
+      label: 'sk-…wxyz',
+      use: {
+        name: 'Ours',
+        disabled: false,
+        is_fallback: true,
+        is_required: false,
+        is_byok_only: false,
+        declared_zdr: null,
+        sort_order: 0,
+        allowed_models: null,
+        allowed_user_ids: null,
+        allowed_api_key_hashes: null,
+      },
+      version: 1,
+      sealedSecret: 'sealed',
+      wrappedDataKey: 'wrapped',
+      kekId: 'first',
+      createdAt: T2,
+      updatedAt: T2,
+    }
+    const link = { id: 'l-1', digest: 'digest', workspace_id: 'w-1', user_id: 'u-1', created_at: T2, expires_at: T2, role: null }
+    const made = await Promise.allSettled([
+      guardrails.insert(guardrail, changedBy()),
+      guardrails.upsertDefault(guardrail, () => guardrail, T2, changedBy()),
+      createByokStore(database).insert(providerKey, 'w-1', changedBy()),
+      members.add([member('u-1')], T2, changedBy()),
+      createSessionStore(database).addLink(link, 'm-1', changedBy()),
+    ])
+    expect(made.map((one) => (one.status === 'rejected' ? one.reason : null))).toEqual(
+      made.map(() => expect.objectContaining({ type: 'not_found' })),
+    )
+    for (const table of DELETED_WITH_WORKSPACE) {
+      const { rows } = await sql`select 1 from ${sql.table(table)} where workspace_id = 'w-1'`.execute(database.kysely)
+      expect([table, rows.length]).toEqual([table, 0])
+    }
   })
 
   test('read by id and by slug; what is changed leaves the rest; settings that were never set have their defaults', async () => {
