@@ -68,6 +68,17 @@ describe('kinds of text', () => {
     expect(() => cited(screenFor('block'), 'See there.')).toThrow(GatewayError)
   })
 
+  test('the input of a tool that takes any text is read as it is written; the arguments of others are JSON and stay JSON', () => {
+    const called = (custom: object, said: string) =>
+      through(
+        screenFor('redact'),
+        { type: 'tool-call', index: 0, id: 'c', name: 'f', ...custom },
+        { type: 'tool-arguments', index: 0, json: said },
+      ).flatMap((event) => (event.type === 'tool-arguments' ? [event.json] : []))
+    expect(called({ custom: true }, 'C:\\u to a@b.io, "now"').join('')).toBe('C:\\u to [EMAIL], "now"')
+    expect(called({}, '{"to":"Jane\\na@b.io"}').join('')).toBe('{"to":"Jane\\n[EMAIL]"}')
+  })
+
   test('refusals and summaries of thinking are looked at too', () => {
     const events = through(screenFor('redact'), { type: 'reasoning', text: 'a@b.io', summary: true }, { type: 'refusal', text: 'c@d.io' })
     expect(events).toEqual([
@@ -110,13 +121,34 @@ describe('a whole answer', () => {
     }
   }
 
+  const actions = fc.constantFrom<FilterAction>('flag', 'redact', 'block')
+
   test('in one batch is judged as it is piece by piece, and so is what comes behind it', () => {
     fc.assert(
-      fc.property(fc.constantFrom<FilterAction>('flag', 'redact', 'block'), events, events, (action, answer, behind) => {
+      fc.property(actions, events, events, (action, answer, behind) => {
         const pieces = [...answer, FINISH, ...behind].map((event) => [event])
         expect(outcomeOf(action, [[...answer, FINISH], ...behind.map((event) => [event])])).toEqual(outcomeOf(action, pieces))
       }),
       { numRuns: 500 },
+    )
+  })
+
+  test('in batches is judged as it is piece by piece, wherever a batch ends: also where the last one alone holds nothing', () => {
+    fc.assert(
+      fc.property(actions, fc.array(events, { maxLength: 3 }), (action, answers) => {
+        const batches = answers.map((answer) => [...answer, FINISH])
+        const [first = [], ...rest] = answers
+        const pieces = answers.flatMap((answer) => [...answer, FINISH]).map((event) => [event])
+        expect(outcomeOf(action, batches)).toEqual(outcomeOf(action, pieces))
+        const begun = [first, ...rest.map((answer) => [...answer, FINISH])]
+        expect(outcomeOf(action, begun)).toEqual(
+          outcomeOf(
+            action,
+            begun.flat().map((event) => [event]),
+          ),
+        )
+      }),
+      { numRuns: 500, examples: [['redact', [[text('I am jane@exam')], [text('ple.com')]]]] },
     )
   })
 })
@@ -128,6 +160,22 @@ describe('beside the text', () => {
     expect(changed.at(-1)).toEqual({ type: 'reasoning-end', proof: null })
     const whole = through(screenFor('redact'), { type: 'reasoning', text: 'mail nobody ' }, { type: 'reasoning-end', proof })
     expect(whole.at(-1)).toEqual({ type: 'reasoning-end', proof })
+  })
+
+  test('a thought that was not changed keeps its signature behind one that was', () => {
+    const proof = { format: 'anthropic-claude-v1', kind: 'signature', data: 'sig', text: null } as const
+    const thought = (said: string): ModelEvent[] => [
+      { type: 'reasoning', text: said },
+      { type: 'reasoning-end', proof },
+    ]
+    const events = through(
+      screenFor('redact'),
+      ...thought('nobody. '),
+      ...thought('a@b.io. '),
+      text('a@b.io'),
+      ...thought('nobody again. '),
+    )
+    expect(events.flatMap((event) => (event.type === 'reasoning-end' ? [event.proof] : []))).toEqual([proof, null, proof])
   })
 
   test('log probabilities, which spell the text, are left out; sources are screened', () => {
