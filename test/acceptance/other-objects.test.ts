@@ -47,6 +47,8 @@ beforeAll(async () => {
 interface Subject {
   /** What is read of it, by the key of its workspace. */
   readonly reads: readonly string[]
+  /** The lists in which it appears, which are read in the other workspace. */
+  readonly lists?: readonly string[]
   /** Everything that can be done to it, its deletion last. */
   readonly operations: readonly (readonly [method: string, path: string, body?: object])[]
 }
@@ -68,6 +70,7 @@ const KINDS: Readonly<Record<string, Make>> = {
     const path = `/keys/${(await create(place, '/keys', { name: `key ${n}`, limit: n })).hash}`
     return {
       reads: [path],
+      lists: ['/keys?q=key%20'],
       operations: [
         ['PATCH', path, { name: 'changed', limit: 7, expires_at: '2099-01-01T00:00:00Z' }],
         ['POST', `${path}/rotate`, {}],
@@ -88,6 +91,7 @@ const KINDS: Readonly<Record<string, Make>> = {
     for (const [method, at, body] of assign) await done(method, at, { key: place.management, body })
     return {
       reads: [path, `${path}/assignments/keys`, `${path}/assignments/members`],
+      lists: ['/guardrails', '/guardrails/assignments/keys', '/guardrails/assignments/members'],
       operations: [
         ['PATCH', path, { name: 'changed', allowed_models: ['sandbox/echo'] }],
         ['POST', `${path}/assignments/keys/remove`, keys],
@@ -112,6 +116,7 @@ const KINDS: Readonly<Record<string, Make>> = {
     const path = `/byok/${(await create(place, '/byok', { provider: 'fake', name: `own ${n}`, key: `sk-own-credential-${n}` })).id}`
     return {
       reads: [path],
+      lists: ['/byok'],
       operations: [
         ['PATCH', path, { name: 'changed', disabled: true }],
         ['DELETE', path],
@@ -123,6 +128,7 @@ const KINDS: Readonly<Record<string, Make>> = {
     const path = `/observability/destinations/${(await create(place, '/observability/destinations?skip_test=true', body)).id}`
     return {
       reads: [path],
+      lists: ['/observability/destinations'],
       operations: [
         ['PATCH', path, { name: 'changed', enabled: false }],
         ['DELETE', path],
@@ -133,6 +139,7 @@ const KINDS: Readonly<Record<string, Make>> = {
     const path = await saved(place, n)
     return {
       reads: [path, `${path}/versions`, `${path}/history`],
+      lists: ['/presets', '/search?q=shared'],
       operations: [
         ['POST', `${path}/chat/completions`, { model: 'sandbox/lorem' }],
         ['PATCH', path, { name: 'changed', labels: { staging: 2 } }],
@@ -191,7 +198,7 @@ const KINDS: Readonly<Record<string, Make>> = {
     const body = `--x\r\nContent-Disposition: form-data; name="file"; filename="${n}.txt"\r\nContent-Type: text/plain\r\n\r\n${n}\r\n--x--\r\n`
     const headers = { 'content-type': 'multipart/form-data; boundary=x' }
     const { id } = (await done('POST', '/files', { key, body, headers })).json as { id: string }
-    return { reads: [`/files/${id}`, `/files/${id}/content`], operations: [['DELETE', `/files/${id}`]] }
+    return { reads: [`/files/${id}`, `/files/${id}/content`], lists: ['/files'], operations: [['DELETE', `/files/${id}`]] }
   },
 }
 
@@ -206,7 +213,8 @@ test.each(Object.entries(KINDS))('%s', async (kind, make) => {
   const first = (made += 3)
   const others: (readonly [Place, string])[] = []
   const keep = async (place: Place, n: number): Promise<void> => {
-    for (const path of (await make(place, n)).reads) others.push([place, path])
+    const { reads, lists = [] } = await make(place, n)
+    for (const path of place === elsewhere ? [...reads, ...lists, '/audit-log'] : reads) others.push([place, path])
   }
   if (!ALONE.has(kind)) await keep(here, first)
   await keep(elsewhere, first + 1)
