@@ -64,11 +64,11 @@ describe('several guardrails', () => {
   test('each denied tool, each moderation and each custom filter counts', () => {
     const pattern = { pattern: 'plan', action: 'block', label: '[PLAN]', applies_to: 'output' } as const
     const effective = effectiveOf([
-      guardrailWith({ denied_tools: ['openrouter:web_search'], content_filters: [pattern] }, 'api-key', 'g-1'),
+      guardrailWith({ denied_tools: ['web_search'], content_filters: [pattern] }, 'api-key', 'g-1'),
       guardrailWith({ moderation: [{ endpoint: 'default', action: 'flag' }] }, 'workspace', 'g-2'),
     ])
     expect(effective).toMatchObject({
-      deniedTools: ['openrouter:web_search'],
+      deniedTools: ['web_search'],
       input: null,
       output: { filters: [{ action: 'block', label: '[PLAN]' }], rewrites: true },
       moderation: [{ endpoint: 'default', action: 'flag', origin: { guardrailId: 'g-2', scope: 'workspace' } }],

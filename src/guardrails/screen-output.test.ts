@@ -160,13 +160,13 @@ describe('beside the text', () => {
     const whole = through(screenFor('redact'), { type: 'reasoning', text: 'mail nobody ' }, { type: 'reasoning-end', proof })
     expect(whole.at(-1)).toEqual({ type: 'reasoning-end', proof })
     // It is not about the text.
-    const sealed = { ...proof, kind: 'encrypted', text: null } as const
+    const sealed = { ...proof, kind: 'encrypted' } as const
     const beside = through(screenFor('redact'), { type: 'reasoning', text: 'mail a@b.io' }, { type: 'reasoning-end', proof: sealed })
     expect(beside.at(-1)).toEqual({ type: 'reasoning-end', proof: sealed })
   })
 
   test('a thought that was not changed keeps its signature behind one that was', () => {
-    const proof = { format: 'anthropic-claude-v1', kind: 'signature', data: 'sig', text: null } as const
+    const proof = { format: 'anthropic-claude-v1', kind: 'signature', data: 'sig', text: '' } as const
     const thought = (said: string): ModelEvent[] => [
       { type: 'reasoning', text: said },
       { type: 'reasoning-end', proof },
