@@ -7,6 +7,7 @@ import { model } from '../../../test/support/plans.ts'
 import { FORMATS } from '../../formats/formats.ts'
 import { createModels, plainEndpoint } from '../../models/models.ts'
 import { providerRegistry } from '../../providers/registry.ts'
+import type { Received } from '../stages.ts'
 import { createContents } from './keep-contents.ts'
 
 const provider = {
@@ -62,16 +63,21 @@ const prepare = () => {
       contents: { share: 1, keys: null, retentionDays: 1 },
     }),
   })
-  const admit = () => admittedBy(pipeline, receivedFrom({ model: 'm/one', messages: [{ role: 'user', content: 'Hi' }] }))
-  const answer = async (): Promise<void> => {
-    const admitted = await admit()
+  /** Lets time pass until it is done. */
+  const passing = async <Result>(doing: Promise<Result>): Promise<Result> => {
     let isOver = false
-    const answered = pipeline.answer(admitted, () => undefined).finally(() => (isOver = true))
+    const done = doing.finally(() => (isOver = true))
     while (!isOver) {
       await turn()
       clock.advance(1)
     }
-    expect(await answered).toBeNull()
+    return done
+  }
+  const admit = (more: Partial<Received> = {}) =>
+    passing(admittedBy(pipeline, receivedFrom({ model: 'm/one', messages: [{ role: 'user', content: 'Hi' }] }, more)))
+  const answer = async (): Promise<void> => {
+    const admitted = await admit()
+    expect(await passing(pipeline.answer(admitted, () => undefined))).toBeNull()
   }
   const begun = async (count: number): Promise<void> => {
     while (inserts.length < count) {
@@ -118,9 +124,8 @@ test('contents are stored one after another; those that cannot be stored are rep
 
 test('64 MiB of contents wait at most: further ones are given up, and reported, until one is stored, and has left no byte behind', async () => {
   const { contents, inserts, reported, admit, answer, begun } = prepare()
-  const admitted = await admit()
   // Two megabytes of a larger request are kept.
-  const large = { ...admitted, request: { ...admitted.request, bytes: 3 * 1024 * 1024 } }
+  const large = await admit({ bytes: 3 * 1024 * 1024 })
   const fitting = (): number => {
     let count = 0
     while (count < 100 && contents.watch(large) !== null) count += 1

@@ -183,10 +183,8 @@ describeEachEngine('guardrail store', (engine) => {
     const off = { workspaceId, guardrailId: 'g-1', kind: 'key', subjects: [first, third], now: T2, by: changedBy() } as const
     expect(await assignments.unassign(off)).toBe(1)
     const { items } = await assignments.keys({ workspaceId, guardrailId: null, offset: 0, limit: 10 })
-    expect(items.map(({ guardrail_id, key_hash }) => [guardrail_id, key_hash]).toSorted()).toEqual([
-      ['g-1', second],
-      ['g-2', third],
-    ])
+    expect(Object.fromEntries(items.map(({ guardrail_id, key_hash }) => [guardrail_id, key_hash]))).toEqual({ 'g-1': second, 'g-2': third })
+    expect(items).toHaveLength(2)
   })
 
   test('nodes that change the same assignments at once, in any order, all succeed', async () => {
