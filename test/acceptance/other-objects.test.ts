@@ -1,4 +1,4 @@
-/** What is done to one object leaves every other as it was: those beside it in its workspace, and their likes in another workspace. */
+/** A change or a deletion of one object leaves every other as it was: those beside it in its workspace, and their likes in another workspace. */
 import { beforeAll, expect, test } from 'bun:test'
 
 import { type Answer, call, type CallOptions } from '../support/calls.ts'
@@ -45,7 +45,7 @@ beforeAll(async () => {
 })
 
 interface Subject {
-  /** What is read of it, by the key of its workspace. */
+  /** The paths by which the key of its workspace reads it. */
   readonly reads: readonly string[]
   /** The lists in which it appears, which are read in the other workspace. */
   readonly lists?: readonly string[]
