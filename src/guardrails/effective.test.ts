@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 
 import { guardrailWith } from '../../test/support/guardrail.ts'
+import type { GuardrailPatch } from '../contract/guardrail.ts'
+import { GatewayError } from '../errors.ts'
 import { budgetScopes } from './budget-scopes.ts'
-import { effectiveOf } from './effective.ts'
+import { assertRegion, effectiveOf } from './effective.ts'
 import { inOrder } from '../ledger/decide.ts'
 
 const caller = { keyHash: 'key-1', userId: 'user-1' }
@@ -31,6 +33,65 @@ describe('several guardrails', () => {
       paidTraining: false,
       freeTraining: true,
     })
+  })
+
+  test.each<[string, GuardrailPatch, readonly string[] | null]>([
+    ['only some models', { allowed_models: ['a/one'] }, null],
+    ['not some models', { ignored_models: ['a/one'] }, null],
+    ['only some providers', { allowed_providers: ['x'] }, null],
+    ['not some providers', { ignored_providers: ['x'] }, null],
+    ['zero retention with one vendor', { enforce_zdr_anthropic: true }, null],
+    ['no training, paid', { enable_paid_model_training: false }, null],
+    ['no training, free', { enable_free_model_training: false }, null],
+    ['no publication', { enable_free_model_publication: false }, null],
+    ['only the models of the key itself', {}, ['a/one']],
+  ])('%s: one duty alone is kept, also where the other guardrails say nothing', (_, duty, keyModels) => {
+    const alone = effectiveOf([guardrailWith(duty)], keyModels)?.policy
+    expect(alone).not.toBeNull()
+    const silent = guardrailWith({}, 'workspace')
+    for (const applied of [
+      [guardrailWith(duty), silent],
+      [silent, guardrailWith(duty)],
+    ])
+      expect(effectiveOf(applied, keyModels)?.policy).toEqual(alone)
+  })
+
+  test('the models of the key itself are one more allow-list, also without any guardrail', () => {
+    expect(effectiveOf([], ['a/one'])?.policy?.allowedModels).toEqual([['a/one']])
+    expect(effectiveOf([guardrailWith({ allowed_models: ['a/two'] })], ['a/one'])?.policy?.allowedModels).toEqual([['a/one'], ['a/two']])
+  })
+
+  test('each denied tool, each moderation and each custom filter counts', () => {
+    const pattern = { pattern: 'plan', action: 'block', label: '[PLAN]', applies_to: 'output' } as const
+    const effective = effectiveOf([
+      guardrailWith({ denied_tools: ['web_search'], content_filters: [pattern] }, 'api-key', 'g-1'),
+      guardrailWith({ moderation: [{ endpoint: 'default', action: 'flag' }] }, 'workspace', 'g-2'),
+    ])
+    expect(effective).toMatchObject({
+      deniedTools: ['web_search'],
+      input: null,
+      output: { filters: [{ action: 'block', label: '[PLAN]' }], rewrites: true },
+      moderation: [{ endpoint: 'default', action: 'flag', origin: { guardrailId: 'g-2', scope: 'workspace' } }],
+    })
+  })
+
+  test('403: data regions that leave out this service, or that leave nothing, admit no request', () => {
+    const admits = (...regions: (GuardrailPatch['allowed_data_regions'] | undefined)[]): string => {
+      const effective = effectiveOf(regions.map((list) => guardrailWith(list === undefined ? {} : { allowed_data_regions: list })))
+      try {
+        if (effective !== null) assertRegion(effective)
+        return 'admitted'
+      } catch (thrown) {
+        if (!(thrown instanceof GatewayError)) throw thrown
+        return `${thrown.status}: ${thrown.message}`
+      }
+    }
+    const refused = (regions: string): string => `403: The guardrails of this key admit requests through ${regions} only; this is global.`
+    expect([admits(undefined), admits(['global']), admits(['europe', 'global'], undefined)]).toEqual(['admitted', 'admitted', 'admitted'])
+    for (const silent of [[], [undefined]]) expect(admits(['europe'], ...silent)).toBe(refused('europe'))
+    expect(admits(undefined, ['europe', 'us'])).toBe(refused('europe, us'))
+    expect(admits(['europe', 'global'], ['europe'])).toBe(refused('europe'))
+    expect(admits(['global'], ['europe'])).toBe(refused('no region'))
   })
 
   test('the same filter twice has the strictest action and that guardrail’s name, in either order', () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 
 import * as fc from 'fast-check'
 
-import { emailGuardrail } from '../../test/support/guardrail.ts'
+import { emailGuardrail, guardrailWith } from '../../test/support/guardrail.ts'
 import type { Frame, ModelEvent } from '../canonical/event.ts'
 import type { PipelineStage } from '../canonical/pipeline.ts'
 import type { FilterAction } from '../contract/guardrail.ts'
@@ -14,14 +14,15 @@ import { atOnce } from '../lib/steps.ts'
 import { createRunScan } from './scan.ts'
 import { createOutputScreen, type OutputScreen, screening } from './screen-output.ts'
 
-const screenFor = (action: FilterAction, pipeline: PipelineStage[] = []): OutputScreen => {
-  const output = effectiveOf([emailGuardrail(action, 'output')])?.output
+const screenFor = (action: FilterAction, pipeline: PipelineStage[] = [], guardrail = emailGuardrail(action, 'output')): OutputScreen => {
+  const output = effectiveOf([guardrail])?.output
   if (output === null || output === undefined) throw new Error('no filters')
   return createOutputScreen(output, createDetections(pipeline, 'Response'), (name) => name === 'of-the-request@b.io')
 }
 
 const text = (said: string): ModelEvent => ({ type: 'text', text: said })
 const NOBODY = { observe: () => {} }
+const FINISH: ModelEvent = { type: 'finish', reason: 'stop', native: null }
 const frame = (...events: ModelEvent[]): Frame => ({ events })
 
 /** Passes each event through the screen in a frame of its own. */
@@ -56,13 +57,13 @@ describe('kinds of text', () => {
   test('a source whose address must not pass is left out, and the others have no position in a text that was changed', () => {
     const source = (url: string): ModelEvent => ({
       type: 'citation',
-      citation: { url, title: 'About a@b.io', content: null, start: 3, end: 9 },
+      citation: { url, title: 'About a@b.io', content: 'Write to a@b.io.', start: 3, end: 9 },
     })
     const cited = (screen: OutputScreen, said: string) =>
       through(screen, text(said), source('https://example.com/x'), source('https://example.com/?to=a@b.io')).flatMap((event) =>
         event.type === 'citation' ? [event.citation] : [],
       )
-    const passed = { url: 'https://example.com/x', title: 'About [EMAIL]', content: null }
+    const passed = { url: 'https://example.com/x', title: 'About [EMAIL]', content: 'Write to [EMAIL].' }
     expect(cited(screenFor('redact'), 'See there, it says so.')).toEqual([{ ...passed, start: 3, end: 9 }])
     expect(cited(screenFor('redact'), 'Ask c@d.io, it says so.')).toEqual([{ ...passed, start: null, end: null }])
     expect(() => cited(screenFor('block'), 'See there.')).toThrow(GatewayError)
@@ -93,6 +94,17 @@ describe('kinds of text', () => {
     expect(() => through(screenFor('block'), picture('https://example.com/a@b.io.png'))).toThrow('[EMAIL]')
   })
 
+  test('the input of a tool that takes any text is read as it is written; the arguments of others are JSON and stay JSON', () => {
+    const called = (custom: object, said: string) =>
+      through(
+        screenFor('redact'),
+        { type: 'tool-call', index: 0, id: 'c', name: 'f', ...custom },
+        { type: 'tool-arguments', index: 0, json: said },
+      ).flatMap((event) => (event.type === 'tool-arguments' ? [event.json] : []))
+    expect(called({ custom: true }, 'C:\\u to a@b.io, "now"').join('')).toBe('C:\\u to [EMAIL], "now"')
+    expect(called({}, '{"to":"Jane\\na@b.io"}').join('')).toBe('{"to":"Jane\\n[EMAIL]"}')
+  })
+
   test('refusals and summaries of thinking are looked at too', () => {
     const events = through(screenFor('redact'), { type: 'reasoning', text: 'a@b.io', summary: true }, { type: 'refusal', text: 'c@d.io' })
     expect(events).toEqual([
@@ -116,8 +128,6 @@ describe('a whole answer', () => {
     fc.tuple(kinds, piece).map(([make, said]) => make(said)),
     { maxLength: 12 },
   )
-  const FINISH: ModelEvent = { type: 'finish', reason: 'stop', native: null }
-
   /** Returns the output of each kind of text and the findings, or the error if it was refused. */
   const outcomeOf = (action: FilterAction, batches: readonly (readonly ModelEvent[])[]): unknown => {
     const pipeline: PipelineStage[] = []
@@ -135,13 +145,34 @@ describe('a whole answer', () => {
     }
   }
 
+  const actions = fc.constantFrom<FilterAction>('flag', 'redact', 'block')
+
   test('in one batch is judged as it is piece by piece, and so is what comes behind it', () => {
     fc.assert(
-      fc.property(fc.constantFrom<FilterAction>('flag', 'redact', 'block'), events, events, (action, answer, behind) => {
+      fc.property(actions, events, events, (action, answer, behind) => {
         const pieces = [...answer, FINISH, ...behind].map((event) => [event])
         expect(outcomeOf(action, [[...answer, FINISH], ...behind.map((event) => [event])])).toEqual(outcomeOf(action, pieces))
       }),
       { numRuns: 500 },
+    )
+  })
+
+  test('in batches is judged as it is piece by piece, wherever a batch ends: also where the last one alone holds nothing', () => {
+    fc.assert(
+      fc.property(actions, fc.array(events, { maxLength: 3 }), (action, answers) => {
+        const batches = answers.map((answer) => [...answer, FINISH])
+        const [first = [], ...rest] = answers
+        const pieces = answers.flatMap((answer) => [...answer, FINISH]).map((event) => [event])
+        expect(outcomeOf(action, batches)).toEqual(outcomeOf(action, pieces))
+        const begun = [first, ...rest.map((answer) => [...answer, FINISH])]
+        expect(outcomeOf(action, begun)).toEqual(
+          outcomeOf(
+            action,
+            begun.flat().map((event) => [event]),
+          ),
+        )
+      }),
+      { numRuns: 500, examples: [['redact', [[text('I am jane@exam')], [text('ple.com')]]]] },
     )
   })
 })
@@ -153,6 +184,26 @@ describe('beside the text', () => {
     expect(changed.at(-1)).toEqual({ type: 'reasoning-end', proof: null })
     const whole = through(screenFor('redact'), { type: 'reasoning', text: 'mail nobody ' }, { type: 'reasoning-end', proof })
     expect(whole.at(-1)).toEqual({ type: 'reasoning-end', proof })
+    // It is not about the text.
+    const sealed = { ...proof, kind: 'encrypted' } as const
+    const beside = through(screenFor('redact'), { type: 'reasoning', text: 'mail a@b.io' }, { type: 'reasoning-end', proof: sealed })
+    expect(beside.at(-1)).toEqual({ type: 'reasoning-end', proof: sealed })
+  })
+
+  test('a thought that was not changed keeps its signature behind one that was', () => {
+    const proof = { format: 'anthropic-claude-v1', kind: 'signature', data: 'sig', text: '' } as const
+    const thought = (said: string): ModelEvent[] => [
+      { type: 'reasoning', text: said },
+      { type: 'reasoning-end', proof },
+    ]
+    const events = through(
+      screenFor('redact'),
+      ...thought('nobody. '),
+      ...thought('a@b.io. '),
+      text('a@b.io'),
+      ...thought('nobody again. '),
+    )
+    expect(events.flatMap((event) => (event.type === 'reasoning-end' ? [event.proof] : []))).toEqual([proof, null, proof])
   })
 
   test('log probabilities, which spell the text, are left out; sources are screened', () => {
@@ -174,6 +225,18 @@ describe('what must not pass', () => {
     const screen = screenFor('block')
     expect(atOnce(screen.frames([frame(text('I am ja'))]))).toEqual([frame(text('I am '))])
     expect(() => atOnce(screen.frames([frame(text('ne@example.com.'))]))).toThrow('Response blocked by content filter: [EMAIL]')
+  })
+
+  test('is found in the arguments of a whole answer as they are meant, however they are escaped', () => {
+    const pattern = { pattern: 'secret\\s+plan', action: 'redact', label: '[PLAN]' } as const
+    const screen = screenFor('redact', [], guardrailWith({ content_filters: [pattern] }))
+    const said = atOnce(screen.frames([frame({ type: 'tool-arguments', index: 0, json: '{"x":"secret\\nplan"}' }, FINISH)]))
+    expect(said.flatMap(({ events }) => events)).toEqual([{ type: 'tool-arguments', index: 0, json: '{"x":"[PLAN]"}' }, FINISH])
+  })
+
+  test('is replaced in the words of a failure, also where it would end an answer', () => {
+    for (const action of ['redact', 'block'] as const)
+      expect(screenFor(action).hide('Cannot read "mail a@b.io".')).toBe('Cannot read "mail [EMAIL]".')
   })
 
   test('is found at the very end of an answer', () => {
@@ -207,7 +270,6 @@ describe('what must not pass', () => {
     expect(passed).toEqual([])
   })
 
-  const FINISH: ModelEvent = { type: 'finish', reason: 'stop', native: null }
   /** A clock on which each look takes that long. */
   const clockOf = (lookMs: number): Clock => {
     let nowMs = 0

@@ -61,7 +61,7 @@ export const createOutputScreen = (
     open = null
     if (lane === undefined) return []
     const rest = lane.screen.flush()
-    if (lane.last.type === 'reasoning') thinkingChanged ||= lane.screen.changed
+    if (lane.last.type === 'reasoning' && lane.screen.hasReplaced()) thinkingChanged = true
     return rest === '' ? [] : [withText(lane.last, rest)]
   }
 

@@ -20,8 +20,8 @@ export interface TextScreen {
   push(text: string): string
   /** Returns all held text as if the text ended here; it may still continue. */
   flush(): string
-  /** Something was replaced. */
-  readonly changed: boolean
+  /** Returns true if something was replaced since this was last asked. */
+  hasReplaced(): boolean
 }
 
 /** The maximum number of held units. A longer match is still found, and the rest of it is replaced. */
@@ -57,6 +57,8 @@ export const createTextScreen = (
   let released = 0
   /** The end of the text that the last placeholder replaces. */
   let replaced = 0
+  /** `replaced` when `hasReplaced` was last called. */
+  let asked = 0
 
   const foundBy =
     ({ filter, detector: { partsOf } }: Searched, { startOf, endOf }: Pick<FoldedText, 'startOf' | 'endOf'>): Found =>
@@ -145,8 +147,10 @@ export const createTextScreen = (
       for (const { finder } of plain) finder.push(units)
       return letGo(Math.max(settled(), length - HOLD_MAX), false)
     },
-    get changed() {
-      return replaced > 0
+    hasReplaced() {
+      const before = asked
+      asked = replaced
+      return replaced > before
     },
     flush() {
       if (folded !== null) pushFolded(folded, folded.text.end())

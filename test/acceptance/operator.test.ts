@@ -35,6 +35,8 @@ beforeAll(async () => {
     config: 'providers:\n  fake: { name: Fake, dialects: [openai-chat], base_url: "http://127.0.0.1:9", api_key: sk-shared-0123456789 }\n',
   })
   operator = service.managementKey
+  // The operator's own, which is not taken for a tenant's.
+  await made('/guardrails', { name: 'x' })
   stranger = await makeWorkspace('stranger')
   const own = await makeWorkspace('tenant')
   const inference = (await made('/keys', { name: 'caller' }, own.management)).json as { key: string; data: { hash: string } }

@@ -7,6 +7,7 @@ import { model } from '../../../test/support/plans.ts'
 import { FORMATS } from '../../formats/formats.ts'
 import { createModels, plainEndpoint } from '../../models/models.ts'
 import { providerRegistry } from '../../providers/registry.ts'
+import type { Received } from '../stages.ts'
 import { createContents } from './keep-contents.ts'
 
 const provider = {
@@ -18,9 +19,11 @@ const provider = {
   anyModel: false,
 }
 
-test('a flush waits for what was finished before it, and for nothing that comes later', async () => {
+/** A pipeline whose requests are all kept, in a store that answers when the test lets it. */
+const prepare = () => {
   const clock = createFakeClock()
   const inserts: PromiseWithResolvers<void>[] = []
+  const reported: string[] = []
   const contents = createContents({
     store: {
       insert() {
@@ -32,9 +35,7 @@ test('a flush waits for what was finished before it, and for nothing that comes 
     formats: FORMATS,
     clock,
     startTurn: () => () => undefined,
-    onError(thrown) {
-      throw thrown
-    },
+    onError: (_, doing) => reported.push(doing),
   })
   const pipeline = pipelineOf(clock, {
     contents,
@@ -62,15 +63,21 @@ test('a flush waits for what was finished before it, and for nothing that comes 
       contents: { share: 1, keys: null, retentionDays: 1 },
     }),
   })
-  const answer = async (): Promise<void> => {
-    const admitted = await admittedBy(pipeline, receivedFrom({ model: 'm/one', messages: [{ role: 'user', content: 'Hi' }] }))
+  /** Lets time pass until it is done. */
+  const passing = async <Result>(doing: Promise<Result>): Promise<Result> => {
     let isOver = false
-    const answered = pipeline.answer(admitted, () => undefined).finally(() => (isOver = true))
+    const done = doing.finally(() => (isOver = true))
     while (!isOver) {
       await turn()
       clock.advance(1)
     }
-    expect(await answered).toBeNull()
+    return done
+  }
+  const admit = (more: Partial<Received> = {}) =>
+    passing(admittedBy(pipeline, receivedFrom({ model: 'm/one', messages: [{ role: 'user', content: 'Hi' }] }, more)))
+  const answer = async (): Promise<void> => {
+    const admitted = await admit()
+    expect(await passing(pipeline.answer(admitted, () => undefined))).toBeNull()
   }
   const begun = async (count: number): Promise<void> => {
     while (inserts.length < count) {
@@ -78,7 +85,11 @@ test('a flush waits for what was finished before it, and for nothing that comes 
       await turn()
     }
   }
+  return { contents, inserts, reported, admit, answer, begun }
+}
 
+test('a flush waits for what was finished before it, and for nothing that comes later', async () => {
+  const { contents, inserts, reported, answer, begun } = prepare()
   await contents.flush()
   await answer()
   const first = contents.flush()
@@ -91,4 +102,40 @@ test('a flush waits for what was finished before it, and for nothing that comes 
   inserts[1]?.resolve()
   await second
   expect(inserts).toHaveLength(2)
+  expect(reported).toEqual([])
+})
+
+test('contents are stored one after another; those that cannot be stored are reported, and the next are stored', async () => {
+  const { contents, inserts, reported, answer, begun } = prepare()
+  await answer()
+  const first = contents.flush()
+  await answer()
+  await begun(1)
+  for (let step = 0; step < 10; step += 1) await turn()
+  expect(inserts).toHaveLength(1)
+  inserts[0]?.reject(new Error('The database is away.'))
+  await first
+  expect(reported).toEqual(['the contents of a request were not stored'])
+  await begun(2)
+  inserts[1]?.resolve()
+  await contents.flush()
+  expect(reported).toHaveLength(1)
+})
+
+test('64 MiB of contents wait at most: further ones are given up, and reported, until one is stored, and has left no byte behind', async () => {
+  const { contents, inserts, reported, admit, answer, begun } = prepare()
+  // Two megabytes of a larger request are kept.
+  const large = await admit({ bytes: 3 * 1024 * 1024 })
+  const fitting = (): number => {
+    let count = 0
+    while (count < 100 && contents.watch(large) !== null) count += 1
+    return count
+  }
+  await answer()
+  await begun(1)
+  expect(fitting()).toBe(31)
+  expect(reported).toEqual(['the contents of a request were not kept'])
+  inserts[0]?.resolve()
+  await contents.flush()
+  expect(fitting()).toBe(1)
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import type { Frame } from '../../canonical/event.ts'
+import type { Frame, ModelEvent } from '../../canonical/event.ts'
 import { createContentRoom } from '../tracing/content-room.ts'
 import { KeptAnswer } from './kept-answer.ts'
 
@@ -17,3 +17,30 @@ test('an upstream’s own text is kept with an answer up to two megabytes, beyon
   expect(kept(MIB)?.native?.json).toHaveLength(MIB + 12)
   expect(kept(3 * MIB)).toEqual({ events: [{ type: 'text', text: 'Hi' }] })
 })
+
+const KINDS: readonly ((text: string) => ModelEvent)[] = [
+  (text) => ({ type: 'text', text }),
+  (text) => ({ type: 'reasoning', text }),
+  (text) => ({ type: 'refusal', text }),
+  (text) => ({ type: 'tool-arguments', index: 0, json: text }),
+  (url) => ({ type: 'image', url }),
+]
+
+test.each(KINDS.map((make) => [make('').type, make] as const))(
+  'an answer is kept up to a megabyte, and says that its end is missing; nothing is kept from behind the gap: %s',
+  (_, make) => {
+    const room = createContentRoom(2 * MIB)
+    const answer = new KeptAnswer(room)
+    expect(answer.answer).toBeNull()
+    const keep = (event: ModelEvent): void => void answer.observing(() => undefined)([{ events: [event] }])
+    const fitting = [make('x'.repeat(MIB / 2)), make('x'.repeat(MIB / 2 - 1))]
+    fitting.forEach(keep)
+    expect(answer.isCut).toBe(false)
+    keep(make('xx'))
+    keep(make('x'))
+    expect([answer.isCut, answer.answer]).toEqual([true, { events: fitting }])
+    answer.free()
+    answer.free()
+    expect([room.take(2 * MIB), room.take(1)]).toEqual([true, false])
+  },
+)

@@ -173,6 +173,20 @@ describeEachEngine('guardrail store', (engine) => {
     expect(await assignments.keys(all)).toEqual({ items: [], totalCount: 0 })
   })
 
+  test('taking a guardrail off one key leaves it on the others, and leaves theirs to those that have another', async () => {
+    const { store, guardrail, keys, key, assign, assignments, workspaceId } = await prepare()
+    for (const id of ['g-1', 'g-2']) await store.insert(guardrail(id), changedBy())
+    const [first = '', second = '', third = ''] = ['a', 'b', 'c'].map(hashOf)
+    for (const hash of [first, second, third]) await keys.insert(key(hash), changedBy())
+    await assign('g-1', 'key', first, second)
+    await assign('g-2', 'key', third)
+    const off = { workspaceId, guardrailId: 'g-1', kind: 'key', subjects: [first, third], now: T2, by: changedBy() } as const
+    expect(await assignments.unassign(off)).toBe(1)
+    const { items } = await assignments.keys({ workspaceId, guardrailId: null, offset: 0, limit: 10 })
+    expect(Object.fromEntries(items.map(({ guardrail_id, key_hash }) => [guardrail_id, key_hash]))).toEqual({ 'g-1': second, 'g-2': third })
+    expect(items).toHaveLength(2)
+  })
+
   test('nodes that change the same assignments at once, in any order, all succeed', async () => {
     const location = await engine.locate()
     const { store, guardrail, keys, key, workspaceId } = await prepare(location)
