@@ -33,6 +33,7 @@ export const STATUS_CLIENTS: readonly StatusClient[] = [
     sends: 'opencode/1.18.33 ai-sdk/provider-utils/4.0.23 runtime/bun/1.3.14',
   },
   { client: 'BAML', header: 'baml-original-url', sends: 'http://127.0.0.1:8080/api/v1' },
+  { client: 'promptfoo', header: 'x-promptfoo-version', sends: '0.123.1' },
   { client: 'Mistral Vibe', header: 'x-affinity', sends: '8a9d692d-95e8-1db5-98d9-29c54f65667c' },
   {
     client: 'Vercel AI SDK',

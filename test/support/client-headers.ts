@@ -46,6 +46,7 @@ export const NEED_STATUS: Readonly<Record<string, Reported>> = {
     originator: 'codex_exec',
     'user-agent': 'codex_exec/0.169.0 (Debian 12.0.0; x86_64) unknown (codex_exec; 0.169.0)',
   },
+  'promptfoo 0.123.1': { 'user-agent': 'node', 'x-promptfoo-version': '0.123.1' },
   'Mistral Vibe 3.0.2': { 'user-agent': 'python-httpx/0.28.1', 'x-affinity': '8a9d692d-95e8-1db5-98d9-29c54f65667c' },
   'BAML 0.226.2': { 'baml-original-url': 'http://127.0.0.1:8080/api/v1' },
   'opencode 1.18.33': { 'user-agent': 'opencode/1.18.33 ai-sdk/provider-utils/4.0.23 runtime/bun/1.3.14' },
