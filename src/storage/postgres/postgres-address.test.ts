@@ -36,7 +36,7 @@ const errorResponse = (message: string): Buffer => {
   return Buffer.concat([head, fields])
 }
 
-/** What the servers here are told, as text. */
+/** The servers here note as text what they are told. */
 let told = ''
 
 /** Agrees to TLS as PostgreSQL does, and passes what follows to a server for TLS. `demand` is sent before the error. */
