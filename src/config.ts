@@ -316,6 +316,7 @@ const POSTGRES_VARIABLES = {
   PGSSLROOTCERT: 'sslrootcert',
   PGSSLCERT: 'sslcert',
   PGSSLKEY: 'sslkey',
+  PGCHANNELBINDING: 'channel_binding',
   PGOPTIONS: 'options',
 }
 

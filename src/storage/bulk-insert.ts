@@ -2,7 +2,7 @@
  * Writes many rows with few statements. Rows are written for each inference request, and building a statement's syntax tree costs more
  * than all else that storage does for them; so the SQL text is built once for each size, and only the values change.
  */
-import { CompiledQuery, type Transaction } from 'kysely'
+import { CompiledQuery, type QueryResult, type Transaction } from 'kysely'
 
 import type { Engine } from './engine.ts'
 import type { Schema } from './tables/schema.ts'
@@ -26,7 +26,7 @@ export const bulkInsert = <Row extends object, Returned = never>(
 ): BulkInsert<Row, Returned> => {
   const statements: Record<Engine, Map<number, CompiledQuery>> = { sqlite: new Map(), postgres: new Map() }
   return async (transaction, engine, rows) => {
-    const returned: Returned[] = []
+    const answers: Promise<QueryResult<Returned>>[] = []
     let start = 0
     for (const size of STATEMENT_ROWS) {
       for (; rows.length - start >= size; start += size) {
@@ -35,10 +35,9 @@ export const bulkInsert = <Row extends object, Returned = never>(
         statements[engine].set(size, statement)
         // A new CompiledQuery would freeze its thousand values one by one.
         const parameters = slice.flatMap((row) => Object.values(row) as unknown[])
-        const { rows: back } = await transaction.executeQuery<Returned>({ ...statement, parameters })
-        returned.push(...back)
+        answers.push(transaction.executeQuery<Returned>({ ...statement, parameters }))
       }
     }
-    return returned
+    return (await Promise.all(answers)).flatMap(({ rows: returned }) => returned)
   }
 }

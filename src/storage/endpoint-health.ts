@@ -95,8 +95,7 @@ export const addEndpointHealth = async (
     } else last.set(endpoint, known)
   }
   // In the order of their keys, so that two nodes never deadlock.
-  await upsertSlots(transaction, engine, ordered(slots))
-  await upsertLast(transaction, engine, ordered(last))
+  await Promise.all([upsertSlots(transaction, engine, ordered(slots)), upsertLast(transaction, engine, ordered(last))])
 }
 
 const ordered = <Row>(rows: ReadonlyMap<string, Row>): Row[] =>

@@ -73,18 +73,17 @@ export const charge = async (
       tokens: changes.tokens.get(row.request_id) ?? 0,
     })),
   )
-  await addUsageDays(transaction, engine, days)
+  const counted = addUsageDays(transaction, engine, days)
   const spent = charges.flatMap((row) => {
     const payer = changes.payers.get(row.request_id)
     return payer === undefined || (row.amount_n === 0 && row.byok_n === 0) ? [] : subjectsOf(payer).map((subject) => ({ subject, row }))
   })
   const subjects = new Set([...spent, ...changes.released].map(({ subject }) => subject))
-  const windows = await lockWindows(transaction, engine, [...subjects], changes.firstDay)
+  const [windows] = await Promise.all([lockWindows(transaction, engine, [...subjects], changes.firstDay), counted])
   for (const { subject, row } of spent) windows.charge(subject, row.day, row.amount_n, row.byok_n)
   for (const { subject, span, window_start, amount_n } of changes.released) {
     windows.hold(windows.find({ subject, span, start: window_start }), -amount_n)
   }
-  await windows.write()
   // Last, because all nodes share these rows.
-  await addWorkspaceSpend(transaction, engine, sumWorkspaceSpend(charges))
+  await Promise.all([windows.write(), addWorkspaceSpend(transaction, engine, sumWorkspaceSpend(charges))])
 }

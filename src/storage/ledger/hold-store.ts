@@ -44,14 +44,11 @@ export const createHoldStore = (database: Database): HoldStore => ({
   checkpoint: (charges) =>
     database.transaction(async (transaction) => {
       // Always in the same order, as everywhere.
-      for (const [request, nanos] of [...charges].sort(([a], [b]) => (a < b ? -1 : 1))) {
-        await transaction
-          .updateTable('hold')
-          .set({ charge_n: nanos })
-          .where('request_id', '=', request)
-          .where('state', '=', 'held')
-          .execute()
-      }
+      const ordered = [...charges].sort(([a], [b]) => (a < b ? -1 : 1))
+      const updates = ordered.map(([request, nanos]) =>
+        transaction.updateTable('hold').set({ charge_n: nanos }).where('request_id', '=', request).where('state', '=', 'held').execute(),
+      )
+      await Promise.all(updates)
     }),
   release: (requests) =>
     database.transaction(async (transaction) => {

@@ -2,15 +2,12 @@
 import type { Database } from '../database.ts'
 
 /**
- * Deletes up to `limit` rows of the ledger from before `day`, and windows and holds that are over; returns the number
- * of ledger rows. From `day` on, the ledger is complete.
+ * Deletes up to `limit` rows of the ledger from before `day`, and with the last of them windows and holds that are over; returns the
+ * number of ledger rows. From `day` on, the ledger is complete.
  */
 export const pruneLedger = (database: Database, day: string, limit: number): Promise<number> =>
   database.transaction(async (transaction) => {
     await transaction.updateTable('service_facts').set({ value: day }).where('name', '=', 'ledger-after').where('value', '<', day).execute()
-    await transaction.deleteFrom('scope_window').where('window_end', '<=', day).where('held_n', '=', 0).execute()
-    // A request that was charged as dead and has not come back by now will not come back.
-    await transaction.deleteFrom('hold').where('state', '=', 'reaped').where('created_at', '<', day).execute()
     const { numDeletedRows } = await transaction
       .deleteFrom('ledger')
       .where(({ eb, selectFrom, refTuple }) =>
@@ -26,5 +23,11 @@ export const pruneLedger = (database: Database, day: string, limit: number): Pro
         ),
       )
       .executeTakeFirstOrThrow()
-    return Number(numDeletedRows)
+    const deleted = Number(numDeletedRows)
+    if (deleted === limit) return deleted
+    // Both are read as a whole, and there may be a window for each key and day: once is enough.
+    await transaction.deleteFrom('scope_window').where('window_end', '<=', day).where('held_n', '=', 0).execute()
+    // A request that was charged as dead and has not come back by now will not come back.
+    await transaction.deleteFrom('hold').where('state', '=', 'reaped').where('created_at', '<', day).execute()
+    return deleted
   })

@@ -62,7 +62,7 @@ export const lockWindows = async (
       changed.add(row)
     },
     async write() {
-      for (const row of changed) await transaction.executeQuery(updateOf(engine, row))
+      await Promise.all([...changed].map((row) => transaction.executeQuery(updateOf(engine, row))))
     },
   }
 }
@@ -126,7 +126,7 @@ export const holdOffNewWindows = async (transaction: Transaction<Schema>, engine
 export const createWindows = (database: Database, keys: readonly WindowKey[]): Promise<void> =>
   database.transaction(async (transaction) => {
     if (database.engine === 'postgres') await sql`select pg_advisory_xact_lock(${sql.lit(WINDOWS_LOCK)})`.execute(transaction)
-    for (const key of keys) {
+    const create = async (key: WindowKey): Promise<void> => {
       const { committed, byok } = await spentBy(transaction, key)
       await transaction
         .insertInto('scope_window')
@@ -142,6 +142,7 @@ export const createWindows = (database: Database, keys: readonly WindowKey[]): P
         .onConflict((conflict) => conflict.doNothing())
         .execute()
     }
+    await Promise.all(keys.map(create))
   })
 
 const spentBy = async (transaction: Transaction<Schema>, key: WindowKey): Promise<{ committed: number; byok: number }> => {

@@ -36,12 +36,22 @@ const errorResponse = (message: string): Buffer => {
   return Buffer.concat([head, fields])
 }
 
-/** Agrees to TLS as PostgreSQL does, and passes what follows to a server for TLS. */
-const startTlsPostgres = async (certificate: 'untrusted' | 'wrong-name'): Promise<number> => {
+/** The servers here note as text what they are told. */
+let told = ''
+
+/** Agrees to TLS as PostgreSQL does, and passes what follows to a server for TLS. `demand` is sent before the error. */
+const startTlsPostgres = async (certificate: 'untrusted' | 'wrong-name', demand?: Buffer): Promise<number> => {
   const pem = readFileSync(join(CERTIFICATES, `${certificate}.pem`), 'utf8')
   const secure = createTlsServer({ key: pem, cert: pem }, (socket) => {
     socket.on('error', () => undefined)
-    socket.once('data', () => socket.end(errorResponse(TRUSTED)))
+    socket.once('data', () => {
+      if (demand === undefined) return void socket.end(errorResponse(TRUSTED))
+      socket.write(demand)
+      socket.once('data', (bytes) => {
+        told += bytes.toString('latin1')
+        socket.end(errorResponse(TRUSTED))
+      })
+    })
   })
   secure.on('tlsClientError', () => undefined)
   const securePort = await portOf(secure)
@@ -89,12 +99,54 @@ describe("sslmode means the same as in PostgreSQL's own programs", () => {
   })
 })
 
+/** An Authentication message: https://www.postgresql.org/docs/current/protocol-message-formats.html */
+const authentication = (type: number, ...more: readonly string[]): Buffer => {
+  const rest = Buffer.from(more.map((text) => `${text}\0`).join(''), 'latin1')
+  const head = Buffer.from('R\0\0\0\0\0\0\0\0')
+  head.writeUInt32BE(8 + rest.length, 1)
+  head.writeUInt32BE(type, 5)
+  return Buffer.concat([head, rest])
+}
+
+describe('channel_binding=require', () => {
+  const openWithPassword = (port: number, query: string) =>
+    openDatabase({ databaseUrl: `postgres://user:hunter2@127.0.0.1:${port}/db?${query}`, dataDir: '', exclusive: true, onError: () => {} })
+
+  test.each([
+    ['asks for no password', Buffer.concat([authentication(0), Buffer.from('Z\0\0\0\x05I', 'latin1')])],
+    ['asks for the password itself', authentication(3)],
+    ['asks for a hash of the password', authentication(5, 'abc')],
+    ['cannot bind it to the certificate', authentication(10, 'SCRAM-SHA-256', '')],
+  ])('a server that %s is told nothing', async (_, demand) => {
+    told = ''
+    const port = await startTlsPostgres('untrusted', demand)
+    expect(await rejectionText(openWithPassword(port, 'sslmode=require&channel_binding=require'))).toContain('does not bind the password')
+    expect(told).toBe('')
+  })
+
+  test('one that can bind it is asked to', async () => {
+    told = ''
+    const port = await startTlsPostgres('untrusted', authentication(10, 'SCRAM-SHA-256-PLUS', 'SCRAM-SHA-256', ''))
+    expect(await rejectionText(openWithPassword(port, 'sslmode=require&channel_binding=require'))).toContain(TRUSTED)
+    expect(told).toMatch(/SCRAM-SHA-256-PLUS\0.{4}p=tls-server-end-point,/s)
+  })
+
+  test('prefer takes one that cannot', async () => {
+    told = ''
+    const port = await startTlsPostgres('untrusted', authentication(10, 'SCRAM-SHA-256', ''))
+    expect(await rejectionText(openWithPassword(port, 'sslmode=require&channel_binding=prefer'))).toContain(TRUSTED)
+    expect(told).toContain('SCRAM-SHA-256\0')
+  })
+})
+
 describe('a URL that asks for something that the service does not do is refused in a sentence', () => {
   test.each([
     ['sslmode=prefer', 'must be disable, require, verify-ca or verify-full (it is "prefer")'],
     ['sslmode=verify-ca', 'needs sslrootcert'],
     ['sslmode=require&sslrootcert=system', 'needs sslmode=verify-full'],
     ['sslrootcert=/nowhere', 'sslrootcert of the database URL names cannot be read'],
+    ['channel_binding=require', 'has channel_binding=require, which needs TLS'],
+    ['channel_binding=yes', 'must be disable, prefer or require (it is "yes")'],
     ['statement_timeout=0', 'a parameter that is not known, statement_timeout'],
     ['target_session_attrs=read-write', 'a parameter that is not known, target_session_attrs'],
   ])('%s', async (query, reason) => {

@@ -11,9 +11,12 @@ export interface PostgresAddress {
   /** Settings for the server, as `-c name=value`. */
   readonly options: string
   readonly application_name: string
+  /** The driver then uses it where the server offers it. */
+  readonly enableChannelBinding: boolean
+  readonly requiresChannelBinding: boolean
 }
 
-/** Reads the certificates that the URL names. Throws StorageRefused, with a sentence that repeats no value but that of `sslmode` and paths. */
+/** Reads the certificates that the URL names. Throws StorageRefused, with a sentence that repeats no value but those of `sslmode` and `channel_binding`, and paths. */
 export const parsePostgresUrl = (databaseUrl: string): PostgresAddress => {
   const [address = '', query = ''] = databaseUrl.split(/\?(.*)/s)
   const parameters = new URLSearchParams(query)
@@ -22,11 +25,15 @@ export const parsePostgresUrl = (databaseUrl: string): PostgresAddress => {
     throw new StorageRefused(`The database URL has a parameter that is not known, ${unknown}. Known are ${PARAMETERS.join(', ')}.`)
   }
   const passedOn = new URLSearchParams([...parameters].filter(([name]) => PASSED_ON.includes(name)))
+  const ssl = readTls(parameters)
+  const binding = readBinding(parameters, ssl)
   return {
     connectionString: `${address}?${passedOn.toString()}`,
-    ssl: readTls(parameters),
+    ssl,
     options: parameters.get('options') ?? '',
     application_name: parameters.get('application_name') ?? 'patchbay',
+    enableChannelBinding: binding !== 'disable',
+    requiresChannelBinding: binding === 'require',
   }
 }
 
@@ -39,7 +46,16 @@ export const uncheckedServer = (databaseUrl: string): string | null => {
 }
 
 const PASSED_ON: readonly string[] = ['host', 'port', 'user', 'password']
-const PARAMETERS: readonly string[] = [...PASSED_ON, 'sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'options', 'application_name']
+const PARAMETERS: readonly string[] = [
+  ...PASSED_ON,
+  'sslmode',
+  'sslrootcert',
+  'sslcert',
+  'sslkey',
+  'channel_binding',
+  'options',
+  'application_name',
+]
 
 /** https://www.postgresql.org/docs/current/libpq-ssl.html#LIBPQ-SSL-SSLMODE-STATEMENTS */
 const readTls = (parameters: URLSearchParams): ConnectionOptions | false => {
@@ -65,6 +81,19 @@ const readTls = (parameters: URLSearchParams): ConnectionOptions | false => {
   throw new StorageRefused(
     `The sslmode of the database URL, or of PGSSLMODE, must be disable, require, verify-ca or verify-full (it is ${JSON.stringify(mode)}).`,
   )
+}
+
+/** https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNECT-CHANNEL-BINDING, but `disable` by default. */
+const readBinding = (parameters: URLSearchParams, ssl: ConnectionOptions | false): string => {
+  const binding = parameters.get('channel_binding') ?? 'disable'
+  if (!['disable', 'prefer', 'require'].includes(binding)) {
+    throw new StorageRefused(
+      `The channel_binding of the database URL, or PGCHANNELBINDING, must be disable, prefer or require (it is ${JSON.stringify(binding)}).`,
+    )
+  }
+  if (binding === 'require' && ssl === false)
+    throw new StorageRefused('The database URL has channel_binding=require, which needs TLS: add sslmode.')
+  return binding
 }
 
 const readPem = (parameters: URLSearchParams, name: string): Buffer => {

@@ -123,6 +123,25 @@ describeEachEngine('lost connections', (engine) => {
     expect((await settings.execute(reports)).rows).toEqual([{ path: 'public,pg_temp', statement: '2500ms', readonly: 'on' }])
   })
 
+  test('a database in another encoding than UTF8 is refused in a sentence', async () => {
+    const { databaseUrl } = await engine.locate()
+    const url = new URL(databaseUrl ?? '')
+    const client = new Client({ connectionString: url.href })
+    await client.connect()
+    const name = `latin_${crypto.randomUUID().replaceAll('-', '')}`
+    await client.query(`create database ${name} encoding 'LATIN1' template template0 locale_provider libc locale 'C'`)
+    url.pathname = name
+    try {
+      expect(await rejection(openUrl(url.href))).toMatchObject({
+        name: 'StorageRefused',
+        message: 'The database must have the encoding UTF8, and this one has LATIN1.',
+      })
+    } finally {
+      await client.query(`drop database ${name} with (force)`)
+      await client.end()
+    }
+  })
+
   test('a role that may not create tables is refused in a sentence', async () => {
     const location = await engine.locate()
     const client = new Client({ connectionString: location.databaseUrl ?? '' })
@@ -152,6 +171,14 @@ describeEachEngine('lost connections', (engine) => {
     const location = await engine.locate()
     await setForDatabase(location, 'statement_timeout = 1')
     await (await engine.open(location)).ping()
+  })
+
+  test('no connection ends because it is idle, whatever limit the operator set: a request that begins to use it would fail', async () => {
+    const location = await engine.locate()
+    await setForDatabase(location, 'idle_session_timeout = 1')
+    const { kysely, reports } = await engine.open(location)
+    const limit = sql`select current_setting('idle_session_timeout') as value`
+    expect([(await limit.execute(kysely)).rows, (await limit.execute(reports)).rows]).toEqual([[{ value: '0' }], [{ value: '0' }]])
   })
 
   test('a transaction that waited for another sees what that one wrote, whatever isolation the operator set', async () => {

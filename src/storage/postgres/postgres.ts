@@ -1,12 +1,23 @@
 /** PostgreSQL through `pg`, which is loaded only if a URL asks for it. */
-import { Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient, type PostgresQueryResult, sql } from 'kysely'
-import type { Client, Pool, PoolClient, PoolConfig } from 'pg'
+import {
+  type Dialect,
+  type Driver,
+  Kysely,
+  PostgresDialect,
+  type PostgresPool,
+  type PostgresPoolClient,
+  type PostgresQueryResult,
+  sql,
+} from 'kysely'
+import type { Client, ClientConfig, Pool, PoolClient, PoolConfig } from 'pg'
 
 import { systemClock } from '../../lib/clock.ts'
 import { inTime } from '../../lib/in-time.ts'
 import { textOf } from '../../lib/json/json.ts'
 import type { EngineConnection, RetryableFailure } from '../database.ts'
+import { createTransactions } from '../direct-transactions.ts'
 import { createPostgresLimits } from '../limits/postgres-limits.ts'
+import { requireChannelBinding } from './channel-binding.ts'
 import { parsePostgresUrl } from './postgres-address.ts'
 import { listenForChanges } from './postgres-listen.ts'
 import type { Schema } from '../tables/schema.ts'
@@ -45,10 +56,12 @@ export interface PostgresOptions {
 /** A request waits for its limits; an answer that takes longer than this is of no use to it. */
 const LIMITS_TIMEOUT_MS = 1000
 
-/** Opens a pool and checks the server. Throws StorageUnavailable if it does not answer, StorageRefused if it is too old or behind an unfit pooler. */
+/** Opens a pool and checks the server. Throws StorageUnavailable if it does not answer, StorageRefused if it is too old behind an unfit pooler or not in UTF8. */
 export const openPostgres = async (options: PostgresOptions): Promise<EngineConnection> => {
-  const kysely = await openKysely(options, {
+  const { kysely, ...main } = await openKysely(options, {
     max: CONNECTIONS_MAX,
+    // Statements that do not depend on each other's answers are sent together, which shortens the time under locks if the server is far away.
+    pipeline: true,
     statement_timeout: STATEMENT_TIMEOUT_MS,
     query_timeout: SILENCE_MS,
     lock_timeout: LOCK_TIMEOUT_MS,
@@ -60,7 +73,7 @@ export const openPostgres = async (options: PostgresOptions): Promise<EngineConn
     await kysely.destroy()
     throw error
   }
-  const reports = await openKysely(options, {
+  const { kysely: reports } = await openKysely(options, {
     max: REPORT_CONNECTIONS_MAX,
     statement_timeout: REPORT_TIMEOUT_MS,
     query_timeout: REPORT_TIMEOUT_MS + 1000,
@@ -79,11 +92,11 @@ export const openPostgres = async (options: PostgresOptions): Promise<EngineConn
     },
     oneWriter: false,
     // Its commits always survive a power failure: nodes share them, and the server groups them itself.
-    transaction: (work) => kysely.transaction().execute(work),
+    transaction: createTransactions({ kysely, ...main, setDurability: () => undefined }),
     retryableFailure,
     async withMigrationAccess(work) {
       // One connection without the timeouts: a second node waits here until the first has migrated, and building an index may take long.
-      const patient = await openKysely(options, { max: 1, options: NO_TIME_LIMITS })
+      const { kysely: patient } = await openKysely(options, { max: 1, options: NO_TIME_LIMITS })
       try {
         return await work(patient)
       } catch (cause) {
@@ -111,26 +124,45 @@ export const openPostgres = async (options: PostgresOptions): Promise<EngineConn
   }
 }
 
-const openKysely = async (options: PostgresOptions, limits: PoolConfig): Promise<Kysely<Schema>> =>
-  new Kysely<Schema>({ dialect: new PostgresDialect({ pool: translateErrors(await openPool(options, limits)) }) })
+interface Opened {
+  readonly kysely: Kysely<Schema>
+  readonly dialect: Dialect
+  readonly driver: Driver
+}
+
+const openKysely = async (options: PostgresOptions, limits: PoolConfig): Promise<Opened> => {
+  const dialect = new PostgresDialect({ pool: translateErrors(await openPool(options, limits)) })
+  const driver = dialect.createDriver()
+  dialect.createDriver = () => driver
+  return { kysely: new Kysely<Schema>({ dialect }), dialect, driver }
+}
 
 /**
  * Locks are taken for READ COMMITTED: a transaction that waited for one sees what others committed meanwhile. With a stricter default of the
  * operator it would see what was there before, and a new window of a budget would miss a charge.
  */
 const ISOLATION = '-c default_transaction_isolation=read\\ committed'
+/** A pool closes its idle connections itself. An operator's limit would end one while a request begins to use it, and that which hears of changes. */
+const NO_IDLE_LIMIT = '-c idle_session_timeout=0'
 
 /** Our own settings for the server come last, so that they are the ones in effect. */
 const connectionOf = ({ databaseUrl }: PostgresOptions, settings = '') => {
   const address = parsePostgresUrl(databaseUrl)
-  return { ...address, options: `${address.options} ${ISOLATION} ${settings}`.trim(), connectionTimeoutMillis: CONNECT_MS, keepAlive: true }
+  return {
+    ...address,
+    options: `${address.options} ${ISOLATION} ${NO_IDLE_LIMIT} ${settings}`.trim(),
+    connectionTimeoutMillis: CONNECT_MS,
+    keepAlive: true,
+  }
 }
 
 const openPool = async (options: PostgresOptions, limits: PoolConfig): Promise<Pool> => {
   const pg = await import('pg')
+  const connection = connectionOf(options, limits.options)
   const pool = new pg.Pool({
     ...limits,
-    ...connectionOf(options, limits.options),
+    ...connection,
+    ...(connection.requiresChannelBinding && { Client: boundClient(pg.Client) }),
     types: {
       // The only type we read that pg would return as text: amounts, counters and numbers of rows.
       getTypeParser: (oid, format) =>
@@ -148,10 +180,20 @@ const openPool = async (options: PostgresOptions, limits: PoolConfig): Promise<P
   return pool
 }
 
+/** A class, since the pool makes its clients itself, and tells nobody before they have given the password away. */
+const boundClient = (Base: typeof Client): typeof Client =>
+  class BoundClient extends Base {
+    constructor(config?: string | ClientConfig) {
+      super(config)
+      requireChannelBinding(this.connection)
+    }
+  }
+
 /** One connection outside the pool. An error ends it; the caller must listen for its end. */
 const openClient = async (options: PostgresOptions): Promise<Client> => {
   const pg = await import('pg')
-  const client = new pg.Client(connectionOf(options))
+  const connection = connectionOf(options)
+  const client = new (connection.requiresChannelBinding ? boundClient(pg.Client) : pg.Client)(connection)
   client.on('error', () => undefined)
   await client.connect()
   return client
@@ -220,10 +262,11 @@ const BEHIND_POOLER =
   'The database URL leads to a pooler, such as PgBouncer, that does not pass on the time limits of connections: give the address of PostgreSQL itself. A process has at most fifteen connections.'
 
 const requireFitServer = async (kysely: Kysely<Schema>): Promise<void> => {
-  const { version, lockTimeout } = await sql<{ version: number; lockTimeout: string }>`
-    select current_setting('server_version_num')::int as version, current_setting('lock_timeout') as "lockTimeout"`
+  const { version, lockTimeout, encoding } = await sql<{ version: number; lockTimeout: string; encoding: string }>`
+    select current_setting('server_version_num')::int as version, current_setting('lock_timeout') as "lockTimeout",
+      current_setting('server_encoding') as encoding`
     .execute(kysely)
-    .then(({ rows }) => rows[0] ?? { version: 0, lockTimeout: '' })
+    .then(({ rows }) => rows[0] ?? { version: 0, lockTimeout: '', encoding: '' })
     .catch((error: unknown) => {
       throw messageOf(error).includes('unsupported startup parameter') ? new StorageRefused(BEHIND_POOLER, { cause: error }) : error
     })
@@ -233,6 +276,8 @@ const requireFitServer = async (kysely: Kysely<Schema>): Promise<void> => {
     )
   }
   if (lockTimeout === '0') throw new StorageRefused(BEHIND_POOLER)
+  // Another one has no place for most characters of prompts and names.
+  if (encoding !== 'UTF8') throw new StorageRefused(`The database must have the encoding UTF8, and this one has ${encoding}.`)
 }
 
 const UNIQUE_VIOLATION = '23505'

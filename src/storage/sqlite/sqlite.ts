@@ -18,7 +18,7 @@ import {
 } from 'kysely'
 
 import { type Durability, type EngineConnection, type RetryOptions, retryConflicts, type RetryableFailure } from '../database.ts'
-import { createTransactions } from './direct-transactions.ts'
+import { createTransactions } from '../direct-transactions.ts'
 import { refuseStreams } from '../refuse-streams.ts'
 import type { Schema } from '../tables/schema.ts'
 import { refuseNulCharacters, requireSafeInteger } from '../sql-values.ts'

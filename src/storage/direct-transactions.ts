@@ -1,6 +1,7 @@
 /**
  * Transactions whose queries go straight to the connection. Kysely's own take the connection anew for each query, in ten promises, which
- * costs more than the query, and requests wait for these transactions.
+ * costs more than the query, and requests wait for these transactions. They also make a query wait for the answer to the one before it,
+ * which takes a round trip to a server.
  */
 import {
   type CompiledQuery,
@@ -13,8 +14,8 @@ import {
   Transaction,
 } from 'kysely'
 
-import type { Durability, EngineConnection } from '../database.ts'
-import type { Schema } from '../tables/schema.ts'
+import type { Durability, EngineConnection } from './database.ts'
+import type { Schema } from './tables/schema.ts'
 
 interface Parts {
   readonly kysely: Kysely<Schema>
