@@ -51,6 +51,8 @@ describe.skipIf(BROWSER_PATH === null)('a preset', () => {
     await page.getByRole('dialog', { name: 'Roll back support-bot to v1' }).waitFor()
     await page.keyboard.press('Enter')
     await page.getByText('v1 of support-bot is live now').waitFor()
+    // The notes on the draft and on v2 are no longer true, and an undo of what is over would be a second change.
+    expect(await page.locator('.toast').allTextContents()).toEqual([expect.stringContaining('v1 of support-bot is live now')])
     expect(await versionOf(service, 'support-bot')).toBe('support-bot@1')
 
     await page.keyboard.press('z')

@@ -39,7 +39,7 @@ export const PresetDialog = ({ title, action, name = '', save, onClose, explanat
     const { version: saved, warnings } = await save({ slug, base: known?.latest_version ?? null, query })
     await queries.invalidateQueries({ queryKey: ['presets'] })
     const words = known === null ? `Created ${slug}. It is live now.` : `Saved ${slug} as v${saved.version}, a draft.`
-    toast([words, ...warnings].join(' '))
+    toast([words, ...warnings].join(' '), null, `preset ${slug}`)
     await navigate({ to: '/presets/$slug', params: { slug }, search: known === null ? {} : { version: String(saved.version) } })
   }
   const submit = (event: FormEvent): void => {

@@ -108,7 +108,9 @@ const Figures = ({ range, workspace }: Scope) => {
               <div>
                 <dt>Spend</dt>
                 <dd>
-                  <Link to="/spend">{money(all?.cost ?? 0)}</Link>
+                  <Link to="/spend" search={{ from: summed.from, to: summed.to }}>
+                    {money(all?.cost ?? 0)}
+                  </Link>
                 </dd>
               </div>
               <div>

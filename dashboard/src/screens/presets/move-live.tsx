@@ -36,12 +36,13 @@ export const MoveLive = ({ preset, to, onMoved, onClose }: MoveLiveProps) => {
     await move(to.version)
     const effect =
       status === 'active' ? 'is live now; other processes follow within 0.5 s' : `goes live once the preset, which is ${status}, is active`
-    toast(`v${to.version} of ${slug} ${effect}.`, () => {
+    const about = `preset ${slug}`
+    const undo = (): void =>
       void move(live.version).then(
-        () => toast(`v${live.version} of ${slug} is live again.`),
+        () => toast(`v${live.version} of ${slug} is live again.`, null, about),
         (thrown: unknown) => toast(messageOf(thrown)),
       )
-    })
+    toast(`v${to.version} of ${slug} ${effect}.`, undo, about)
   }
   return (
     <Confirm

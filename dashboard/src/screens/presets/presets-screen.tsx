@@ -155,9 +155,9 @@ const Changed = ({ at, by }: { at: string; by: Summary['last_change'] }) =>
   by === null ? (
     <When at={at} />
   ) : (
-    <>
+    <span>
       {by.key_name ?? by.user_name ?? by.user_id ?? 'the shell'}, <When at={by.at} />
-    </>
+    </span>
   )
 
 const NoPresets = ({ isFiltered, onCreate }: { isFiltered: boolean; onCreate: () => void }) =>

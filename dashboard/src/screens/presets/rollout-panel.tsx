@@ -28,7 +28,7 @@ export const RolloutPanel = (parts: PresetParts) => {
   const end = async (): Promise<void> => {
     await endRollout(slug, scope)
     await reload()
-    toast(`All callers of ${slug} get v${parts.preset.designated_version.version}.`)
+    toast(`All callers of ${slug} get v${parts.preset.designated_version.version}.`, null, `preset ${slug}`)
   }
   return (
     <Loaded query={rollout} rows={3}>
