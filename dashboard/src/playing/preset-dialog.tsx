@@ -56,7 +56,7 @@ export const PresetDialog = ({ title, action, name = '', save, onClose, explanat
         {explanation === undefined ? null : <p className="soft">{explanation}</p>}
         <Field
           label="Name in the address"
-          hint={`Used as @preset/${slug || 'support-bot'}. A new preset is live at once; one that is there gets a draft.`}
+          hint={`Used as @preset/${slug || 'support-bot'}. A new preset is live at once; if there is one of this name, it gets a draft.`}
           fault={fault}
         >
           <input

@@ -33,7 +33,7 @@ export const OverviewScreen = () => {
   const { from, to, interval } = scope.range
   const isAdmin = session.data?.role === 'admin'
   const health = useQuery({ ...providerHealth, enabled: isAdmin })
-  const steps = useFirstSteps(scope.workspace)
+  const steps = useFirstSteps(scope.workspace, isAdmin)
   const isTroubleKnown = session.data !== undefined && (!isAdmin || health.data !== undefined || health.error !== null)
   return (
     <>

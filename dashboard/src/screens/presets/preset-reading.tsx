@@ -24,10 +24,12 @@ export const PresetReading = ({ preset }: { preset: PresetWithVersion }) => {
         </Link>
       </ScreenHead>
       <Panel title="What it does">
-        {description === null ? null : <p className="soft">{description}</p>}
-        <Facts facts={[['Saved', <When key="saved" at={live.created_at} />]]} />
-        {live.system_prompt === null ? null : <CodeBlock label="System prompt" text={live.system_prompt} />}
-        <CodeBlock label="Settings" text={JSON.stringify(live.config, null, 2)} />
+        <div className="stack">
+          {description === null ? null : <p className="soft">{description}</p>}
+          <Facts facts={[['Saved', <When key="saved" at={live.created_at} />]]} />
+          {live.system_prompt === null ? null : <CodeBlock label="System prompt" text={live.system_prompt} />}
+          <CodeBlock label="Settings" text={JSON.stringify(live.config, null, 2)} />
+        </div>
       </Panel>
     </>
   )
