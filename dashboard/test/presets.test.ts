@@ -159,7 +159,9 @@ describe.skipIf(BROWSER_PATH === null)('a preset', () => {
     await page.goto(`${service.url}/dashboard/presets/long-bot?tab=history`)
     const folded = page.getByRole('button', { name: '48 lines are the same' })
     await folded.waitFor()
-    expect(await page.locator('.diff-text').evaluate('(text) => text.scrollHeight - text.clientHeight')).toBe(0)
+    expect(
+      await page.evaluate(`(({ scrollHeight, clientHeight }) => scrollHeight - clientHeight)(document.querySelector('.diff-text'))`),
+    ).toBe(0)
     await checkAccessible()
     await folded.click()
     await page.locator('.diff-text').getByText('Rule 0.').waitFor()
