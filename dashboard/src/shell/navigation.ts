@@ -7,7 +7,7 @@ export interface Screen {
   readonly members: 'listed' | 'open' | 'closed'
 }
 
-export const SCREENS: readonly Screen[] = [
+const SCREENS: readonly Screen[] = [
   { to: '/', title: 'Overview', key: 'o', members: 'listed' },
   { to: '/requests', title: 'Requests', key: 'r', members: 'listed' },
   { to: '/presets', title: 'Presets', key: 'p', members: 'listed' },
