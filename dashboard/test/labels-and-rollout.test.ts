@@ -134,7 +134,7 @@ describe.skipIf(BROWSER_PATH === null)('a rollout', () => {
       const [, asked, errors] = words((await figures.getByRole('row').filter({ hasText: version }).innerText()) ?? '').split(' ')
       expect({ version, asked, errors }).toEqual({ version, asked: String(requests), errors: requests === 0 ? '–' : '0' })
     }
-    await page.getByText(/^v\d 50 %, v\d 50 % \(rollout\)$/).waitFor()
+    await page.getByText(/^v\d\s50\s%, v\d\s50\s% \(rollout\)$/).waitFor()
     await page.getByRole('button', { name: 'Roll back' }).click()
     await page.getByText(/^The rollout \(.+\) ends: every caller gets v1\.$/).waitFor()
     await page.keyboard.press('Escape')

@@ -115,7 +115,7 @@ describe('GET /providers/health', () => {
     expect((await health()).good).toMatchObject({ status: 'ok' })
   })
 
-  test('a provider that fails again and again is told of although it answers in between, over a restart too', async () => {
+  test('a provider that fails again and again stays degraded although it answers in between, over a restart too', async () => {
     const first = await services.start({ config: CONFIG })
     const question = { model: 'fake/good', messages: [{ role: 'user', content: 'hi' }] }
     for (const word of ['first', 'second', 'third']) {

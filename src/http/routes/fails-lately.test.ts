@@ -6,7 +6,7 @@ import { failsLately } from './fails-lately.ts'
 const NOW = Date.parse('2026-11-29T03:40:00.000Z')
 const minutesAgo = (minutes: number): string => isoTimestamp(NOW - minutes * 60_000)
 
-/** Of an endpoint that last failed and last answered so many minutes ago, with its half hours. */
+/** The answer for an endpoint that last failed and last answered so many minutes ago, with its half hours. */
 const fails = (failedAgo: number, answeredAgo: number, ...strip: readonly (readonly [ok: number, failed: number])[]): boolean =>
   failsLately(
     {
