@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 
+import { foldSame } from '../src/diff/fold-same.ts'
 import { settingsDiff } from '../src/diff/settings-diff.ts'
 import { seenPieces } from '../src/diff/unseen.ts'
 import { wordDiff } from '../src/diff/word-diff.ts'
@@ -27,6 +28,17 @@ describe('the comparison of texts', () => {
         expect([without('added'), without('removed')]).toEqual([before, after])
       }),
     )
+  })
+})
+
+describe('what two texts have in common', () => {
+  const lines = (from: number, to: number): string => Array.from({ length: to - from + 1 }, (_, index) => `line ${from + index}`).join('\n')
+
+  test('is folded but for the lines beside a change, and is whole where it is short', () => {
+    expect(foldSame(lines(1, 20), true, false)).toEqual({ before: '', lines: 17, after: lines(18, 20) })
+    expect(foldSame(lines(1, 20), false, false)).toEqual({ before: lines(1, 3), lines: 14, after: lines(18, 20) })
+    expect(foldSame(lines(1, 20), false, true)).toEqual({ before: lines(1, 3), lines: 17, after: '' })
+    expect(foldSame(lines(1, 9), false, false)).toBe(null)
   })
 })
 

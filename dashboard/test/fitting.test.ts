@@ -108,6 +108,7 @@ describe.skipIf(BROWSER_PATH === null)('a screen', () => {
     for (const width of [320, 390, 1280]) {
       await page.setViewportSize({ width, height: 800 })
       for (const path of [
+        '/',
         '/presets',
         `/presets/${slug}`,
         `/presets/${slug}?tab=history`,

@@ -108,13 +108,14 @@ describe.skipIf(BROWSER_PATH === null)('a rollout', () => {
     check()
   })
 
-  test('is started from the page, shows requests, errors and cost of each version, and ends there', async () => {
+  test('is started from the page, which says what callers get and what would end it, shows requests, errors and cost of each version, and ends there', async () => {
     await saveTwoVersions('rolled-bot')
     const { page, expectStatus, checkAccessible } = await signedIn(browser, service, '/presets/rolled-bot?tab=labels')
     expectStatus(404)
     await page.getByLabel('Share in per cent').fill('1,5')
     await page.getByRole('button', { name: 'Start rollout' }).click()
     await page.getByText('Write the share as a whole number from 1 to 99.').waitFor()
+    expect(await page.getByLabel('Share in per cent').getAttribute('aria-invalid')).toBe('true')
     await page.getByLabel('Share in per cent').fill('50')
     await page.getByRole('button', { name: 'Start rollout' }).click()
     await page.getByText('A caller keeps its version by session').waitFor()
@@ -133,9 +134,14 @@ describe.skipIf(BROWSER_PATH === null)('a rollout', () => {
       const [, asked, errors] = words((await figures.getByRole('row').filter({ hasText: version }).innerText()) ?? '').split(' ')
       expect({ version, asked, errors }).toEqual({ version, asked: String(requests), errors: requests === 0 ? '–' : '0' })
     }
+    await page.getByText(/^v\d\s50\s%, v\d\s50\s% \(rollout\)$/).waitFor()
+    await page.getByRole('button', { name: 'Roll back' }).click()
+    await page.getByText(/^The rollout \(.+\) ends: every caller gets v1\.$/).waitFor()
+    await page.keyboard.press('Escape')
     await checkAccessible()
     await page.getByRole('button', { name: 'End: all to v2' }).click()
     await page.getByText('All callers of rolled-bot get v2.').waitFor()
+    await page.getByText('v2 live', { exact: true }).waitFor()
     await page.getByText('The last rollout has ended.', { exact: true }).waitFor()
     expect((await chat(service, { model: '@preset/rolled-bot', session_id: 's-1' })).preset).toBe('rolled-bot@2')
   })

@@ -111,7 +111,7 @@ describe.skipIf(BROWSER_PATH === null)('the overview', () => {
     check()
   })
 
-  test('says what the month costs of its budget, and nothing where there is none', async () => {
+  test('says what the month costs of its budget, marks one that is nearly or wholly used up, and says nothing where there is none', async () => {
     const service = await services.start()
     const { page, ...visitor } = await signedIn(browser, service)
     const figures = page.locator('.figures > div')
@@ -126,6 +126,21 @@ describe.skipIf(BROWSER_PATH === null)('the overview', () => {
     await visitor.checkAccessible()
     await ofBudget.getByRole('link').click()
     await page.getByText('Forecast for the month').waitFor()
+
+    const sums = await manage<object>(service, '/usage?interval=day')
+    const isMonth = ({ pathname, searchParams: asked }: URL): boolean =>
+      pathname === '/api/v1/usage' && asked.get('interval') === 'day' && !asked.has('group_by')
+    let cost = 0
+    await page.route(isMonth, (route) => route.fulfill({ json: { ...sums, groups: [{ cost, byok_cost: 0 }] } }))
+    for (const [spent, title] of [
+      [485, 'Spend this month, 97.0 % of its budget'],
+      [500, 'Spend this month: its budget is used up'],
+    ] as const) {
+      cost = spent
+      await page.goto(`${service.url}/dashboard/`)
+      await figures.filter({ hasText: title }).getByText(`▲ $${spent}.00 of $500.00`).waitFor()
+      await visitor.checkAccessible()
+    }
     visitor.check()
   })
 })

@@ -9,13 +9,16 @@ import { signedIn } from './signed-in.ts'
 const services = useHostedServices()
 const browser = useBrowser()
 
+/** The pixels by which the palette is wider than its place. */
+const WIDER = `(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('dialog[open]'))`
+
 describe.skipIf(BROWSER_PATH === null)('the palette', () => {
   let service: RunningService
   beforeAll(async () => {
     service = await services.start()
   })
 
-  test('opens what was pasted: a generation, a request, the last four of a key; and what is named: a preset, a model, a person', async () => {
+  test('opens what was pasted: a generation, a request, the last four of a key; and what is named, however long: a preset, a model, a person', async () => {
     await savePreset(service, 'support-bot', 'Answer briefly.')
     const made = await manage<{ key: string; data: { label: string } }>(service, '/keys', { body: { name: 'ada laptop' } })
     await manage(service, '/workspaces/default/members/add', { body: { user_ids: ['ada@example.com'] } })
@@ -30,6 +33,7 @@ describe.skipIf(BROWSER_PATH === null)('the palette', () => {
       await page.keyboard.press('Control+k')
       await page.getByPlaceholder('A screen, a name').fill(text)
       await page.getByRole('option', { name: option }).first().waitFor()
+      expect(await page.evaluate(WIDER)).toBe(0)
       await page.keyboard.press('Enter')
     }
     await open(id, id)
@@ -40,6 +44,10 @@ describe.skipIf(BROWSER_PATH === null)('the palette', () => {
     await page.getByRole('button', { name: 'Actions for ada laptop' }).first().waitFor()
     await open('support-b', 'support-bot')
     await page.getByRole('heading', { level: 1, name: 'support-bot' }).waitFor()
+    const long = 'summariser-of-long-conversations-for-the-weekly-report-to-the-whole-team'
+    await savePreset(service, long, 'Summarise.')
+    await open('summariser', long)
+    await page.getByRole('heading', { level: 1, name: long }).waitFor()
     await open('sandbox/lorem', /sandbox|Sandbox|lorem/i)
     await page.getByRole('heading', { level: 1, name: 'Models' }).waitFor()
     await page.getByRole('button', { name: /sandbox\/lorem$/ }).waitFor()

@@ -51,6 +51,8 @@ describe.skipIf(BROWSER_PATH === null)('a preset', () => {
     await page.getByRole('dialog', { name: 'Roll back support-bot to v1' }).waitFor()
     await page.keyboard.press('Enter')
     await page.getByText('v1 of support-bot is live now').waitFor()
+    // The notes on the draft and on v2 are no longer true, and an undo of what is over would be a second change.
+    expect(await page.locator('.toast').allTextContents()).toEqual([expect.stringContaining('v1 of support-bot is live now')])
     expect(await versionOf(service, 'support-bot')).toBe('support-bot@1')
 
     await page.keyboard.press('z')
@@ -135,7 +137,7 @@ describe.skipIf(BROWSER_PATH === null)('a preset', () => {
     await page.getByText('Saved draft-bot as v2').waitFor()
   })
 
-  test('labels are set and moved, and versions are compared', async () => {
+  test('labels are set and moved, and versions are compared, with what they have in common folded, so that each change is in sight', async () => {
     await savePreset(service, 'label-bot', 'Answer briefly.', { 'x-preset-note': 'the first' })
     await savePreset(service, 'label-bot', 'Answer politely.')
     const { page, checkAccessible, expectStatus } = await signedIn(browser, service, '/presets/label-bot?tab=labels')
@@ -151,6 +153,18 @@ describe.skipIf(BROWSER_PATH === null)('a preset', () => {
     await page.getByRole('cell', { name: 'the first' }).waitFor()
     await page.getByRole('region', { name: 'Compare' }).locator('del', { hasText: 'briefly' }).waitFor()
     await checkAccessible()
+    const long = Array.from({ length: 60 }, (_, line) => `Rule ${line}.`).join('\n')
+    await savePreset(service, 'long-bot', long)
+    await savePreset(service, 'long-bot', long.replace('Rule 50', 'Rule fifty'))
+    await page.goto(`${service.url}/dashboard/presets/long-bot?tab=history`)
+    const folded = page.getByRole('button', { name: '48 lines are the same' })
+    await folded.waitFor()
+    expect(
+      await page.evaluate(`(({ scrollHeight, clientHeight }) => scrollHeight - clientHeight)(document.querySelector('.diff-text'))`),
+    ).toBe(0)
+    await checkAccessible()
+    await folded.click()
+    await page.locator('.diff-text').getByText('Rule 0.').waitFor()
     await page.goto(`${service.url}/dashboard/presets/support-bot?tab=history&compare=2&with=1`)
     await page.getByRole('link', { name: 'Compare v2 with v1' }).click()
     await page.getByRole('region', { name: 'Compare' }).locator('del', { hasText: 'briefly' }).waitFor()

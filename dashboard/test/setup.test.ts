@@ -6,6 +6,7 @@ import { useHostedServices } from '../../test/support/hosted-services.ts'
 import type { RunningService } from '../../test/support/started-service.ts'
 import { SNIPPETS, withModel } from '../src/snippets.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
+import { savePreset } from './calls.ts'
 import { signedIn } from './signed-in.ts'
 
 const services = useHostedServices()
@@ -29,12 +30,16 @@ describe.skipIf(BROWSER_PATH === null)('setting up a client', () => {
     await visitor.checkAccessible()
   })
 
-  test('the field of the model can be emptied, and the snippet has what is typed', async () => {
-    const { page, check } = await signedIn(browser, service, '/setup')
+  test('the model is a preset where there is one; its field can be emptied, and the snippet has what is typed', async () => {
+    await savePreset(service, 'greeter', 'Be kind.')
+    const { page, check } = await signedIn(browser, service, '/presets/greeter?tab=used')
+    await page.getByRole('link', { name: 'Connect a client' }).click()
+    await page.getByText('"model": "@preset/greeter"').waitFor()
+    await page.goto(`${service.url}/dashboard/setup`)
+    await page.getByText('"model": "@preset/greeter"').waitFor()
     const model = page.getByLabel('Model or preset')
     await model.fill('')
     await page.getByText('"model": ""').waitFor()
-    await page.waitForURL((url) => !url.search.includes('model=sandbox'))
     expect(await model.inputValue()).toBe('')
     await model.fill('@preset/support-bot')
     await page.getByText('"model": "@preset/support-bot"').waitFor()

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { cursorText } from './cursor.ts'
 import { keyHash } from './key.ts'
 import { wholeNumber } from './paging.ts'
-import { preset, presetLabel, presetStatus } from './preset.ts'
+import { preset, presetLabel, presetStatus, presetWithVersion } from './preset.ts'
 import { split } from './rollout.ts'
 import { usageSums } from './usage.ts'
 import { validate } from './validate.ts'
@@ -41,11 +41,22 @@ const summary = z
 
 export type PresetSummary = z.output<typeof summary>
 
+export const presetInclude = z.enum(['summary']).optional().meta({ description: '`summary`: what it serves, and who changed it last.' })
+
+export const readPresetInclude = (query: URLSearchParams): 'summary' | undefined =>
+  validate(presetInclude, query.get('include') || undefined, ['include'])
+
+const givenSummary = summary.optional().meta({ description: 'With `include=summary`.' })
+
+export const readPreset = presetWithVersion.extend({ summary: givenSummary }).meta({ id: 'ReadPreset' })
+
+export type ReadPresetResource = z.output<typeof readPreset>
+
 /** A preset in the form of the list. */
 export const listedPreset = preset
   .extend({
     usage: z.object(usageSums).optional().meta({ description: 'With `include=usage`.' }),
-    summary: summary.optional().meta({ description: 'With `include=summary`.' }),
+    summary: givenSummary,
   })
   .meta({ id: 'ListedPreset' })
 

@@ -76,6 +76,13 @@ describe('lists', () => {
     const member = await signInAs(lone, { user_id: 'grace', role: 'member' })
     const [seen] = listed(await member.ask('GET', '/presets?include=usage,summary'))
     expect(seen).toMatchObject({ slug: 'moved', usage: { requests: 0 }, summary: { live_version: 1, last_change: null } })
+
+    const { json: one } = await call(lone, 'GET', '/presets/split?include=summary')
+    expect(one).toMatchObject({ data: { designated_version: { version: 1 }, summary: split?.summary } })
+    expect((await call(lone, 'GET', '/presets/split')).json).not.toHaveProperty('data.summary')
+    expect((await call(lone, 'GET', '/presets/split?include=usage')).status).toBe(400)
+    const { json: own } = await member.ask('GET', '/presets/moved?include=summary')
+    expect(own).toMatchObject({ data: { summary: { live_version: 1, last_change: null } } })
   })
 
   test('200: versions, oldest first, a page at a time', async () => {

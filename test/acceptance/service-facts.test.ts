@@ -115,6 +115,24 @@ describe('GET /providers/health', () => {
     expect((await health()).good).toMatchObject({ status: 'ok' })
   })
 
+  test('a provider that fails again and again stays degraded although it answers in between, over a restart too', async () => {
+    const first = await services.start({ config: CONFIG })
+    const question = { model: 'fake/good', messages: [{ role: 'user', content: 'hi' }] }
+    for (const word of ['first', 'second', 'third']) {
+      upstream.script((exchange) => exchange.answer(500, JSON.stringify({ error: { message: `The ${word} engine burst.` } })))
+      await infer(first, question)
+      upstream.script(say('well'))
+      await infer(first, question)
+    }
+    await first.stop()
+    const { managementKey } = first
+    const again = { ...(await services.start({ config: CONFIG, dataDir: first.dataDir })), managementKey }
+    const { json } = await call(again, 'GET', '/providers/health')
+    expect((json as { data: readonly Health[] }).data).toMatchObject([
+      { slug: 'good', status: 'degraded', last_error: { message: expect.stringContaining('The third engine burst.') as string } },
+    ])
+  })
+
   test('a key that the provider refused says when', async () => {
     upstream.script((exchange) => exchange.answer(401, JSON.stringify({ error: { message: 'No.' } })))
     await ask()

@@ -9,7 +9,7 @@ import type {
   PresetWithVersion,
   SavedPreset,
 } from '../../../src/contract/preset.ts'
-import type { ListedPresetResource } from '../../../src/contract/preset-query.ts'
+import type { ListedPresetResource, ReadPresetResource } from '../../../src/contract/preset-query.ts'
 import type { RolloutState, Split, Sticky, VersionFigures } from '../../../src/contract/rollout.ts'
 import { ApiError } from './api-error.ts'
 import { ask, askRaw, segment } from './client.ts'
@@ -18,7 +18,8 @@ import type { Query } from './path.ts'
 
 export type Preset = ListedPresetResource
 export type PresetVersion = PresetVersionResource
-export type { PresetMove, PresetShape, PresetWithVersion }
+export type ReadPreset = ReadPresetResource
+export type { PresetMove, PresetShape }
 
 const pathOfPreset = (slug: string): string => `/presets/${segment(slug)}`
 
@@ -37,7 +38,8 @@ export const presetNames = (query: Query) =>
 export const preset = (slug: string, query: Query = {}) =>
   queryOptions({
     queryKey: ['presets', slug, query],
-    queryFn: async ({ signal }) => (await ask<{ data: PresetWithVersion }>(pathOfPreset(slug), { query, signal })).data,
+    queryFn: async ({ signal }) =>
+      (await ask<{ data: ReadPreset }>(pathOfPreset(slug), { query: { include: 'summary', ...query }, signal })).data,
   })
 
 /** Newest first. */

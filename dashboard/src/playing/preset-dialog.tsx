@@ -39,7 +39,7 @@ export const PresetDialog = ({ title, action, name = '', save, onClose, explanat
     const { version: saved, warnings } = await save({ slug, base: known?.latest_version ?? null, query })
     await queries.invalidateQueries({ queryKey: ['presets'] })
     const words = known === null ? `Created ${slug}. It is live now.` : `Saved ${slug} as v${saved.version}, a draft.`
-    toast([words, ...warnings].join(' '))
+    toast([words, ...warnings].join(' '), null, `preset ${slug}`)
     await navigate({ to: '/presets/$slug', params: { slug }, search: known === null ? {} : { version: String(saved.version) } })
   }
   const submit = (event: FormEvent): void => {
@@ -56,7 +56,7 @@ export const PresetDialog = ({ title, action, name = '', save, onClose, explanat
         {explanation === undefined ? null : <p className="soft">{explanation}</p>}
         <Field
           label="Name in the address"
-          hint={`Used as @preset/${slug || 'support-bot'}. A new preset is live at once; one that is there gets a draft.`}
+          hint={`Used as @preset/${slug || 'support-bot'}. A new preset is live at once; if there is one of this name, it gets a draft.`}
           fault={fault}
         >
           <input

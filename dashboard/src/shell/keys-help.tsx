@@ -1,7 +1,7 @@
 import { Dialog } from '../parts/dialog.tsx'
 import { createStore, useStore } from '../store.ts'
 import { singleKeys } from './keyboard.ts'
-import { SCREENS } from './navigation.ts'
+import type { Screen } from './navigation.ts'
 
 export const helpOpen = createStore(false)
 
@@ -19,14 +19,14 @@ const KEYS: readonly (readonly [string, string])[] = [
   ['⌘S', 'Save a draft'],
 ]
 
-export const KeysHelp = () => {
+export const KeysHelp = ({ screens }: { screens: readonly Screen[] }) => {
   const isOpen = useStore(helpOpen)
   const isOn = useStore(singleKeys)
   if (!isOpen) return null
   return (
     <Dialog title="Keys of the keyboard" onClose={() => helpOpen.set(false)}>
       <dl className="keys-list">
-        {[...KEYS, ...SCREENS.map(({ key, title }) => [`g ${key}`, `Go to ${title}`] as const)].map(([key, what]) => (
+        {[...KEYS, ...screens.map(({ key, title }) => [`g ${key}`, `Go to ${title}`] as const)].map(([key, what]) => (
           <div key={key}>
             <dt>
               <kbd>{key}</kbd>

@@ -7,7 +7,7 @@ export interface Screen {
   readonly members: 'listed' | 'open' | 'closed'
 }
 
-export const SCREENS: readonly Screen[] = [
+const SCREENS: readonly Screen[] = [
   { to: '/', title: 'Overview', key: 'o', members: 'listed' },
   { to: '/requests', title: 'Requests', key: 'r', members: 'listed' },
   { to: '/presets', title: 'Presets', key: 'p', members: 'listed' },
@@ -22,8 +22,13 @@ export const SCREENS: readonly Screen[] = [
   { to: '/settings', title: 'Settings', key: 't', members: 'open' },
 ]
 
-export const screensFor = (role: 'admin' | 'member'): readonly Screen[] =>
-  SCREENS.filter(({ members }) => role === 'admin' || members === 'listed')
+type Role = 'admin' | 'member'
+
+/** The screens of the navigation. */
+export const listedFor = (role: Role): readonly Screen[] => SCREENS.filter(({ members }) => role === 'admin' || members === 'listed')
+
+/** The screens that the palette and the keyboard lead to. */
+export const openTo = (role: Role): readonly Screen[] => SCREENS.filter(({ members }) => role === 'admin' || members !== 'closed')
 
 /** `path`: with or without the prefix of the service. */
 export const closedToMembers = (path: string): Screen | undefined =>

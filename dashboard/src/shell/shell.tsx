@@ -1,6 +1,6 @@
 /** The frame around every screen: navigation, the palette, the state of the connection. */
 import { useQuery } from '@tanstack/react-query'
-import { Link, Outlet, useRouterState } from '@tanstack/react-router'
+import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router'
 import { Suspense, useEffect, useRef, useState } from 'react'
 
 import { connection } from '../api/connection.ts'
@@ -18,7 +18,7 @@ import { theme, THEMES } from '../theme.ts'
 import { ForAdmins } from './for-admins.tsx'
 import { KeysHelp, helpOpen } from './keys-help.tsx'
 import { Logo } from './logo.tsx'
-import { closedToMembers, screensFor } from './navigation.ts'
+import { closedToMembers, listedFor, openTo } from './navigation.ts'
 import type { PaletteProps } from './palette.tsx'
 import { useShellKeys } from './shell-keys.ts'
 import { WorkspaceSwitch } from './workspace-switch.tsx'
@@ -30,12 +30,14 @@ const paletteOpen = createStore(false)
 export const Shell = () => {
   const session = useQuery(currentSession)
   // Until the person's role is known, the navigation has only what everyone may open.
-  const screens = screensFor(session.data?.role ?? 'member')
+  const role = session.data?.role ?? 'member'
+  const [screens, open] = [listedFor(role), openTo(role)]
   const isOpen = useStore(paletteOpen)
+  const navigate = useNavigate()
   const path = useRouterState({ select: ({ location }) => location.pathname })
   const closed = session.data?.role === 'member' ? closedToMembers(path) : undefined
   const navigation = useCurrentInView(`${path} of ${screens.length}`)
-  useShellKeys({ screens, openPalette: () => paletteOpen.set(true), openHelp: () => helpOpen.set(true) })
+  useShellKeys({ screens: open, openPalette: () => paletteOpen.set(true), openHelp: () => helpOpen.set(true) })
   return (
     <div className="shell">
       <a className="skip" href="#content">
@@ -68,6 +70,8 @@ export const Shell = () => {
             button={<Person id={session.data?.user_id ?? '…'} />}
             items={[
               ...THEMES.map((one) => ({ label: `Theme: ${one}`, onSelect: () => theme.set(one) })),
+              // Members have Settings nowhere else: themes are not all that it sets for this browser.
+              { label: 'Settings', onSelect: () => void navigate({ to: '/settings' }) },
               { label: 'Keys of the keyboard', onSelect: () => helpOpen.set(true) },
               { label: 'Sign out', onSelect: () => void signOut() },
             ]}
@@ -80,7 +84,7 @@ export const Shell = () => {
         {isOpen ? (
           <FaultBoundary>
             <Suspense fallback={null}>
-              <Palette onClose={() => paletteOpen.set(false)} screens={screens} />
+              <Palette onClose={() => paletteOpen.set(false)} screens={open} />
             </Suspense>
           </FaultBoundary>
         ) : null}
@@ -88,7 +92,7 @@ export const Shell = () => {
           <Suspense fallback={<Skeleton rows={8} />}>{closed === undefined ? <Outlet /> : <ForAdmins title={closed.title} />}</Suspense>
         </FaultBoundary>
       </main>
-      <KeysHelp />
+      <KeysHelp screens={open} />
     </div>
   )
 }

@@ -7,6 +7,8 @@ interface Toast {
   readonly id: number
   readonly text: string
   readonly undo: (() => void) | null
+  /** The thing that it is about: a later note about it replaces this one, which is no longer true, and whose undo would revert too much. */
+  readonly about: string | null
 }
 
 const SHOWN_MS = 10_000
@@ -16,9 +18,10 @@ const HELD_MS = 1000
 const toasts = createStore<readonly Toast[]>([])
 let lastId = 0
 
-export const toast = (text: string, undo: (() => void) | null = null): void => {
+export const toast = (text: string, undo: (() => void) | null = null, about: string | null = null): void => {
   const id = ++lastId
-  toasts.set([...toasts.get(), { id, text, undo }])
+  const others = about === null ? toasts.get() : toasts.get().filter((one) => one.about !== about)
+  toasts.set([...others, { id, text, undo, about }])
   setTimeout(() => expire(id), SHOWN_MS)
 }
 

@@ -8,8 +8,12 @@ import {
   listedPreset,
   type ListedPresetResource,
   movesQuery,
+  presetInclude,
   presetsQuery,
+  type PresetSummary,
   readMovesQuery,
+  readPreset,
+  readPresetInclude,
   readPresetsQuery,
   readVersionOrder,
   versionOrder,
@@ -73,7 +77,7 @@ export const presetsList = ({ presets, usageOf }: { readonly presets: Presets; r
       return used.map((preset) => {
         const summary = summaries.get(preset.id)
         if (summary === undefined) return preset
-        return { ...preset, summary: hasOnlyActive(request) ? { ...summary, last_change: null } : summary }
+        return { ...preset, summary: shownTo(request, summary) }
       })
     }
     const isLong = isCounted && (await presets.isLong(query, slice.offset))
@@ -87,6 +91,9 @@ export const presetsList = ({ presets, usageOf }: { readonly presets: Presets; r
   },
 })
 
+const shownTo = (request: RouteRequest, summary: PresetSummary): PresetSummary =>
+  hasOnlyActive(request) ? { ...summary, last_change: null } : summary
+
 export const presetsGet = (presets: Presets): Route => ({
   ...own,
   method: 'GET',
@@ -94,12 +101,15 @@ export const presetsGet = (presets: Presets): Route => ({
   operation: 'getPreset',
   summary: 'Read a preset with its designated version; members read the active ones, without credentials of tools',
   params: { slug: presetSlug },
-  query: inWorkspace,
-  answers: { 200: { description: 'The preset.', schema: z.object({ data: presetWithVersion }) } },
+  query: { ...inWorkspace, include: presetInclude },
+  answers: { 200: { description: 'The preset.', schema: z.object({ data: readPreset }) } },
   errors: [400, 404],
   async handle(request) {
     const slug = slugOf(request)
-    const data = await presets.get(reachOf(request).workspaceId, slug)
+    const include = readPresetInclude(request.query)
+    const found = await presets.get(reachOf(request).workspaceId, slug)
+    const summary = include === undefined ? undefined : (await presets.summaries([found.id])).get(found.id)
+    const data = summary === undefined ? found : { ...found, summary: shownTo(request, summary) }
     if (!hasOnlyActive(request)) return jsonInTurns({ data }, request.startTurn())
     if (data.status !== 'active') return unknownPreset(slug)
     const { designated_version: version } = data

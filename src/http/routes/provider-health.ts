@@ -12,6 +12,7 @@ import { type EndpointHealthStore, type EndpointHistory, type ModelLatency, slot
 import { jsonResponse } from '../json-response.ts'
 import type { PacedReads } from '../paced-reads.ts'
 import { reachOf, type Route } from '../route.ts'
+import { failsLately } from './fails-lately.ts'
 
 export interface ProviderHealthParts {
   readonly endpointHealth: Pick<EndpointHealthStore, 'read' | 'latencies'>
@@ -72,9 +73,6 @@ interface Seen {
   readonly nowMs: number
 }
 
-/** A failure that no success has followed counts for this long. */
-const FRESH_MS = 10 * 60 * 1000
-
 const endpointResource = (
   { model, endpoint }: { readonly model: Model; readonly endpoint: ModelEndpoint },
   { histories, latencies, nowMs }: Seen,
@@ -84,8 +82,6 @@ const endpointResource = (
   const history = histories.get(key)
   const now = health.of(key)
   const strip = slotsUntil(nowMs).map((slot) => ({ at: `${slot}:00.000Z`, ok: 0, failed: 0, ...history?.slots.get(slot) }))
-  const { okAt = null, lastError = null } = history ?? {}
-  const isFailing = lastError !== null && lastError.at > (okAt ?? '') && nowMs - Date.parse(lastError.at) < FRESH_MS
   const wasAsked = strip.some(({ ok, failed }) => ok + failed > 0)
   return {
     model: model.id,
@@ -93,7 +89,7 @@ const endpointResource = (
     status:
       now.breaker === 'open'
         ? 'down'
-        : isFailing || now.troubled || now.cooling || now.breaker === 'half-open'
+        : failsLately(history, strip, nowMs) || now.troubled || now.cooling || now.breaker === 'half-open'
           ? 'degraded'
           : wasAsked
             ? 'ok'
@@ -105,7 +101,7 @@ const endpointResource = (
       state: now.breaker,
       until: now.breaker === 'open' && now.retryAfterSeconds !== null ? isoTimestamp(nowMs + now.retryAfterSeconds * 1000) : null,
     },
-    last_error: lastError,
+    last_error: history?.lastError ?? null,
   }
 }
 

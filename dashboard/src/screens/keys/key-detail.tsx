@@ -54,7 +54,8 @@ const KeyFacts = ({ of: key }: { of: Key }) => {
   const close = (): void => setAct(null)
   const setDisabled = async (disabled: boolean): Promise<void> => {
     await changeKey(key.hash, { disabled })
-    toast(`${key.name} is ${disabled ? 'disabled' : 'active'}: in force now.`, () => void changeKey(key.hash, { disabled: !disabled }))
+    const undo = (): void => void changeKey(key.hash, { disabled: !disabled })
+    toast(`${key.name} is ${disabled ? 'disabled' : 'active'}: in force now.`, undo, `state of key ${key.hash}`)
   }
   return (
     <div className="stack">

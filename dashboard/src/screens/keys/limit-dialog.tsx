@@ -24,6 +24,7 @@ export const LimitDialog = ({ of: key, onClose }: { of: Key; onClose: () => void
         toast(
           amount === null ? `${key.name} has no limit now.` : `${key.name} may spend ${money(amount)}: in force now.`,
           () => void changeKey(key.hash, before),
+          `limit of key ${key.hash}`,
         )
       }}
     >

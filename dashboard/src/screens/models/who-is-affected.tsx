@@ -29,8 +29,12 @@ export const WhoIsAffected = ({ provider }: { provider: ProviderHealth }) => {
   const [presets, keys] = [affectedBy(models, byPreset, 'preset'), affectedBy(models, byKey, 'key')]
   // The combined group has no names, so there may be more than these.
   const least = [...byPreset, ...byKey].some(({ other }) => other === true) ? 'at least ' : ''
-  const words = `${least}${numbered(presets.length, 'preset')}, ${numbered(keys.length, 'key')} affected`
-  if (presets.length + keys.length === 0) return <span className="faint">{words}</span>
+  if (presets.length + keys.length === 0) return <span className="faint">{`${least}0 presets, 0 keys affected`}</span>
+  const numbers = [
+    ...(presets.length === 0 ? [] : [numbered(presets.length, 'preset')]),
+    ...(keys.length === 0 ? [] : [numbered(keys.length, 'key')]),
+  ]
+  const words = `${least}${numbers.join(', ')} affected`
   return (
     <>
       <button type="button" className="link-button" onClick={() => setOpen(true)}>

@@ -16,8 +16,8 @@ interface Step {
   readonly isDone: boolean
 }
 
-/** Undefined until they are known; empty if all are done, or if one of them cannot be told. */
-export const useFirstSteps = (workspace: string | undefined): readonly Step[] | undefined => {
+/** Undefined until they are known; empty if all are done, or if one of them cannot be told. Members only connect clients. */
+export const useFirstSteps = (workspace: string | undefined, isAdmin: boolean): readonly Step[] | undefined => {
   const models = useQuery(modelList)
   const presets = useQuery(presetNames({ workspace_id: workspace, limit: 1, status: undefined }))
   const requests = useQuery(newestGenerations({ from: new Date(openedAt - DAYS_BACK_MS).toISOString(), workspace_id: workspace }, 1))
@@ -29,18 +29,19 @@ export const useFirstSteps = (workspace: string | undefined): readonly Step[] | 
     { title: 'Make a preset', to: '/presets', isDone: presets.data.length > 0 },
     { title: 'Connect a client', to: '/setup', isDone: requests.data.length > 0 },
   ]
-  return steps.every(({ isDone }) => isDone) ? [] : steps
+  const own = isAdmin ? steps : steps.slice(-1)
+  return own.every(({ isDone }) => isDone) ? [] : own
 }
 
 export const FirstSteps = ({ steps }: { steps: readonly Step[] }) => {
   if (steps.length === 0) return null
   return (
-    <Panel title="First steps">
+    <Panel title={steps.length === 1 ? 'First step' : 'First steps'}>
       <ol className="steps">
         {steps.map(({ title, to, isDone }, index) => (
           <li key={title}>
             <Link to={to} className={isDone ? 'step done' : 'step'}>
-              <span aria-hidden="true">{isDone ? '✓' : index + 1}</span> {title}
+              {steps.length === 1 ? null : <span aria-hidden="true">{isDone ? '✓' : index + 1}</span>} {title}
               {isDone ? <span className="hidden-text"> (done)</span> : null}
             </Link>
           </li>

@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router'
 
-import { money } from '../../format.ts'
+import { money, percent } from '../../format.ts'
+import { NEAR } from '../../parts/meter.tsx'
 import { useNow } from '../../parts/when.tsx'
 import { monthStart } from '../spend/month.ts'
 import { countedCost, nextMinute, useMonthBudget, useMonthCost } from '../spend/month-budget.ts'
@@ -14,16 +15,22 @@ export const MonthOfBudget = ({ workspace }: Pick<Scope, 'workspace'>) => {
   const month = useMonthCost(filter, nowMs, budget !== undefined)
   if (budget === undefined || month === undefined) return null
   const counted = countedCost(month, budget)
-  const isSpent = counted >= budget.limit_usd
+  const [title, look] = stateOf(counted, budget.limit_usd)
   return (
     <div>
-      <dt>Spend this month, of its budget</dt>
-      <dd className={isSpent ? 'bad' : undefined}>
+      <dt>{title}</dt>
+      <dd className={look}>
         <Link to="/spend" search={{ from: monthStart(nowMs), to: new Date(nowMs).toISOString() }}>
-          {isSpent ? <span aria-hidden="true">▲ </span> : null}
+          {look === undefined ? null : <span aria-hidden="true">▲ </span>}
           {money(counted)} of {money(budget.limit_usd)}
         </Link>
       </dd>
     </div>
   )
+}
+
+const stateOf = (spent: number, limit: number): readonly [title: string, look?: 'bad' | 'warn'] => {
+  if (spent >= limit) return ['Spend this month: its budget is used up', 'bad']
+  if (spent >= limit * NEAR) return [`Spend this month, ${percent(spent / limit)} of its budget`, 'warn']
+  return ['Spend this month, of its budget']
 }

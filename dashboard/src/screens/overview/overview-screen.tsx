@@ -33,7 +33,7 @@ export const OverviewScreen = () => {
   const { from, to, interval } = scope.range
   const isAdmin = session.data?.role === 'admin'
   const health = useQuery({ ...providerHealth, enabled: isAdmin })
-  const steps = useFirstSteps(scope.workspace)
+  const steps = useFirstSteps(scope.workspace, isAdmin)
   const isTroubleKnown = session.data !== undefined && (!isAdmin || health.data !== undefined || health.error !== null)
   return (
     <>
@@ -108,7 +108,9 @@ const Figures = ({ range, workspace }: Scope) => {
               <div>
                 <dt>Spend</dt>
                 <dd>
-                  <Link to="/spend">{money(all?.cost ?? 0)}</Link>
+                  <Link to="/spend" search={{ from: summed.from, to: summed.to }}>
+                    {money(all?.cost ?? 0)}
+                  </Link>
                 </dd>
               </div>
               <div>

@@ -40,7 +40,7 @@ export const ProviderHealthList = ({ range: { from, to }, workspace }: Scope) =>
               ),
             },
             {
-              title: 'Answered',
+              title: 'Answered, 24 h',
               align: 'right',
               cell: ({ uptime }) => (uptime === null ? <span className="faint">no calls</span> : percent(uptime / 100)),
             },

@@ -102,7 +102,7 @@ export const Editor = ({ preset, versions }: PresetParts) => {
       await queries.invalidateQueries({ queryKey: ['presets', slug] })
       await showVersion(saved.version)
       const gets = isActive ? `callers get v${live.version} as before` : `the preset is ${status}, so no request gets it`
-      toast([`Saved ${slug} as v${saved.version}, a draft: ${gets}.`, ...warnings].join(' '))
+      toast([`Saved ${slug} as v${saved.version}, a draft: ${gets}.`, ...warnings].join(' '), null, `preset ${slug}`)
       return saved
     } catch (thrown) {
       if (thrown instanceof ApiError && thrown.status === 412) await queries.invalidateQueries({ queryKey: ['presets', slug] })

@@ -27,11 +27,11 @@ export const Labels = ({ preset: { slug, labels, latest_version: latest, workspa
   const reload = (): Promise<void> => queries.invalidateQueries({ queryKey: ['presets', slug] })
   const move = async ({ label, to }: Move, confirm: boolean): Promise<void> => {
     await patchPreset(slug, { labels: { [label]: to }, ...(confirm ? { confirm } : {}) }, { workspace_id: workspace })
-    await reload()
     const before = labels[label] ?? null
     const undo = (): void =>
       void patchPreset(slug, { labels: { [label]: before }, confirm: true }, { workspace_id: workspace }).then(reload)
-    toast(to === null ? `Removed the label ${label}.` : `${label} is v${to} now.`, undo)
+    toast(to === null ? `Removed the label ${label}.` : `${label} is v${to} now.`, undo, `label ${label} of ${slug}`)
+    await reload()
   }
   /** Moving a protected label needs a confirmation. */
   const begin = (change: Move): void => {

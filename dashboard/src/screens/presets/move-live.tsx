@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 
-import { patchPreset, type PresetVersion, type PresetWithVersion } from '../../api/presets.ts'
+import { patchPreset, type PresetVersion, type ReadPreset } from '../../api/presets.ts'
 import { usage } from '../../api/usage.ts'
 import { ContentDiff } from '../../diff/content-diff.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
@@ -12,17 +12,18 @@ import { useNow } from '../../parts/when.tsx'
 import { rangeOf } from '../../range.ts'
 import { toast } from '../../shell/toasts.tsx'
 import { contentOf } from './content-of.ts'
+import { servedVersions } from './served-versions.ts'
 import { VersionFigures } from './version-figures.tsx'
 
 interface MoveLiveProps {
-  readonly preset: PresetWithVersion
+  readonly preset: ReadPreset
   readonly to: PresetVersion
   readonly onMoved: () => Promise<unknown>
   readonly onClose: () => void
 }
 
 export const MoveLive = ({ preset, to, onMoved, onClose }: MoveLiveProps) => {
-  const { slug, status, designated_version: live, require_evaluation: isEvaluationRequired } = preset
+  const { slug, status, designated_version: live, require_evaluation: isEvaluationRequired, summary } = preset
   const { workspace } = useSearch({ strict: false })
   const [openedAt] = useState(useNow())
   const { from, to: until } = rangeOf({ range: '24h' }, openedAt)
@@ -36,12 +37,13 @@ export const MoveLive = ({ preset, to, onMoved, onClose }: MoveLiveProps) => {
     await move(to.version)
     const effect =
       status === 'active' ? 'is live now; other processes follow within 0.5 s' : `goes live once the preset, which is ${status}, is active`
-    toast(`v${to.version} of ${slug} ${effect}.`, () => {
+    const about = `preset ${slug}`
+    const undo = (): void =>
       void move(live.version).then(
-        () => toast(`v${live.version} of ${slug} is live again.`),
+        () => toast(`v${live.version} of ${slug} is live again.`, null, about),
         (thrown: unknown) => toast(messageOf(thrown)),
       )
-    })
+    toast(`v${to.version} of ${slug} ${effect}.`, undo, about)
   }
   return (
     <Confirm
@@ -61,6 +63,11 @@ export const MoveLive = ({ preset, to, onMoved, onClose }: MoveLiveProps) => {
             search={{ tab: 'evaluations', start: String(to.version) }}
             onClick={onClose}
           >{`Evaluate v${to.version}`}</Link>
+        </p>
+      ) : null}
+      {summary?.splits ? (
+        <p>
+          The rollout ({servedVersions(summary)}) ends: every caller gets v{to.version}.
         </p>
       ) : null}
       {used.data === undefined ? null : (

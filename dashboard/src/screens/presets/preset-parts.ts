@@ -1,9 +1,9 @@
-import type { PresetVersion, PresetWithVersion } from '../../api/presets.ts'
+import type { PresetVersion, ReadPreset } from '../../api/presets.ts'
 import type { MoreRows } from '../../parts/show-more.tsx'
 
 /** The properties that every part of the screen gets. */
 export interface PresetParts {
-  readonly preset: PresetWithVersion
+  readonly preset: ReadPreset
   /** Newest first: those that are listed, and older ones that the address names. */
   readonly versions: readonly PresetVersion[]
   /** The newest ones, without a gap. */

@@ -1,7 +1,7 @@
 /** A read-only view of the preset, for people who use it and may not change it. */
 import { Link } from '@tanstack/react-router'
 
-import type { PresetWithVersion } from '../../api/presets.ts'
+import type { ReadPreset } from '../../api/presets.ts'
 import { CodeBlock } from '../../parts/code-block.tsx'
 import { Copy } from '../../parts/copy.tsx'
 import { CopyCurl } from '../../parts/copy-curl.tsx'
@@ -11,7 +11,7 @@ import { ScreenHead } from '../../parts/screen-head.tsx'
 import { When } from '../../parts/when.tsx'
 import { PresetState } from './preset-state.tsx'
 
-export const PresetReading = ({ preset }: { preset: PresetWithVersion }) => {
+export const PresetReading = ({ preset }: { preset: ReadPreset }) => {
   const { slug, name, description, designated_version: live } = preset
   return (
     <>
@@ -24,10 +24,12 @@ export const PresetReading = ({ preset }: { preset: PresetWithVersion }) => {
         </Link>
       </ScreenHead>
       <Panel title="What it does">
-        {description === null ? null : <p className="soft">{description}</p>}
-        <Facts facts={[['Saved', <When key="saved" at={live.created_at} />]]} />
-        {live.system_prompt === null ? null : <CodeBlock label="System prompt" text={live.system_prompt} />}
-        <CodeBlock label="Settings" text={JSON.stringify(live.config, null, 2)} />
+        <div className="stack">
+          {description === null ? null : <p className="soft">{description}</p>}
+          <Facts facts={[['Saved', <When key="saved" at={live.created_at} />]]} />
+          {live.system_prompt === null ? null : <CodeBlock label="System prompt" text={live.system_prompt} />}
+          <CodeBlock label="Settings" text={JSON.stringify(live.config, null, 2)} />
+        </div>
       </Panel>
     </>
   )

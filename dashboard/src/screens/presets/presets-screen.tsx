@@ -20,6 +20,7 @@ import { When } from '../../parts/when.tsx'
 import { useKeys } from '../../shell/keyboard.ts'
 import { filterText } from '../requests/filter.ts'
 import { NewPreset } from './new-preset.tsx'
+import { servedVersions } from './served-versions.ts'
 
 const STATES = ['active', 'disabled', 'archived'] as const
 
@@ -139,11 +140,9 @@ type Summary = NonNullable<Preset['summary']>
 const Live = ({ summary, newest }: { summary: Summary | undefined; newest: number }) => {
   if (summary === undefined) return <>{`v${newest}`}</>
   const { live_version: live, splits } = summary
-  const total = splits?.reduce((sum, { weight }) => sum + weight, 0) ?? 0
-  const served = splits?.map(({ version, weight }) => `v${version} ${percent(weight / total)}`).join(', ') ?? `v${live}`
   return (
     <>
-      {served}
+      {servedVersions(summary)}
       {newest > live && splits?.some(({ version }) => version === newest) !== true ? (
         <span className="faint"> newest v{newest}</span>
       ) : null}
@@ -155,9 +154,9 @@ const Changed = ({ at, by }: { at: string; by: Summary['last_change'] }) =>
   by === null ? (
     <When at={at} />
   ) : (
-    <>
+    <span>
       {by.key_name ?? by.user_name ?? by.user_id ?? 'the shell'}, <When at={by.at} />
-    </>
+    </span>
   )
 
 const NoPresets = ({ isFiltered, onCreate }: { isFiltered: boolean; onCreate: () => void }) =>

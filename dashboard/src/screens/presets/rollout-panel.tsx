@@ -14,6 +14,7 @@ import { Meter } from '../../parts/meter.tsx'
 import { Table } from '../../parts/table.tsx'
 import { toast } from '../../shell/toasts.tsx'
 import { readCount } from '../../typed-number.ts'
+import { shareOf } from './served-versions.ts'
 import { VersionSelect } from './version-select.tsx'
 import type { PresetParts } from './preset-parts.ts'
 import { duration } from '../../units.ts'
@@ -28,7 +29,7 @@ export const RolloutPanel = (parts: PresetParts) => {
   const end = async (): Promise<void> => {
     await endRollout(slug, scope)
     await reload()
-    toast(`All callers of ${slug} get v${parts.preset.designated_version.version}.`)
+    toast(`All callers of ${slug} get v${parts.preset.designated_version.version}.`, null, `preset ${slug}`)
   }
   return (
     <Loaded query={rollout} rows={3}>
@@ -41,7 +42,7 @@ export const RolloutPanel = (parts: PresetParts) => {
                   <li key={version} className="row">
                     <span>v{version}</span>
                     <Meter isLimit={false} label={`Share of v${version}`} used={weight} limit={sumOf(known)} />
-                    <span className="number">{Math.round((weight / sumOf(known)) * 100)} %</span>
+                    <span className="number">{shareOf(weight, known.splits)}</span>
                   </li>
                 ))}
               </ul>
@@ -117,10 +118,10 @@ const NewRollout = ({ preset, versions, onStart }: PresetParts & { onStart: (rol
   }
   return (
     <form className="row top" onSubmit={submit}>
-      <Field label="Version" fault={fault}>
+      <Field label="Version">
         <VersionSelectField versions={versions.filter((one) => one.version !== live)} value={version} onChange={setVersion} />
       </Field>
-      <Field label="Share in per cent">
+      <Field label="Share in per cent" hint={`The rest gets v${live}, which is live.`} fault={fault}>
         <input value={share} onChange={(event) => setShare(event.target.value)} inputMode="numeric" autoComplete="off" />
       </Field>
       <Field label="Keep a caller on one version by">

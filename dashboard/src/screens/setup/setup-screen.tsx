@@ -22,14 +22,17 @@ interface ChosenKey {
   readonly hash: string | null
 }
 
-const DEFAULT_MODEL = 'sandbox/echo'
+/** The one that is sure to answer, where there is no preset to connect a client with. */
+const SANDBOX_MODEL = 'sandbox/echo'
 
 export const SetupScreen = () => {
   const search = useSearch({ strict: false })
   const navigate = useNavigate()
   const [key, setKey] = useState<ChosenKey | null>(null)
+  const named = useQuery(namedModels)
   // The field may be empty while somebody types, which the address cannot express.
-  const [model, setModel] = useState(search['model'] ?? DEFAULT_MODEL)
+  const [chosenModel, setModel] = useState(search['model'])
+  const model = chosenModel ?? named.data?.find(({ id }) => id.startsWith('@'))?.id ?? SANDBOX_MODEL
   const choose = (name: string, value: string): void =>
     void navigate({ to: '.', search: (before) => ({ ...before, [name]: value }), replace: true, resetScroll: false })
   return (

@@ -54,9 +54,10 @@ const Members = ({ id, name }: { id: string; name: string }) => {
   const [leaving, setLeaving] = useState<Member | null>(null)
   const setRole = (member: Member, role: string): void => {
     changeMember(id, member.user_id, { role })
-      .then(() =>
-        toast(`${called(member)} is ${role} now, and signs in anew.`, () => void changeMember(id, member.user_id, { role: member.role })),
-      )
+      .then(() => {
+        const undo = (): void => void changeMember(id, member.user_id, { role: member.role })
+        toast(`${called(member)} is ${role} now, and signs in anew.`, undo, `role of ${member.user_id}`)
+      })
       .catch((thrown: unknown) => toast(messageOf(thrown)))
   }
   return (
