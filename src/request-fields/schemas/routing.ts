@@ -89,12 +89,10 @@ export const route = z.enum(['fallback', 'sort']).meta({ deprecated: true, descr
 export const serviceTier = z.enum(['auto', 'default', 'fast', 'flex', 'priority', 'scale', 'ultrafast'])
 
 /** The names of tiers in requests, Groq's for the ordinary one among them. */
-export const askedTier = z
-  .enum([...serviceTier.options, 'on_demand'])
-  .meta({
-    id: 'ServiceTier',
-    description: 'on_demand is another name of default, fast of priority; ultrafast falls back to priority, then to default.',
-  })
+export const askedTier = z.enum([...serviceTier.options, 'on_demand']).meta({
+  id: 'ServiceTier',
+  description: 'on_demand is another name of default, fast of priority; ultrafast falls back to priority, then to default.',
+})
 
 /** The Messages interface accepts any tier name and leaves it to the provider (docs/contract/requests.md#shared-fields). */
 export const serviceTierName = textUpTo(64)
