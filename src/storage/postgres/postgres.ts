@@ -56,7 +56,7 @@ export interface PostgresOptions {
 /** A request waits for its limits; an answer that takes longer than this is of no use to it. */
 const LIMITS_TIMEOUT_MS = 1000
 
-/** Opens a pool and checks the server. Throws StorageUnavailable if it does not answer, StorageRefused if it is too old behind an unfit pooler or not in UTF8. */
+/** Opens a pool and checks the server. Throws StorageUnavailable if it does not answer, StorageRefused if it is too old, behind an unfit pooler, or not in UTF8. */
 export const openPostgres = async (options: PostgresOptions): Promise<EngineConnection> => {
   const { kysely, ...main } = await openKysely(options, {
     max: CONNECTIONS_MAX,
