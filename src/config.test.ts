@@ -1,6 +1,14 @@
 import { describe, expect, test } from 'bun:test'
 
-import { type Environment, readSettings, SERVE_SETTINGS, SettingError, STORAGE_SETTINGS, type ServeSettings } from './config.ts'
+import {
+  type Environment,
+  misspeltVariables,
+  readSettings,
+  SERVE_SETTINGS,
+  SettingError,
+  STORAGE_SETTINGS,
+  type ServeSettings,
+} from './config.ts'
 
 const SECRET = 'a-secret-of-thirty-two-bytes-or-more'
 
@@ -188,4 +196,17 @@ describe("variables of PostgreSQL's own programs", () => {
   test('do not change SQLite', () => {
     expect(readSettings(STORAGE_SETTINGS, {}, { PGSSLMODE: 'require' }).databaseUrl).toBeNull()
   })
+})
+
+test('a variable that is nearly a setting is reported with the name that was meant; others of the same beginning are not', () => {
+  const meant = (name: string): string | undefined => / (\w+)\?$/.exec(misspeltVariables({ [name]: 'x' })[0] ?? '')?.[1]
+  expect(['PATCHBAY_DATADIR', 'PATCHBAY_PROT', 'PATCHBAY_SECRETS', 'PATCHBAY_LOGLEVEL'].map(meant)).toEqual([
+    'PATCHBAY_DATA_DIR',
+    'PATCHBAY_PORT',
+    'PATCHBAY_SECRET',
+    'PATCHBAY_LOG_LEVEL',
+  ])
+  // The second is the workers' own, the next are those of Kubernetes for a Service of this name.
+  const others = ['PATCHBAY_PORT', 'PATCHBAY_WORKER', 'PATCHBAY_SERVICE_HOST', 'PATCHBAY_PORT_8080_TCP', 'PATCHBAY_OPENAI_KEY', 'PATH']
+  expect(others.map(meant)).toEqual(others.map(() => undefined))
 })

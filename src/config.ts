@@ -287,6 +287,30 @@ export const behindProxy = (env: Environment): boolean =>
 
 export const environment = (): Environment => process.env
 
+/** A process that `--workers` started has it, set by the first of them. */
+export const WORKER_VARIABLE = 'PATCHBAY_WORKER'
+
+/** A sentence for each variable that is nearly named as a setting of this service, which nothing else would report. */
+export const misspeltVariables = (env: Environment): readonly string[] => {
+  const known = [STORAGE_SETTINGS, SERVE_SETTINGS, REMOTE_SETTINGS].flatMap((table) => Object.values(table).map((row) => row.env))
+  return Object.keys(env)
+    .filter((name) => name.startsWith('PATCHBAY_') && name !== WORKER_VARIABLE && !known.includes(name))
+    .flatMap((name) => {
+      const meant = known.find((one) => isNearly(name, one))
+      return meant === undefined ? [] : [`The variable ${name} is no setting and changes nothing. Is it ${meant}?`]
+    })
+}
+
+/** Says whether two names differ in one place, by at most two letters: one is missing, or two have changed places. */
+const isNearly = (one: string, other: string): boolean => {
+  const shorter = Math.min(one.length, other.length)
+  let start = 0
+  while (start < shorter && one[start] === other[start]) start += 1
+  let end = 0
+  while (end < shorter - start && one.at(-1 - end) === other.at(-1 - end)) end += 1
+  return Math.max(one.length, other.length) - start - end <= 2
+}
+
 /** A flag takes precedence over its variable, and the variable over the default. An empty variable counts as unset. Throws SettingError. */
 export const readSettings = <Table extends Record<string, Setting<unknown>>>(
   table: Table,

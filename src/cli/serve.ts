@@ -2,7 +2,7 @@
 import { openService } from '../compose/open-service.ts'
 import type { Service } from '../compose/service.ts'
 import { readConfigFile } from '../config-file.ts'
-import { SettingError, type Environment, type ServeSettings } from '../config.ts'
+import { SettingError, WORKER_VARIABLE, type Environment, type ServeSettings } from '../config.ts'
 import { listen, type Server } from '../http/server.ts'
 import { systemClock } from '../lib/clock.ts'
 import { createLineBuffer } from '../telemetry/line-buffer.ts'
@@ -24,7 +24,7 @@ export const serve = async (settings: ServeSettings, env: Environment, argv: rea
   if (settings.workers > 1 && settings.databaseUrl === null) {
     throw new SettingError('--workers: more than one process needs --database-url postgres://…, since a SQLite file has one writer.')
   }
-  const isWorker = env['PATCHBAY_WORKER'] !== undefined
+  const isWorker = env[WORKER_VARIABLE] !== undefined
   // Without a listener, SIGHUP would end the process: a signal that comes too early waits until there is something to reload.
   const reloader = Promise.withResolvers<() => void>()
   process.on('SIGHUP', () => void reloader.promise.then((reloadNow) => reloadNow()))

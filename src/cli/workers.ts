@@ -1,7 +1,7 @@
 /** Starts more processes on the same port. Only this program is started, with its own arguments: nothing from a request gets here. */
 import { spawn, type ChildProcess } from 'node:child_process'
 
-import type { Environment } from '../config.ts'
+import { WORKER_VARIABLE, type Environment } from '../config.ts'
 import { entryPoint } from '../lib/entry-points.ts'
 import { systemClock } from '../lib/clock.ts'
 
@@ -21,7 +21,7 @@ export const startWorkers = (count: number, port: number, argv: readonly string[
 
   const start = (): void => {
     const child = spawn(process.execPath, [...process.execArgv, entryPoint('main.ts'), ...own], {
-      env: { ...env, PATCHBAY_WORKER: '1' },
+      env: { ...env, [WORKER_VARIABLE]: '1' },
       stdio: ['ignore', 'inherit', 'inherit'],
     })
     running.add(child)

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 
 import type { ConfigFile } from '../config-file.ts'
-import type { Environment, ServeSettings } from '../config.ts'
+import { misspeltVariables, type Environment, type ServeSettings } from '../config.ts'
 import { systemClock } from '../lib/clock.ts'
 import { systemIds } from '../lib/id.ts'
 import { openStorage } from '../open-storage.ts'
@@ -20,6 +20,7 @@ import { composeService, type Service } from './service.ts'
 export const openService = async (settings: ServeSettings, file: ConfigFile, env: Environment): Promise<Service> => {
   const [clock, ids] = [systemClock, systemIds]
   const { log, flush, dropped } = createLog(settings.logLevel, clock, styleOf(file, env))
+  for (const sentence of misspeltVariables(env)) log.warn({}, sentence)
   const metrics = createMetrics()
   metrics.gauge('patchbay_log_lines_dropped', 'Log lines that nobody took in time.', dropped)
   const storage = await openStorage(settings, {

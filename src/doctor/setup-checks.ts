@@ -1,5 +1,5 @@
 /** Checks that ask no model: the configuration file, the data, the secret, the clock, and the reachability of providers. */
-import { SettingError, type Environment, type StorageSettings } from '../config.ts'
+import { misspeltVariables, SettingError, type Environment, type StorageSettings } from '../config.ts'
 import { openCatalogueImports } from '../compose/catalogue-imports.ts'
 import { composeModels } from '../compose/models.ts'
 import { unknownNames } from '../compose/named-models.ts'
@@ -43,7 +43,8 @@ export const checkConfiguration = (
         : { name, state: 'fine', says: `${count(providers, 'provider')}, ${count(models.list().length, 'model')}.` }
     // The sandbox's names are valid too, although no check asks the sandbox.
     const unknown = unknownNames(file, composeModels(file, settings.config, env, imports))
-    return { checks: [found, ...unknown.map((says): Check => ({ name, state: 'wrong', says }))], models }
+    const wrong = [...misspeltVariables(env), ...unknown]
+    return { checks: [found, ...wrong.map((says): Check => ({ name, state: 'wrong', says }))], models }
   } catch (thrown) {
     if (!(thrown instanceof SettingError) && !(thrown instanceof CatalogueError)) throw thrown
     return { checks: [{ name, state: 'wrong', says: thrown.message }], models: null }
