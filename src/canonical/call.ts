@@ -1,10 +1,18 @@
 import type { JsonBody } from '../lib/json/json-body.ts'
 import type { Steps } from '../lib/steps.ts'
 import type { Prompt } from './prompt.ts'
+import type { Settings } from './settings.ts'
 
 /** The three dialects that clients speak. Each preset version records the dialect that it was saved from. */
 export const CLIENT_DIALECTS = ['chat', 'responses', 'messages'] as const
 export type ClientDialect = (typeof CLIENT_DIALECTS)[number]
+
+/** Settings of a preset for which the client's dialect has no field. */
+export interface CarriedSettings {
+  /** The dialect that the preset was saved from, to which the names of fields belong. */
+  readonly shape: ClientDialect
+  readonly settings: Settings
+}
 
 /**
  * One inference request after its preset was applied: the facts that routing, limits and records need, and the client's own JSON.
@@ -28,6 +36,8 @@ export interface Call {
   prompt(): Prompt
   /** Parses the conversation in steps so that a later `prompt()` is cheap; throws as `prompt` does. */
   readingPrompt(): Steps<void>
+  /** `prompt` has them, `body` cannot, so a provider of the client's own dialect does not get them. */
+  readonly carried?: CarriedSettings
   /** The conversation or its tools changed after the client wrote them: `prompt` includes the change, `body` does not. */
   readonly continued?: true
   /** The model may have to receive its own turn back exactly as it wrote it. */

@@ -5,7 +5,7 @@
  *
  * The system prompt cannot be locked and need not be: a request can add to it but never replace it.
  */
-import type { ClientDialect } from '../canonical/call.ts'
+import type { CarriedSettings, ClientDialect } from '../canonical/call.ts'
 import type { RoutingLocks } from '../canonical/routing-locks.ts'
 import type { Warning } from '../canonical/warning.ts'
 import type { PresetContent } from '../contract/preset.ts'
@@ -24,6 +24,8 @@ import { uniteTools } from './unite-tools.ts'
 export interface AppliedPreset {
   readonly body: JsonBody
   readonly warnings: readonly Warning[]
+  /** Undefined if the client's dialect has a field for each setting of the preset. */
+  readonly carried: CarriedSettings | undefined
   /** The locks that names in the request could circumvent; null if there are none. */
   readonly locks: RoutingLocks | null
 }
@@ -67,6 +69,7 @@ export function* applyPreset(dialect: ClientDialect, body: JsonBody, content: Pr
   return {
     body: body.with({ ...changes, ...system.changes }),
     warnings: [...preset.warnings, ...lockWarnings, ...system.warnings],
+    carried: Object.keys(preset.carried).length === 0 ? undefined : { shape: content.shape, settings: preset.carried },
     locks: routingLocks(locks, content),
   }
 }

@@ -9,8 +9,9 @@ import { translateConfig } from './translate-config.ts'
 type Config = PresetContent['config']
 
 const translate = (from: ClientDialect, to: ClientDialect, config: Config) => {
-  const { fields, warnings } = atOnce(translateConfig({ shape: from, config, systemPrompt: null }, to))
-  return { fields, warned: warnings.map(({ code, field }) => `${code} ${field}`) }
+  const { fields, warnings, carried } = atOnce(translateConfig({ shape: from, config, systemPrompt: null }, to))
+  const said = Object.values(carried).map(({ field, value }) => `carried ${field} ${JSON.stringify(value)}`)
+  return { fields, warned: [...warnings.map(({ code, field }) => `${code} ${field}`), ...said] }
 }
 
 const SCHEMA = { type: 'object' }
@@ -18,8 +19,9 @@ const GRAMMAR = { syntax: 'lark', definition: 'start: "a"' }
 const TEXT_TOOL = { type: 'custom', name: 'f', description: 'd', format: { type: 'grammar', ...GRAMMAR } }
 const CHAT_TEXT_TOOL = { type: 'custom', custom: { name: 'f', description: 'd', format: { type: 'grammar', grammar: GRAMMAR } } }
 const LOGPROBS = 'message.output_text.logprobs'
+const NUMBERS = ['top_a', 'min_p', 'frequency_penalty', 'presence_penalty', 'repetition_penalty', 'seed']
 
-/** from, to, config, fields, warnings */
+/** from, to, config, fields, warnings and what is carried beside the fields */
 type Row = [ClientDialect, ClientDialect, Config, Config, string[]?]
 
 describe.each<[string, Row[]]>([
@@ -56,8 +58,8 @@ describe.each<[string, Row[]]>([
       ['chat', 'messages', { stop: ['a', 'b'] }, { stop_sequences: ['a', 'b'] }],
       ['messages', 'chat', { stop_sequences: ['a'] }, { stop: ['a'] }],
       ['messages', 'chat', { stop_sequences: ['a', 'b', 'c', 'd', 'e'] }, { stop: ['a', 'b', 'c', 'd'] }, ['mapped_field stop_sequences']],
-      ['chat', 'responses', { stop: 'a' }, {}, ['unsupported_field stop']],
-      ['messages', 'responses', { stop_sequences: ['a'] }, {}, ['unsupported_field stop_sequences']],
+      ['chat', 'responses', { stop: 'a' }, {}, ['carried stop ["a"]']],
+      ['messages', 'responses', { stop_sequences: ['a'] }, {}, ['carried stop_sequences ["a"]']],
     ],
   ],
   [
@@ -116,8 +118,8 @@ describe.each<[string, Row[]]>([
         { text: { format: { type: 'json_object' }, verbosity: 'low' } },
       ],
       ['responses', 'chat', { text: { verbosity: 'low' } }, { verbosity: 'low' }],
-      ['chat', 'messages', { verbosity: 'low' }, {}, ['unsupported_field verbosity']],
-      ['responses', 'messages', { text: { verbosity: 'low' } }, {}, ['unsupported_field text.verbosity']],
+      ['chat', 'messages', { verbosity: 'low' }, {}, ['carried verbosity "low"']],
+      ['responses', 'messages', { text: { verbosity: 'low' } }, {}, ['carried text.verbosity "low"']],
     ],
   ],
   [
@@ -341,7 +343,7 @@ describe.each<[string, Row[]]>([
         'responses',
         { frequency_penalty: 1, seed: 7, logit_bias: {} },
         { frequency_penalty: 1 },
-        ['unsupported_field seed', 'unsupported_field logit_bias'],
+        ['carried seed 7', 'carried logit_bias {}'],
       ],
       [
         'responses',
@@ -377,7 +379,7 @@ test.each(CLIENT_DIALECTS)('%s on its own interface: every field as it is', (dia
 })
 
 test.each(CLIENT_DIALECTS.flatMap((from) => CLIENT_DIALECTS.filter((to) => to !== from).map((to) => [from, to] as const)))(
-  '%s to %s: no persisted field vanishes without a warning',
+  '%s to %s: no persisted field vanishes without a warning, unless it is carried beside the body',
   (from, to) => {
     const SILENT = new Set(Object.keys(PRESET_CONTROLS))
     const values: Config = {
@@ -395,6 +397,8 @@ test.each(CLIENT_DIALECTS.flatMap((from) => CLIENT_DIALECTS.filter((to) => to !=
       service_tier: 'flex',
       speed: 'fast',
       logprobs: true,
+      logit_bias: {},
+      ...Object.fromEntries(NUMBERS.map((name) => [name, 1])),
     }
     for (const field of PERSISTED_FIELDS[from].filter((name) => !SILENT.has(name))) {
       const value = from === 'messages' && field === 'tool_choice' ? { type: 'auto' } : (values[field] ?? 'x')
@@ -404,3 +408,7 @@ test.each(CLIENT_DIALECTS.flatMap((from) => CLIENT_DIALECTS.filter((to) => to !=
     }
   },
 )
+
+test('a preset whose value a carried setting does not take is refused by its name', () => {
+  expect(() => translate('chat', 'messages', { seed: 'x' })).toThrow('seed')
+})

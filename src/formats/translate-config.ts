@@ -2,11 +2,13 @@
  * Translates a preset saved from one interface for use on another: its fields get the names and values of the other one
  * (docs/contract/presets.md#what-is-kept). The field tables say which settings have other names; this file translates their
  * values. A field with the same name on both sides is kept unchanged, and a field that the other interface lacks is left out with
- * a warning.
+ * a warning, unless it can be carried beside the body.
  */
 import type { ClientDialect } from '../canonical/call.ts'
+import { type SettingName, SETTINGS, type Settings } from '../canonical/settings.ts'
 import type { Warning } from '../canonical/warning.ts'
 import type { PresetContent } from '../contract/preset.ts'
+import { validate } from '../contract/validate.ts'
 import { isObject, type JsonObject, type JsonValue } from '../lib/json/json.ts'
 import type { Steps } from '../lib/steps.ts'
 import type { FieldMeaning } from '../request-fields/field.ts'
@@ -25,12 +27,14 @@ export type Fields = Readonly<Record<string, JsonValue>>
 export interface Translated {
   readonly fields: Fields
   readonly warnings: readonly Warning[]
+  /** Settings that the other interface lacks and a provider may have. */
+  readonly carried: Settings
 }
 
 /** Translates `config` without the entries that are not body fields: the controls of presets, and `system`. */
 export function* translateConfig({ shape, config }: PresetContent, to: ClientDialect): Steps<Translated> {
   const fields = Object.fromEntries(Object.entries(config).filter(([field, value]) => !NOT_FIELDS.has(field) && value !== null))
-  return shape === to ? { fields, warnings: [] } : yield* translateFields(fields, shape, to)
+  return shape === to ? { fields, warnings: [], carried: {} } : yield* translateFields(fields, shape, to)
 }
 
 const NOT_FIELDS: ReadonlySet<string> = new Set([...Object.keys(PRESET_CONTROLS), SYSTEM_BLOCKS_KEY])
@@ -60,6 +64,7 @@ const TRANSLATIONS: Readonly<Partial<Record<FieldMeaning, Translate>>> = {
 
 function* translateFields(given: Fields, from: ClientDialect, to: ClientDialect): Steps<Translated> {
   const warnings: Warning[] = []
+  const carried: Record<string, unknown> = {}
   const translation: Translation = {
     from,
     to,
@@ -78,8 +83,10 @@ function* translateFields(given: Fields, from: ClientDialect, to: ClientDialect)
     const values = spelling[from].map((path) => valueAt(fields, path))
     const present = spelling[from].filter((_, index) => values[index] !== null)
     if (present.length === 0) continue
-    if (spelling[to].length === 0) for (const path of present) translation.lost(path)
-    else {
+    if (spelling[to].length === 0) {
+      if (isCarried(meaning)) carried[meaning] = settingOf(meaning, firstOf(values), present[0])
+      else for (const path of present) translation.lost(path)
+    } else {
       const translated =
         meaning === 'tools'
           ? [Array.isArray(values[0]) ? yield* translateTools(values[0], translation) : null]
@@ -90,8 +97,32 @@ function* translateFields(given: Fields, from: ClientDialect, to: ClientDialect)
   const choice = out['tool_choice']
   // A restriction on parallel calls needs a `tool_choice` to hold it, even alone; the choice `none` needs no restriction.
   if (isObject(choice)) out['tool_choice'] = choice['type'] === 'none' ? { type: 'none' } : { type: 'auto', ...choice }
-  return { fields: out, warnings }
+  return { fields: out, warnings, carried }
 }
+
+/**
+ * Settings that change how a model writes, and neither what an answer holds nor what it may cost. A provider of another dialect than the
+ * client's may take them (decisions/0230).
+ */
+const CARRIED = [
+  'topA',
+  'minP',
+  'frequencyPenalty',
+  'presencePenalty',
+  'repetitionPenalty',
+  'seed',
+  'logitBias',
+  'stop',
+  'verbosity',
+] as const satisfies readonly SettingName[]
+
+const isCarried = (meaning: FieldMeaning): meaning is (typeof CARRIED)[number] => CARRIED.some((name) => name === meaning)
+
+/** Throws `invalid_request` if the preset was saved with a value that the setting does not take. */
+const settingOf = (name: (typeof CARRIED)[number], value: JsonValue, field = ''): { readonly value: unknown; readonly field: string } => ({
+  value: validate(SETTINGS[name], name === 'stop' && typeof value === 'string' ? [value] : value, [field]),
+  field,
+})
 
 /** `context_management` is a field of OpenAI's and another one of Anthropic's. */
 const meansTheSame = (field: string, from: ClientDialect, to: ClientDialect): boolean =>

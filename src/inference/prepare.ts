@@ -22,7 +22,7 @@ import { presetCaching } from './cache/preset-caching.ts'
 import { chooseModels, withImpliedPlugin } from './choose-models.ts'
 import { hasSession } from './has-session.ts'
 import { withPassHeaders } from './pass-headers.ts'
-import { readCall } from './read-call.ts'
+import { readCall, withCarried } from './read-call.ts'
 import { type Prepared, type Received, strictError } from './stages.ts'
 import { type DefaultsOf, withDefaultModel, withDefaults } from './workspace-defaults.ts'
 import { type WithPlugins, withWorkspacePlugins } from './workspace-plugins.ts'
@@ -146,7 +146,7 @@ function* readWithPreset(
   const texts = hiddenTexts(content)
   const own = body.value('instructions')
   return {
-    call,
+    call: withCarried(call, applied.carried),
     requested: requestedModel(body) ?? `@preset/${slug}`,
     preset: { id, slug, version: version.version, rolloutId, caching: presetCaching(version.config) },
     locks: applied.locks,

@@ -1,7 +1,8 @@
 /** Reads the call from a request's body, in steps if the body is large. */
-import type { Call } from '../canonical/call.ts'
+import type { Call, CarriedSettings } from '../canonical/call.ts'
 import type { ParsedCall } from '../formats/format.ts'
 import type { JsonBody } from '../lib/json/json-body.ts'
+import { once } from '../lib/once.ts'
 import { atOnce, LARGE_BYTES, type Steps } from '../lib/steps.ts'
 import { readFields } from './read-fields.ts'
 import type { Prepared, Received } from './stages.ts'
@@ -18,10 +19,20 @@ export function* readCall(received: Pick<Received, 'apiType' | 'format' | 'body'
 }
 
 /**
- * Reads the call again from a body that changed on its way. Keeps what the body does not contain: headers that are passed on, and models
- * that a plugin chose.
+ * Reads the call again from a body that changed on its way. Keeps what the body does not contain: headers that are passed on, models that
+ * a plugin chose, and settings that the client's dialect lacks.
  */
 export function* readAgain({ call, apiType, format }: Pick<Prepared, 'call' | 'apiType' | 'format'>, body: JsonBody): Steps<Call> {
   const read = yield* readCall({ apiType, format, body })
-  return { ...read.call, passHeaders: call.passHeaders, models: call.models }
+  return withCarried({ ...read.call, passHeaders: call.passHeaders, models: call.models }, call.carried)
+}
+
+/** The same call, whose prompt has the settings of a preset that its body cannot have. */
+export const withCarried = (call: Call, carried: CarriedSettings | undefined): Call => {
+  if (carried === undefined) return call
+  const prompt = once(() => {
+    const read = call.prompt()
+    return { ...read, settings: { ...carried.settings, ...read.settings } }
+  })
+  return { ...call, carried, prompt }
 }

@@ -18,6 +18,10 @@ export const sentParameters = (call: Call): SentParameter[] => {
     const parameters = fieldOf(dialect, field)?.parameters
     return parameters !== undefined && body.raw(field) !== 'null' ? [parameters] : []
   })
+  for (const { field } of Object.values(call.carried?.settings ?? {})) {
+    const parameters = fieldOf(call.carried?.shape ?? dialect, field)?.parameters
+    if (parameters !== undefined) sent.push(parameters)
+  }
   if (hasTools(call) && body.has('tool_choice')) sent.push(['tool_choice'])
   if (dialect === 'messages' && setsEffort(call)) sent.push(REASONING_PARAMETERS)
   return [...sent, ...preferredParameters(call)]

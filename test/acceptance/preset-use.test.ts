@@ -1,7 +1,7 @@
 /** Presets at inference, seen from both ends: what the client gets and what the provider was sent (docs/contract/presets.md#use). */
 import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 
-import { call, infer, savePreset } from '../support/calls.ts'
+import { call, conversationOf, createKey, type Dialect, infer, PATHS, savePreset } from '../support/calls.ts'
 import { say, startFakeUpstream } from '../support/fake-upstream.ts'
 import { useServices } from '../support/started-service.ts'
 
@@ -14,6 +14,7 @@ providers:
   claude: { dialects: [anthropic], base_url: "${upstream.url}", api_key: upstream-credential }
 models:
   fake/one: { endpoints: [{ provider: fake, model: up-one }] }
+  fake/limited: { supported_parameters: [temperature, max_tokens], endpoints: [{ provider: fake, model: up-limited }] }
   fake/two: { endpoints: [{ provider: fake, model: up-two }] }
   fake/claude: { endpoints: [{ provider: claude, model: claude-haiku-4-5 }] }
 `,
@@ -340,5 +341,82 @@ describe('what cannot be fulfilled', () => {
     expect(answer.status).toBe(503)
     expect(JSON.stringify(answer.error)).toContain('only')
     expect(JSON.stringify(answer.error)).toContain('fake')
+  })
+})
+
+describe('a setting for which the interface of the request has no field', () => {
+  const ask = (dialect: Dialect, model: string, more: object = {}, key = service.inferenceKey) =>
+    call(service, 'POST', PATHS[dialect], {
+      key,
+      body: { model, ...conversationOf(dialect, 'Hello!'), ...more },
+      headers: { 'x-service-metadata': 'enabled' },
+    })
+  const warningsOf = (answer: { readonly json: unknown }) =>
+    ((answer.json as { service_metadata?: { warnings?: readonly { field: string }[] } }).service_metadata?.warnings ?? []).map(
+      ({ field }) => field,
+    )
+  const CLAUDES_ANSWER = {
+    id: 'msg_1',
+    type: 'message',
+    role: 'assistant',
+    model: 'claude-haiku-4-5',
+    content: [{ type: 'text', text: 'Hi.' }],
+    stop_reason: 'end_turn',
+    usage: { input_tokens: 1, output_tokens: 1 },
+  }
+  const all = { seed: 7, stop: 'END', frequency_penalty: 0.5, logit_bias: { 50256: -1 }, min_p: 0.1, verbosity: 'low' }
+
+  beforeAll(async () => {
+    await save('carried', { model: 'fake/one', ...all, locked: ['seed'], messages: [] })
+    await save('strictly', { model: 'fake/one', seed: 7, strict: true, messages: [] })
+    await save('demanding', { model: 'fake/one', seed: 7, provider: { require_parameters: true }, messages: [] })
+    await savePreset(service, 'ended', { model: 'fake/one', max_tokens: 9, stop_sequences: ['A', 'B'], messages: [] }, 'messages')
+  })
+
+  test.each(['messages', 'responses'] as const)(
+    'on %s: a provider of another dialect gets it, and nothing is reported',
+    async (dialect) => {
+      const answer = await ask(dialect, '@preset/carried')
+      expect(answer.status).toBe(200)
+      expect(upstream.last.body).toMatchObject({ ...all, stop: ['END'] })
+      expect(warningsOf(answer)).toEqual([])
+    },
+  )
+
+  test('stop sequences that were saved on Messages end an answer on Responses', async () => {
+    await ask('responses', '@preset/ended')
+    expect(upstream.last.body).toMatchObject({ stop: ['A', 'B'] })
+  })
+
+  test('a provider of the same dialect cannot get it, which is a warning, and 400 for a strict request', async () => {
+    upstream.script((exchange) => exchange.answer(200, JSON.stringify(CLAUDES_ANSWER)))
+    const answer = await ask('messages', 'fake/claude@preset/carried', { max_tokens: 9 })
+    expect(answer.status).toBe(200)
+    expect(warningsOf(answer).toSorted()).toEqual(['frequency_penalty', 'logit_bias', 'min_p', 'seed', 'verbosity'])
+    expect(upstream.last.body).not.toHaveProperty('seed')
+    const strict = await ask('messages', 'fake/claude@preset/strictly', { max_tokens: 9 })
+    expect(strict.status).toBe(400)
+    expect(strict.text).toContain('seed')
+  })
+
+  test('a request that demands every parameter goes to no provider that lacks it', async () => {
+    const answer = await ask('messages', 'fake/limited@preset/demanding')
+    expect(answer.status).toBe(503)
+    expect(answer.text).toContain('seed')
+  })
+
+  test('a guardrail that rewrites the request leaves it there', async () => {
+    const rules = { name: 'mails', content_filter_builtins: [{ slug: 'email', action: 'redact' }] }
+    const { data: guardrail } = (await call(service, 'POST', '/guardrails', { body: rules })).json as { data: { id: string } }
+    const { key, data } = await createKey(service, { name: 'screened' })
+    await call(service, 'POST', `/guardrails/${guardrail.id}/assignments/keys`, { body: { key_hashes: [data.hash] } })
+    await ask('messages', '@preset/carried', { messages: [{ role: 'user', content: 'Mail a@b.io' }] }, key)
+    expect(upstream.last.body).toMatchObject({ ...all, stop: ['END'], messages: [{ content: 'Mail [EMAIL]' }] })
+  })
+
+  test('200: a strict request that a provider can honour', async () => {
+    const answer = await ask('messages', '@preset/strictly', { max_tokens: 9 })
+    expect(answer.status).toBe(200)
+    expect(upstream.last.body).toMatchObject({ seed: 7 })
   })
 })

@@ -7,7 +7,7 @@ import { isObject, type JsonObject, type JsonValue, type JsonChanges } from '../
 import { lookForName } from '../../lib/text/may-name.ts'
 import { testInSteps } from '../../lib/text/search-steps.ts'
 import { type EditableFields, fieldsOfBody } from '../vendors/editable-fields.ts'
-import { lossesTo } from '../losses/losses.ts'
+import { loseCarried, lossesTo } from '../losses/losses.ts'
 import { holdsThinkingOfOthers } from '../thinking/proof-makers.ts'
 import type { Attempt, Target } from '../provider.ts'
 import { isKnownVendor } from '../vendors/vendors.ts'
@@ -26,6 +26,7 @@ import { isWebSearch, webSearchTool } from './web-search-tool.ts'
 /** Returns the changes to the client's body. */
 export function* relayChanges(attempt: Attempt): Steps<JsonChanges> {
   const { body } = attempt.call
+  loseCarried(attempt)
   yield* refuseStoredFiles(body, attempt.target)
   yield
   yield* refusePlainAddresses(attempt, true)

@@ -1,6 +1,7 @@
 /** How an encoder reports what a request loses on its way to a provider. */
 import type { Warning } from '../../canonical/warning.ts'
 import { GatewayError } from '../../errors.ts'
+import type { Attempt } from '../provider.ts'
 
 /** `field` is the client's path. */
 export interface Losses {
@@ -19,3 +20,9 @@ export const lossesTo = (warn: (warning: Warning) => void): Losses => ({
     throw new GatewayError('invalid_request', `${field}: ${message}`, { metadata: { field } })
   },
 })
+
+/** Reports settings of a preset that a relayed body cannot have: its dialect, which is also the client's, lacks the fields. */
+export const loseCarried = ({ call: { carried, dialect }, warn }: Pick<Attempt, 'call' | 'warn'>): void => {
+  for (const { field } of Object.values(carried?.settings ?? {}))
+    lossesTo(warn).lose(field, `The preset's ${field} has no counterpart on ${dialect}; it was left out.`)
+}

@@ -25,7 +25,7 @@ import { encodeToolChoice, encodeTools } from './encode-tools.ts'
 import { applyFieldRules } from './field-rules.ts'
 import { lawfulInput, mayHoldCalls } from './lawful-input.ts'
 import { replayableInput } from './replayable-input.ts'
-import { lossesTo } from '../losses/losses.ts'
+import { loseCarried, lossesTo } from '../losses/losses.ts'
 
 /** The request body, encoded for sending. */
 export function* responsesWire(attempt: Attempt): Steps<string | Uint8Array<ArrayBuffer>> {
@@ -73,6 +73,7 @@ export function* encodePrompt(translation: Translation, context: RuleContext): S
 function* relayChanges(attempt: Attempt): Steps<JsonChanges> {
   const { call, target, warn } = attempt
   const { body } = call
+  loseCarried(attempt)
   yield* refuseStoredObjects(body, 'input', target)
   const given = (yield* mayHoldUnsupportedMedia(body.searchable, target)) ? body.value('input') : undefined
   if (Array.isArray(given)) refuseUnsupportedMedia(given, 'input', { target, ...lossesTo(warn) })
