@@ -9,11 +9,11 @@ import { entryPoint } from '../src/lib/entry-points.ts'
 /** The variables that bin/bun and bin/patchbay set for an installed package. The runtime reads these before any code of ours runs. */
 const settingsOfRuntime = (): Record<string, string> => ({
   BUN_CONFIG_MAX_HTTP_REQUESTS: '65535',
-  BUN_JSC_forceRAMSize: String(Math.min(MEMORY_MAX, ...MEMORY_LIMITS.map(limitIn))),
+  BUN_JSC_forceRAMSize: String(Math.floor(Math.min(MEMORY_MAX, ...MEMORY_LIMITS.map(limitIn)) / 4) * 3),
   BUN_JSC_thresholdForFTLOptimizeAfterWarmUp: '1000000',
 })
 
-const MEMORY_MAX = 384 * 1024 * 1024
+const MEMORY_MAX = 512 * 1024 * 1024
 const MEMORY_LIMITS = ['/sys/fs/cgroup/memory.max', '/sys/fs/cgroup/memory/memory.limit_in_bytes']
 
 const limitIn = (file: string): number => (existsSync(file) && Number(readFileSync(file, 'utf8'))) || Number.POSITIVE_INFINITY
