@@ -215,12 +215,6 @@ describe('words for settings', () => {
     expect(warnings).toEqual([])
   })
 
-  test('a schema without a name gets one', () => {
-    const schema = { type: 'object' }
-    const { body } = ask('perplexity', { response_format: { type: 'json_schema', json_schema: { schema } } })
-    expect(body['response_format']).toEqual({ type: 'json_schema', json_schema: { schema, name: 'response' } })
-  })
-
   test.each(['mistral', 'groq'])('%s, which stores nothing, gets no wish about it', (provider) => {
     expect(ask(provider, { store: false })).toMatchObject({ body: expect.not.objectContaining({ store: false }) as object, warnings: [] })
   })

@@ -1,7 +1,7 @@
 /**
  * Reads what the clients of other vendors of Chat Completions say in fewer or other words than OpenAI's, where the meaning is clear. Mistral's
- * leaves out the type of a tool and calls a choice `any`, Hugging Face's leaves out the type of a choice, Perplexity's the name of a schema;
- * Groq's calls the ordinary effort `default`. Providers get the dialect's own form.
+ * leaves out the type of a tool and calls a choice `any`, Hugging Face's leaves out the type of a choice; Groq's calls the ordinary effort
+ * `default`. Providers get the dialect's own form.
  */
 import type { JsonBody } from '../../lib/json/json-body.ts'
 import { rewrittenText } from '../../lib/json/json-rewrite.ts'
@@ -11,15 +11,13 @@ import { mapInSteps, type Steps } from '../../lib/steps.ts'
 /** Returns the same body if it has no such words. */
 export function* withoutForeignWords(body: JsonBody): Steps<JsonBody> {
   const [tools, raw] = [body.value('tools'), body.raw('tools')]
-  const [choice, format] = [body.value('tool_choice') ?? null, body.value('response_format') ?? null]
+  const choice = body.value('tool_choice') ?? null
   const changes: Record<string, string | null> = {}
   if (isList(tools) && raw !== undefined && tools.some(isUntyped)) {
     changes['tools'] = yield* rewrittenText(yield* mapInSteps(tools, typed), tools, raw)
   }
   if (choice === 'any') changes['tool_choice'] = '"required"'
   else if (isUntyped(choice)) changes['tool_choice'] = JSON.stringify(typed(choice))
-  const named = withSchemaName(format)
-  if (named !== format) changes['response_format'] = JSON.stringify(named)
   if (body.value('reasoning_effort') === 'default') changes['reasoning_effort'] = null
   return Object.keys(changes).length === 0 ? body : yield* body.changing(changes)
 }
@@ -27,9 +25,3 @@ export function* withoutForeignWords(body: JsonBody): Steps<JsonBody> {
 const isUntyped = (value: JsonValue): boolean => isObject(value) && (value['type'] ?? null) === null && isObject(value['function'])
 
 const typed = (value: JsonValue): JsonValue => (isObject(value) && isUntyped(value) ? { ...value, type: 'function' } : value)
-
-const withSchemaName = (format: JsonValue): JsonValue => {
-  const described = isObject(format) && format['type'] === 'json_schema' ? format['json_schema'] : undefined
-  if (!isObject(format) || described === undefined || !isObject(described) || (described['name'] ?? null) !== null) return format
-  return { ...format, json_schema: { ...described, name: 'response' } }
-}

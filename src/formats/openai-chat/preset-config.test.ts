@@ -103,7 +103,7 @@ describe('fields', () => {
     [{ seed: 1.5 }, 'seed'],
     [{ seed: 2 ** 60 }, 'seed'],
     [{ max_tool_calls: 31 }, 'max_tool_calls'],
-    [{ response_format: { type: 'json_schema', json_schema: { name: 5 } } }, 'response_format.json_schema.name'],
+    [{ response_format: { type: 'json_schema', json_schema: {} } }, 'response_format.json_schema.name'],
     [{ response_format: { type: 'json_schema', json_schema: { name: 'x'.repeat(65) } } }, 'response_format.json_schema.name'],
     [{ tool_choice: { type: 'function' } }, 'tool_choice.type'],
     [{ modalities: ['video'] }, 'modalities[0]'],

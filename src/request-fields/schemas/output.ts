@@ -55,7 +55,7 @@ export const chatResponseFormat = z
     jsonAnything,
     z.looseObject({
       type: z.literal('json_schema'),
-      json_schema: z.looseObject({ name: schemaName.nullish(), schema: optionalObject, strict: optionalFlag, description: optionalText }),
+      json_schema: z.looseObject({ name: schemaName, schema: optionalObject, strict: optionalFlag, description: optionalText }),
     }),
     z.looseObject({ type: z.literal('grammar'), grammar: z.string() }),
     z.looseObject({ type: z.literal('python') }),
