@@ -190,9 +190,9 @@ export const FAULT_CASES: Readonly<Record<string, readonly FaultCase[]>> = {
     ),
   ],
   'keys, budgets, guardrails': [
-    one(CVES, /reaches no query unless it is a key/, 'hostile credentials', '401, and no query'),
+    one('src/http/authenticate.test.ts', /and no query, for a token that cannot be a key/, 'hostile credentials', '401, and no query'),
     one('src/http/authenticate.test.ts', /a revoked key is 401/, 'a revoked key', '401'),
-    one(CVES, /keys that begin alike/, 'keys that begin alike', 'two identities'),
+    one('src/keys/keys.test.ts', /keys that begin alike/, 'keys that begin alike', 'two identities'),
     one(
       'test/acceptance/guardrails.test.ts',
       /an endpoint that fails, or whose host nobody trusts/,
