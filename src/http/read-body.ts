@@ -246,6 +246,7 @@ const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json$/i
 const PARAMETER = /^(?:charset="?utf-?8"?|(?!charset=)[\w!#$&^.+-]+=(?:[^\s",]+|"[^"\\]*"))?$/i
 
 const isJsonType = (contentType: string): boolean => {
+  if (contentType === 'application/json') return true
   const [type = '', ...parameters] = contentType.split(';').map((part) => part.trim())
   return JSON_TYPE.test(type) && parameters.every((parameter) => PARAMETER.test(parameter))
 }
