@@ -59,6 +59,8 @@ describe.each<[string, Row[]]>([
       ['messages', 'chat', { stop_sequences: ['a'] }, { stop: ['a'] }],
       ['messages', 'chat', { stop_sequences: ['a', 'b', 'c', 'd', 'e'] }, { stop: ['a', 'b', 'c', 'd'] }, ['mapped_field stop_sequences']],
       ['chat', 'responses', { stop: 'a' }, {}, ['carried stop ["a"]']],
+      ['chat', 'responses', { stop: '' }, {}],
+      ['messages', 'responses', { stop_sequences: ['', 'a'] }, {}, ['carried stop_sequences ["a"]']],
       ['messages', 'responses', { stop_sequences: ['a'] }, {}, ['carried stop_sequences ["a"]']],
     ],
   ],

@@ -16,6 +16,7 @@ import { PERSISTED_FIELDS, PRESET_CONTROLS, SYSTEM_BLOCKS_KEY } from '../request
 import { fieldMeanings } from '../request-fields/request-fields.ts'
 import { askedTier } from '../request-fields/schemas/routing.ts'
 import { pathsOf, SPELLINGS } from '../request-fields/setting-spellings.ts'
+import { spokenStops } from './setting-reader.ts'
 import { translateChances } from './translate-chances.ts'
 import { translateReasoning } from './translate-reasoning.ts'
 import { translateToolChoice, translateTools } from './translate-tools.ts'
@@ -84,7 +85,7 @@ function* translateFields(given: Fields, from: ClientDialect, to: ClientDialect)
     const present = spelling[from].filter((_, index) => values[index] !== null)
     if (present.length === 0) continue
     if (spelling[to].length === 0) {
-      if (isCarried(meaning)) carried[meaning] = settingOf(meaning, firstOf(values), present[0])
+      if (isCarried(meaning)) Object.assign(carried, settingOf(meaning, firstOf(values), present[0]))
       else for (const path of present) translation.lost(path)
     } else {
       const translated =
@@ -119,10 +120,11 @@ const CARRIED = [
 const isCarried = (meaning: FieldMeaning): meaning is (typeof CARRIED)[number] => CARRIED.some((name) => name === meaning)
 
 /** Throws `invalid_request` if the preset was saved with a value that the setting does not take. */
-const settingOf = (name: (typeof CARRIED)[number], value: JsonValue, field = ''): { readonly value: unknown; readonly field: string } => ({
-  value: validate(SETTINGS[name], name === 'stop' && typeof value === 'string' ? [value] : value, [field]),
-  field,
-})
+const settingOf = (name: (typeof CARRIED)[number], value: JsonValue, field = ''): Settings => {
+  if (name !== 'stop') return { [name]: { value: validate(SETTINGS[name], value, [field]), field } }
+  const stop = spokenStops(validate(SETTINGS.stop, typeof value === 'string' ? [value] : value, [field]))
+  return stop === undefined ? {} : { stop: { value: stop, field } }
+}
 
 /** `context_management` is a field of OpenAI's and another one of Anthropic's. */
 const meansTheSame = (field: string, from: ClientDialect, to: ClientDialect): boolean =>
