@@ -171,7 +171,7 @@ const readPieces = async (reader: PieceReader, taken: number, limits: BodyLimits
     throw thrown
   }
   pieces.length = 0
-  throw await afterRest(refusal, size, reader, limits)
+  throw await afterRest(refusal, taken, reader, limits)
 }
 
 /** Returns the next piece, or null at the end; rejects with `timeout` if the body or one piece of it takes too long. */
@@ -189,8 +189,8 @@ const timedReads = (reader: PieceReader, limits: BodyLimits): (() => Promise<Uin
 }
 
 /**
- * Returns the refusal after the rest of the body was read and discarded. Many clients write the whole body before they read an answer,
- * and see a broken pipe if the connection is closed early. A body far beyond the limit is not read to its end.
+ * Returns the refusal of a body whose rest is discarded. Many clients write the whole body before they read an answer, and see a broken
+ * pipe if the connection is closed early. A body far beyond the limit is not received to its end. `declared` is 0 if the length is unknown.
  */
 const afterRest = async (
   refusal: GatewayError,
@@ -198,26 +198,32 @@ const afterRest = async (
   reader: PieceReader | undefined,
   limits: BodyLimits,
 ): Promise<GatewayError> => {
-  if (reader === undefined) return refusal
   const most = limits.maxBytes * READ_TO_REFUSE
-  if (declared <= most) {
-    const next = timedReads(reader, { ...limits, idleMs: Math.min(limits.idleMs, REFUSED_IDLE_MS) })
-    try {
-      for (let size = 0; size <= most;) {
-        const value = await next()
-        if (value === null) return refusal
-        size += value.byteLength
-      }
-    } catch {
-      // The rest came too slowly, or the client is gone: the refusal stands, and the connection ends with it.
-    }
-  }
-  reader.cancel().catch(() => undefined)
+  const isDiscarded = declared === 0 ? reader === undefined || (await readRest(reader, most, limits)) : declared <= most
+  // Not awaited: if a client sends no more, cancelling does not end either.
+  reader?.cancel().catch(() => undefined)
+  // The runtime discards the rest of a declared length by itself while the answer goes out, and no piece of it takes memory.
+  if (isDiscarded) return refusal
   const { type, message, status, metadata, retryAfterSeconds } = refusal
   return new GatewayError(type, message, { status, metadata, retryAfterSeconds, unread: true, cause: refusal })
 }
 
-/** A refused body is read up to this multiple of the allowed length, and no further than its first pause. */
+/** Returns true if the body has ended, and false if it is too long or comes too slowly: the connection then ends with the refusal. */
+const readRest = async (reader: PieceReader, most: number, limits: BodyLimits): Promise<boolean> => {
+  const next = timedReads(reader, { ...limits, idleMs: Math.min(limits.idleMs, REFUSED_IDLE_MS) })
+  try {
+    for (let size = 0; size <= most;) {
+      const value = await next()
+      if (value === null) return true
+      size += value.byteLength
+    }
+  } catch {
+    // The rest came too slowly, or the client is gone: the refusal stands.
+  }
+  return false
+}
+
+/** A refused body is received up to this multiple of the allowed length and, if its length is unknown, no further than its first pause. */
 const READ_TO_REFUSE = 4
 const REFUSED_IDLE_MS = 1000
 

@@ -65,6 +65,17 @@ test.each([
   })
 })
 
+test('413 for a client that sends its whole body before it reads, and its next request on the same connection is answered', async () => {
+  const limited = await services.start({ config: 'limits: { max_body_bytes: 1048576 }' })
+  const tooLong = 4 * 1024 * 1024
+  const { socket, read } = open('messages', tooLong, limited)
+  await new Promise((resolve) => socket.write('x'.repeat(tooLong), resolve))
+  socket.write('GET /health/live HTTP/1.1\r\nHost: a\r\n\r\n')
+  const received = await read('{"status":"live"}')
+  expect(received).toStartWith('HTTP/1.1 413 ')
+  expect(received).toContain('\r\n\r\n{"status":"live"}')
+})
+
 test('408 for a body that trickles in', async () => {
   const { socket, read } = open('chat/completions', 1_000_000)
   const drip = setInterval(() => socket.write(' '), 50)
