@@ -95,7 +95,7 @@ export const prepare = async (received: Received, parts: PrepareParts): Promise<
     strict,
     guardrails,
     deniedTools: deniedTools(guardrails?.deniedTools, known?.disabled_server_tools ?? undefined),
-    pipeline: [],
+    effects: [],
     caller: callerOf(principal),
     customerKeys,
     echo: wantsEcho(call),
