@@ -36,16 +36,15 @@ export interface Destinations {
   create(
     workspaceId: string,
     body: z.output<typeof createDestinationBody>,
-    skipTest: boolean,
     by: ChangedBy,
-    once?: Once<DestinationResource>,
+    options: { readonly skipTest: boolean; readonly once?: Once<DestinationResource> | undefined },
   ): Promise<DestinationResource>
   update(
     reach: Reach,
     id: string,
     body: z.output<typeof updateDestinationBody>,
-    skipTest: boolean,
     by: ChangedBy,
+    options: { readonly skipTest: boolean },
   ): Promise<DestinationResource>
   delete(reach: Reach, id: string, by: ChangedBy): Promise<void>
 }
@@ -104,7 +103,7 @@ export const createDestinations = ({ store, keyStore, clock, ids, healthOf, tryO
       return { items: items.map(resource), totalCount }
     },
     get: async (reach, id) => resource(await find(reach, id)),
-    async create(workspaceId, body, skipTest, by, once) {
+    async create(workspaceId, body, by, { skipTest, once }) {
       const { type: named, name, config: given, workspace_id: _workspace, ...settings } = body
       const type = knownType(named)
       const config = readConfig(type, given)
@@ -125,7 +124,7 @@ export const createDestinations = ({ store, keyStore, clock, ids, healthOf, tryO
       await changed()
       return resource(record)
     },
-    async update(reach, id, { config: patch, ...given }, skipTest, by) {
+    async update(reach, id, { config: patch, ...given }, by, { skipTest }) {
       const before = await find(reach, id)
       const config = patch === undefined ? storedConfig(before) : mergeConfig(before.type, storedConfig(before), patch)
       const after: DestinationRecord = {

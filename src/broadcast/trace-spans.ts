@@ -78,9 +78,9 @@ export const spansOf = (trace: RequestTrace, view: TraceView): readonly Span[] =
     root,
     ...named,
     generation,
-    ...tried.map((attempt, at) => below(attemptSpan(trace, attempt, derivedSpanId(generationId, `attempt ${at}`), at, view))),
+    ...tried.map((attempt, at) => below(attemptSpan(trace, attempt, { name: 'attempt', at }, view))),
     ...trace.toolCalls.map((_, at) => below(toolSpan(trace, at, view))),
-    ...trace.innerAttempts.map((attempt, at) => below(attemptSpan(trace, attempt, derivedSpanId(generationId, `inner ${at}`), at, view))),
+    ...trace.innerAttempts.map((attempt, at) => below(attemptSpan(trace, attempt, { name: 'inner', at }, view))),
     ...trace.guardrails.map((_, at) => ({ ...below(guardrailSpan(trace, at)), parentSpanId: rootId })),
   ]
 }
@@ -197,10 +197,16 @@ const outputMessage = (parts: readonly TracedPart[], finishReason: string | null
 
 type Below = Omit<Span, 'traceId' | 'parentSpanId' | 'metadata'>
 
-const attemptSpan = (trace: RequestTrace, attempt: TracedAttempt, spanId: string, at: number, view: TraceView): Below => {
+/** The place of an attempt: its index among those of the answer, or of the inferences within it. */
+interface AttemptPlace {
+  readonly name: 'attempt' | 'inner'
+  readonly at: number
+}
+
+const attemptSpan = (trace: RequestTrace, attempt: TracedAttempt, { name, at }: AttemptPlace, view: TraceView): Below => {
   const error = shownError(attempt.error, trace, view)
   return {
-    spanId,
+    spanId: derivedSpanId(trace.generationId, `${name} ${at}`),
     name: `${OPERATIONS.chat} ${attempt.model}`,
     kind: 'client',
     startedMs: attempt.startedMs,

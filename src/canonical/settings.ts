@@ -61,6 +61,24 @@ export const SETTINGS = {
 
 export type SettingName = keyof typeof SETTINGS
 
+/**
+ * Settings that change how a model writes, and neither what an answer holds nor what it may cost. A preset keeps them also for a client
+ * whose interface has no field for them, since a provider of another dialect may take them (decisions/0230).
+ */
+export const CARRIED_SETTINGS = [
+  'topA',
+  'minP',
+  'frequencyPenalty',
+  'presencePenalty',
+  'repetitionPenalty',
+  'seed',
+  'logitBias',
+  'stop',
+  'verbosity',
+] as const satisfies readonly SettingName[]
+
+export type CarriedSetting = (typeof CARRIED_SETTINGS)[number]
+
 export type SettingValues = { readonly [Name in SettingName]: z.infer<(typeof SETTINGS)[Name]> }
 
 export interface ReasoningSetting {

@@ -43,7 +43,7 @@ export const importCatalogueVerb = async (settings: StorageSettings, path: strin
     const next: CatalogueImport = { kind: list.kind, asOf, importedAt, models: list.models }
     const after = layerImports(SHIPPED.models, [...without(imports, list.kind), next])
     const changes = catalogueChanges(known.models, after.models)
-    report(list, changes, asOf, file, flags)
+    report({ list, changes, asOf }, file, flags)
     if (flags.dryRun === true) return
     const audit = auditOf(storage, 'imported', list.kind, imports, { as_of: asOf, models: Object.keys(list.models).length })
     await store.put({ ...next, models: JSON.stringify(list.models) }, audit, fromShell(storage.owner.userId))
@@ -94,7 +94,13 @@ const parsed = (path: string, read: () => PriceList): PriceList => {
   }
 }
 
-const report = (list: PriceList, changes: readonly CatalogueChange[], asOf: string, file: ConfigFile, flags: ImportFlags): void => {
+interface Imported {
+  readonly list: PriceList
+  readonly changes: readonly CatalogueChange[]
+  readonly asOf: string
+}
+
+const report = ({ list, changes, asOf }: Imported, file: ConfigFile, flags: ImportFlags): void => {
   const beaten = (change: CatalogueChange): boolean => file.models[change.model]?.endpoints !== undefined
   if (flags.json === true) {
     const shown = changes.map((change) => ({ ...change, beaten_by_own_entry: beaten(change) }))

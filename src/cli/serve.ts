@@ -66,7 +66,7 @@ export const serve = async (settings: ServeSettings, env: Environment, argv: rea
 
   await signals.asked
   try {
-    await drain(service, server, settings.drainSeconds, workers, signals)
+    await drain({ service, server, workers, signals }, settings.drainSeconds)
   } catch (thrown) {
     // The process must end: if it stayed, it would hold the port and the database.
     person.write(`patchbay: stopped, and not everything could be written: ${thrown instanceof Error ? thrown.message : String(thrown)}\n`)
@@ -116,13 +116,14 @@ const TICK_MS = 20
 /** Time for the error events of ended streams to be sent. */
 const LAST_WORDS_MS = 1000
 
-const drain = async (
-  service: Service,
-  server: Server,
-  seconds: number,
-  workers: Workers | null,
-  signals: Pick<StopSignals, 'impatient'>,
-): Promise<void> => {
+interface Running {
+  readonly service: Service
+  readonly server: Server
+  readonly workers: Workers | null
+  readonly signals: Pick<StopSignals, 'impatient'>
+}
+
+const drain = async ({ service, server, workers, signals }: Running, seconds: number): Promise<void> => {
   if (server.open() > 0 && process.stderr.isTTY) {
     person.write(`patchbay: stopping; ${server.open()} still open, up to ${seconds} s. Ctrl-C again stops now.\n`)
   }

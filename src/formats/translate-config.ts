@@ -5,7 +5,7 @@
  * a warning, unless it can be carried beside the body.
  */
 import type { ClientDialect } from '../canonical/call.ts'
-import { type SettingName, SETTINGS, type Settings } from '../canonical/settings.ts'
+import { CARRIED_SETTINGS, type CarriedSetting, SETTINGS, type Settings } from '../canonical/settings.ts'
 import type { Warning } from '../canonical/warning.ts'
 import type { PresetContent } from '../contract/preset.ts'
 import { validate } from '../contract/validate.ts'
@@ -101,26 +101,10 @@ function* translateFields(given: Fields, from: ClientDialect, to: ClientDialect)
   return { fields: out, warnings, carried }
 }
 
-/**
- * Settings that change how a model writes, and neither what an answer holds nor what it may cost. A provider of another dialect than the
- * client's may take them (decisions/0230).
- */
-const CARRIED = [
-  'topA',
-  'minP',
-  'frequencyPenalty',
-  'presencePenalty',
-  'repetitionPenalty',
-  'seed',
-  'logitBias',
-  'stop',
-  'verbosity',
-] as const satisfies readonly SettingName[]
-
-const isCarried = (meaning: FieldMeaning): meaning is (typeof CARRIED)[number] => CARRIED.some((name) => name === meaning)
+const isCarried = (meaning: FieldMeaning): meaning is CarriedSetting => CARRIED_SETTINGS.some((name) => name === meaning)
 
 /** Throws `invalid_request` if the preset was saved with a value that the setting does not take. */
-const settingOf = (name: (typeof CARRIED)[number], value: JsonValue, field = ''): Settings => {
+const settingOf = (name: CarriedSetting, value: JsonValue, field = ''): Settings => {
   if (name !== 'stop') return { [name]: { value: validate(SETTINGS[name], value, [field]), field } }
   const stop = spokenStops(validate(SETTINGS.stop, typeof value === 'string' ? [value] : value, [field]))
   return stop === undefined ? {} : { stop: { value: stop, field } }

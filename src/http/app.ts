@@ -5,7 +5,6 @@ import { GatewayError } from '../errors.ts'
 import { createTurn } from '../inference/large-steps.ts'
 import { asFailure } from '../inference/as-failure.ts'
 import { isPerson } from '../keys/caller.ts'
-import type { Permit } from '../limits/admission.ts'
 import type { BodySpace } from '../limits/body-room.ts'
 import { joinCohort } from '../lib/cohort.ts'
 import { once } from '../lib/once.ts'
@@ -24,7 +23,7 @@ import type { Policy } from './policies.ts'
 import { changedByPerson, type Route, type Surface } from './route.ts'
 import { asRefusedUpgrade } from './refused-upgrade.ts'
 import { ALIAS_BASE, doorsOf, routeTable } from './route-table.ts'
-import { createRouter } from './router.ts'
+import { createRouter, type Match } from './router.ts'
 import { namedWorkspace, resolveReach } from './workspace-scope.ts'
 
 /** The remote ends of connections. */
@@ -63,88 +62,91 @@ export const createApp = (parts: AppParts): App => {
   const bodyLimits = { ...parts.bodyLimits, clock: parts.clock }
   const requests = parts.metrics.counter('patchbay_http_requests_total', 'Requests by operation and status.', ['operation', 'status'])
 
+  /** Throws every refusal: what the route does not allow, and what its handler throws. */
+  const answerRoute = async (request: HttpRequest, { route, params }: Match, { requestId, query, peers }: Arrival): Promise<Response> => {
+    const { headers, method } = request
+    if (route.policy === 'inference' && parts.isDraining())
+      throw new GatewayError('provider_overloaded', 'The service is restarting. Send the request again.', { retryAfterSeconds: 1 })
+    const authenticated = authenticate(headers, route.policy, doors, route.unproven)
+    const caller = authenticated instanceof Promise ? await authenticated : authenticated
+    const person = caller !== null && isPerson(caller) ? caller : null
+    const key = caller === null || isPerson(caller) ? null : caller
+    // A person's requests are charged to a key of their own.
+    const charged = person !== null && (route.policy === 'inference' || route.isCharged === true)
+    const principal = charged ? await parts.keys.playground(person, changedByPerson(person, requestId)) : key
+    const asked = query === '' ? NO_QUERY : new URLSearchParams(query)
+    const named = query === '' ? null : namedWorkspace(route, asked)
+    if (query !== '') requireKnownParameters(route, asked)
+    requireKnownConditions(route, headers)
+    const reaches = caller !== null && REACHING.has(route.policy)
+    const reach = reaches ? await resolveReach(caller, named, parts.management.workspaces) : null
+    const holder = principal?.hash ?? person?.sessionId ?? NOBODY
+    const space = parts.bodyRoom.enter(holder)
+    const isCounted = route.policy === 'inference' || (route.isCounted === true && key?.kind === 'inference')
+    const entered = isCounted && principal !== null ? parts.admission.enter(principal, space.free) : null
+    const permit = entered instanceof Promise ? await entered : entered
+    const limits: BodyLimits = { ...bodyLimits, space }
+    let response: Response
+    try {
+      response = await route.handle({
+        method,
+        params,
+        query: asked,
+        headers,
+        requestId,
+        caller,
+        principal,
+        reach,
+        address: () => clientAddress(peers.addressOf(request), headers.get('x-forwarded-for'), parts.trustedProxies),
+        permit,
+        signal: request.signal,
+        startTurn,
+        text: () => readBodyText(request, limits),
+        object: () => readObject(request, limits),
+        json: () => readJsonBody(request, limits),
+        consume: (maxBytes, consume) => consumeBody(request, maxBytes, limits, consume),
+      })
+    } finally {
+      // The room for a body lasts as long as the permit or, without one, as long as the handler.
+      if (permit === null) space.free()
+      else if (!permit.handedOver) permit.end(0)
+    }
+    const bound = person === null ? response : endWithSession(response, person.sessionId, parts.sessions)
+    // An answer to HEAD is sent without its body.
+    return bound instanceof LongAnswer && method !== 'HEAD' ? writtenAtPace(bound, parts.bodyRoom.enter(holder), method === 'GET') : bound
+  }
+
   const answer = async (request: HttpRequest, literalPath?: string, peers: Peers = UNKNOWN): Promise<Response> => {
     const startedMs = parts.clock.monotonicMs()
     // The id begins with the time, so that consecutive ids are adjacent in the index of records.
     const requestId = parts.ids.prefixed(`req-${Math.floor(parts.clock.now())}`)
     const { path: resolvedPath, query } = targetOf(request.url)
     const path = literalPath ?? resolvedPath
-    let surface: Surface = surfaceOf(path)
-    let operation = 'none'
+    let route: Route | null = null
     let response: Response
     let failure: GatewayError | null = null
-    let failurePage: Route['failurePage']
-    let anyOrigin = false
     await joinCohort()
     try {
       if (!HOST.test(request.headers.get('host') ?? 'localhost')) throw new GatewayError('invalid_request', 'The Host header is malformed.')
       if (request.method === 'OPTIONS')
         response = parts.cors.preflight(request.headers.get('origin'), router.methods(path), router.isOpen(path))
       else {
-        const { route, params } = router.match(request.method, path)
-        surface = route.surface
-        operation = route.operation
-        failurePage = route.failurePage
-        anyOrigin = route.anyOrigin === true
-        if (route.policy === 'inference' && parts.isDraining())
-          throw new GatewayError('provider_overloaded', 'The service is restarting. Send the request again.', { retryAfterSeconds: 1 })
-        const authenticated = authenticate(request.headers, route.policy, doors, route.unproven)
-        const caller = authenticated instanceof Promise ? await authenticated : authenticated
-        const person = caller !== null && isPerson(caller) ? caller : null
-        const key = caller === null || isPerson(caller) ? null : caller
-        // A person's requests are charged to a key of their own.
-        const charged = person !== null && (route.policy === 'inference' || route.isCharged === true)
-        const principal = charged ? await parts.keys.playground(person, changedByPerson(person, requestId)) : key
-        const asked = query === '' ? NO_QUERY : new URLSearchParams(query)
-        const named = query === '' ? null : namedWorkspace(route, asked)
-        if (query !== '') requireKnownParameters(route, asked)
-        requireKnownConditions(route, request.headers)
-        const reaches = caller !== null && REACHING.has(route.policy)
-        const reach = reaches ? await resolveReach(caller, named, parts.management.workspaces) : null
-        const holder = principal?.hash ?? person?.sessionId ?? NOBODY
-        const space = parts.bodyRoom.enter(holder)
-        const isCounted = route.policy === 'inference' || (route.isCounted === true && key?.kind === 'inference')
-        const entered = isCounted && principal !== null ? parts.admission.enter(principal, space.free) : null
-        const permit = entered instanceof Promise ? await entered : entered
-        const limits: BodyLimits = { ...bodyLimits, space }
-        response = await endingPermit(permit, space, () =>
-          route.handle({
-            method: request.method,
-            params,
-            query: asked,
-            headers: request.headers,
-            requestId,
-            caller,
-            principal,
-            reach,
-            address: () => clientAddress(peers.addressOf(request), request.headers.get('x-forwarded-for'), parts.trustedProxies),
-            permit,
-            signal: request.signal,
-            startTurn,
-            text: () => readBodyText(request, limits),
-            object: () => readObject(request, limits),
-            json: () => readJsonBody(request, limits),
-            consume: (maxBytes, consume) => consumeBody(request, maxBytes, limits, consume),
-          }),
-        )
-        if (person !== null) response = endWithSession(response, person.sessionId, parts.sessions)
-        // An answer to HEAD is sent without its body.
-        if (response instanceof LongAnswer && request.method !== 'HEAD')
-          response = writtenAtPace(response, parts.bodyRoom.enter(holder), request.method === 'GET')
+        const matched = router.match(request.method, path)
+        route = matched.route
+        response = await answerRoute(request, matched, { requestId, query, peers })
       }
     } catch (thrown) {
       failure = asRefusedUpgrade(asFailure(thrown), request.headers)
-      response =
-        failurePage !== undefined && wantsPage(request.headers)
-          ? failurePage(failure, requestId)
-          : errorResponse(failure, surface, parts.formats)
+      const page = wantsPage(request.headers) ? route?.failurePage : undefined
+      response = page === undefined ? errorResponse(failure, route?.surface ?? surfaceOf(path), parts.formats) : page(failure, requestId)
     }
+    const operation = route?.operation ?? 'none'
     const { headers } = response
     headers.set('x-request-id', requestId)
     headers.set('request-id', requestId)
     if (parts.isDraining()) headers.set('connection', 'close')
     parts.cors.mark(headers, request.headers.get('origin'))
-    if (anyOrigin) headers.set('access-control-allow-origin', '*')
+    if (route?.anyOrigin === true) headers.set('access-control-allow-origin', '*')
     requests.add([operation, String(response.status)])
     logRequest(parts, { operation, method: request.method, requestId, startedMs }, response, failure)
     return response
@@ -164,17 +166,12 @@ export const createApp = (parts: AppParts): App => {
 
 const lengthOf = ({ pieces }: LongAnswer): number => pieces.reduce((length, piece) => length + piece.length, 0)
 
-/**
- * Ends the permit, unless the handler took it over. The room for a body lasts as long as the
- * permit or, without one, as long as the handler.
- */
-const endingPermit = async (permit: Permit | null, space: BodySpace, work: () => Promise<Response> | Response): Promise<Response> => {
-  try {
-    return await work()
-  } finally {
-    if (permit === null) space.free()
-    else if (!permit.handedOver) permit.end(0)
-  }
+/** The facts of a request that are known before its route. */
+interface Arrival {
+  readonly requestId: string
+  /** Without the question mark; '' if there is none. */
+  readonly query: string
+  readonly peers: Peers
 }
 
 /** A generation has a log line of its own when it ends; everything else gets this one. */

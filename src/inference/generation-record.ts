@@ -131,7 +131,7 @@ const generationResource = ({
     ],
     removed: request.plan.removed.slice(0, LIST_MAX).map(({ provider, model, reason }) => ({ provider, model, reason })),
     warnings: warnings.slice(0, LIST_MAX).map((warning) => ({ ...warning, message: sentence(warning.message) })),
-    pipeline: recordedPipeline(request.pipeline, loop),
+    pipeline: recordedPipeline(request.effects, loop),
     settings: kept?.settings ?? null,
     settings_left_out: kept?.leftOut ?? [],
     trace: namedTrace(request),
@@ -155,9 +155,9 @@ const recordedError = (error: GatewayError): RecordedGeneration['error'] => {
  * The findings of guardrails are words of the request, which are stored only with its contents, so only their number is recorded. The rules
  * are recorded by their placeholders, which contain no such words.
  */
-const recordedPipeline = (pipeline: readonly PipelineStage[], loop: Recorded['loop']): RecordedGeneration['pipeline'] => {
+const recordedPipeline = (effects: readonly PipelineStage[], loop: Recorded['loop']): RecordedGeneration['pipeline'] => {
   const tools = serverToolsStage(loop)
-  return (tools === null ? pipeline : [...pipeline, tools]).slice(0, LIST_MAX).map(recordedStage)
+  return (tools === null ? effects : [...effects, tools]).slice(0, LIST_MAX).map(recordedStage)
 }
 
 const recordedStage = (stage: PipelineStage): RecordedGeneration['pipeline'][number] => {

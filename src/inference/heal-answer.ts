@@ -27,7 +27,7 @@ export const healed = async (
   const heal = isWhole ? await loadHeal(expectedOf(request)) : null
   const changed = heal === null ? frames : healFrames(frames, heal)
   if (changed !== frames) {
-    request.pipeline.push({
+    request.effects.push({
       type: 'response_healing',
       name: 'response-healing',
       summary: 'Healed: the answer was no valid JSON, and is now',

@@ -64,7 +64,7 @@ export interface PipelineParts
   /** Resolves when the next step of the work on large bodies may run. */
   readonly largeStep: LargeStep
   /** Receives the findings in a client's request that its guardrails refuse: such a request has no record. */
-  readonly noteRefusedHits: (pipeline: readonly PipelineStage[]) => void
+  readonly noteRefusedHits: (effects: readonly PipelineStage[]) => void
   /** The maximum time for an answer in milliseconds, whatever it is doing. */
   readonly totalMs: number
 }
@@ -118,7 +118,7 @@ export const createPipeline = (given: PipelineParts): Pipeline => {
       if (isLargeNow) await largeStep()
       return result
     } catch (thrown) {
-      if (prepared !== null && screened === null && received.origin === undefined) noteRefusedHits(prepared.pipeline)
+      if (prepared !== null && screened === null && received.origin === undefined) noteRefusedHits(prepared.effects)
       return new Refused(asFailure(thrown), refusalFacts(prepared, screened, parts))
     }
   }

@@ -66,7 +66,7 @@ export const prepare = async (received: Received, parts: PrepareParts): Promise<
   const reading =
     served === null || named === null
       ? readPlain(received, body, defaults)
-      : readWithPreset(received, body, defaults, named, served, stored)
+      : readWithPreset(received, body, defaults, { named, served, stored })
   const foundRead = throughout(reading, parts.turn)
   const read = foundRead instanceof Promise ? await foundRead : foundRead
 
@@ -95,7 +95,7 @@ export const prepare = async (received: Received, parts: PrepareParts): Promise<
     strict,
     guardrails,
     deniedTools: deniedTools(guardrails?.deniedTools, known?.disabled_server_tools ?? undefined),
-    pipeline: [],
+    effects: [],
     caller: callerOf(principal),
     customerKeys,
     echo: wantsEcho(call),
@@ -110,8 +110,7 @@ const keptOf = (kept: KeptContents | null, { hash }: Principal, random: () => nu
 /** `strict` comes from the body or from the preset; the body cannot switch the preset's off. */
 type Read = Pick<Prepared, 'call' | 'requested' | 'preset' | 'locks' | 'hidden' | 'warnings' | 'strict'>
 
-function* readPlain(received: Received, body: JsonBody, defaults: WorkspaceDefaults | null): Steps<Read> {
-  const { apiType, format } = received
+function* readPlain({ apiType, format }: Received, body: JsonBody, defaults: WorkspaceDefaults | null): Steps<Read> {
   const full = withWorkspace(body, defaults)
   const { call, warnings } = yield* readCall({ apiType, format, body: full.body })
   const requested = requestedModel(body) ?? call.models[0] ?? ''
@@ -126,16 +125,22 @@ function* readPlain(received: Received, body: JsonBody, defaults: WorkspaceDefau
   }
 }
 
+/** The preset of a request: how the request names it, the version that serves it, and its stored prompt if it names one. */
+interface NamedPreset {
+  readonly named: ModelReference
+  readonly served: DrawnVersion
+  readonly stored: StoredPrompt | null
+}
+
 /** One version of the preset serves the whole request, including its fallbacks, even if another version is saved meanwhile. */
 function* readWithPreset(
-  received: Received,
+  { apiType, format }: Received,
   sent: JsonBody,
   defaults: WorkspaceDefaults | null,
-  named: ModelReference,
-  { preset: { id, slug }, version, rolloutId }: DrawnVersion,
-  stored: StoredPrompt | null,
+  { named, served, stored }: NamedPreset,
 ): Steps<Read> {
-  const { apiType, format } = received
+  const { preset, version, rolloutId } = served
+  const { id, slug } = preset
   const kept = { shape: version.shape, config: version.config, systemPrompt: version.system_prompt }
   const { body, content } = stored === null ? { body: sent, content: kept } : fillStoredPrompt(format.dialect, sent, kept, stored)
   // A preset that was found by the name of a model, and has no model itself, serves that model.

@@ -16,7 +16,7 @@ export class Refused {
 }
 
 export interface RefusalFacts {
-  readonly request: Pick<Prepared, 'call' | 'requested' | 'preset' | 'pipeline'>
+  readonly request: Pick<Prepared, 'call' | 'requested' | 'preset' | 'effects'>
   /**
    * The plan of a request that a guardrail stopped; null if no provider could have been asked anyway. Undefined if it was not a guardrail
    * that refused.

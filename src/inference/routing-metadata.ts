@@ -33,7 +33,7 @@ export const routingMetadata = (admitted: Admitted): JsonObject => {
       ...(loop === null ? {} : { step: attempt.turn }),
     })),
     params: { order: plan.order },
-    ...pipelineMember([...request.pipeline, ...(stage === null ? [] : [stage])]),
+    ...pipelineMember([...request.effects, ...(stage === null ? [] : [stage])]),
     generation_time: Math.round(log.elapsedMs),
     ...presetMember(request),
     ...(warnings.length === 0 ? {} : { warnings: warnings.map((warning) => ({ ...warning })) }),
@@ -45,7 +45,7 @@ export const routingMetadata = (admitted: Admitted): JsonObject => {
  * shown.
  */
 export const refusalMetadata = ({ request, wouldAsk: plan }: RefusalFacts, error: GatewayError): JsonObject => {
-  const { call, pipeline, requested } = request
+  const { call, effects, requested } = request
   const about = {
     requested,
     strategy: plan?.strategy ?? (call.models.length > 1 ? 'fallback' : 'direct'),
@@ -56,13 +56,13 @@ export const refusalMetadata = ({ request, wouldAsk: plan }: RefusalFacts, error
   }
   if (plan === undefined) {
     const endpoints = { total: removedCount(error), available: [] }
-    return { ...about, attempt: 0, endpoints, attempts: [], params: {}, ...pipelineMember(pipeline) }
+    return { ...about, attempt: 0, endpoints, attempts: [], params: {}, ...pipelineMember(effects) }
   }
   const endpoints = {
     total: plan === null ? 0 : plan.candidates + plan.removed.length,
     available: plan === null ? [] : plan.attempts.map((one) => available(one, false)),
   }
-  return { ...about, attempt: 1, endpoints, pipeline: pipeline.map((stage) => ({ ...stage })) }
+  return { ...about, attempt: 1, endpoints, pipeline: effects.map((stage) => ({ ...stage })) }
 }
 
 const available = ({ model, endpoint }: PlannedAttempt, selected: boolean): JsonObject => ({
@@ -74,8 +74,8 @@ const available = ({ model, endpoint }: PlannedAttempt, selected: boolean): Json
 /** Counts the endpoints that filters removed, each of which the error names (docs/contract/routing.md#nobody-fits). */
 const removedCount = ({ metadata }: GatewayError): number => (Array.isArray(metadata['excluded_by']) ? metadata['excluded_by'].length : 0)
 
-const pipelineMember = (pipeline: Prepared['pipeline']): JsonObject =>
-  pipeline.length === 0 ? {} : { pipeline: pipeline.map((stage) => ({ ...stage })) }
+const pipelineMember = (effects: Prepared['effects']): JsonObject =>
+  effects.length === 0 ? {} : { pipeline: effects.map((stage) => ({ ...stage })) }
 
 const presetMember = ({ preset }: Pick<Prepared, 'preset'>): JsonObject =>
   preset === null ? {} : { preset: { slug: preset.slug, version: preset.version } }

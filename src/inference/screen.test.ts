@@ -61,7 +61,7 @@ test('a refusal carries what is known of the request, and nothing of it is in th
   const refused = await pipeline.admit(receivedFrom(BODY))
   if (!(refused instanceof Refused)) throw new Error('It was admitted.')
   expect(refused.facts).toMatchObject({
-    request: { call: { models: ['vendor/model'] }, pipeline: [{ name: 'content-filter' }] },
+    request: { call: { models: ['vendor/model'] }, effects: [{ name: 'content-filter' }] },
     wouldAsk: null,
   })
   expect(JSON.stringify(refused.error)).not.toContain('jane')
@@ -102,6 +102,6 @@ test('what a moderation endpoint says of a request that asks for it hides the wo
   const prepared = await prepare(receivedFrom(BODY), { ...parts, turn })
   const hidden = { texts: ['Never name the price.'], credentials: [], ownInstructions: null }
   const moderated = { ...prepared, hidden, plugins: new Map([['moderation', { id: 'moderation' }]] as const) }
-  const { pipeline } = await screen(moderated, { ...parts, turn })
-  expect(pipeline.map(({ data }) => data['patterns'])).toEqual([['It says: [preset system prompt]']])
+  const { effects } = await screen(moderated, { ...parts, turn })
+  expect(effects.map(({ data }) => data['patterns'])).toEqual([['It says: [preset system prompt]']])
 })

@@ -17,7 +17,7 @@ import { askedPlugins } from '../plugins/asked-plugins.ts'
 import { asFailure } from './as-failure.ts'
 import { hiddenAfterScreening } from './hidden-after-screening.ts'
 import { hideInError } from './hide-in-error.ts'
-import { hideInPipeline } from './hide-in-pipeline.ts'
+import { hideInEffects } from './hide-in-effects.ts'
 import { oneChoice } from './one-choice.ts'
 import { readAgain } from './read-call.ts'
 import { type Prepared, type Screened, strictError } from './stages.ts'
@@ -30,7 +30,7 @@ export interface ScreenParts extends ScreenLimits {
   readonly turn: Turn
 }
 
-/** Rejects with the refusal of a guardrail, which `pipeline` records too. */
+/** Rejects with the refusal of a guardrail, which `effects` records too. */
 export const screen = (prepared: Prepared, parts: ScreenParts): Screened | Promise<Screened> => {
   const passed = prepared.guardrails === null ? prepared : screened(prepared, prepared.guardrails, parts)
   return prepared.plugins?.has('moderation') === true ? moderated(passed, parts) : passed
@@ -42,21 +42,21 @@ const moderated = async (
   { moderate, moderationEndpoint, ...limits }: ScreenParts,
 ): Promise<Screened> => {
   const screened = await passed
-  const { call, pipeline, hidden } = screened
+  const { call, effects, hidden } = screened
   try {
     const texts = await proseOf(call.body, limits)
     const moderation = { endpoint: moderationEndpoint ?? '', action: 'block', origin: null } as const
-    await moderate([moderation], { texts, model: call.models[0] ?? '' }, pipeline)
+    await moderate([moderation], { texts, model: call.models[0] ?? '' }, effects)
     return screened
   } catch (thrown) {
     throw hideInError(asFailure(thrown), hidden)
   } finally {
-    hideInPipeline(pipeline, hidden)
+    hideInEffects(effects, hidden)
   }
 }
 
 const screened = async (prepared: Prepared, guardrails: Effective, parts: ScreenParts): Promise<Screened> => {
-  const { hidden, pipeline } = prepared
+  const { hidden, effects } = prepared
   try {
     assertRegion(guardrails)
     if (prepared.apiType === 'embeddings' && mayRefuse(guardrails) && isInTokens(prepared.call.body)) {
@@ -83,9 +83,7 @@ const screened = async (prepared: Prepared, guardrails: Effective, parts: Screen
         output === null
           ? undefined
           : () => ({
-              screen: createOutputScreen(output, createDetections(pipeline, 'Response'), (name) =>
-                body.text.includes(JSON.stringify(name)),
-              ),
+              screen: createOutputScreen(output, createDetections(effects, 'Response'), (name) => body.text.includes(JSON.stringify(name))),
               run: createRunScan(parts.clock, parts.screenMs),
             }),
     }
@@ -93,7 +91,7 @@ const screened = async (prepared: Prepared, guardrails: Effective, parts: Screen
     // A moderation endpoint quotes the text that it flags, which may be the preset's.
     throw hideInError(asFailure(thrown), hidden)
   } finally {
-    hideInPipeline(pipeline, hidden)
+    hideInEffects(effects, hidden)
   }
 }
 
@@ -114,14 +112,14 @@ const pluginsAgain = ({ plugins }: Prepared, body: JsonBody): Prepared['plugins'
 }
 
 const screenedBody = async (
-  { call, pipeline }: Prepared,
+  { call, effects }: Prepared,
   { input, moderation }: Effective,
   { moderate, ...limits }: ScreenParts,
 ): Promise<JsonBody> => {
-  const body = input === null ? call.body : await screenBody(call.body, input, pipeline, limits)
+  const body = input === null ? call.body : await screenBody(call.body, input, effects, limits)
   if (moderation.length > 0) {
     const texts = await proseOf(body, limits)
-    await moderate(moderation, { texts, model: call.models[0] ?? '' }, pipeline)
+    await moderate(moderation, { texts, model: call.models[0] ?? '' }, effects)
   }
   return body
 }

@@ -92,8 +92,11 @@ export interface Prepared extends Received {
   readonly guardrails: Effective | null
   /** Tools that the request may not use, whether the service or a provider would run them. */
   readonly deniedTools: readonly ServerTool[]
-  /** The effects of guardrails on the request and, as they happen, on its answer. */
-  readonly pipeline: PipelineStage[]
+  /**
+   * The effects of guardrails, plugins and tools on the request and, as they happen, on its answer: the routing metadata shows them as
+   * `pipeline`.
+   */
+  readonly effects: PipelineStage[]
   readonly caller: Caller
   /** The provider keys that the caller itself owns and may use; null if there are none. */
   readonly customerKeys: CustomerKeyLookup | null

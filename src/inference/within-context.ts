@@ -15,7 +15,7 @@ interface Fitted {
 }
 
 export function* withinContext(screened: Screened, planned: Plan): Steps<Fitted> {
-  const { call, pipeline } = screened
+  const { call, effects } = screened
   const unchanged = { screened, planned }
   const first = planned.attempts[0]
   if (first === undefined) return unchanged
@@ -36,7 +36,7 @@ export function* withinContext(screened: Screened, planned: Plan): Steps<Fitted>
   const compressed = inputTokens <= room ? null : yield* compressConversation(call.dialect, call.body, inputTokens - room)
   if (compressed === null) return unchanged
   const { body, inputType, originalCount, compressedCount } = compressed
-  pipeline.push({
+  effects.push({
     type: 'context_compression',
     name: 'context-compression',
     summary: `Compressed: ${originalCount - compressedCount} of ${originalCount} messages were left out of the middle`,

@@ -55,11 +55,11 @@ export function* estimateOf({ call, apiType }: Estimated, attempts: readonly Ask
   for (const [number, asked] of attempts.entries()) {
     const { endpoint } = asked
     const given = endpoint.maxCompletionTokens ?? Number.POSITIVE_INFINITY
-    const output = Math.min(
+    const outputTokens = Math.min(
       Math.max(outputOf(weighed.work, call.maxOutputTokens !== null, endpoint, settings), call.maxOutputTokens ?? 0),
       given,
     )
-    mostNanos = Math.max(mostNanos, costNanos(weighed, OVERHEAD_TOKENS, output, asked, settings.assumedPrices))
+    mostNanos = Math.max(mostNanos, costNanos(weighed, { overheadTokens: OVERHEAD_TOKENS, outputTokens }, asked, settings.assumedPrices))
     if (number > 0) continue
     const prices = endpoint.prices ?? settings.assumedPrices
     promptNanos =
@@ -86,8 +86,8 @@ export function* outgoingNanos(
 ): Steps<number> {
   const weighed = yield* weigh(body, apiType, clientBody)
   const overheadTokens = PROVIDERS_OVERHEAD_TOKENS + (model === null ? 0 : wholeTokens(hundredthsOf(model, 'text')))
-  const output = outputOf(weighed.work, isLimited(body, dialect), asked.endpoint, settings)
-  return Math.min(costNanos(weighed, overheadTokens, output, asked, settings.assumedPrices), MOST_NANOS)
+  const outputTokens = outputOf(weighed.work, isLimited(body, dialect), asked.endpoint, settings)
+  return Math.min(costNanos(weighed, { overheadTokens, outputTokens }, asked, settings.assumedPrices), MOST_NANOS)
 }
 
 /**
@@ -208,8 +208,7 @@ const LIMITS: Readonly<Record<ProviderDialect, readonly (readonly [string, strin
 
 const costNanos = (
   weighed: Weighed,
-  overheadTokens: number,
-  output: number,
+  { overheadTokens, outputTokens }: { readonly overheadTokens: number; readonly outputTokens: number },
   { model, endpoint }: Asked,
   assumedPrices: PriceEntry,
 ): number => {
@@ -222,7 +221,7 @@ const costNanos = (
     const prices = serving.prices ?? assumedPrices
     const rates = dearest(prices, input, size.mediaBytes + size.linked > 0)
     const tokens =
-      tokenCostNanos(input, weighed.marksCache ? rates.cached : rates.prompt) + tokenCostNanos(output * answers, rates.completion)
+      tokenCostNanos(input, weighed.marksCache ? rates.cached : rates.prompt) + tokenCostNanos(outputTokens * answers, rates.completion)
     const byTools = work.searches * nanosOf(prices.web_search ?? 0) + drawnNanos(drawnTokens, prices)
     return Math.ceil(tokens * dearestFactor(prices)) * passes + feeOf(weighed, prices) + byTools
   })

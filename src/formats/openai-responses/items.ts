@@ -51,8 +51,9 @@ export const callItem = (id: string, status: ItemStatus, { id: call_id, name, na
 export const customCallItem = (id: string, status: ItemStatus, { id: call_id, name, namespace }: ItemCall, input: string): string =>
   JSON.stringify({ type: 'custom_tool_call', id, call_id, name, namespace, input, status })
 
-export const builtInItem = (tool: BuiltInTool, id: string, status: ItemStatus, callId: string, members: JsonObject): string =>
-  JSON.stringify({ type: `${tool}_call`, id, call_id: callId, ...members, status })
+/** `call`: the members of the tool's own item, and the id of the call. */
+export const builtInItem = (tool: BuiltInTool, id: string, status: ItemStatus, call: { readonly call_id: string } & JsonObject): string =>
+  JSON.stringify({ type: `${tool}_call`, id, ...call, status })
 
 /** `result` is base64, or the URL of an image that is not inline. */
 export const imageItem = (id: string, status: ItemStatus, url: string): string => {

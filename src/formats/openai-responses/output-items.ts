@@ -260,7 +260,8 @@ export class OutputItems implements BlockSink {
       return
     }
     const place = `"output_index":${this.#done.length},"item":`
-    const item = (status: ItemStatus): string => builtInItem(builtIn, this.#itemId(ITEM_PREFIXES[builtIn]), status, call.id, members)
+    const said = { call_id: call.id, ...members }
+    const item = (status: ItemStatus): string => builtInItem(builtIn, this.#itemId(ITEM_PREFIXES[builtIn]), status, said)
     this.#emit('response.output_item.added', place + item('in_progress'))
     this.#emit('response.output_item.done', place + item('completed'))
     this.#done.push(item('completed'))

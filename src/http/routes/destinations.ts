@@ -62,12 +62,12 @@ export const destinationRoutes = ({
     async handle(request) {
       const bodyText = await request.text()
       const body = validate(createDestinationBody, readJsonObject(bodyText))
-      const skip = skipsTest(request)
+      const skipTest = skipsTest(request)
       const workspaceId = await workspaceForNew(request, workspaces, body.workspace_id)
       return answerOnce(
         { request, operation: 'createObservabilityDestination', asked: () => bodyText },
         onceness,
-        (once) => destinations.create(workspaceId, body, skip, changedBy(request), once),
+        (once) => destinations.create(workspaceId, body, changedBy(request), { skipTest, once }),
         (made) => ({ data: made }),
       )
     },
@@ -97,7 +97,9 @@ export const destinationRoutes = ({
     async handle(request) {
       const id = idOf(request)
       const body = validate(updateDestinationBody, readJsonObject(await request.text()))
-      return jsonResponse({ data: await destinations.update(reachOf(request), id, body, skipsTest(request), changedBy(request)) })
+      return jsonResponse({
+        data: await destinations.update(reachOf(request), id, body, changedBy(request), { skipTest: skipsTest(request) }),
+      })
     },
   },
   {

@@ -134,8 +134,8 @@ const storedContent = async (
 }
 
 /** The request as the client sent it, without credentials; if a guardrail replaced something, the replaced version. */
-function* requestContent({ body, call, pipeline }: Planned): Steps<JsonObject> {
-  const isReplaced = pipeline.some(({ type, data }) => type === 'guardrail' && data['action'] === 'redacted')
+function* requestContent({ body, call, effects }: Planned): Steps<JsonObject> {
+  const isReplaced = effects.some(({ type, data }) => type === 'guardrail' && data['action'] === 'redacted')
   const sent = isReplaced ? call.body : body
   const bytes = sent.byteLength
   const asked = yield* withoutOwnCredentials(sent)

@@ -71,7 +71,7 @@ export const readFiles = async (prepared: Prepared, options: JsonObject, parts: 
   })
   await pause()
   const files = [...read.values()]
-  prepared.pipeline.push({
+  prepared.effects.push({
     type: 'plugin',
     name: 'file-parser',
     summary: `Read the text of ${files.length} PDF${files.length === 1 ? '' : 's'}`,

@@ -50,7 +50,7 @@ export const createJudge = (admitted: Admitted, alignment: Alignment, model: str
       const { calls } = report
       if (calls.length === 0) return
       const blocked = calls.filter(({ outcome }) => outcome === 'blocked').length
-      admitted.request.pipeline.push({
+      admitted.request.effects.push({
         type: 'plugin',
         name: 'alignment',
         summary: `Judged: ${calls.length} message${calls.length === 1 ? '' : 's'}, of which ${blocked} broke a rule`,

@@ -59,7 +59,7 @@ export const createAskModel = (parts: AskModelParts): ((outer: Admitted) => AskM
 
 const plannedFor = async (outer: Admitted, question: Question, parts: Omit<AskModelParts, 'answer'>): Promise<Planned> => {
   const prepared = await prepare(receivedFor(outer.request, question), parts)
-  const screened = await screen({ ...prepared, pipeline: outer.request.pipeline }, parts)
+  const screened = await screen({ ...prepared, effects: outer.request.effects }, parts)
   return atOnce(plan(screened, parts))
 }
 

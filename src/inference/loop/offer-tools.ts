@@ -82,12 +82,10 @@ export const offerTools = (call: Call, attempts: readonly PlannedAttempt[], part
     else offered.set(one.tool, made)
   }
   const needed = wanted.filter(({ tool }) => !clientsBash.includes(tool) && (!refused.has(tool) || !isUnasked(tool, call)))
-  const lacksIn = (planned: PlannedAttempt, rewritten: boolean): readonly Wanted[] =>
-    needed.filter(
-      (one) =>
-        !isNative(one, planned, prompt, call, parts.settings, rewritten) &&
-        !(refused.has(one.tool) && mayHave(one, planned, call, rewritten)),
-    )
+  const lacksIn = (planned: PlannedAttempt, rewritten: boolean): readonly Wanted[] => {
+    const holder = holderOf(planned, call, rewritten)
+    return needed.filter((one) => !isNative(one, holder, prompt, parts.settings) && !(refused.has(one.tool) && mayHave(one, holder)))
+  }
   // If one tool runs here, the request is rewritten, and some of a vendor's own tools cannot be expressed in the rewritten form.
   const rewritten = parts.rewritten || clientsBash.length > 0 || attempts.some((planned) => lacksIn(planned, false).length > 0)
   const lacks = (planned: PlannedAttempt): readonly Wanted[] => lacksIn(planned, rewritten)
@@ -168,8 +166,7 @@ const mayBeElsewhere = ({ parameters }: AskedTool): boolean => ['auto', 'native'
 const engineOf = ({ engine }: AskedTool['parameters']): string => (typeof engine === 'string' ? engine : 'auto')
 
 /** The tools of a server of the operator's own are not known; it is given the tools that cannot run here. */
-const mayHave = ({ tool, asked }: Wanted, planned: PlannedAttempt, call: Call, rewritten: boolean): boolean =>
-  mayBeElsewhere(asked) && mayHaveOfItsOwn(asked.tool, tool, holderOf(planned, call, rewritten))
+const mayHave = ({ tool, asked }: Wanted, holder: ToolHolder): boolean => mayBeElsewhere(asked) && mayHaveOfItsOwn(asked.tool, tool, holder)
 
 const holderOf = (planned: PlannedAttempt, call: Call, rewritten: boolean): ToolHolder => ({
   provider: planned.endpoint.provider.slug,
@@ -179,14 +176,7 @@ const holderOf = (planned: PlannedAttempt, call: Call, rewritten: boolean): Tool
   rewritten,
 })
 
-const isNative = (
-  { tool, asked }: Wanted,
-  planned: PlannedAttempt,
-  prompt: Prompt,
-  call: Call,
-  settings: ToolSettings,
-  rewritten: boolean,
-): boolean => {
+const isNative = ({ tool, asked }: Wanted, holder: ToolHolder, prompt: Prompt, settings: ToolSettings): boolean => {
   if (!mayBeElsewhere(asked)) return false
   // With the service's own type for the tool, a client leaves the choice of engine to the operator.
   if (
@@ -196,7 +186,7 @@ const isNative = (
     !prefersNative(settings.web_search)
   )
     return false
-  return hasOfItsOwn(asked.tool, tool, prompt, holderOf(planned, call, rewritten))
+  return hasOfItsOwn(asked.tool, tool, prompt, holder)
 }
 
 /** The number of tools that this endpoint lacks although the client prefers a provider's own. */

@@ -11,7 +11,7 @@ import type { Screened } from '../stages.ts'
 
 /** Null if a guardrail blocks the text or cannot decide. Findings are reported among the stages of the request. */
 export const screenToolText = (
-  { guardrails, pipeline }: Pick<Screened, 'guardrails' | 'pipeline'>,
+  { guardrails, effects }: Pick<Screened, 'guardrails' | 'effects'>,
   limits: ScreenLimits,
 ): ((text: string) => Promise<string | null>) => {
   const input = guardrails?.input ?? null
@@ -19,7 +19,7 @@ export const screenToolText = (
   return async (text) => {
     const body = JsonBody.read(JSON.stringify({ messages: [{ role: 'tool', content: text }] }))
     try {
-      const screened = await screenBody(body, input, pipeline, limits)
+      const screened = await screenBody(body, input, effects, limits)
       if (screened === body) return text
       const [message] = screened.value('messages') as { content: string }[]
       return message?.content ?? null

@@ -78,7 +78,7 @@ export const traceOf = (finished: Finished, beside: Beside): RequestTrace => {
       endedMs: at(startedMs + durationMs),
       isFailed: status === 'failed',
     })),
-    guardrails: request.pipeline.flatMap(tracedGuardrail),
+    guardrails: request.effects.flatMap(tracedGuardrail),
     named: namedTrace(request),
     isPrivate: keepsNothing(request.guardrails, call),
     ...beside,

@@ -58,7 +58,7 @@ const searchFor = async (
     admitted.searched = { engine, results: found.length }
     admitted.charge(feeNanos)
     hold?.spend(feeNanos)
-    request.pipeline.push({
+    request.effects.push({
       type: 'plugin',
       name: 'web',
       summary: `Searched the web: ${found.length} result${found.length === 1 ? '' : 's'}`,

@@ -23,7 +23,7 @@ export const writeMoves = async (
   if (moves.length === 0) return
   const served = moves.find(({ label }) => label === null)
   // The designated version serves all requests from now on, so a rollout ends.
-  if (served !== undefined) await endRollout(transaction, presetId, 'ended', `Version ${served.to} was designated.`, now)
+  if (served !== undefined) await endRollout(transaction, presetId, { state: 'ended', reason: `Version ${served.to} was designated.`, now })
   const last = sql<number>`(select coalesce(max(position), 0) from preset_moves where preset_id = ${presetId})`
   await transaction
     .insertInto('preset_moves')

@@ -142,7 +142,7 @@ export const createRolloutStore = (database: Database): RolloutStore => ({
     inPresetLine(database, ref, () =>
       recordChange<boolean>(database, by, now, async (transaction) => {
         const preset = await lockPreset(transaction, ref)
-        const before = preset === null ? null : await endRollout(transaction, preset.id, 'ended', null, now)
+        const before = preset === null ? null : await endRollout(transaction, preset.id, { state: 'ended', reason: null, now })
         if (before === null) return { result: false, audit: null }
         return { result: true, audit: audited(ref, 'rollout_ended', before, null) }
       }),
@@ -226,7 +226,7 @@ export const createRolloutStore = (database: Database): RolloutStore => ({
         const preset = await lockPreset(transaction, rollout)
         const row = preset === null ? undefined : await rowOf(transaction, preset.id)
         if (preset === null || row?.id !== rollout.id) return { result: false, audit: null }
-        const before = await endRollout(transaction, preset.id, 'halted', reason, now)
+        const before = await endRollout(transaction, preset.id, { state: 'halted', reason, now })
         if (before === null) return { result: false, audit: null }
         return {
           result: true,
@@ -243,9 +243,7 @@ export const createRolloutStore = (database: Database): RolloutStore => ({
 export const endRollout = async (
   transaction: Transaction<Schema>,
   presetId: string,
-  state: 'halted' | 'ended',
-  reason: string | null,
-  now: string,
+  { state, reason, now }: { readonly state: 'halted' | 'ended'; readonly reason: string | null; readonly now: string },
 ): Promise<StoredRollout | null> => {
   const row = await rowOf(transaction, presetId)
   if (row?.state !== 'running') return null

@@ -4,11 +4,11 @@
 import { type HiddenTexts, hiderOf } from '../canonical/hidden-prompt.ts'
 import type { PipelineStage } from '../canonical/pipeline.ts'
 
-export const hideInPipeline = (pipeline: PipelineStage[], hidden: HiddenTexts | undefined): void => {
+export const hideInEffects = (effects: PipelineStage[], hidden: HiddenTexts | undefined): void => {
   if (hidden === undefined) return
   const hide = hiderOf(hidden)
-  for (const [at, stage] of pipeline.entries()) {
+  for (const [at, stage] of effects.entries()) {
     const { patterns } = stage.data
-    if (Array.isArray(patterns)) pipeline[at] = { ...stage, data: { ...stage.data, patterns: patterns.map((each) => hide(String(each))) } }
+    if (Array.isArray(patterns)) effects[at] = { ...stage, data: { ...stage.data, patterns: patterns.map((each) => hide(String(each))) } }
   }
 }
