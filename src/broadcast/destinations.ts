@@ -1,4 +1,6 @@
 /** Manages the destinations of traces for management keys (docs/contract/broadcast.md). Secrets are accepted but never returned. */
+import { isDeepStrictEqual } from 'node:util'
+
 import type { z } from 'zod'
 
 import { scopeOf, type Reach } from '../canonical/reach.ts'
@@ -127,14 +129,11 @@ export const createDestinations = ({ store, keyStore, clock, ids, healthOf, tryO
     async update(reach, id, { config: patch, ...given }, by, { skipTest }) {
       const before = await find(reach, id)
       const config = patch === undefined ? storedConfig(before) : mergeConfig(before.type, storedConfig(before), patch)
-      const after: DestinationRecord = {
-        ...before,
-        config: { ...config },
-        settings: { ...before.settings, ...definedOnly(given) },
-        updatedAt: isoTimestamp(clock.now()),
-      }
-      await check(before.workspaceId, after.settings)
-      if (patch !== undefined && !skipTest) await test(after.type, config)
+      const wanted: DestinationRecord = { ...before, config: { ...config }, settings: { ...before.settings, ...definedOnly(given) } }
+      await check(before.workspaceId, wanted.settings)
+      if (patch !== undefined && !skipTest) await test(wanted.type, config)
+      if (isDeepStrictEqual(wanted, before)) return resource(before)
+      const after = { ...wanted, updatedAt: isoTimestamp(clock.now()) }
       refuseConflict(await store.replace(before, after, shownConfig(after.type, config), by), after)
       await changed()
       return resource(after)

@@ -2,6 +2,8 @@
  * Manages customers' own provider keys for management keys (docs/contract/keys-and-workspaces.md#customer-keys). Secrets are accepted but
  * never returned.
  */
+import { isDeepStrictEqual } from 'node:util'
+
 import type { z } from 'zod'
 
 import { scopeOf, type Reach } from '../canonical/reach.ts'
@@ -94,6 +96,7 @@ export const createProviderKeys = ({ store, keyStore, clock, ids, sealingKey, or
       const before = await find(reach, id)
       const use: ByokUse = { ...before.use, ...definedOnly(given) }
       await check(before.workspaceId, use)
+      if (key === undefined && isDeepStrictEqual(use, before.use)) return before
       const version = before.version + (key === undefined ? 0 : 1)
       const secret = key === undefined ? {} : { version, label: maskedLabel(key), ...sealFor(key, { ...before, version }) }
       const record: ByokRecord = { ...before, use, ...secret, updatedAt: now() }

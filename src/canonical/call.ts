@@ -1,6 +1,7 @@
 import type { JsonBody } from '../lib/json/json-body.ts'
+import type { JsonObject } from '../lib/json/json.ts'
 import type { Steps } from '../lib/steps.ts'
-import type { Prompt } from './prompt.ts'
+import type { OutputFormat, Prompt } from './prompt.ts'
 import type { Settings } from './settings.ts'
 
 /** The three dialects that clients speak. Each preset version records the dialect that it was saved from. */
@@ -9,9 +10,12 @@ export type ClientDialect = (typeof CLIENT_DIALECTS)[number]
 
 /** Settings of a preset for which the client's dialect has no field. */
 export interface CarriedSettings {
-  /** The dialect that the preset was saved from, to which the names of fields belong. */
+  /** The dialect that the preset was saved from, to which the paths belong. */
   readonly shape: ClientDialect
+  /** The settings as the preset has them, by path. */
+  readonly written: JsonObject
   readonly settings: Settings
+  readonly outputFormat?: OutputFormat
 }
 
 /**

@@ -75,6 +75,8 @@ export const CARRIED_SETTINGS = [
   'logitBias',
   'stop',
   'verbosity',
+  // A provider that cannot moderate refuses the request; left out, it would pass for one that was found harmless.
+  'moderation',
 ] as const satisfies readonly SettingName[]
 
 export type CarriedSetting = (typeof CARRIED_SETTINGS)[number]

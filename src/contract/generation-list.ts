@@ -50,6 +50,7 @@ const LONG = {
   warnings: true,
   pipeline: true,
   settings: true,
+  settings_carried: true,
   settings_left_out: true,
   trace: true,
   server_tool_calls: true,

@@ -100,7 +100,11 @@ export const recordedGeneration = z.object({
     .record(z.string(), jsonValue)
     .nullable()
     .meta({ description: 'What a preset would keep of the request, without its texts, at most 2 KB.' }),
-  settings_left_out: z.array(z.string()).meta({ description: 'Fields that a preset would keep and that are not in the settings.' }),
+  settings_carried: z
+    .record(z.string(), jsonValue)
+    .nullable()
+    .meta({ description: 'Settings of the preset for which the interface has no field, by their paths in the preset.' }),
+  settings_left_out: z.array(z.string()).meta({ description: 'Fields that a preset would keep and that are in neither.' }),
   trace: z.record(z.string(), jsonValue).nullable(),
   router: z.string().nullable(),
   service_tier: z.string().nullable(),
@@ -122,11 +126,12 @@ export const recordedGeneration = z.object({
   response_cache_source_id: z.string().nullable(),
 })
 
-type Free = 'settings' | 'trace' | 'warnings' | 'pipeline'
+type Free = 'settings' | 'settings_carried' | 'trace' | 'warnings' | 'pipeline'
 
 /** Free-form JSON in the record is passed on as it was read. */
 export type RecordedGeneration = Omit<z.output<typeof recordedGeneration>, Free> & {
   readonly settings: JsonObject | null
+  readonly settings_carried: JsonObject | null
   readonly trace: JsonObject | null
   readonly warnings: readonly JsonObject[]
   readonly pipeline: readonly JsonObject[]

@@ -69,7 +69,7 @@ export function* applyPreset(dialect: ClientDialect, body: JsonBody, content: Pr
   return {
     body: body.with({ ...changes, ...system.changes }),
     warnings: [...preset.warnings, ...lockWarnings, ...system.warnings],
-    carried: Object.keys(preset.carried).length === 0 ? undefined : { shape: content.shape, settings: preset.carried },
+    carried: preset.carried,
     locks: routingLocks(locks, content),
   }
 }

@@ -10,7 +10,8 @@ type Config = PresetContent['config']
 
 const translate = (from: ClientDialect, to: ClientDialect, config: Config) => {
   const { fields, warnings, carried } = atOnce(translateConfig({ shape: from, config, systemPrompt: null }, to))
-  const said = Object.values(carried).map(({ field, value }) => `carried ${field} ${JSON.stringify(value)}`)
+  const read = new Map(Object.values(carried?.settings ?? {}).map(({ field, value }) => [field, value as unknown]))
+  const said = Object.entries(carried?.written ?? {}).map(([path, value]) => `carried ${path} ${JSON.stringify(read.get(path) ?? value)}`)
   return { fields, warned: [...warnings.map(({ code, field }) => `${code} ${field}`), ...said] }
 }
 
@@ -105,7 +106,10 @@ describe.each<[string, Row[]]>([
       ],
       ['chat', 'responses', { response_format: { type: 'json_object' } }, { text: { format: { type: 'json_object' } } }],
       ['responses', 'chat', { text: { format: { type: 'json_object' } } }, { response_format: { type: 'json_object' } }],
-      ['chat', 'messages', { response_format: { type: 'json_object' } }, {}, ['unsupported_field response_format']],
+      ['chat', 'messages', { response_format: { type: 'json_object' } }, {}, ['carried response_format {"type":"json_object"}']],
+      ['responses', 'messages', { text: { format: { type: 'json_object' } } }, {}, ['carried text.format {"type":"json_object"}']],
+      ['chat', 'messages', { response_format: { type: 'python' } }, {}, ['unsupported_field response_format']],
+      ['chat', 'messages', { moderation: { model: 'm' } }, {}, ['carried moderation {"model":"m"}']],
       ['chat', 'responses', { response_format: { type: 'grammar', grammar: 'x' } }, {}, ['unsupported_field response_format']],
       ['responses', 'messages', { text: { format: { type: 'text' } } }, {}],
     ],
@@ -400,6 +404,7 @@ test.each(CLIENT_DIALECTS.flatMap((from) => CLIENT_DIALECTS.filter((to) => to !=
       speed: 'fast',
       logprobs: true,
       logit_bias: {},
+      moderation: {},
       ...Object.fromEntries(NUMBERS.map((name) => [name, 1])),
     }
     for (const field of PERSISTED_FIELDS[from].filter((name) => !SILENT.has(name))) {

@@ -4,8 +4,9 @@
  * values. A field with the same name on both sides is kept unchanged, and a field that the other interface lacks is left out with
  * a warning, unless it can be carried beside the body.
  */
-import type { ClientDialect } from '../canonical/call.ts'
+import type { CarriedSettings, ClientDialect } from '../canonical/call.ts'
 import { CARRIED_SETTINGS, type CarriedSetting, SETTINGS, type Settings } from '../canonical/settings.ts'
+import type { OutputFormat } from '../canonical/prompt.ts'
 import type { Warning } from '../canonical/warning.ts'
 import type { PresetContent } from '../contract/preset.ts'
 import { validate } from '../contract/validate.ts'
@@ -29,13 +30,13 @@ export interface Translated {
   readonly fields: Fields
   readonly warnings: readonly Warning[]
   /** Settings that the other interface lacks and a provider may have. */
-  readonly carried: Settings
+  readonly carried: CarriedSettings | undefined
 }
 
 /** Translates `config` without the entries that are not body fields: the controls of presets, and `system`. */
 export function* translateConfig({ shape, config }: PresetContent, to: ClientDialect): Steps<Translated> {
   const fields = Object.fromEntries(Object.entries(config).filter(([field, value]) => !NOT_FIELDS.has(field) && value !== null))
-  return shape === to ? { fields, warnings: [], carried: {} } : yield* translateFields(fields, shape, to)
+  return shape === to ? { fields, warnings: [], carried: undefined } : yield* translateFields(fields, shape, to)
 }
 
 const NOT_FIELDS: ReadonlySet<string> = new Set([...Object.keys(PRESET_CONTROLS), SYSTEM_BLOCKS_KEY])
@@ -65,7 +66,7 @@ const TRANSLATIONS: Readonly<Partial<Record<FieldMeaning, Translate>>> = {
 
 function* translateFields(given: Fields, from: ClientDialect, to: ClientDialect): Steps<Translated> {
   const warnings: Warning[] = []
-  const carried: Record<string, unknown> = {}
+  const carried: Carried = { written: {}, settings: {} }
   const translation: Translation = {
     from,
     to,
@@ -85,7 +86,7 @@ function* translateFields(given: Fields, from: ClientDialect, to: ClientDialect)
     const present = spelling[from].filter((_, index) => values[index] !== null)
     if (present.length === 0) continue
     if (spelling[to].length === 0) {
-      if (isCarried(meaning)) Object.assign(carried, settingOf(meaning, firstOf(values), present[0]))
+      if (isCarried(meaning)) carry(carried, meaning, firstOf(values), present[0])
       else for (const path of present) translation.lost(path)
     } else {
       const translated =
@@ -95,19 +96,37 @@ function* translateFields(given: Fields, from: ClientDialect, to: ClientDialect)
       for (const [index, value] of translated.entries()) put(out, spelling[to][index], value)
     }
   }
+  if (to === 'messages') carryFormat(carried, fields, from)
   const choice = out['tool_choice']
   // A restriction on parallel calls needs a `tool_choice` to hold it, even alone; the choice `none` needs no restriction.
   if (isObject(choice)) out['tool_choice'] = choice['type'] === 'none' ? { type: 'none' } : { type: 'auto', ...choice }
-  return { fields: out, warnings, carried }
+  return { fields: out, warnings, carried: Object.keys(carried.written).length === 0 ? undefined : { shape: from, ...carried } }
+}
+
+interface Carried {
+  readonly written: Record<string, JsonValue>
+  settings: Settings
+  outputFormat?: OutputFormat
 }
 
 const isCarried = (meaning: FieldMeaning): meaning is CarriedSetting => CARRIED_SETTINGS.some((name) => name === meaning)
 
 /** Throws `invalid_request` if the preset was saved with a value that the setting does not take. */
-const settingOf = (name: CarriedSetting, value: JsonValue, field = ''): Settings => {
-  if (name !== 'stop') return { [name]: { value: validate(SETTINGS[name], value, [field]), field } }
-  const stop = spokenStops(validate(SETTINGS.stop, typeof value === 'string' ? [value] : value, [field]))
-  return stop === undefined ? {} : { stop: { value: stop, field } }
+const carry = (carried: Carried, name: CarriedSetting, written: JsonValue, field = ''): void => {
+  const given = validate(SETTINGS[name], name === 'stop' && typeof written === 'string' ? [written] : written, [field])
+  const value = name === 'stop' ? spokenStops(validate(SETTINGS.stop, given, [field])) : given
+  if (value === undefined) return
+  carried.written[field] = written
+  carried.settings = { ...carried.settings, [name]: { value, field } }
+}
+
+/** Messages has only schemas; other dialects have JSON without one. */
+const carryFormat = (carried: Carried, fields: Fields, from: ClientDialect): void => {
+  const [field = ''] = pathsOf(from, 'outputFormat')
+  const format = valueAt(fields, field)
+  if (!isObject(format) || format['type'] !== 'json_object') return
+  carried.written[field] = format
+  carried.outputFormat = { type: 'json' }
 }
 
 /** `context_management` is a field of OpenAI's and another one of Anthropic's. */
@@ -157,7 +176,7 @@ const translateFormat = (format: JsonObject, { from, to, lost }: Translation): J
   if (format['type'] !== 'json_schema') {
     // Text is the default; other formats, such as a grammar, belong to one interface.
     if (format['type'] === 'text') return null
-    if (to !== 'messages' && format['type'] === 'json_object') return format
+    if (format['type'] === 'json_object') return to === 'messages' ? null : format
     lost(pathsOf(from, 'outputFormat')[0] ?? '')
     return null
   }

@@ -133,6 +133,7 @@ const generationResource = ({
     warnings: warnings.slice(0, LIST_MAX).map((warning) => ({ ...warning, message: sentence(warning.message) })),
     pipeline: recordedPipeline(request.effects, loop),
     settings: kept?.settings ?? null,
+    settings_carried: kept === null || Object.keys(kept.carried).length === 0 ? null : kept.carried,
     settings_left_out: kept?.leftOut ?? [],
     trace: namedTrace(request),
     router: null,

@@ -32,7 +32,8 @@ export const withCarried = (call: Call, carried: CarriedSettings | undefined): C
   if (carried === undefined) return call
   const prompt = once(() => {
     const read = call.prompt()
-    return { ...read, settings: { ...carried.settings, ...read.settings } }
+    const outputFormat = read.outputFormat.type === 'text' ? (carried.outputFormat ?? read.outputFormat) : read.outputFormat
+    return { ...read, outputFormat, settings: { ...carried.settings, ...read.settings } }
   })
   return { ...call, carried, prompt }
 }

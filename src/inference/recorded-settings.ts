@@ -1,6 +1,6 @@
 /**
  * The settings of a request that its record keeps, so that a preset can be made from it even if contents are not stored: the fields that a
- * preset keeps, without texts and secrets. Large members are not even parsed.
+ * preset keeps, without texts and secrets, and those of its preset that its body could not have. Large members are not even parsed.
  */
 import type { Call, ClientDialect } from '../canonical/call.ts'
 import { secretsOf } from '../canonical/preset-secrets.ts'
@@ -10,7 +10,9 @@ import { fieldMeanings } from '../request-fields/request-fields.ts'
 
 export interface RecordedSettings {
   readonly settings: JsonObject
-  /** Fields that a preset would keep but that are not in `settings`. */
+  /** Settings of the preset for which the interface has no field, by their paths in the preset. */
+  readonly carried: JsonObject
+  /** Fields that a preset would keep but that are in neither. */
   readonly leftOut: string[]
 }
 
@@ -18,8 +20,9 @@ const SETTINGS_MAX = 2048
 /** Longer strings are texts for a model or for people, not names. */
 const WORD_MAX = 128
 
-export const recordedSettings = ({ dialect, body }: Pick<Call, 'dialect' | 'body'>): RecordedSettings => {
+export const recordedSettings = ({ dialect, body, carried }: Pick<Call, 'dialect' | 'body' | 'carried'>): RecordedSettings => {
   const settings: Record<string, JsonValue> = {}
+  const beside: Record<string, JsonValue> = {}
   const leftOut: string[] = []
   let room = SETTINGS_MAX - '{}'.length
   for (const name of body.keys) {
@@ -36,7 +39,15 @@ export const recordedSettings = ({ dialect, body }: Pick<Call, 'dialect' | 'body
       room -= size
     } else leftOut.push(name)
   }
-  return { settings, leftOut }
+  for (const [path, value] of Object.entries(carried?.written ?? {})) {
+    const size = Buffer.byteLength(JSON.stringify(value)) + path.length + '"":,'.length
+    if (size > room || isWordy(value)) leftOut.push(path)
+    else {
+      beside[path] = value
+      room -= size
+    }
+  }
+  return { settings, carried: beside, leftOut }
 }
 
 const isWordy = (value: JsonValue): boolean =>

@@ -140,6 +140,10 @@ export interface UsedPreset {
   readonly caching: PresetCaching
 }
 
-/** The error for a strict request, which fails rather than lose something. */
-export const strictError = ({ field, message }: Warning): GatewayError =>
-  new GatewayError('invalid_request', `${field}: ${message}`, { metadata: { issues: [{ path: field, message }], strict: true } })
+/** The error for a strict request, which fails rather than lose something. The warning says what was done; here, nothing was. */
+export const strictError = ({ field, message }: Warning): GatewayError => {
+  const refusal = `The request is strict, so it was not sent. Otherwise it would get this warning: ${message}`
+  return new GatewayError('invalid_request', `${field}: ${refusal}`, {
+    metadata: { issues: [{ path: field, message: refusal }], strict: true },
+  })
+}

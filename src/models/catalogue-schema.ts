@@ -146,7 +146,8 @@ export const endpointEntry = z
   })
   .meta({ id: 'EndpointEntry', description: 'One provider that serves the model.' })
 
-const MODALITIES = ['text', 'image', 'audio', 'video', 'file'] as const
+export const MODALITIES = ['text', 'image', 'audio', 'video', 'file'] as const
+export const WRITTEN_MODALITIES = [...MODALITIES, 'embeddings'] as const
 
 /** One entry of `models` in the operator's file. Omitted fields come from the catalogue, if it knows the id. */
 export const modelEntry = z
@@ -155,11 +156,7 @@ export const modelEntry = z
     created: z.int().min(0).optional().meta({ description: 'When the model came out, in Unix seconds.' }),
     context_length: tokenCount.optional().meta({ description: 'Input and output tokens together.' }),
     input_modalities: z.array(z.enum(MODALITIES)).min(1).optional().meta({ description: 'What it reads; text when absent.' }),
-    output_modalities: z
-      .array(z.enum([...MODALITIES, 'embeddings']))
-      .min(1)
-      .optional()
-      .meta({ description: 'What it writes; text when absent.' }),
+    output_modalities: z.array(z.enum(WRITTEN_MODALITIES)).min(1).optional().meta({ description: 'What it writes; text when absent.' }),
     supported_parameters: parameterNames.optional().meta({
       description: 'The request parameters that the model supports.',
       examples: [['tools', 'tool_choice', 'temperature', 'max_tokens']],

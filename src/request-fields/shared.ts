@@ -14,6 +14,7 @@ import { taggedList } from './tagged-list.ts'
 import { vendorModeration } from './schemas/vendor-moderation.ts'
 
 export const REASONING_PARAMETERS = ['reasoning', 'reasoning_effort', 'include_reasoning'] as const
+export const PARALLEL_PARAMETERS = ['parallel_tool_calls'] as const
 export const LENGTH_PARAMETERS = ['max_tokens', 'max_completion_tokens'] as const
 
 /** Fields of a request that the service itself reads. */
@@ -80,7 +81,7 @@ export const OPENAI = {
   frequency_penalty: { schema: frequencyPenalty, means: 'frequencyPenalty', presets: 'keep', parameters: ['frequency_penalty'] },
   presence_penalty: { schema: presencePenalty, means: 'presencePenalty', presets: 'keep', parameters: ['presence_penalty'] },
   top_logprobs: { schema: topLogprobs, means: 'topLogprobs', presets: 'keep', parameters: ['top_logprobs'] },
-  parallel_tool_calls: { schema: z.boolean(), means: 'parallelToolCalls', presets: 'keep', parameters: ['parallel_tool_calls'] },
+  parallel_tool_calls: { schema: z.boolean(), means: 'parallelToolCalls', presets: 'keep', parameters: PARALLEL_PARAMETERS },
   max_tool_calls: { schema: maxToolCalls, means: 'none', presets: 'keep' },
   image_config: { schema: imageConfig, means: 'imageConfig', presets: 'keep' },
   prompt_cache_key: { schema: promptCacheKey, means: 'promptCacheKey' },

@@ -4,7 +4,7 @@ import { isObject, listOf, type JsonValue } from '../lib/json/json.ts'
 import { mayName } from '../lib/text/may-name.ts'
 import { fieldOf } from '../request-fields/request-fields.ts'
 import { pathsOf } from '../request-fields/setting-spellings.ts'
-import { REASONING_PARAMETERS } from '../request-fields/shared.ts'
+import { PARALLEL_PARAMETERS, REASONING_PARAMETERS } from '../request-fields/shared.ts'
 
 /** The names under which a model may list the parameter as supported; any one of them is enough. */
 export type SentParameter = readonly string[]
@@ -18,11 +18,12 @@ export const sentParameters = (call: Call): SentParameter[] => {
     const parameters = fieldOf(dialect, field)?.parameters
     return parameters !== undefined && body.raw(field) !== 'null' ? [parameters] : []
   })
-  for (const { field } of Object.values(call.carried?.settings ?? {})) {
+  for (const field of Object.keys(call.carried?.written ?? {})) {
     const parameters = fieldOf(call.carried?.shape ?? dialect, field)?.parameters
     if (parameters !== undefined) sent.push(parameters)
   }
   if (hasTools(call) && body.has('tool_choice')) sent.push(['tool_choice'])
+  if (dialect === 'messages' && valueOf(call, 'parallelToolCalls') === true) sent.push(PARALLEL_PARAMETERS)
   if (dialect === 'messages' && setsEffort(call)) sent.push(REASONING_PARAMETERS)
   return [...sent, ...preferredParameters(call)]
 }
@@ -37,7 +38,7 @@ export const preferredParameters = (call: Call): SentParameter[] => {
   const format = formatType(call)
   if (format === 'json_schema') sent.push(['structured_outputs', 'response_format'])
   else if (format !== null) sent.push(['response_format'])
-  if (valueOf(call, 'verbosity') !== null) sent.push(['verbosity'])
+  if (valueOf(call, 'verbosity') !== null || call.carried?.settings.verbosity !== undefined) sent.push(['verbosity'])
   return sent
 }
 
@@ -61,10 +62,11 @@ const hasTools = ({ body }: Call): boolean => {
 const formatType = (call: Call): string | null => {
   const format = valueOf(call, 'outputFormat')
   const type = isObject(format) ? format['type'] : undefined
-  return typeof type === 'string' && type !== 'text' ? type : null
+  if (typeof type === 'string' && type !== 'text') return type
+  return call.carried?.outputFormat?.type ?? null
 }
 
-const valueOf = ({ body, dialect }: Call, setting: 'outputFormat' | 'verbosity'): JsonValue => {
+const valueOf = ({ body, dialect }: Call, setting: 'outputFormat' | 'verbosity' | 'parallelToolCalls'): JsonValue => {
   const [path] = pathsOf(dialect, setting)
   if (path === undefined) return null
   const [field = '', member] = path.split('.')

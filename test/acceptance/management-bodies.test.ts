@@ -165,6 +165,25 @@ test.each<[string, string, object]>([
   }
 })
 
+test.each([
+  '/keys/HASH',
+  '/presets/mine',
+  '/guardrails/GUARDRAIL',
+  '/byok/BYOK',
+  '/observability/destinations/DESTINATION',
+  '/workspaces/default',
+])('a change that changes nothing leaves the object and the audit log as they were: %s', async (path) => {
+  const entries = async () => ((await call(service, 'GET', '/audit-log?limit=1')).json as { total_count: number }).total_count
+  const change = async (body: object) => dataOf(await call(service, 'PATCH', withIds(path), { body }))
+  const before = await change({ name: 'y' })
+  const count = await entries()
+  expect(await change({})).toEqual(before)
+  expect(await change({ name: 'y' })).toEqual(before)
+  expect(await entries()).toBe(count)
+  expect((await change({ name: 'x' }))['name']).toBe('x')
+  expect(await entries()).toBe(count + 1)
+})
+
 /** Schemas pass over such a member, so that the answer would be 200 for something that is not there. */
 test.each<[string, string, string, string]>([
   ['POST', '/observability/destinations', '{"type":"webhook","config":{"url":"https://example.com","__proto__":1}}', 'config'],

@@ -364,12 +364,17 @@ describe('a setting for which the interface of the request has no field', () => 
     stop_reason: 'end_turn',
     usage: { input_tokens: 1, output_tokens: 1 },
   }
-  const all = { seed: 7, stop: 'END', frequency_penalty: 0.5, logit_bias: { 50256: -1 }, min_p: 0.1, verbosity: 'low' }
+  const all = {
+    ...{ seed: 7, stop: 'END', frequency_penalty: 0.5, logit_bias: { 50256: -1 }, min_p: 0.1, verbosity: 'low' },
+    response_format: { type: 'json_object' },
+  }
 
   beforeAll(async () => {
     await save('carried', { model: 'fake/one', ...all, locked: ['seed'], messages: [] })
     await save('strictly', { model: 'fake/one', seed: 7, strict: true, messages: [] })
     await save('demanding', { model: 'fake/one', seed: 7, provider: { require_parameters: true }, messages: [] })
+    await save('formed', { model: 'fake/two', response_format: { type: 'json_object' }, locked: ['response_format'], messages: [] })
+    await save('moderated', { model: 'fake/one', moderation: { model: 'omni-moderation-latest' }, messages: [] })
     await savePreset(service, 'ended', { model: 'fake/one', max_tokens: 9, stop_sequences: ['A', 'B'], messages: [] }, 'messages')
   })
 
@@ -392,11 +397,41 @@ describe('a setting for which the interface of the request has no field', () => 
     upstream.script((exchange) => exchange.answer(200, JSON.stringify(CLAUDES_ANSWER)))
     const answer = await ask('messages', 'fake/claude@preset/carried', { max_tokens: 9 })
     expect(answer.status).toBe(200)
-    expect(warningsOf(answer).toSorted()).toEqual(['frequency_penalty', 'logit_bias', 'min_p', 'seed', 'verbosity'])
+    expect(warningsOf(answer).toSorted()).toEqual(['frequency_penalty', 'logit_bias', 'min_p', 'response_format', 'seed', 'verbosity'])
     expect(upstream.last.body).not.toHaveProperty('seed')
     const strict = await ask('messages', 'fake/claude@preset/strictly', { max_tokens: 9 })
     expect(strict.status).toBe(400)
-    expect(strict.text).toContain('seed')
+    expect(strict.text).toContain('seed: The request is strict, so it was not sent.')
+  })
+
+  test('JSON without a schema gives way to a format of the request, unless it is locked', async () => {
+    const output_config = { format: { type: 'json_schema', schema: { type: 'object', properties: {}, additionalProperties: false } } }
+    await ask('messages', '@preset/carried', { output_config })
+    expect(upstream.last.body).toMatchObject({ response_format: { type: 'json_schema' } })
+    const answer = await ask('messages', '@preset/formed', { output_config })
+    expect(upstream.last.body).toMatchObject({ response_format: { type: 'json_object' } })
+    expect(warningsOf(answer)).toEqual(['output_config.format'])
+  })
+
+  test('400: moderation by the vendor, without which no answer may be given', async () => {
+    for (const model of ['@preset/moderated', 'fake/claude@preset/moderated']) {
+      const answer = await ask('messages', model, { max_tokens: 9 })
+      expect(answer.status).toBe(400)
+      expect(answer.text).toContain('moderation: ')
+    }
+  })
+
+  test('its record has them beside the settings of the request, and a preset that is made from it says that it lacks them', async () => {
+    const { headers } = await ask('messages', '@preset/carried', { max_tokens: 9 })
+    const generation_id = headers.get('x-generation-id')
+    const { stop: _, ...carried } = all
+    const record = await call(service, 'GET', `/generation?id=${generation_id}`)
+    expect((record.json as { data: object }).data).toMatchObject({
+      settings_carried: carried,
+      settings: { max_tokens: 9, stop_sequences: ['END'] },
+    })
+    const saved = await call(service, 'POST', '/presets/again/from-generation', { body: { generation_id } })
+    expect((saved.json as { warnings: string[] }).warnings.join()).toContain('seed')
   })
 
   test('a request that demands every parameter goes to no provider that lacks it', async () => {

@@ -102,6 +102,7 @@ const refusals = (messages: readonly Json[], rules: Rules): string[] => {
     if (role === 'assistant' && content === null && calls === undefined) found.push('an assistant that says nothing')
     if (Array.isArray(content) && rules.lists !== 'any' && !rules.lists.includes(String(role)) && listOf(content).every(isText))
       found.push(`a list of texts of ${String(role)}`)
+    if (role === 'tool' && content === null) found.push('a result of null')
     if (role === 'tool' && rules.mediaOfTools !== true && !listOf(content).every(isText)) found.push('media in a result')
     for (const { type, file } of listOf(content)) {
       if (type === 'file' && rules.files === 'document_url') found.push('a file part')
@@ -171,6 +172,7 @@ const anyMessage = fc.oneof(
         texts,
         texts.map((parts) => [...parts, PICTURE]),
         fc.constant([PICTURE]),
+        fc.constant(null),
       ),
     )
     .map(([id, content]) => result(id, content)),

@@ -27,6 +27,7 @@ type LongMember =
   | 'warnings'
   | 'pipeline'
   | 'settings'
+  | 'settings_carried'
   | 'settings_left_out'
   | 'trace'
   | 'server_tool_calls'

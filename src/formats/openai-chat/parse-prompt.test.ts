@@ -84,6 +84,11 @@ test('a conversation with two parallel tool calls keeps its order, ids and argum
   })
 })
 
+test('a tool that returned nothing has an empty result', () => {
+  const { messages } = parse({ messages: [{ role: 'tool', tool_call_id: 'a', content: null }] })
+  expect(messages[0]?.parts).toEqual([{ type: 'tool-result', callId: 'a', text: '' }])
+})
+
 test('images, files, refusals and unknown parts', () => {
   const { messages } = parse({
     messages: [

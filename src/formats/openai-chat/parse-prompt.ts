@@ -51,7 +51,11 @@ const MESSAGES: Readonly<Record<(typeof CHAT_ROLES)[number], (message: Node) => 
   assistant: (message) => ({ role: 'assistant', parts: readAssistant(message), open: false }),
   tool: (message) => ({
     role: 'user',
-    parts: toolResult(requiredText(message, 'tool_call_id'), readContent(message, 'content', CONTENT_PARTS)),
+    parts: toolResult(
+      requiredText(message, 'tool_call_id'),
+      // A tool that returned nothing.
+      message.members['content'] === null ? [] : readContent(message, 'content', CONTENT_PARTS),
+    ),
     open: true,
   }),
 }

@@ -93,13 +93,15 @@ const bodyOf = async (id: string, request: RouteRequest, parts: PresetFromGenera
   if (shape === undefined) throw invalidField('generation_id', 'Only requests with a conversation make presets.')
   const settings = isObject(record['settings']) ? record['settings'] : {}
   const sent = await contentOf(generation, request, parts)
-  if (sent !== null) return { shape, body: { ...sent, ...settings }, warnings: [...presetTexts(generation), ...credentialsOf(sent)] }
+  const carried = carriedOf(generation)
+  if (sent !== null)
+    return { shape, body: { ...sent, ...settings }, warnings: [...presetTexts(generation), ...carried, ...credentialsOf(sent)] }
   const missing = leftOut.catch([]).parse(record['settings_left_out'])
   const also = missing.length === 0 ? '' : ` So are these settings: ${missing.join(', ')}.`
   return {
     shape,
     body: settings,
-    warnings: [`The contents of the request are not stored: its texts are missing, the system prompt among them.${also}`],
+    warnings: [`The contents of the request are not stored: its texts are missing, the system prompt among them.${also}`, ...carried],
   }
 }
 
@@ -110,6 +112,14 @@ const presetTexts = ({ record }: StoredGeneration): readonly string[] =>
   typeof record['preset_slug'] === 'string'
     ? [`The request used the preset ${record['preset_slug']}, whose own system prompt is not taken.`]
     : []
+
+/** The new preset has the interface of the request, which has no fields for these. */
+const carriedOf = ({ record }: StoredGeneration): readonly string[] => {
+  const names = Object.keys(isObject(record['settings_carried']) ? record['settings_carried'] : {})
+  return names.length === 0
+    ? []
+    : [`These settings of its preset are not taken, since this interface has no fields for them: ${names.join(', ')}.`]
+}
 
 /** The credentials of tools are not stored with the contents. */
 const credentialsOf = (sent: JsonObject): readonly string[] => {

@@ -5,7 +5,7 @@ import type { PipelineStage } from '../../canonical/pipeline.ts'
 import type { Part, Prompt } from '../../canonical/prompt.ts'
 import { inputTokens, outputTokens } from '../../canonical/usage.ts'
 import type { GatewayError } from '../../errors.ts'
-import { isObject, type JsonObject } from '../../lib/json/json.ts'
+import { isObject, type JsonObject, textsIn } from '../../lib/json/json.ts'
 import { dollars } from '../../lib/money.ts'
 import type { Finished } from '../admitted.ts'
 import type { AttemptOutcome } from '../run/attempt-outcome.ts'
@@ -101,9 +101,9 @@ const tracedGuardrail = (stage: PipelineStage): RequestTrace['guardrails'] => {
   ]
 }
 
-/** The settings as the client wrote them, whatever the translation made of them. */
+/** The settings as the client or its preset wrote them, whatever the translation made of them. */
 const settingsIn = ({ call }: Planned): RequestTrace['settings'] => {
-  const { body } = call
+  const { body, carried: { settings: carried = {}, outputFormat } = {} } = call
   const number = (...names: readonly string[]): number | undefined => {
     const value = names.map((name) => body.value(name)).find((one) => typeof one === 'number')
     return typeof value === 'number' ? value : undefined
@@ -115,13 +115,13 @@ const settingsIn = ({ call }: Planned): RequestTrace['settings'] => {
     topP: number('top_p'),
     topK: number('top_k'),
     maxTokens: call.maxOutputTokens ?? undefined,
-    frequencyPenalty: number('frequency_penalty'),
-    presencePenalty: number('presence_penalty'),
-    stop: typeof stop === 'string' ? [stop] : Array.isArray(stop) ? stop.filter((one) => typeof one === 'string') : undefined,
-    seed: number('seed'),
+    frequencyPenalty: number('frequency_penalty') ?? carried.frequencyPenalty?.value,
+    presencePenalty: number('presence_penalty') ?? carried.presencePenalty?.value,
+    stop: typeof stop === 'string' ? [stop] : Array.isArray(stop) ? textsIn(stop) : carried.stop?.value,
+    seed: number('seed') ?? carried.seed?.value,
     candidates: number('n'),
     stream: call.stream,
-    outputType: isObject(format) ? outputType(format) : undefined,
+    outputType: outputFormat !== undefined ? 'json' : isObject(format) ? outputType(format) : undefined,
   }
 }
 

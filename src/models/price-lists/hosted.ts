@@ -3,7 +3,7 @@
  * of the router itself.
  */
 import { isObject, listOf, textsIn } from '../../lib/json/json.ts'
-import type { ModelEntry } from '../catalogue-schema.ts'
+import { type ModelEntry, MODALITIES, WRITTEN_MODALITIES } from '../catalogue-schema.ts'
 import { asItIs, perToken, reported, tokensOf, type ListedEndpoint, type PriceFields } from './price-list.ts'
 
 const PROVIDER = 'openrouter'
@@ -30,8 +30,8 @@ export const readHosted = (file: Record<string, unknown>, known: ReadonlySet<str
 
 const factsOf = (entry: Record<string, unknown>): Omit<ModelEntry, 'endpoints'> => {
   const architecture = isObject(entry['architecture']) ? entry['architecture'] : {}
-  const input = modalitiesOf(architecture['input_modalities'], READ)
-  const output = modalitiesOf(architecture['output_modalities'], WRITTEN)
+  const input = modalitiesOf(architecture['input_modalities'], MODALITIES)
+  const output = modalitiesOf(architecture['output_modalities'], WRITTEN_MODALITIES)
   return {
     ...reported({
       name: typeof entry['name'] === 'string' && entry['name'] !== '' ? entry['name'] : undefined,
@@ -43,9 +43,6 @@ const factsOf = (entry: Record<string, unknown>): Omit<ModelEntry, 'endpoints'> 
     supported_parameters: textsIn(entry['supported_parameters']).filter((name) => /^[a-z][a-z0-9_]*$/.test(name)),
   }
 }
-
-const READ = ['text', 'image', 'audio', 'video', 'file'] as const
-const WRITTEN = [...READ, 'embeddings'] as const
 
 const modalitiesOf = <Modality extends string>(value: unknown, known: readonly Modality[]): Modality[] =>
   textsIn(value).flatMap((name) => known.filter((modality) => modality === name))

@@ -1,7 +1,10 @@
 /** How an encoder reports what a request loses on its way to a provider. */
+import { OWN_DIALECT } from '../../canonical/provider-dialects.ts'
+import type { SettingName } from '../../canonical/settings.ts'
 import type { Warning } from '../../canonical/warning.ts'
 import { GatewayError } from '../../errors.ts'
 import type { Attempt } from '../provider.ts'
+import { SETTING_OUTCOMES } from './loss-table.ts'
 
 /** `field` is the client's path. */
 export interface Losses {
@@ -21,8 +24,17 @@ export const lossesTo = (warn: (warning: Warning) => void): Losses => ({
   },
 })
 
-/** Reports settings of a preset that a relayed body cannot have: its dialect, which is also the client's, lacks the fields. */
-export const loseCarried = ({ call: { carried, dialect }, warn }: Pick<Attempt, 'call' | 'warn'>): void => {
-  for (const { field } of Object.values(carried?.settings ?? {}))
+/**
+ * Reports settings of a preset that a relayed body cannot have: its dialect, which is also the client's, lacks the fields. Throws
+ * `invalid_request` for a setting without which the request must not be sent.
+ */
+export const loseCarried = ({ call: { carried, dialect }, warn, target }: Pick<Attempt, 'call' | 'warn' | 'target'>): void => {
+  for (const [name, setting] of Object.entries(carried?.settings ?? {}))
+    if (SETTING_OUTCOMES[name as SettingName][OWN_DIALECT[dialect]] === 'refused') refuseSetting(setting.field, target.providerName)
+  for (const field of Object.keys(carried?.written ?? {}))
     lossesTo(warn).lose(field, `The preset's ${field} has no counterpart on ${dialect}; it was left out.`)
+}
+
+export const refuseSetting = (field: string, providerName: string): never => {
+  throw new GatewayError('invalid_request', `${field}: ${providerName} cannot do this. Leave it out, or use another model.`)
 }

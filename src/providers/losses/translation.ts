@@ -2,7 +2,6 @@
 import type { Part, Prompt } from '../../canonical/prompt.ts'
 import type { SettingName, Settings, SettingValues } from '../../canonical/settings.ts'
 import type { Warning } from '../../canonical/warning.ts'
-import { GatewayError } from '../../errors.ts'
 import type { JsonObject } from '../../lib/json/json.ts'
 import type { Steps } from '../../lib/steps.ts'
 import { type OutputBounds, outputWithin } from '../vendors/field-rules.ts'
@@ -15,7 +14,7 @@ import { isStoredAddress } from '../media/stored-addresses.ts'
 import { refuseName } from '../media/stored-objects.ts'
 import { refuseUnread } from './uncarried.ts'
 import { SETTING_OUTCOMES, type TranslatedDialect } from './loss-table.ts'
-import { type Losses, lossesTo } from './losses.ts'
+import { type Losses, lossesTo, refuseSetting } from './losses.ts'
 
 export interface Translation extends Losses {
   readonly prompt: Prompt
@@ -60,8 +59,7 @@ export function* translate(
   for (const [name, setting] of Object.entries(prompt.settings)) {
     const outcome = SETTING_OUTCOMES[name as SettingName][dialect]
     if (outcome === 'dropped') lose(setting.field, `${providerName} has no word for ${setting.field}; it was left out.`)
-    if (outcome === 'refused')
-      throw new GatewayError('invalid_request', `${setting.field}: ${providerName} cannot do this. Leave it out, or use another model.`)
+    if (outcome === 'refused') refuseSetting(setting.field, providerName)
   }
   for (const field of prompt.otherFields) {
     if (!Object.hasOwn(carried, field)) lose(field, `${field} could not be translated for ${providerName}; it was left out.`)

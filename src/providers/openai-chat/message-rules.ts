@@ -93,7 +93,7 @@ const withAddress = (part: JsonObject): JsonObject => {
 const withContent = (message: JsonObject, { developerRole, textParts, contentBesideCalls }: Vendor): JsonObject => {
   const next = message['role'] === 'developer' && !developerRole ? { ...message, role: 'system' } : message
   const { role, content = null } = next
-  if (content === null) return contentBesideCalls && callsIn(next).length > 0 ? { ...next, content: '' } : next
+  if (content === null) return role === 'tool' || (contentBesideCalls && callsIn(next).length > 0) ? { ...next, content: '' } : next
   if (!Array.isArray(content) || textParts === 'any' || (textParts === 'user' && role === 'user')) return next
   const texts = content.map(textOfPart)
   // Many servers accept lists only if they contain media, so texts are joined, a paragraph each.

@@ -49,6 +49,6 @@ export const chatMessage = z
       reasoning_details: z.array(z.looseObject({ type: z.string() })).nullish(),
       thinking_blocks: z.array(z.looseObject({ type: z.string() })).nullish(),
     }),
-    z.looseObject({ role: z.literal('tool'), content, tool_call_id: z.string() }),
+    z.looseObject({ role: z.literal('tool'), content: content.nullable(), tool_call_id: z.string() }),
   ])
   .meta({ id: 'ChatMessage' })

@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util'
+
 import { type Selectable, type Transaction } from 'kysely'
 
 import type { GuardrailResource, GuardrailSettings } from '../../contract/guardrail.ts'
@@ -87,7 +89,9 @@ export const createGuardrailStore = (database: Database): GuardrailStore => ({
     recordChange<GuardrailResource | null>(database, by, now, async (transaction) => {
       const before = await lock(transaction, workspaceId, id)
       if (before === null) return { result: null, audit: null }
-      const after = await write(transaction, { ...before, ...change(before), updated_at: now })
+      const changed = { ...before, ...change(before) }
+      if (isDeepStrictEqual(changed, before)) return { result: before, audit: null }
+      const after = await write(transaction, { ...changed, updated_at: now })
       return { result: after, audit: audited('updated', before, after) }
     }),
 
@@ -101,7 +105,9 @@ export const createGuardrailStore = (database: Database): GuardrailStore => ({
         .returning('id')
         .executeTakeFirst()
       const before = (await lock(transaction, made.workspace_id, made.id)) ?? made
-      const after = await write(transaction, { ...before, ...change(before), updated_at: now })
+      const changed = { ...before, ...change(before) }
+      if (fresh === undefined && isDeepStrictEqual(changed, before)) return { result: before, audit: null }
+      const after = await write(transaction, { ...changed, updated_at: now })
       return { result: after, audit: fresh === undefined ? audited('updated', before, after) : audited('created', null, after) }
     }),
 

@@ -225,7 +225,12 @@ export const createKeyStore = (database: Database): KeyStore => ({
       database,
       { scope, hash, now, by },
       'updated',
-      () => ({ ...changedColumns(patch), updated_at: now }),
+      (before) => {
+        const columns = changedColumns(patch)
+        return Object.entries(columns).every(([name, value]) => before[name as keyof typeof before] === value)
+          ? null
+          : { ...columns, updated_at: now }
+      },
       async (transaction, before) => {
         await deleteCodesOfKey(transaction, hash)
         // A key that works again opens none of the sessions that ended with it.
@@ -254,11 +259,12 @@ export const createKeyStore = (database: Database): KeyStore => ({
   },
 })
 
+/** `changesOf`: null if nothing would change. */
 const changeLive = (
   database: Database,
   { scope, hash, now, by }: { scope: string | null; hash: string; now: string; by: ChangedBy },
   action: 'updated' | 'revoked' | 'rotated',
-  changesOf: (before: Selectable<ApiKeysTable>) => Updateable<ApiKeysTable>,
+  changesOf: (before: Selectable<ApiKeysTable>) => Updateable<ApiKeysTable> | null,
   alongside: (transaction: Transaction<Schema>, before: Selectable<ApiKeysTable>) => Promise<void> = async () => {},
 ): Promise<KeyRecord | null> =>
   recordChange(database, by, now, async (transaction) => {
@@ -273,7 +279,9 @@ const changeLive = (
         .executeTakeFirst()
     // An update that changes nothing takes the lock on both engines, so that the audit entry shows what this change replaced.
     const before = await live({ hash })
-    const after = before === undefined ? undefined : await live(changesOf(before))
+    const changes = before === undefined ? null : changesOf(before)
+    if (before !== undefined && changes === null) return { result: toKey(before), audit: null }
+    const after = changes === null ? undefined : await live(changes)
     if (before === undefined || after === undefined) return { result: null, audit: null }
     await alongside(transaction, before)
     const record = toKey(after)

@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util'
+
 import { type Selectable, sql, type Transaction } from 'kysely'
 
 import type { Slice } from '../../contract/paging.ts'
@@ -137,7 +139,9 @@ export const createWorkspaceStore = (database: Database): WorkspaceStore => ({
       if (before === null) return { result: 'unknown', audit: null }
       if (patch.slug !== undefined && (await slugIsTaken(transaction, patch.slug, id))) return { result: 'slug-taken', audit: null }
       const { settings, ...columns } = patch
-      const after: WorkspaceRecord = { ...before, ...columns, settings: { ...before.settings, ...settings }, updatedAt: now }
+      const changed: WorkspaceRecord = { ...before, ...columns, settings: { ...before.settings, ...settings } }
+      if (isDeepStrictEqual(changed, before)) return { result: before, audit: null }
+      const after = { ...changed, updatedAt: now }
       await transaction.updateTable('workspaces').set(rowOf(after)).where('id', '=', id).execute()
       return { result: after, audit: audited('updated', id, before, after) }
     }),
