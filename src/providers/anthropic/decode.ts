@@ -131,6 +131,7 @@ export const createMessagesDecoder = (modelId: string, keeps = false): MessagesD
   return {
     event: read,
     message(message) {
+      ranCode ||= isObject(message['container'])
       const said = blocks(message)
       const ended = end(message)
       const finish: ModelEvent[] = ended.length > 0 ? ended : [{ type: 'finish', reason: 'stop', native: null }]
