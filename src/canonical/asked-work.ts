@@ -126,12 +126,7 @@ const SEARCH_FIELD = /^(?:websearch|searchparameters|enablesearch)/
 const TOOL_CALLS = 'maxtoolcalls'
 
 const isSetting = (name: string): boolean =>
-  ANSWERS.test(name) ||
-  LIMIT.test(name) ||
-  THINKING.test(name) ||
-  TIER_FIELDS.has(name) ||
-  SEARCH_FIELD.test(name) ||
-  name === TOOL_CALLS
+  ANSWERS.test(name) || LIMIT.test(name) || THINKING.test(name) || TIER_FIELDS.has(name) || SEARCH_FIELD.test(name) || name === TOOL_CALLS
 
 const read = (name: string, value: unknown, found: Found, thinks = false): void => {
   if (TEXT_FIELDS.has(name)) return
@@ -189,7 +184,9 @@ const containersIn = (value: unknown): readonly number[] => {
 
 /** OpenAI writes the memory as `4g`. */
 const gigabytesOf = (container: unknown): number =>
-  isObject(container) && typeof container['memory_limit'] === 'string' ? Math.max(1, Number.parseInt(container['memory_limit'], 10) || 1) : 1
+  isObject(container) && typeof container['memory_limit'] === 'string'
+    ? Math.max(1, Number.parseInt(container['memory_limit'], 10) || 1)
+    : 1
 
 const readPrediction = (json: string, found: Work): void => {
   found.predictedBytes = Math.max(found.predictedBytes, Buffer.byteLength(json))

@@ -475,7 +475,9 @@ describeEachSettler('holds', (engine) => {
         const waiting = change()
         for (let waits = false; !waits;) {
           const { rows } = await sql<{ waits: boolean }>`
-            select exists (select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock') as waits`.execute(database.kysely)
+            select exists (select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock') as waits`.execute(
+            database.kysely,
+          )
           waits = rows[0]?.waits ?? false
         }
         await transaction.selectFrom('hold').select('request_id').where('request_id', '=', last).forUpdate().noWait().execute()

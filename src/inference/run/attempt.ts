@@ -164,11 +164,7 @@ export const targetOf = ({ model, endpoint, customerKey }: PlannedAttempt, { api
 })
 
 /** Under a budget, a dialect that requires an output limit gets the number of tokens for which money is held. */
-const heldTarget = (
-  { hold }: Pick<Running, 'hold'>,
-  { planned, credential }: BegunAttempt,
-  maxToolCalls: number | null,
-): Target => {
+const heldTarget = ({ hold }: Pick<Running, 'hold'>, { planned, credential }: BegunAttempt, maxToolCalls: number | null): Target => {
   const target = { ...targetOf(planned, credential), maxToolCalls }
   const outputTokens = hold?.outputTokens(planned.endpoint) ?? null
   return outputTokens === null ? target : { ...target, maxCompletionTokens: outputTokens }

@@ -43,7 +43,10 @@ export const createHoldStore = (database: Database): HoldStore => ({
         .where(
           'request_id',
           'in',
-          lockedHolds(transaction, database.engine).where('node_id', '=', node.id).where('node_epoch', '=', node.epoch).where('state', '=', 'held'),
+          lockedHolds(transaction, database.engine)
+            .where('node_id', '=', node.id)
+            .where('node_epoch', '=', node.epoch)
+            .where('state', '=', 'held'),
         )
         .execute()
     }),

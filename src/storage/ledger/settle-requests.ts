@@ -111,7 +111,9 @@ const releaseHolds = async (transaction: Transaction<Schema>, database: Database
     .where(
       'request_id',
       'in',
-      lockedHolds(transaction, database.engine).where(oneOf(database.engine, 'request_id', ids)).where('state', '=', 'held'),
+      lockedHolds(transaction, database.engine)
+        .where(oneOf(database.engine, 'request_id', ids))
+        .where('state', '=', 'held'),
     )
     .returning('request_id')
     .execute()
