@@ -7,7 +7,7 @@ import { isExactInteger } from '../lib/json/exact-json.ts'
 import type { JsonBody } from '../lib/json/json-body.ts'
 import { isObject } from '../lib/json/json.ts'
 import { writeInSteps } from '../lib/json/json-steps.ts'
-import { lookForName } from '../lib/text/may-name.ts'
+import { lookForName, mayName } from '../lib/text/may-name.ts'
 import { atOnce, startPace, type Steps } from '../lib/steps.ts'
 import { CONVERSATION_FIELDS, plainName } from './conversation-media.ts'
 import { wordSet } from '../lib/text/word-set.ts'
@@ -25,8 +25,15 @@ export interface AskedWork {
   readonly predictedBytes: number
   /** The number of searches that the provider may make. */
   readonly searches: number
-  /** The provider's own tool may draw a picture. */
+  /** The number of searches that the provider may make in stored files. */
+  readonly fileSearches: number
+  /** The number of tools that may each start a container at the provider, and the memory of the largest in GB. */
+  readonly containers: number
+  readonly containerGigabytes: number
+  /** The provider's own tool may draw pictures. */
   readonly draws: boolean
+  /** The most calls of the provider's own tools that the body allows; null if it sets no bound. */
+  readonly toolCalls: number | null
   /** The body names a service tier that may cost more than the ordinary one. */
   readonly premiumTier: boolean
   /** The provider may summarise the conversation first, in a separate call whose tokens are charged too. */
@@ -47,7 +54,11 @@ export function* lookingForWork(body: JsonBody): Steps<AskedWork> {
     answers: 1,
     predictedBytes: 0,
     searches: 0,
+    fileSearches: 0,
+    containers: 0,
+    containerGigabytes: 0,
     draws: false,
+    toolCalls: null,
     premiumTier: false,
     compacts: false,
     nested: [],
@@ -57,10 +68,9 @@ export function* lookingForWork(body: JsonBody): Steps<AskedWork> {
     const name = plainName(key)
     if (CONVERSATION_FIELDS.has(name)) continue
     const raw = body.rawSearchable(key) ?? ''
-    // Tools may be large and few of them search, so they are parsed only if their text may name a search.
+    // Tools may be large and providers run few of them, so they are parsed only if their text may name one of those.
     if (TOOL_FIELDS.has(name)) {
-      if (yield* lookForName(SEARCH, raw)) readTools(yield* body.parsing(key), found)
-      found.draws ||= yield* lookForName(DRAWING, raw)
+      if (yield* lookForName(HOSTED, raw)) readTools(yield* body.parsing(key), raw, found)
     } else if (name === PREDICTION) readPrediction(body.rawHeld(key) ?? '', found)
     // Only a number, a text that may be one, or an object with settings in it can ask for work; a plain word cannot.
     else if (!TEXT_FIELDS.has(name) && (isSetting(name) || raw.startsWith('{') || raw.startsWith('[')))
@@ -72,8 +82,7 @@ export function* lookingForWork(body: JsonBody): Steps<AskedWork> {
     const json = yield* writeInSteps(value)
     if (name === PREDICTION) readPrediction(json, rest)
     else {
-      if (yield* lookForName(SEARCH, json)) readTools(value, rest)
-      rest.draws ||= yield* lookForName(DRAWING, json)
+      if (yield* lookForName(HOSTED, json)) readTools(value, json, rest)
     }
     yield
   }
@@ -114,9 +123,10 @@ const ANSWERS = new RegExp(
 )
 const TIER_FIELDS: ReadonlySet<string> = new Set(['servicetier', 'speed'])
 const SEARCH_FIELD = /^(?:websearch|searchparameters|enablesearch)/
+const TOOL_CALLS = 'maxtoolcalls'
 
 const isSetting = (name: string): boolean =>
-  ANSWERS.test(name) || LIMIT.test(name) || THINKING.test(name) || TIER_FIELDS.has(name) || SEARCH_FIELD.test(name)
+  ANSWERS.test(name) || LIMIT.test(name) || THINKING.test(name) || TIER_FIELDS.has(name) || SEARCH_FIELD.test(name) || name === TOOL_CALLS
 
 const read = (name: string, value: unknown, found: Found, thinks = false): void => {
   if (TEXT_FIELDS.has(name)) return
@@ -125,6 +135,7 @@ const read = (name: string, value: unknown, found: Found, thinks = false): void 
     return
   }
   if (TIER_FIELDS.has(name)) found.premiumTier ||= !isOrdinary(value)
+  else if (name === TOOL_CALLS) found.toolCalls = Math.max(found.toolCalls ?? 0, largestNumber(value))
   else if (name === CONTEXT_MANAGEMENT) found.compacts ||= isCompaction(value)
   else if (SEARCH_FIELD.test(name)) found.searches = Math.max(found.searches, SEARCHES, largestUse(value))
   else if (ANSWERS.test(name)) found.answers *= Math.max(1, Math.ceil(largestNumber(value)))
@@ -149,9 +160,33 @@ const isCompaction = (value: unknown): boolean => {
   return (typeof type === 'string' && type.startsWith('compact')) || isCompaction(edits)
 }
 
-const readTools = (value: unknown, found: Work): void => {
-  found.searches = Math.max(found.searches, SEARCHES, largestUse(value))
+/** `json` is the text of `value`. */
+const readTools = (value: unknown, json: string, found: Work): void => {
+  if (mayName(SEARCH, json)) found.searches = Math.max(found.searches, SEARCHES, largestUse(value))
+  if (mayName(FILE_SEARCH, json)) found.fileSearches = SEARCHES
+  found.draws ||= mayName(DRAWING, json)
+  if (Array.isArray(value) && (value as unknown[]).some(freesCode)) return
+  for (const gigabytes of containersIn(value)) {
+    found.containers += 1
+    found.containerGigabytes = Math.max(found.containerGigabytes, gigabytes)
+  }
 }
+
+/** The memory in GB of the containers that the tools may start. One that is named by its id counts as one of the least. */
+const containersIn = (value: unknown): readonly number[] => {
+  if (Array.isArray(value)) return value.flatMap(containersIn)
+  if (!isObject(value) || isExactInteger(value)) return []
+  const { type, container, environment, memory_limit: memory } = value
+  if (type === 'code_interpreter') return [gigabytesOf(container)]
+  if (typeof type === 'string' && CONTAINER.test(type)) return [typeof memory === 'string' ? gigabytesOf(value) : 1]
+  return isObject(environment) ? containersIn(environment) : Object.values(value).flatMap(containersIn)
+}
+
+/** OpenAI writes the memory as `4g`. */
+const gigabytesOf = (container: unknown): number =>
+  isObject(container) && typeof container['memory_limit'] === 'string'
+    ? Math.max(1, Number.parseInt(container['memory_limit'], 10) || 1)
+    : 1
 
 const readPrediction = (json: string, found: Work): void => {
   found.predictedBytes = Math.max(found.predictedBytes, Buffer.byteLength(json))
@@ -173,8 +208,17 @@ const CACHE_MARK = /[cC]ache_?(?:[cC]ontrol|[pP]oint)/
 /** Matches the names of the tool, the option and the plugin in all dialects. How often a model will search cannot be known in advance. */
 const SEARCH = /web_?search|google_?search|x_search|"id"\s*:\s*"web"/i
 const SEARCHES = 10
-/** Matches OpenAI's tool, which is named in its dialect alone. */
+/** Match OpenAI's tools, which are named in its dialect alone, and those that run code there and at Anthropic. */
 const DRAWING = /"type"\s*:\s*"image_generation"/i
+const FILE_SEARCH = /"type"\s*:\s*"file_search"/i
+const CONTAINER = /^(?:container_(?:auto|reference)|code_execution_\d{8})$/
+const HOSTED = new RegExp(
+  `${SEARCH.source}|${DRAWING.source}|${FILE_SEARCH.source}|"(?:code_interpreter|container_auto|container_reference)"|"code_execution_\\d`,
+  'i',
+)
+/** Anthropic asks nothing for code beside these (platform.claude.com, "Code execution tool"). */
+const freesCode = (tool: unknown): boolean =>
+  isObject(tool) && typeof tool['type'] === 'string' && /^web_(?:search|fetch)_20(?:2[6-9]|[3-9]\d)\d{4}$/.test(tool['type'])
 const USES = /^max(?:uses|searches|totalresults)$/
 
 /** The highest use limit found on any tool. */

@@ -60,8 +60,11 @@ export type ModelEvent =
   | { readonly type: 'logprobs'; readonly content: readonly JsonValue[] }
   /** Output that only the provider's own dialect can express, with its type there; `characters` is the length of the text in it. */
   | { readonly type: 'unknown'; readonly kind: string; readonly characters?: number }
-  /** The latest known usage; a later event replaces an earlier one. */
-  | { readonly type: 'usage'; readonly usage: Usage }
+  /**
+   * The latest known usage; a later event replaces an earlier one. `underWay`: the usage if the calls of the provider's tools that have
+   * begun succeed.
+   */
+  | { readonly type: 'usage'; readonly usage: Usage; readonly underWay?: Usage }
   /**
    * The model ended its answer. Usage may still follow. `stopSequence`: the one that ended it, if the provider names it. `own`: the
    * whole turn in the provider's own blocks, set if the provider's own tools ran in it and the provider may need the turn back.

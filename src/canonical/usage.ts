@@ -16,6 +16,10 @@ export interface Usage {
   readonly outputAudio: number
   readonly outputImage: number
   readonly webSearches: number
+  /** Searches in files that are stored at the provider. */
+  readonly fileSearches: number
+  /** Containers in which the provider's own tools ran code. */
+  readonly containers: number
   /** Tokens of pictures that the provider's own tool drew, prompts included: another model's, and not in the counts above (decisions/0224). */
   readonly drawn: number
   /** The charge that the upstream reported, in nano-dollars; null if it reported none. */
@@ -54,6 +58,8 @@ export const NO_USAGE: Usage = {
   outputAudio: 0,
   outputImage: 0,
   webSearches: 0,
+  fileSearches: 0,
+  containers: 0,
   drawn: 0,
   reportedCostNanos: null,
   servedTier: null,
@@ -106,6 +112,8 @@ export const addedUsage = (first: Usage, second: Usage): Usage => ({
   outputAudio: first.outputAudio + second.outputAudio,
   outputImage: first.outputImage + second.outputImage,
   webSearches: first.webSearches + second.webSearches,
+  fileSearches: first.fileSearches + second.fileSearches,
+  containers: first.containers + second.containers,
   drawn: first.drawn + second.drawn,
   reportedCostNanos:
     first.reportedCostNanos === null || second.reportedCostNanos === null ? null : first.reportedCostNanos + second.reportedCostNanos,

@@ -2,14 +2,19 @@
  * The part of a request's held money that one inference may spend. No body goes out that may cost more: each body is measured just before
  * it is sent, after presets, rules and translations have changed it. If it may cost more, the hold grows first, or the body is not sent.
  */
-import { type EstimateSettings, outgoingNanos, unlimitedOutput } from '../ledger/estimate.ts'
+import { askedWork } from '../canonical/asked-work.ts'
+import { NO_USAGE, PICTURE_TOKENS, type Usage } from '../canonical/usage.ts'
+import { type EstimateSettings, heldTools, outgoingNanos, unlimitedOutput } from '../ledger/estimate.ts'
 import { isBudgetRefusal } from '../ledger/refusal.ts'
 import { atOnce, inTurns, LARGE_BYTES, type Steps, type Turn } from '../lib/steps.ts'
+import { toolNanos, type ToolWork } from '../models/price.ts'
 import { type UpstreamRequest, wireBody } from '../providers/transport/upstream.ts'
+import { vendorOf } from '../providers/vendors/vendors.ts'
 import type { PlannedAttempt } from '../routing/plan-attempts.ts'
 import type { Purse } from './purse.ts'
 import { dialectOf } from './run/dialect-of.ts'
 import type { Planned } from './stages.ts'
+import type { PriceEntry } from '../models/catalogue-schema.ts'
 import type { ModelEndpoint } from '../models/model.ts'
 
 export class Hold {
@@ -23,6 +28,8 @@ export class Hold {
   #turns: number
   /** The maximum cost of the last body that went out. */
   #measuredNanos = 0
+  /** What the provider's own tools may cost beyond what the measure of the body has for them. */
+  #toolNanos = 0
   #ranDry = false
 
   constructor(request: Planned, purse: Purse, shareNanos: number, settings: EstimateSettings) {
@@ -72,6 +79,52 @@ export class Hold {
     return call.maxOutputTokens === null ? unlimitedOutput(call.body, endpoint, this.#settings) : null
   }
 
+  /**
+   * How many calls of its own tools the provider is allowed for a whole answer that may draw; null if nothing has to be said. Only a stream
+   * shows pictures as they are begun, so here all of them are held before, as many as the budgets can pay for (decisions/0231).
+   */
+  async toolCalls({ endpoint }: PlannedAttempt): Promise<number | null> {
+    const { call } = this.#request
+    const work = askedWork(call.body)
+    if (call.stream || !work.draws || !vendorOf(endpoint.provider.slug).openAiModels) return null
+    const wanted = work.toolCalls ?? PICTURES_MAX
+    const picture = toolNanos({ ...NO_USAGE, drawn: PICTURE_TOKENS }, this.#pricesOf(endpoint), 0)
+    const more = picture * (wanted - 1) - this.#toolNanos
+    if (more <= 0) return wanted
+    try {
+      await this.#purse.add(more)
+    } catch (refused) {
+      if (!isBudgetRefusal(refused)) throw refused
+      // What the attempt before could hold is held for this one too.
+      return 1 + Math.floor(this.#toolNanos / picture)
+    }
+    this.#nanos += more
+    this.#toolNanos += more
+    return wanted
+  }
+
+  /**
+   * Wait for this before a stream goes on in which the provider's own tools have done, or have begun, this work. Throws as `cover` does if
+   * they cost more than can be held.
+   */
+  coverTools({ endpoint }: PlannedAttempt, usage: Usage): undefined | Promise<void> {
+    const work = askedWork(this.#request.call.body)
+    const prices = this.#pricesOf(endpoint)
+    const costOf = (tools: ToolWork): number => toolNanos(tools, prices, work.containerGigabytes)
+    const beyond = costOf(usage) - costOf(heldTools(work, endpoint))
+    if (beyond <= this.#toolNanos) return undefined
+    const before = this.#toolNanos
+    this.#toolNanos = beyond
+    return this.#reserve(this.#measuredNanos)?.catch((refused: unknown) => {
+      this.#toolNanos = before
+      throw refused
+    })
+  }
+
+  #pricesOf({ prices }: ModelEndpoint): PriceEntry {
+    return prices ?? this.#settings.assumedPrices
+  }
+
   /** Wait for this before a body goes out. Throws 402, 403 and 503 if the body may cost more than can be held. */
   cover(planned: PlannedAttempt, body: UpstreamRequest['body'], turn: Turn | undefined): undefined | Promise<void> {
     const measuring = this.#measuring(planned, body)
@@ -91,7 +144,7 @@ export class Hold {
 
   #reserve(measured: number): undefined | Promise<void> {
     this.#measuredNanos = measured
-    const needed = this.#spentNanos + measured * this.#turns
+    const needed = this.#spentNanos + measured * this.#turns + this.#toolNanos
     return needed <= this.#nanos ? undefined : this.#grow(needed)
   }
 
@@ -120,6 +173,9 @@ export class Hold {
     }
   }
 }
+
+/** The most pictures of a whole answer whose request does not say how many calls it wants (`max_tool_calls`). */
+const PICTURES_MAX = 4
 
 /** How many turns' cost a hold covers: the turn itself, and a last one that reads all of it and says as much again. */
 export const TURNS_HELD = 3

@@ -14,7 +14,7 @@ import type { Steps } from '../lib/steps.ts'
 import type { PriceEntry } from '../models/catalogue-schema.ts'
 import { endpointsThatMayServe } from '../models/served-endpoint.ts'
 import type { Model, ModelEndpoint, Provider } from '../models/model.ts'
-import { drawnNanos } from '../models/price.ts'
+import { toolNanos, type ToolWork } from '../models/price.ts'
 import type { ProviderDialect } from '../canonical/provider-dialects.ts'
 
 export interface EstimateSettings {
@@ -216,16 +216,32 @@ const costNanos = (
   const input = inputOf(weighed, overheadTokens, endpoint)
   const answers = apiType === 'embeddings' ? 0 : work.answers
   const passes = work.compacts && input >= COMPACTED_TOKENS_MIN ? 2 : 1
-  const drawnTokens = work.draws && endpoint.provider.dialects.includes('openai-responses') ? PICTURE_TOKENS : 0
+  const tools = heldTools(work, endpoint)
   const costs = endpointsThatMayServe(model, endpoint, work.premiumTier).map((serving) => {
     const prices = serving.prices ?? assumedPrices
     const rates = dearest(prices, input, size.mediaBytes + size.linked > 0)
     const tokens =
+<<<<<<< HEAD
       tokenCostNanos(input, weighed.marksCache ? rates.cached : rates.prompt) + tokenCostNanos(outputTokens * answers, rates.completion)
     const byTools = work.searches * nanosOf(prices.web_search ?? 0) + drawnNanos(drawnTokens, prices)
+=======
+      tokenCostNanos(input, weighed.marksCache ? rates.cached : rates.prompt) + tokenCostNanos(output * answers, rates.completion)
+    const byTools = toolNanos(tools, prices, work.containerGigabytes)
+>>>>>>> fix-money
     return Math.ceil(tokens * dearestFactor(prices)) * passes + feeOf(weighed, prices) + byTools
   })
   return Math.max(...costs)
+}
+
+/** The work of the provider's own tools that is held for a body; a stream in which they do more is stopped unless more can be held. */
+export const heldTools = (work: AskedWork, { provider: { dialects } }: ModelEndpoint): ToolWork => {
+  const isOpenAis = dialects.includes('openai-responses')
+  return {
+    webSearches: work.searches,
+    fileSearches: isOpenAis ? work.fileSearches : 0,
+    containers: isOpenAis || dialects.includes('anthropic') ? work.containers : 0,
+    drawn: isOpenAis && work.draws ? PICTURE_TOKENS : 0,
+  }
 }
 
 /** The account at the provider may have a geography of its own, so that of the request does not bound the price. */

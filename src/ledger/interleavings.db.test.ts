@@ -1,6 +1,6 @@
 /**
- * Checks invariants I1-I10 (docs/contract/budgets.md#invariants) over random histories: admissions, settlements, deaths, reaping, time, and
- * limits that change.
+ * Checks invariants I1-I11 (docs/contract/budgets.md#invariants) over random histories: admissions, holds that grow, settlements, deaths,
+ * reaping, deletion of old rows, time, and limits that change.
  */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -12,11 +12,14 @@ import { GatewayError } from '../errors.ts'
 import { isoTimestamp } from '../lib/clock.ts'
 import type { Database } from '../storage/database.ts'
 import { auditLedger } from '../storage/ledger/ledger-audit.ts'
+import { pruneLedger } from '../storage/ledger/prune-ledger.ts'
 import { settlementOf } from '../storage/testing/settlement.ts'
 import { limitOf, openNode, prepareMoney, recordOf, type Node, type Running } from './ledger.test-kit.ts'
 
 type Step =
   | { readonly does: 'admit'; readonly node: number; readonly key: number; readonly estimate: number }
+  | { readonly does: 'grow'; readonly which: number; readonly estimate: number }
+  | { readonly does: 'prune' }
   | { readonly does: 'settle'; readonly which: number; readonly cost: number; readonly again: boolean }
   | { readonly does: 'spend-unlimited'; readonly node: number; readonly key: number; readonly cost: number }
   | { readonly does: 'die'; readonly node: number }
@@ -32,6 +35,8 @@ const below = (most: number): fc.Arbitrary<number> => fc.integer({ min: 0, max: 
 
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 8, arbitrary: fc.record({ does: fc.constant('admit' as const), node: below(1), key: below(KEYS - 1), estimate: below(400) }) },
+  { weight: 2, arbitrary: fc.record({ does: fc.constant('grow' as const), which: below(50), estimate: below(600) }) },
+  { weight: 1, arbitrary: fc.record({ does: fc.constant('prune' as const) }) },
   { weight: 5, arbitrary: fc.record({ does: fc.constant('settle' as const), which: below(50), cost: below(600), again: fc.boolean() }) },
   {
     weight: 1,
@@ -70,6 +75,9 @@ const empty = (database: Database): Promise<void> =>
     for (const table of TABLES) await transaction.deleteFrom(table).execute()
   })
 
+/** Ids begin with the time of admission. */
+const dayOf = ({ id }: Running): string => isoTimestamp(Number(id.split('-')[1])).slice(0, 10)
+
 const RUNS = { sqlite: 250, postgres: 20 } as const
 
 describeEachSettler('every history of a ledger', (engine) => {
@@ -81,6 +89,7 @@ describeEachSettler('every history of a ledger', (engine) => {
     const money = await prepareMoney(first, createFakeClock(), KEYS)
     let admitted = 0
     let refused = 0
+    let grown = 0
 
     const play = async (bursts: readonly (readonly Step[])[]): Promise<void> => {
       await empty(first)
@@ -93,6 +102,8 @@ describeEachSettler('every history of a ledger', (engine) => {
       const running: (Running & { readonly node: number })[] = []
       const ended: { readonly run: Running; readonly cost: number; readonly node: number }[] = []
       let unlimited = 0
+      /** The ledger may have lost requests of earlier days. */
+      let keptFrom = ''
 
       const take = async (action: Step): Promise<void> => {
         switch (action.does) {
@@ -108,6 +119,22 @@ describeEachSettler('every history of a ledger', (engine) => {
             }
             return
           }
+          case 'grow': {
+            const run = running[action.which % Math.max(1, running.length)]
+            if (run === undefined) return
+            try {
+              await run.grow(action.estimate)
+              grown += 1
+            } catch (thrown) {
+              // 503: its node was taken for dead, and another one has ended its hold.
+              if (!(thrown instanceof GatewayError) || ![402, 403, 503].includes(thrown.status)) throw thrown
+            }
+            return
+          }
+          case 'prune':
+            keptFrom = isoTimestamp(clock.now() - 2 * 86_400_000).slice(0, 10)
+            await pruneLedger(first, keptFrom, 3)
+            return
           case 'settle': {
             const run = running.splice(action.which % Math.max(1, running.length), 1)[0]
             if (run === undefined) return
@@ -170,6 +197,7 @@ describeEachSettler('every history of a ledger', (engine) => {
       expect(await auditLedger(first, isoTimestamp(clock.now()))).toEqual([])
       // Every request that ended was charged its cost exactly once, whoever had charged something before.
       for (const { run, cost } of ended) {
+        if (dayOf(run) < keptFrom) continue
         const rows = await first.kysely.selectFrom('ledger').select('amount_n').where('request_id', '=', run.id).execute()
         expect(rows.reduce((sum, { amount_n }) => sum + amount_n, 0)).toBe(cost)
       }
@@ -178,6 +206,7 @@ describeEachSettler('every history of a ledger', (engine) => {
     await fc.assert(fc.asyncProperty(history, play), { numRuns: RUNS[engine.name], seed: 20261121 })
     expect(admitted).toBeGreaterThan(50)
     expect(refused).toBeGreaterThan(20)
+    expect(grown).toBeGreaterThan(10)
   }, 300_000)
 })
 

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { sql } from 'kysely'
 
 import { changedBy } from '../../test/support/changed-by.ts'
 import { describeEachSettler, type TestEngine } from '../../test/support/databases.ts'
@@ -6,6 +7,7 @@ import { createFakeClock, T0 } from '../../test/support/fake-clock.ts'
 import { GatewayError } from '../errors.ts'
 import { isoTimestamp } from '../lib/clock.ts'
 import { createGenerationRecorder } from '../inference/record-generations.ts'
+import { createHoldStore } from '../storage/ledger/hold-store.ts'
 import { auditLedger } from '../storage/ledger/ledger-audit.ts'
 import { pruneLedger } from '../storage/ledger/prune-ledger.ts'
 import type { Database } from '../storage/database.ts'
@@ -418,6 +420,27 @@ describeEachSettler('the ledger', (engine) => {
   })
 })
 
+describeEachSettler('windows that are over', (engine) => {
+  test('are deleted a portion at a time; those that still hold something stay, and so do those that go on', async () => {
+    const { database, clock, node, spender, expectFine } = await open(engine, 5)
+    const daily = (key: number) => spender(key, limitOf(1000, 'daily'))
+    for (let key = 0; key < 4; key += 1) await (await node.begin(daily(key), 10)).end(1)
+    const running = await node.begin(daily(4), 10)
+    clock.advance(3 * 86_400_000)
+    await node.begin(daily(0), 10)
+    const windows = async () => (await database.kysely.selectFrom('scope_window').selectAll().execute()).length
+    const today = isoTimestamp(clock.now()).slice(0, 10)
+    await database.transaction((transaction) => transaction.deleteFrom('ledger').execute())
+    expect(await windows()).toBe(6)
+    expect([await pruneLedger(database, today, 2), await windows()]).toEqual([2, 4])
+    expect([await pruneLedger(database, today, 2), await windows()]).toEqual([2, 2])
+    expect([await pruneLedger(database, today, 2), await windows()]).toEqual([0, 2])
+    await running.end(1)
+    expect([await pruneLedger(database, today, 2), await windows()]).toEqual([1, 1])
+    await expectFine()
+  })
+})
+
 describeEachSettler('holds', (engine) => {
   test('of running processes stay when a clock is an hour ahead and another one an hour behind: leases end by the time that all share', async () => {
     // A SQLite file is used by one process only.
@@ -429,6 +452,39 @@ describeEachSettler('holds', (engine) => {
     for (const each of [node, ahead, behind]) await each.begin(limited, 2000)
     for (const each of [ahead, behind, node]) await each.ledger.tend()
     expect(await held()).toBe(3)
+  })
+
+  test('are locked in the order of their ids, wherever several change: who waits for one has no later one, so nobody waits in a circle', async () => {
+    // SQLite has one writer.
+    if (engine.name === 'sqlite') return
+    const { database, clock, node, spender } = await open(engine)
+    const holds = createHoldStore(database)
+    const begun = [await node.begin(spender(0, limitOf(1000)), 1), await node.begin(spender(0, limitOf(1000)), 1)]
+    const [first = '', last = ''] = begun.map(({ id }) => id).sort()
+    const rowOf = (id: string) => database.kysely.selectFrom('hold').selectAll().where('request_id', '=', id)
+    const { node_id, node_epoch } = await rowOf(first).executeTakeFirstOrThrow()
+    // Written anew, the first one lies behind the last one in the table.
+    await database.kysely.updateTable('hold').set({ charge_n: 1 }).where('request_id', '=', first).execute()
+    const changes: readonly (() => Promise<void>)[] = [
+      () => holds.extendLeases({ id: node_id, epoch: node_epoch }, isoTimestamp(clock.now() + 1)),
+      () => holds.release([last, first]),
+    ]
+    for (const change of changes) {
+      const changing = await database.transaction(async (transaction) => {
+        await transaction.selectFrom('hold').select('request_id').where('request_id', '=', first).forUpdate().execute()
+        const waiting = change()
+        for (let waits = false; !waits;) {
+          const { rows } = await sql<{ waits: boolean }>`
+            select exists (select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock') as waits`.execute(
+            database.kysely,
+          )
+          waits = rows[0]?.waits ?? false
+        }
+        await transaction.selectFrom('hold').select('request_id').where('request_id', '=', last).forUpdate().noWait().execute()
+        return { waiting }
+      })
+      await changing.waiting
+    }
   })
 
   test('of a process that died are charged by the last checkpoint and gone within 90 seconds; what then ends is charged the difference', async () => {

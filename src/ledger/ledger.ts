@@ -44,6 +44,8 @@ const TEND_MS = 10_000
 const REAP_MAX = 200
 const RELEASE_MAX = 1000
 const UNKNOWN_MAX = 100_000
+/** Every ten minutes all windows are counted again, and in between those in which something runs: there may be one for each key and day. */
+const FULL_RECOUNT_ROUNDS = 60
 
 export const createLedger = (parts: {
   readonly database: Database
@@ -68,6 +70,7 @@ export const createLedger = (parts: {
   const holds = createHoldStore(database)
   const node = newNode(database, clock, ids)
   const live = new Map<string, () => number>()
+  let rounds = 0
   /** The cost at the last checkpoint of each request. */
   const checkpointed = new Map<string, number>()
   /** Requests rejected because storage failed: their holds may have been written nevertheless. */
@@ -113,7 +116,8 @@ export const createLedger = (parts: {
       reaped = await holds.reap(node, isoTimestamp(sharedNow()), REAP_MAX)
       if (reaped > 0) parts.onReaped(reaped)
     }
-    const repaired = await holds.recount()
+    const repaired = await holds.recount(rounds % FULL_RECOUNT_ROUNDS === 0 ? 'all' : 'running')
+    rounds += 1
     if (repaired > 0) parts.onRepaired(repaired)
   }
   const failed = (thrown: unknown): void => parts.onError(thrown, 'holds not tended')

@@ -6,6 +6,7 @@ import { nearestHint } from '../lib/text/nearest-name.ts'
 import { layerImports, type CatalogueImport, type PriceSource } from './catalogue-imports.ts'
 import type { Catalogue, EndpointEntry, ModelEntry, ProviderEntry } from './catalogue-schema.ts'
 import { createModels, plainEndpoint, type Models } from './models.ts'
+import { pricesAt } from './regional-prices.ts'
 import type { DataPolicy, Model, ModelEndpoint, Provider } from './model.ts'
 
 export interface OperatorEntries {
@@ -180,7 +181,11 @@ const endpointOf = (entry: EndpointEntry, model: ModelEntry, provider: Provider,
   const variant = entry.variant ?? entry.service_tier
   return plainEndpoint(provider, entry.model, {
     tag: variant === undefined ? provider.slug : `${provider.slug}/${variant}`,
-    prices: entry.prices ?? null,
+    // What the operator wrote is meant for the operator's own address.
+    prices:
+      entry.prices === undefined || source.from === 'operator'
+        ? (entry.prices ?? null)
+        : pricesAt(entry.prices, provider.baseUrl, model.created),
     ...(entry.prices === undefined ? {} : { pricesFrom: source }),
     maxCompletionTokens: entry.max_completion_tokens ?? null,
     contextLength: entry.context_length ?? model.context_length ?? null,

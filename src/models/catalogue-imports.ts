@@ -78,15 +78,13 @@ const withNews = (known: EndpointEntry, reported: EndpointEntry): EndpointEntry 
 
 /**
  * If a list agrees on input and output, the other known prices are kept; if it does not, it replaces all prices of tokens. What does not
- * follow from those, the fee of a search and the factors of geographies, is kept unless the list has its own.
+ * follow from those, the fees of the provider's tools and the factors of geographies, is kept unless the list has its own.
  */
 const newPrices = (known: PriceEntry | undefined, reported: PriceEntry | undefined): PriceEntry | undefined => {
   if (known === undefined || reported === undefined) return reported ?? known
   if (known.prompt === reported.prompt && known.completion === reported.completion) return { ...known, ...reported }
-  const { web_search: search, inference_geo: geographies } = known
-  return {
-    ...(search === undefined ? {} : { web_search: search }),
-    ...(geographies === undefined ? {} : { inference_geo: geographies }),
-    ...reported,
-  }
+  const kept = KEPT.flatMap((name) => (known[name] === undefined ? [] : [[name, known[name]]]))
+  return { ...Object.fromEntries(kept), ...reported }
 }
+
+const KEPT = ['web_search', 'file_search', 'container', 'drawing', 'inference_geo'] as const satisfies readonly (keyof PriceEntry)[]

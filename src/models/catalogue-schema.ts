@@ -101,6 +101,16 @@ export const priceEntry = z
     completion_image: dollarsPerMillion('output image tokens; the price of completion when absent').optional(),
     drawing: dollarsPerMillion('tokens, in and out, of pictures that a tool of the provider draws; 40 when absent').optional(),
     web_search: z.number().min(0).optional().meta({ description: 'US dollars per web search that the provider runs; 0 when absent.' }),
+    file_search: z
+      .number()
+      .min(0)
+      .optional()
+      .meta({ description: 'US dollars per search of stored files that the provider runs; 0.0025 when absent.' }),
+    container: z
+      .number()
+      .min(0)
+      .optional()
+      .meta({ description: 'US dollars per container in which a tool of the provider runs code, per GB of its memory; 0.03 when absent.' }),
     inference_geo: z
       .record(z.string().regex(/^[a-z]{2,16}$/), z.number().min(0).max(10))
       .optional()

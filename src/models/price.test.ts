@@ -40,7 +40,7 @@ test('sound, pictures and searches have prices of their own, and none of their t
   // 40×1 + 60×10 = 640 and 20×2 + 20×20 + 10×30 = 740 millionths of a dollar, plus two cents for the searches
   expect(costOf(usage, prices)).toMatchObject({ totalNanos: 21_380_000, upstreamInputNanos: 640_000, upstreamOutputNanos: 740_000 })
   // Three pictures at half a cent each
-  expect(costOf(usage, { ...prices, image: 0.005 }, 3).totalNanos).toBe(36_380_000)
+  expect(costOf(usage, { ...prices, image: 0.005 }, { inputImages: 3 }).totalNanos).toBe(36_380_000)
   // Without prices of their own: 100×1 + 50×2
   expect(costOf(usage, { prompt: 1, completion: 2 }).totalNanos).toBe(200_000)
 })

@@ -3,11 +3,22 @@ import { inputTokens, type Usage } from '../canonical/usage.ts'
 import { nanosOf, tokenCostNanos } from '../lib/money.ts'
 import type { PriceEntry } from './catalogue-schema.ts'
 
+/** What the counts of an answer do not tell, and the request does. */
+interface AskedFor {
+  /** Matters only if pictures have a price each. */
+  readonly inputImages: number
+  /** The memory of the containers in which code may run. */
+  readonly containerGigabytes: number
+}
+
 /**
- * The cost of a generation; `inputImages` matters only if pictures have a price each. Without prices the cost that the provider itself
- * reports counts; without that either, the cost is not known.
+ * The cost of a generation. Without prices the cost that the provider itself reports counts; without that either, the cost is not known.
  */
-export const costOf = (usage: Usage, prices: PriceEntry | null, inputImages = 0): Cost => {
+export const costOf = (
+  usage: Usage,
+  prices: PriceEntry | null,
+  { inputImages = 0, containerGigabytes = 1 }: Partial<AskedFor> = {},
+): Cost => {
   if (prices === null) {
     const reported = usage.reportedCostNanos
     return {
@@ -40,7 +51,7 @@ export const costOf = (usage: Usage, prices: PriceEntry | null, inputImages = 0)
     tokenCostNanos(drawn, prices.completion_image ?? rates.completion) +
     tokenCostNanos(usage.outputReasoning, rates.reasoning ?? rates.completion)
   const output = Math.round(written * factor)
-  const fees = nanosOf(prices.request ?? 0) + usage.webSearches * nanosOf(prices.web_search ?? 0) + drawnNanos(usage.drawn, prices)
+  const fees = nanosOf(prices.request ?? 0) + toolNanos(usage, prices, containerGigabytes)
   const beside = usage.beside === null ? null : costOf({ ...usage.beside, inferenceGeo: usage.inferenceGeo }, { ...prices, request: 0 })
   const total = Math.min(input + output + fees + (beside?.totalNanos ?? 0), TOTAL_MAX)
   return {
@@ -54,11 +65,25 @@ export const costOf = (usage: Usage, prices: PriceEntry | null, inputImages = 0)
   }
 }
 
-/** The cost of tokens of pictures that a tool of the provider draws. */
-export const drawnNanos = (tokens: number, { drawing = DRAWING }: PriceEntry): number => tokenCostNanos(tokens, drawing)
+/** What the provider's own tools did for an answer, or may do for it. */
+export type ToolWork = Pick<Usage, 'webSearches' | 'fileSearches' | 'containers' | 'drawn'>
 
-/** US dollars per million tokens: the dearest of OpenAI's models for pictures (its page "Pricing", gpt-image-1). */
+/** The cost of that work. */
+export const toolNanos = (
+  { webSearches, fileSearches, containers, drawn }: ToolWork,
+  { web_search = 0, file_search = FILE_SEARCH, container = CONTAINER, drawing = DRAWING }: PriceEntry,
+  containerGigabytes: number,
+): number =>
+  webSearches * nanosOf(web_search) +
+  fileSearches * nanosOf(file_search) +
+  containers * containerGigabytes * nanosOf(container) +
+  tokenCostNanos(drawn, drawing)
+
+/** OpenAI's page "Pricing": US dollars per million tokens of gpt-image-1, the dearest of its models for pictures. */
 const DRAWING = 40
+/** The same page: US dollars per call of file search, which xAI asks too, and per container of 1 GB; larger ones cost as many times more. */
+const FILE_SEARCH = 0.0025
+const CONTAINER = 0.03
 
 /** A million dollars in nano-dollars. Providers report the counts, and storage cannot hold a sum beyond 2^53. */
 const TOTAL_MAX = 1_000_000 * 1_000_000_000

@@ -31,6 +31,8 @@ export interface Target {
   readonly inputModalities?: readonly string[] | null
   /** The most output tokens that this endpoint gives, if known. */
   readonly maxCompletionTokens: number | null
+  /** The most calls of the provider's own tools that are held for; absent or null if the request may say. */
+  readonly maxToolCalls?: number | null
   /** The most tokens of input and output together; absent or null if unknown. */
   readonly contextLength?: number | null
 }

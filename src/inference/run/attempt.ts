@@ -1,6 +1,7 @@
 /** One attempt: its connection, its deadlines, its output, and what it shows about the endpoint. */
 import type { Call } from '../../canonical/call.ts'
 import { carriesContent, type Frame, type TakeFrames } from '../../canonical/event.ts'
+import type { Usage } from '../../canonical/usage.ts'
 import { errorRow, GatewayError } from '../../errors.ts'
 import { isGuardrailBlock } from '../../guardrails/detections.ts'
 import { type OutputScreen, screening } from '../../guardrails/screen-output.ts'
@@ -88,15 +89,29 @@ export const attempt = async (
     return take(batch)
   }
 
+  /** A stream goes on once what the provider's own tools do in it is held. A whole answer has ended when it is seen. */
+  const covered = (pass: TakeFrames): TakeFrames => {
+    const { hold } = admitted
+    if (hold === null || !stream) return pass
+    return (batch) => {
+      const passed = pass(batch)
+      const counts = countsIn(batch)
+      if (counts === null) return passed
+      return passed === undefined ? hold.coverTools(planned, counts) : passed.then(() => hold.coverTools(planned, counts))
+    }
+  }
+
   const output = request.screenOutput?.()
   try {
     await nextStage
     const call = callAtTier(callFor(request, planned), planned, log.warn)
     const adapter = adapterOf(parts.adapters, request, planned, call)
     const number = log.attempts.length - 1
-    const upstreamAttempt = { call, target: heldTarget(admitted, begun), number, connection, warn: log.warn }
+    const target = heldTarget(admitted, begun, (await admitted.hold?.toolCalls(planned)) ?? null)
+    const upstreamAttempt = { call, target, number, connection, warn: log.warn }
     const screened = output === undefined ? null : screening(output, log, take)
-    await adapter(upstreamAttempt, watched(parts.context, answerSpace, admitted, planned), screened === null ? observed : screened.take)
+    const receive = covered(screened === null ? observed : screened.take)
+    await adapter(upstreamAttempt, watched(parts.context, answerSpace, admitted, planned), receive)
     const screenedRest = screened?.end()
     if (screenedRest !== undefined) await screenedRest
     log.succeed()
@@ -149,10 +164,17 @@ export const targetOf = ({ model, endpoint, customerKey }: PlannedAttempt, { api
 })
 
 /** Under a budget, a dialect that requires an output limit gets the number of tokens for which money is held. */
-const heldTarget = ({ hold }: Pick<Running, 'hold'>, { planned, credential }: BegunAttempt): Target => {
-  const target = targetOf(planned, credential)
+const heldTarget = ({ hold }: Pick<Running, 'hold'>, { planned, credential }: BegunAttempt, maxToolCalls: number | null): Target => {
+  const target = { ...targetOf(planned, credential), maxToolCalls }
   const outputTokens = hold?.outputTokens(planned.endpoint) ?? null
   return outputTokens === null ? target : { ...target, maxCompletionTokens: outputTokens }
+}
+
+/** The newest counts, with those of tools that are at work; null if there are none. */
+const countsIn = (batch: readonly Frame[]): Usage | null => {
+  let counts: Usage | null = null
+  for (const { events } of batch) for (const event of events) if (event.type === 'usage') counts = event.underWay ?? event.usage
+  return counts
 }
 
 /**

@@ -58,7 +58,11 @@ export const billOf = (answer: BilledAnswer, terms: BillTerms): Bill => {
   const costIsAssumed = terms.assumedPrices !== null && known === null && usage.reportedCostNanos === null
   if (isFree(answer, usage, terms)) return { usage, cost: NO_COST, costIsAssumed }
   const prices = costIsAssumed ? terms.assumedPrices : known
-  const computed = costOf(usage, prices, prices?.image === undefined ? 0 : inputSizeOf(answer.request.call.body).images)
+  const { body } = answer.request.call
+  const computed = costOf(usage, prices, {
+    inputImages: prices?.image === undefined ? 0 : inputSizeOf(body).images,
+    containerGigabytes: usage.containers === 0 ? 0 : askedWork(body).containerGigabytes,
+  })
   const charged = chargeOf(current.planned.endpoint, usage)
   const cost = charged === null ? computed : chargedAs(computed, charged)
   return { usage, cost: current.credential.isByok ? atCustomersCost(cost) : cost, costIsAssumed }

@@ -26,6 +26,8 @@ export const createMessagesDecoder = (modelId: string, keeps = false): MessagesD
   const open = new Map<number, BlockDecoder>()
   const thinking = new Set<number>()
   let usage: Json = {}
+  /** Claude ran code in a container, which has a fee of its own. */
+  let ranCode = false
   let calls = 0
   let textLength = 0
   let finished = false
@@ -35,7 +37,7 @@ export const createMessagesDecoder = (modelId: string, keeps = false): MessagesD
   const used = (reported: unknown): ModelEvent[] => {
     if (!isObject(reported)) return []
     usage = mergeUsage(usage, reported)
-    return [{ type: 'usage', usage: decodeUsage(usage) }]
+    return [{ type: 'usage', usage: { ...decodeUsage(usage), containers: ranCode ? 1 : 0 } }]
   }
 
   const counted = (events: ModelEvent[]): ModelEvent[] => {
@@ -91,6 +93,7 @@ export const createMessagesDecoder = (modelId: string, keeps = false): MessagesD
     switch (event['type']) {
       case 'message_start': {
         begun = isObject(event['message']) ? event['message'] : {}
+        ranCode ||= isObject(begun['container'])
         // A call that code in Claude's own container makes may come with the beginning, which is then the whole message.
         return [start(begun), ...blocks(begun), ...used(isObject(begun['usage']) ? startedUsage(begun['usage']) : null)]
       }
@@ -109,8 +112,11 @@ export const createMessagesDecoder = (modelId: string, keeps = false): MessagesD
       case 'content_block_stop': {
         return closeAll([index])
       }
-      case 'message_delta':
-        return [...used(event['usage']), ...(isObject(event['delta']) ? end(event['delta']) : [])]
+      case 'message_delta': {
+        const delta = isObject(event['delta']) ? event['delta'] : null
+        ranCode ||= isObject(delta?.['container'])
+        return [...used(event['usage']), ...(delta === null ? [] : end(delta))]
+      }
       case 'message_stop': {
         if (finished) return []
         const ended = end(begun)
@@ -125,6 +131,7 @@ export const createMessagesDecoder = (modelId: string, keeps = false): MessagesD
   return {
     event: read,
     message(message) {
+      ranCode ||= isObject(message['container'])
       const said = blocks(message)
       const ended = end(message)
       const finish: ModelEvent[] = ended.length > 0 ? ended : [{ type: 'finish', reason: 'stop', native: null }]

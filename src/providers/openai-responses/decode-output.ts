@@ -29,6 +29,8 @@ export interface Output {
   partialPicture(place: Json): void
   callCount(): number
   toolWork(): ToolWork
+  /** The same with the pictures that have been begun. */
+  begunWork(): ToolWork
 }
 
 interface ItemState {
@@ -51,7 +53,11 @@ export const createOutput = ({ runsCustomTools }: { readonly runsCustomTools: bo
   const items = new Map<unknown, ItemState>()
   let calls = 0
   const searchItems = new Set<ItemState>()
-  /** Pictures of which something came. */
+  let fileSearches = 0
+  /** Containers by their ids; those without one count as one. */
+  const containers = new Set<unknown>()
+  /** Pictures that have been begun, and those of which something came. */
+  const begunPictures = new Set<ItemState>()
   const pictureItems = new Set<ItemState>()
   /** UTF-16 units of text so far, including paragraph breaks, and the item that the last of it belongs to. */
   let textLength = 0
@@ -141,14 +147,23 @@ export const createOutput = ({ runsCustomTools }: { readonly runsCustomTools: bo
   const foreign = (state: ItemState, kind: string): ModelEvent[] => {
     if (state.over || kind === '') return []
     state.over = true
-    if (kind === 'web_search_call') searchItems.add(state)
+    if (kind === 'web_search_call' || kind === 'x_search_call') searchItems.add(state)
+    if (kind === 'file_search_call') fileSearches += 1
     return [{ type: 'unknown', kind }]
   }
+
+  const workWith = (pictures: ReadonlySet<ItemState>): ToolWork => ({
+    webSearches: searchItems.size,
+    fileSearches,
+    containers: containers.size,
+    pictures: pictures.size,
+  })
 
   return {
     added(position, item) {
       const type = kindOf(item)
       const state = stateOf(position, item['id'])
+      if (type === 'image_generation_call') begunPictures.add(state)
       if (!isTranslated(type, item)) return foreign(state, type)
       if (!CALLS.has(type)) return []
       const events = openCall(state, item)
@@ -160,6 +175,7 @@ export const createOutput = ({ runsCustomTools }: { readonly runsCustomTools: bo
       const state = stateOf(position, item['id'])
       if (!isTranslated(type, item)) {
         const events = foreign(state, type)
+        if (RUNS_CODE.has(type)) containers.add(containerOf(item))
         if (isPageAction(item['action'])) searchItems.delete(state)
         return events
       }
@@ -169,8 +185,10 @@ export const createOutput = ({ runsCustomTools }: { readonly runsCustomTools: bo
       if (type === 'reasoning') return reasoning(state, item)
       if (type === 'image_generation_call') {
         const drawn = imageEvents(item)
-        if (drawn.length > 0) pictureItems.add(state)
-        else pictureItems.delete(state)
+        for (const pictures of [begunPictures, pictureItems]) {
+          if (drawn.length > 0) pictures.add(state)
+          else pictures.delete(state)
+        }
         return drawn
       }
       const opened = openCall(state, item)
@@ -200,11 +218,22 @@ export const createOutput = ({ runsCustomTools }: { readonly runsCustomTools: bo
         state.over = true
         return emitArguments(state, call.held.slice(call.reported))
       }),
-    partialPicture: (place) => void pictureItems.add(stateAt(place)),
+    partialPicture(place) {
+      const state = stateAt(place)
+      begunPictures.add(state)
+      pictureItems.add(state)
+    },
     callCount: () => calls,
-    toolWork: () => ({ webSearches: searchItems.size, pictures: pictureItems.size }),
+    toolWork: () => workWith(pictureItems),
+    begunWork: () => workWith(begunPictures),
   }
 }
+
+/** Items of tools that run in a container of the provider's; a shell that the client runs itself is translated. */
+const RUNS_CODE: ReadonlySet<string> = new Set(['code_interpreter_call', 'shell_call'])
+
+const containerOf = ({ container_id: id, environment }: Json): unknown =>
+  id ?? (isObject(environment) ? environment['container_id'] : undefined) ?? null
 
 /** A search call that opened a page or looked for words in one: OpenAI charges for searches alone (its guide "Web search", "Output"). */
 const isPageAction = (action: unknown): boolean => isObject(action) && (action['type'] === 'open_page' || action['type'] === 'find_in_page')

@@ -4,8 +4,7 @@ import { reportedCost } from '../reported-cost.ts'
 import { isSenseless, partsOf, reportedTotal, sideCount } from '../token-count.ts'
 
 /** The work of a provider's own tools for an answer. */
-export interface ToolWork {
-  readonly webSearches: number
+export interface ToolWork extends Pick<Usage, 'webSearches' | 'fileSearches' | 'containers'> {
   readonly pictures: number
 }
 
@@ -43,6 +42,8 @@ export const decodeUsage = (
     outputAudio,
     outputImage,
     webSearches: work.webSearches,
+    fileSearches: work.fileSearches,
+    containers: work.containers,
     drawn: drawn.tokens,
     reportedCostNanos: reportedCost(usage),
     servedTier: typeof servedTier === 'string' ? servedTier : null,
@@ -52,13 +53,13 @@ export const decodeUsage = (
   })
 }
 
-const NO_WORK: ToolWork = { webSearches: 0, pictures: 0 }
+export const NO_WORK: ToolWork = { webSearches: 0, fileSearches: 0, containers: 0, pictures: 0 }
 
 /** The work of tools before the answer has ended: a client that leaves now pays for it. */
-export const usageSoFar = (work: ToolWork): Usage =>
+export const usageSoFar = ({ pictures, ...work }: ToolWork): Usage =>
   usageOf({
-    webSearches: work.webSearches,
-    drawn: drawnTokens(null, work.pictures).tokens,
+    ...work,
+    drawn: drawnTokens(null, pictures).tokens,
     unreportedInput: true,
     unreportedOutput: true,
   })

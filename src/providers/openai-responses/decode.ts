@@ -3,7 +3,7 @@ import type { ModelEvent } from '../../canonical/event.ts'
 import { isObject, objectsIn, textOf } from '../../lib/json/json.ts'
 import { callArguments } from '../tools/call-arguments.ts'
 import { createOutput, type Json } from './decode-output.ts'
-import { decodeUsage, usageSoFar } from './decode-usage.ts'
+import { decodeUsage, NO_WORK, type ToolWork, usageSoFar } from './decode-usage.ts'
 
 export interface ResponsesDecoder {
   /** Decodes one event of a complete stream (`createSequence`); the caller handles events that report a failure. */
@@ -15,6 +15,7 @@ export interface ResponsesDecoder {
 export const createResponsesDecoder = (options: { readonly runsCustomTools: boolean } = { runsCustomTools: false }): ResponsesDecoder => {
   const output = createOutput(options)
   let started = false
+  let reported = { work: NO_WORK, begun: NO_WORK }
 
   const start = (response: Json): ModelEvent[] => {
     if (started) return []
@@ -35,12 +36,12 @@ export const createResponsesDecoder = (options: { readonly runsCustomTools: bool
     const delta = textOf(event['delta'])
     switch (type) {
       case 'response.output_item.added':
-        return withWork(item, output.added(event['output_index'], item))
+        return withWork(output.added(event['output_index'], item))
       case 'response.output_item.done':
-        return withWork(item, output.done(event['output_index'], item))
+        return withWork(output.done(event['output_index'], item))
       case 'response.image_generation_call.partial_image':
         output.partialPicture(event)
-        return [workSoFar()]
+        return withWork([])
       case 'response.output_text.delta':
         return output.piece(event, 'text', delta)
       case 'response.refusal.delta':
@@ -64,9 +65,14 @@ export const createResponsesDecoder = (options: { readonly runsCustomTools: bool
   }
 
   /** The counts come with the end of the stream, and a picture or a search costs more than the rest of an answer. */
-  const workSoFar = (): ModelEvent => ({ type: 'usage', usage: usageSoFar(output.toolWork()) })
-  const withWork = (item: Json, events: ModelEvent[]): ModelEvent[] =>
-    events.length > 0 && COSTLY.has(item['type']) ? [...events, workSoFar()] : events
+  const withWork = (events: ModelEvent[]): ModelEvent[] => {
+    const work = output.toolWork()
+    const begun = output.begunWork()
+    if (isSameWork(work, reported.work) && isSameWork(begun, reported.begun)) return events
+    reported = { work, begun }
+    const underWay = isSameWork(work, begun) ? {} : { underWay: usageSoFar(begun) }
+    return [...events, { type: 'usage', usage: usageSoFar(work), ...underWay }]
+  }
 
   return {
     whole(response) {
@@ -83,7 +89,12 @@ export const createResponsesDecoder = (options: { readonly runsCustomTools: bool
   }
 }
 
-const COSTLY: ReadonlySet<unknown> = new Set(['image_generation_call', 'web_search_call'])
+const isSameWork = (one: ToolWork, other: ToolWork): boolean =>
+  one.webSearches === other.webSearches &&
+  one.fileSearches === other.fileSearches &&
+  one.containers === other.containers &&
+  one.pictures === other.pictures
+
 const TERMINAL: ReadonlySet<string> = new Set(['response.completed', 'response.incomplete', 'response.failed', 'response.cancelled'])
 
 /** Null for an answer that did not end by itself. */

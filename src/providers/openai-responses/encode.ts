@@ -45,7 +45,8 @@ export function* encodeResponsesRequest(attempt: Attempt): Steps<string> {
   const prompt = yield* encodePrompt(translation, attempt)
   yield
   // Nothing is stored for later reference: each request brings its whole history (docs/contract/responses.md#nothing-is-stored).
-  return yield* jsonText({ model: target.upstreamModel, ...prompt, stream: call.stream, store: false }, call)
+  const bounds = target.maxToolCalls == null ? {} : { max_tool_calls: target.maxToolCalls }
+  return yield* jsonText({ model: target.upstreamModel, ...prompt, ...bounds, stream: call.stream, store: false }, call)
 }
 
 /** Encodes all that is translated; the encoder reads settings nowhere else. */
@@ -79,6 +80,7 @@ function* relayChanges(attempt: Attempt): Steps<JsonChanges> {
   if (Array.isArray(given)) refuseUnsupportedMedia(given, 'input', { target, ...lossesTo(warn) })
   const changes: Record<string, string | null> = {
     ...withoutUnsentFields(body),
+    ...(target.maxToolCalls == null ? {} : { max_tool_calls: JSON.stringify(target.maxToolCalls) }),
     model: JSON.stringify(target.upstreamModel),
     stream: JSON.stringify(call.stream),
     store: 'false',

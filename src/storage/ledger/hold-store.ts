@@ -2,6 +2,7 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 
 import type { Database } from '../database.ts'
+import { lockedHolds } from './locked-holds.ts'
 import { charge, earliest, insertLedger, releaseScopes } from './charge.ts'
 import type { HoldTable, LedgerTable, Span } from '../tables/ledger-tables.ts'
 import { holdOffNewWindows, lockWindows, type WindowKey } from './scope-windows.ts'
@@ -24,8 +25,11 @@ export interface HoldStore {
   release(requests: readonly string[]): Promise<void>
   /** Charges and releases up to `limit` holds of dead nodes; returns the number. `node` never reaps its own holds. */
   reap(node: LedgerNode, now: string, limit: number): Promise<number>
-  /** Corrects the held amount of each window for which it is not the sum of its holds; returns how many were wrong. */
-  recount(): Promise<number>
+  /**
+   * Corrects the held amount of each window for which it is not the sum of its holds; returns how many were wrong. `running`: looks only at
+   * windows in which something is held now, which are few; `all` also finds those that are said to hold what nobody holds.
+   */
+  recount(which: 'running' | 'all'): Promise<number>
   /** The holds in a window, the first expected to end first. */
   expected(window: WindowKey, limit: number): Promise<readonly Pick<HoldTable, 'amount_n' | 'ends_at'>[]>
 }
@@ -36,9 +40,14 @@ export const createHoldStore = (database: Database): HoldStore => ({
       await transaction
         .updateTable('hold')
         .set({ lease_until: until })
-        .where('node_id', '=', node.id)
-        .where('node_epoch', '=', node.epoch)
-        .where('state', '=', 'held')
+        .where(
+          'request_id',
+          'in',
+          lockedHolds(transaction, database.engine)
+            .where('node_id', '=', node.id)
+            .where('node_epoch', '=', node.epoch)
+            .where('state', '=', 'held'),
+        )
         .execute()
     }),
   checkpoint: (charges) =>
@@ -53,7 +62,11 @@ export const createHoldStore = (database: Database): HoldStore => ({
   release: (requests) =>
     database.transaction(async (transaction) => {
       await holdOffNewWindows(transaction, database.engine)
-      const holds = await transaction.deleteFrom('hold').where('request_id', 'in', requests).returningAll().execute()
+      const holds = await transaction
+        .deleteFrom('hold')
+        .where('request_id', 'in', lockedHolds(transaction, database.engine).where('request_id', 'in', requests))
+        .returningAll()
+        .execute()
       const reaped = holds.filter(({ state }) => state === 'reaped')
       const rows = reaped.map((hold): LedgerTable => ({ ...reapedRow(hold, hold.created_at), kind: 'adjust', amount_n: -hold.charge_n }))
       if (rows.length > 0) {
@@ -91,8 +104,8 @@ export const createHoldStore = (database: Database): HoldStore => ({
       await settle(transaction, database, dead, rows)
       return dead.length
     }),
-  async recount() {
-    const wrong = await wrongWindows(database.kysely)
+  async recount(which) {
+    const wrong = await (which === 'all' ? wrongWindows : wrongRunning)(database.kysely)
     if (wrong.length === 0) return 0
     return database.transaction(async (transaction) => {
       const windows = await lockWindows(transaction, database.engine, [...new Set(wrong.map(({ subject }) => subject))], '')
@@ -125,10 +138,17 @@ interface WrongWindow {
   difference: number
 }
 
-/**
- * Windows whose `held_n` is not the sum of their holds, with the difference. The query runs every ten seconds and there may be many
- * windows, but few with holds, so it looks nothing up for each window.
- */
+/** Windows in which something is held and whose `held_n` is not the sum of it, with the difference. Each is found by its key. */
+const wrongRunning = async (kysely: Kysely<Schema>): Promise<readonly WrongWindow[]> => {
+  const { rows } = await sql<WrongWindow>`
+    select w.subject, w.span, w.window_start, held.amount - w.held_n as difference from (
+      select subject, span, window_start, cast(sum(amount_n) as bigint) as amount from hold_scope group by subject, span, window_start
+    ) as held join scope_window w on w.subject = held.subject and w.span = held.span and w.window_start = held.window_start
+    where w.held_n <> held.amount`.execute(kysely)
+  return rows
+}
+
+/** The same for all windows. There may be many, but few with holds, so nothing is looked up for each window. */
 const wrongWindows = async (kysely: Kysely<Schema>): Promise<readonly WrongWindow[]> => {
   const { rows } = await sql<WrongWindow>`
     select subject, span, window_start, cast(sum(amount_n) as bigint) as difference from (

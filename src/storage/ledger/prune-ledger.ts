@@ -2,8 +2,8 @@
 import type { Database } from '../database.ts'
 
 /**
- * Deletes up to `limit` rows of the ledger from before `day`, and with the last of them windows and holds that are over; returns the
- * number of ledger rows. From `day` on, the ledger is complete.
+ * Deletes up to `limit` rows of the ledger from before `day`, and after the last of them up to as many windows that are over; returns how
+ * many of either it deleted. From `day` on, the ledger is complete.
  */
 export const pruneLedger = (database: Database, day: string, limit: number): Promise<number> =>
   database.transaction(async (transaction) => {
@@ -25,9 +25,24 @@ export const pruneLedger = (database: Database, day: string, limit: number): Pro
       .executeTakeFirstOrThrow()
     const deleted = Number(numDeletedRows)
     if (deleted === limit) return deleted
-    // Both are read as a whole, and there may be a window for each key and day: once is enough.
-    await transaction.deleteFrom('scope_window').where('window_end', '<=', day).where('held_n', '=', 0).execute()
     // A request that was charged as dead and has not come back by now will not come back.
     await transaction.deleteFrom('hold').where('state', '=', 'reaped').where('created_at', '<', day).execute()
-    return deleted
+    const windows = await transaction
+      .deleteFrom('scope_window')
+      .where(({ eb, selectFrom, refTuple }) =>
+        eb(
+          refTuple('subject', 'span', 'window_start'),
+          'in',
+          selectFrom('scope_window')
+            .select(['subject', 'span', 'window_start'])
+            .where('window_end', '<=', day)
+            .where('held_n', '=', 0)
+            .limit(limit)
+            // Whoever holds such a window still charges or releases in it; this never waits for them.
+            .$if(database.engine === 'postgres', (query) => query.forUpdate().skipLocked())
+            .$asTuple('subject', 'span', 'window_start'),
+        ),
+      )
+      .executeTakeFirstOrThrow()
+    return Math.max(deleted, Number(windows.numDeletedRows))
   })

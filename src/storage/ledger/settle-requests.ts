@@ -8,6 +8,7 @@ import type { Database } from '../database.ts'
 import { type FinishedGeneration, insertGenerations, withoutNul } from '../generations/generation-store.ts'
 import { addGuardrailHits } from '../guardrails/guardrail-hours.ts'
 import type { HoldScopeTable, LedgerTable } from '../tables/ledger-tables.ts'
+import { lockedHolds } from './locked-holds.ts'
 import { oneOf } from '../one-of.ts'
 import { holdOffNewWindows } from './scope-windows.ts'
 import type { Schema } from '../tables/schema.ts'
@@ -55,6 +56,7 @@ export const settleRequests = async (
   ])
   const charged = await chargedBefore(
     transaction,
+    database,
     held.filter(({ record }) => !released.requests.has(record.id)).map(({ record }) => record.id),
   )
   const rows = settlements.flatMap((settlement) => ledgerRows(settlement, charged.get(settlement.record.id)))
@@ -106,8 +108,13 @@ const releaseHolds = async (transaction: Transaction<Schema>, database: Database
   const ids = [...requests].sort()
   const held = await transaction
     .deleteFrom('hold')
-    .where(oneOf(database.engine, 'request_id', ids))
-    .where('state', '=', 'held')
+    .where(
+      'request_id',
+      'in',
+      lockedHolds(transaction, database.engine)
+        .where(oneOf(database.engine, 'request_id', ids))
+        .where('state', '=', 'held'),
+    )
     .returning('request_id')
     .execute()
   return { requests: new Set(held.map(({ request_id }) => request_id)), scopes: await releaseScopes(transaction, database, held) }
@@ -123,10 +130,17 @@ interface Before {
 }
 
 /** Requests without a hold were either settled before or reaped, or their hold was lost in a power failure. */
-const chargedBefore = async (transaction: Transaction<Schema>, requests: readonly string[]): Promise<ReadonlyMap<string, Before>> => {
+const chargedBefore = async (
+  transaction: Transaction<Schema>,
+  { engine }: Database,
+  requests: readonly string[],
+): Promise<ReadonlyMap<string, Before>> => {
   const charged = new Map<string, Before>()
   if (requests.length === 0) return charged
-  await transaction.deleteFrom('hold').where('request_id', 'in', requests).where('state', '=', 'reaped').execute()
+  await transaction
+    .deleteFrom('hold')
+    .where('request_id', 'in', lockedHolds(transaction, engine).where('request_id', 'in', requests).where('state', '=', 'reaped'))
+    .execute()
   const rows = await transaction
     .selectFrom('ledger')
     .select(['request_id', 'kind', 'provider', 'amount_n', 'byok_n'])

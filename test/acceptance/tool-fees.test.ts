@@ -1,0 +1,193 @@
+/** Fees for what a provider's own tools do: they are held before, charged by the calls that the answer shows, and bound streams (decisions/0231). */
+import { expect, test } from 'bun:test'
+
+import { call, createKey } from '../support/calls.ts'
+import { dataEvent, startFakeUpstream } from '../support/fake-upstream.ts'
+import { useServices } from '../support/started-service.ts'
+
+const upstream = await startFakeUpstream()
+
+const service = await useServices().start({
+  config: `
+providers:
+  openai: { base_url: "${upstream.url}", api_key: none, stored_objects: true }
+  claudes: { dialects: [anthropic], base_url: "${upstream.url}" }
+models:
+  fake/one: { endpoints: [{ provider: openai, model: up, prices: { prompt: 1, completion: 1, web_search: 0.01 } }] }
+  fake/dearer: { endpoints: [{ provider: openai, model: up, prices: { prompt: 1, completion: 1, file_search: 0.01, container: 0.1 } }] }
+  fake/claude: { endpoints: [{ provider: claudes, model: claude-sonnet-4-6, prices: { prompt: 1, completion: 1, container: 0.05 } }] }
+`,
+})
+
+const USAGE = { input_tokens: 10, output_tokens: 10, total_tokens: 20 }
+const TOKENS = 0.00002
+const PICTURE = { type: 'image_generation_call', status: 'completed', result: 'AA==' }
+
+const answeringWith = (output: readonly object[]): void =>
+  upstream.script((exchange) =>
+    exchange.answer(200, JSON.stringify({ id: 'r', object: 'response', status: 'completed', model: 'up', output, usage: USAGE }), {
+      'content-type': 'application/json',
+    }),
+  )
+
+const keyOf = async (limit: number | null): Promise<string> => (await createKey(service, { name: 'tools', limit })).key
+
+const ask = (key: string, tools: readonly object[], body: object = {}) =>
+  call(service, 'POST', '/responses', { key, body: { model: 'fake/one', input: 'Hi.', tools, max_output_tokens: 100, ...body } })
+
+const costOf = ({ json }: { readonly json: unknown }): number => (json as { usage: { cost: number } }).usage.cost
+
+const spentBy = async (key: string): Promise<number> =>
+  ((await call(service, 'GET', '/key', { key })).json as { data: { usage: number } }).data.usage
+
+const SEARCH = { type: 'file_search', vector_store_ids: ['vs_1'] }
+const code = (memory?: string) => ({
+  type: 'code_interpreter',
+  container: { type: 'auto', ...(memory === undefined ? {} : { memory_limit: memory }) },
+})
+const searched = (id: string) => ({ type: 'file_search_call', id, status: 'completed', queries: ['a'], results: null })
+const ran = (id: string, container: string) => ({
+  type: 'code_interpreter_call',
+  id,
+  status: 'completed',
+  code: '1',
+  container_id: container,
+  outputs: null,
+})
+
+test.each([
+  ['two searches of files', 'fake/one', [SEARCH], [searched('fs_1'), searched('fs_2')], 0.005],
+  ['a search of files at the price of the operator', 'fake/dearer', [SEARCH], [searched('fs_1')], 0.01],
+  ['two runs of code in one container of 1 GB', 'fake/one', [code()], [ran('ci_1', 'c'), ran('ci_2', 'c')], 0.03],
+  ['code in two containers of 4 GB', 'fake/one', [code('4g')], [ran('ci_1', 'c'), ran('ci_2', 'd')], 0.24],
+  ['code at the price of the operator', 'fake/dearer', [code('16g')], [ran('ci_1', 'c')], 1.6],
+  [
+    'a shell in a container of the provider',
+    'fake/one',
+    [{ type: 'shell', environment: { type: 'container_auto' } }],
+    [
+      {
+        type: 'shell_call',
+        id: 'sh_1',
+        call_id: 'c',
+        status: 'completed',
+        action: { commands: ['ls'] },
+        environment: { type: 'container_reference', container_id: 'c' },
+      },
+    ],
+    0.03,
+  ],
+  ['tools that were not used', 'fake/one', [SEARCH, code('64g')], [], 0],
+] as const)('charged beside the tokens: %s', async (_, model, tools, output, fee) => {
+  answeringWith(output)
+  const key = await keyOf(10)
+  expect(costOf(await ask(key, tools, { model }))).toBeCloseTo(fee + TOKENS, 9)
+  expect(await spentBy(key)).toBeCloseTo(fee + TOKENS, 9)
+})
+
+test.each([
+  ['ten searches of files', [SEARCH], 0.024],
+  ['a container of the memory that the tool names', [code('64g')], 1.91],
+])('403: a limit that cannot pay for %s', async (_, tools, limit) => {
+  answeringWith([])
+  expect((await ask(await keyOf(limit), tools)).status).toBe(403)
+  expect((await ask(await keyOf(limit + 0.02), tools)).status).toBe(200)
+})
+
+test('code that Claude ran in a container of its own is charged for the container, unless a search of the web makes it free', async () => {
+  const container = { id: 'c', expires_at: '2026-11-29T00:00:00Z' }
+  const message = {
+    id: 'm',
+    type: 'message',
+    role: 'assistant',
+    model: 'claude',
+    content: [{ type: 'text', text: 'Hi.' }],
+    stop_reason: 'end_turn',
+    usage: { input_tokens: 10, output_tokens: 10 },
+    container,
+  }
+  upstream.script((exchange) => exchange.answer(200, JSON.stringify(message), { 'content-type': 'application/json' }))
+  const messages = [{ role: 'user', content: 'Hi.' }]
+  const askClaude = async (tools: readonly object[]): Promise<number> =>
+    costOf(
+      await call(service, 'POST', '/messages', {
+        key: await keyOf(10),
+        body: { model: 'fake/claude', max_tokens: 100, messages, tools },
+      }),
+    )
+  const runs = { type: 'code_execution_20250825', name: 'code_execution' }
+  expect(await askClaude([runs])).toBeCloseTo(0.05 + TOKENS, 9)
+  expect(await askClaude([runs, { type: 'web_search_20260209', name: 'web_search' }])).toBeCloseTo(TOKENS, 9)
+})
+
+const CREATED = { type: 'response.created', response: { id: 'r', object: 'response', status: 'in_progress', model: 'up', output: [] } }
+const added = (index: number, item: object) => ({
+  type: 'response.output_item.added',
+  output_index: index,
+  item: { ...item, id: `i_${index}` },
+})
+const done = (index: number, item: object) => ({
+  type: 'response.output_item.done',
+  output_index: index,
+  item: { ...item, id: `i_${index}` },
+})
+
+/** A stream that does this work again and again until it is stopped, or has done it this often. */
+const streaming = (item: object, times: number) => {
+  const stopped = Promise.withResolvers<number>()
+  upstream.script(async (exchange) => {
+    await exchange.head(200, { 'content-type': 'text/event-stream' })
+    const send = (event: object) => exchange.piece(dataEvent(JSON.stringify(event)))
+    await send(CREATED)
+    const begun = { ...item, status: 'in_progress', result: null }
+    await send(added(0, begun))
+    for (let index = 0; index < times; index += 1) {
+      await send(done(index, item))
+      await send(added(index + 1, begun))
+    }
+    stopped.resolve(await exchange.gone)
+  })
+  return stopped.promise
+}
+
+const streamed = async (key: string, tools: readonly object[]): Promise<string> => {
+  const response = await fetch(`${service.api}/responses`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'fake/one', input: 'Hi.', stream: true, tools, max_output_tokens: 100 }),
+  })
+  return response.text()
+}
+
+test('a stream in which one more picture is begun than the limit can pay for ends with the refusal, and costs the pictures that came', async () => {
+  const stopped = streaming(PICTURE, 2)
+  const key = await keyOf(0.6)
+  const text = await streamed(key, [{ type: 'image_generation' }])
+  await stopped
+  expect(text).toContain('service_key_limit')
+  expect(text.match(/"response.output_item.done"/g)).toHaveLength(2)
+  const spent = await spentBy(key)
+  expect(spent).toBeGreaterThan(2 * 0.2496)
+  expect(spent).toBeLessThanOrEqual(0.6)
+})
+
+test('a stream ends once it has searched more often than the limit can pay for', async () => {
+  const stopped = streaming({ type: 'file_search_call', status: 'completed' }, 30)
+  const key = await keyOf(0.05)
+  expect(await streamed(key, [SEARCH])).toContain('service_key_limit')
+  await stopped
+  // The search that had no room has run already.
+  expect(await spentBy(key)).toBeLessThanOrEqual(0.05 + 0.0025)
+})
+
+test.each([
+  ['four if the limit can pay for them', 2, {}, 4],
+  ['one if it cannot', 0.9, {}, 1],
+  ['as many as the request allows', 0.9, { max_tool_calls: 2 }, 2],
+  ['one if the limit cannot pay for as many as the request allows', 0.9, { max_tool_calls: 30 }, 1],
+  ['any number without a limit', null, {}, undefined],
+])('how many pictures OpenAI may draw for a whole answer: %s', async (_, limit, body, calls) => {
+  answeringWith([{ ...PICTURE, id: 'ig_1' }])
+  expect((await ask(await keyOf(limit), [{ type: 'image_generation' }], body)).status).toBe(200)
+  expect(upstream.last.body['max_tool_calls']).toBe(calls)
+})
