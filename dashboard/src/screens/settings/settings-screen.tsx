@@ -14,6 +14,7 @@ import { ScreenHead } from '../../parts/screen-head.tsx'
 import { Table } from '../../parts/table.tsx'
 import { When } from '../../parts/when.tsx'
 import { toast } from '../../shell/toasts.tsx'
+import { browserName } from './browser-name.ts'
 import { BrowserSettings } from './browser-settings.tsx'
 import { EffectiveSettings } from './effective-settings.tsx'
 import { LoggingSettings } from './logging-settings.tsx'
@@ -48,6 +49,12 @@ export const SettingsScreen = () => {
   )
 }
 
+const Browser = ({ agent }: { agent: string | null }) => (
+  <span className="cut agent" title={agent ?? undefined}>
+    {agent === null ? '–' : (browserName(agent) ?? agent)}
+  </span>
+)
+
 const Sessions = () => {
   const sessions = useQuery(sessionList())
   return (
@@ -71,7 +78,7 @@ const Sessions = () => {
                 ),
               },
               { title: 'Role', cell: ({ role }) => role },
-              { title: 'Browser', cell: ({ user_agent }) => <span className="cut agent">{user_agent ?? '–'}</span>, wideOnly: true },
+              { title: 'Browser', cell: ({ user_agent }) => <Browser agent={user_agent} />, wideOnly: true },
               { title: 'Signed in', cell: ({ created_at }) => <When at={created_at} />, wideOnly: true },
               { title: 'Last used', cell: ({ last_used_at }) => <When at={last_used_at} /> },
               {
