@@ -84,6 +84,7 @@ describe.skipIf(BROWSER_PATH === null)('providers', () => {
     await row('Sandbox').getByText(/, \$0/).waitFor()
     await row('Good').getByRole('status').getByText(/, \$0/).waitFor()
     await row('Other').getByRole('status').getByText('500 server').waitFor()
+    expect(await row('Other').getByRole('status').textContent()).toMatch(/500 server\s+The engine burst\.$/)
     // Its one model fails on purpose.
     expect(await row('Sandbox Spare').getByRole('status').textContent()).toBe('')
     await visitor.checkAccessible()

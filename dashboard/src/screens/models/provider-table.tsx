@@ -26,7 +26,8 @@ export const ProviderTable = ({ tests }: { tests: ProviderTests }) => {
   const usedBy = (slug: string) => used.data?.groups.find(({ provider }) => provider === slug)
   const healthOf = (slug: string) => health.data?.find((one) => one.slug === slug)
   return (
-    <Loaded query={providers} rows={5}>
+    // What is known of their health makes rows higher, so they come with it.
+    <Loaded query={{ ...providers, data: health.isPending ? undefined : providers.data }} rows={5}>
       {(rows) => (
         <>
           {rows.length > 0 && rows.every(isSandbox) ? <p className="note">Only the sandbox answers so far. {HOW_TO_ADD}</p> : null}

@@ -32,7 +32,7 @@ export const WhoIsAffected = ({ provider }: { provider: ProviderHealth }) => {
     combine: groupsOf,
   })
   const [byPreset, byKey] = [useQueries(sums('preset')), useQueries(sums('key'))]
-  if (byPreset === undefined || byKey === undefined) return null
+  if (byPreset === undefined || byKey === undefined) return <span className="faint">…</span>
   const [presets, keys] = [affectedBy(models, byPreset, 'preset'), affectedBy(models, byKey, 'key')]
   // The combined group has no names, so there may be more than these.
   const least = [...byPreset, ...byKey].some(({ other }) => other === true) ? 'at least ' : ''

@@ -27,7 +27,7 @@ export const FullKeys = ({ keys }: { keys: readonly Key[] }) => {
       ? `${numbered(full.length, 'key')} have used up their limits, or nearly`
       : `A key has ${isUsedUp ? '' : 'nearly '}used up its limit`
   return (
-    <div className={isUsedUp ? 'trouble' : 'trouble near'}>
+    <div className={isUsedUp ? 'trouble full-keys' : 'trouble full-keys near'}>
       <span aria-hidden="true">▲</span>
       <strong>{title}</strong>
       <span>

@@ -7,7 +7,7 @@ import { endSessionOf, serviceFacts, sessionList } from '../../api/settings.ts'
 import { Button } from '../../parts/button.tsx'
 import { CopyCurl } from '../../parts/copy-curl.tsx'
 import { Empty } from '../../parts/empty.tsx'
-import { Loaded } from '../../parts/loaded.tsx'
+import { Loaded, Skeleton } from '../../parts/loaded.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { Person } from '../../parts/person.tsx'
 import { ScreenHead } from '../../parts/screen-head.tsx'
@@ -32,12 +32,13 @@ export const SettingsScreen = () => {
       <Panel title="This browser">
         <BrowserSettings />
       </Panel>
+      {session.isPending ? <Skeleton rows={8} /> : null}
       {isAdmin && workspace !== undefined ? (
         <Panel title="Logging">
           <LoggingSettings workspaceId={workspace} />
         </Panel>
       ) : null}
-      <Sessions />
+      {session.isPending ? null : <Sessions />}
       {isAdmin ? (
         <Panel title="Service">
           <Loaded query={service} rows={6}>

@@ -40,10 +40,13 @@ import { InviteDialog } from './invite-dialog.tsx'
 export const WorkspaceDetail = ({ id }: { id: string }) => {
   const workspace = useQuery(workspaceOf(id))
   const name = workspace.data?.name ?? 'the workspace'
+  const [members, sessions] = [useInfiniteQuery(membersOf(id)), useQuery(sessionList(id))]
   return (
     <>
       <Members id={id} name={name} />
-      <Budgets id={id} name={name} />
+      <div hidden={members.isPending || sessions.isPending}>
+        <Budgets id={id} name={name} />
+      </div>
     </>
   )
 }
