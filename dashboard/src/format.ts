@@ -25,6 +25,8 @@ const COUNT = new Intl.NumberFormat('en-US')
 const COMPACT = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 })
 
 export const count = (value: number | null | undefined): string => (value === null || value === undefined ? '–' : COUNT.format(value))
+/** `1 key`, `2,000 keys`. */
+export const numbered = (value: number, word: string): string => `${COUNT.format(value)} ${word}${value === 1 ? '' : 's'}`
 export const compact = (value: number): string => (Math.abs(value) < 10_000 ? COUNT.format(value) : COMPACT.format(value))
 
 export const percent = (share: number | null | undefined): string => {

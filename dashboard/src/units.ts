@@ -1,4 +1,4 @@
-/** Formats durations and sizes for people, each in the largest unit that it fills. */
+/** Formats durations and sizes for people, each in the largest unit that it fills, and prices. */
 
 /** `275 ms`, `1.9 s`, `3 min 20 s`. */
 export const duration = (ms: number | null | undefined): string => {
@@ -12,3 +12,8 @@ export const duration = (ms: number | null | undefined): string => {
 
 export const bytes = (size: number): string =>
   size < 1024 ? `${size} B` : Math.round(size / 1024) < 1024 ? `${Math.round(size / 1024)} KB` : `${(size / 1024 ** 2).toFixed(1)} MB`
+
+const PRICE = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD', minimumFractionDigits: 2, maximumFractionDigits: 9 })
+
+/** To the last digit, as a price list states it: `$2.50`, `$0.075`. */
+export const price = (dollars: number): string => PRICE.format(dollars)

@@ -184,9 +184,14 @@ models:
     visitor.check()
   })
 
-  test('? lists the keys, and single keys can be switched off', async () => {
+  test('? lists the keys, also after Escape has left a filter, which keeps its text; and single keys can be switched off', async () => {
     const visitor = await signIn()
     const { page } = visitor
+    await go(visitor, 'r', 'Requests')
+    await page.keyboard.press('/')
+    await page.keyboard.type('status:error')
+    await page.keyboard.press('Escape')
+    expect(await page.getByLabel('Filter', { exact: true }).inputValue()).toBe('status:error')
     await page.keyboard.press('?')
     const dialog = page.getByRole('dialog', { name: 'Keys of the keyboard' })
     await dialog.getByText('Go to Requests').waitFor()

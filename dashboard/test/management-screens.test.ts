@@ -316,7 +316,9 @@ describe.skipIf(BROWSER_PATH === null)('management', () => {
     expect(await lastSeen(members, 'Owner')).toMatch(/^(?:just now|\d+ min ago)$/)
     expect(await lastSeen(members, 'user_ada')).toBe('–')
     expect(asked.filter((path) => /^\/workspaces\/.*(?:members|budgets)$/.test(path))).toHaveLength(2)
-    expect(asked.filter((path) => path === '/usage')).toEqual([])
+    // The sums of all members, at once.
+    expect(asked.filter((path) => path === '/usage')).toHaveLength(1)
+    expect(await members.getByRole('link', { name: '$0', exact: true }).count()).toBe(2)
     await row.getByRole('link', { name: '1', exact: true }).click()
     await page.getByRole('link', { name: 'search key' }).waitFor()
     await visitor.checkAccessible()
@@ -364,6 +366,19 @@ describe.skipIf(BROWSER_PATH === null)('management', () => {
     await visitor.checkAccessible()
     await page.getByLabel('Workspace').selectOption('every workspace')
     await page.locator('[data-row]').first().waitFor()
+    // The navigation has its last form before the service has said who it is for, so that nothing in it moves.
+    const known = Promise.withResolvers<void>()
+    await page.route(/\/api\/v1\/(?:sessions\/current|workspaces\b)/, async (route) => {
+      await known.promise
+      await route.continue()
+    })
+    await page.reload()
+    const audit = page.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name: 'Audit' })
+    await audit.waitFor()
+    const before = await audit.boundingBox()
+    known.resolve()
+    await page.getByLabel('Workspace').getByRole('option', { name: 'Team Search' }).waitFor({ state: 'attached' })
+    expect(await audit.boundingBox()).toEqual(before)
     visitor.check()
   })
 })

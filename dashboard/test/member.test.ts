@@ -39,6 +39,12 @@ describe.skipIf(BROWSER_PATH === null)('a member', () => {
       await screens.getByRole('link', { name: title }).click()
       await page.getByRole('heading', { name: title, level: 1 }).waitFor()
       await page.waitForLoadState('networkidle')
+      if (title === 'Keys') {
+        await page.getByRole('link', { name: 'playground (ada)' }).click()
+        await page.getByText('What bounds it').waitFor()
+      }
+      // What an admin alone may do is not offered.
+      expect(await page.getByRole('button', { name: /New key|Create|Change limit|Actions for/ }).count()).toBe(0)
     }
     visitor.check()
     visitor.expectStatus(404)

@@ -98,11 +98,12 @@ describe.skipIf(BROWSER_PATH === null)('the overview', () => {
     expect(await chart.first().textContent()).toBe('Sun 1 Nov, 05:00 UTC')
   })
 
-  test('heads of columns begin with a capital letter, whatever the sums are grouped by', async () => {
+  test('heads of columns begin with a capital letter, whatever the sums are grouped by, and the axis of a chart has its unit', async () => {
     const service = await services.start()
     await chat(service, { model: 'sandbox/echo' })
     const { page, check } = await signedIn(browser, service, '/?by=model')
     await page.getByRole('table', { name: 'Top spend by model' }).waitFor()
+    await page.getByText('1 request', { exact: true }).waitFor()
     const head = (name: string) => page.getByRole('columnheader', { name, exact: true }).waitFor()
     await head('Model')
     await page.goto(`${service.url}/dashboard/spend?group=user&and=model`)
@@ -111,7 +112,7 @@ describe.skipIf(BROWSER_PATH === null)('the overview', () => {
     check()
   })
 
-  test('says what the month costs of its budget, marks one that is nearly or wholly used up, and says nothing where there is none', async () => {
+  test('says what the month costs of its budget, marks one that is nearly or wholly used up, as of a key, and says nothing where there is none', async () => {
     const service = await services.start()
     const { page, ...visitor } = await signedIn(browser, service)
     const figures = page.locator('.figures > div')
@@ -119,13 +120,21 @@ describe.skipIf(BROWSER_PATH === null)('the overview', () => {
     await figures.first().waitFor()
     await page.waitForLoadState('networkidle')
     expect(await ofBudget.count()).toBe(0)
+    expect(await page.locator('.trouble').count()).toBe(0)
     await manage(service, '/workspaces/default/budgets/monthly', { method: 'PUT', body: { limit_usd: 500 } })
+    for (const [name, limit] of Object.entries({ trial: 0, roomy: 5 })) await manage(service, '/keys', { body: { name, limit } })
     await page.reload()
+    const full = page.locator('.trouble').filter({ hasText: 'A key has used up its limit' })
+    await full.waitFor()
+    expect(await full.getByRole('link').allTextContents()).toEqual(['trial'])
     await ofBudget.waitFor()
     expect(await ofBudget.getByRole('link').textContent()).toBe('$0 of $500.00')
     await visitor.checkAccessible()
     await ofBudget.getByRole('link').click()
     await page.getByText('Forecast for the month').waitFor()
+    await page.goBack()
+    await full.getByRole('link', { name: 'trial' }).click()
+    await page.getByRole('table', { name: 'Keys' }).getByText('Limit used up').waitFor()
 
     const sums = await manage<object>(service, '/usage?interval=day')
     const isMonth = ({ pathname, searchParams: asked }: URL): boolean =>

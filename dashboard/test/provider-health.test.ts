@@ -31,6 +31,7 @@ describe.skipIf(BROWSER_PATH === null)('providers', () => {
     await chat(service, { model: 'fake/good' })
     await page.getByRole('img', { name: /^Good: failures in 1 of 48 half hours, the last one at / }).waitFor()
     const row = page.getByRole('table', { name: 'Providers' }).getByRole('row').filter({ hasText: 'Good' })
+    await row.getByRole('cell', { name: /500 server\s*The engine burst\.$/ }).waitFor()
     await row.getByRole('button', { name: '1 preset, 1 key affected' }).click()
     const dialog = page.getByRole('dialog', { name: 'Who is affected by Good' })
     await dialog.getByText('They asked fake/good of Good in the last 24 hours.').waitFor()
@@ -83,6 +84,9 @@ describe.skipIf(BROWSER_PATH === null)('providers', () => {
     await row('Sandbox').getByText(/, \$0/).waitFor()
     await row('Good').getByRole('status').getByText(/, \$0/).waitFor()
     await row('Other').getByRole('status').getByText('500 server').waitFor()
+    expect(await row('Other').getByRole('status').textContent()).toMatch(/500 server\s+The engine burst\.$/)
+    // Its one model fails on purpose.
+    expect(await row('Sandbox Spare').getByRole('status').textContent()).toBe('')
     await visitor.checkAccessible()
     visitor.check()
   })

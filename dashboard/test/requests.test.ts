@@ -20,7 +20,9 @@ describe.skipIf(BROWSER_PATH === null)('one request', () => {
   })
 
   test('a sentence of the service about a provider, such as that the connection broke, is not shown as words of the provider', async () => {
-    const own = await services.start({ config: oneProvider(upstream) })
+    const own = await services.start({
+      config: oneProvider(upstream).replace('good: {', 'fast-one: {').replace('provider: good', 'provider: fast-one'),
+    })
     upstream.script((exchange) => exchange.reset())
     const { id } = await chat(own, { model: 'fake/good' })
     upstream.script((exchange) => exchange.answer(503, JSON.stringify({ error: { message: 'The engine burst.' } })))
@@ -32,6 +34,9 @@ describe.skipIf(BROWSER_PATH === null)('one request', () => {
     await page.goto(`${own.url}/dashboard/requests/${spoken}`)
     await cause.getByText('Good said: ').waitFor()
     await page.getByRole('region', { name: 'Timeline' }).getByText('503 provider_overloaded: The engine burst.').waitFor()
+    const provider = page.getByRole('region', { name: 'Request', exact: true }).getByRole('link', { name: 'Good', exact: true })
+    // Filters name a provider by its slug.
+    expect(new URL((await provider.getAttribute('href')) ?? '', own.url).searchParams.get('q')).toBe('provider:fast-one')
     check()
   })
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { bytes, duration } from '../src/units.ts'
+import { bytes, duration, price } from '../src/units.ts'
 
 test.each([
   [12.4, '12 ms'],
@@ -19,4 +19,13 @@ test.each([
   [1.5 * 1024 ** 2, '1.5 MB'],
 ])('%p bytes are shown as %p', (size, text) => {
   expect(bytes(size)).toBe(text)
+})
+
+test.each([
+  [2.5, '$2.50'],
+  [15, '$15.00'],
+  [0.075, '$0.075'],
+  [0.00123, '$0.00123'],
+])('a price of %p dollars is shown as %p: two decimals at least, and all that it has', (dollars, text) => {
+  expect(price(dollars)).toBe(text)
 })

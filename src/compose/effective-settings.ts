@@ -4,6 +4,7 @@ import { SERVE_SETTINGS, type Environment, type ServeSettings } from '../config.
 import type { EffectiveSetting } from '../contract/service-facts.ts'
 import { isCredentialName } from '../lib/credential-names.ts'
 import { isObject } from '../lib/json/json.ts'
+import type { ReloadedSettings } from './reloadable.ts'
 
 /** The settings from the start: a flag overrides its variable, and the variable overrides the default. */
 export const startSettings = (settings: ServeSettings, env: Environment): readonly EffectiveSetting[] =>
@@ -40,6 +41,25 @@ export const fileSettings = (file: ConfigFile, path: string | null, lines: Reado
   walk(rest, [])
   add('models', Object.keys(models).length)
   return settings
+}
+
+/** With the values in force of the two bounds of bytes, which follow the memory of the process and the size of the largest body, too. */
+export const withBytesInForce = (
+  settings: readonly EffectiveSetting[],
+  { bodyRoom, answerBytes }: Pick<ReloadedSettings, 'bodyRoom' | 'answerBytes'>,
+  memoryBytes: number,
+): readonly EffectiveSetting[] => {
+  const inForce: Readonly<Record<string, number>> = {
+    'limits.body_bytes_in_flight': bodyRoom.mostBytes,
+    'limits.answer_bytes_in_flight': answerBytes,
+  }
+  return settings.map((setting) => {
+    const { name, value, source, place } = setting
+    const bytes = inForce[name]
+    if (bytes === undefined || typeof value !== 'number' || bytes === value) return setting
+    if (bytes > value) return { ...setting, value: bytes, place: `limits.max_body_bytes, instead of ${value}` }
+    return { name, value: bytes, source: 'memory', place: `${memoryBytes} bytes; ${place ?? source} says ${value}` }
+  })
 }
 
 const SET = '[set]'

@@ -3,7 +3,7 @@ import { type ConfigFile, configLines } from '../config-file.ts'
 import type { EffectiveSetting, ServiceKnowledge } from '../contract/service-facts.ts'
 import { isoTimestamp, type Clock } from '../lib/clock.ts'
 import type { Engine } from '../storage/engine.ts'
-import { fileSettings } from './effective-settings.ts'
+import { fileSettings, withBytesInForce } from './effective-settings.ts'
 import type { Nodes } from './nodes.ts'
 import type { Reloadable } from './reloadable.ts'
 
@@ -19,6 +19,7 @@ export const createServiceKnowledge = (parts: {
   readonly nodes: Pick<Nodes, 'others'>
   readonly startSettings: readonly EffectiveSetting[]
   readonly reloadable: Reloadable
+  readonly memoryBytes: number
   readonly configPath: string | null
 }): NotingKnowledge => {
   const { clock, engine, node, nodes, reloadable, configPath } = parts
@@ -35,7 +36,7 @@ export const createServiceKnowledge = (parts: {
       { id: node, startedAt, seenAt: isoTimestamp(clock.now()) },
       ...nodes.others.map(({ id, ageMs }) => ({ id, startedAt: null, seenAt: isoTimestamp(clock.now() - ageMs) })),
     ],
-    settings: () => ofFile().settings,
+    settings: () => withBytesInForce(ofFile().settings, reloadable.settings, parts.memoryBytes),
     switches: () => ofFile().switches,
     configErrors: () => faults,
     noteConfigFault(sentence) {

@@ -38,7 +38,7 @@ interface Started {
 }
 
 /** One process of the service; all of them share the database. */
-const start = async (written: object = {}): Promise<Started> => {
+const start = async (written: object = {}, memoryBytes = Number.POSITIVE_INFINITY): Promise<Started> => {
   const clock = createFakeClock()
   const metrics = createMetrics()
   const base = {
@@ -48,7 +48,7 @@ const start = async (written: object = {}): Promise<Started> => {
     metrics,
     storage,
     host: '127.0.0.1',
-    memoryBytes: Number.POSITIVE_INFINITY,
+    memoryBytes,
     journal: null,
     seal: testSeal,
     node: 'node',
@@ -250,6 +250,26 @@ describe('a new configuration file', () => {
     process.service.reload(fileOf({ sandbox: false }))
     expect((await chat(process, key)).status).toBe(404)
   })
+})
+
+test('GET /service has the bounds of bytes that are in force, with what makes them other than they are set', async () => {
+  const MIB = 1024 ** 2
+  const process = await start({ limits: { max_body_bytes: 4096 } }, 640 * MIB)
+  const { key } = await makeKey(process, 'management')
+  const bounds = async (): Promise<readonly unknown[]> => {
+    const { settings } = (await ask(process, key, 'GET', '/service')).json['data'] as { settings: readonly { name: string }[] }
+    return settings.filter(({ name }) => name.endsWith('_bytes_in_flight'))
+  }
+  const lowered = { value: 80 * MIB, source: 'memory' }
+  expect(await bounds()).toEqual([
+    { name: 'limits.body_bytes_in_flight', ...lowered, place: '671088640 bytes; default says 134217728' },
+    { name: 'limits.answer_bytes_in_flight', ...lowered, place: '671088640 bytes; default says 268435456' },
+  ])
+  process.service.reload(fileOf({ limits: { body_bytes_in_flight: 4096, max_body_bytes: 8192, answer_bytes_in_flight: 70 * MIB } }))
+  expect(await bounds()).toEqual([
+    { name: 'limits.body_bytes_in_flight', value: 8192, source: 'default', place: 'limits.max_body_bytes, instead of 4096' },
+    { name: 'limits.answer_bytes_in_flight', value: 70 * MIB, source: 'default', place: null },
+  ])
 })
 
 describe('among the requests being answered', () => {

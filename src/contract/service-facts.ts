@@ -6,8 +6,13 @@ const effectiveSetting = z
   .object({
     name: z.string().meta({ description: 'As in the file; of a setting of the start, its flag or its variable.' }),
     value: jsonValue.meta({ description: '`[set]` for a secret.' }),
-    source: z.enum(['flag', 'variable', 'file', 'default']),
-    place: z.string().nullable().meta({ description: 'The flag, the variable, or the file with its line.' }),
+    source: z.enum(['flag', 'variable', 'file', 'default', 'memory']).meta({
+      description: '`memory`: the file, or the default, allows more than fits into the memory of the process.',
+    }),
+    place: z
+      .string()
+      .nullable()
+      .meta({ description: 'The flag, the variable, or the file with its line; of `memory`, its size and what was set.' }),
   })
   .meta({ id: 'EffectiveSetting' })
 

@@ -234,7 +234,7 @@ export const createKeys = ({ store, clock, ids, peppers, onError }: KeysParts): 
 
   return {
     async payer(scope, hash) {
-      const principal = admit(await find(scope, hash, null))
+      const principal = admitUse(await find(scope, hash, null))
       if (principal === null)
         throw new GatewayError('invalid_request', 'key: the key that is to pay is disabled or has expired. Name another one.')
       return principal
@@ -277,7 +277,7 @@ export const createKeys = ({ store, clock, ids, peppers, onError }: KeysParts): 
           ? made.record
           : await store.playground(workspaceId, userId)
       }
-      const principal = admit(record)
+      const principal = admitUse(record)
       if (principal === null)
         throw new GatewayError('permission_denied', 'Your key for the playground is disabled. An admin of the workspace can enable it.')
       return principal

@@ -20,6 +20,7 @@ describe('a request from the playground', () => {
     const keys = await keysOf('ada')
     expect(keys).toHaveLength(1)
     expect(keys[0]).toMatchObject({ name: 'playground (ada)', kind: 'inference', purpose: 'playground', limit: 5, limit_reset: 'monthly' })
+    expect(keys[0]).toMatchObject({ last_used_at: expect.any(String) })
     const id = answers[0]?.headers.get('x-generation-id') ?? ''
     const { json } = await member.ask('GET', `/generation?id=${id}`)
     expect(json).toMatchObject({ data: { id, api_key_hash: keys[0]?.['hash'] } })

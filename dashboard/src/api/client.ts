@@ -47,8 +47,14 @@ export const askRaw = async (path: string, request: ApiRequest = {}): Promise<Re
   markReached()
   if (response.ok) return response
   const error = await readApiError(response)
-  if (response.status === 401 && path !== SESSIONS) endSession(half)
-  throw error
+  if (response.status !== 401 || path === SESSIONS) throw error
+  endSession(half)
+  // Stays where it is shown until somebody has signed in again, so it says what has become of the request.
+  throw new ApiError('Your session had ended, so this was not done. Sign in, and do it again.', {
+    status: 401,
+    type: error.type,
+    requestId: error.requestId,
+  })
 }
 
 /** A model may take longer. Everything else has answered by then, unless the network swallows it (decisions/0186). */

@@ -22,6 +22,17 @@ export interface KeyFilter {
 
 export const keyList = (filter: KeyFilter) => cursorList<Key>(['keys', filter], '/keys', { ...filter })
 
+/** The keys that were used last, also by requests that their limits refused. */
+export const keysInUse = (workspace: string | undefined) =>
+  queryOptions({
+    queryKey: ['keys', 'in use', workspace],
+    queryFn: async ({ signal }) => {
+      const query = { status: 'active', kind: 'inference', sort: 'last_used_at', limit: 100, workspace_id: workspace }
+      return (await ask<{ data: readonly Key[] }>('/keys', { query, signal })).data
+    },
+    refetchInterval: 10_000,
+  })
+
 /** A hash from a hand-written address may be any text, so it is checked. */
 export const isKeyHash = (text: string): boolean => /^[0-9a-f]{64}$/.test(text)
 

@@ -3,6 +3,7 @@
  * of this host; this half is bound to host and port.
  */
 import { forgetAllKept } from '../kept-values.ts'
+import { forgetNavigation } from '../last-navigation.ts'
 import { createStore } from '../store.ts'
 
 const NAME = 'patchbay.csrf'
@@ -41,6 +42,7 @@ export const sessionHeld = (): Promise<void> =>
 export const forgetSession = (): void => {
   localStorage.removeItem(NAME)
   forgetAllKept()
+  forgetNavigation()
   sessionState.set('none')
 }
 

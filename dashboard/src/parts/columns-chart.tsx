@@ -28,6 +28,8 @@ interface ColumnsChartProps {
   readonly series: readonly Series[]
   readonly slots: readonly Slot[]
   readonly format: (value: number) => string
+  /** Writes the highest column on the axis, with its unit; as `format` does if absent. */
+  readonly formatTop?: (value: number) => string
   readonly height?: number
   /** Called with the start and end of the selected columns, and their number: one, or as many as were dragged over. */
   readonly onOpen?: (from: string, to: string, columns: number) => void
@@ -37,14 +39,15 @@ const HUES = 8
 /** The series after the last hue combines all the rest, in grey. */
 const hueOf = (index: number): string => (index < HUES ? `var(--hue-${index + 1})` : 'var(--faint)')
 
-export const ColumnsChart = ({ label, series, slots, format, height = 96, onOpen }: ColumnsChartProps) => {
+export const ColumnsChart = ({ label, series, slots, format, formatTop = format, height = 96, onOpen }: ColumnsChartProps) => {
   const id = useId()
   const frame = useRef<SVGSVGElement>(null)
   const [at, setAt] = useState<number | null>(null)
   const [since, setSince] = useState<number | null>(null)
   /** A pointer passes over many columns, of which nobody wants to hear. */
   const [isByKeys, setByKeys] = useState(false)
-  const top = Math.max(...slots.map(({ values }) => total(values)), 0) || 1
+  const most = Math.max(...slots.map(({ values }) => total(values)), 0)
+  const top = most || 1
   const slotAt = (event: PointerEvent): number => {
     const box = frame.current?.getBoundingClientRect()
     if (box === undefined || box.width === 0) return 0
@@ -66,7 +69,7 @@ export const ColumnsChart = ({ label, series, slots, format, height = 96, onOpen
   return (
     <figure className="chart">
       <div className="chart-top" aria-hidden="true">
-        <span className="number">{format(top)}</span>
+        <span className="number">{most === 0 ? '' : formatTop(most)}</span>
         <span className="chart-tip">{shown === undefined ? '' : tipOf(shown, series, format)}</span>
       </div>
       <svg

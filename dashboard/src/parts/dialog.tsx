@@ -1,5 +1,5 @@
 /** The browser's own dialog: it traps the focus, closes on Escape, and returns the focus. */
-import { type ReactNode, useEffect, useId, useRef } from 'react'
+import { type ReactNode, useId, useLayoutEffect, useRef } from 'react'
 
 interface DialogProps {
   readonly title: string
@@ -11,7 +11,8 @@ interface DialogProps {
 export const Dialog = ({ title, wide = false, onClose, children }: DialogProps) => {
   const dialog = useRef<HTMLDialogElement>(null)
   const id = useId()
-  useEffect(() => {
+  // Before anything else can happen: a key that is pressed next is for the dialog.
+  useLayoutEffect(() => {
     const element = dialog.current
     const before = openerOf(document.activeElement)
     if (element !== null && !element.open) {

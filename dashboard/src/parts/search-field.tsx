@@ -2,7 +2,7 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
 
-import { useKeys } from '../shell/keyboard.ts'
+import { leaveByEscape, useKeys } from '../shell/keyboard.ts'
 
 const PAUSE_MS = 250
 
@@ -30,6 +30,7 @@ export const SearchField = ({ label, placeholder, parameter = 'q' }: { label: st
       placeholder={placeholder}
       value={text}
       onChange={(event) => setText(event.target.value)}
+      onKeyDown={leaveByEscape}
     />
   )
 }

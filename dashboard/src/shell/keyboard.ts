@@ -1,5 +1,5 @@
 /** Keyboard shortcuts, which act while no text is being typed. */
-import { useEffect, useRef } from 'react'
+import { type KeyboardEvent as KeyPress, useEffect, useRef } from 'react'
 
 import { createChoice } from '../choice.ts'
 
@@ -34,4 +34,11 @@ export const useKeys = (keys: Keys): void => {
     document.addEventListener('keydown', listen)
     return () => document.removeEventListener('keydown', listen)
   }, [])
+}
+
+/** Escape leaves a search field as it is, and the keys of the screen act again. The browser would empty the field. */
+export const leaveByEscape = (event: KeyPress<HTMLInputElement>): void => {
+  if (event.key !== 'Escape') return
+  event.preventDefault()
+  event.currentTarget.blur()
 }

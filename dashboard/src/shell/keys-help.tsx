@@ -1,3 +1,4 @@
+import { COMMAND_KEY } from '../parts/command-key.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { createStore, useStore } from '../store.ts'
 import { singleKeys } from './keyboard.ts'
@@ -6,7 +7,7 @@ import type { Screen } from './navigation.ts'
 export const helpOpen = createStore(false)
 
 const KEYS: readonly (readonly [string, string])[] = [
-  ['⌘K or Ctrl K', 'Search, go anywhere, open a pasted id'],
+  [`${COMMAND_KEY}K`, 'Search, go anywhere, open a pasted id'],
   ['?', 'This list'],
   ['j, k', 'Next and previous row'],
   ['Enter', 'Open the row'],
@@ -15,8 +16,8 @@ const KEYS: readonly (readonly [string, string])[] = [
   ['f', 'Follow live'],
   ['c', 'Create'],
   ['z', 'Undo, while it is offered'],
-  ['⌘↵', 'Run'],
-  ['⌘S', 'Save a draft'],
+  [`${COMMAND_KEY}↵`, 'Run'],
+  [`${COMMAND_KEY}S`, 'Save a draft'],
 ]
 
 export const KeysHelp = ({ screens }: { screens: readonly Screen[] }) => {
@@ -36,8 +37,8 @@ export const KeysHelp = ({ screens }: { screens: readonly Screen[] }) => {
         ))}
       </dl>
       <label className="check">
-        <input type="checkbox" checked={isOn} onChange={(event) => singleKeys.set(event.target.checked)} /> Single keys act (those without ⌘
-        or Ctrl)
+        <input type="checkbox" checked={isOn} onChange={(event) => singleKeys.set(event.target.checked)} /> Single keys act (those without{' '}
+        {COMMAND_KEY.trim()})
       </label>
     </Dialog>
   )

@@ -10,6 +10,7 @@ import { messageOf } from '../parts/error-note.tsx'
 import { useSettled } from '../parts/use-settled.ts'
 import { addressOf } from './hit-address.ts'
 import type { Screen } from './navigation.ts'
+import { typedAhead } from './palette-opening.tsx'
 
 /** The pause in typing before a search is sent. */
 const TYPING_MS = 150
@@ -20,7 +21,7 @@ export interface PaletteProps {
 }
 
 export const Palette = ({ onClose, screens }: PaletteProps) => {
-  const [text, setText] = useState('')
+  const [text, setText] = useState(typedAhead.get)
   const navigate = useNavigate()
   const settled = useSettled(text.trim(), TYPING_MS)
   const found = useQuery({ ...search(settled), placeholderData: keepPreviousData })

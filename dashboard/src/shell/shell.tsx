@@ -5,6 +5,7 @@ import { Suspense, useEffect, useRef, useState } from 'react'
 
 import { connection } from '../api/connection.ts'
 import { currentSession, signOut } from '../api/session.ts'
+import { lastNavigation, rememberNavigation } from '../last-navigation.ts'
 import { lazyPart } from '../lazy-part.ts'
 import { COMMAND_KEY } from '../parts/command-key.ts'
 import { focusTitle, keepFocus } from '../parts/keep-focus.ts'
@@ -20,17 +21,27 @@ import { KeysHelp, helpOpen } from './keys-help.tsx'
 import { Logo } from './logo.tsx'
 import { closedToMembers, listedFor, openTo } from './navigation.ts'
 import type { PaletteProps } from './palette.tsx'
+import { PaletteOpening, typedAhead } from './palette-opening.tsx'
 import { useShellKeys } from './shell-keys.ts'
 import { WorkspaceSwitch } from './workspace-switch.tsx'
 
 const Palette = lazyPart<PaletteProps>(() => import('./palette.tsx'), 'Palette')
 
 const paletteOpen = createStore(false)
+const closePalette = (): void => {
+  paletteOpen.set(false)
+  typedAhead.set('')
+}
 
 export const Shell = () => {
   const session = useQuery(currentSession)
-  // Until the person's role is known, the navigation has only what everyone may open.
-  const role = session.data?.role ?? 'member'
+  const known = session.data?.role
+  const [before] = useState(lastNavigation)
+  // Until the person's role is known, the navigation is that of last time, or has only what everyone may open.
+  const role = known ?? (before === undefined || before === 'member' ? 'member' : 'admin')
+  useEffect(() => {
+    if (known === 'member' || (known === 'admin' && lastNavigation() !== 'operator')) rememberNavigation(known)
+  }, [known])
   const [screens, open] = [listedFor(role), openTo(role)]
   const isOpen = useStore(paletteOpen)
   const navigate = useNavigate()
@@ -83,8 +94,8 @@ export const Shell = () => {
         <FocusOnArrival />
         {isOpen ? (
           <FaultBoundary>
-            <Suspense fallback={null}>
-              <Palette onClose={() => paletteOpen.set(false)} screens={open} />
+            <Suspense fallback={<PaletteOpening onClose={closePalette} />}>
+              <Palette onClose={closePalette} screens={open} />
             </Suspense>
           </FaultBoundary>
         ) : null}

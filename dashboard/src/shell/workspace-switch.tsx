@@ -5,6 +5,7 @@ import { useEffect, useState } from 'react'
 
 import { currentSession } from '../api/session.ts'
 import { workspaceList } from '../api/workspaces.ts'
+import { lastNavigation, rememberNavigation } from '../last-navigation.ts'
 import { useWholeList } from '../parts/use-whole-list.ts'
 
 export const WorkspaceSwitch = () => {
@@ -15,10 +16,15 @@ export const WorkspaceSwitch = () => {
   useEffect(() => {
     if (isOperator && !isBusy) setTurn(true)
   }, [isOperator, isBusy])
-  const { rows: workspaces } = useWholeList({ ...workspaceList, enabled: isTurn })
+  const { rows: workspaces, isWhole } = useWholeList({ ...workspaceList, enabled: isTurn })
   const { workspace = '' } = useSearch({ strict: false })
   const navigate = useNavigate()
-  if (workspaces.length < 2) return null
+  const isOffered = workspaces.length > 1
+  const [before] = useState(lastNavigation)
+  useEffect(() => {
+    if (isWhole) rememberNavigation(isOffered ? 'operator' : 'admin')
+  }, [isWhole, isOffered])
+  if (!isOffered && (isWhole || before !== 'operator')) return null
   // A link may name the workspace by its id.
   const shown = workspaces.find(({ id }) => id === workspace)?.slug ?? workspace
   return (
@@ -32,6 +38,7 @@ export const WorkspaceSwitch = () => {
       }}
     >
       <option value="">every workspace</option>
+      {isOffered || shown === '' ? null : <option value={shown}>{shown}</option>}
       {workspaces.map(({ id, slug, name }) => (
         <option key={id} value={slug}>
           {name}

@@ -1,6 +1,6 @@
 /** Who changed what and when, with the object before and after. */
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import { useNavigate, useSearch } from '@tanstack/react-router'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 
 import { type AuditEntry, auditLog } from '../../api/audit.ts'
 import { serviceFacts } from '../../api/settings.ts'
@@ -97,7 +97,16 @@ const wordsOf = (name: string): string => name.replaceAll('_', ' ')
 
 /** A long name is cut, so that the text after it stays visible. */
 const Who = ({ of: { user_id, key_hash, session_id } }: { of: AuditEntry }) => {
-  const by = session_id !== null ? 'session' : key_hash === null ? 'shell' : `key ${key_hash.slice(0, 6)}`
+  const by =
+    session_id !== null ? (
+      'session'
+    ) : key_hash === null ? (
+      'shell'
+    ) : (
+      <Link to="/keys" search={{ key: key_hash, status: 'all' }}>
+        key {key_hash.slice(0, 6)}
+      </Link>
+    )
   return (
     <span className="audit-who">
       <span className="cut">{user_id === null ? 'somebody' : <Person id={user_id} />}</span> <span>({by})</span>

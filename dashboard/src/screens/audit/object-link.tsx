@@ -1,15 +1,18 @@
-import { useQuery } from '@tanstack/react-query'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 
 import type { AuditEntry } from '../../api/audit.ts'
 import { currentSession } from '../../api/session.ts'
+import { workspaceList } from '../../api/workspaces.ts'
 
 /** A link to the object, if a screen shows it. */
 export const ObjectLink = ({ of: entry }: { of: AuditEntry }) => {
-  const own = useQuery(currentSession).data?.workspace_id
+  const session = useQuery(currentSession).data
+  const own = session?.workspace_id
+  const workspaces = useInfiniteQuery({ ...workspaceList, enabled: session?.is_operator === true && OF_WORKSPACES.has(entry.object_type) })
   const link = LINKS[entry.object_type]
-  const name = nameOf(entry)
+  const name = nameOf(entry) ?? workspaces.data?.find(({ id }) => id === entry.object_id)?.name ?? shortId(entry)
   return link === undefined ? <span>{name}</span> : link(entry, entry.workspace_id === own ? {} : { workspace: entry.workspace_id }, name)
 }
 
@@ -71,8 +74,13 @@ const member = (object: AuditEntry['after'], key: string): string | undefined =>
 
 const slugOf = ({ before, after }: AuditEntry): string | undefined => member(after, 'slug') ?? member(before, 'slug')
 
-const nameOf = (entry: AuditEntry): string => {
-  const { before, after, object_id: id } = entry
-  const known = slugOf(entry) ?? member(after, 'name') ?? member(before, 'name')
-  return known ?? (id.length > 20 ? `${id.slice(0, 12)}…` : id)
+const nameOf = (entry: AuditEntry): string | undefined => {
+  const { before, after, object_type: type, object_id: id } = entry
+  // A preset is named by its slug, which people wrote.
+  return slugOf(entry) ?? member(after, 'name') ?? member(before, 'name') ?? (type === 'preset' ? id : undefined)
 }
+
+const shortId = ({ object_id: id }: AuditEntry): string => (id.length > 20 ? `${id.slice(0, 12)}…` : id)
+
+/** Kinds whose objects have the id of their workspace. */
+const OF_WORKSPACES: ReadonlySet<string> = new Set(['workspace', 'workspace_budget', 'credit'])

@@ -4,6 +4,7 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 
 import { changeKey, isKeyHash, type Key, type KeyLimit, oneKey, revokeKey, rotateKey } from '../../api/keys.ts'
+import { currentSession } from '../../api/session.ts'
 import { instant, money } from '../../format.ts'
 import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
@@ -51,6 +52,7 @@ const KeyFacts = ({ of: key }: { of: Key }) => {
   const [act, setAct] = useState<Act | null>(null)
   const [rotated, setRotated] = useState<string | null>(null)
   const navigate = useNavigate()
+  const isMember = useQuery(currentSession).data?.role === 'member'
   const close = (): void => setAct(null)
   const setDisabled = async (disabled: boolean): Promise<void> => {
     await changeKey(key.hash, { disabled })
@@ -59,17 +61,19 @@ const KeyFacts = ({ of: key }: { of: Key }) => {
   }
   return (
     <div className="stack">
-      <div className="row">
-        <Button onClick={() => setAct('limit')}>Change limit</Button>
-        <Menu
-          label={`Actions for ${key.name}`}
-          items={[
-            { label: 'Rotate', onSelect: () => setAct('rotate') },
-            { label: key.disabled ? 'Enable' : 'Disable', onSelect: () => void setDisabled(!key.disabled) },
-            { label: 'Revoke', onSelect: () => setAct('revoke'), isDanger: true },
-          ]}
-        />
-      </div>
+      {isMember ? null : (
+        <div className="row">
+          <Button onClick={() => setAct('limit')}>Change limit</Button>
+          <Menu
+            label={`Actions for ${key.name}`}
+            items={[
+              { label: 'Rotate', onSelect: () => setAct('rotate') },
+              { label: key.disabled ? 'Enable' : 'Disable', onSelect: () => void setDisabled(!key.disabled) },
+              { label: 'Revoke', onSelect: () => setAct('revoke'), isDanger: true },
+            ]}
+          />
+        </div>
+      )}
       <Facts
         facts={[
           ['State', <KeyState key="state" of={key} />],

@@ -1,9 +1,10 @@
 /** The list of keys: their owners, limits and last use. */
-import { useInfiniteQuery } from '@tanstack/react-query'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 
 import { type Key, keyList } from '../../api/keys.ts'
+import { currentSession } from '../../api/session.ts'
 import { SeenText } from '../../diff/seen-text.tsx'
 import { count, money } from '../../format.ts'
 import { Person } from '../../parts/person.tsx'
@@ -33,15 +34,19 @@ export const KeysScreen = () => {
   const filter = { q: search['q'], status: search['status'] ?? 'active', workspace_id: search['workspace'] }
   const keys = useInfiniteQuery(keyList({ ...filter, status: filter.status === 'all' ? undefined : filter.status }))
   const guardrails = useGuardrailsOfKeys(search['workspace'])
-  useKeys({ c: () => setNew(true) })
+  // Members read their own keys; only admins make and change them.
+  const isMember = useQuery(currentSession).data?.role === 'member'
+  useKeys(isMember ? {} : { c: () => setNew(true) })
   const chosen = search['key']
   return (
     <>
       <ScreenHead title="Keys">
         <CopyCurl path="/keys" query={filter.status === 'all' ? { ...filter, status: undefined } : filter} />
-        <Button kind="primary" onClick={() => setNew(true)} keys="c">
-          New key
-        </Button>
+        {isMember ? null : (
+          <Button kind="primary" onClick={() => setNew(true)} keys="c">
+            New key
+          </Button>
+        )}
       </ScreenHead>
       <div className="filters">
         <SearchField label="Find a key" placeholder="Name, last four, person" />
@@ -73,7 +78,7 @@ export const KeysScreen = () => {
                   keys.hasNextPage ? null : (
                     <Empty
                       action={
-                        filter.q === undefined ? (
+                        filter.q === undefined && !isMember ? (
                           <Button kind="primary" onClick={() => setNew(true)}>
                             New key
                           </Button>
@@ -81,7 +86,7 @@ export const KeysScreen = () => {
                       }
                     >
                       {filter.q === undefined
-                        ? 'Programs call models with a key. There is none yet.'
+                        ? `Programs call models with a key. ${isMember ? 'An admin of the workspace makes yours.' : 'There is none yet.'}`
                         : 'No key has this name, ending or person.'}
                     </Empty>
                   )
@@ -105,7 +110,7 @@ export const KeysScreen = () => {
         </Panel>
         {chosen === undefined ? null : <KeyDetail hash={chosen} key={chosen} />}
       </div>
-      {isNew ? (
+      {isNew && !isMember ? (
         <NewKeyDialog
           onClose={() => {
             setNew(false)

@@ -16,6 +16,7 @@ import { Table } from '../../parts/table.tsx'
 import { useNow } from '../../parts/when.tsx'
 import { rangeOf } from '../../range.ts'
 import { filterText } from '../requests/filter.ts'
+import { price } from '../../units.ts'
 import { percentilesOf, type Served, servedBy } from './provider-state.ts'
 
 /** The number of models that are listed at first, and that one press adds. */
@@ -56,8 +57,8 @@ export const ModelTable = () => {
                 align: 'right',
                 cell: ({ context_length: length }) => (length === null || length === undefined || length === 0 ? '–' : compact(length)),
               },
-              { title: 'In, per million', align: 'right', cell: ({ pricing }) => price(pricing?.['prompt']) },
-              { title: 'Out, per million', align: 'right', cell: ({ pricing }) => price(pricing?.['completion']) },
+              { title: 'In, per million', align: 'right', cell: ({ pricing }) => perMillion(pricing?.['prompt']) },
+              { title: 'Out, per million', align: 'right', cell: ({ pricing }) => perMillion(pricing?.['completion']) },
               { title: 'Providers', cell: ({ id }) => <ServedBy of={served.get(id) ?? []} />, wideOnly: true },
               {
                 title: 'TTFT p50, p99',
@@ -117,9 +118,9 @@ const ServedBy = ({ of: providers }: { of: readonly Served[] }) =>
     </span>
   )
 
-const price = (perToken: string | undefined) => {
+const perMillion = (perToken: string | undefined) => {
   const dollars = Number(perToken)
   if (perToken === undefined || Number.isNaN(dollars) || dollars < 0)
     return <span title="Nobody knows the price: budgets refuse it">?</span>
-  return dollars === 0 ? 'free' : `$${Number((dollars * MILLION).toPrecision(6))}`
+  return dollars === 0 ? 'free' : price(Number((dollars * MILLION).toPrecision(6)))
 }

@@ -21,11 +21,17 @@ const STATES: Readonly<Record<ProviderHealth['status'], readonly [Mark, string]>
 /** Shown if the breaker is half open, or has seen too few requests to open. */
 const FAILING: readonly [Mark, string] = ['error', 'Fails every time']
 
+/** Its failures are too old to say that it fails now, and nothing says that it answers. */
+const NEVER_ANSWERED: readonly [Mark, string] = ['left', 'Answered nothing in 24 h']
+
+const lookOf = ({ status, uptime }: Pick<ProviderHealth, 'status' | 'uptime'>): readonly [Mark, string] =>
+  uptime !== 0 ? STATES[status] : status === 'degraded' ? FAILING : status === 'ok' ? NEVER_ANSWERED : STATES[status]
+
 export const stateOf = (health: ProviderHealth | undefined): ProviderState => {
   if (health === undefined) return { mark: 'none', words: 'Unknown', until: null }
   const shut = health.endpoints.filter(({ breaker }) => breaker.state === 'open')
   const until = health.breaker.until ?? shut[0]?.breaker.until ?? null
-  const [mark, words] = health.status === 'degraded' && health.uptime === 0 ? FAILING : STATES[health.status]
+  const [mark, words] = lookOf(health)
   return {
     mark,
     words: shut.length === 0 ? words : `${words}; ${shut.length === 1 ? shut[0]?.model : `${shut.length} models`} not asked`,
@@ -48,11 +54,11 @@ export interface Served {
 export const servedBy = (health: readonly ProviderHealth[]): ReadonlyMap<string, readonly Served[]> => {
   const served = new Map<string, readonly Served[]>()
   for (const { name, endpoints } of health) {
-    for (const { model, status } of endpoints) {
-      const before = served.get(model) ?? []
+    for (const endpoint of endpoints) {
+      const before = served.get(endpoint.model) ?? []
       if (before.some((one) => one.name === name)) continue
-      const [mark, words] = STATES[status]
-      served.set(model, [...before, { name, mark, words }])
+      const [mark, words] = lookOf(endpoint)
+      served.set(endpoint.model, [...before, { name, mark, words }])
     }
   }
   return served

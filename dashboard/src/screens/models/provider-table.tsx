@@ -7,6 +7,7 @@ import { count, instant, percent } from '../../format.ts'
 import { Empty } from '../../parts/empty.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Status } from '../../parts/status.tsx'
+import { wordsOfProvider } from '../../parts/provider-words.ts'
 import { Table } from '../../parts/table.tsx'
 import { useNow, When } from '../../parts/when.tsx'
 import { rangeOf } from '../../range.ts'
@@ -25,7 +26,8 @@ export const ProviderTable = ({ tests }: { tests: ProviderTests }) => {
   const usedBy = (slug: string) => used.data?.groups.find(({ provider }) => provider === slug)
   const healthOf = (slug: string) => health.data?.find((one) => one.slug === slug)
   return (
-    <Loaded query={providers} rows={5}>
+    // What is known of their health makes rows higher, so they come with it.
+    <Loaded query={{ ...providers, data: health.isPending ? undefined : providers.data }} rows={5}>
       {(rows) => (
         <>
           {rows.length > 0 && rows.every(isSandbox) ? <p className="note">Only the sandbox answers so far. {HOW_TO_ADD}</p> : null}
@@ -49,7 +51,11 @@ export const ProviderTable = ({ tests }: { tests: ProviderTests }) => {
               },
               { title: 'State', cell: ({ slug }) => <ProviderState of={healthOf(slug)} /> },
               { title: 'Answered, 24 h', align: 'right', cell: ({ slug }) => uptimeOf(healthOf(slug)) },
-              { title: 'Last failure', cell: ({ slug }) => <LastFailure of={healthOf(slug)?.last_error ?? null} />, wideOnly: true },
+              {
+                title: 'Last failure',
+                cell: ({ slug, name }) => <LastFailure of={healthOf(slug)?.last_error ?? null} name={name} />,
+                wideOnly: true,
+              },
               {
                 title: 'By half hour',
                 cell: ({ slug, name }) => <HealthStrip name={name} strip={healthOf(slug)?.strip ?? []} />,
@@ -122,11 +128,17 @@ const Credentials = ({ of: credentials }: { of: ProviderHealth['credentials'] })
     </ul>
   )
 
-const LastFailure = ({ of: error }: { of: ProviderHealth['last_error'] }) =>
-  error === null ? (
-    <span className="faint">–</span>
-  ) : (
-    <span className="failure" title={error.message ?? undefined}>
+const LastFailure = ({ of: error, name }: { of: ProviderHealth['last_error']; name: string }) => {
+  if (error === null) return <span className="faint">–</span>
+  const said = error.message === null ? null : (wordsOfProvider(error.message, name) ?? error.message)
+  return (
+    <div className="failure">
       <When at={error.at} /> {error.status ?? ''} {error.type}
-    </span>
+      {said === null ? null : (
+        <span className="failure-said small soft" title={said}>
+          {said}
+        </span>
+      )}
+    </div>
   )
+}

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { type Provider, providerList } from '../../api/providers.ts'
 import { money } from '../../format.ts'
 import { Button } from '../../parts/button.tsx'
+import { wordsOfProvider } from '../../parts/provider-words.ts'
 import { Status } from '../../parts/status.tsx'
 import type { ProviderTests, TestState } from './use-provider-tests.ts'
 import { duration } from '../../units.ts'
@@ -11,7 +12,7 @@ export const TestProvider = ({ of: { slug, name }, tests }: { of: Provider; test
   const state = tests.states[slug]
   return (
     <span className="row end">
-      <span role="status">{state === undefined || state === 'busy' ? null : <TestOutcome of={state} />}</span>
+      <span role="status">{state === undefined || state === 'busy' ? null : <TestOutcome of={state} name={name} />}</span>
       <Button onClick={() => tests.test(slug)} busy={state === 'busy'} aria-label={`Test ${name}`}>
         Test
       </Button>
@@ -19,9 +20,12 @@ export const TestProvider = ({ of: { slug, name }, tests }: { of: Provider; test
   )
 }
 
+/** Its only model fails on purpose, so that somebody can watch a failover: a test of it would say nothing. */
+const FAILS_ON_PURPOSE = 'sandbox-spare'
+
 /** All providers are tested at the same time, so a slow one does not delay the others. */
 export const TestAll = ({ tests }: { tests: ProviderTests }) => {
-  const providers = useQuery(providerList).data ?? []
+  const providers = (useQuery(providerList).data ?? []).filter(({ slug }) => slug !== FAILS_ON_PURPOSE)
   return (
     <Button
       disabled={providers.length === 0}
@@ -37,13 +41,14 @@ export const TestAll = ({ tests }: { tests: ProviderTests }) => {
 }
 
 /** If the service itself refused the test before it called the provider, the outcome says nothing about the provider. */
-const TestOutcome = ({ of: outcome }: { of: Exclude<TestState, 'busy'> }) => {
+const TestOutcome = ({ of: outcome, name }: { of: Exclude<TestState, 'busy'>; name: string }) => {
   if ('refused' in outcome) return <NotTested why={outcome.refused} />
   if (outcome.ok) return <Status mark="ok">{`${duration(outcome.total_ms)}, ${money(outcome.cost_usd)}`}</Status>
-  if (outcome.generation_id === null) return <NotTested why={outcome.error?.message ?? ''} />
+  const why = outcome.error?.message ?? ''
+  if (outcome.generation_id === null) return <NotTested why={why} />
   return (
     <span className="outcome failed">
-      <Status mark="error">{`${outcome.status ?? ''} ${outcome.error?.type ?? 'failed'}`}</Status> {outcome.error?.message}
+      <Status mark="error">{`${outcome.status ?? ''} ${outcome.error?.type ?? 'failed'}`}</Status> {wordsOfProvider(why, name) ?? why}
     </span>
   )
 }

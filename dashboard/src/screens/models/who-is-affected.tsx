@@ -1,10 +1,10 @@
-import { useQuery } from '@tanstack/react-query'
+import { useQueries } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 
 import type { ProviderHealth } from '../../api/providers.ts'
-import { usage } from '../../api/usage.ts'
-import { count } from '../../format.ts'
+import { type Usage, usage } from '../../api/usage.ts'
+import { count, numbered } from '../../format.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import { Table } from '../../parts/table.tsx'
@@ -16,20 +16,28 @@ import { type Affected, affectedBy, failingModels } from './affected.ts'
 /** The largest number of groups that the API returns. */
 const TOP = 50
 
+/** Up to as many failing models are asked about one by one, so that a busy service's other groups do not crowd theirs out. */
+const MODELS_MAX = 5
+
 export const WhoIsAffected = ({ provider }: { provider: ProviderHealth }) => {
   const [isOpen, setOpen] = useState(false)
   const { from, to } = rangeOf({ range: '24h' }, useNow())
-  const sums = (dimension: 'preset' | 'key') => ({
-    ...usage({ from, to, interval: 'day', group_by: `${dimension},model`, top: TOP }),
-    placeholderData: <Data,>(before: Data) => before,
-  })
-  const [byPreset, byKey] = [useQuery(sums('preset')).data?.groups, useQuery(sums('key')).data?.groups]
-  if (byPreset === undefined || byKey === undefined) return null
   const models = failingModels(provider)
+  const asked = models.size > MODELS_MAX ? [undefined] : [...models]
+  const sums = (dimension: 'preset' | 'key') => ({
+    queries: asked.map((model) => ({
+      ...usage({ from, to, interval: 'day', group_by: `${dimension},model`, model, top: TOP }),
+      placeholderData: <Data,>(before: Data) => before,
+    })),
+    combine: groupsOf,
+  })
+  const [byPreset, byKey] = [useQueries(sums('preset')), useQueries(sums('key'))]
+  if (byPreset === undefined || byKey === undefined) return <span className="faint">…</span>
   const [presets, keys] = [affectedBy(models, byPreset, 'preset'), affectedBy(models, byKey, 'key')]
   // The combined group has no names, so there may be more than these.
   const least = [...byPreset, ...byKey].some(({ other }) => other === true) ? 'at least ' : ''
-  if (presets.length + keys.length === 0) return <span className="faint">{`${least}0 presets, 0 keys affected`}</span>
+  if (presets.length + keys.length === 0)
+    return <span className="faint">{least === '' ? '0 presets, 0 keys affected' : 'not known who is affected'}</span>
   const numbers = [
     ...(presets.length === 0 ? [] : [numbered(presets.length, 'preset')]),
     ...(keys.length === 0 ? [] : [numbered(keys.length, 'key')]),
@@ -56,7 +64,9 @@ export const WhoIsAffected = ({ provider }: { provider: ProviderHealth }) => {
   )
 }
 
-const numbered = (number: number, word: string): string => `${count(number)} ${word}${number === 1 ? '' : 's'}`
+/** Undefined until all are known. */
+const groupsOf = (results: readonly { readonly data: Usage | undefined }[]): Usage['groups'] | undefined =>
+  results.every(({ data }) => data !== undefined) ? results.flatMap(({ data }) => data?.groups ?? []) : undefined
 
 const AffectedTable = ({ title, rows }: { title: 'Preset' | 'Key'; rows: readonly Affected[] }) => (
   <Table

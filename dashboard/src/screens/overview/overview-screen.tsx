@@ -3,10 +3,11 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 
+import { keysInUse } from '../../api/keys.ts'
 import { providerHealth } from '../../api/providers.ts'
 import { currentSession } from '../../api/session.ts'
 import { usage } from '../../api/usage.ts'
-import { count, money, percent } from '../../format.ts'
+import { count, money, numbered, percent } from '../../format.ts'
 import { ColumnsChart } from '../../parts/columns-chart.tsx'
 import { CopyCurl } from '../../parts/copy-curl.tsx'
 import { Loaded, Skeleton } from '../../parts/loaded.tsx'
@@ -17,6 +18,7 @@ import { useNow } from '../../parts/when.tsx'
 import { rangeIn, rangeOf, type TimeRange } from '../../range.ts'
 import { TOO_MANY, usageSlots } from '../../usage-slots.ts'
 import { FirstSteps, useFirstSteps } from './first-steps.tsx'
+import { FullKeys } from './full-keys.tsx'
 import { LatestErrors } from './latest-errors.tsx'
 import { MonthOfBudget } from './month-of-budget.tsx'
 import { ProviderHealthList } from './provider-health-list.tsx'
@@ -33,8 +35,12 @@ export const OverviewScreen = () => {
   const { from, to, interval } = scope.range
   const isAdmin = session.data?.role === 'admin'
   const health = useQuery({ ...providerHealth, enabled: isAdmin })
+  const keys = useQuery(keysInUse(scope.workspace))
   const steps = useFirstSteps(scope.workspace, isAdmin)
-  const isTroubleKnown = session.data !== undefined && (!isAdmin || health.data !== undefined || health.error !== null)
+  const isTroubleKnown =
+    session.data !== undefined &&
+    (!isAdmin || health.data !== undefined || health.error !== null) &&
+    (keys.data !== undefined || keys.error !== null)
   return (
     <>
       <ScreenHead title="Overview">
@@ -42,6 +48,7 @@ export const OverviewScreen = () => {
         <CopyCurl path="/usage" query={{ from, to, interval, workspace_id: scope.workspace }} />
       </ScreenHead>
       {isAdmin ? <Trouble health={health.data ?? []} /> : null}
+      <FullKeys keys={keys.data ?? []} />
       <OnceKnown isKnown={isTroubleKnown} rows={5}>
         <Figures {...scope} />
         <FirstSteps steps={steps ?? []} />
@@ -124,6 +131,7 @@ const Figures = ({ range, workspace }: Scope) => {
               series={[{ name: 'OK' }, { name: 'Errors', isStriped: true }]}
               slots={usageSlots({ data, interval: shown }, range)}
               format={count}
+              formatTop={(value) => numbered(value, 'request')}
               height={112}
               onOpen={(first, last) => void navigate({ to: '/requests', search: { from: first, to: last } })}
             />

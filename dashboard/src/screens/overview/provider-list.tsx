@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 
+import { providerList } from '../../api/providers.ts'
 import { usage } from '../../api/usage.ts'
 import { percent } from '../../format.ts'
 import { Empty } from '../../parts/empty.tsx'
@@ -15,6 +16,7 @@ const BAD_SHARE = 0.2
 
 /** The providers of a member's own requests. */
 export const ProviderList = ({ range: { from, to }, workspace }: Scope) => {
+  const providers = useQuery(providerList).data
   const used = useQuery({
     ...usage({ from, to, interval: 'day', group_by: 'provider', workspace_id: workspace }),
     placeholderData: (before) => before,
@@ -33,7 +35,9 @@ export const ProviderList = ({ range: { from, to }, workspace }: Scope) => {
               isHead: true,
               cell: ({ provider, errors, requests }) => (
                 <Link to="/requests" search={(search) => ({ ...rangeIn(search), q: `provider:${provider}` })}>
-                  <Status mark={requests > 0 && errors / requests >= BAD_SHARE ? 'error' : 'ok'}>{provider ?? ''}</Status>
+                  <Status mark={requests > 0 && errors / requests >= BAD_SHARE ? 'error' : 'ok'}>
+                    {providers?.find(({ slug }) => slug === provider)?.name ?? provider}
+                  </Status>
                 </Link>
               ),
             },

@@ -70,21 +70,6 @@ export const PlaygroundScreen = () => {
   return (
     <>
       <ScreenHead title="Playground">
-        <div className="segmented" role="group" aria-label="Interface">
-          {INTERFACES.map(({ id, title }) => (
-            <button
-              key={id}
-              type="button"
-              aria-pressed={id === dialect}
-              onClick={() => void navigate({ to: '.', search: (before) => ({ ...before, interface: id }), replace: true })}
-            >
-              {title}
-            </button>
-          ))}
-        </div>
-        <label className="check">
-          <input type="checkbox" checked={stream} onChange={(event) => setStream(event.target.checked)} /> Stream
-        </label>
         {columns.length === 1 ? null : (
           <select
             className="column-choice"
@@ -118,7 +103,26 @@ export const PlaygroundScreen = () => {
           </Button>
         )}
       </ScreenHead>
-      <ChargedTo isRunning={isRunning} />
+      <div className="row between">
+        <div className="row">
+          <div className="segmented" role="group" aria-label="Interface">
+            {INTERFACES.map(({ id, title }) => (
+              <button
+                key={id}
+                type="button"
+                aria-pressed={id === dialect}
+                onClick={() => void navigate({ to: '.', search: (before) => ({ ...before, interface: id }), replace: true })}
+              >
+                {title}
+              </button>
+            ))}
+          </div>
+          <label className="check">
+            <input type="checkbox" checked={stream} onChange={(event) => setStream(event.target.checked)} /> Stream
+          </label>
+        </div>
+        <ChargedTo isRunning={isRunning} />
+      </div>
       {replay}
       <div className="playground">
         <Panel title="Request">

@@ -80,7 +80,7 @@ export const Labels = ({ preset: { slug, labels, latest_version: latest, workspa
           </li>
         ))}
       </ul>
-      <form className="row" onSubmit={add}>
+      <form className="row fields" onSubmit={add}>
         <Field label="New label" hint={`Used as @preset/${slug}@${name || 'staging'}`}>
           <input
             value={name}

@@ -1,8 +1,10 @@
 /** The facts of a request, in groups. */
+import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 
 import type { Generation } from '../../api/generations.ts'
+import { providerList } from '../../api/providers.ts'
 import { count } from '../../format.ts'
 import { Copy } from '../../parts/copy.tsx'
 import { Person } from '../../parts/person.tsx'
@@ -26,11 +28,7 @@ export const Facts = ({ record }: { record: Generation }) => (
       <Fact name="Origin">{record.origin}</Fact>
     </Group>
     <Group title="Answered">
-      <Fact name="Provider">
-        {record.provider_name === null ? null : (
-          <Same filter={{ provider: record.provider_name.toLowerCase() }}>{record.provider_name}</Same>
-        )}
-      </Fact>
+      <Fact name="Provider">{record.provider_name === null ? null : <ProviderNamed name={record.provider_name} />}</Fact>
       <Fact name="Ended because">{record.finish_reason}</Fact>
       <Fact name="First token after">{record.latency === null ? null : duration(record.latency)}</Fact>
       <Fact name="Whole answer after">{record.generation_time === null ? null : duration(record.generation_time)}</Fact>
@@ -65,6 +63,12 @@ export const Facts = ({ record }: { record: Generation }) => (
     )}
   </div>
 )
+
+/** A record has the name alone, and requests are filtered by the slug. */
+const ProviderNamed = ({ name }: { name: string }) => {
+  const slug = useQuery(providerList).data?.find((provider) => provider.name === name)?.slug
+  return slug === undefined ? name : <Same filter={{ provider: slug }}>{name}</Same>
+}
 
 const Group = ({ title, children }: { title: string; children: ReactNode }) => (
   <section>

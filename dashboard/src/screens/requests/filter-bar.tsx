@@ -3,7 +3,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type FormEvent, useEffect, useId, useRef, useState } from 'react'
 
 import type { Guardrail } from '../../api/guardrails.ts'
-import { useKeys } from '../../shell/keyboard.ts'
+import { leaveByEscape, useKeys } from '../../shell/keyboard.ts'
 import { FILTER_KEYS, filterText, type ReadFilter } from './filter.ts'
 import { useGuardrails } from './use-guardrails.ts'
 
@@ -30,6 +30,7 @@ export const FilterBar = ({ faults }: Pick<ReadFilter, 'faults'>) => {
           value={text}
           onChange={(event) => setText(event.target.value)}
           onBlur={() => apply(text)}
+          onKeyDown={leaveByEscape}
           placeholder="Filter: status:error model:gpt preset:support-bot cost>0.01"
           aria-label="Filter"
           aria-describedby={faults.length > 0 ? `${id}-faults` : undefined}

@@ -58,7 +58,12 @@ export const COLUMNS: readonly RowColumn<GenerationRow>[] = [
     width: 5.75,
     align: 'right',
     rank: 5,
-    cell: (row) => `${tokens(row.tokens_prompt)} → ${tokens(row.tokens_completion)}`,
+    cell: (row) =>
+      row.tokens_prompt || row.tokens_completion ? (
+        `${tokens(row.tokens_prompt)} → ${tokens(row.tokens_completion)}`
+      ) : (
+        <span className="faint">–</span>
+      ),
   },
   {
     title: 'Cost',

@@ -4,7 +4,7 @@ import { useNavigate } from '@tanstack/react-router'
 
 import type { Query } from '../../api/path.ts'
 import { usage } from '../../api/usage.ts'
-import { count } from '../../format.ts'
+import { count, numbered } from '../../format.ts'
 import { ColumnsChart } from '../../parts/columns-chart.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Panel } from '../../parts/panel.tsx'
@@ -39,6 +39,7 @@ export const RequestHistogram = ({ filter, range, isTurn }: RequestHistogramProp
                 series={[{ name: 'OK' }, { name: 'Errors', isStriped: true }]}
                 slots={usageSlots(used, range)}
                 format={count}
+                formatTop={(value) => numbered(value, 'request')}
                 height={64}
                 onOpen={(first, last) =>
                   void navigate({ to: '.', search: (search) => ({ ...search, from: first, to: last, range: undefined }) })

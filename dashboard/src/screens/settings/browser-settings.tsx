@@ -8,7 +8,7 @@ import { TIME_ZONES, timeZone } from '../../time-zone.ts'
 export const BrowserSettings = () => {
   const chosen = useStore(theme)
   return (
-    <div className="stack">
+    <div className="stack browser-settings">
       <Field label="Theme">
         <select value={chosen} onChange={(event) => theme.set(THEMES.find((name) => name === event.target.value) ?? 'system')}>
           {THEMES.map((name) => (

@@ -14,7 +14,7 @@ import { readCount, readNumber, writeNumber } from '../../typed-number.ts'
 export const LoggingSettings = ({ workspaceId }: { workspaceId: string }) => {
   const workspace = useQuery(workspaceOf(workspaceId))
   return (
-    <Loaded query={workspace} rows={3}>
+    <Loaded query={workspace} rows={10}>
       {(data) => <LoggingForm of={data} key={data.updated_at} />}
     </Loaded>
   )

@@ -7,13 +7,14 @@ import { endSessionOf, serviceFacts, sessionList } from '../../api/settings.ts'
 import { Button } from '../../parts/button.tsx'
 import { CopyCurl } from '../../parts/copy-curl.tsx'
 import { Empty } from '../../parts/empty.tsx'
-import { Loaded } from '../../parts/loaded.tsx'
+import { Loaded, Skeleton } from '../../parts/loaded.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { Person } from '../../parts/person.tsx'
 import { ScreenHead } from '../../parts/screen-head.tsx'
 import { Table } from '../../parts/table.tsx'
 import { When } from '../../parts/when.tsx'
 import { toast } from '../../shell/toasts.tsx'
+import { browserName } from './browser-name.ts'
 import { BrowserSettings } from './browser-settings.tsx'
 import { EffectiveSettings } from './effective-settings.tsx'
 import { LoggingSettings } from './logging-settings.tsx'
@@ -31,12 +32,13 @@ export const SettingsScreen = () => {
       <Panel title="This browser">
         <BrowserSettings />
       </Panel>
+      {session.isPending ? <Skeleton rows={8} /> : null}
       {isAdmin && workspace !== undefined ? (
         <Panel title="Logging">
           <LoggingSettings workspaceId={workspace} />
         </Panel>
       ) : null}
-      <Sessions />
+      {session.isPending ? null : <Sessions />}
       {isAdmin ? (
         <Panel title="Service">
           <Loaded query={service} rows={6}>
@@ -47,6 +49,12 @@ export const SettingsScreen = () => {
     </>
   )
 }
+
+const Browser = ({ agent }: { agent: string | null }) => (
+  <span className="cut agent" title={agent ?? undefined}>
+    {agent === null ? '–' : (browserName(agent) ?? agent)}
+  </span>
+)
 
 const Sessions = () => {
   const sessions = useQuery(sessionList())
@@ -71,7 +79,7 @@ const Sessions = () => {
                 ),
               },
               { title: 'Role', cell: ({ role }) => role },
-              { title: 'Browser', cell: ({ user_agent }) => <span className="cut agent">{user_agent ?? '–'}</span>, wideOnly: true },
+              { title: 'Browser', cell: ({ user_agent }) => <Browser agent={user_agent} />, wideOnly: true },
               { title: 'Signed in', cell: ({ created_at }) => <When at={created_at} />, wideOnly: true },
               { title: 'Last used', cell: ({ last_used_at }) => <When at={last_used_at} /> },
               {

@@ -77,6 +77,7 @@ const KeyChoice = ({
   onKey: (key: ChosenKey) => void
 }) => {
   const session = useQuery(currentSession)
+  const isMember = session.data?.role === 'member'
   const { workspace } = useSearch({ strict: false })
   const suggested = `${session.data?.user_name ?? session.data?.user_id ?? 'my'} ${snippetOf(client).name}`
   const [name, setName] = useState<string | null>(null)
@@ -101,13 +102,20 @@ const KeyChoice = ({
     return <p className="note">The key stands in the snippet below. It is shown on this page alone, and is gone when you leave it.</p>
   return (
     <div className="row fields">
-      <Field label="New key" fault={fault}>
-        <input value={name ?? suggested} onChange={(event) => setName(event.target.value)} autoComplete="off" />
-      </Field>
-      <Button kind="primary" onClick={make} busy={busy}>
-        Create
-      </Button>
-      <Field label="or paste yours" hint="It stays in this page.">
+      {isMember ? null : (
+        <>
+          <Field label="New key" fault={fault}>
+            <input value={name ?? suggested} onChange={(event) => setName(event.target.value)} autoComplete="off" />
+          </Field>
+          <Button kind="primary" onClick={make} busy={busy}>
+            Create
+          </Button>
+        </>
+      )}
+      <Field
+        label={isMember ? 'Paste your key' : 'or paste yours'}
+        hint={isMember ? 'It stays in this page. An admin of the workspace makes keys.' : 'It stays in this page.'}
+      >
         <input
           type="password"
           autoComplete="off"

@@ -6,7 +6,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 
 import { usage } from '../../api/usage.ts'
-import { compact, count, money } from '../../format.ts'
+import { compact, count, money, numbered } from '../../format.ts'
 import { Button } from '../../parts/button.tsx'
 import { ColumnsChart } from '../../parts/columns-chart.tsx'
 import { CopyCurl } from '../../parts/copy-curl.tsx'
@@ -19,10 +19,16 @@ import { useNow } from '../../parts/when.tsx'
 import { rangeOf } from '../../range.ts'
 import { SpendFilter } from './spend-filter.tsx'
 import { dimensionsOf, requestsSearch, spendFilterOf } from './spend-groups.ts'
-import { DIMENSIONS, MEASURES, seriesOf } from './spend-series.ts'
+import { DIMENSIONS, type Measure, MEASURES, seriesOf } from './spend-series.ts'
 import { SpendTable } from './spend-table.tsx'
 import { SpendTotal } from './spend-total.tsx'
 import { useMonth } from './use-month.tsx'
+
+const TOPS: Readonly<Record<Measure, (value: number) => string>> = {
+  cost: money,
+  tokens: (value) => `${compact(value)} tokens`,
+  requests: (value) => numbered(value, 'request'),
+}
 
 export const SpendScreen = () => {
   const search = useSearch({ strict: false })
@@ -76,6 +82,7 @@ export const SpendScreen = () => {
                 label={`Spend by ${dimensions.join(' and ')}`}
                 {...seriesOf(data, dimensions, measure, range)}
                 format={measure === 'cost' ? money : measure === 'tokens' ? compact : count}
+                formatTop={TOPS[measure]}
                 height={160}
                 onOpen={(from, to, columns) =>
                   void (columns === 1

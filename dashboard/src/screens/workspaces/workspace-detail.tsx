@@ -4,6 +4,7 @@ import { useEffect, useState } from 'react'
 
 import type { SessionResource } from '../../../../src/contract/session.ts'
 import { sessionList } from '../../api/settings.ts'
+import { usage } from '../../api/usage.ts'
 import {
   type Budget,
   budgetsOf,
@@ -28,19 +29,24 @@ import { Meter } from '../../parts/meter.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { type MoreRows, ShowMore } from '../../parts/show-more.tsx'
 import { Table } from '../../parts/table.tsx'
-import { When } from '../../parts/when.tsx'
+import { useNow, When } from '../../parts/when.tsx'
 import { toast } from '../../shell/toasts.tsx'
 import { noAmount, readNumber } from '../../typed-number.ts'
+import { monthStart } from '../spend/month.ts'
+import { nextMinute } from '../spend/month-budget.ts'
 import { INTERVALS } from './intervals.ts'
 import { InviteDialog } from './invite-dialog.tsx'
 
 export const WorkspaceDetail = ({ id }: { id: string }) => {
   const workspace = useQuery(workspaceOf(id))
   const name = workspace.data?.name ?? 'the workspace'
+  const [members, sessions] = [useInfiniteQuery(membersOf(id)), useQuery(sessionList(id))]
   return (
     <>
       <Members id={id} name={name} />
-      <Budgets id={id} name={name} />
+      <div hidden={members.isPending || sessions.isPending}>
+        <Budgets id={id} name={name} />
+      </div>
     </>
   )
 }
@@ -50,6 +56,7 @@ const Members = ({ id, name }: { id: string; name: string }) => {
   const { member: wanted } = useSearch({ strict: false })
   const isSought = useSought(members, wanted)
   const sessions = useQuery(sessionList(id))
+  const month = useSpendOfMonth(id)
   const [inviting, setInviting] = useState(false)
   const [leaving, setLeaving] = useState<Member | null>(null)
   const setRole = (member: Member, role: string): void => {
@@ -111,10 +118,11 @@ const Members = ({ id, name }: { id: string; name: string }) => {
                     wideOnly: true,
                   },
                   {
-                    title: 'Spend',
+                    title: 'Spend this month',
+                    align: 'right',
                     cell: ({ user_id }) => (
-                      <Link to="/spend" search={{ user_id, group: 'key' }}>
-                        spend
+                      <Link to="/spend" search={{ ...month.range, user_id, group: 'key' }}>
+                        {month.of(user_id)}
                       </Link>
                     ),
                     wideOnly: true,
@@ -152,6 +160,22 @@ const Members = ({ id, name }: { id: string; name: string }) => {
       )}
     </Panel>
   )
+}
+
+/** By person. A sum is unknown until all are loaded, and if so many people spent more that it is not listed by itself. */
+const useSpendOfMonth = (workspaceId: string) => {
+  const nowMs = nextMinute(useNow())
+  const range = { from: monthStart(nowMs), to: new Date(nowMs).toISOString() }
+  const sums = useQuery({
+    ...usage({ ...range, interval: 'day', group_by: 'user', top: 50, workspace_id: workspaceId }),
+    placeholderData: (before) => before,
+  })
+  const of = (userId: string): string => {
+    const groups = sums.data?.groups
+    const cost = groups?.find(({ user }) => user === userId)?.cost
+    return money(cost ?? (groups === undefined || groups.some(({ other }) => other === true) ? null : 0))
+  }
+  return { range, of }
 }
 
 /** Loads members until the wanted one is there; true meanwhile. */

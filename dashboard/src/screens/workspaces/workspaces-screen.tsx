@@ -64,7 +64,12 @@ export const WorkspacesScreen = () => {
         </Loaded>
         <ShowMore list={workspaces} shown={workspaces.data?.length ?? 0} />
       </Panel>
-      {chosen === undefined ? null : <WorkspaceDetail id={chosen} key={chosen} />}
+      {/* It asks for its parts meanwhile, and appears once nothing above it grows any more. */}
+      {chosen === undefined ? null : (
+        <div hidden={workspaces.isPending}>
+          <WorkspaceDetail id={chosen} key={chosen} />
+        </div>
+      )}
       {isNew ? <NewWorkspace onClose={() => setNew(false)} /> : null}
     </>
   )
