@@ -80,3 +80,10 @@ test('a sign-in that was begun before a rotation of the root secret can be finis
   rotate(pepper('second'))
   expect(finish(cookie)).rejects.toMatchObject({ status: 401 })
 })
+
+test('401: a cookie whose signature has as many letters as a real one, and more bytes', async () => {
+  const { begin, finish, finished } = open()
+  const cookie = await begin()
+  expect(finish(`${cookie.slice(0, -1)}é`)).rejects.toMatchObject({ type: 'authentication', status: 401 })
+  expect(finished).toEqual([])
+})
