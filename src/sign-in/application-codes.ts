@@ -141,7 +141,8 @@ export const createApplicationCodes = (parts: {
       if (record.expires_at <= isoTimestamp(clock.now())) throw new GatewayError('permission_denied', 'Authorization code expired')
       const { code_challenge: challenge, code_challenge_method: agreed } = record
       if (method !== null && method !== (agreed ?? method)) throw new GatewayError('invalid_request', 'Invalid code_challenge_method')
-      if (challenge !== null && (verifier === null || !isSameSecret(challengeOf(verifier, agreed ?? 'S256'), challenge))) throw invalidCode()
+      if (challenge !== null && (verifier === null || !isSameSecret(challengeOf(verifier, agreed ?? 'S256'), challenge)))
+        throw invalidCode()
       const { allowedBy, allowedIn, isMember, ...settings } = JSON.parse(record.key_settings) as KeptSettings
       // The code may have been made when there was still room.
       if (isMember === true) await requireRoom({ workspaceId: record.workspace_id, userId: record.user_id })
