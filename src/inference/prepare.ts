@@ -8,6 +8,7 @@ import { applyPreset } from '../formats/apply-preset.ts'
 import { fillStoredPrompt, readStoredPrompt, type StoredPrompt } from '../formats/stored-prompt.ts'
 import type { Guardrails } from '../guardrails/guardrails.ts'
 import { callerOf, type Principal } from '../keys/keys.ts'
+import type { VersionReference } from '../storage/presets/preset-store.ts'
 import { isObject } from '../lib/json/json.ts'
 import type { JsonBody } from '../lib/json/json-body.ts'
 import { type Steps, throughout, type Turn } from '../lib/steps.ts'
@@ -60,7 +61,7 @@ export const prepare = async (received: Received, parts: PrepareParts): Promise<
       ? null
       : stored === null
         ? findPreset(named, body, principal, parts.presets)
-        : serveStored(stored, principal, parts.presets)
+        : serveStored(stored, named.preset?.pin ?? null, principal, parts.presets)
   const found = foundPreset instanceof Promise ? await foundPreset : foundPreset
   const served = found === null ? null : drawVersion(found, received, body)
   const reading =
@@ -185,18 +186,22 @@ const findPreset = (
 }
 
 /** The request rewritten to name the preset in `preset` instead of `prompt`. */
-const namingPreset = (body: JsonBody, { id }: StoredPrompt): JsonBody => {
+/** A prompt without a version leaves that to a model which names the same preset. */
+const namingPreset = (body: JsonBody, { id, version }: StoredPrompt): JsonBody => {
   if ((body.value('preset') ?? null) !== null) throw invalidField('prompt', 'A request names a prompt or a preset, not both.')
-  return body.with({ prompt: null, preset: JSON.stringify(id) })
+  const { preset } = parseModelReference(body.value('model'), null)
+  const named = version === null && preset?.slug === id ? { prompt: null } : { prompt: null, preset: JSON.stringify(id) }
+  return body.with(named)
 }
 
 /** A version of the prompt is the label `v<version>`, which an import sets, or else that version number of the preset. */
 const serveStored = async (
   { id, version }: StoredPrompt,
+  pin: VersionReference | null,
   { workspaceId }: Principal,
   presets: PrepareParts['presets'],
 ): Promise<ServedPreset> => {
-  if (version === null) return presets.serve(workspaceId, id, { by: 'designation' })
+  if (version === null) return presets.serve(workspaceId, id, pin ?? { by: 'designation' })
   const isNumber = /^[1-9]\d{0,8}$/.test(version)
   try {
     return await presets.serve(workspaceId, id, { by: 'label', label: isNumber ? `v${version}` : version })

@@ -1,5 +1,5 @@
 /** Codes that applications exchange for a key of the person who allowed them (docs/contract/sign-in.md#applications). */
-import { createHash, timingSafeEqual } from 'node:crypto'
+import { createHash } from 'node:crypto'
 
 import type { z } from 'zod'
 
@@ -15,7 +15,7 @@ import { nanosOf } from '../lib/money.ts'
 import type { ChangedBy } from '../storage/audit-log.ts'
 import type { OauthCodeRecord, OauthCodeStore } from '../storage/workspaces/oauth-code-store.ts'
 import type { Sessions } from './sessions.ts'
-import { digestsOf, looksLikeToken, newSecret, TOKEN_BYTES, type Peppers } from './secrets.ts'
+import { digestsOf, isSameSecret, looksLikeToken, newSecret, TOKEN_BYTES, type Peppers } from './secrets.ts'
 
 export interface OauthSettings {
   /** Null means any host. */
@@ -141,7 +141,8 @@ export const createApplicationCodes = (parts: {
       if (record.expires_at <= isoTimestamp(clock.now())) throw new GatewayError('permission_denied', 'Authorization code expired')
       const { code_challenge: challenge, code_challenge_method: agreed } = record
       if (method !== null && method !== (agreed ?? method)) throw new GatewayError('invalid_request', 'Invalid code_challenge_method')
-      if (challenge !== null && (verifier === null || !equal(challengeOf(verifier, agreed ?? 'S256'), challenge))) throw invalidCode()
+      if (challenge !== null && (verifier === null || !isSameSecret(challengeOf(verifier, agreed ?? 'S256'), challenge)))
+        throw invalidCode()
       const { allowedBy, allowedIn, isMember, ...settings } = JSON.parse(record.key_settings) as KeptSettings
       // The code may have been made when there was still room.
       if (isMember === true) await requireRoom({ workspaceId: record.workspace_id, userId: record.user_id })
@@ -203,11 +204,6 @@ const appOf = ({ callback_url: callback }: RequestedAccess): string =>
 
 const challengeOf = (verifier: string, method: ChallengeMethod): string =>
   method === 'plain' ? verifier.replace(/=+$/, '') : createHash('sha256').update(verifier).digest('base64url')
-
-const equal = (one: string, other: string): boolean => {
-  const [left, right] = [Buffer.from(one), Buffer.from(other)]
-  return left.byteLength === right.byteLength && timingSafeEqual(left, right)
-}
 
 const KEPT_OUT = 'Your key for the playground is disabled, and so you can allow no application. An admin of the workspace can enable it.'
 const TOO_MANY = `You have ${MEMBER_APPLICATIONS} applications already. An admin of the workspace can revoke the keys of those that you no longer use.`

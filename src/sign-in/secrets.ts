@@ -1,5 +1,5 @@
 /** Secrets of sign-in: shown once, and stored as their HMACs (docs/contract/sign-in.md#two-halves). */
-import { createHmac } from 'node:crypto'
+import { createHmac, timingSafeEqual } from 'node:crypto'
 
 import type { Pepper } from '../keys/keys.ts'
 import type { IdSource } from '../lib/id.ts'
@@ -19,6 +19,12 @@ export const looksLikeToken = (token: string): boolean => /^[\w-]{43}$/.test(tok
 export const digestsOf = (secret: string, peppers: Peppers): readonly [string, ...string[]] => {
   const [current, ...older] = peppers()
   return [digest(secret, current), ...older.map((pepper) => digest(secret, pepper))]
+}
+
+/** Compares in a time that says nothing about the texts, which may hold anything. */
+export const isSameSecret = (one: string, other: string): boolean => {
+  const [left, right] = [Buffer.from(one), Buffer.from(other)]
+  return left.byteLength === right.byteLength && timingSafeEqual(left, right)
 }
 
 const digest = (secret: string, { bytes }: Pepper): string => createHmac('sha256', bytes).update(secret).digest('hex')

@@ -3,8 +3,6 @@
  * sends to other services on the same host, and the page keeps the other, which no other service gets. Neither is stored. The session's
  * validity is checked each time, so that whatever ends it takes effect at once, in every process.
  */
-import { timingSafeEqual } from 'node:crypto'
-
 import type { Person } from '../keys/caller.ts'
 import type { Keys } from '../keys/keys.ts'
 import { GatewayError } from '../errors.ts'
@@ -12,7 +10,7 @@ import { isoTimestamp, type Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
 import type { ChangedBy } from '../storage/audit-log.ts'
 import type { SessionRecord, SessionScope, SessionStore } from '../storage/workspaces/session-store.ts'
-import { digestsOf, looksLikeToken, newSecret, TOKEN_BYTES, type Peppers } from './secrets.ts'
+import { digestsOf, isSameSecret, looksLikeToken, newSecret, TOKEN_BYTES, type Peppers } from './secrets.ts'
 
 export interface OpenedSession {
   readonly session: SessionRecord
@@ -132,7 +130,7 @@ export const createSessions = ({ store, keys, clock, ids, peppers, onError }: Se
       if (!looksLikeToken(token)) return null
       const session = await store.find(digestsOf(token, peppers), now())
       if (session === null) return null
-      if (!digestsOf(csrf, peppers).some((one) => equal(one, session.csrf_digest))) return 'half'
+      if (!digestsOf(csrf, peppers).some((one) => isSameSecret(one, session.csrf_digest))) return 'half'
       await noteUse(session)
       return { kind: session.role, workspaceId: session.workspace_id, userId: session.user_id, sessionId: session.id }
     },
@@ -174,5 +172,3 @@ const WRONG_KEY = 'This is no management key in force.'
 const REPLACED_KEY = 'This key was replaced by a rotation, and works for its grace alone. Sign in with the new one.'
 const INFERENCE_KEY = 'This is an inference key, with which programs call models. Sign in with a management key (pb_mgmt_…).'
 export const SESSION_ENDED = 'The session is unknown or has ended. Sign in again.'
-
-const equal = (one: string, other: string): boolean => timingSafeEqual(Buffer.from(one), Buffer.from(other))

@@ -346,6 +346,11 @@ describe('a trace', () => {
     expect(upstream.last.headers['traceparent']).toBe(`00-0af7651916cd43dd8448eb211c80319c-${generation.spanId}-01`)
     expect(upstream.last.headers['tracestate']).toBe('vendor=1')
     expect(Object.keys(untrusted.last.headers).filter((name) => name.startsWith('trace'))).toEqual([])
+    // Nothing else of the request depends on the trace, its credential least of all.
+    const beside = ({ headers }: { readonly headers: object }): object =>
+      Object.fromEntries(Object.entries(headers).filter(([name]) => !/^(?:trace|host$|content-length$)/.test(name)))
+    expect(beside(upstream.last)).toEqual(beside(untrusted.last))
+    expect(upstream.last.headers['authorization']).toBe('Bearer sk-provider-0123456789')
   })
 
   test('has no prompt or answer in privacy mode, and neither cost nor identity without their flags', async () => {

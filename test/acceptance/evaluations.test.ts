@@ -536,6 +536,25 @@ describe('recorded requests', () => {
     expect(again.items.map(({ generation_id }) => generation_id)).toEqual(evaluation.items.map(({ generation_id }) => generation_id))
   })
 
+  test('are answered by the models of the tested version alone, not by the fallbacks that they named', async () => {
+    await call(service, 'PATCH', '/workspaces/default', { body: KEEP_ALL })
+    await save('alone', 'fake/one')
+    await save('alone', 'sandbox/error')
+    for (const [path, fallbacks] of [
+      ['/messages', { fallbacks: [{ model: 'fake/two' }] }],
+      ['/chat/completions', { models: ['fake/two'] }],
+    ] as const) {
+      const body = { model: '@preset/alone@1', max_tokens: 50, messages: user('x'), ...fallbacks }
+      expect((await call(service, 'POST', path, { key: service.inferenceKey, body })).status).toBe(200)
+    }
+    const evaluation = await evaluated('alone', {
+      version: 2,
+      items: { from: 'generations', preset_version: 1 },
+      checks: [{ type: 'contains', text: 'x' }],
+    })
+    expect(evaluation).toMatchObject({ items_total: 2, passed: false, summary: { version: { passed: 0, errors: 2 } } })
+  })
+
   test('400: compared with answers that the selection does not expect', async () => {
     await save('unexpecting', 'fake/one')
     answering('recorded')

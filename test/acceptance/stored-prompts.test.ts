@@ -93,6 +93,45 @@ describe('a request that names a prompt', () => {
     expect([messages.status, messages.text.includes('"prompt')]).toEqual([400, true])
   })
 
+  test('leaves the version to a model that names the same preset; another preset or a second version is 400', async () => {
+    const ask = (model: string, prompt: object) =>
+      call(service, 'POST', '/responses', { key: service.inferenceKey, body: { model, prompt: { id: 'pmpt_1', ...prompt }, input: 'x' } })
+    const used = async (model: string, prompt: object) => (await ask(model, prompt)).headers.get('x-preset')
+    expect(await used('@preset/pmpt_1@1', { variables: { customer: 'Ada' } })).toBe('pmpt_1@1')
+    expect(await used('@preset/pmpt_1@v7', { variables: { customer: 'Ada' } })).toBe('pmpt_1@1')
+    expect(await used('@preset/pmpt_1', { variables })).toBe('pmpt_1@2')
+    expect((await ask('@preset/pmpt_text@1', { variables })).status).toBe(400)
+    expect((await ask('@preset/pmpt_1@2', { variables, version: '1' })).status).toBe(400)
+  })
+
+  test('is repeated by an evaluation with its variables, filled into the version that is evaluated', async () => {
+    await call(service, 'PATCH', '/workspaces/default', {
+      body: { is_observability_io_logging_enabled: true, io_logging_retention_days: 7 },
+    })
+    const save = { model: 'sandbox/echo', prompt_template: { messages: [{ role: 'user', content: 'Again, {{who}}' }] } }
+    for (const path of ['/presets/asked/responses', '/presets/asked/responses'])
+      expect((await call(service, 'POST', path, { body: save })).status).toBe(200)
+    // An import sets such labels: it is no version number of the preset.
+    expect((await call(service, 'PATCH', '/presets/asked', { body: { labels: { v2: 1 } } })).status).toBe(200)
+    for (const [path, own] of [
+      ['/responses', {}],
+      ['/chat/completions', { messages: [] }],
+    ] as const) {
+      const prompt = { id: 'asked', version: '1', variables: { who: `<${path}>` } }
+      expect((await call(service, 'POST', path, { key: service.inferenceKey, body: { prompt, ...own } })).status).toBe(200)
+    }
+    const body = { version: 2, items: { from: 'generations' }, checks: [{ type: 'pattern', pattern: 'Again, <' }] }
+    const made = await call(service, 'POST', '/presets/asked/evaluations', { body })
+    const { id } = (made.json as { data: { id: string } }).data
+    type Ended = { data: { state: string; passed: boolean; items: { answer: { error: unknown; generation_id: string } | null }[] } }
+    const read = async () => ((await call(service, 'GET', `/presets/asked/evaluations/${id}`)).json as Ended).data
+    let evaluation = await read()
+    while (evaluation.state === 'running') evaluation = await read()
+    expect(evaluation).toMatchObject({ state: 'done', passed: true, items: [{ answer: { error: null } }, { answer: { error: null } }] })
+    const { json } = await call(service, 'GET', `/generation?id=${evaluation.items[0]?.answer?.generation_id}`)
+    expect(json).toMatchObject({ data: { preset_version: 2 } })
+  })
+
   test('pins a version by the label that the import set, or else by its number', async () => {
     const used = async (version: string | null) => {
       const { headers } = await call(service, 'POST', '/responses', {

@@ -194,6 +194,18 @@ describe('what belongs to a workspace', () => {
     })
   })
 
+  test('400: two workspaces in one request, even where unknown parameters are ignored; null or an empty name is none', async () => {
+    const [one, two] = ['workspace_id=default', 'workspace_id=search']
+    for (const path of ['/files', '/keys']) {
+      for (const query of [`${one}&${two}`, `${two}&${one}`])
+        expect([path, (await call(service, 'GET', `${path}?${query}`)).status]).toEqual([path, 400])
+    }
+    for (const query of [`${two}&${two}`, `workspace_id=&${two}`]) expect((await call(service, 'GET', `/files?${query}`)).status).toBe(200)
+    expect((await call(service, 'POST', `/keys?${one}`, { body: { name: 'x', workspace_id: other.id } })).status).toBe(400)
+    const made = await call(service, 'POST', `/keys?${two}`, { body: { name: 'x', workspace_id: null } })
+    expect([made.status, dataOf(made)]).toMatchObject([201, { workspace_id: other.id }])
+  })
+
   test('200: with include=figures, members, keys, spend of the month, budgets and credit of each; anything else to include is 400', async () => {
     const lone = await services.start()
     for (const slug of ['quiet', 'busy']) await call(lone, 'POST', '/workspaces', { body: { name: slug, slug } })

@@ -1,6 +1,4 @@
 /** Sign-in at an identity provider: the redirect to it, and the way back (docs/contract/sign-in.md#openid-connect). */
-import { timingSafeEqual } from 'node:crypto'
-
 import { z } from 'zod'
 
 import { LINK_SECONDS } from '../../contract/session.ts'
@@ -9,7 +7,7 @@ import type { Clock } from '../../lib/clock.ts'
 import type { IdSource } from '../../lib/id.ts'
 import type { BegunSignIn, IdentityProvider } from '../../sign-in/identity-provider.ts'
 import { loginUrl, type LoginLinks } from '../../sign-in/login-links.ts'
-import { digestsOf, type Peppers } from '../../sign-in/secrets.ts'
+import { digestsOf, isSameSecret, type Peppers } from '../../sign-in/secrets.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { OwnOrigin } from '../own-origin.ts'
 import { escaped, failurePage } from '../plain-page.ts'
@@ -109,9 +107,7 @@ const signed = (kept: z.output<typeof keptSchema>, peppers: Peppers): string => 
 const keptIn = (cookies: string, name: string, peppers: Peppers, nowMs: number): BegunSignIn | null => {
   const pair = cookies.split(';').find((one) => one.trim().startsWith(`${name}=`))
   const [text = '', signature = ''] = (pair?.trim().slice(name.length + 1) ?? '').split('.')
-  if (!digestsOf(PURPOSE + text, peppers).some((digest) => equal(digest, signature))) return null
+  if (!digestsOf(PURPOSE + text, peppers).some((digest) => isSameSecret(digest, signature))) return null
   const kept = keptSchema.parse(JSON.parse(Buffer.from(text, 'base64url').toString()))
   return kept.until > nowMs ? kept : null
 }
-
-const equal = (one: string, other: string): boolean => one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other))

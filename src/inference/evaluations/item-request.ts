@@ -57,7 +57,7 @@ const recordedRequest = ({ generationId, expectsAnswer }: RecordedItem, content:
 
 /** Fields that name the model, the way of delivery, or the caller's session. */
 const NOT_REPEATED: ReadonlySet<string> = wordSet(
-  'model models preset stream stream_options session_id trace cache_enabled cache_ttl_seconds',
+  'model models fallbacks preset stream stream_options session_id trace cache_enabled cache_ttl_seconds',
 )
 
 const conversationOf: Readonly<Record<ClientDialect, (body: JsonObject) => JsonValue>> = {

@@ -1,5 +1,6 @@
 /** Runs one item of an evaluation: makes each of its requests once, and checks their answers. */
 import type { Check, Outcome } from '../../contract/evaluation.ts'
+import { isObject, type JsonObject } from '../../lib/json/json.ts'
 import { dollars } from '../../lib/money.ts'
 import type { EvaluationSpec, ItemResult, KeptAnswer } from '../../storage/presets/evaluation-store.ts'
 import type { OwnBody } from '../own-request.ts'
@@ -39,8 +40,12 @@ export const runItem = async (slug: string, item: ItemRequest, spec: EvaluationS
 
 export const askedOf = (slug: string, version: number, { dialect, body }: ItemRequest): OwnBody => ({
   dialect,
-  body: { ...body, model: `@preset/${slug}@${version}` },
+  body: { ...body, ...promptOf(slug, body), model: `@preset/${slug}@${version}` },
 })
+
+/** A recorded prompt keeps its variables, but the version that they fill is the one to evaluate. */
+const promptOf = (slug: string, { prompt }: JsonObject): JsonObject =>
+  isObject(prompt) ? { prompt: { id: slug, variables: prompt['variables'] ?? null } } : {}
 
 /** The result of an item whose recorded request is gone: no model is asked, and nothing is paid. */
 export const lostItem = (error: NonNullable<KeptAnswer['error']>, spec: EvaluationSpec): ItemResult => {

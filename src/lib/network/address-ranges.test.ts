@@ -20,6 +20,7 @@ describe('ranges of addresses', () => {
     ['fd00::/8', 'fe80::1', false],
     ['10.0.0.0/8', '::ffff:10.0.0.1', true],
     ['::ffff:10.0.0.0/104', '10.9.9.9', true],
+    ['::ffff:10.0.0.0/104', '11.9.9.9', false],
   ])('%s and %s: %p', (range, address, expected) => {
     expect(holds(range, address)).toBe(expected)
   })
@@ -35,6 +36,10 @@ describe('ranges of addresses', () => {
     '::/129',
     '::ffff:10.0.0.0/95',
     '10.0.0.0/8 ',
+    '1:2:3:4:5::6:7:8:9',
+    '1:2:3:4::5:6:7:8',
+    'g::1',
+    '1::2::3',
   ])('%p is no range', (text) => {
     expect(rangeOf(text)).toBeNull()
   })

@@ -131,6 +131,53 @@ describeEachEngine('evaluations', (engine) => {
     })
   })
 
+  test('of one preset, or of two, never touch one another', async () => {
+    const database = await engine.open()
+    const { create, workspaceId } = await preparePresets(database)
+    for (const slug of ['bot', 'other']) await create(slug)
+    const store = createEvaluationStore({ database, seal: testSeal, startTurn: () => () => undefined })
+    const evaluations = [
+      { ...evaluationOf(workspaceId, 'e-1'), itemsTotal: 3 },
+      evaluationOf(workspaceId, 'e-2'),
+      { ...evaluationOf(workspaceId, 'e-3'), slug: 'other' },
+    ]
+    for (const one of evaluations) await store.create(one, Array<typeof ITEM>(one.itemsTotal).fill(ITEM), changedBy())
+    const [ref, other] = [
+      { workspaceId, slug: 'bot' },
+      { workspaceId, slug: 'other' },
+    ]
+    const idsOf = async (preset: typeof ref) => (await store.list(preset, { offset: 0, limit: 9 }))?.items.map(({ id }) => id).toSorted()
+    expect([await idsOf(ref), await idsOf(other)]).toEqual([['e-1', 'e-2'], ['e-3']])
+    expect([await store.get(ref, 'e-3'), await store.get(other, 'e-1')]).toEqual([null, null])
+    const beside = async () => [
+      await store.get(ref, 'e-2'),
+      await store.items('e-2'),
+      await store.get(other, 'e-3'),
+      await store.items('e-3'),
+    ]
+    const before = await beside()
+    const said = { text: 'Hi', calls: [], generation_id: null, error: null, cost: 0, ttft_ms: null, total_ms: 2, checks: [], passed: true }
+    const steps: readonly (() => Promise<unknown>)[] = [
+      () => store.keepAnswers('e-1', 1, { version: ANSWER }, 7),
+      () => store.finishItem('e-1', 0, { answer: said, baseline: null, preference: null }),
+      () => store.end(evaluations[0]!, { state: 'stopped', passed: null, reason: 'no money' }, T1, changedBy()),
+      () => store.resume(evaluations[0]!, T1, changedBy()),
+    ]
+    for (const step of steps) {
+      await step()
+      expect(await beside()).toEqual(before)
+    }
+    const items = (await store.items('e-1')).map(({ result, answers }) => [result !== null, Object.keys(answers)])
+    expect(items).toEqual([
+      [true, []],
+      [false, ['version']],
+      [false, []],
+    ])
+    expect(await store.delete(other, 'e-1', T2, changedBy())).toBe(false)
+    expect(await store.delete(ref, 'e-1', T2, changedBy())).toBe(true)
+    expect(await beside()).toEqual(before)
+  })
+
   test('end once, and leave nothing when they are deleted', async () => {
     const database = await engine.open()
     const { create, workspaceId } = await preparePresets(database)

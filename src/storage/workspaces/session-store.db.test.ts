@@ -4,6 +4,7 @@ import { changedBy } from '../../../test/support/changed-by.ts'
 import { describeEachEngine } from '../../../test/support/databases.ts'
 import { createFakeClock, T0 } from '../../../test/support/fake-clock.ts'
 import { EVERY_KEY, type KeySort } from '../../contract/key-query.ts'
+import { DEFAULT_SETTINGS } from '../../contract/workspace.ts'
 import { createKeys, UNBOUNDED } from '../../keys/keys.ts'
 import { isoTimestamp } from '../../lib/clock.ts'
 import { systemIds } from '../../lib/id.ts'
@@ -169,6 +170,20 @@ describeEachEngine('people', (engine) => {
     expect(new Set(made.map(({ hash }) => hash)).size).toBe(1)
     await keys.revoke(null, made[0]?.hash ?? '', changedBy())
     expect((await keys.playground(person, changedBy())).hash).not.toBe(made[0]?.hash ?? '')
+  })
+
+  test('the key for the playground is that of this person in this workspace, and none that the person made for something else', async () => {
+    const { database, keys } = await open()
+    const record = { name: 'w', description: null, createdAt: NOW, createdBy: 'owner', updatedAt: NOW, settings: DEFAULT_SETTINGS }
+    await createWorkspaceStore(database).create({ ...record, id: 'w-1', slug: 'w-1' }, 'm-9', changedBy())
+    const people = ['w-0', 'w-1'].flatMap((workspaceId) => ['ada', 'bob'].map((userId) => ({ workspaceId, userId })))
+    const others = new Set<string>()
+    for (const { workspaceId, userId: creatorUserId } of people)
+      others.add((await keys.create({ ...UNBOUNDED, kind: 'inference', name: 'k', workspaceId, creatorUserId }, changedBy())).record.hash)
+    const made: string[] = []
+    for (const person of people) made.push((await keys.playground(person, changedBy())).hash)
+    expect(new Set([...others, ...made]).size).toBe(8)
+    for (const [at, person] of people.entries()) expect((await keys.playground(person, changedBy())).hash).toBe(made[at] ?? '')
   })
 
   test('a list of keys continues after each of its rows, in every order', async () => {

@@ -4,8 +4,11 @@ import { sql } from 'kysely'
 import { changedBy } from '../../../test/support/changed-by.ts'
 import { describeEachEngine } from '../../../test/support/databases.ts'
 import { guardrailWith } from '../../../test/support/guardrail.ts'
+import { testSeal } from '../../../test/support/test-seal.ts'
+import type { DestinationSettings } from '../../contract/destination.ts'
 import { DEFAULT_SETTINGS } from '../../contract/workspace.ts'
 import { createAuditLog } from '../audit-log.ts'
+import { createDestinationStore } from '../destination-store.ts'
 import { createGuardrailStore } from '../guardrails/guardrail-store.ts'
 import { type ByokRecord, createByokStore } from '../keys/byok-store.ts'
 import { createKeyStore } from '../keys/key-store.ts'
@@ -15,6 +18,19 @@ import { createMemberStore } from './member-store.ts'
 import { createSessionStore } from './session-store.ts'
 import { createWorkspaceStore, type WorkspaceRecord } from './workspace-store.ts'
 import { keyRecord } from '../testing/key-record.ts'
+
+const DESTINATION: DestinationSettings = {
+  name: null,
+  enabled: true,
+  api_key_hashes: null,
+  sampling_rate: 1,
+  privacy_mode: false,
+  broadcast_generation_cost: false,
+  broadcast_generation_identity: false,
+  broadcast_generation_request_context: false,
+  filter_rules: null,
+  regions: ['global'],
+}
 
 describeEachEngine('workspace store', (engine) => {
   test('the defaults are made once, also when several nodes start at once', async () => {
@@ -223,6 +239,71 @@ describeEachEngine('workspace store', (engine) => {
     expect(await members.remove('w-1', ['a', 'never'], T2, changedBy())).toBe(1)
     expect(await members.remove('w-1', ['a'], T2, changedBy())).toBe(0)
     expect(await entries()).toBe(before + 2)
+  })
+
+  test('a member who leaves takes along what is theirs in this workspace: nothing of other members, of keys, or elsewhere', async () => {
+    const { database, members, make, member } = await open()
+    for (const id of ['w-1', 'w-2']) {
+      await make(id, id)
+      await members.add(
+        ['a', 'b'].map((user_id) => ({ ...member(user_id), workspace_id: id })),
+        T2,
+        changedBy(),
+      )
+    }
+    // Neither a key that is revoked nor one of another workspace keeps a member here.
+    const keys = createKeyStore(database)
+    const keyOf = (digit: string, workspaceId: string) => keyRecord({ hash: digit.repeat(64), workspaceId, creatorUserId: 'a' })
+    for (const key of [keyOf('1', 'w-1'), keyOf('2', 'w-2')]) await keys.insert(key, changedBy())
+    expect(await members.remove('w-1', ['a'], T2, changedBy())).toEqual(['a'])
+    await keys.revoke('w-1', '1'.repeat(64), T2, changedBy())
+
+    const subjects = ['w-1', 'w-2'].flatMap((workspace_id) =>
+      (['member', 'key'] as const).flatMap((subject_kind) =>
+        ['a', 'b'].map((subject) => ({ id: `${workspace_id} ${subject_kind} ${subject}`, workspace_id, subject_kind, subject })),
+      ),
+    )
+    await createGuardrailStore(database).insert({ ...guardrailWith({}).guardrail, id: 'g-1', workspace_id: 'w-1' }, changedBy())
+    await database.transaction(async (transaction) => {
+      const rest = { guardrail_id: 'g-1', assigned_by: null, created_at: T2 }
+      const rows = subjects.map((subject) => ({ ...subject, ...rest }))
+      await transaction.insertInto('guardrail_assignments').values(rows).execute()
+    })
+    const left = async (table: 'guardrail_assignments' | 'workspace_members') =>
+      (await database.kysely.selectFrom(table).selectAll().orderBy('id').execute()) as readonly object[]
+    const [people, assigned] = [await left('workspace_members'), await left('guardrail_assignments')]
+    expect(await members.remove('w-1', ['a'], T2, changedBy())).toBe(1)
+    const gone = { workspace_id: 'w-1', subject_kind: 'member', subject: 'a' }
+    const isGone = (row: object, of: object): boolean => Object.entries(of).every(([name, value]) => Reflect.get(row, name) === value)
+    expect(await left('guardrail_assignments')).toEqual(assigned.filter((row) => !isGone(row, gone)))
+    expect(await left('workspace_members')).toEqual(people.filter((row) => !isGone(row, { workspace_id: 'w-1', user_id: 'a' })))
+
+    const before = await left('workspace_members')
+    await members.update({ workspaceId: 'w-1', userId: 'b' }, { role: 'admin', name: 'Bea' }, T2, changedBy())
+    expect((await left('workspace_members')).filter((row) => !isGone(row, { workspace_id: 'w-1', user_id: 'b' }))).toEqual(
+      before.filter((row) => !isGone(row, { workspace_id: 'w-1', user_id: 'b' })),
+    )
+  })
+
+  test('a workspace that is deleted empties its own destinations of traces, and none of another', async () => {
+    const { database, store, make } = await open()
+    const destinations = createDestinationStore(database, testSeal)
+    for (const id of ['w-1', 'w-2']) {
+      await make(id, id)
+      await store.update(id, { settings: { is_observability_broadcast_enabled: true } }, T2, changedBy())
+      const settings = { ...DESTINATION, name: id }
+      const config = { url: 'https://traces.example/' }
+      await destinations.insert(
+        { id, workspaceId: id, type: 'webhook', config, settings, createdAt: T2, updatedAt: T2 },
+        config,
+        changedBy(),
+      )
+    }
+    const elsewhere = await destinations.get(null, 'w-2')
+    await store.delete('w-1', T2, changedBy())
+    expect([await destinations.get(null, 'w-1'), await destinations.get(null, 'w-2')]).toEqual([null, elsewhere])
+    const rows = await database.kysely.selectFrom('observability_destinations').select(['id', 'sealed_config']).orderBy('id').execute()
+    expect(rows.map(({ sealed_config: sealed }) => sealed === '')).toEqual([true, false])
   })
 
   test('requests that add the same people at once write their rows in one order, so none waits for one that waits for it', async () => {
