@@ -6,11 +6,12 @@ import { startHousekeeping, type Job } from './housekeeping.ts'
 
 const MINUTE_MS = 60_000
 
-const start = (jobs: readonly Partial<Job>[]) => {
+const start = (jobs: readonly Partial<Job>[], aheadMs = 0) => {
   const clock = createFakeClock()
   const faults: string[] = []
   const stop = startHousekeeping({
     clock,
+    sharedNow: () => clock.now() - aheadMs,
     jobs: jobs.map((job) => ({ deletes: 'rows', everyMs: MINUTE_MS, keptMs: () => 0, deleteSome: async () => 0, ...job })),
     onError: (thrown, doing) => faults.push(`${doing}: ${String(thrown)}`),
   })
@@ -35,6 +36,14 @@ describe('a job', () => {
     stop()
     await pass(clock, MINUTE_MS)
     expect([asked.length, clock.waiting]).toEqual([2, 0])
+  })
+
+  test('deletes by the clock that all nodes share: one whose own clock is a year ahead deletes nothing that the others keep', async () => {
+    const asked: string[] = []
+    const aheadMs = 365 * 24 * 60 * MINUTE_MS
+    const { clock } = start([{ keptMs: () => 10 * MINUTE_MS, deleteSome: async (before) => (asked.push(before), 0) }], aheadMs)
+    await pass(clock, MINUTE_MS)
+    expect(asked).toEqual([isoTimestamp(T0 - 9 * MINUTE_MS - aheadMs)])
   })
 
   test('follows an age that changes', async () => {

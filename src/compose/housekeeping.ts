@@ -109,16 +109,18 @@ export const housekeepingJobs = (parts: {
 /** Runs each job at its interval, until stopped. A failed job is tried again at its next time. */
 export const startHousekeeping = (parts: {
   readonly clock: Clock
+  /** Milliseconds since the epoch by the clock that all nodes share: one whose own clock leaps ahead would delete what the others still need. */
+  readonly sharedNow: () => number
   readonly jobs: readonly Job[]
   readonly onError: (thrown: unknown, doing: string) => void
 }): (() => void) => {
-  const { clock, jobs, onError } = parts
+  const { clock, sharedNow, jobs, onError } = parts
   const stops = jobs.map(({ deletes, everyMs, keptMs, deleteSome }) =>
     repeat(
       clock,
       everyMs,
       async () => {
-        const before = isoTimestamp(clock.now() - keptMs())
+        const before = isoTimestamp(sharedNow() - keptMs())
         while ((await deleteSome(before, PORTION_ROWS)) === PORTION_ROWS);
       },
       (thrown) => onError(thrown, `old ${deletes} not deleted`),

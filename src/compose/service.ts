@@ -119,6 +119,7 @@ export const composeService = async (base: BaseParts, file: ConfigFile, configPa
     }),
     startHousekeeping({
       clock,
+      sharedNow: parts.nodes.sharedNow,
       jobs: housekeepingJobs({
         database,
         generations: parts.generationStore,

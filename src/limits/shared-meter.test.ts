@@ -339,7 +339,7 @@ describe('a server that is not a working Redis', () => {
   const servers: Server[] = []
   afterAll(() => servers.forEach((server) => server.close()))
 
-  /** Answers the greeting and the loading of scripts as Redis does, and every other command with `answer`. */
+  /** Answers the greeting, the loading of scripts and the probe as Redis does, and every other script with `answer`. */
   const pretend = async (answer: string | null, greets = true): Promise<string> => {
     const server = createServer((socket) => {
       socket.on('error', () => undefined)
@@ -348,9 +348,10 @@ describe('a server that is not a working Redis', () => {
         if (!greets) return
         if (text.includes('HELLO')) socket.write('%1\r\n$6\r\nserver\r\n$5\r\nredis\r\n')
         for (const _ of text.matchAll(/\r\nSCRIPT\r\n/g)) socket.write('$3\r\nabc\r\n')
-        if (text.includes('\r\nSET\r\n')) socket.write('+OK\r\n')
-        if (!text.includes('EVALSHA')) return
-        if (answer === null) socket.destroy()
+        if (text.includes('\r\nCLUSTER\r\n')) socket.write('-ERR This instance has cluster support disabled\r\n')
+        if (text.includes('{probe}')) socket.write(':0\r\n')
+        else if (!text.includes('EVALSHA')) return
+        else if (answer === null) socket.destroy()
         else socket.write(answer)
       })
     })
@@ -405,4 +406,32 @@ describe('a server that is not a working Redis', () => {
       await store.close()
     }
   })
+})
+
+test('usage that is being sent when the node stops arrives before the connection ends, and so does what ended meanwhile', async () => {
+  const clock = createFakeClock()
+  const arrived: (number | string)[] = []
+  const first = Promise.withResolvers<void>()
+  const store: LimitStore = {
+    ...scripted().store,
+    async correct(corrections) {
+      await first.promise
+      arrived.push(...corrections.map(({ usedTokens }) => usedTokens))
+    },
+    close: async () => void arrived.push('closed'),
+  }
+  const meter = createSharedMeter({ clock, store, nodes: () => 2, timeoutMs: () => 50, onAway: (thrown) => arrived.push(String(thrown)) })
+  await meter.connect()
+  const stop = meter.start()
+  const limited = bounds({ tokensPerMinute: 1000 })
+  for (const tokens of [11, 21]) {
+    await meter.enter(limited)
+    meter.leave(limited, tokens)
+    clock.advance(5)
+    await turn()
+  }
+  const stopped = stop()
+  first.resolve()
+  await stopped
+  expect(arrived).toEqual([10, 20, 'closed'])
 })

@@ -63,7 +63,7 @@ export const createSharedMeter = (parts: SharedMeterParts): SharedMeter => {
   const bounded = new Map<string, KeyBounds>()
   let state: 'untried' | 'near' | 'away' = 'untried'
   let decidedAlone = 0
-  let flushing = false
+  let flushing: Promise<void> | null = null
   let scheduled = false
 
   const isShared = (): boolean => store !== null && (store.asksAlone || nodes() > 1)
@@ -100,19 +100,24 @@ export const createSharedMeter = (parts: SharedMeterParts): SharedMeter => {
    * running requests is.
    */
   const flush = async (): Promise<void> => {
-    if (store === null || state !== 'near' || flushing || owed.size === 0) return
-    flushing = true
+    if (flushing !== null) return flushing
+    if (store === null || state !== 'near' || owed.size === 0) return
+    flushing = send(store)
+    await flushing
+    flushing = null
+    if (owed.size > 0) schedule()
+  }
+
+  const send = async (asked: LimitStore): Promise<void> => {
     const some = [...owed].slice(0, CORRECTIONS_MAX)
     for (const [name] of some) owed.delete(name)
     const corrections = some.map(([, correction]) => ({ ...correction, running: running.of(correction.hash) }))
     try {
-      await inTime(store.correct(corrections), timeoutMs(), clock)
+      await inTime(asked.correct(corrections), timeoutMs(), clock)
     } catch (thrown) {
       goneAway(thrown)
       for (const correction of corrections) owe(correction, NOTHING)
     }
-    flushing = false
-    if (owed.size > 0) schedule()
   }
 
   const letIn = (bounds: KeyBounds): null => {
@@ -216,6 +221,8 @@ export const createSharedMeter = (parts: SharedMeterParts): SharedMeter => {
       return async () => {
         stopped = true
         cancel()
+        // What is being sent would be lost with the connection, and what ended meanwhile comes after it.
+        await flushing
         await flush()
         await store?.close()
       }

@@ -3,7 +3,8 @@ import type { AddressInfo } from 'node:net'
 
 import { expect, test } from 'bun:test'
 
-import { openRedis } from './redis-client.ts'
+import { HAS_REDIS, startRedis } from '../../test/support/redis.ts'
+import { openRedis, requireAllKeys } from './redis-client.ts'
 import { rejection } from './testing/rejection.ts'
 
 const messageFor = async (url: string): Promise<string> => String(await rejection(openRedis(url)))
@@ -17,4 +18,27 @@ test('a server that ends the connection at the greeting, as Redis does for a wro
   expect(refused).not.toContain('secret-password')
   await new Promise<unknown>((closed) => server.close(closed))
   expect(await messageFor(`redis://:secret-password@${place}`)).toBe(`Error: ${place} cannot be reached: ECONNREFUSED.`)
+})
+
+test('one of several shards of a cluster is refused in a sentence', async () => {
+  const info = 'cluster_state:ok\r\ncluster_size:3\r\n'
+  const server = createServer((socket) => {
+    socket.once('data', () => {
+      socket.write('%1\r\n$5\r\nproto\r\n:3\r\n')
+      socket.once('data', () => socket.write(`$${info.length}\r\n${info}\r\n`))
+    })
+  })
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
+  const client = await openRedis(`redis://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  expect(String(await rejection(requireAllKeys(client)))).toContain('one of several shards of a cluster')
+  client.close()
+  server.close()
+})
+
+test.skipIf(!HAS_REDIS)('a server outside a cluster has all keys', async () => {
+  const { url, stop } = await startRedis()
+  const client = await openRedis(url)
+  await requireAllKeys(client)
+  client.close()
+  await stop()
 })

@@ -24,6 +24,17 @@ export const openRedis = async (url: string): Promise<RedisClient> => {
   }
 }
 
+/**
+ * Rejects if the server has only a part of the keys: the client does not ask the other shards, so that some keys would be counted and others
+ * not. Servers outside a cluster refuse the question.
+ */
+export const requireAllKeys = async (client: RedisClient): Promise<void> => {
+  const info = await client.send('CLUSTER', ['INFO']).catch(() => '')
+  if (Number(/^cluster_size:(\d+)/m.exec(String(info))?.[1] ?? 1) > 1) throw new Error(ONE_SHARD)
+}
+
+const ONE_SHARD = 'It is one of several shards of a cluster: give the address of a Redis or Valkey that has all keys.'
+
 /** The client says of every failure that the connection was closed, so a plain connection shows which one it is. */
 const reasonFor = async ({ hostname, port, host }: URL): Promise<string> => {
   const code = await new Promise<string | null>((resolve) => {

@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../../lib/clock.ts'
 import { inTime } from '../../lib/in-time.ts'
-import { openRedis, type RedisClient } from '../redis-client.ts'
+import { openRedis, type RedisClient, requireAllKeys } from '../redis-client.ts'
 import type { AnswerStore } from './answer-store.ts'
 
 export interface RedisAnswersParts {
@@ -41,7 +41,8 @@ export const createRedisAnswers = ({ url, prefix, clock, timeoutMs, onAway }: Re
     try {
       const opened = await inTime(opening, CONNECT_MS, clock)
       // A replica, or a server whose disk or memory is full, accepts connections and reads but no writes.
-      await inTime(opened.send('SET', [`${prefix}written`, '', 'PX', '1']), timeoutMs(), clock)
+      const written = opened.send('SET', [`${prefix}written`, '', 'PX', '1'])
+      await inTime(Promise.all([requireAllKeys(opened), written]), timeoutMs(), clock)
       client = opened
       if (isClosed) client.close()
       if (isAway) onAway(null)

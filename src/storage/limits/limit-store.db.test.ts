@@ -163,6 +163,23 @@ describe.skipIf(!HAS_REDIS)('limits in Redis', () => {
   })
 })
 
+describe.skipIf(!HAS_REDIS)('a user of Redis', () => {
+  test('who may write and run no scripts finds it away, until he may', async () => {
+    const { url, stop } = await startRedis()
+    const admin = await openRedis(url)
+    const permit = (permission: string) => admin.send('ACL', ['SETUSER', 'weak', 'on', '>secret', '~*', '+@all', permission])
+    await permit('-evalsha')
+    const store = createRedisLimits({ url: url.replace('//', '//weak:secret@'), prefix: 'test:', node: 'a' })
+    await store.connect()
+    expect(await store.ping().then(() => 'written', String)).toContain('NOPERM')
+    await permit('+evalsha')
+    await store.ping()
+    admin.close()
+    await store.close()
+    await stop()
+  })
+})
+
 describeEachEngine('limits in the database', (engine) => {
   if (engine.name === 'sqlite') {
     test('a SQLite file has one process, which counts by itself', async () => {

@@ -1,5 +1,5 @@
 /** Limits in Redis or Valkey. */
-import { openRedis, type RedisClient } from '../redis-client.ts'
+import { openRedis, type RedisClient, requireAllKeys } from '../redis-client.ts'
 import { type Claim, type Correction, type LimitStore, PLACES_LEASE_MS, readVerdict, RUNNING_LEASE_MS } from './limit-store.ts'
 import { CORRECT, ENTER, EXCHANGE_PLACES } from './redis-scripts.ts'
 
@@ -43,7 +43,12 @@ export const createRedisLimits = ({ url, prefix, node }: RedisLimitsParts): Limi
         if (typeof sha !== 'string') throw nonsense()
         return sha
       }
-      const [enterSha, correctSha, exchangePlacesSha] = await Promise.all([load(ENTER), load(CORRECT), load(EXCHANGE_PLACES)])
+      const [enterSha, correctSha, exchangePlacesSha] = await Promise.all([
+        load(ENTER),
+        load(CORRECT),
+        load(EXCHANGE_PLACES),
+        requireAllKeys(opened),
+      ])
       connection = { client: opened, enterSha, correctSha, exchangePlacesSha }
     } catch (thrown) {
       opened.close()
@@ -69,14 +74,24 @@ export const createRedisLimits = ({ url, prefix, node }: RedisLimitsParts): Limi
     `${RUNNING_LEASE_MS}`,
   ]
 
+  const correct: LimitStore['correct'] = async (corrections) => {
+    const { client, correctSha } = connected()
+    // The client sends them together.
+    await Promise.all(
+      corrections.map((correction) => {
+        const { tokensPerMinute, usedTokens, requestsPerMinute, usedRequests } = correction
+        const used = [tokensPerMinute, usedTokens, requestsPerMinute, usedRequests].map(String)
+        return client.send('EVALSHA', [correctSha, ...common(correction), ...used])
+      }),
+    )
+  }
+
   return {
     name: 'Redis',
     asksAlone: true,
     connect,
-    async ping() {
-      // A replica, or a server whose disk or memory is full, accepts connections and reads but no writes.
-      await connected().client.send('SET', [`${prefix}written`, '', 'PX', '1000'])
-    },
+    // By a script that writes, as requests do: a replica, or a server whose disk or memory is full, takes no writes, and a user may have no scripts.
+    ping: () => correct([PROBE]),
     async enter(claim) {
       const { client, enterSha } = connected()
       const answer: unknown = await client.send('EVALSHA', [
@@ -88,17 +103,7 @@ export const createRedisLimits = ({ url, prefix, node }: RedisLimitsParts): Limi
       if (!Array.isArray(answer)) throw nonsense()
       return readVerdict(answer)
     },
-    async correct(corrections) {
-      const { client, correctSha } = connected()
-      // The client sends them together.
-      await Promise.all(
-        corrections.map((correction: Correction) => {
-          const { tokensPerMinute, usedTokens, requestsPerMinute, usedRequests } = correction
-          const used = [tokensPerMinute, usedTokens, requestsPerMinute, usedRequests].map(String)
-          return client.send('EVALSHA', [correctSha, ...common(correction), ...used])
-        }),
-      )
-    },
+    correct,
     async exchangePlaces(report) {
       const { client, exchangePlacesSha } = connected()
       const answer: unknown = await client.send('EVALSHA', [exchangePlacesSha, '1', `${prefix}places`, node, `${PLACES_LEASE_MS}`, report])
@@ -109,6 +114,17 @@ export const createRedisLimits = ({ url, prefix, node }: RedisLimitsParts): Limi
       drop()
     },
   }
+}
+
+/** One request of a key that nobody has, which is forgotten after a second. */
+const PROBE: Correction = {
+  hash: 'probe',
+  running: 0,
+  concurrency: 0,
+  tokensPerMinute: 0,
+  usedTokens: 0,
+  requestsPerMinute: 60,
+  usedRequests: 1,
 }
 
 const nonsense = (): TypeError => new TypeError('Redis does not answer as it should.')

@@ -142,6 +142,8 @@ const openKysely = async (options: PostgresOptions, limits: PoolConfig): Promise
  * operator it would see what was there before, and a new window of a budget would miss a charge.
  */
 const ISOLATION = '-c default_transaction_isolation=read\\ committed'
+/** Statements are written with backslashes that stand for themselves, as in the standard: with the older setting, some mean something else, or are refused. */
+const STANDARD_STRINGS = '-c standard_conforming_strings=on'
 /** A pool closes its idle connections itself. An operator's limit would end one while a request begins to use it, and that which hears of changes. */
 const NO_IDLE_LIMIT = '-c idle_session_timeout=0'
 
@@ -150,7 +152,7 @@ const connectionOf = ({ databaseUrl }: PostgresOptions, settings = '') => {
   const address = parsePostgresUrl(databaseUrl)
   return {
     ...address,
-    options: `${address.options} ${ISOLATION} ${NO_IDLE_LIMIT} ${settings}`.trim(),
+    options: `${address.options} ${ISOLATION} ${STANDARD_STRINGS} ${NO_IDLE_LIMIT} ${settings}`.trim(),
     connectionTimeoutMillis: CONNECT_MS,
     keepAlive: true,
   }
@@ -242,7 +244,8 @@ const translateClientErrors = (client: PoolClient): PostgresPoolClient => {
       return (await client.query(text, [...parameters])) as unknown as PostgresQueryResult<R>
     } catch (error) {
       if (isOutage(error)) {
-        fault = new StorageUnavailable(`The database does not answer: ${messageOf(error)}`, { cause: error })
+        const says = serverError(error).code === READ_ONLY ? TAKES_NO_WRITES : 'The database does not answer'
+        fault = new StorageUnavailable(`${says}: ${messageOf(error)}`, { cause: error })
         throw fault
       }
       // A failed rollback leaves a transaction open: that connection must not be used again.
@@ -298,8 +301,12 @@ const retryableFailure = (error: unknown): RetryableFailure | null => {
   return code === UNIQUE_VIOLATION && RACED_CONSTRAINTS.has(constraint) ? 'conflict' : null
 }
 
+const READ_ONLY = '25006'
+/** Some hosts of databases set the same default where a disk is nearly full, so it is left in effect. */
+const TAKES_NO_WRITES = 'The database takes no writes, as a standby or one with default_transaction_read_only'
+
 /** Read-only transaction, cancelled statement, idle transaction. */
-const OUTAGES = new Set(['25006', '57014', '25P03'])
+const OUTAGES = new Set([READ_ONLY, '57014', '25P03'])
 
 /**
  * True if the server is unavailable, rather than having refused the statement: connection exceptions (class 08),
