@@ -5,6 +5,7 @@
  */
 import { rulesOf, type ModelRules } from '../anthropic/model-rules.ts'
 import type { Target } from '../provider.ts'
+import type { PatternForm } from '../tools/schema-patterns.ts'
 import { DASHED, UNDASHED, type ToolNameForm } from '../tools/tool-name-form.ts'
 
 export interface ModelFacts {
@@ -23,6 +24,8 @@ export interface ModelFacts {
   readonly stops: boolean
   /** Takes tools in the request for a stream. */
   readonly streamsTools: boolean
+  /** The patterns that it takes in schemas of tools. */
+  readonly patterns: PatternForm
   /** The schema of a tool may have only `type`, `properties` and `required` at its top level. */
   readonly bareSchemas: boolean
   /** It can be limited to one call of a tool at a time. */
@@ -51,12 +54,13 @@ export const factsOf = ({ upstreamModel, modelId }: Target): ModelFacts => {
   if (/\b(?:mistral|mixtral|ministral|magistral|pixtral)/.test(names))
     return { ...OTHER, rules, topK: 'top_k', callIds: 'nine-alphanumeric', streamsTools: !WHOLE_CALLS_OF_MISTRAL.test(names) }
   if (/\bcohere[./]/.test(names)) return { ...OTHER, rules, topK: 'k', schemas: false }
-  if (/\b(?:openai[./]|gpt-)/.test(names)) return { ...OTHER, rules, thinking: 'reasoning_effort', stops: false }
+  if (/\b(?:openai[./]|gpt-)/.test(names)) return { ...OTHER, rules, thinking: 'reasoning_effort', stops: false, patterns: 'python' }
   if (/\b(?:meta[./]|llama)/.test(names)) return { ...OTHER, rules, schemas: false, toolChoice: 'neither', streamsTools: false }
   return {
     ...OTHER,
     rules,
     schemas: !/\b(?:amazon|ai21)[./]/.test(names),
+    patterns: WITHOUT_LOOKAROUND.test(names) ? 'without-lookaround' : 'any',
     stops: !WITHOUT_STOPS.test(names),
     streamsTools: !/\b(?:ai21|writer)[./]/.test(names),
   }
@@ -64,6 +68,9 @@ export const factsOf = ({ upstreamModel, modelId }: Target): ModelFacts => {
 
 /** "This model doesn't support the stopSequences field": OpenAI's models say the same. */
 const WITHOUT_STOPS = /\b(?:qwen|deepseek|moonshot|kimi|minimax|gemma)/
+
+/** A schema with a pattern that looks around ends in a refusal or in an empty answer. */
+const WITHOUT_LOOKAROUND = /\b(?:kimi|grok)/
 
 /** "This model doesn't support tool use in streaming mode": models before Mistral Large 3, and also Llama, Jamba and Palmyra. */
 const WHOLE_CALLS_OF_MISTRAL = /\b(?:mistral-(?:large|small)-24|pixtral-large|mistral-7b|mixtral)/
@@ -80,6 +87,7 @@ const CLAUDE: Facts = {
   thinking: 'claude',
   stops: true,
   streamsTools: true,
+  patterns: 'any',
   bareSchemas: false,
   singleCalls: false,
   toolChoice: 'any and tool',
@@ -108,6 +116,7 @@ const OTHER: Facts = {
   thinking: null,
   stops: true,
   streamsTools: true,
+  patterns: 'any',
   bareSchemas: false,
   singleCalls: false,
   toolChoice: 'any',

@@ -10,7 +10,7 @@ import { clampOutput, keepAccepted, nameOrdinaryTier, type RuleContext, shortenI
 import { acceptsChatField } from '../vendors/chat-fields.ts'
 import { type OpenAiModel, openAiModelOf } from '../vendors/openai-model.ts'
 import type { OutputLimit, ReasoningWords, Vendor } from '../vendors/vendor.ts'
-import { type FunctionPlace, mendedTools } from '../tools/openai-tool-schema.ts'
+import { type FunctionPlace, mendedTools, takesAnySchema } from '../tools/openai-tool-schema.ts'
 import { offerFunctions } from './custom-tools.ts'
 import { budgetBeside, thinksNot } from '../thinking/effort.ts'
 import { encodeReasoning } from './encode-reasoning.ts'
@@ -55,10 +55,10 @@ const askForUsage = (fields: EditableFields, { streamOptions }: Vendor, { call }
   }
 }
 
-function* mendSchemas(fields: EditableFields, { objectSchemas }: Vendor, context: RuleContext): Steps<void> {
-  const tools = objectSchemas ? fields.value('tools') : undefined
+function* mendSchemas(fields: EditableFields, vendor: Vendor, context: RuleContext): Steps<void> {
+  const tools = takesAnySchema(vendor) ? undefined : fields.value('tools')
   if (!Array.isArray(tools)) return
-  const mended = yield* mendedTools(tools, fields.reported('tools'), FUNCTION_OF_TOOL, context)
+  const mended = yield* mendedTools(tools, fields.reported('tools'), FUNCTION_OF_TOOL, { ...context, vendor })
   if (mended !== tools) fields.put('tools', mended)
 }
 

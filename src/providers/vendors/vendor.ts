@@ -1,5 +1,6 @@
 /** Differences between vendors of the Chat Completions and Responses dialects. */
 import type { ClientDialect } from '../../canonical/call.ts'
+import type { PatternForm } from '../tools/schema-patterns.ts'
 import type { ToolNameForm } from '../tools/tool-name-form.ts'
 
 export interface Vendor {
@@ -49,6 +50,8 @@ export interface Vendor {
   readonly toolNames: ToolNameForm | null
   /** Refuses schemas of tools that are not those of an object, without alternatives at the top. */
   readonly objectSchemas: boolean
+  /** The patterns that it takes in schemas of tools. */
+  readonly patterns: PatternForm
   /** Knows tools in namespaces, if it speaks Responses. */
   readonly toolNamespaces: boolean
   /** Knows the shells and the patches of Responses (canonical/built-in-tools.ts), if it speaks Responses. */

@@ -43,6 +43,7 @@ const UNKNOWN: Vendor = {
   callIds: 'any',
   toolNames: null,
   objectSchemas: false,
+  patterns: 'any',
   toolNamespaces: false,
   builtInTools: true,
   files: 'any',
@@ -131,6 +132,7 @@ const OPENAI = {
   // "string too long. Expected a string with maximum length 40" for the id of a call.
   callIds: 'at-most-40',
   objectSchemas: true,
+  patterns: 'python',
   toolNamespaces: true,
   files: 'data',
   video: false,
@@ -265,7 +267,8 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
 
   // api-docs.deepseek.com/guides/thinking_mode: the toggle, the efforts, and 400 if the thinking of a turn with calls does not come back.
   // /guides/json_mode: no schemas. The developer role is answered with "unknown variant". "Thinking mode does not support this
-  // tool_choice": all but auto and none. "schema must be a JSON Schema of 'type: "object"', got 'type: null'" for a tool.
+  // tool_choice": all but auto and none. "schema must be a JSON Schema of 'type: "object"', got 'type: null'" for a tool; "is not a
+  // "regex"" for a pattern (github.com/anthropics/claude-code/issues/92964).
   [
     'deepseek',
     vendor({
@@ -277,6 +280,7 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
       thinkingBack: { field: 'reasoning_content', filler: '' },
       jsonSchema: false,
       objectSchemas: true,
+      patterns: 'python',
       unforcedThinkers: /^deepseek-(?!chat)/,
       embeddings: null,
     }),
@@ -293,6 +297,7 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
       responses: [...RESPONSES, 'temperature', 'top_p', 'top_logprobs'],
       builtInTools: false,
       objectSchemas: true,
+      patterns: 'without-lookaround',
       strictMessages: true,
       textParts: 'any',
       namedRoles: ['user'],
@@ -389,6 +394,7 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
       refusedFields: [{ models: FIXED_KIMI, fields: ['temperature', 'top_p', 'n', ...PENALTIES] }],
       toolNames: DASHED_WORD,
       objectSchemas: true,
+      patterns: 'without-lookaround',
       embeddings: null,
     }),
   ],
@@ -461,11 +467,13 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
       ...LOCAL,
       outputLimits: OLDER_LIMIT,
       names: { repetition_penalty: 'repeat_penalty' },
+      // issues/27580 and 26930: schemas of tools become one grammar, "Pattern must start with '^' and end with '$'".
+      patterns: 'grammar',
       thinkingBack: { field: 'reasoning_content', filler: null },
     }),
   ],
 
-  // lmstudio.ai/docs, "OpenAI compatibility", supported payload parameters.
+  // lmstudio.ai/docs, "OpenAI compatibility", supported payload parameters. It runs llama.cpp.
   [
     'lmstudio',
     vendor({
@@ -474,6 +482,7 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
       chat: [...USUAL.filter((field) => field !== 'user'), ...TOKEN_CHANCES, 'top_k', 'repetition_penalty'],
       outputLimits: OLDER_LIMIT,
       names: { repetition_penalty: 'repeat_penalty' },
+      patterns: 'grammar',
     }),
   ],
 ])
