@@ -76,7 +76,7 @@ const toolSpec = (tool: FunctionTool, at: string, context: EncodeContext): JsonO
   const given = withPatternsInWords(written as JsonObject, context.facts.patterns)
   if (given !== written)
     context.mapped(at, `${context.target.upstreamModel} takes no patterns like those of ${tool.name}; they were told in words.`)
-  const rules = { structuredOutputs: context.facts.schemas }
+  const rules = { structuredOutputs: context.facts.strictTools }
   const { schema, strict } = inputSchema(given, tool.strict === true, at, { ...context, rules })
   const sent = context.facts.bareSchemas ? bareSchema(schema, `${at}.input_schema`, context) : schema
   const point = cachePoint(tool.cache, at, 'tools', context)
