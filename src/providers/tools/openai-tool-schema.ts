@@ -11,6 +11,7 @@ import type { RuleContext } from '../vendors/field-rules.ts'
 import type { Vendor } from '../vendors/vendor.ts'
 import { withInnerSchemas } from './inner-schemas.ts'
 import { withPatternsInWords } from './schema-patterns.ts'
+import { withTypesInside } from './types-inside.ts'
 
 /** Returns the tools with the schemas of the functions that `functionIn` finds mended; the same list if all are taken. */
 export function* mendedTools(
@@ -49,7 +50,7 @@ export interface FunctionPlace {
 
 export const takesAnySchema = ({ objectSchemas, patterns }: SchemaRules): boolean => !objectSchemas && patterns === 'any'
 
-export type SchemaRules = Pick<Vendor, 'objectSchemas' | 'patterns'>
+export type SchemaRules = Pick<Vendor, 'objectSchemas' | 'typesInside' | 'patterns'>
 
 interface MendedFunction {
   readonly called: JsonObject
@@ -79,11 +80,14 @@ const OTHER_FORM = 'it was sent in another form.'
 const IN_WORDS = 'what could not be said in another form is told to the model in words.'
 
 /** Null if it is taken as it is, or if it does not describe an object. */
-const mendedSchema = (given: JsonValue, { objectSchemas, patterns }: SchemaRules, work: Work): MendedSchema | null => {
+const mendedSchema = (given: JsonValue, { objectSchemas, typesInside, patterns }: SchemaRules, work: Work): MendedSchema | null => {
   const spoken = isMap(given) ? withPatternsInWords(given, patterns) : given
   const mended = objectSchemas ? objectSchema(spoken, work) : null
-  if (spoken === given || !isMap(spoken)) return mended
-  return { schema: mended?.schema ?? spoken, reported: IN_WORDS }
+  const whole = mended?.schema ?? spoken
+  const schema = typesInside && isMap(whole) ? withTypesInside(whole) : whole
+  if (schema === given || !isMap(schema)) return mended
+  const form = schema === whole ? (mended?.reported ?? null) : (mended?.reported ?? OTHER_FORM)
+  return { schema, reported: spoken === given ? form : IN_WORDS }
 }
 
 const objectSchema = (given: JsonValue, work: Work): MendedSchema | null => {

@@ -43,6 +43,7 @@ const UNKNOWN: Vendor = {
   callIds: 'any',
   toolNames: null,
   objectSchemas: false,
+  typesInside: false,
   patterns: 'any',
   toolNamespaces: false,
   builtInTools: true,
@@ -53,7 +54,7 @@ const UNKNOWN: Vendor = {
   thinkingBack: 'untouched',
   showsThinking: true,
   jsonSchema: true,
-  requiredToolChoice: true,
+  neverRequired: null,
   unforcedThinkers: null,
   refusedFields: [],
   customTools: false,
@@ -143,6 +144,9 @@ const OPENAI = {
 
 /** A self-hosted server. None of these refuses what it does not know, so whatever it ignores must be reported. */
 const LOCAL = { toolNames: null, systemFirst: true, textParts: 'any' as const, chat: [...USUAL, ...OPEN_SAMPLERS, ...TOKEN_CHANCES, 'n'] }
+
+/** Kimi models that always think. */
+const THIRD_KIMI = /^kimi-k[3-9]/
 
 /** Kimi models that think unless thinking is turned off, and whose sampling is fixed. */
 const FIXED_KIMI = /^kimi-k(?:2\.[5-9]|[3-9])/
@@ -376,7 +380,8 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
   ],
 
   // platform.moonshot.ai, "Use Kimi thinking models": 400 if the thinking of a turn with calls is missing or empty, or if an effort stands
-  // beside the toggle. "Migrating from OpenAI": tool_choice knows no `required`, and no name beside thinking; from K2.5 on sampling is
+  // beside the toggle. K2.7 takes no toggle that turns thinking off. "Kimi K3 quickstart": the efforts low, high and max, no toggle, and
+  // the choice `required`. "Migrating from OpenAI": tool_choice knows no `required`, and no name beside thinking; from K2.5 on sampling is
   // fixed ("invalid temperature: only 1 is allowed for this model"). "stop": up to 5. "tools.function.parameters.type is required and must
   // be "object"", and no alternatives beside it.
   [
@@ -387,13 +392,23 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
       stopMax: 5,
       textParts: 'any',
       contentBesideCalls: true,
-      reasoning: { efforts: ['low', 'medium', 'high'], toggle: 'thinking', toggleBesideEffort: false, budgetField: null },
+      reasoning: {
+        efforts: ['low', 'medium', 'high'],
+        others: [
+          { models: /^kimi-k2\.7/, words: { toggle: null } },
+          { models: THIRD_KIMI, words: { efforts: ['low', 'high', 'max'], toggle: null } },
+        ],
+        toggle: 'thinking',
+        toggleBesideEffort: false,
+        budgetField: null,
+      },
       thinkingBack: { field: 'reasoning_content', filler: ' ' },
-      requiredToolChoice: false,
-      unforcedThinkers: FIXED_KIMI,
+      neverRequired: new RegExp(`^(?!${THIRD_KIMI.source})`),
+      unforcedThinkers: /^kimi-k2\.[5-9]/,
       refusedFields: [{ models: FIXED_KIMI, fields: ['temperature', 'top_p', 'n', ...PENALTIES] }],
       toolNames: DASHED_WORD,
       objectSchemas: true,
+      typesInside: true,
       patterns: 'without-lookaround',
       embeddings: null,
     }),
@@ -432,13 +447,15 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
       textParts: 'user',
       reasoning: {
         efforts: [],
-        effortsOf: { models: /^glm-(?:5\.[2-9]|[6-9])/, efforts: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] },
+        others: [
+          { models: /^glm-(?:5\.[2-9]|[6-9])/, words: { efforts: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] } },
+        ],
         toggle: 'thinking',
         toggleBesideEffort: true,
         budgetField: null,
       },
       thinkingBack: { field: 'reasoning_content', filler: null },
-      requiredToolChoice: false,
+      neverRequired: /^/,
       embeddings: null,
     }),
   ],
