@@ -25,7 +25,7 @@ export interface BlockWords<Made extends Block> {
   thinking(text: string, proof: ReasoningProof): Steps<Made>
   /** Encodes thinking that nobody signed; absent if the dialect cannot take it back. */
   unsigned?(text: string): Steps<Made>
-  toolUse(part: PartOf<'tool-call'>): Made
+  toolUse(part: PartOf<'tool-call'>, at: string): Made
   /** `media`: the blocks of the result beside its text. */
   toolResult(part: PartOf<'tool-result'>, media: readonly Made[], at: string): Steps<Made>
   /** The kinds of media that the model takes at all. */
@@ -79,7 +79,7 @@ function* encodePart<Made extends Block>(
       if (role !== 'assistant') break
       if (part.proof !== undefined)
         context.lose(at, `The proof beside the call of ${part.name} means nothing to ${providerName}; it was left out.`)
-      return words.toolUse(part)
+      return words.toolUse(part, at)
     case 'tool-result': {
       if (role !== 'user') break
       const media: Made[] = []

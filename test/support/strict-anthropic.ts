@@ -160,6 +160,14 @@ const thinkingRules: readonly Rule[] = [
   },
   ({ output_config: output, model }) =>
     isObject(output) && output['effort'] !== undefined && !isSince(model, 406) ? 'This model does not support the effort parameter.' : null,
+  ({ output_config: output, thinking, model }) =>
+    isObject(output) &&
+    output['effort'] === 'max' &&
+    isObject(thinking) &&
+    thinking['type'] === 'disabled' &&
+    /opus-5|haiku-5/.test(String(model))
+      ? "output_config.effort 'max' is not supported when thinking is disabled on this model. Use effort 'high' or below, or enable thinking."
+      : null,
   (body) => {
     const { context_management: management } = body
     const edits = isObject(management) ? objects(management['edits']) : []

@@ -31,7 +31,7 @@ export function* encodeParts(message: Message, context: EncodeContext): Steps<re
   if (own?.provider !== provider || own.modelId !== modelId)
     return yield* encodeInWords(message, context, isImitation(context.target) ? IMITATORS_WORDS : WORDS)
   // Calls are written as in every other turn, so that the ids of their results match.
-  const calls = parts.flatMap((part) => (part.type === 'tool-call' ? [WORDS.toolUse(part)] : [])).reverse()
+  const calls = parts.flatMap((part) => (part.type === 'tool-call' ? [WORDS.toolUse(part, message.at ?? 'messages')] : [])).reverse()
   return own.blocks.flatMap((block) => (block.type === 'tool_use' ? calls.splice(-1) : [block]))
 }
 

@@ -13,6 +13,8 @@ export interface ModelRules {
   readonly thinking: 'none' | 'budget' | 'either' | 'adaptive'
   /** How to keep the model from thinking. `silence`: it does not think unless it is asked to. */
   readonly thinkingOff: 'silence' | 'disabled' | 'between_tools' | 'never'
+  /** The highest effort that it takes where it is kept from thinking; null: any. */
+  readonly unthoughtEffort: 'high' | null
   /** The effect of `display`, which says whether thinking is readable. `hidden`: it is not readable unless asked for. */
   readonly display: 'unknown' | 'shown' | 'hidden'
   /** The values of `output_config.effort`, lowest first. */
@@ -41,6 +43,7 @@ export const rulesOf = (upstreamModel: string): ModelRules => {
     sampling: version >= 407 ? 'none' : version >= 401 ? 'one' : 'all',
     thinking: version >= 407 ? 'adaptive' : version >= 406 ? 'either' : version >= 307 ? 'budget' : 'none',
     thinkingOff: thinkingOff(family, version),
+    unthoughtEffort: version >= (family === 'opus' ? 500 : 505) ? 'high' : null,
     display: version >= 407 ? 'hidden' : version >= 400 ? 'shown' : 'unknown',
     efforts: efforts(family, version),
     forcedTools: forcedTools(family, version),
@@ -70,6 +73,7 @@ const IMITATION: ModelRules = {
   sampling: 'all',
   thinking: 'budget',
   thinkingOff: 'silence',
+  unthoughtEffort: null,
   display: 'unknown',
   efforts: [],
   forcedTools: 'without-thinking',

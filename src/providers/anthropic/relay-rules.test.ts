@@ -52,6 +52,24 @@ describe('thinking as the model takes it', () => {
       { max_tokens: 20_000, output_config: { x: 1 } },
       ['unsupported_field output_config.effort'],
     ],
+    ...(
+      [
+        ['claude-opus-5', 'disabled', 'xhigh', 'high'],
+        ['claude-opus-5-20260724', 'disabled', 'max', 'high'],
+        ['claude-haiku-5-5', 'disabled', 'max', 'high'],
+        ['claude-sonnet-5-5', 'between_tools', 'xhigh', 'high'],
+        ['claude-opus-5', 'disabled', 'high', 'high'],
+        ['claude-opus-5', 'adaptive', 'max', 'max'],
+        ['claude-sonnet-5', 'disabled', 'max', 'max'],
+        ['claude-opus-4-8', 'disabled', 'xhigh', 'xhigh'],
+      ] as const
+    ).map(([model, type, effort, sent]): [string, string, Record<string, unknown>, Record<string, unknown>, readonly string[]] => [
+      `the effort ${effort} beside ${type} is one that ${model} takes there`,
+      model,
+      { thinking: { type }, output_config: { effort } },
+      { max_tokens: 20_000, thinking: { type }, output_config: { effort: sent } },
+      effort === sent ? [] : ['mapped_field output_config.effort'],
+    ]),
     [
       'an effort becomes the nearest',
       SONNET,

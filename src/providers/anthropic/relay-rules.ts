@@ -130,11 +130,23 @@ const changeThinking = (fields: EditableFields, context: ModelContext, around: A
 
 const changeEffort = (fields: EditableFields, { rules, target, lose, mapped }: ModelContext): void => {
   const effort = effortIn(fields)
-  if (effort === undefined || rules.efforts.includes(effort)) return
-  const nearest = nearestEffort(effort, rules.efforts) ?? undefined
+  if (effort === undefined) return
+  const known = knownEfforts(fields, rules)
+  if (known.includes(effort)) return
+  const nearest = nearestEffort(effort, known) ?? undefined
   putOutput(fields, { effort: nearest })
   if (nearest === undefined) lose('output_config.effort', `${target.upstreamModel} knows no efforts; it was left out.`)
+  else if (rules.efforts.includes(effort))
+    mapped('output_config.effort', `${target.upstreamModel} takes no effort ${effort} where it is kept from thinking; ${nearest} was sent.`)
   else mapped('output_config.effort', `${target.upstreamModel} has no effort ${effort}; ${nearest} was sent.`)
+}
+
+/** "output_config.effort 'xhigh' is not supported when thinking is disabled on this model": clients keep it for a search without thinking. */
+const knownEfforts = (fields: EditableFields, { efforts, unthoughtEffort }: ModelRules): readonly string[] => {
+  const thinking = fields.value('thinking')
+  const type = isObject(thinking) ? thinking['type'] : undefined
+  if (unthoughtEffort === null || (type !== 'disabled' && type !== 'between_tools')) return efforts
+  return efforts.slice(0, efforts.indexOf(unthoughtEffort) + 1)
 }
 
 /** Says whether the model takes the `thinking` field as it is. A type that this release does not know is passed on. */

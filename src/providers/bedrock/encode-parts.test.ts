@@ -236,3 +236,24 @@ describe('cache marks', () => {
     expect(encode({ settings, messages }).sent.messages[0]?.content).toEqual([{ text: 'a' }, point])
   })
 })
+
+describe('the input of an earlier call', () => {
+  const callWith = (json: string) => {
+    const turn = talk(['user', 'Go'], ['assistant', { type: 'tool-call', id: 'c1', name: 'f', arguments: json }])
+    const result = talk(['user', { type: 'tool-result', callId: 'c1', text: '{"":1}' }])
+    const { text, reported } = encode({ messages: [...turn, ...result], tools: [f] })
+    return { input: /"input":(.*?)\}\}\]\}/.exec(text)?.[1], reported }
+  }
+
+  test('goes without members that have no name, which Converse refuses, with a warning', () => {
+    expect(callWith('{"":1,"a":[{"":{"b":2},"c":12345678901234567890}],"d":{"":0}}')).toEqual({
+      input: '{"a":[{"c":12345678901234567890}],"d":{}}',
+      reported: ['unsupported_field messages[1]'],
+    })
+  })
+
+  test('is sent as it is written where all members have one', () => {
+    const json = String.raw`{ "a\"": "\"\":", "b": "" }`
+    expect(callWith(json)).toEqual({ input: json, reported: [] })
+  })
+})

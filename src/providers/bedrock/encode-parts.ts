@@ -6,6 +6,7 @@ import type { Steps } from '../../lib/steps.ts'
 import { type Block as AnyBlock, type BlockWords, encodeParts as encodeInWords, isVisible, type MediaPart } from '../message-blocks.ts'
 import { callId } from './call-id.ts'
 import { cachePoint, type EncodeContext } from './encode-context.ts'
+import { withNamedMembers } from './tool-input.ts'
 import { AUDIO_FORMATS, documentMedia, imageMedia, videoMedia, type Media } from './encode-media.ts'
 
 /** A block, together with the cache point that follows it. */
@@ -25,9 +26,11 @@ const wordsOf = (context: EncodeContext): BlockWords<Block> => {
     signs: rules.claude,
     thinking: (text, { kind, data }) =>
       block({ reasoningContent: kind === 'encrypted' ? { redactedContent: data } : { reasoningText: { text, signature: data } } }),
-    toolUse({ id, name, arguments: json }) {
+    toolUse({ id, name, arguments: json }, at) {
       const head = JSON.stringify({ toolUseId: callId(id, facts.callIds), name })
-      return { type: 'toolUse', json: `{"toolUse":${head.slice(0, -1)},"input":${json.trim()}}}` }
+      const input = withNamedMembers(json)
+      if (input !== json) lose(at, `${target.providerName} takes no member without a name in the input of a call; it was left out.`)
+      return { type: 'toolUse', json: `{"toolUse":${head.slice(0, -1)},"input":${input.trim()}}}` }
     },
     *toolResult({ callId: given, text, isError }, media, at) {
       const said = isVisible(text) ? [yield* block({ text })] : []

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 
 import type { ReasoningSetting } from '../../canonical/settings.ts'
-import { CLAUDE, encode, GPT, LLAMA, MISTRAL, NOVA, NOVA_2, settingsOf, type Sent } from './encode.test-kit.ts'
+import { CLAUDE, encode, GPT, GPT_6, LLAMA, MISTRAL, NOVA, NOVA_2, settingsOf, type Sent } from './encode.test-kit.ts'
 
 describe('thinking', () => {
   test.each<[string, string, ReasoningSetting, Omit<Sent, 'messages'>, string[]]>([
@@ -45,6 +45,14 @@ describe('thinking', () => {
       ['mapped_field reasoning'],
     ],
     [
+      'the word of OpenAI’s newer models',
+      GPT_6,
+      { effort: 'xhigh' },
+      { additionalModelRequestFields: { reasoning: { effort: 'xhigh' } } },
+      [],
+    ],
+    ['none of one that can do without', GPT_6, { enabled: false }, { additionalModelRequestFields: { reasoning: { effort: 'none' } } }, []],
+    [
       'the config of Nova 2',
       NOVA_2,
       { effort: 'high' },
@@ -73,6 +81,26 @@ describe('thinking', () => {
     const model = 'arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/abc123'
     const { sent } = encode({ settings: settingsOf({ reasoning: { maxTokens: 2048 } }) }, { model, modelId: 'anthropic/claude-sonnet-4.5' })
     expect(sent.additionalModelRequestFields).toEqual({ thinking: { type: 'enabled', budget_tokens: 2048 } })
+  })
+})
+
+describe('a model that refuses settings which others take', () => {
+  test.each([
+    ['us.openai.gpt-5.5', 1, 16],
+    ['us.openai.gpt-5.5', 16, 16],
+    ['us.xai.grok-4.7', 1, 16],
+    ['global.moonshotai.kimi-k3', 5, 16],
+    [GPT, 1, 1],
+    [CLAUDE, 1, 1],
+  ])('%s gets, for a cap of %i, one of %i', (model, maxOutputTokens, sent) => {
+    const encoded = encode({ settings: settingsOf({ maxOutputTokens }) }, { model })
+    expect(encoded.sent.inferenceConfig).toEqual({ maxTokens: sent })
+    expect(encoded.reported).toEqual(sent === maxOutputTokens ? [] : ['mapped_field maxOutputTokens'])
+  })
+
+  test('OpenAI’s newer models get no temperature and no top_p, with a warning where they would have changed something', () => {
+    const { sent, reported } = encode({ settings: settingsOf({ temperature: 0.2, topP: 1 }) }, { model: GPT_6 })
+    expect([sent.inferenceConfig, reported]).toEqual([undefined, ['unsupported_field temperature']])
   })
 })
 

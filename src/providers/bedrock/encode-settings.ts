@@ -48,9 +48,9 @@ const isUnthoughtLoop = (turns: readonly Turn[]): boolean => {
 
 const ofOther = (context: EncodeContext): EncodedSettings => {
   const inferenceConfig = definedOnly({
-    maxTokens: context.setting('maxOutputTokens'),
+    maxTokens: raised(context),
     temperature: heldTo1(context),
-    topP: context.setting('topP'),
+    topP: sampled('topP', context),
   })
   const bounded = Object.keys(inferenceConfig).length > 0
   return {
@@ -76,7 +76,22 @@ const encodeTopK = (context: EncodeContext): JsonObject => {
   }
 }
 
-const EFFORTS = ['low', 'medium', 'high']
+const raised = (context: EncodeContext): number | undefined => {
+  const cap = context.setting('maxOutputTokens')
+  const { leastTokens } = context.facts
+  if (cap === undefined || cap >= leastTokens) return cap
+  const message = `${cap} became ${leastTokens}, the least that ${context.target.upstreamModel} takes.`
+  context.mapped(context.fieldOf('maxOutputTokens'), message)
+  return leastTokens
+}
+
+const sampled = (name: 'temperature' | 'topP', context: EncodeContext): number | undefined => {
+  const value = context.setting(name)
+  if (value === undefined || context.facts.sampling) return value
+  // The default says nothing, so it may go without a word.
+  if (value !== 1) lost(name, `takes no ${context.fieldOf(name)}`, context)
+  return undefined
+}
 
 /** `bounded`: the request sets a cap, a temperature or top_p. */
 const encodeReasoning = (context: EncodeContext, bounded: boolean): JsonObject => {
@@ -90,29 +105,33 @@ const encodeReasoning = (context: EncodeContext, bounded: boolean): JsonObject =
   }
   if (reasoning.enabled === false || reasoning.effort === 'none') {
     if (facts.thinking === 'reasoningConfig') return { reasoningConfig: { type: 'disabled' } }
+    if (facts.efforts.includes('none')) return effortMember('none', facts.thinking)
     mapped(field, `${target.upstreamModel} cannot be kept from thinking; it was asked for its lowest effort.`)
-    return { reasoning_effort: 'low' }
+    return effortMember(facts.efforts[0] ?? 'low', facts.thinking)
   }
   const asked = askedEffort(reasoning)
   if (asked === undefined) return {}
   const budget = budgetBeside(reasoning)
   if (budget !== null) mapped(field, budget)
-  const nearest = nearestEffort(asked, EFFORTS) ?? 'medium'
+  const nearest = nearestEffort(asked, facts.efforts) ?? 'medium'
   // At its highest effort Nova takes neither a cap nor a temperature; a cap is a promise on cost, so the effort is lowered.
   const effort = facts.thinking === 'reasoningConfig' && nearest === 'high' && bounded ? 'medium' : nearest
   if (effort !== reasoning.effort && (reasoning.effort !== undefined || reasoning.maxTokens !== undefined))
     mapped(field, `The nearest that ${target.upstreamModel} knows is the effort ${effort}; it was sent.`)
   return facts.thinking === 'reasoningConfig'
     ? { reasoningConfig: { type: 'enabled', maxReasoningEffort: effort } }
-    : { reasoning_effort: effort }
+    : effortMember(effort, facts.thinking)
 }
+
+const effortMember = (effort: string, word: EncodeContext['facts']['thinking']): JsonObject =>
+  word === 'reasoning' ? { reasoning: { effort } } : { reasoning_effort: effort }
 
 const askedEffort = ({ effort, maxTokens, enabled }: ReasoningSetting): string | undefined =>
   effort ?? (maxTokens === undefined ? (enabled === true ? 'medium' : undefined) : effortOfBudget(maxTokens))
 
 /** Temperatures go up to 1 in Converse, and up to 2 in other dialects. */
 const heldTo1 = (context: EncodeContext): number | undefined => {
-  const temperature = context.setting('temperature')
+  const temperature = sampled('temperature', context)
   if (temperature === undefined || temperature <= 1) return temperature
   context.mapped(context.fieldOf('temperature'), `${context.target.providerName} knows temperatures up to 1; 1 was sent.`)
   return 1

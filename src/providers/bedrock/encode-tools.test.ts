@@ -119,6 +119,30 @@ describe('tools', () => {
   })
 })
 
+describe('what Bedrock cannot hold a model to', () => {
+  const outputFormat = { type: 'json-schema', name: 'r', schema: { type: 'object', properties: {}, additionalProperties: false } } as const
+
+  test.each([
+    ['us.anthropic.claude-haiku-4-5-20251001-v1:0', true, true],
+    ['us.anthropic.claude-opus-4-6-v1', true, true],
+    ['us.anthropic.claude-opus-4-7', false, false],
+    ['us.anthropic.claude-opus-4-8', true, false],
+    ['us-gov.anthropic.claude-opus-4-8', false, false],
+    ['global.anthropic.claude-sonnet-5', true, false],
+    ['global.anthropic.claude-opus-5-5', true, false],
+    ['anthropic.claude-fable-5', false, false],
+    ['us.anthropic.claude-fable-5-1', true, false],
+    ['us-gov.anthropic.claude-haiku-5-5', false, false],
+    ['openai.gpt-oss-120b-1:0', true, true],
+  ])('%s: a format is sent (%p), a strict tool is sent as one (%p), and what is not sent is told', (model, format, strict) => {
+    const { sent, reported } = encode({ outputFormat, tools: [{ ...f, strict: true }] }, { model })
+    expect(sent.outputConfig !== undefined).toBe(format)
+    expect(JSON.stringify(sent.toolConfig).includes('strict')).toBe(strict)
+    expect(JSON.stringify(sent.system ?? []).includes('JSON Schema')).toBe(!format)
+    expect(reported.length).toBe(Number(!format) + Number(!strict))
+  })
+})
+
 describe('the schema of a tool for Nova, which refuses any other key at its top', () => {
   const schemaOf = (parameters: object, model = NOVA): unknown[] => {
     const { sent, reported } = encode({ tools: [{ ...f, parameters }] }, { model })

@@ -4,6 +4,7 @@ import { isObject, type JsonObject, type JsonValue } from '../../lib/json/json.t
 import { mapInSteps, SCHEMA_UNITS, type Steps } from '../../lib/steps.ts'
 import { inputSchema } from '../anthropic/encode-tools.ts'
 import { firstOfItsName } from '../anthropic/lawful-fields.ts'
+import { withPatternsInWords } from '../tools/schema-patterns.ts'
 import { demandedTool, loseChoice } from '../tools/demanded-tool.ts'
 import type { Turn } from './encode-conversation.ts'
 import { bareSchema } from './bare-schema.ts'
@@ -71,8 +72,11 @@ const claudeChoice = (choice: JsonObject | undefined): JsonObject => {
 }
 
 const toolSpec = (tool: FunctionTool, at: string, context: EncodeContext): JsonObject[] => {
-  const given = isObject(tool.parameters) ? tool.parameters : {}
-  const rules = { structuredOutputs: context.facts.schemas }
+  const written = isObject(tool.parameters) ? tool.parameters : {}
+  const given = withPatternsInWords(written as JsonObject, context.facts.patterns)
+  if (given !== written)
+    context.mapped(at, `${context.target.upstreamModel} takes no patterns like those of ${tool.name}; they were told in words.`)
+  const rules = { structuredOutputs: context.facts.strictTools }
   const { schema, strict } = inputSchema(given, tool.strict === true, at, { ...context, rules })
   const sent = context.facts.bareSchemas ? bareSchema(schema, `${at}.input_schema`, context) : schema
   const point = cachePoint(tool.cache, at, 'tools', context)

@@ -43,6 +43,7 @@ export const NOVA_2 = 'global.amazon.nova-2-lite-v1:0'
 export const LLAMA = 'meta.llama3-3-70b-instruct-v1:0'
 export const MISTRAL = 'mistral.mistral-large-2407-v1:0'
 export const GPT = 'openai.gpt-oss-120b-1:0'
+export const GPT_6 = 'us.openai.gpt-6-sol'
 
 export const targetOf = ({ model = CLAUDE, modelId = 'bedrock/it' }: Given = {}): Target => ({
   provider: 'bedrock',

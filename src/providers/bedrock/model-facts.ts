@@ -5,6 +5,8 @@
  */
 import { rulesOf, type ModelRules } from '../anthropic/model-rules.ts'
 import type { Target } from '../provider.ts'
+import { openAiModel } from '../vendors/openai-model.ts'
+import type { PatternForm } from '../tools/schema-patterns.ts'
 import { DASHED, UNDASHED, type ToolNameForm } from '../tools/tool-name-form.ts'
 
 export interface ModelFacts {
@@ -14,15 +16,25 @@ export interface ModelFacts {
   readonly cachePoints: 'anywhere' | 'not-by-tools' | 'nowhere'
   /** Caches may live for an hour. */
   readonly hourCache: boolean
-  /** Takes `outputConfig.textFormat`, and `strict` tools. */
+  /** Takes `outputConfig.textFormat`. */
   readonly schemas: boolean
+  /** Takes `strict` tools. */
+  readonly strictTools: boolean
   /** The path of top_k in `additionalModelRequestFields`. */
   readonly topK: 'top_k' | 'k' | 'inferenceConfig.topK' | null
-  readonly thinking: 'claude' | 'reasoning_effort' | 'reasoningConfig' | null
+  readonly thinking: 'claude' | 'reasoning_effort' | 'reasoning' | 'reasoningConfig' | null
+  /** The efforts that it knows, if it is no Claude. */
+  readonly efforts: readonly string[]
+  /** Takes `temperature` and `topP`. */
+  readonly sampling: boolean
+  /** The lowest `maxTokens` that it takes. */
+  readonly leastTokens: number
   /** Takes `stopSequences`. */
   readonly stops: boolean
   /** Takes tools in the request for a stream. */
   readonly streamsTools: boolean
+  /** The patterns that it takes in schemas of tools. */
+  readonly patterns: PatternForm
   /** The schema of a tool may have only `type`, `properties` and `required` at its top level. */
   readonly bareSchemas: boolean
   /** It can be limited to one call of a tool at a time. */
@@ -45,18 +57,32 @@ export const factsOf = ({ upstreamModel, modelId }: Target): ModelFacts => {
     const recent = SINCE_4_5.test(names)
     // Claude Opus 4.5, the only model that takes an effort but only budgets for thinking, has its efforts here only in a beta.
     const efforts = rules.thinking === 'budget' ? [] : rules.efforts
-    return { ...CLAUDE, rules: { ...rules, efforts }, hourCache: recent, schemas: recent, singleCalls: recent }
+    return {
+      ...CLAUDE,
+      rules: { ...rules, efforts },
+      hourCache: recent,
+      schemas: recent && !WITHOUT_SCHEMAS.test(names),
+      strictTools: recent && !WITHOUT_STRICT_TOOLS.test(names),
+      singleCalls: recent,
+    }
   }
   if (/\bnova-/.test(names)) return { ...OTHER, ...NOVA, thinking: /\bnova-[2-9]/.test(names) ? 'reasoningConfig' : null, rules }
   if (/\b(?:mistral|mixtral|ministral|magistral|pixtral)/.test(names))
     return { ...OTHER, rules, topK: 'top_k', callIds: 'nine-alphanumeric', streamsTools: !WHOLE_CALLS_OF_MISTRAL.test(names) }
-  if (/\bcohere[./]/.test(names)) return { ...OTHER, rules, topK: 'k', schemas: false }
+  if (/\bcohere[./]/.test(names)) return { ...OTHER, rules, topK: 'k', schemas: false, strictTools: false }
+  const gpt = /\bgpt-\d[\w.-]*/.exec(names)?.[0]
+  if (gpt !== undefined) return { ...OTHER, ...GPT, rules, efforts: openAiModel(gpt).efforts ?? EFFORTS }
   if (/\b(?:openai[./]|gpt-)/.test(names)) return { ...OTHER, rules, thinking: 'reasoning_effort', stops: false }
-  if (/\b(?:meta[./]|llama)/.test(names)) return { ...OTHER, rules, schemas: false, toolChoice: 'neither', streamsTools: false }
+  if (/\b(?:meta[./]|llama)/.test(names))
+    return { ...OTHER, rules, schemas: false, strictTools: false, toolChoice: 'neither', streamsTools: false }
+  const holdsSchemas = !/\b(?:amazon|ai21)[./]/.test(names)
   return {
     ...OTHER,
     rules,
-    schemas: !/\b(?:amazon|ai21)[./]/.test(names),
+    schemas: holdsSchemas,
+    strictTools: holdsSchemas,
+    ...(/\b(?:kimi|grok)/.test(names) ? NARROW_PATTERNS : {}),
+    leastTokens: /\b(?:kimi-k[3-9]|grok)/.test(names) ? LEAST_TOKENS : 1,
     stops: !WITHOUT_STOPS.test(names),
     streamsTools: !/\b(?:ai21|writer)[./]/.test(names),
   }
@@ -64,6 +90,16 @@ export const factsOf = ({ upstreamModel, modelId }: Target): ModelFacts => {
 
 /** "This model doesn't support the stopSequences field": OpenAI's models say the same. */
 const WITHOUT_STOPS = /\b(?:qwen|deepseek|moonshot|kimi|minimax|gemma)/
+
+/**
+ * Bedrock checks requests by a schema of its own, which got the newer fields later than Anthropic's: "output_config.format: Extra inputs are
+ * not permitted", "tools.0.custom.strict: Extra inputs are not permitted". The government regions are further behind.
+ */
+const WITHOUT_SCHEMAS = /claude-(?:opus-4[-.]7|fable-5(?![-.]\d)|mythos-preview)|\bus-gov\.anthropic\.claude-(?:opus-4[-.]8|[a-z]+-[5-9])/
+const WITHOUT_STRICT_TOOLS = /claude-(?:opus-4[-.][78]|[a-z]+-[5-9](?!\d)|mythos-preview)/
+
+/** A pattern that looks around ends in a refusal or in an empty answer. */
+const NARROW_PATTERNS = { patterns: 'without-lookaround' } as const
 
 /** "This model doesn't support tool use in streaming mode": models before Mistral Large 3, and also Llama, Jamba and Palmyra. */
 const WHOLE_CALLS_OF_MISTRAL = /\b(?:mistral-(?:large|small)-24|pixtral-large|mistral-7b|mixtral)/
@@ -76,10 +112,15 @@ const CLAUDE: Facts = {
   cachePoints: 'anywhere',
   hourCache: false,
   schemas: false,
+  strictTools: false,
   topK: 'top_k',
   thinking: 'claude',
+  efforts: [],
+  sampling: true,
+  leastTokens: 1,
   stops: true,
   streamsTools: true,
+  patterns: 'any',
   bareSchemas: false,
   singleCalls: false,
   toolChoice: 'any and tool',
@@ -94,20 +135,40 @@ const NOVA = {
   bareSchemas: true,
   toolNames: UNDASHED,
   schemas: false,
+  strictTools: false,
   topK: 'inferenceConfig.topK',
   toolChoice: 'any and tool',
   resultStatus: true,
 } as const satisfies Partial<Facts>
+
+/** Models of the Responses API refuse a lower cap, here too. */
+const LEAST_TOKENS = 16
+
+/** OpenAI's own models but those with open weights. */
+const GPT = {
+  thinking: 'reasoning',
+  sampling: false,
+  leastTokens: LEAST_TOKENS,
+  stops: false,
+  patterns: 'python',
+} as const satisfies Partial<Facts>
+
+const EFFORTS: readonly string[] = ['low', 'medium', 'high']
 
 /** Mostly models with open weights. */
 const OTHER: Facts = {
   cachePoints: 'nowhere',
   hourCache: false,
   schemas: true,
+  strictTools: true,
   topK: null,
   thinking: null,
+  efforts: EFFORTS,
+  sampling: true,
+  leastTokens: 1,
   stops: true,
   streamsTools: true,
+  patterns: 'any',
   bareSchemas: false,
   singleCalls: false,
   toolChoice: 'any',

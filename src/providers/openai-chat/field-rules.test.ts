@@ -304,7 +304,21 @@ describe('a call that is demanded of a model that thinks, and refuses that while
     const effort = ',"reasoning_effort":"high"'
     expect(asked('deepseek', 'deepseek-v4-pro', 'required', effort)).toEqual([undefined, undefined, ['unsupported_field tool_choice']])
     const enabled = ',"thinking":{"type":"enabled"}'
-    expect(asked('moonshot', 'kimi-k3', named, enabled)).toEqual([undefined, { type: 'enabled' }, ['unsupported_field tool_choice']])
+    expect(asked('moonshot', 'kimi-k2.6', named, enabled)).toEqual([undefined, { type: 'enabled' }, ['unsupported_field tool_choice']])
+  })
+
+  test('a model that cannot be kept from thinking is left to choose', () => {
+    expect(asked('moonshot', 'kimi-k2.7-code', named)).toEqual([undefined, undefined, ['unsupported_field tool_choice']])
+  })
+
+  test.each(['kimi-k3', 'kimi-k3.1-pro'])('%s, which calls while it thinks, gets the choice as it is', (model) => {
+    expect(asked('moonshot', model, 'required')).toEqual(['required', undefined, []])
+    expect(asked('moonshot', model, named)).toEqual([named, undefined, []])
+  })
+
+  test('a model that knows no such choice is left to choose', () => {
+    expect(asked('moonshot', 'kimi-k2.6', 'required')).toEqual([undefined, undefined, ['unsupported_field tool_choice']])
+    expect(asked('zai', 'glm-5.2', 'required')).toEqual([undefined, undefined, ['unsupported_field tool_choice']])
   })
 
   test('a model that does not think, or was told not to, can be made to', () => {
@@ -312,6 +326,29 @@ describe('a call that is demanded of a model that thinks, and refuses that while
     const disabled = ',"thinking":{"type":"disabled"}'
     expect(asked('deepseek', 'deepseek-v4-pro', 'required', disabled)).toEqual(['required', { type: 'disabled' }, []])
     expect(asked('deepseek', 'deepseek-v4-pro', 'auto')).toEqual(['auto', undefined, []])
+  })
+})
+
+describe('thinking in the words of the model', () => {
+  test.each<[string, string, object, object, readonly string[]]>([
+    ['moonshot', 'kimi-k3', { effort: 'medium' }, { reasoning_effort: 'low' }, ['mapped_field reasoning']],
+    ['moonshot', 'kimi-k3', { effort: 'xhigh' }, { reasoning_effort: 'high' }, ['mapped_field reasoning']],
+    ['moonshot', 'kimi-k3.1-pro', { effort: 'max' }, { reasoning_effort: 'max' }, []],
+    ['moonshot', 'kimi-k3', { enabled: true }, {}, []],
+    ['moonshot', 'kimi-k3', { effort: 'none' }, { reasoning_effort: 'low' }, ['mapped_field reasoning']],
+    ['moonshot', 'kimi-k2.7-code', { enabled: false }, { reasoning_effort: 'low' }, ['mapped_field reasoning']],
+    ['moonshot', 'kimi-k2.7-code', { enabled: true }, {}, []],
+    ['moonshot', 'kimi-k2.6', { enabled: false }, { thinking: { type: 'disabled' } }, []],
+    ['zai', 'glm-5.2', { effort: 'max' }, { thinking: { type: 'enabled' }, reasoning_effort: 'max' }, []],
+  ])('%s %s, %j', (vendor, model, reasoning, sent, reported) => {
+    const own = relay(JSON.stringify({ messages: [], reasoning }), { vendor, model })
+    const { reasoning_effort: effort, thinking, reasoning: left } = own.sent
+    expect(JSON.parse(JSON.stringify({ reasoning_effort: effort, thinking, reasoning: left }))).toEqual(sent)
+    expect(own.warnings.map(({ code, field }) => `${code} ${field}`)).toEqual([...reported])
+  })
+
+  test('an effort that the model does not have becomes one that it has', () => {
+    expect(relay('{"messages":[],"reasoning_effort":"medium"}', { vendor: 'moonshot', model: 'kimi-k3' }).sent['reasoning_effort']).toBe('low')
   })
 })
 

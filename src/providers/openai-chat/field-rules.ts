@@ -9,8 +9,8 @@ import type { EditableFields } from '../vendors/editable-fields.ts'
 import { clampOutput, keepAccepted, nameOrdinaryTier, type RuleContext, shortenIdentifiers } from '../vendors/field-rules.ts'
 import { acceptsChatField } from '../vendors/chat-fields.ts'
 import { type OpenAiModel, openAiModelOf } from '../vendors/openai-model.ts'
-import type { OutputLimit, ReasoningWords, Vendor } from '../vendors/vendor.ts'
-import { type FunctionPlace, mendedTools } from '../tools/openai-tool-schema.ts'
+import type { OutputLimit, ReasoningWords, Vendor, VendorsReasoning } from '../vendors/vendor.ts'
+import { type FunctionPlace, mendedTools, takesAnySchema } from '../tools/openai-tool-schema.ts'
 import { offerFunctions } from './custom-tools.ts'
 import { budgetBeside, thinksNot } from '../thinking/effort.ts'
 import { encodeReasoning } from './encode-reasoning.ts'
@@ -55,10 +55,10 @@ const askForUsage = (fields: EditableFields, { streamOptions }: Vendor, { call }
   }
 }
 
-function* mendSchemas(fields: EditableFields, { objectSchemas }: Vendor, context: RuleContext): Steps<void> {
-  const tools = objectSchemas ? fields.value('tools') : undefined
+function* mendSchemas(fields: EditableFields, vendor: Vendor, context: RuleContext): Steps<void> {
+  const tools = takesAnySchema(vendor) ? undefined : fields.value('tools')
   if (!Array.isArray(tools)) return
-  const mended = yield* mendedTools(tools, fields.reported('tools'), FUNCTION_OF_TOOL, context)
+  const mended = yield* mendedTools(tools, fields.reported('tools'), FUNCTION_OF_TOOL, { ...context, vendor })
   if (mended !== tools) fields.put('tools', mended)
 }
 
@@ -202,7 +202,7 @@ const chooseTools = (fields: EditableFields, vendor: Vendor, { target, warn }: R
     fields.remove('parallel_tool_calls')
     if (choice === 'auto' || choice === 'none') fields.remove('tool_choice')
   }
-  if (!vendor.requiredToolChoice && choice === 'required') {
+  if (choice === 'required' && vendor.neverRequired?.test(target.upstreamModel) === true) {
     fields.remove('tool_choice')
     const message = 'This provider cannot be made to call a tool; the choice is the model’s.'
     warn({ code: 'unsupported_field', field: fields.reported('tool_choice'), message })
@@ -211,7 +211,8 @@ const chooseTools = (fields: EditableFields, vendor: Vendor, { target, warn }: R
   if (vendor.unforcedThinkers?.test(target.upstreamModel) !== true || (choice !== 'required' && !isObject(choice))) return
   const thinking = fields.value('thinking')
   if (isObject(thinking) && thinking['type'] === 'disabled') return
-  if (thinking === undefined && effortOf(fields) === null) {
+  const words = vendor.reasoning === 'object' ? null : wordsFor(target.upstreamModel, vendor.reasoning)
+  if (thinking === undefined && effortOf(fields) === null && words?.toggle === 'thinking') {
     fields.put('thinking', { type: 'disabled' })
     const message = `${target.upstreamModel} cannot be made to call a tool while it thinks; it was asked not to think.`
     warn({ code: 'mapped_field', field: fields.reported('tool_choice'), message })
@@ -239,9 +240,8 @@ const changeReasoning = (fields: EditableFields, vendor: Vendor, model: OpenAiMo
     dropBudget(fields, warn)
     return
   }
-  const { effortsOf } = vendor.reasoning
-  const efforts = model?.efforts ?? (effortsOf?.models.test(target.upstreamModel) === true ? effortsOf.efforts : vendor.reasoning.efforts)
-  const words: ReasoningWords = { ...vendor.reasoning, efforts }
+  const known = wordsFor(target.upstreamModel, vendor.reasoning)
+  const words: ReasoningWords = { ...known, efforts: model?.efforts ?? known.efforts }
   const effort = fields.value('reasoning_effort')
   const strange = typeof effort === 'string' && words.efforts !== 'any' && !words.efforts.includes(effort)
   const names = strange ? [...ROUTERS_FIELDS, 'reasoning_effort'] : ROUTERS_FIELDS
@@ -263,6 +263,11 @@ const changeReasoning = (fields: EditableFields, vendor: Vendor, model: OpenAiMo
   for (const [name, value] of Object.entries(encodeReasoning(setting, reported, { words, showsThinking: vendor.showsThinking }, warn)))
     if (fields.value(name) === undefined) fields.put(name, value)
 }
+
+const wordsFor = (model: string, { others = [], ...words }: VendorsReasoning): ReasoningWords => ({
+  ...words,
+  ...others.find(({ models }) => models.test(model))?.words,
+})
 
 const ROUTERS_FIELDS: readonly string[] = ['reasoning', 'include_reasoning']
 

@@ -17,8 +17,9 @@ import {
   type RuleContext,
   shortenIdentifiers,
 } from '../vendors/field-rules.ts'
-import { type FunctionPlace, mendedTools } from '../tools/openai-tool-schema.ts'
+import { type FunctionPlace, mendedTools, takesAnySchema } from '../tools/openai-tool-schema.ts'
 import { acceptsField, type OpenAiModel, openAiModel } from '../vendors/openai-model.ts'
+import type { Vendor } from '../vendors/vendor.ts'
 import { vendorOf } from '../vendors/vendors.ts'
 import { encodeReasoning } from './encode-reasoning.ts'
 
@@ -34,7 +35,7 @@ export function* applyFieldRules(fields: EditableFields, context: RuleContext): 
     dropRefusedTools(fields, model, context)
     thinkForTools(fields, context)
   }
-  if (vendor.objectSchemas) yield* mendSchemas(fields, context)
+  if (!takesAnySchema(vendor)) yield* mendSchemas(fields, vendor, context)
   raiseOutput(fields, context)
   const effort = effortOf(fields)
   const accepts = (field: string): boolean =>
@@ -142,10 +143,10 @@ const changeVerbosity = (fields: EditableFields, model: OpenAiModel, { target, w
   warn({ code: 'mapped_field', field, message: `${asked} became ${known}, the most that this provider knows.` })
 }
 
-function* mendSchemas(fields: EditableFields, context: RuleContext): Steps<void> {
+function* mendSchemas(fields: EditableFields, vendor: Vendor, context: RuleContext): Steps<void> {
   const tools = fields.value('tools')
   if (!Array.isArray(tools)) return
-  const mended = yield* mendedTools(tools, fields.reported('tools'), FUNCTION_TOOL, context)
+  const mended = yield* mendedTools(tools, fields.reported('tools'), FUNCTION_TOOL, { ...context, vendor })
   if (mended !== tools) fields.put('tools', mended)
 }
 

@@ -4,6 +4,7 @@ import * as fc from 'fast-check'
 
 import type { Warning } from '../../canonical/warning.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json/json.ts'
+import { vendorOf } from '../vendors/vendors.ts'
 import { mendedTools } from './openai-tool-schema.ts'
 import { atOnce } from '../../lib/steps.ts'
 
@@ -27,6 +28,7 @@ const mend = (parameters: JsonValue, more: JsonObject = {}): { called: JsonObjec
         maxCompletionTokens: null,
       },
       warn: (warning) => reported.push(warning),
+      vendor: vendorOf('openai'),
     },
   )
   return { called: called as JsonObject, reported }
@@ -128,7 +130,9 @@ describe('a schema that OpenAI refuses', () => {
 
   test('a function without any schema stays so', () => {
     const tools = [{ name: 'f' }]
-    const unused = { target: { upstreamModel: 'b' }, warn: () => undefined } as unknown as Parameters<typeof mendedTools>[3]
+    const unused = { target: { upstreamModel: 'b' }, warn: () => undefined, vendor: vendorOf('openai') } as unknown as Parameters<
+      typeof mendedTools
+    >[3]
     expect(mended(tools, 'tools', { functionIn: (tool) => tool, withFunction: (_, next) => next }, unused)).toBe(tools)
   })
 })

@@ -8,20 +8,24 @@ import { mapInSteps, SCHEMA_UNITS, type Steps } from '../../lib/steps.ts'
 import { COMBINED, JOINED_MAX, joined, resolved, withWords, type Work } from './joined-schema.ts'
 import { fitsStrictMode } from './openai-strict-schema.ts'
 import type { RuleContext } from '../vendors/field-rules.ts'
+import type { Vendor } from '../vendors/vendor.ts'
+import { withInnerSchemas } from './inner-schemas.ts'
+import { withPatternsInWords } from './schema-patterns.ts'
+import { withTypesInside } from './types-inside.ts'
 
 /** Returns the tools with the schemas of the functions that `functionIn` finds mended; the same list if all are taken. */
 export function* mendedTools(
   tools: readonly JsonValue[],
   field: string,
   { functionIn, withFunction }: FunctionPlace,
-  { target, warn }: Pick<RuleContext, 'target' | 'warn'>,
+  { target, warn, vendor }: Pick<RuleContext, 'target' | 'warn'> & { readonly vendor: SchemaRules },
 ): Steps<readonly JsonValue[]> {
   const work = { left: JOINED_MAX }
   const mended = yield* mapInSteps(
     tools,
     (tool, index) => {
       const called = isMap(tool) ? functionIn(tool) : null
-      const next = called === null ? null : mendedFunction(called, work)
+      const next = called === null ? null : mendedFunction(called, vendor, work)
       if (!isMap(tool) || called === null || next === null) return tool
       if (next.reported !== null)
         warn({
@@ -44,16 +48,20 @@ export interface FunctionPlace {
   readonly withFunction: (tool: JsonObject, called: JsonObject) => JsonObject
 }
 
+export const takesAnySchema = ({ objectSchemas, patterns }: SchemaRules): boolean => !objectSchemas && patterns === 'any'
+
+export type SchemaRules = Pick<Vendor, 'objectSchemas' | 'typesInside' | 'patterns'>
+
 interface MendedFunction {
   readonly called: JsonObject
   /** The change made to the schema; null if nothing has to be reported. */
   readonly reported: string | null
 }
 
-const mendedFunction = (called: JsonObject, work: Work): MendedFunction | null => {
+const mendedFunction = (called: JsonObject, rules: SchemaRules, work: Work): MendedFunction | null => {
   const { parameters, strict, ...rest } = called
   if (parameters === undefined) return null
-  const mended = mendedSchema(parameters, work)
+  const mended = mendedSchema(parameters, rules, work)
   if (mended === null) return null
   const { schema, reported } = mended
   if (strict !== true || fitsStrictMode(schema)) return { called: { ...called, parameters: schema }, reported }
@@ -72,7 +80,17 @@ const OTHER_FORM = 'it was sent in another form.'
 const IN_WORDS = 'what could not be said in another form is told to the model in words.'
 
 /** Null if it is taken as it is, or if it does not describe an object. */
-const mendedSchema = (given: JsonValue, work: Work): MendedSchema | null => {
+const mendedSchema = (given: JsonValue, { objectSchemas, typesInside, patterns }: SchemaRules, work: Work): MendedSchema | null => {
+  const spoken = isMap(given) ? withPatternsInWords(given, patterns) : given
+  const mended = objectSchemas ? objectSchema(spoken, work) : null
+  const whole = mended?.schema ?? spoken
+  const schema = typesInside && isMap(whole) ? withTypesInside(whole) : whole
+  if (schema === given || !isMap(schema)) return mended
+  const form = schema === whole ? (mended?.reported ?? null) : (mended?.reported ?? OTHER_FORM)
+  return { schema, reported: spoken === given ? form : IN_WORDS }
+}
+
+const objectSchema = (given: JsonValue, work: Work): MendedSchema | null => {
   if (!isMap(given)) return { schema: { type: 'object', properties: {} }, reported: OTHER_FORM }
   const filled = withItems(given)
   const whole = resolved(filled, filled)
@@ -91,34 +109,12 @@ const mendedSchema = (given: JsonValue, work: Work): MendedSchema | null => {
 /** Some clients write null for a type that they leave open. */
 const isOfObject = ({ type = null }: JsonObject): boolean => type === null || type === 'object' || (isList(type) && type.includes('object'))
 
-const NAMED = ['properties', 'patternProperties', '$defs', 'definitions'] as const
-const LISTED = ['anyOf', 'oneOf', 'allOf', 'prefixItems'] as const
-const SINGLE = ['items', 'additionalProperties', 'not'] as const
-
 /** Adds `items` to every list that lacks it. Returns the same schema if none does. */
-const withItems = (schema: JsonObject): JsonObject => {
-  const changes: Record<string, JsonValue> = {}
-  for (const keyword of NAMED) {
-    const named = schema[keyword]
-    if (!isMap(named)) continue
-    const next = Object.entries(named).map(([name, one]): [string, JsonValue] => [name, inItems(one)])
-    if (next.some(([name, one]) => one !== named[name])) changes[keyword] = Object.fromEntries(next)
-  }
-  for (const keyword of LISTED) {
-    const listed = schema[keyword]
-    const next = isList(listed) ? listed.map(inItems) : []
-    if (isList(listed) && next.some((one, index) => one !== listed[index])) changes[keyword] = next
-  }
-  for (const keyword of SINGLE) {
-    const one = schema[keyword]
-    const next = one === undefined ? undefined : inItems(one)
-    if (next !== undefined && next !== one) changes[keyword] = next
-  }
-  const { type, items } = schema
-  if ((type === 'array' || (isList(type) && type.includes('array'))) && items === undefined) changes['items'] = {}
-  // The older form of a list whose positions have different schemas.
-  if (isList(items)) changes['items'] = { anyOf: items.map(inItems) }
-  return Object.keys(changes).length === 0 ? schema : { ...schema, ...changes }
-}
-
-const inItems = (value: JsonValue): JsonValue => (isMap(value) ? withItems(value) : value)
+const withItems = (schema: JsonObject): JsonObject =>
+  withInnerSchemas(schema, (one) => {
+    const { type, items } = one
+    // The older form of a list whose positions have different schemas.
+    if (isList(items)) return { ...one, items: { anyOf: items } }
+    const isOfList = type === 'array' || (isList(type) && type.includes('array'))
+    return isOfList && items === undefined ? { ...one, items: {} } : one
+  })

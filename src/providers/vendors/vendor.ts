@@ -1,5 +1,6 @@
 /** Differences between vendors of the Chat Completions and Responses dialects. */
 import type { ClientDialect } from '../../canonical/call.ts'
+import type { PatternForm } from '../tools/schema-patterns.ts'
 import type { ToolNameForm } from '../tools/tool-name-form.ts'
 
 export interface Vendor {
@@ -49,6 +50,10 @@ export interface Vendor {
   readonly toolNames: ToolNameForm | null
   /** Refuses schemas of tools that are not those of an object, without alternatives at the top. */
   readonly objectSchemas: boolean
+  /** Refuses a type beside alternatives or a reference in such a schema. */
+  readonly typesInside: boolean
+  /** The patterns that it takes in schemas of tools. */
+  readonly patterns: PatternForm
   /** Knows tools in namespaces, if it speaks Responses. */
   readonly toolNamespaces: boolean
   /** Knows the shells and the patches of Responses (canonical/built-in-tools.ts), if it speaks Responses. */
@@ -61,13 +66,14 @@ export interface Vendor {
   readonly video: boolean
   /** The places at which the vendor takes cache marks; null: it caches by itself. */
   readonly cacheMarks: CacheMarks | null
-  readonly reasoning: ReasoningWords | 'object'
+  readonly reasoning: VendorsReasoning | 'object'
   /** The thinking of earlier turns that the vendor wants back; `untouched`: unknown (decisions/0131). */
   readonly thinkingBack: 'details' | ThinkingField | 'none' | 'untouched'
   /** Its answers show thinking, which fulfils a wish for a summary. */
   readonly showsThinking: boolean
   readonly jsonSchema: boolean
-  readonly requiredToolChoice: boolean
+  /** Matches its models that refuse the choice `required`; null: none. */
+  readonly neverRequired: RegExp | null
   /** Matches its models that think unless thinking is turned off, and that refuse a demanded call while they think; null: none. */
   readonly unforcedThinkers: RegExp | null
   /** Fields that some of its models refuse although others accept them. */
@@ -100,11 +106,14 @@ interface CacheMarks {
   readonly tools: boolean
 }
 
+/** The words of a vendor; some of its models, by the names that it gives them, have other ones. */
+export interface VendorsReasoning extends ReasoningWords {
+  readonly others?: readonly { readonly models: RegExp; readonly words: Partial<ReasoningWords> }[]
+}
+
 export interface ReasoningWords {
   /** The efforts that the vendor knows; `any`: it depends on the model. */
   readonly efforts: readonly string[] | 'any'
-  /** The models that know other efforts, by the names that the vendor gives them. */
-  readonly effortsOf?: { readonly models: RegExp; readonly efforts: readonly string[] }
   /** The switch that turns thinking on and off; null: the effort `none` turns it off. */
   readonly toggle: 'thinking' | 'enable_thinking' | 'reasoning' | null
   /** True if the toggle may go beside an effort; false if it is refused there. */

@@ -43,6 +43,8 @@ const UNKNOWN: Vendor = {
   callIds: 'any',
   toolNames: null,
   objectSchemas: false,
+  typesInside: false,
+  patterns: 'any',
   toolNamespaces: false,
   builtInTools: true,
   files: 'any',
@@ -52,7 +54,7 @@ const UNKNOWN: Vendor = {
   thinkingBack: 'untouched',
   showsThinking: true,
   jsonSchema: true,
-  requiredToolChoice: true,
+  neverRequired: null,
   unforcedThinkers: null,
   refusedFields: [],
   customTools: false,
@@ -131,6 +133,7 @@ const OPENAI = {
   // "string too long. Expected a string with maximum length 40" for the id of a call.
   callIds: 'at-most-40',
   objectSchemas: true,
+  patterns: 'python',
   toolNamespaces: true,
   files: 'data',
   video: false,
@@ -141,6 +144,9 @@ const OPENAI = {
 
 /** A self-hosted server. None of these refuses what it does not know, so whatever it ignores must be reported. */
 const LOCAL = { toolNames: null, systemFirst: true, textParts: 'any' as const, chat: [...USUAL, ...OPEN_SAMPLERS, ...TOKEN_CHANCES, 'n'] }
+
+/** Kimi models that always think. */
+const THIRD_KIMI = /^kimi-k[3-9]/
 
 /** Kimi models that think unless thinking is turned off, and whose sampling is fixed. */
 const FIXED_KIMI = /^kimi-k(?:2\.[5-9]|[3-9])/
@@ -265,7 +271,8 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
 
   // api-docs.deepseek.com/guides/thinking_mode: the toggle, the efforts, and 400 if the thinking of a turn with calls does not come back.
   // /guides/json_mode: no schemas. The developer role is answered with "unknown variant". "Thinking mode does not support this
-  // tool_choice": all but auto and none. "schema must be a JSON Schema of 'type: "object"', got 'type: null'" for a tool.
+  // tool_choice": all but auto and none. "schema must be a JSON Schema of 'type: "object"', got 'type: null'" for a tool; "is not a
+  // "regex"" for a pattern (github.com/anthropics/claude-code/issues/92964).
   [
     'deepseek',
     vendor({
@@ -277,6 +284,7 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
       thinkingBack: { field: 'reasoning_content', filler: '' },
       jsonSchema: false,
       objectSchemas: true,
+      patterns: 'python',
       unforcedThinkers: /^deepseek-(?!chat)/,
       embeddings: null,
     }),
@@ -293,6 +301,7 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
       responses: [...RESPONSES, 'temperature', 'top_p', 'top_logprobs'],
       builtInTools: false,
       objectSchemas: true,
+      patterns: 'without-lookaround',
       strictMessages: true,
       textParts: 'any',
       namedRoles: ['user'],
@@ -371,7 +380,8 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
   ],
 
   // platform.moonshot.ai, "Use Kimi thinking models": 400 if the thinking of a turn with calls is missing or empty, or if an effort stands
-  // beside the toggle. "Migrating from OpenAI": tool_choice knows no `required`, and no name beside thinking; from K2.5 on sampling is
+  // beside the toggle. K2.7 takes no toggle that turns thinking off. "Kimi K3 quickstart": the efforts low, high and max, no toggle, and
+  // the choice `required`. "Migrating from OpenAI": tool_choice knows no `required`, and no name beside thinking; from K2.5 on sampling is
   // fixed ("invalid temperature: only 1 is allowed for this model"). "stop": up to 5. "tools.function.parameters.type is required and must
   // be "object"", and no alternatives beside it.
   [
@@ -382,13 +392,24 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
       stopMax: 5,
       textParts: 'any',
       contentBesideCalls: true,
-      reasoning: { efforts: ['low', 'medium', 'high'], toggle: 'thinking', toggleBesideEffort: false, budgetField: null },
+      reasoning: {
+        efforts: ['low', 'medium', 'high'],
+        others: [
+          { models: /^kimi-k2\.7/, words: { toggle: null } },
+          { models: THIRD_KIMI, words: { efforts: ['low', 'high', 'max'], toggle: null } },
+        ],
+        toggle: 'thinking',
+        toggleBesideEffort: false,
+        budgetField: null,
+      },
       thinkingBack: { field: 'reasoning_content', filler: ' ' },
-      requiredToolChoice: false,
-      unforcedThinkers: FIXED_KIMI,
+      neverRequired: new RegExp(`^(?!${THIRD_KIMI.source})`),
+      unforcedThinkers: /^kimi-k2\.[5-9]/,
       refusedFields: [{ models: FIXED_KIMI, fields: ['temperature', 'top_p', 'n', ...PENALTIES] }],
       toolNames: DASHED_WORD,
       objectSchemas: true,
+      typesInside: true,
+      patterns: 'without-lookaround',
       embeddings: null,
     }),
   ],
@@ -426,13 +447,15 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
       textParts: 'user',
       reasoning: {
         efforts: [],
-        effortsOf: { models: /^glm-(?:5\.[2-9]|[6-9])/, efforts: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] },
+        others: [
+          { models: /^glm-(?:5\.[2-9]|[6-9])/, words: { efforts: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] } },
+        ],
         toggle: 'thinking',
         toggleBesideEffort: true,
         budgetField: null,
       },
       thinkingBack: { field: 'reasoning_content', filler: null },
-      requiredToolChoice: false,
+      neverRequired: /^/,
       embeddings: null,
     }),
   ],
@@ -461,11 +484,13 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
       ...LOCAL,
       outputLimits: OLDER_LIMIT,
       names: { repetition_penalty: 'repeat_penalty' },
+      // issues/27580 and 26930: schemas of tools become one grammar, "Pattern must start with '^' and end with '$'".
+      patterns: 'grammar',
       thinkingBack: { field: 'reasoning_content', filler: null },
     }),
   ],
 
-  // lmstudio.ai/docs, "OpenAI compatibility", supported payload parameters.
+  // lmstudio.ai/docs, "OpenAI compatibility", supported payload parameters. It runs llama.cpp.
   [
     'lmstudio',
     vendor({
@@ -474,6 +499,7 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
       chat: [...USUAL.filter((field) => field !== 'user'), ...TOKEN_CHANCES, 'top_k', 'repetition_penalty'],
       outputLimits: OLDER_LIMIT,
       names: { repetition_penalty: 'repeat_penalty' },
+      patterns: 'grammar',
     }),
   ],
 ])

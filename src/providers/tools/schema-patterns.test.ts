@@ -1,0 +1,89 @@
+import { describe, expect, test } from 'bun:test'
+
+import type { JsonObject } from '../../lib/json/json.ts'
+import { type PatternForm, withPatternsInWords } from './schema-patterns.ts'
+
+const text = (pattern: string): JsonObject => ({ type: 'object', properties: { a: { type: 'string', pattern } } })
+
+const isTaken = (pattern: string, form: PatternForm): boolean => {
+  const schema = text(pattern)
+  return withPatternsInWords(schema, form) === schema
+}
+
+describe('a pattern that the provider compiles stays', () => {
+  test.each<[PatternForm, string]>([
+    ['python', '^[a-z0-9_-]{1,64}$'],
+    ['python', String.raw`^[\w-]+@[\w.-]+\.\w{2,}$`],
+    ['python', String.raw`^(?!\.\.)(?:a|b)+(c)\1$`],
+    ['python', String.raw`[^\]\[\\"]`],
+    ['python', String.raw`\x41\u0041\0`],
+    ['without-lookaround', String.raw`^\d{4}-\d{2}$`],
+    ['grammar', '^(?:[a-z]+|[0-9]{2})$'],
+    ['grammar', String.raw`^a\.b\*$`],
+    ['any', String.raw`\p{Cc}`],
+  ])('%s: %s', (form, pattern) => {
+    expect(isTaken(pattern, form)).toBe(true)
+  })
+})
+
+describe('a pattern that the provider refuses is told in words', () => {
+  test.each<[PatternForm, string]>([
+    ['python', String.raw`^(?!__.*__$)[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}"\\./[\]]{1,200}$`],
+    ['python', String.raw`\p{L}`],
+    ['python', String.raw`\u{1F600}`],
+    ['python', String.raw`(?<year>\d{4})`],
+    ['python', String.raw`(?<=a)b`],
+    ['python', String.raw`\cA`],
+    ['python', '[^]'],
+    ['python', '[]a]'],
+    ['python', String.raw`[\w-.]`],
+    ['python', String.raw`[+-\d]`],
+    ['without-lookaround', '^(?!a)b$'],
+    ['without-lookaround', String.raw`^[^\0]+$`],
+    ['grammar', 'abc'],
+    ['grammar', String.raw`^\d+$`],
+    ['grammar', String.raw`^[\w-]+$`],
+    ['grammar', '^(?!a)b$'],
+  ])('%s: %s', (form, pattern) => {
+    expect(isTaken(pattern, form)).toBe(false)
+  })
+
+  test('beside the description that was there, wherever it stands', () => {
+    const schema = {
+      type: 'object',
+      $defs: { name: { type: 'string', pattern: String.raw`\p{L}`, description: 'A name.', maxLength: 9 } },
+      properties: {
+        a: { anyOf: [{ type: 'array', items: { type: 'string', pattern: String.raw`\p{Lu}` } }] },
+        pattern: { type: 'string' },
+      },
+    }
+    expect(withPatternsInWords(schema, 'python')).toEqual({
+      type: 'object',
+      $defs: { name: { type: 'string', description: 'A name.\n(pattern: "\\\\p{L}")', maxLength: 9 } },
+      properties: {
+        a: { anyOf: [{ type: 'array', items: { type: 'string', description: '(pattern: "\\\\p{Lu}")' } }] },
+        pattern: { type: 'string' },
+      },
+    })
+  })
+
+  test('what is data stays as it is', () => {
+    const schema = {
+      type: 'object',
+      properties: { a: { default: { pattern: String.raw`\p{L}` }, enum: [{ pattern: String.raw`\p{L}` }] } },
+    }
+    expect(withPatternsInWords(schema, 'python')).toBe(schema)
+  })
+
+  test('an object whose names had to match it is opened, so that it may have any', () => {
+    const patternProperties = { [String.raw`^\p{L}+$`]: { type: 'string' } }
+    expect(withPatternsInWords({ type: 'object', patternProperties, additionalProperties: false }, 'python')).toEqual({
+      type: 'object',
+      description: `(patternProperties: ${JSON.stringify(patternProperties)})`,
+    })
+  })
+
+  test('a pattern too long to be said is left out', () => {
+    expect(withPatternsInWords({ type: 'string', pattern: 'a'.repeat(9000) }, 'python')).toEqual({ type: 'string' })
+  })
+})

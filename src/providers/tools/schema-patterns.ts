@@ -1,0 +1,63 @@
+/**
+ * Tells the model in words which patterns a text must match, where the provider does not take them in the schema of a tool: one such
+ * pattern in one of many tools fails every request. Clients write them for JavaScript, as Claude Code does for its tool `Artifact`
+ * ("'^(?!__.*__$)[^\p{Cc}…]{1,200}$' is not a 'regex'").
+ */
+import { isMap, type JsonObject, type JsonValue } from '../../lib/json/json.ts'
+import { withInnerSchemas } from './inner-schemas.ts'
+
+/**
+ * The patterns that a provider takes. `python`: what Python's `re` compiles, with which OpenAI checks schemas. `without-lookaround`: of
+ * these, none that looks around. `grammar`: what llama.cpp can turn into a grammar.
+ */
+export type PatternForm = 'any' | 'python' | 'without-lookaround' | 'grammar'
+
+/** Returns the same schema if all its patterns are taken. */
+export const withPatternsInWords = (schema: JsonObject, form: PatternForm): JsonObject =>
+  form === 'any' ? schema : withInnerSchemas(schema, (one) => inWords(one, form))
+
+/** The limit of the words beside a schema; without it a pattern of any length would be checked, and said again. */
+const LENGTH_MAX = 8000
+
+const inWords = (schema: JsonObject, form: PatternForm): JsonObject => {
+  const { pattern, patternProperties } = schema
+  const lost: JsonObject = {
+    ...(typeof pattern === 'string' && !isTaken(pattern, form) ? { pattern } : {}),
+    ...(isMap(patternProperties) && !areTaken(patternProperties, form) ? { patternProperties } : {}),
+  }
+  if (Object.keys(lost).length === 0) return schema
+  const kept = Object.fromEntries(Object.entries(schema).filter(([keyword]) => !Object.hasOwn(lost, keyword)))
+  const words = Object.entries(lost).map(([keyword, value]) => `${keyword}: ${JSON.stringify(value)}`)
+  // An object that may have no other names than those of the lost patterns is opened, since no name would be left.
+  if (lost['patternProperties'] !== undefined && kept['additionalProperties'] === false) delete kept['additionalProperties']
+  return { ...kept, ...described(kept['description'], `(${words.join(', ')})`) }
+}
+
+const areTaken = (patternProperties: JsonObject, form: PatternForm): boolean =>
+  Object.keys(patternProperties).every((name) => isTaken(name, form))
+
+const described = (before: JsonValue | undefined, words: string): { description?: JsonValue } => {
+  if (words.length > LENGTH_MAX) return before === undefined ? {} : { description: before }
+  return { description: typeof before === 'string' && before !== '' ? `${before}\n${words}` : words }
+}
+
+const isTaken = (pattern: string, form: PatternForm): boolean => {
+  if (form === 'any') return true
+  if (pattern.length > LENGTH_MAX) return false
+  if (form === 'grammar') return GRAMMAR.test(pattern)
+  return PYTHON.test(pattern) && (form === 'python' || !/\(\?[=!]|\\0/.test(pattern))
+}
+
+/** Anchored on both sides, without escapes of letters or in a set, and without groups of any kind but `(?:`. */
+const GRAMMAR = /^\^(?:\\[.^$()[\]{}|*+?]|\[(?:\^|(?!\^))[^[\]\\]+\]|\((?:(?!\?)|\?:)|[^\\[(])*\$$/
+
+/**
+ * What JavaScript and Python both compile. Python knows no `\p`, `\k`, `\c` or `\u{…}`, names groups in another way, begins a set with `]`,
+ * and takes none like `\w` for the end of a range. It looks behind only for a fixed length, which is not measured here.
+ */
+const PYTHON = new RegExp(
+  String.raw`^(?:\\(?:ESCAPE|B)|\[(?:\^|(?!\^))-?(?:[^\]\\-]|-(?!\\[dDsSwW])|\\(?:(?![dDsSwW]-[^\]])ESCAPE))+\]|\((?:(?!\?)|\?[:=!])|[^\\[(])*$`.replaceAll(
+    'ESCAPE',
+    String.raw`(?:x[\da-fA-F]{2}|u[\da-fA-F]{4}|[^a-zA-Z]|[bdDsSwWafnrtv])`,
+  ),
+)
