@@ -221,13 +221,8 @@ const costNanos = (
     const prices = serving.prices ?? assumedPrices
     const rates = dearest(prices, input, size.mediaBytes + size.linked > 0)
     const tokens =
-<<<<<<< HEAD
       tokenCostNanos(input, weighed.marksCache ? rates.cached : rates.prompt) + tokenCostNanos(outputTokens * answers, rates.completion)
-    const byTools = work.searches * nanosOf(prices.web_search ?? 0) + drawnNanos(drawnTokens, prices)
-=======
-      tokenCostNanos(input, weighed.marksCache ? rates.cached : rates.prompt) + tokenCostNanos(output * answers, rates.completion)
     const byTools = toolNanos(tools, prices, work.containerGigabytes)
->>>>>>> fix-money
     return Math.ceil(tokens * dearestFactor(prices)) * passes + feeOf(weighed, prices) + byTools
   })
   return Math.max(...costs)
