@@ -140,6 +140,12 @@ export interface UsedPreset {
   readonly caching: PresetCaching
 }
 
-/** The error for a strict request, which fails rather than lose something. */
+/** Throws `invalid_request` for a strict request, which fails rather than lose something. */
+export const refuseLosses = (strict: boolean, losses: readonly Warning[]): void => {
+  const [first] = losses
+  if (strict && first !== undefined) throw strictError(first)
+}
+
+/** The error for the loss of a strict request. */
 export const strictError = ({ field, message }: Warning): GatewayError =>
   new GatewayError('invalid_request', `${field}: ${message}`, { metadata: { issues: [{ path: field, message }], strict: true } })
