@@ -148,7 +148,7 @@ export const admitWithin = (outer: Admitted, planned: Planned, clock: Clock): Ad
   return inner
 }
 
-const OWN_KEYS_ONLY = 'This request may use your own provider keys alone, and you have none for this model.'
+const OWN_KEYS_ONLY = 'This request may use only your own provider keys, and you have none for this model.'
 
 /**
  * Says whether the error means that the money is not there. Any other fault, such as unavailable storage, may have left a hold under this
