@@ -1,4 +1,4 @@
-/** What a service is composed of, for tests that compose one in their own process: no second process, no journal, and no log that anybody reads. */
+/** Gives tests the parts of which they compose a service in their own process: no journal, no second process, and a log that nobody reads. */
 import type { BaseParts } from '../../src/compose/parts.ts'
 import { systemIds } from '../../src/lib/id.ts'
 import type { Storage } from '../../src/open-storage.ts'
