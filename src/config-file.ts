@@ -38,7 +38,7 @@ export const configFileSchema = z
           .url({ protocol: /^https?$/, error: 'Write an address such as https://llm.example.com' })
           .transform((url) => url.replace(/\/+$/, ''))
           .optional()
-          .meta({ description: 'The address by which people and clients reach this service, where a proxy stands in front of it.' }),
+          .meta({ description: 'The address at which people and clients reach this service, if a proxy is in front of it.' }),
         trusted_proxies: z
           .array(z.string().refine((text) => rangeOf(text) !== null, 'Write an address or a range such as 10.0.0.0/8'))
           .max(100)
@@ -89,14 +89,14 @@ export const configFileSchema = z
         ),
         idle: seconds(90, 'Seconds without a byte from the provider that end an answer.'),
         total: seconds(1800, 'Seconds that a whole request may take, all its attempts together.'),
-        body: seconds(60, 'Seconds in which the body of a request must have come.'),
+        body: seconds(60, 'Seconds in which the whole body of a request must arrive.'),
         body_idle: seconds(
           10,
-          'Seconds without a byte of the body of a request; for one of up to 256 KiB that names its length, seconds for each 64 KiB.',
+          'Seconds for which a request may send no byte of its body; for a body of up to 256 KiB that states its length, seconds for each 64 KiB.',
         ),
         client_unread: seconds(
           60,
-          'Seconds for which a client may take nothing of its stream, once it has all that is kept for it, or of a long answer. More than 255 has no further effect.',
+          'Seconds for which a client may read nothing of its stream or of a long answer while more of it waits. More than 255 has no further effect.',
         ),
       })
       .prefault({}),
@@ -115,7 +115,7 @@ export const configFileSchema = z
           .default(128 * 1024 * 1024)
           .meta({
             description:
-              'Bytes of request bodies, and of answers that clients have not read, that this process holds at once, beyond which requests are refused; at most an eighth of the memory, at least max_body_bytes.',
+              'Bytes of request bodies, and of answers that clients have not read, that this process may hold at once. Requests beyond them are refused. At most an eighth of the memory, at least max_body_bytes.',
           }),
         answer_bytes_in_flight: z
           .int()
@@ -124,7 +124,7 @@ export const configFileSchema = z
           .default(256 * 1024 * 1024)
           .meta({
             description:
-              "Bytes of providers' whole answers that this process reads and translates at once, the first MiB of each aside, beyond which an attempt fails with provider_overloaded; at most an eighth of the memory, at least 64 MiB. One provider alone may take most of them, not all.",
+              "Bytes of providers' whole answers that this process may read and translate at once, not counting the first MiB of each. An attempt beyond them fails with provider_overloaded. At most an eighth of the memory, at least 64 MiB. One provider may take most of them, but not all.",
           }),
         requests_per_minute: upTo(1_000_000_000, 0, 'Inference requests a minute of a key that has no rpm_limit of its own; 0: no bound.'),
         tokens_per_minute: upTo(1_000_000_000, 0, 'Tokens a minute, in and out, of a key that has no tpm_limit of its own; 0: no bound.'),
@@ -137,7 +137,7 @@ export const configFileSchema = z
         ),
         key_share: z.number().min(0).max(1).default(0.8).meta({
           description:
-            'The part of in_flight, of queue and of body_bytes_in_flight that one key alone may take, so that others find room beside it; 0: all of it.',
+            'The part of in_flight, of queue and of body_bytes_in_flight that one key may take, so that there is room for others; 0: all of it.',
         }),
         queue: upTo(100_000, 256, 'Requests that may wait for a place in limits.in_flight; further ones are refused.'),
         queue_seconds: z
@@ -152,7 +152,11 @@ export const configFileSchema = z
           .max(10_000)
           .default(50)
           .meta({ description: 'Milliseconds in which Redis or PostgreSQL must have said whether a key is within its limits.' }),
-        loop_lag_ms: upTo(60_000, 1000, 'New inference requests are refused while this process is behind by more than this; 0: never.'),
+        loop_lag_ms: upTo(
+          60_000,
+          1000,
+          'New inference requests are refused while the timers of this process are late by more than this many milliseconds; 0: never.',
+        ),
       })
       .prefault({}),
     budgets: budgetSettings,

@@ -214,7 +214,7 @@ export const OTEL_SETTINGS = {
     null,
     'OTEL_EXPORTER_OTLP_ENDPOINT',
     'none',
-    'Base address of a collector that takes OTLP over HTTP; `/v1/traces` and `/v1/metrics` are put behind it.',
+    'Base address of a collector that takes OTLP over HTTP; `/v1/traces` and `/v1/metrics` are added to it.',
     optionalAddress,
   ),
   tracesEndpoint: setting(null, 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'none', 'The whole address for traces.', optionalAddress),

@@ -159,7 +159,7 @@ export const closeSecretFile = (dataDir: string): string | null => {
   } catch (thrown) {
     if (codeOf(thrown) === 'ENOENT') return null
     throw new SettingError(
-      `${path} is open to others, and cannot be closed to them (${codeOf(thrown) ?? 'unknown reason'}): make it readable by its owner alone.`,
+      `${path} is open to others, and cannot be closed to them (${codeOf(thrown) ?? 'unknown reason'}): make it readable only by its owner.`,
     )
   }
   return `${path} could be read by others (mode ${mode.toString(8)}); it is mode 600 now. If somebody may have read it, run: patchbay secret rotate`

@@ -49,7 +49,7 @@ export const mergeConfig = (type: DestinationType, before: StoredConfig, patch: 
   const entered = new Set(secretsOf(type, given).flatMap(([place, value]) => (isMask(value) ? [] : [place])))
   const kept = secretsOf(type, values).filter(([place]) => !entered.has(place))
   if (kept.length > 0 && isElsewhere(before.values, values))
-    throw invalidRequest(kept.map(([place]) => ({ path: `config.${place}`, message: 'The address is another one: enter this again.' })))
+    throw invalidRequest(kept.map(([place]) => ({ path: `config.${place}`, message: 'The address has changed: send this value again.' })))
   return { values, spelling: before.spelling }
 }
 
@@ -121,7 +121,9 @@ const refuseTwice = (given: JsonObject): void => {
     ...repeated(headers, (name) => name.toLowerCase()).map((name) => `config.headers.${name}`),
   ]
   if (paths.length === 0) return
-  throw invalidRequest(paths.slice(0, ISSUES_MAX).map((path) => ({ path, message: 'It stands there in another spelling too. Send one.' })))
+  throw invalidRequest(
+    paths.slice(0, ISSUES_MAX).map((path) => ({ path, message: 'The same field is sent in another spelling too. Send it once.' })),
+  )
 }
 
 /** The names that mean the same as one before them. */

@@ -51,7 +51,7 @@ export const composeLimits = (parts: {
   const admission = createAdmission({ clock, meter, lag, limits: () => reloadable.settings.limits, elsewhere: nodePlaces })
   const bodyRoom = createBodyRoom(() => reloadable.settings.bodyRoom)
   metrics.gauge('patchbay_request_body_bytes', 'Bytes of request bodies in memory.', () => bodyRoom.bytes)
-  metrics.gauge('patchbay_unread_answer_bytes', 'Characters of answers that wait for clients which are behind.', () => bodyRoom.unreadBytes)
+  metrics.gauge('patchbay_unread_answer_bytes', 'Characters of answers that clients have not read yet.', () => bodyRoom.unreadBytes)
   const answerRoom = createAnswerRoom(() => reloadable.settings.answerBytes)
   metrics.gauge('patchbay_whole_answer_bytes', "Bytes of providers' large answers that are being read.", () => answerRoom.bytes)
   metrics.gauge('patchbay_requests_inside', 'Inference requests that were let in.', () => admission.inside)
@@ -61,10 +61,10 @@ export const composeLimits = (parts: {
     'Places for requests that other nodes had free at their last report.',
     () => nodePlaces.free,
   )
-  metrics.gauge('patchbay_limit_store_away', '1 while limits of keys are not counted by all nodes together.', () => Number(meter.away))
+  metrics.gauge('patchbay_limit_store_away', '1 while the nodes do not count the limits of keys together.', () => Number(meter.away))
   metrics.gauge(
     'patchbay_limits_decided_alone',
-    'Requests whose limits this node decided by its part alone, because the store was away.',
+    'Requests whose limits this node decided by its own part of them, because the store did not answer.',
     () => meter.decidedAlone,
   )
   return { lag, meter, admission, bodyRoom, answerRoom, nodePlaces }

@@ -5,22 +5,19 @@
 import { expect, test } from 'bun:test'
 import { sql } from 'kysely'
 
+import { basePartsOf } from '../../test/support/base-parts.ts'
 import { changedBy } from '../../test/support/changed-by.ts'
 import { describeEachEngine } from '../../test/support/databases.ts'
 import { createFakeClock, turn } from '../../test/support/fake-clock.ts'
 import { patient } from '../../test/support/patience.ts'
 import { temporaryDirectory } from '../../test/support/sqlite-database.ts'
-import { testSeal } from '../../test/support/test-seal.ts'
 import { configFileSchema } from '../config-file.ts'
 import { UNBOUNDED } from '../keys/keys.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
-import { systemIds } from '../lib/id.ts'
 import { makeRootSecret } from '../root-secret.ts'
 import { bumpChangeCounter } from '../storage/change-counter.ts'
 import type { ChangeListener, Database } from '../storage/database.ts'
 import { createWorkspaceStore } from '../storage/workspaces/workspace-store.ts'
-import { logTo } from '../telemetry/log.ts'
-import { createMetrics } from '../telemetry/metrics.ts'
 import { composeService } from './service.ts'
 
 const secret = makeRootSecret(temporaryDirectory())
@@ -29,37 +26,10 @@ const startNode = async (database: Database, node: string, owner: { workspaceId:
   const clock = createFakeClock()
   const { server } = database
   if (server === null) throw new Error('Nodes need a server.')
-  const storage = {
-    // A failed connection is retried by a clock that runs.
-    database: { ...database, server: { ...server, listen: (_: Clock, listener: ChangeListener) => server.listen(systemClock, listener) } },
-    secret,
-    owner,
-    rereadSecret: async () => secret,
-    claimFirstStart: async () => false,
-    address: async () => null,
-    noteAddress: async () => undefined,
-    forgetFirstStart: async () => undefined,
-  }
-  const service = await composeService(
-    {
-      clock,
-      ids: systemIds,
-      log: logTo(() => undefined, 'silent', clock),
-      metrics: createMetrics(),
-      storage,
-      host: '127.0.0.1',
-      memoryBytes: Number.POSITIVE_INFINITY,
-      journal: null,
-      seal: testSeal,
-      node,
-      limitStore: null,
-      startSettings: [],
-      redis: null,
-    },
-    configFileSchema.parse({}),
-    null,
-    { OPENAI_API_KEY: 'sk-test' },
-  )
+  // A failed connection is retried by a clock that runs.
+  const listening = { ...server, listen: (_: Clock, listener: ChangeListener) => server.listen(systemClock, listener) }
+  const base = basePartsOf({ database: { ...database, server: listening }, owner, secret }, { clock, node })
+  const service = await composeService(base, configFileSchema.parse({}), null, { OPENAI_API_KEY: 'sk-test' })
   const ask = async (key: string, method: string, path: string, body?: object): Promise<Response> => {
     const answering = service.app.answer(
       new Request(`http://host/api/v1${path}`, {

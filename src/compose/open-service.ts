@@ -22,7 +22,7 @@ export const openService = async (settings: ServeSettings, file: ConfigFile, env
   const { log, flush, dropped } = createLog(settings.logLevel, clock, styleOf(file, env))
   for (const sentence of misspeltVariables(env)) log.warn({}, sentence)
   const metrics = createMetrics()
-  metrics.gauge('patchbay_log_lines_dropped', 'Log lines that nobody took in time.', dropped)
+  metrics.gauge('patchbay_log_lines_dropped', 'Log lines that were dropped because nobody read them in time.', dropped)
   const storage = await openStorage(settings, {
     service: true,
     onError: (error) => log.error({ error }, 'database'),

@@ -1,30 +1,18 @@
 /** The service as it is composed, on SQLite, with a clock that the test controls: it tests how the parts are joined. */
 import { describe, expect, test } from 'bun:test'
 
+import { basePartsOf } from '../../test/support/base-parts.ts'
 import { changedBy } from '../../test/support/changed-by.ts'
 import { createFakeClock, T0, turn, type FakeClock } from '../../test/support/fake-clock.ts'
 import { openSqliteDatabase } from '../../test/support/sqlite-database.ts'
-import { testSeal } from '../../test/support/test-seal.ts'
 import { configFileSchema, type ConfigFile } from '../config-file.ts'
 import { UNBOUNDED } from '../keys/keys.ts'
-import { systemIds } from '../lib/id.ts'
 import { makeRootSecret } from '../root-secret.ts'
-import { logTo } from '../telemetry/log.ts'
 import { createMetrics } from '../telemetry/metrics.ts'
 import { composeService, type Service } from './service.ts'
 
 const { database, owner, dataDir } = await openSqliteDatabase()
 const secret = makeRootSecret(dataDir)
-const storage = {
-  database,
-  secret,
-  owner,
-  rereadSecret: async () => secret,
-  claimFirstStart: async () => false,
-  address: async () => null,
-  noteAddress: async () => undefined,
-  forgetFirstStart: async () => undefined,
-}
 
 const HOUR_MS = 60 * 60 * 1000
 const DAY_MS = 24 * HOUR_MS
@@ -41,21 +29,7 @@ interface Started {
 const start = async (written: object = {}, memoryBytes = Number.POSITIVE_INFINITY): Promise<Started> => {
   const clock = createFakeClock()
   const metrics = createMetrics()
-  const base = {
-    clock,
-    ids: systemIds,
-    log: logTo(() => undefined, 'silent', clock),
-    metrics,
-    storage,
-    host: '127.0.0.1',
-    memoryBytes,
-    journal: null,
-    seal: testSeal,
-    node: 'node',
-    limitStore: null,
-    startSettings: [],
-    redis: null,
-  }
+  const base = basePartsOf({ database, owner, secret }, { clock, metrics, memoryBytes })
   return { service: await composeService(base, fileOf(written), null, {}), clock, metrics }
 }
 

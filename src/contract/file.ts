@@ -13,11 +13,11 @@ const NOT_IN_NAMES = /[\p{Cc}\p{Cs}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\
 
 export const fileName = z
   .string()
-  .min(1, 'A file has a name.')
-  .max(255, 'A name has at most 255 characters.')
-  .refine((name) => !NOT_IN_NAMES.test(name), 'A name has no control characters.')
-  .refine((name) => !/^[/\\]|\.\.|\\/.test(name), 'A name has no "..", no "\\" and no "/" at its beginning.')
-  .refine((name) => name.trim() === name, 'A name neither begins nor ends with a space.')
+  .min(1, 'Give the file a name.')
+  .max(255, 'A name may have at most 255 characters.')
+  .refine((name) => !NOT_IN_NAMES.test(name), 'A name may have no control characters.')
+  .refine((name) => !/^[/\\]|\.\.|\\/.test(name), 'A name may have no "..", no "\\" and no "/" at its beginning.')
+  .refine((name) => name.trim() === name, 'A name may not begin or end with a space.')
   .meta({ description: 'Not unique: a workspace may have several files of one name.', examples: ['report.pdf'] })
 
 export const fileId = z

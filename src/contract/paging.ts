@@ -65,6 +65,6 @@ export const wantsCount = (query: URLSearchParams): boolean =>
 
 /** Thrown if too many rows before the offset would have to be read and skipped one by one. */
 export const mustGoByCursor = (): GatewayError =>
-  invalidField('offset', 'Too much stands before it. Leave it out, and go on by `cursor`, the `next_cursor` of each page.')
+  invalidField('offset', 'Too many rows come before it. Leave it out, and read on with `cursor`, the `next_cursor` of each page.')
 
 export const listOf = <Item extends z.ZodType>(item: Item) => z.object({ data: z.array(item), total_count: z.int() })

@@ -131,7 +131,7 @@ const placesOf = (template: PromptTemplate, systemPrompt: string | null): Readon
 const wrongType = (value: string | PromptPart, declared: PromptVariable | undefined, places: Places | undefined): string | null => {
   const type = typeof value === 'string' ? 'text' : value.type === 'input_image' ? 'image' : 'file'
   if (declared !== undefined && declared.type !== type) return `The prompt takes ${WORDS[declared.type]} here.`
-  return type !== 'text' && places?.textOnly === true ? 'It stands in a message that holds text only.' : null
+  return type !== 'text' && places?.textOnly === true ? 'It is used in a message that takes only text.' : null
 }
 
 const WORDS = { text: 'a text', image: 'a part of type input_image', file: 'a part of type input_file' } as const

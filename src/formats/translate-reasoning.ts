@@ -38,7 +38,7 @@ const readThinking = (thinking: JsonValue, effort: JsonValue, { changed }: Trans
   const { type, budget_tokens: budget = null, display = null } = thinking
   if (type === 'disabled') return { enabled: false }
   if (type === 'between_tools')
-    changed('thinking.type', 'Thinking is on as a whole: this interface cannot restrict it to between tool calls.')
+    changed('thinking.type', 'Thinking is on everywhere: this interface cannot restrict it to the time between tool calls.')
   return present({
     effort,
     max_tokens: budget,

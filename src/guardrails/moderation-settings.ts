@@ -12,7 +12,7 @@ const moderationEndpoint = z
     api_key: z.string().min(1).optional().meta({ description: 'Sent as a bearer token, by kind openai.' }),
     model: z.string().min(1).default('omni-moderation-latest').meta({ description: 'Named in the request, by kind openai.' }),
     secret: z.string().min(16).optional().meta({ description: 'Signs each request (HMAC-SHA256), by kind webhook, which needs it.' }),
-    timeout: z.number().min(0.1).max(60).default(5).meta({ description: 'Seconds until a verdict must be there.' }),
+    timeout: z.number().min(0.1).max(60).default(5).meta({ description: 'Seconds in which the verdict must arrive.' }),
     on_failure: z
       .enum(['block', 'allow'])
       .default('block')

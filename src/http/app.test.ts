@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
 
+import { basePartsOf } from '../../test/support/base-parts.ts'
 import { changedBy } from '../../test/support/changed-by.ts'
 import { createFakeClock, turn } from '../../test/support/fake-clock.ts'
 import { openSqliteDatabase } from '../../test/support/sqlite-database.ts'
-import { testSeal } from '../../test/support/test-seal.ts'
 import { composeAppParts } from '../compose/app-parts.ts'
 import { composeModels } from '../compose/models.ts'
 import { composeParts } from '../compose/parts.ts'
@@ -27,16 +27,6 @@ import { listen } from './server.ts'
 
 const { database, owner, dataDir } = await openSqliteDatabase()
 const secret = makeRootSecret(dataDir)
-const storage = {
-  database,
-  secret,
-  owner,
-  rereadSecret: async () => secret,
-  claimFirstStart: async () => false,
-  address: async () => null,
-  noteAddress: async () => undefined,
-  forgetFirstStart: async () => undefined,
-}
 
 const MAX_BODY = 1024 * 1024
 
@@ -63,21 +53,7 @@ const build = (more: Partial<AppParts> = {}) => {
     if (line.generation_id !== undefined) settled.push(line as SettledLine)
     if (line.level === 'error') faults.push(line)
   }
-  const base = {
-    clock,
-    ids: systemIds,
-    log,
-    metrics,
-    storage,
-    host: '127.0.0.1',
-    memoryBytes: Number.POSITIVE_INFINITY,
-    journal: null,
-    seal: testSeal,
-    node: 'node',
-    limitStore: null,
-    redis: null,
-    startSettings: [],
-  }
+  const base = basePartsOf({ database, owner, secret }, { clock, log, metrics })
   const reloadable = createReloadable(FILE, Number.POSITIVE_INFINITY)
   const composed = composeParts(base, reloadable, {})
   const knowledge = createServiceKnowledge({ ...base, engine: 'sqlite', nodes: composed.nodes, reloadable, configPath: null })

@@ -23,7 +23,7 @@ export const requireKnownParameters = (route: Route, given: URLSearchParams): vo
   throw invalidRequest(
     [
       ...unknown.map((name) => ({ path: cutText(name, NAME_SHOWN), message: `Unknown parameter. ${advice(route, known, name)}` })),
-      ...repeated.map((name) => ({ path: name, message: 'It stands there more than once. Send one value.' })),
+      ...repeated.map((name) => ({ path: name, message: 'It is sent more than once. Send one value.' })),
       ...empty.map((name) => ({ path: name, message: 'It is empty. Give it a value, or leave it out.' })),
     ].slice(0, ISSUES_MAX),
   )

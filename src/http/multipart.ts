@@ -71,7 +71,7 @@ export async function* readForm(pieces: AsyncIterable<Uint8Array>, boundary: str
   }
 
   const preamble = await before(delimiter)
-  if (preamble.length > 0) throw broken('something stands before its first boundary')
+  if (preamble.length > 0) throw broken('something comes before its first boundary')
   for (let count = 0; ; count += 1) {
     while (buffer.length < 2) await more()
     if (buffer.subarray(0, 2).toString('latin1') === '--') break

@@ -92,6 +92,28 @@ describe('the document of the real routes', () => {
     expect(silent).toEqual([])
   })
 
+  test('an operation that calls models names the headers by which a client chooses how it is answered', () => {
+    const headersOf = (path: string): string[] =>
+      objectsAt(objectAt(objectAt(objectAt(document, 'paths'), `/api/v1${path}`), 'post'), 'parameters')
+        .filter((one) => textAt(one, 'in') === 'header')
+        .map((one) => textAt(one, 'name'))
+    const cache = ['X-Service-Cache', 'X-Service-Cache-TTL', 'X-Service-Cache-Clear']
+    for (const path of ['/chat/completions', '/responses', '/messages']) {
+      expect(headersOf(path)).toEqual(
+        expect.arrayContaining([
+          'x-session-id',
+          'X-Service-Metadata',
+          'X-Service-Strict',
+          'X-Service-Dry-Run',
+          ...cache,
+          'X-Service-Provider-Failure',
+        ]),
+      )
+    }
+    expect(headersOf('/embeddings')).toEqual(['X-Service-Strict', 'X-Service-Dry-Run', ...cache])
+    for (const path of ['/messages/count_tokens', '/responses/input_tokens']) expect(headersOf(path)).toEqual(['X-Service-Strict'])
+  })
+
   test('no header is a constant, for which generators of clients make no parameter', () => {
     const constants = entriesOf(objectAt(document, 'paths')).flatMap(([, item]) =>
       entriesOf(item).flatMap(([, operation]) =>

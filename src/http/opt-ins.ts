@@ -1,8 +1,40 @@
-/** The headers by which a client chooses how its request is answered, beside the fields of the body. */
+/** The headers by which a client chooses how its request is answered, beside the fields of the body: their description, and their reading. */
+import { z } from 'zod'
+
 import { OWN_NAMES } from '../canonical/own-names.ts'
 import { providerFailure, type ProviderFailureMode } from '../contract/provider-failure.ts'
 import { GatewayError } from '../errors.ts'
 import { excerpt } from '../lib/text/excerpt.ts'
+
+const SWITCH = ['enabled', 'disabled'] as const
+const enabled = z.enum(SWITCH).optional()
+const flag = z.enum(['true', 'false']).optional()
+
+export const strictHeader = {
+  'X-Service-Strict': enabled.meta({ description: 'Refuses with 400 what would otherwise be left out with a warning.' }),
+}
+
+/** The headers that embeddings share with the three interfaces. */
+export const commonHeaders = {
+  ...strictHeader,
+  'X-Service-Dry-Run': enabled.meta({
+    description: 'Answers with the plan, the upstream request and the likely cost; no provider is called.',
+  }),
+  'X-Service-Cache': flag.meta({ description: 'Whether a kept answer may be given, and this one kept; a preset that forbids it wins.' }),
+  'X-Service-Cache-TTL': z.string().regex(/^\d+$/).optional().meta({ description: 'Seconds to keep the answer, 1 to 86400.' }),
+  'X-Service-Cache-Clear': flag.meta({ description: 'true: the kept answer is removed, and a provider is asked.' }),
+}
+
+/** All headers that the three inference interfaces read for themselves. */
+export const inferenceHeaders = {
+  'x-session-id': z.string().max(256).optional().meta({ description: 'Sticky routing and grouping; the body field wins.' }),
+  'X-Service-Metadata': enabled.meta({ description: 'Adds the routing metadata to the answer.' }),
+  'X-Service-Experimental-Metadata': enabled.meta({ description: 'The same.' }),
+  ...commonHeaders,
+  'X-Service-Provider-Failure': providerFailure
+    .optional()
+    .meta({ description: "Where a provider's failure appears: in a 200's body, as the status, or as the client is known to need it." }),
+}
 
 /** True if no provider must be called: the answer says what would be done. */
 export const wantsDryRun = (headers: Headers): boolean => wordOf(headers, 'X-Service-Dry-Run', SWITCH) === 'enabled'
@@ -13,8 +45,6 @@ export const wantsStrict = (headers: Headers): boolean => wordOf(headers, 'X-Ser
 /** How failures of providers must be reported, in place of the operator's setting (docs/contract/errors.md#provider-failures). */
 export const wantedFailure = (headers: Headers): ProviderFailureMode | null =>
   wordOf(headers, 'X-Service-Provider-Failure', providerFailure.options)
-
-const SWITCH = ['enabled', 'disabled'] as const
 
 /**
  * The word of a header that changes what a request does or costs; null if the header is absent or empty. Throws `invalid_request` for any

@@ -80,7 +80,7 @@ const withoutProgress = (
 }
 
 const busy = (): GatewayError =>
-  new GatewayError('provider_overloaded', 'Storage is busy with other reads of yours. Ask again shortly.', {
+  new GatewayError('provider_overloaded', 'Storage is busy with your other reads. Ask again shortly.', {
     metadata: { reason: 'busy' },
     retryAfterSeconds: 1,
   })

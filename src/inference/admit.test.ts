@@ -204,7 +204,7 @@ describe('an inference within another', () => {
     const inner = admitWithin(runOf(alone), alone.planned, alone.clock)
     expect(keysOf(inner)).toEqual(['own'])
     const shared = (await admitted(['shared'])).planned
-    expect(() => admitWithin(runOf(alone), shared, alone.clock)).toThrow('your own provider keys alone')
+    expect(() => admitWithin(runOf(alone), shared, alone.clock)).toThrow('only your own provider keys')
     const both = await admitted(['own', 'shared'])
     expect(admitWithin(runOf(both), shared, both.clock).request.plan.attempts).toHaveLength(1)
   })

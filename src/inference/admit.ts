@@ -135,7 +135,7 @@ const unboundTerms = ({ emptyAnswers }: BudgetSettings): Terms => ({
  * Admits an inference that an already admitted one needs, such as the question that a tool asks a model, on the terms of the outer one. Its
  * cost is held when its body goes out. Throws 402 and 403.
  */
-export const admitWithin = (outer: Admitted, planned: Planned, clock: Clock): Admitted => {
+export const admitWithin = (outer: Admitted, planned: Planned, clock: Clock, isAdvice = false): Admitted => {
   const { ownKeysOnly, refusesUnpriced } = outer.terms
   const attempts = planned.plan.attempts.filter(({ customerKey }) => customerKey !== undefined || !ownKeysOnly)
   if (attempts.length === 0) throw new GatewayError('payment_required', OWN_KEYS_ONLY)
@@ -144,11 +144,11 @@ export const admitWithin = (outer: Admitted, planned: Planned, clock: Clock): Ad
   const hold = outer.hold?.within(asked) ?? null
   const identity = { generationId: outer.generationId, createdMs: clock.now(), startedMs: clock.monotonicMs() }
   const inner = new Admitted(asked, identity, { ...outer.terms, hold }, clock)
-  outer.needs(inner)
+  outer.needs(inner, isAdvice)
   return inner
 }
 
-const OWN_KEYS_ONLY = 'This request may use your own provider keys alone, and you have none for this model.'
+const OWN_KEYS_ONLY = 'This request may use only your own provider keys, and you have none for this model.'
 
 /**
  * Says whether the error means that the money is not there. Any other fault, such as unavailable storage, may have left a hold under this

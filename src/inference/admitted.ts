@@ -85,7 +85,7 @@ export class Admitted {
   readonly #turns: Iteration[] = []
   /** For an inner inference: the index of the outer answer's turn after which it was asked, and whether an advisor asked it. */
   #behindTurn = 0
-  isAdvice = false
+  #isAdvice = false
   #feeNanos = 0
   /** The report of the tool loop; null if the service runs no tools for this request. */
   loop: LoopReport | null = null
@@ -149,14 +149,14 @@ export class Admitted {
     return turns
       .flatMap((turn, index) => [
         turn,
-        ...this.#inner.flatMap((inner) => (inner.isAdvice && inner.#behindTurn === index ? inner.iterations : [])),
+        ...this.#inner.flatMap((inner) => (inner.#isAdvice && inner.#behindTurn === index ? inner.iterations : [])),
       ])
       .filter(({ usage }) => inputTokens(usage) + outputTokens(usage) > 0)
   }
 
   #iteration({ usage }: Pick<Bill, 'usage'>): Iteration {
     const model = this.log.current?.planned.model.id ?? this.request.requested
-    return { type: this.isAdvice ? 'advisor_message' : 'message', model, usage }
+    return { type: this.#isAdvice ? 'advisor_message' : 'message', model, usage }
   }
 
   /** True if the budgets can pay for tools that may cost this much, and for finishing the answer after them. */
@@ -170,9 +170,13 @@ export class Admitted {
     return totalNanos + customersNanos
   }
 
-  /** The answer needs another inference. Its cost is part of this one's from now on, and it ends no later than this one. */
-  needs(inner: Admitted): void {
+  /**
+   * The answer needs another inference, such as an advisor's. Its cost is part of this one's from now on, and it ends no later than this
+   * one.
+   */
+  needs(inner: Admitted, isAdvice: boolean): void {
     inner.#behindTurn = this.#turns.length
+    inner.#isAdvice = isAdvice
     this.#inner.push(inner)
   }
 

@@ -7,7 +7,7 @@ import { instructionOf, readAlignment } from '../plugins/alignment.ts'
 import type { Steps } from '../lib/steps.ts'
 import { oneChoice } from './one-choice.ts'
 import { readAgain } from './read-call.ts'
-import { type Screened, strictError } from './stages.ts'
+import { refuseLosses, type Screened } from './stages.ts'
 
 export function* instructed(screened: Screened): Steps<Screened> {
   const options = screened.plugins?.get('alignment')
@@ -15,8 +15,7 @@ export function* instructed(screened: Screened): Steps<Screened> {
   const alignment = readAlignment(options)
   const { dialect, body } = screened.call
   const losses = alignment.enforces ? oneChoice(body, 'Where alignment holds an answer back') : []
-  const [first] = losses
-  if (screened.strict && first !== undefined) throw strictError(first)
+  refuseLosses(screened.strict, losses)
   const warned = losses.length === 0 ? screened : { ...screened, warnings: [...screened.warnings, ...losses] }
   if (!alignment.instructs) return warned
   const { changes } = addSystemPrompt(dialect, body, { shape: dialect, config: {}, systemPrompt: instructionOf(alignment) })

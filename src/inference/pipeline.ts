@@ -153,16 +153,14 @@ export const createPipeline = (given: PipelineParts): Pipeline => {
 
   const answer = async (admitted: Admitted, give: TakeFrames): Promise<GatewayError | null> => {
     const { files: read, call } = admitted.request
-    const send = hidesThinking(call) ? hidingThinking(call.dialect, give) : give
     // Only Chat Completions has a member for the texts of files.
     const files = call.dialect === 'chat' ? read : undefined
     const { cache, hit } = admitted
     const capture = cache?.outcome === 'miss' ? new AnswerCapture() : null
-    const write = capture === null ? send : capture.observing(send)
     const kept = parts.contents.watch(admitted)
-    const keep = kept === null ? write : kept.observing(write)
-    const watch = parts.tracing.watch(admitted)
-    const forward = watch === null ? keep : watch.observing(keep)
+    const traced = parts.tracing.watch(admitted)
+    let forward = hidesThinking(call) ? hidingThinking(call.dialect, give) : give
+    for (const observer of [capture, kept, traced]) forward = observer?.observing(forward) ?? forward
     const take = files === undefined ? forward : withFileTexts(forward, files)
     admitted.request.permit?.handOver()
     parts.running.began(admitted.connection)
@@ -182,7 +180,7 @@ export const createPipeline = (given: PipelineParts): Pipeline => {
       admitted.judge?.addStage()
       const finished = admitted.end()
       parts.settle(finished)
-      watch?.finished(finished)
+      traced?.finished(finished)
       kept?.finished(finished)
       // A client that has the end of an answer finds it cached when it asks again.
       if (cache?.outcome === 'miss' && capture !== null) await keepAnswer(admitted, cache, capture)

@@ -27,7 +27,7 @@ import { isWrapperOf, offerWithheld } from './loop/offer-withheld.ts'
 import { replayedConversation, conversationFor } from './loop/replayed-conversation.ts'
 import { withCustomerKeys } from './plan-customer-keys.ts'
 import { withinContext } from './within-context.ts'
-import { type Planned, type Prepared, type Screened, strictError } from './stages.ts'
+import { type Planned, type Prepared, refuseLosses, type Screened } from './stages.ts'
 import { planSearch } from './web/plan-search.ts'
 import { type VendorTools, vendorToolsOf } from './vendor-tools.ts'
 import type { Model, Provider } from '../models/model.ts'
@@ -53,8 +53,7 @@ export function* plan(asked: Screened, parts: PlanParts): Steps<Planned> {
   const vendorTools = apiType === 'embeddings' ? null : vendorToolsOf(full.call)
   const chosen = planFor(full, parts, vendorTools)
   const wide = apiType === 'embeddings' ? withEmbeddings(chosen) : withVendorTools(chosen, vendorTools, full, parts.models)
-  const [unheeded] = wide.warnings
-  if (strict && unheeded !== undefined) throw strictError(unheeded)
+  refuseLosses(strict, wide.warnings)
   if (apiType === 'embeddings') return { ...full, plan: wide, tools: null, search: null }
   const { screened, planned } = yield* withinContext(full, wide)
   const { call } = screened
@@ -81,8 +80,7 @@ export function* plan(asked: Screened, parts: PlanParts): Steps<Planned> {
     userAgent: screened.userAgent,
   })
   const warnings = [...(replayed?.warnings ?? []), ...(served?.warnings ?? [])]
-  const [lost] = warnings
-  if (strict && lost !== undefined) throw strictError(lost)
+  refuseLosses(strict, warnings)
   const { attempts, tools } = offerWithheld(call, served ?? { attempts: candidates, tools: null }, {
     workspaceId: screened.caller.workspaceId,
     catalogues: parts.catalogues,

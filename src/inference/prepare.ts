@@ -24,7 +24,7 @@ import { chooseModels, withImpliedPlugin } from './choose-models.ts'
 import { hasSession } from './has-session.ts'
 import { withPassHeaders } from './pass-headers.ts'
 import { readCall, withCarried } from './read-call.ts'
-import { type Prepared, type Received, strictError } from './stages.ts'
+import { type Prepared, type Received, refuseLosses } from './stages.ts'
 import { type DefaultsOf, withDefaultModel, withDefaults } from './workspace-defaults.ts'
 import { type WithPlugins, withWorkspacePlugins } from './workspace-plugins.ts'
 import { keepsNothing } from './zero-retention.ts'
@@ -74,8 +74,7 @@ export const prepare = async (received: Received, parts: PrepareParts): Promise<
   const asked = converses ? withImpliedPlugin(askedPlugins(read.call.body), read.call) : null
   const { warnings } = read
   const strict = principal.strict || headers.strict || read.strict
-  const [first] = warnings
-  if (strict && first !== undefined) throw strictError(first)
+  refuseLosses(strict, warnings)
 
   const call = asked === null ? read.call : chooseModels(read.call, asked, parts.plugins)
 

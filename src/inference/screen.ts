@@ -20,7 +20,7 @@ import { hideInError } from './hide-in-error.ts'
 import { hideInEffects } from './hide-in-effects.ts'
 import { oneChoice } from './one-choice.ts'
 import { readAgain } from './read-call.ts'
-import { type Prepared, type Screened, strictError } from './stages.ts'
+import { type Prepared, refuseLosses, type Screened } from './stages.ts'
 
 export interface ScreenParts extends ScreenLimits {
   readonly moderate: Moderate
@@ -68,8 +68,7 @@ const screened = async (prepared: Prepared, guardrails: Effective, parts: Screen
     const body = await screenedBody(prepared, guardrails, parts)
     const output = prepared.apiType === 'completions' ? guardrails.output : null
     const warnings = output?.rewrites === true ? oneChoice(body, 'Where a guardrail screens the output') : []
-    const [first] = warnings
-    if (prepared.strict && first !== undefined) throw strictError(first)
+    refuseLosses(prepared.strict, warnings)
     const isHiddenChanged = body !== before && hidden !== undefined && guardrails.input !== null
     return {
       ...prepared,

@@ -140,7 +140,13 @@ export interface UsedPreset {
   readonly caching: PresetCaching
 }
 
-/** The error for a strict request, which fails rather than lose something. The warning says what was done; here, nothing was. */
+/** Throws `invalid_request` for a strict request, which fails rather than lose something. */
+export const refuseLosses = (strict: boolean, losses: readonly Warning[]): void => {
+  const [first] = losses
+  if (strict && first !== undefined) throw strictError(first)
+}
+
+/** The error for the loss of a strict request. The warning says what was done; here, nothing was. */
 export const strictError = ({ field, message }: Warning): GatewayError => {
   const refusal = `The request is strict, so it was not sent. Otherwise it would get this warning: ${message}`
   return new GatewayError('invalid_request', `${field}: ${refusal}`, {

@@ -81,14 +81,14 @@ const nobodyHas = ({ at, type }: Lack, modelId: string, havers: readonly string[
   const elsewhere = havers.length === 0 ? 'No model that you may use here has it' : `Ask a model that has it, such as ${havers.join(', ')}`
   return refusal(
     at,
-    `${type} cannot run: vendors alone have it, and no provider of ${modelId} that may be asked does. ${elsewhere}; or leave it out, or declare a function that your program runs.`,
+    `${type} cannot run: only vendors run it, and no provider of ${modelId} that may be asked does. ${elsewhere}; or leave it out, or declare a function that your program runs.`,
   )
 }
 
 const standsAlone = ({ at, type }: Lack): GatewayError =>
   refusal(
     at,
-    `${type} cannot stand beside tools that this service runs, or beside earlier calls of them: there it could not be shown to you. Leave one or the other out.`,
+    `${type} cannot be combined with tools that this service runs, or with earlier calls of them: its results could not be shown to you. Leave one or the other out.`,
   )
 
 const refusal = (path: string, message: string): GatewayError =>

@@ -233,7 +233,7 @@ export const createAdmissions = (parts: {
     grow,
     admit: (demand) =>
       new Promise((resolve, reject) => {
-        if (late) return reject(storageAway(new StorageUnavailable('Storage has not answered those who came before.')))
+        if (late) return reject(storageAway(new StorageUnavailable('Storage has not answered earlier requests.')))
         waiting.push({ demand, resolve, reject })
         if (working) return
         working = true

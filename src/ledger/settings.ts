@@ -25,7 +25,7 @@ export const budgetSettings = z
       .meta({ description: 'Output tokens held for a request that sets no maximum, if its model can give as many.' }),
     empty_answers: z.enum(['told', 'free']).default('told').meta({
       description:
-        'How an answer without output tokens is charged that failed or ended without a finish reason. told: by the tokens that the provider reported. free: not at all.',
+        'How an answer is charged that has no output tokens, and that failed or ended without a finish reason. told: by the tokens that the provider reported. free: not at all.',
     }),
     credits: z.boolean().default(false).meta({ description: 'Whether workspaces may spend only the credit that was added for them.' }),
     in_flight: z

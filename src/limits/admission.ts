@@ -122,7 +122,7 @@ const overloaded = (message: string): GatewayError =>
 const shareTaken = (): GatewayError =>
   new GatewayError(
     'rate_limit_exceeded',
-    'This key has its share of what the service answers at once; the rest is for others. Try again shortly.',
+    'This key already has its share of the requests that the service answers at once. Try again shortly.',
     {
       retryAfterSeconds: 1,
       metadata: { reason: 'key_share' },

@@ -90,13 +90,13 @@ export const createBodyRoom = (settings: () => BodyRoomSettings): BodyRoom => {
 const full = (maxBytes: number): GatewayError =>
   new GatewayError(
     'provider_overloaded',
-    `The bodies of running requests, and answers that nobody has read yet, fill the ${maxBytes} bytes that are reserved for them. Try again shortly.`,
+    `The bodies of running requests and answers that clients have not read yet fill the ${maxBytes} bytes that are reserved for them. Try again shortly.`,
     { status: 503, retryAfterSeconds: 2, metadata: { reason: 'body_bytes_in_flight', max_bytes: maxBytes } },
   )
 
 const shareTaken = (): GatewayError =>
   new GatewayError(
     'rate_limit_exceeded',
-    'The bodies of running requests of this key, and answers of it that nobody has read yet, fill its share of the memory for them; the rest is for others. Try again shortly.',
+    "The bodies of this key's running requests and the answers that its clients have not read yet fill the key's share of the memory for them. Try again shortly.",
     { retryAfterSeconds: 2, metadata: { reason: 'body_bytes_in_flight' } },
   )

@@ -155,10 +155,10 @@ describe('a local server is enabled by its address', () => {
 
   test.each(['http://gpu-box?x=1', 'http://gpu-box/v1#x'])('an address to which no path can be appended is refused: %s', (address) => {
     expect(fault({}, { VLLM_BASE_URL: address })).toBe(
-      'VLLM_BASE_URL: the address of "vllm" has a query or a fragment, behind which no path can follow.',
+      'VLLM_BASE_URL: the address of "vllm" has a query or a fragment, after which no path can follow.',
     )
     expect(fault({ providers: { acme: { base_url: address } } })).toBe(
-      'providers.acme.base_url: the address of "acme" has a query or a fragment, behind which no path can follow.',
+      'providers.acme.base_url: the address of "acme" has a query or a fragment, after which no path can follow.',
     )
   })
 

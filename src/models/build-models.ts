@@ -144,7 +144,7 @@ const normalAddress = (address: string, { slug, entry, variable, known }: Addres
   if (url === null || (hasScheme ? scheme !== 'http' && scheme !== 'https' : !mayLackScheme))
     throw new CatalogueError(`${where}: the address of "${slug}" is not a URL, such as ${known ?? 'http://127.0.0.1:8000/v1'}.`)
   if (url.search !== '' || url.hash !== '')
-    throw new CatalogueError(`${where}: the address of "${slug}" has a query or a fragment, behind which no path can follow.`)
+    throw new CatalogueError(`${where}: the address of "${slug}" has a query or a fragment, after which no path can follow.`)
   const isHost = !hasScheme || entry.base_url_env?.endsWith('_HOST') === true
   if (!isHost || url.pathname !== '/') return full.replace(/\/+$/, '')
   if (!hasScheme && !/:\d+\/?$/.test(address) && known !== undefined) url.port = new URL(known).port

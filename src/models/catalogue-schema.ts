@@ -40,7 +40,7 @@ export const providerEntry = z
     base_url: z
       .url({ protocol: /^https?$/ })
       .optional()
-      .meta({ description: 'Where the API lives. The operator owns it, so private addresses are allowed here.' }),
+      .meta({ description: 'The address of the API. The operator sets it, so it may be private.' }),
     api_key: z
       .union([z.string().min(1), z.array(z.string().min(1)).min(1)])
       .optional()

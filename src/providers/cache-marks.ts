@@ -122,5 +122,5 @@ export const inOrderOfLifetimes = (): ((ttl: unknown) => 'kept' | 'shortened') =
 export const shortenedMark = (providerName: string): Warning => ({
   code: 'mapped_field',
   field: 'cache_control',
-  message: `${providerName} takes no mark of an hour behind one of five minutes; five minutes were sent.`,
+  message: `${providerName} takes no mark of an hour after one of five minutes; five minutes were sent.`,
 })

@@ -53,7 +53,8 @@ const NEVER_SENT = {
   extra_headers: { means: 'service' },
   extra_body: {
     means: 'service',
-    warning: 'It is not sent on, since a router behind this service would take another model from it. Send its members beside the others.',
+    warning:
+      'It is not sent on, since a router behind this service would take another model from it. Send its members at the top level of the body.',
   },
   context_window_fallbacks: { means: 'service' },
   content_policy_fallbacks: { means: 'service' },

@@ -169,6 +169,6 @@ const USER_AGENT_MAX = 256
 
 const WRONG_LINK = 'This sign-in link is unknown, used or expired. Make a new one: npx patchbay login.'
 const WRONG_KEY = 'This is no management key in force.'
-const REPLACED_KEY = 'This key was replaced by a rotation, and works for its grace alone. Sign in with the new one.'
+const REPLACED_KEY = 'This key was replaced by a rotation, and works only until its grace period ends. Sign in with the new one.'
 const INFERENCE_KEY = 'This is an inference key, with which programs call models. Sign in with a management key (pb_mgmt_…).'
 export const SESSION_ENDED = 'The session is unknown or has ended. Sign in again.'

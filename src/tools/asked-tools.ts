@@ -38,7 +38,7 @@ const refuseElsewhere = (tool: ServerTool, kind: string, at: string, dialect: Cl
   const interfaces = INTERFACES[tool]
   if (interfaces === undefined || interfaces.on.includes(dialect)) return
   const { on, instead = '' } = interfaces
-  throw invalidField(at, `${kind} is for ${on.map((one) => INTERFACE_NAMES[one]).join(' and ')} alone. ${instead}`.trimEnd())
+  throw invalidField(at, `${kind} is only for ${on.map((one) => INTERFACE_NAMES[one]).join(' and ')}. ${instead}`.trimEnd())
 }
 
 const INTERFACE_NAMES: Readonly<Record<ClientDialect, string>> = { chat: 'Chat Completions', responses: 'Responses', messages: 'Messages' }

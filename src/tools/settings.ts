@@ -10,10 +10,10 @@ export const toolSettings = z.strictObject({
     .strictObject({
       parallel: z.int().min(1).max(64).default(8).meta({ description: 'Calls of one turn that run at once.' }),
       max_steps: z.int().min(1).max(100).default(30).meta({ description: 'Calls of server tools that one request may make in all.' }),
-      seconds: z.number().min(0.1).max(3600).default(600).meta({ description: 'How long the tools of one request may go on.' }),
+      seconds: z.number().min(0.1).max(3600).default(600).meta({ description: 'Seconds that the tools of one request may run in all.' }),
       failover: z.enum(['same_model', 'never']).default('same_model').meta({
         description:
-          'Where a provider fails between two turns. same_model: another endpoint of the model goes on. never: the request fails.',
+          'What happens if a provider fails between two turns. same_model: another endpoint of the model goes on. never: the request fails.',
       }),
     })
     .prefault({}),
@@ -22,7 +22,7 @@ export const toolSettings = z.strictObject({
     .min(1024)
     .max(4 * 1024 * 1024)
     .default(262_144)
-    .meta({ description: 'Bytes of a result that a model is given.' }),
+    .meta({ description: 'The most bytes of one result that a model is given.' }),
   web_search: webSearchSettings.prefault({}),
   web_fetch: webFetchSettings.prefault({}),
   advisor: z

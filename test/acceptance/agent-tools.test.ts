@@ -242,7 +242,7 @@ describe('an impossible setting is refused before any model is asked', () => {
     [
       'a subagent for a subagent',
       [{ type: 'service:subagent', parameters: { tools: [{ type: 'service:subagent' }] } }],
-      'service:subagent cannot stand among its own tools',
+      'service:subagent cannot be one of its own tools',
     ],
     ['26 calls for a subagent', [{ type: 'service:subagent', parameters: { max_tool_calls: 26 } }], 'max_tool_calls'],
 
@@ -603,7 +603,7 @@ describe('apply_patch', () => {
 
   test.each(['chat', 'messages'] as const)('400 on %s, which has no item for it', async (dialect) => {
     const { status, error } = await ask(dialect, [DONE], TOOLS)
-    expect([status, error.message]).toEqual([400, expect.stringContaining('service:apply_patch is for Responses alone')])
+    expect([status, error.message]).toEqual([400, expect.stringContaining('service:apply_patch is only for Responses')])
   })
 })
 

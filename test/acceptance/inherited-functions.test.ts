@@ -296,7 +296,7 @@ describe('400 before any provider is asked', () => {
         tools: [{ type: 'service:subagent', parameters }],
       }
       const { status, error } = await infer(service, body, { path: `/${path}` })
-      expect([status, error.message]).toEqual([400, expect.stringContaining('on Responses alone')])
+      expect([status, error.message]).toEqual([400, expect.stringContaining('only on Responses')])
     }
   })
 

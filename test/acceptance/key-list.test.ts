@@ -132,7 +132,7 @@ describe('a rotated key', () => {
     const refused = await openSession(service, { key })
     expect([refused.status, refused.error.message]).toEqual([
       401,
-      'This key was replaced by a rotation, and works for its grace alone. Sign in with the new one.',
+      'This key was replaced by a rotation, and works only until its grace period ends. Sign in with the new one.',
     ])
     expect((await openSession(service, { key: rotated.key })).status).toBe(201)
   })

@@ -163,7 +163,7 @@ describe('a request that names a prompt', () => {
       { path: 'prompt.variables.customer', message: 'The prompt needs this variable.' },
     ])
     expect((await refusal({ id: 'pmpt_1', version: '1', variables: { customer: image } })).issues).toEqual([
-      { path: 'prompt.variables.customer', message: 'It stands in a message that holds text only.' },
+      { path: 'prompt.variables.customer', message: 'It is used in a message that takes only text.' },
     ])
     expect((await refusal({ id: 'pmpt_1', variables: { ...variables, customer: [{ role: 'system' }] } })).issues?.[0]?.path).toBe(
       'prompt.variables.customer',

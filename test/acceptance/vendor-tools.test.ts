@@ -234,7 +234,7 @@ describe('beside tools that the service runs', () => {
     ] as const) {
       const { result, count } = await exchangesDuring(() => ask(dialect, model, [CLOCK, tool]))
       expect([result.status, count]).toEqual([400, 0])
-      expect(result.error.message).toContain(`tools[1]: ${tool.type} cannot stand beside`)
+      expect(result.error.message).toContain(`tools[1]: ${tool.type} cannot be combined with`)
     }
   })
 

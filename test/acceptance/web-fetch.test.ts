@@ -122,7 +122,7 @@ describe.each(DIALECTS)('urls: seen, %s', (dialect) => {
     const script = [{ call: { name: 'service:web_search', arguments: { query: MADE_UP } } }, fetching, { text: 'Never mind.' }]
     const tools = [{ type: 'service:web_search' }, { type: 'service:web_fetch' }]
     const { text } = await ask(dialect, MADE_UP, { sandbox: { script }, tools }, careful)
-    expect(text).toMatch(/url_not_in_prior_context|Only addresses that stand in the conversation/)
+    expect(text).toMatch(/url_not_in_prior_context|Only addresses that are in the conversation/)
     expect(text).not.toMatch(/open internet|url_not_allowed/)
   })
 

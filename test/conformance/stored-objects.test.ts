@@ -268,7 +268,7 @@ describe('an address of media that only the account of a provider reaches', () =
         for (const spelt of [(json: string) => json, (json: string) => json.replaceAll('/', '\\/')]) {
           const body = spelt(JSON.stringify({ model: MODEL, ...REQUESTS[client](url) }))
           const { sent, text: told } = await replay({ client, upstreams: [{ dialect: OWN_DIALECT[client], reply: REFUSED }], body })
-          expect([sent, told]).toEqual([[], expect.stringContaining('which no request reaches into')])
+          expect([sent, told]).toEqual([[], expect.stringContaining('which requests may not use')])
         }
       },
     )

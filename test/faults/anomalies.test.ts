@@ -7,25 +7,21 @@ import { join } from 'node:path'
 
 import type { Kysely, KyselyPlugin } from 'kysely'
 
-import type { BaseParts } from '../../src/compose/parts.ts'
 import { composeService } from '../../src/compose/service.ts'
 import { configFileSchema } from '../../src/config-file.ts'
 import { UNBOUNDED } from '../../src/keys/keys.ts'
 import type { Clock } from '../../src/lib/clock.ts'
-import { systemIds } from '../../src/lib/id.ts'
 import { makeRootSecret } from '../../src/root-secret.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { openJournal, type Journal } from '../../src/storage/journal.ts'
 import { auditLedger } from '../../src/storage/ledger/ledger-audit.ts'
 import type { Schema } from '../../src/storage/tables/schema.ts'
 import { StorageUnavailable } from '../../src/storage/storage-errors.ts'
-import { logTo } from '../../src/telemetry/log.ts'
-import { createMetrics } from '../../src/telemetry/metrics.ts'
+import { basePartsOf } from '../support/base-parts.ts'
 import { changedBy } from '../support/changed-by.ts'
 import { createFakeClock, T0, turn, type FakeClock } from '../support/fake-clock.ts'
 import { type Exchange, startFakeUpstream } from '../support/fake-upstream.ts'
 import { openSqliteDatabase } from '../support/sqlite-database.ts'
-import { testSeal } from '../support/test-seal.ts'
 
 const upstream = await startFakeUpstream()
 const { database, owner, dataDir } = await openSqliteDatabase()
@@ -179,31 +175,6 @@ interface Faults {
   readonly network: Fault
 }
 
-const basePartsOf = (clock: FakeClock, store: Database): BaseParts => ({
-  clock,
-  ids: systemIds,
-  log: logTo(() => undefined, 'silent', clock),
-  metrics: createMetrics(),
-  host: '127.0.0.1',
-  memoryBytes: Number.POSITIVE_INFINITY,
-  node: 'node',
-  limitStore: null,
-  redis: null,
-  startSettings: [],
-  journal: null,
-  seal: testSeal,
-  storage: {
-    database: store,
-    secret,
-    owner,
-    rereadSecret: async () => secret,
-    claimFirstStart: async () => false,
-    address: async () => null,
-    noteAddress: async () => undefined,
-    forgetFirstStart: async () => undefined,
-  },
-})
-
 let processes = 0
 
 /** Runs a process of the service, which starts a quarter of an hour after the one before it. */
@@ -214,11 +185,10 @@ const withService = async (
   processes += 1
   const clock = createFakeClock(T0 + processes * (HOUR_MS / 4))
   const journal = openJournal(join(dataDir, 'journal'), { pid: processes, isAlive: () => false })
-  const base = {
-    ...basePartsOf(clock, failingDatabase(faults.storage)),
-    clock: failingClock(faults.clock, clock),
-    journal: failingJournal(faults.file, journal),
-  }
+  const base = basePartsOf(
+    { database: failingDatabase(faults.storage), owner, secret },
+    { clock: failingClock(faults.clock, clock), journal: failingJournal(faults.file, journal) },
+  )
   upstream.script(failingProvider(faults.network))
   const service = await composeService(base, FILE, null, {})
   const settle = async (): Promise<void> => {
@@ -268,7 +238,12 @@ const withService = async (
 
 /** One key of each kind, known to every process. */
 const makeKeys = async () => {
-  const { keys } = await composeService(basePartsOf(createFakeClock(), failingDatabase(never())), FILE, null, {})
+  const { keys } = await composeService(
+    basePartsOf({ database: failingDatabase(never()), owner, secret }, { clock: createFakeClock() }),
+    FILE,
+    null,
+    {},
+  )
   const create = (kind: 'management' | 'inference', limitNanos: number | null) =>
     keys.create({ kind, name: kind, workspaceId: owner.workspaceId, creatorUserId: owner.userId, ...UNBOUNDED, limitNanos }, changedBy())
   const [spender, manager] = [await create('inference', 10 ** 12), await create('management', null)]

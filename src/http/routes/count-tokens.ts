@@ -9,6 +9,7 @@ import { Refused } from '../../inference/refused.ts'
 import type { Formats } from '../../formats/formats.ts'
 import { presetHeader } from '../answer-headers.ts'
 import { jsonResponse } from '../json-response.ts'
+import { strictHeader } from '../opt-ins.ts'
 import { receivedOf } from '../received.ts'
 import type { Route } from '../route.ts'
 
@@ -38,6 +39,7 @@ export const countTokensRoute = (
     tag: 'Inference',
     policy: 'inference',
     surface: dialect,
+    headers: strictHeader,
     body,
     answers: {
       200: {

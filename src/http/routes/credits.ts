@@ -54,7 +54,7 @@ export const creditRoutes = ({ credits, workspaces, spent, onceness }: CreditRou
       query: inWorkspace,
       headers: onceHeaders,
       body: addCreditsBody,
-      answers: { 201: { description: 'The credit with it.', schema: z.object({ data: creditsSchema }) } },
+      answers: { 201: { description: 'The credit after the addition.', schema: z.object({ data: creditsSchema }) } },
       errors: [403, 404],
       async handle(request) {
         if (!reachOf(request).isOperator) {

@@ -9,7 +9,7 @@ import { answerHeaders } from '../answer-headers.ts'
 import { errorHeaders } from '../error-boundary.ts'
 import { jsonInTurns, jsonText } from '../json-response.ts'
 import { leaveWith } from '../leave-with.ts'
-import { wantsDryRun } from '../opt-ins.ts'
+import { commonHeaders, wantsDryRun } from '../opt-ins.ts'
 import { receivedOf } from '../received.ts'
 import type { Route } from '../route.ts'
 
@@ -21,6 +21,7 @@ export const embeddingsRoute = (pipeline: Pick<Pipeline, 'admit' | 'answer' | 'd
   tag: 'Inference',
   policy: 'inference',
   surface: 'chat',
+  headers: commonHeaders,
   body: embeddingsRequest,
   answers: { 200: { description: 'The vectors.', schema: embeddingsAnswer } },
   errors: [402, 404, 422, 429, 502, 503, 504],

@@ -131,7 +131,11 @@ export const evaluationRoutes = (
     summary: 'Compare an evaluation with another one of the preset, item by item; as CSV or JSON lines where the request accepts those',
     query: { with: evaluationId, ...inWorkspace },
     answers: {
-      200: { description: 'Both, and their items side by side.', schema: z.object({ data: evaluationComparison }), types: LINES },
+      200: {
+        description: 'Both evaluations, and their items side by side.',
+        schema: z.object({ data: evaluationComparison }),
+        types: LINES,
+      },
     },
     async handle(request) {
       const other = validate(evaluationId, request.query.get('with') ?? undefined, ['with'])

@@ -165,7 +165,8 @@ const receiveForm = async (files: Files, workspaceId: string, parts: AsyncIterab
   let received: ReceivedFile | null = null
   try {
     for await (const { name, filename, contentType, content } of parts) {
-      if (!Object.hasOwn(uploadForm.shape, name)) throw invalidField(cutText(name, 100), 'There is no such part: send file.')
+      if (!Object.hasOwn(uploadForm.shape, name))
+        throw invalidField(cutText(name, 100), 'The form may have no such part. Send the file in the part "file".')
       if (name !== 'file') continue
       if (received !== null) throw invalidField('file', 'Send one file at a time.')
       const file = {
@@ -174,7 +175,7 @@ const receiveForm = async (files: Files, workspaceId: string, parts: AsyncIterab
       }
       received = await files.receive(workspaceId, file, content)
     }
-    if (received === null) throw invalidField('file', 'The form has no part of this name.')
+    if (received === null) throw invalidField('file', 'The form has no part "file".')
     return received
   } catch (thrown) {
     if (received !== null) await files.discard(received)

@@ -55,7 +55,9 @@ export const generationsStream = (parts: GenerationStreamParts): Route => {
       const filter = await filterOf(request, parts)
       const count = open.get(caller) ?? 0
       if (count >= STREAMS_MAX) {
-        throw new GatewayError('provider_overloaded', 'Too many streams of yours are open.', { metadata: { reason: 'busy' } })
+        throw new GatewayError('provider_overloaded', 'You have too many open streams. Close one, then try again.', {
+          metadata: { reason: 'busy' },
+        })
       }
       open.set(caller, count + 1)
       const body = followed(request, filter, parts, () => {

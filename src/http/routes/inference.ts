@@ -2,11 +2,11 @@
 import { z } from 'zod'
 
 import type { ClientDialect } from '../../canonical/call.ts'
-import { providerFailure } from '../../contract/provider-failure.ts'
 import { requestSchema as messagesBody } from '../../formats/anthropic-messages/schema.ts'
 import { requestSchema as chatBody } from '../../formats/openai-chat/schema.ts'
 import { requestSchema as responsesBody } from '../../formats/openai-responses/schema.ts'
 import { answerInference, type InferenceAnswering } from '../answer-inference.ts'
+import { inferenceHeaders } from '../opt-ins.ts'
 import type { Formats } from '../../formats/formats.ts'
 import type { Route } from '../route.ts'
 
@@ -15,8 +15,6 @@ const OPERATIONS = {
   responses: { path: '/responses', operation: 'createResponse', body: responsesBody, name: 'Responses' },
   messages: { path: '/messages', operation: 'createMessage', body: messagesBody, name: 'Messages' },
 } as const satisfies Record<ClientDialect, unknown>
-
-const enabled = z.enum(['enabled', 'disabled']).optional()
 
 export const inferenceRoute = (dialect: ClientDialect, parts: { formats: Formats; answering: InferenceAnswering }): Route => {
   const { path, operation, body, name } = OPERATIONS[dialect]
@@ -29,17 +27,7 @@ export const inferenceRoute = (dialect: ClientDialect, parts: { formats: Formats
     tag: 'Inference',
     policy: 'inference',
     surface: dialect,
-    headers: {
-      'x-session-id': z.string().max(256).optional().meta({ description: 'Sticky routing and grouping; the body field wins.' }),
-      'X-Service-Metadata': enabled.meta({ description: 'Adds the routing metadata to the answer.' }),
-      'X-Service-Experimental-Metadata': enabled.meta({ description: 'The same.' }),
-      'X-Service-Dry-Run': enabled.meta({
-        description: 'Answers with the plan, the upstream request and the likely cost; no provider is called.',
-      }),
-      'X-Service-Provider-Failure': providerFailure
-        .optional()
-        .meta({ description: "Where a provider's failure appears: in a 200's body, as the status, or as the client is known to need it." }),
-    },
+    headers: inferenceHeaders,
     body,
     answers: {
       200: {

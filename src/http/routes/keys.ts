@@ -46,7 +46,7 @@ export const keysList = ({ keys, cursors }: Pick<KeyRouteParts, 'keys' | 'cursor
   operation: 'listKeys',
   summary: 'List API keys, by default newest first; members see their own',
   query: keyListQuery,
-  answers: { 200: { description: 'Keys; never the keys themselves.', schema: pageOf(apiKey) } },
+  answers: { 200: { description: "The keys' settings and use, without their secrets.", schema: pageOf(apiKey) } },
   errors: [400, 404],
   async handle(request) {
     const { limit, ...filter } = readKeyQuery(cursors.opened(request.query))
@@ -113,7 +113,7 @@ export const keysGet = (keys: Keys, { figures, flush, clock }: Pick<KeyRoutePart
   summary: 'Read an API key, and everything that bounds it',
   params: { hash: keyHash },
   query: inWorkspace,
-  answers: { 200: { description: 'The key, without itself.', schema: z.object({ data: keyDetail }) } },
+  answers: { 200: { description: "The key's settings and use, without its secret.", schema: z.object({ data: keyDetail }) } },
   errors: [400, 404],
   async handle(request) {
     const hash = hashOf(request)

@@ -156,7 +156,7 @@ export const presetsHistory = (presets: Presets): Route => ({
   method: 'GET',
   path: '/presets/:slug/history',
   operation: 'listPresetMoves',
-  summary: 'List what a preset and its labels stood at, newest first',
+  summary: 'List which versions a preset and its labels named, newest first',
   params: { slug: presetSlug },
   query: { ...movesQuery, ...inWorkspace },
   answers: { 200: { description: 'Each change of the version that is served, and of labels.', schema: presetMoves } },

@@ -31,7 +31,7 @@ export const providersHealth = (parts: ProviderHealthParts): Route => ({
   method: 'GET',
   path: '/providers/health',
   operation: 'getProvidersHealth',
-  summary: 'Read how each provider and endpoint fares',
+  summary: 'Read the health of each provider and endpoint',
   tag: 'Models',
   policy: 'management',
   surface: 'management',

@@ -98,7 +98,7 @@ export const sessionRoutes = (parts: SessionRouteParts): readonly Route[] => {
       path: '/sessions/methods',
       operation: 'listSignInMethods',
       summary: 'Read how people sign in here',
-      answers: { 200: { description: 'Every way there is.', schema: z.object({ data: signInMethods }) } },
+      answers: { 200: { description: 'The ways to sign in.', schema: z.object({ data: signInMethods }) } },
       errors: [],
       handle(request) {
         const issuer = parts.oidcIssuer

@@ -17,7 +17,7 @@ import type { Models } from '../../models/models.ts'
 import type { ProviderContext } from '../../providers/provider.ts'
 import { resolveModel } from '../../routing/resolve-model.ts'
 import { type FetchPage, NoPage } from '../../tools/web-fetch/fetch-page.ts'
-import { type Prepared, strictError } from '../stages.ts'
+import { type Prepared, refuseLosses } from '../stages.ts'
 import type { LargeStep } from '../large-steps.ts'
 import { readAgain } from '../read-call.ts'
 import { OcrFailure, type ReadByOcr } from './read-by-ocr.ts'
@@ -83,8 +83,7 @@ export const readFiles = async (prepared: Prepared, options: JsonObject, parts: 
     },
   })
   const warnings = engine === 'cloudflare-ai' ? [OTHER_ENGINE] : []
-  const [first] = warnings
-  if (prepared.strict && first !== undefined) throw strictError(first)
+  refuseLosses(prepared.strict, warnings)
   return {
     ...prepared,
     call: await inTurns(readAgain(prepared, body.with({ [field]: changed })), parts.context.turn ?? parts.largeStep),

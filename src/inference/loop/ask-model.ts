@@ -48,8 +48,7 @@ export const createAskModel = (parts: AskModelParts): ((outer: Admitted) => AskM
       const planned = await plannedFor(outer, question, own)
       // The signal may have been aborted meanwhile, when there was no connection to end.
       signal.throwIfAborted()
-      const admitted = admitWithin(outer, planned, parts.clock)
-      admitted.isAdvice = question.isAdvice === true
+      const admitted = admitWithin(outer, planned, parts.clock, question.isAdvice === true)
       return await answerOf(admitted, question, signal, parts.answer)
     } catch (thrown) {
       return failure(hideInError(asFailure(thrown), outer.request.hidden), question.model)

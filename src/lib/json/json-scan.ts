@@ -77,9 +77,7 @@ export const scanMembers = (text: string, limits: JsonLimits = UNLIMITED, names:
   atEnd(text, budget, at + 1, members)
   if (names === 'once') refuseRepeated(members)
   if (limits.nodes - budget.nodes > limits.exactNodes && budget.longIntegers > 0) {
-    throw new JsonTextError(
-      `The body holds more than ${limits.exactNodes} values, and an integer beyond ${Number.MAX_SAFE_INTEGER} beside them.`,
-    )
+    throw new JsonTextError(`The body holds more than ${limits.exactNodes} values and also an integer beyond ${Number.MAX_SAFE_INTEGER}.`)
   }
   return members
 }

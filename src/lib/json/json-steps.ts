@@ -89,7 +89,7 @@ function* parseElements(text: JsonText, start: number, end: number): Steps<JsonV
   }
 }
 
-const behindJson = (): JsonTextError => new JsonTextError('Something stands behind the JSON.')
+const behindJson = (): JsonTextError => new JsonTextError('There is text after the end of the JSON.')
 
 function* parseString({ held, read, parse }: JsonText, start: number, end: number): Steps<string> {
   const pieces: string[] = []

@@ -56,6 +56,9 @@ export const seenStops = (context: ModelContext): readonly string[] | undefined 
   const stop = context.setting('stop')
   const kept = stop?.filter((sequence) => sequence.trim() !== '')
   if (stop?.some((sequence) => sequence !== '' && sequence.trim() === '') === true)
-    context.lose(context.fieldOf('stop'), `${context.target.providerName} takes no stop sequence of white space alone; it was left out.`)
+    context.lose(
+      context.fieldOf('stop'),
+      `${context.target.providerName} takes no stop sequence that is only white space; it was left out.`,
+    )
   return kept === undefined || kept.length === 0 ? undefined : kept
 }

@@ -121,7 +121,7 @@ const changeThinking = (fields: EditableFields, context: ModelContext, around: A
   const thinking = fields.value('thinking')
   if (!isObject(thinking) || isUnderstood(thinking, fields.value('max_tokens'), context.rules, around)) return
   if (thinking['type'] === 'between_tools')
-    context.mapped('thinking.type', `${context.target.upstreamModel} does not know thinking between the calls of tools alone.`)
+    context.mapped('thinking.type', `${context.target.upstreamModel} cannot think only between the calls of tools.`)
   const encoded = encodeReasoning(context, around)
   if (encoded.thinking === undefined) fields.remove('thinking')
   else fields.put('thinking', encoded.thinking as JsonValue)

@@ -37,7 +37,7 @@ const wordsOf = (context: EncodeContext): BlockWords<Block> => {
       const content = [...said, ...media].map(({ json }) => json).join(',')
       const failed = isError === true && facts.resultStatus
       if (isError === true && !failed)
-        lose(at, `${target.upstreamModel} cannot be told that a tool failed but by its result; the mark was left out.`)
+        lose(at, `${target.upstreamModel} learns that a tool failed only from its result; the mark was left out.`)
       const id = JSON.stringify(callId(given, facts.callIds))
       return { type: 'toolResult', json: `{"toolResult":{"toolUseId":${id},"content":[${content}]${failed ? ',"status":"error"' : ''}}}` }
     },

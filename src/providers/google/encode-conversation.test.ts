@@ -51,7 +51,7 @@ describe('turns', () => {
   test('system messages alone become the turn of the user, with a warning', () => {
     const { body, losses } = sent([system('A'), { ...system('B'), role: 'developer' }])
     expect([body.systemInstruction, body.contents]).toEqual([undefined, [{ role: 'user', parts: [{ text: 'A' }, { text: 'B' }] }]])
-    expect(losses).toEqual(['messages[0]: A conversation of system messages alone was sent as the turn of a user.'])
+    expect(losses).toEqual(['messages[0]: A conversation with only system messages was sent as the turn of a user.'])
   })
 
   test.each<[string, readonly Message[]]>([

@@ -25,7 +25,7 @@ export function* encodeTools(translation: Translation): Steps<EncodedTools> {
   const search = (options: unknown, at: string): void => {
     if (functions.length > 0) {
       // It would answer with calls of its own, which must come back in the next turn, and no client can send those back.
-      lose(at, 'Google’s web search cannot stand beside functions; it was left out.')
+      lose(at, 'Google’s web search cannot be combined with functions; it was left out.')
       return
     }
     searches = true

@@ -37,7 +37,7 @@ export const uncarried = (
   const place = part.type === 'unknown' ? part.at : at
   if (!asked || role === 'assistant') lose(place, `${providerName} ${why}; it was left out.`)
   else if (part.type === 'unknown' && FILE_KINDS.has(part.kind)) refuse(place, noFile(providerName, part.fileId ?? null))
-  else refuse(place, `${providerName} ${why}, and without it the request would be another one.`)
+  else refuse(place, `${providerName} ${why}, and without it the request would mean something else.`)
 }
 
 /** Refuses audio and video for a model that is known not to take them, because some servers ignore what they do not know. */

@@ -43,7 +43,7 @@ export const refuse = (field: string, message: string): never => {
 }
 
 export const refuseName = (field: string, providerName: string): never =>
-  refuse(field, `This names what is stored in the account of this service at ${providerName}, which no request reaches into.`)
+  refuse(field, `This names an object in the account of this service at ${providerName}, which requests may not use.`)
 
 function* mayHold(json: string): Steps<boolean> {
   return (yield* lookForName(NAMED, json)) || (yield* lookForStoredAddress(json))

@@ -13,7 +13,7 @@ export const withStrictOrder = (given: readonly PlacedMessage[], context: RuleCo
     if (next.message['role'] === 'user' && ordered.at(-1)?.message['role'] === 'tool') {
       context.mapped(
         next.at,
-        `${context.target.providerName} takes no message of the user right behind a tool’s; a short turn of the assistant was put between them.`,
+        `${context.target.providerName} takes no message of the user right after a tool’s; a short turn of the assistant was put between them.`,
       )
       ordered.push({ at: next.at, message: { role: 'assistant', content: 'OK' } })
     }

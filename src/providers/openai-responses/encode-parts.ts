@@ -77,7 +77,7 @@ const annotations = (citations: readonly UrlCitation[] | undefined, at: string, 
   const whole = citations.flatMap(({ url, title, start, end }) =>
     start === null || end === null ? [] : [{ type: 'url_citation', url, title: title ?? '', start_index: start, end_index: end }],
   )
-  if (whole.length < citations.length) lose(at, 'Citations that do not say where they stand were left out.')
+  if (whole.length < citations.length) lose(at, 'Citations without a position in the text were left out.')
   return { annotations: whole }
 }
 

@@ -52,7 +52,7 @@ export function* replayableInput(
       shortens && typeof id === 'string' && id.length > CALL_ID_MAX ? editMembers(text, { call_id: JSON.stringify(callId(id)) }) : text
     const place = mayContain ? containerIn(item) : null
     if (place === null) return called
-    const message = `A container in the account of this service at ${target.providerName} is reached by no request; it was left out.`
+    const message = `Requests may not use a container in the account of this service at ${target.providerName}; it was left out.`
     warn({ code: 'unsupported_field', field: `${at}.${place}`, message })
     // A call of the interpreter is not valid without its container.
     return place === 'container_id' ? null : editMembers(called, { environment: null })

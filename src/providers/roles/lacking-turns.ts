@@ -23,4 +23,4 @@ export const lastWords = (at: string, { model, mapped }: Context): string => {
 
 /** Warns that a conversation of system messages alone is sent as the user's turn, since the dialect needs something to answer. */
 export const tellSystemAlone = (at: string, { mapped }: Pick<Losses, 'mapped'>): void =>
-  mapped(at, 'A conversation of system messages alone was sent as the turn of a user.')
+  mapped(at, 'A conversation with only system messages was sent as the turn of a user.')

@@ -22,7 +22,7 @@ const DESCRIPTIONS: Readonly<Record<SandboxName, { readonly description: string;
   lorem: { description: 'Streams a longer text. The body field sandbox sets its length and pace: {"tokens": 500, "delay_ms": 20}.' },
   tools: {
     description:
-      'Calls each tool once, in parallel, or the first alone where parallel calls are not wanted; given their results, answers with them.',
+      'Calls each tool once, in parallel, or only the first if parallel calls are not wanted; given their results, answers with them.',
     parameters: ['tools', 'tool_choice', 'parallel_tool_calls'],
   },
   reasoning: { description: 'Thinks, unless the request says not to, then answers.', parameters: ['reasoning', 'include_reasoning'] },

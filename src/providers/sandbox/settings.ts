@@ -31,7 +31,7 @@ const agentTurn = z
     text: z.string().max(100_000).optional(),
     call: call.optional(),
     calls: z.array(call).max(CALLS_MAX).optional(),
-    fail: z.enum(ERROR_TYPES).optional().meta({ description: 'Fails with this type of error behind the text.' }),
+    fail: z.enum(ERROR_TYPES).optional().meta({ description: 'Fails with this type of error after the text.' }),
   })
   .meta({ description: 'One turn of the model.' })
 

@@ -26,7 +26,7 @@ export function* withLawfulCalls<Given extends Pick<Prompt, 'messages'>>(
         if (part.type === 'tool-result') return [ids.answered(part)]
         if (part.type !== 'tool-call') return [part]
         if (message.role === 'assistant') return [ids.made(withObject(part, message, mapped))]
-        mapped(message.at ?? 'messages', `The call of ${part.name} does not stand in a turn of the assistant; it was left out.`)
+        mapped(message.at ?? 'messages', `The call of ${part.name} is not in a turn of the assistant; it was left out.`)
         return []
       })
       const same = parts.length === message.parts.length && parts.every((part, index) => part === message.parts[index])

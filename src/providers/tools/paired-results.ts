@@ -68,7 +68,7 @@ const dueResult = ({ call, result }: Pair, at: string | undefined): DueResult =>
         result: { type: 'tool-result', callId: call.id, text: 'This call was not answered.' },
         warning: mapped(at, `The call of ${call.name} has no result; the model is told so.`),
       }
-    : { result, warning: mapped(at, `The result of ${call.name} stood elsewhere; it was sent behind its call.`) }
+    : { result, warning: mapped(at, `The result of ${call.name} was in another place; it was sent after its call.`) }
 
 export const loneResult = (at: string | undefined): Warning =>
   mapped(at, 'The result of a tool belongs to no call of this conversation; it was sent as text of the user.')

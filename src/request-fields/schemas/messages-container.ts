@@ -1,7 +1,7 @@
 /** The container in which the provider runs code: a new one with its own skills (docs/contract/messages.md#request). */
 import { z } from 'zod'
 
-const OF_ACCOUNT = 'Must not name a container or a skill by its id: those are the account’s that the provider knows, and not yours alone.'
+const OF_ACCOUNT = 'Must not name a container or a skill by its id: those belong to the account at the provider, and not only to you.'
 
 export const container = z
   .looseObject(

@@ -147,8 +147,8 @@ describe('a URL that asks for something that the service does not do is refused 
     ['sslrootcert=/nowhere', 'sslrootcert of the database URL names cannot be read'],
     ['channel_binding=require', 'has channel_binding=require, which needs TLS'],
     ['channel_binding=yes', 'must be disable, prefer or require (it is "yes")'],
-    ['statement_timeout=0', 'a parameter that is not known, statement_timeout'],
-    ['target_session_attrs=read-write', 'a parameter that is not known, target_session_attrs'],
+    ['statement_timeout=0', 'an unknown parameter, statement_timeout'],
+    ['target_session_attrs=read-write', 'an unknown parameter, target_session_attrs'],
   ])('%s', async (query, reason) => {
     expect(await rejection(open(withoutTls, query))).toMatchObject({ name: 'StorageRefused', message: expect.stringContaining(reason) })
   })

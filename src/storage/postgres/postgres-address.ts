@@ -22,7 +22,7 @@ export const parsePostgresUrl = (databaseUrl: string): PostgresAddress => {
   const parameters = new URLSearchParams(query)
   const unknown = [...parameters.keys()].find((name) => !PARAMETERS.includes(name))
   if (unknown !== undefined) {
-    throw new StorageRefused(`The database URL has a parameter that is not known, ${unknown}. Known are ${PARAMETERS.join(', ')}.`)
+    throw new StorageRefused(`The database URL has an unknown parameter, ${unknown}. Known parameters are ${PARAMETERS.join(', ')}.`)
   }
   const passedOn = new URLSearchParams([...parameters].filter(([name]) => PASSED_ON.includes(name)))
   const ssl = readTls(parameters)

@@ -40,7 +40,7 @@ export const createThread = <Request, Result>(file: EntryPoint, opening: Request
 
   const start = (): Worker => {
     const lack = lackOfFiles(FILES_OF_A_START)
-    if (lack !== null) throw new StorageUnavailable('No file is left for the thread of the database.', { cause: lack })
+    if (lack !== null) throw new StorageUnavailable('No file descriptor is left for the thread of the database.', { cause: lack })
     const started = new Worker(entryPoint(file))
     const lost = (cause: unknown): void => {
       if (worker !== started) return

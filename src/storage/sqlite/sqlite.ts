@@ -276,11 +276,9 @@ const rescue = (handle: SqliteHandle, place: FilePlace, { dataDir, clock, onErro
       prepareDataDirectory(dataDir)
       createPrivateFile(path)
       handle.run('VACUUM INTO ?', [path])
-      onError(
-        new Error(`What this process had of the database is in ${path}. To go on with it, put it in the place of ${handle.filename}.`),
-      )
+      onError(new Error(`This process saved its state of the database in ${path}. To go on with it, move it to ${handle.filename}.`))
     } catch (cause) {
-      onError(new Error('What this process had of the database could not be saved.', { cause: cause instanceof Error ? cause : lost }))
+      onError(new Error('This process could not save its state of the database.', { cause: cause instanceof Error ? cause : lost }))
     }
   }
 }

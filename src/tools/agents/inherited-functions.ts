@@ -24,7 +24,7 @@ export const inheritedFunctions = (
   const there = functions()
   if (there === null) {
     const path = `${at}.${all ? 'inherit_functions' : 'inherited_function_names'}`
-    throw invalidField(path, 'A subagent can call functions of the client on Responses alone.')
+    throw invalidField(path, 'A subagent can call functions of the client only on Responses.')
   }
   if (all) return there
   const byName = new Map(there.map((tool) => [tool.name, tool]))

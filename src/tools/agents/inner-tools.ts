@@ -19,7 +19,7 @@ export const checkInnerTools = (tools: readonly { readonly type: string }[], at:
     if (tool === undefined || !INNER_TOOLS.has(tool)) {
       const message =
         tool === askedBy
-          ? `${type} cannot stand among its own tools.`
+          ? `${type} cannot be one of its own tools.`
           : `Only tools of the service can be given to a ${askedBy}: ${[...INNER_TOOLS].map((one) => `service:${one}`).join(', ')}.`
       throw invalidField(`${at}[${index}]`, message)
     }

@@ -96,7 +96,7 @@ const OWN_ENGINES: ReadonlySet<string> = new Set(['auto', 'native', 'service', '
 
 const NOT_SEEN = new NoPage(
   'url_not_in_prior_context',
-  'Only addresses that stand in the conversation, or that a search or a fetch has found, are fetched.',
+  'Only addresses that are in the conversation, or that a search or a fetch has found, are fetched.',
 )
 
 const notFetched = (url: string | null, { code, message, status }: NoPage): ToolResult => ({

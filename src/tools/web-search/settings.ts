@@ -11,7 +11,7 @@ const engineSettings = z
     url: z
       .url({ protocol: /^https?$/ })
       .optional()
-      .meta({ description: "Where it is, private addresses too; the vendor's own address when absent. searxng and http need it." }),
+      .meta({ description: "Its address, which may be private; the vendor's own address when absent. searxng and http need it." }),
     api_key: z
       .string()
       .min(1)
@@ -43,7 +43,8 @@ export const webSearchSettings = z
   .strictObject({
     enabled: z.boolean().default(true).meta({ description: 'false: the service runs no search; that of providers is left to them.' }),
     order: z.array(z.string()).min(1).optional().meta({
-      description: 'Who searches: `native` and names of engines; the first that can. Absent: native, then the engines as they stand.',
+      description:
+        'Who searches: `native` and names of engines, of which the first that can is used. Absent: native, then the engines in the order of the file.',
     }),
     engines: z.record(engineName, engineSettings).default({}),
   })
