@@ -397,7 +397,7 @@ func main() {
     id: 'anthropic-sdk-go',
     name: 'Anthropic SDK for Go',
     registry: 'go',
-    packages: { 'github.com/anthropics/anthropic-sdk-go': '1.84.0' },
+    packages: { 'github.com/anthropics/anthropic-sdk-go/v2': '2.15.0' },
     snippet: {
       language: 'go',
       text: `package main
@@ -407,8 +407,8 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/option"
+	"github.com/anthropics/anthropic-sdk-go/v2"
+	"github.com/anthropics/anthropic-sdk-go/v2/option"
 )
 
 func main() {

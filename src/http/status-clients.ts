@@ -56,7 +56,7 @@ export const STATUS_CLIENTS: readonly StatusClient[] = [
   { client: 'OpenAI Agents', header: 'user-agent', word: 'agents/', sends: 'Agents/Python 0.24.0' },
   { client: 'OpenAI SDKs', header: 'user-agent', word: 'openai/', sends: 'OpenAI/Go 3.99.0' },
   { client: 'OpenAI SDKs', header: 'user-agent', word: 'asyncopenai/', sends: 'AsyncOpenAI/Python 3.57.0' },
-  { client: 'Anthropic SDKs', header: 'user-agent', word: 'anthropic/', sends: 'Anthropic/Go 1.84.0' },
+  { client: 'Anthropic SDKs', header: 'user-agent', word: 'anthropic/', sends: 'Anthropic/Go 2.15.0' },
   { client: 'Anthropic SDKs', header: 'user-agent', word: 'asyncanthropic/', sends: 'AsyncAnthropic/Python 2.14.0' },
   {
     client: 'OpenRouter SDKs',

@@ -35,7 +35,7 @@ export const NEED_STATUS: Readonly<Record<string, Reported>> = {
   'ai 6.0.326': { 'user-agent': 'ai/6.0.326 ai-sdk/provider-utils/4.0.66 runtime/node.js/v20.20.2' },
   'ai 7.0.173': { 'user-agent': 'ai/7.0.173 ai-sdk-provider-utils/5.0.81 node.js/v20.20.2' },
   'openai-go 3.99.0': { 'user-agent': 'OpenAI/Go 3.99.0', ...stainless('go', '3.99.0') },
-  'anthropic-sdk-go 1.84.0': { 'user-agent': 'Anthropic/Go 1.84.0', ...stainless('go', '1.84.0') },
+  'anthropic-sdk-go 2.15.0': { 'user-agent': 'Anthropic/Go 2.15.0', ...stainless('go', '2.15.0') },
   'Claude Code 2.1.197': {
     'user-agent': 'claude-cli/2.1.197 (external, sdk-cli)',
     'x-app': 'cli',
