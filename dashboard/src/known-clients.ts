@@ -157,7 +157,7 @@ print("".join(block.text for block in message.content if block.type == "text"))
     id: 'openai-node',
     name: 'OpenAI SDK for JavaScript',
     registry: 'npm',
-    packages: { openai: '6.49.0' },
+    packages: { openai: '7.59.0' },
     snippet: {
       language: 'js',
       text: `import OpenAI from 'openai'
@@ -173,7 +173,7 @@ console.log(answer.choices[0].message.content)
     id: 'anthropic-node',
     name: 'Anthropic SDK for JavaScript',
     registry: 'npm',
-    packages: { '@anthropic-ai/sdk': '1.11.0' },
+    packages: { '@anthropic-ai/sdk': '1.14.0' },
     snippet: {
       language: 'js',
       text: `import Anthropic from '@anthropic-ai/sdk'
@@ -223,7 +223,7 @@ print(Agent(OpenAIChatModel("gpt-5.4", provider=provider)).run_sync("Hello!").ou
     id: 'litellm',
     name: 'LiteLLM',
     registry: 'pypi',
-    packages: { litellm: '1.83.0' },
+    packages: { litellm: '1.110.2', tenacity: '9.2.1' },
     snippet: {
       language: 'python',
       text: `import os
@@ -364,7 +364,7 @@ console.log((await model.invoke('Hello!')).text)
     id: 'openai-go',
     name: 'OpenAI SDK for Go',
     registry: 'go',
-    packages: { 'github.com/openai/openai-go/v3': '3.96.0' },
+    packages: { 'github.com/openai/openai-go/v3': '3.99.0' },
     snippet: {
       language: 'go',
       text: `package main
@@ -397,7 +397,7 @@ func main() {
     id: 'anthropic-sdk-go',
     name: 'Anthropic SDK for Go',
     registry: 'go',
-    packages: { 'github.com/anthropics/anthropic-sdk-go': '1.84.0' },
+    packages: { 'github.com/anthropics/anthropic-sdk-go/v2': '2.15.0' },
     snippet: {
       language: 'go',
       text: `package main
@@ -407,8 +407,8 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/option"
+	"github.com/anthropics/anthropic-sdk-go/v2"
+	"github.com/anthropics/anthropic-sdk-go/v2/option"
 )
 
 func main() {

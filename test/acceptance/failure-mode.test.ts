@@ -36,7 +36,7 @@ describe('by default', () => {
 
   test('both get the same body', async () => {
     const [reported, body] = await Promise.all(
-      [{ 'user-agent': 'litellm/1.83.0' }, { 'user-agent': 'curl/8.5.0' }].map(async (headers) => infer(service, FAILING, { headers })),
+      [{ 'user-agent': 'litellm/1.110.2' }, { 'user-agent': 'curl/8.5.0' }].map(async (headers) => infer(service, FAILING, { headers })),
     )
     expect(reported?.error).toEqual(body?.error ?? { code: 0, message: '', metadata: {} })
     expect(reported?.headers.get('retry-after')).toBe(body?.headers.get('retry-after') ?? 'none')
@@ -44,13 +44,13 @@ describe('by default', () => {
 
   test('a failure after content is an event of a 200 for every client', async () => {
     const body = { ...FAILING, model: 'sandbox/midstream/rate_limit_exceeded', stream: true }
-    for (const headers of [NEED_STATUS['openai 6.49.0'] ?? {}, READ_BODY['curl'] ?? {}])
+    for (const headers of [NEED_STATUS['openai 7.59.0'] ?? {}, READ_BODY['curl'] ?? {}])
       expect(await infer(service, body, { headers })).toMatchObject({ status: 200, text: expect.stringContaining('rate_limit_exceeded') })
   })
 })
 
 describe('precedence', () => {
-  const NEEDY = { 'user-agent': 'litellm/1.83.0' }
+  const NEEDY = { 'user-agent': 'litellm/1.110.2' }
   const PLAIN = { 'user-agent': 'curl/8.5.0' }
   const asking = (mode: string) => ({ 'X-Service-Provider-Failure': mode })
 

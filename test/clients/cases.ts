@@ -9,7 +9,8 @@ const FETCHING_PRESET = 'fetching'
 
 /** The presets of the suite, as they are saved. */
 export const PRESETS: Readonly<Record<string, JsonObject>> = {
-  [PRESET]: { model: 'anthropic/claude-haiku-4.5', instructions: PRESET_PROMPT },
+  // Anthropic's newest SDKs ask for a version of its API that refuses a temperature.
+  [PRESET]: { model: 'anthropic/claude-haiku-4.5', instructions: PRESET_PROMPT, temperature: 0.5 },
   // The plugin is added to the tools that an agent sends itself.
   [FETCHING_PRESET]: { model: 'deepseek/deepseek-v4-pro', plugins: [{ id: 'web-fetch' }] },
 }

@@ -13,6 +13,6 @@ export const isShown = ({ tool, askedAs }: AskedTool, dialect: ClientDialect, us
 
 /**
  * The Vercel AI SDK and opencode (`ai/6.0.326 ai-sdk/provider-utils/4.0.64 runtime/bun/1.4.5`, since version 7
- * `ai-sdk-provider-utils/5.0.81`), LiteLLM (`litellm/1.83.0`) and pydantic-ai (`pydantic-ai/2.68.0`).
+ * `ai-sdk-provider-utils/5.0.81`), LiteLLM (`litellm/1.110.2`) and pydantic-ai (`pydantic-ai/2.68.0`).
  */
 const STRICT = /\b(?:ai-sdk[/-]provider-utils|litellm|pydantic-ai)\//

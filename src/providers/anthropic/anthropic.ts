@@ -48,8 +48,17 @@ export const ownHeaders = ({ call, target }: Attempt): Record<string, string> =>
   ...(target.apiKey === null ? {} : { 'x-api-key': target.apiKey }),
 })
 
-/** A client of this dialect chooses the version of the API for its request, and any client may choose betas. */
-const versionHeaders = ({ passHeaders }: Call): Record<string, string> => ({ 'anthropic-version': API_VERSION, ...passHeaders })
+/**
+ * A client of this dialect chooses the version of the API for its request, and any client may choose betas. Later versions refuse these
+ * settings, which a preset may have without its clients' knowledge, so a request with one of them goes with our own (decisions/0249).
+ */
+const versionHeaders = ({ passHeaders, body }: Call): Record<string, string> => ({
+  'anthropic-version': API_VERSION,
+  ...passHeaders,
+  ...(SAMPLING.some((field) => body.has(field)) ? { 'anthropic-version': API_VERSION } : {}),
+})
+
+const SAMPLING = ['temperature', 'top_p', 'top_k'] as const
 
 const eventReader = ({ call, target }: Attempt, native: boolean): EventReader => {
   const decoder = createMessagesDecoder(target.modelId, call.replays)

@@ -3,20 +3,20 @@ package main
 import (
 	"context"
 
-	"github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/option"
-	"github.com/anthropics/anthropic-sdk-go/packages/param"
+	"github.com/anthropics/anthropic-sdk-go/v2"
+	"github.com/anthropics/anthropic-sdk-go/v2/option"
 )
 
 func askMessages(one testCase, given setting) (string, error) {
-	client := anthropic.NewClient(option.WithBaseURL(given.Host), option.WithAPIKey(one.Key), option.WithMaxRetries(one.Retries))
+	options := []option.RequestOption{option.WithBaseURL(given.Host), option.WithAPIKey(one.Key), option.WithMaxRetries(one.Retries)}
+	if one.Settings {
+		options = append(options, option.WithJSONSet("temperature", 0.2))
+	}
+	client := anthropic.NewClient(options...)
 	request := anthropic.MessageNewParams{
 		Model:     anthropic.Model(one.Model),
 		MaxTokens: 500,
 		Messages:  []anthropic.MessageParam{anthropic.NewUserMessage(anthropic.NewTextBlock(one.Prompt))},
-	}
-	if one.Settings {
-		request.Temperature = param.NewOpt(0.2)
 	}
 	if one.Tools {
 		for _, tool := range tools {

@@ -3,6 +3,8 @@ import litellm
 from serve import PARAMETERS, TOOLS, TURNS_MAX, run_tool, serve
 
 litellm.suppress_debug_info = True
+# It knows which of Anthropic's models refuse a temperature, and refuses such a request itself.
+litellm.drop_params = True
 
 
 def ask(case, setting):

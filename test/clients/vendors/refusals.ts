@@ -141,4 +141,9 @@ export const ANTHROPIC_RULES: readonly Rule[] = [
     const refusal = refusedByAnthropic(body)
     return refusal === null ? null : anthropicRefusal(400, refusal)
   },
+  (body, headers) => {
+    const field = ['temperature', 'top_p', 'top_k'].find((name) => body[name] !== undefined)
+    if (field === undefined || headers.get('anthropic-version') === '2023-06-01') return null
+    return anthropicRefusal(400, `${field}: Extra inputs are not permitted`)
+  },
 ]
