@@ -1,7 +1,7 @@
 /**
  * Tells the model in words which patterns a text must match, where the provider does not take them in the schema of a tool: one such
  * pattern in one of many tools fails every request. Clients write them for JavaScript, as Claude Code does for its tool `Artifact`
- * ("'^(?!__.*__$)[^\p{Cc}…]{1,200}$' is not a 'regex'").
+ * ("'^(?!__.*__$)[^\p{Cc}…]{1,200}$' is not a 'regex'") (decisions/0253).
  */
 import { isMap, type JsonObject, type JsonValue } from '../../lib/json/json.ts'
 import { withInnerSchemas } from './inner-schemas.ts'
