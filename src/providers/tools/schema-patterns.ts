@@ -48,11 +48,11 @@ const isTaken = (pattern: string, form: PatternForm): boolean => {
   return PYTHON.test(pattern) && (form === 'python' || !/\(\?[=!]|\\0/.test(pattern))
 }
 
-/** Anchored on both sides, without escapes of letters or in a set, and without groups of any kind but `(?:`. */
+/** A grammar expresses patterns that are anchored on both sides, escape no letters and nothing in a set, and have no groups of kinds but `(?:`. */
 const GRAMMAR = /^\^(?:\\[.^$()[\]{}|*+?]|\[(?:\^|(?!\^))[^[\]\\]+\]|\((?:(?!\?)|\?:)|[^\\[(])*\$$/
 
 /**
- * What JavaScript and Python both compile. Python knows no `\p`, `\k`, `\c` or `\u{…}`, names groups in another way, begins a set with `]`,
+ * Patterns of this form are compiled by JavaScript and Python alike. Python knows no `\p`, `\k`, `\c` or `\u{…}`, names groups in another way, begins a set with `]`,
  * and takes none like `\w` for the end of a range. It looks behind only for a fixed length, which is not measured here.
  */
 const PYTHON = new RegExp(
