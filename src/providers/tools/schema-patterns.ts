@@ -48,12 +48,16 @@ const isTaken = (pattern: string, form: PatternForm): boolean => {
   return PYTHON.test(pattern) && (form === 'python' || !/\(\?[=!]|\\0/.test(pattern))
 }
 
-/** A grammar expresses patterns that are anchored on both sides, escape no letters and nothing in a set, and have no groups of kinds but `(?:`. */
+/**
+ * A grammar expresses patterns that are anchored on both sides, escape no letters and nothing in a set, and have no groups of other kinds
+ * than `(?:`.
+ */
 const GRAMMAR = /^\^(?:\\[.^$()[\]{}|*+?]|\[(?:\^|(?!\^))[^[\]\\]+\]|\((?:(?!\?)|\?:)|[^\\[(])*\$$/
 
 /**
- * Patterns of this form are compiled by JavaScript and Python alike. Python knows no `\p`, `\k`, `\c` or `\u{…}`, names groups in another way, begins a set with `]`,
- * and takes none like `\w` for the end of a range. It looks behind only for a fixed length, which is not measured here.
+ * Patterns of this form are compiled by JavaScript and Python alike. Python knows no `\p`, `\k`, `\c` or `\u{…}`, names groups in another
+ * way, begins a set with `]`, and takes none like `\w` for the end of a range. It looks behind only for a fixed length, which is not
+ * measured here.
  */
 const PYTHON = new RegExp(
   String.raw`^(?:\\(?:ESCAPE|B)|\[(?:\^|(?!\^))-?(?:[^\]\\-]|-(?!\\[dDsSwW])|\\(?:(?![dDsSwW]-[^\]])ESCAPE))+\]|\((?:(?!\?)|\?[:=!])|[^\\[(])*$`.replaceAll(
