@@ -63,6 +63,31 @@ const chatCall = (id: string | undefined, city: string, cut: boolean, index: num
 }
 
 describe.each([...CLIENT_DIALECTS])('%s', (client) => {
+  test.each([true, false])(
+    'a call of gpt-oss has the name of the tool, without marks of the format behind it (stream: %p)',
+    async (stream) => {
+      const call = {
+        index: 0,
+        id: 'a',
+        type: 'function',
+        function: { name: 'get_weather<|channel|>commentary', arguments: '{"city":"Paris"}' },
+      }
+      const more = { tool_calls: [{ index: 0, id: 'a', function: { name: 'get_weather<|channel|>commentary', arguments: '' } }] }
+      const message = { role: 'assistant', content: null, tool_calls: [call] }
+      const bytes = stream
+        ? encoder.encode(chunks(chunk({ tool_calls: [call] }), chunk(more), chunk({}, 'tool_calls', { usage: USAGE })) + DONE)
+        : json({
+            id: 'c',
+            object: 'chat.completion',
+            created: 1,
+            model: 'm',
+            choices: [{ index: 0, message, finish_reason: 'tool_calls' }],
+            usage: USAGE,
+          })
+      expect(callsOf(await read(client, 'openai-chat', stream, bytes))).toEqual([PARIS])
+    },
+  )
+
   describe('two calls under one index are two calls', () => {
     test.each([
       ['with ids', ['a', 'b'], false],

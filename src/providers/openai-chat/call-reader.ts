@@ -107,7 +107,7 @@ export const createCallReader = (model: string): CallReader => {
       const custom = isObject(call['custom']) && (called === null || call['type'] === 'custom') ? call['custom'] : null
       const about = custom ?? called ?? {}
       const id = textOf(call['id'])
-      const name = textOf(about['name'])
+      const name = bareName(textOf(about['name']))
       const known = calls.get(upstreamIndex)
       if (known === undefined && called === null && custom === null && (own.has(upstreamIndex) || isOfServer(call))) {
         if (!own.has(upstreamIndex)) events.push({ type: 'unknown', kind: textOf(call['type']) })
@@ -122,7 +122,10 @@ export const createCallReader = (model: string): CallReader => {
       if (json.length > LARGE_BYTES && open.id !== '') open.scan = null
       open.scan?.push(json)
       const isMended =
-        open.index !== upstreamIndex || isObject(given) || (isWhole && (typeof given !== 'string' || typeof about['name'] !== 'string'))
+        open.index !== upstreamIndex ||
+        name !== textOf(about['name']) ||
+        isObject(given) ||
+        (isWhole && (typeof given !== 'string' || typeof about['name'] !== 'string'))
       if (open.held === null) {
         if (json !== '') events.push({ type: 'tool-arguments', index: open.index, json })
         return isMended
@@ -156,6 +159,9 @@ const isOfServer = ({ type }: CallPiece['call']): boolean =>
   typeof type === 'string' && type !== '' && type !== 'function' && type !== 'custom'
 
 /** Some servers give all calls the same index, and some of them send no ids either. */
+/** Servers of gpt-oss leave what its format puts behind the name: `read<|channel|>commentary`. */
+const bareName = (name: string): string => /^(.+?)<\|/s.exec(name)?.[1] ?? name
+
 const beginsAnother = (open: OpenCall, id: string, name: string): boolean => {
   if (name === '') return false
   if (open.name === '') return id !== '' && open.id !== '' && id !== open.id

@@ -348,7 +348,9 @@ describe('thinking in the words of the model', () => {
   })
 
   test('an effort that the model does not have becomes one that it has', () => {
-    expect(relay('{"messages":[],"reasoning_effort":"medium"}', { vendor: 'moonshot', model: 'kimi-k3' }).sent['reasoning_effort']).toBe('low')
+    expect(relay('{"messages":[],"reasoning_effort":"medium"}', { vendor: 'moonshot', model: 'kimi-k3' }).sent['reasoning_effort']).toBe(
+      'low',
+    )
   })
 })
 

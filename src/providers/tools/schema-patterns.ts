@@ -1,7 +1,7 @@
 /**
  * Tells the model in words which patterns a text must match, where the provider does not take them in the schema of a tool: one such
  * pattern in one of many tools fails every request. Clients write them for JavaScript, as Claude Code does for its tool `Artifact`
- * ("'^(?!__.*__$)[^\p{Cc}…]{1,200}$' is not a 'regex'").
+ * ("'^(?!__.*__$)[^\p{Cc}…]{1,200}$' is not a 'regex'") (decisions/0253).
  */
 import { isMap, type JsonObject, type JsonValue } from '../../lib/json/json.ts'
 import { withInnerSchemas } from './inner-schemas.ts'
@@ -48,12 +48,16 @@ const isTaken = (pattern: string, form: PatternForm): boolean => {
   return PYTHON.test(pattern) && (form === 'python' || !/\(\?[=!]|\\0/.test(pattern))
 }
 
-/** Anchored on both sides, without escapes of letters or in a set, and without groups of any kind but `(?:`. */
+/**
+ * A grammar expresses patterns that are anchored on both sides, escape no letters and nothing in a set, and have no groups of other kinds
+ * than `(?:`.
+ */
 const GRAMMAR = /^\^(?:\\[.^$()[\]{}|*+?]|\[(?:\^|(?!\^))[^[\]\\]+\]|\((?:(?!\?)|\?:)|[^\\[(])*\$$/
 
 /**
- * What JavaScript and Python both compile. Python knows no `\p`, `\k`, `\c` or `\u{…}`, names groups in another way, begins a set with `]`,
- * and takes none like `\w` for the end of a range. It looks behind only for a fixed length, which is not measured here.
+ * Patterns of this form are compiled by JavaScript and Python alike. Python knows no `\p`, `\k`, `\c` or `\u{…}`, names groups in another
+ * way, begins a set with `]`, and takes none like `\w` for the end of a range. It looks behind only for a fixed length, which is not
+ * measured here.
  */
 const PYTHON = new RegExp(
   String.raw`^(?:\\(?:ESCAPE|B)|\[(?:\^|(?!\^))-?(?:[^\]\\-]|-(?!\\[dDsSwW])|\\(?:(?![dDsSwW]-[^\]])ESCAPE))+\]|\((?:(?!\?)|\?[:=!])|[^\\[(])*$`.replaceAll(

@@ -19,7 +19,7 @@ const inAlternatives = (schema: JsonObject): JsonObject => {
   return { ...rest, anyOf: anyOf.map(typed) }
 }
 
-/** What the referenced schema says itself counts. */
+/** The referenced schema counts where both say something. */
 const besideReference = (schema: JsonObject, root: JsonObject): JsonObject => {
   const { $ref: reference } = schema
   if (typeof reference !== 'string') return schema

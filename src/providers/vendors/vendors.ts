@@ -447,9 +447,7 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
       textParts: 'user',
       reasoning: {
         efforts: [],
-        others: [
-          { models: /^glm-(?:5\.[2-9]|[6-9])/, words: { efforts: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] } },
-        ],
+        others: [{ models: /^glm-(?:5\.[2-9]|[6-9])/, words: { efforts: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] } }],
         toggle: 'thinking',
         toggleBesideEffort: true,
         budgetField: null,
