@@ -312,6 +312,17 @@ describeEachSettler('scopes', (engine) => {
     await expectFine()
   })
 
+  test('no request holds more than $4,000,000, also one that breaks a budget or whose hold grows: larger numbers could not be read again', async () => {
+    const { node, spender, budgets, workspaceId, expectFine } = await open(engine)
+    await budgets.put({ workspaceId, span: 'monthly', limitNanos: 1000, includeByok: false, allowLastRequest: true }, changedBy())
+    const last = await node.begin(spender(0), 12_000_000 * 1e9)
+    await last.grow(13_000_000 * 1e9)
+    const [figures] = await node.ledger.figures(spender(0), T0)
+    expect(figures?.heldNanos).toBe(4_000_000 * 1e9)
+    await last.end(900)
+    await expectFine()
+  })
+
   test('credit: 402 service_credits when it is used up, or too small; a share of it may be in flight', async () => {
     const { database, clock, spender, credits, workspaceId, expectFine } = await open(engine)
     const node = openNode(database, clock, { sources: [credits] })
