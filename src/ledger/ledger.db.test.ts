@@ -573,6 +573,21 @@ describeEachSettler('holds', (engine) => {
     await expectFine()
   })
 
+  test('are counted again every ten seconds where something runs, and in every window every ten minutes', async () => {
+    const { database, node, spender, expectFine } = await open(engine)
+    await node.begin(spender(0, limitOf(1000)), 500)
+    await (await node.begin(spender(1, limitOf(1000)), 300)).end(1)
+    await node.ledger.tend()
+    const heldBy = async (): Promise<readonly number[]> =>
+      (await database.kysely.selectFrom('scope_window').select('held_n').orderBy('subject').execute()).map(({ held_n }) => held_n)
+    await database.transaction((transaction) => transaction.updateTable('scope_window').set({ held_n: 7 }).execute())
+    await node.ledger.tend()
+    expect(await heldBy()).toEqual([500, 7])
+    for (let round = 2; round <= 60; round += 1) await node.ledger.tend()
+    expect(await heldBy()).toEqual([500, 0])
+    await expectFine()
+  })
+
   test('leave charges that the audit counts again in every window of a key, a member and a workspace', async () => {
     const { database, clock, node, spender, expectFine, workspaceId } = await open(engine)
     const scopes = (kind: Scope['kind']): Scope => ({
