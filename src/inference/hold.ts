@@ -28,7 +28,7 @@ export class Hold {
   #turns: number
   /** The maximum cost of the last body that went out. */
   #measuredNanos = 0
-  /** What the provider's own tools may cost beyond what the measure of the body has for them. */
+  /** The cost of the provider's own tools beyond the part of the body's measure that is for them. */
   #toolNanos = 0
   #ranDry = false
 
@@ -95,7 +95,7 @@ export class Hold {
       await this.#purse.add(more)
     } catch (refused) {
       if (!isBudgetRefusal(refused)) throw refused
-      // What the attempt before could hold is held for this one too.
+      // The amount that an earlier attempt could hold is still held.
       return 1 + Math.floor(this.#toolNanos / picture)
     }
     this.#nanos += more

@@ -10,6 +10,7 @@ import type { WindowKey } from '../storage/ledger/scope-windows.ts'
 import { StorageConflict, StorageUnavailable } from '../storage/storage-errors.ts'
 import { decide, type InFlightSettings, type Refusal } from './decide.ts'
 import { expectRoom, type ExpectedRoom } from './expect-room.ts'
+import { MOST_NANOS } from './estimate.ts'
 import { refusalError } from './refusal.ts'
 import type { Scope, Spender } from './scope.ts'
 import { windowOf } from './windows.ts'
@@ -195,6 +196,8 @@ export const createAdmissions = (parts: {
   }
 
   const admissionOf = (demand: Demand): Admission<Refusal> => {
+    // Several turns of an answer may each cost the most.
+    const estimateNanos = Math.min(demand.estimateNanos, MOST_NANOS)
     const windows: WindowKey[] = []
     const placed = demand.scopes.map((scope) => {
       const key = windowOf(scope, demand.spender, demand.atMs)
@@ -210,8 +213,8 @@ export const createAdmissions = (parts: {
         node_id: node.id,
         node_epoch: node.epoch,
         provider: demand.provider,
-        amount_n: demand.estimateNanos,
-        charge_n: Math.min(demand.promptNanos, demand.estimateNanos),
+        amount_n: estimateNanos,
+        charge_n: Math.min(demand.promptNanos, estimateNanos),
         created_at: isoTimestamp(demand.atMs),
         ends_at: isoTimestamp(demand.atMs + demand.expectedMs),
         lease_until: isoTimestamp(sharedNow() + LEASE_MS),
@@ -223,7 +226,7 @@ export const createAdmissions = (parts: {
             const window = figures[place]
             return window === undefined ? [] : [{ scope, window }]
           }),
-          demand.estimateNanos,
+          estimateNanos,
           inFlight(),
         ),
     }

@@ -98,7 +98,7 @@ export const unlimitedOutput = (body: JsonBody, endpoint: ModelEndpoint, setting
   unlimitedTokens(askedWork(body), endpoint, settings)
 
 /** Four times the largest limit. A client chooses its `max_tokens`, and storage cannot hold a number beyond 2^53. */
-const MOST_NANOS = 4_000_000 * 1_000_000_000
+export const MOST_NANOS = 4_000_000 * 1_000_000_000
 
 /** For audio, video and predicted answers. */
 const BYTES_PER_TOKEN = 3

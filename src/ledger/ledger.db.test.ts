@@ -312,6 +312,17 @@ describeEachSettler('scopes', (engine) => {
     await expectFine()
   })
 
+  test('no request holds more than $4,000,000, also one that breaks a budget or whose hold grows: larger numbers could not be read again', async () => {
+    const { node, spender, budgets, workspaceId, expectFine } = await open(engine)
+    await budgets.put({ workspaceId, span: 'monthly', limitNanos: 1000, includeByok: false, allowLastRequest: true }, changedBy())
+    const last = await node.begin(spender(0), 12_000_000 * 1e9)
+    await last.grow(13_000_000 * 1e9)
+    const [figures] = await node.ledger.figures(spender(0), T0)
+    expect(figures?.heldNanos).toBe(4_000_000 * 1e9)
+    await last.end(900)
+    await expectFine()
+  })
+
   test('credit: 402 service_credits when it is used up, or too small; a share of it may be in flight', async () => {
     const { database, clock, spender, credits, workspaceId, expectFine } = await open(engine)
     const node = openNode(database, clock, { sources: [credits] })
@@ -559,6 +570,21 @@ describeEachSettler('holds', (engine) => {
     expect((await auditLedger(database, isoTimestamp(clock.now()))).map(({ invariant }) => invariant)).toEqual(['I2', 'I2'])
     await node.ledger.tend()
     expect(await heldBy()).toEqual([500, 0, 200])
+    await expectFine()
+  })
+
+  test('are counted again every ten seconds where something runs, and in every window every ten minutes', async () => {
+    const { database, node, spender, expectFine } = await open(engine)
+    await node.begin(spender(0, limitOf(1000)), 500)
+    await (await node.begin(spender(1, limitOf(1000)), 300)).end(1)
+    await node.ledger.tend()
+    const heldBy = async (): Promise<readonly number[]> =>
+      (await database.kysely.selectFrom('scope_window').select('held_n').orderBy('subject').execute()).map(({ held_n }) => held_n)
+    await database.transaction((transaction) => transaction.updateTable('scope_window').set({ held_n: 7 }).execute())
+    await node.ledger.tend()
+    expect(await heldBy()).toEqual([500, 7])
+    for (let round = 2; round <= 60; round += 1) await node.ledger.tend()
+    expect(await heldBy()).toEqual([500, 0])
     await expectFine()
   })
 

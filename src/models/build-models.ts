@@ -181,7 +181,7 @@ const endpointOf = (entry: EndpointEntry, model: ModelEntry, provider: Provider,
   const variant = entry.variant ?? entry.service_tier
   return plainEndpoint(provider, entry.model, {
     tag: variant === undefined ? provider.slug : `${provider.slug}/${variant}`,
-    // What the operator wrote is meant for the operator's own address.
+    // Prices of the operator are meant for the operator's own address.
     prices:
       entry.prices === undefined || source.from === 'operator'
         ? (entry.prices ?? null)

@@ -3,7 +3,7 @@ import { inputTokens, type Usage } from '../canonical/usage.ts'
 import { nanosOf, tokenCostNanos } from '../lib/money.ts'
 import type { PriceEntry } from './catalogue-schema.ts'
 
-/** What the counts of an answer do not tell, and the request does. */
+/** Facts of a request on which its cost depends, beside the counts of its answer. */
 interface AskedFor {
   /** Matters only if pictures have a price each. */
   readonly inputImages: number
@@ -65,7 +65,7 @@ export const costOf = (
   }
 }
 
-/** What the provider's own tools did for an answer, or may do for it. */
+/** The work of the provider's own tools for an answer, done or possible. */
 export type ToolWork = Pick<Usage, 'webSearches' | 'fileSearches' | 'containers' | 'drawn'>
 
 /** The cost of that work. */

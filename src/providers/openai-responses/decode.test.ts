@@ -165,6 +165,7 @@ describe('a stream', () => {
       { type: 'citation', citation: { url: 'https://a.example', title: 'A', content: null, start: 0, end: 1 } },
       { type: 'unknown', kind: 'file_citation' },
       { type: 'refusal', text: 'No.' },
+      { ...searched, underWay: usageOf({ webSearches: 1, drawn: 6240, ...soFar }) },
       { type: 'image', url: 'data:image/webp;base64,AA==' },
       { type: 'usage', usage: usageOf({ webSearches: 1, drawn: 6240, ...soFar }) },
       { type: 'usage', usage: usageOf({ inputFresh: 6, inputCacheWrite5m: 4, webSearches: 1, drawn: 6240, estimated: true }) },

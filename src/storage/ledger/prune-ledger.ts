@@ -38,7 +38,7 @@ export const pruneLedger = (database: Database, day: string, limit: number): Pro
             .where('window_end', '<=', day)
             .where('held_n', '=', 0)
             .limit(limit)
-            // Whoever holds such a window still charges or releases in it; this never waits for them.
+            // A locked window is still charged or released, and is left for the next portion: this waits for nobody.
             .$if(database.engine === 'postgres', (query) => query.forUpdate().skipLocked())
             .$asTuple('subject', 'span', 'window_start'),
         ),
