@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 
 import type { PresetContent } from '../../contract/preset.ts'
 import { JsonBody } from '../../lib/json/json-body.ts'
-import type { JsonValue } from '../../lib/json/json.ts'
+import type { JsonObject } from '../../lib/json/json.ts'
 import { atOnce } from '../../lib/steps.ts'
 import { applyPreset } from '../apply-preset.ts'
 import { messagesFormat } from './anthropic-messages.ts'
@@ -15,7 +15,7 @@ const parse = (fields: object) =>
   atOnce(messagesFormat.parseCall(JsonBody.read(JSON.stringify({ model: 'a/b', max_tokens: 9, messages: MESSAGES, ...fields })))).call
 
 describe('output_format, the earlier place for the format of an answer', () => {
-  test.each<[string, object, JsonValue]>([
+  test.each<[string, object, JsonObject]>([
     ['alone', { output_format: ONE }, { format: ONE }],
     ['beside an effort', { output_format: ONE, output_config: { effort: 'low' } }, { effort: 'low', format: ONE }],
     ['beside a format in the newer place, which wins', { output_format: ONE, output_config: { format: TWO } }, { format: TWO }],
