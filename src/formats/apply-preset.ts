@@ -14,6 +14,7 @@ import type { JsonBody } from '../lib/json/json-body.ts'
 import { isObject, type JsonObject, type JsonValue, listOf, textsIn } from '../lib/json/json.ts'
 import { startPace, type Steps } from '../lib/steps.ts'
 import { lockedPaths, overriding } from '../request-fields/setting-spellings.ts'
+import { withFormatInConfig } from './anthropic-messages/format-in-config.ts'
 import { withoutEffortChanges } from './anthropic-messages/effort-changes.ts'
 import { withoutAddedTools } from './openai-responses/added-tools.ts'
 import { holdLogprobs } from './openai-responses/held-logprobs.ts'
@@ -34,7 +35,8 @@ export interface AppliedPreset {
  * `model` is the model that the request itself names, without its preset reference; null leaves the choice to the preset. Throws
  * `invalid_request` if the request sets a locked field of a preset that rejects this.
  */
-export function* applyPreset(dialect: ClientDialect, body: JsonBody, content: PresetContent, model: string | null): Steps<AppliedPreset> {
+export function* applyPreset(dialect: ClientDialect, sent: JsonBody, content: PresetContent, model: string | null): Steps<AppliedPreset> {
+  const body = dialect === 'messages' ? withFormatInConfig(sent) : sent
   const preset = yield* translateConfig(content, dialect)
   const locks = readLocks(dialect, content)
   const request = (field: string): JsonValue => (field === 'model' ? model : (body.value(field) ?? null))

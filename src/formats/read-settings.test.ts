@@ -243,7 +243,6 @@ describe('the form of the output', () => {
       { type: 'json-schema', name: 'n', schema, strict: true, description: 'd' },
     ],
     ['messages', { output_config: { format: { type: 'json_schema', schema } } }, { type: 'json-schema', name: 'response', schema }],
-    ['messages', { output_format: { type: 'json_schema', schema } }, { type: 'json-schema', name: 'response', schema }],
   ])('%s: %j', (dialect, body, expected) => {
     expect(parse(dialect, body)).toMatchObject({ otherFields: [] })
     expect(parse(dialect, body).outputFormat).toEqual(expected as never)

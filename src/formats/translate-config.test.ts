@@ -405,6 +405,7 @@ test.each(CLIENT_DIALECTS.flatMap((from) => CLIENT_DIALECTS.filter((to) => to !=
       logprobs: true,
       logit_bias: {},
       moderation: {},
+      output_format: { type: 'json_schema', schema: {} },
       ...Object.fromEntries(NUMBERS.map((name) => [name, 1])),
     }
     for (const field of PERSISTED_FIELDS[from].filter((name) => !SILENT.has(name))) {

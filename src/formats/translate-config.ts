@@ -49,7 +49,10 @@ const keep: Translate = (values) => [firstOf(values)]
  */
 const TRANSLATIONS: Readonly<Partial<Record<FieldMeaning, Translate>>> = {
   stop: (values, translation) => [translateStop(firstOf(values), translation)],
-  outputFormat: ([format = null], translation) => [isObject(format) ? translateFormat(format, translation) : null],
+  outputFormat: (values, translation) => {
+    const format = firstOf(values)
+    return [isObject(format) ? translateFormat(format, translation) : null]
+  },
   reasoning: translateReasoning,
   toolChoice: ([choice = null], translation) => [translateToolChoice(choice, translation)],
   // Only the restriction is carried over: parallel calls are the default of every interface.

@@ -10,7 +10,7 @@ import { messagesMessage } from './schemas/messages-content.ts'
 import { compaction, contextManagement, safeguards, thinking } from './schemas/messages-thinking.ts'
 import { thread } from './schemas/messages-thread.ts'
 import { customTool, MESSAGES_TYPED_TOOLS, messagesToolChoice, messagesTools } from './schemas/messages-tools.ts'
-import { messagesOutputConfig } from './schemas/output.ts'
+import { messagesOutputConfig, messagesOutputFormat } from './schemas/output.ts'
 import { fallbacks, serviceTierName, speed } from './schemas/routing.ts'
 import { tokenLimit } from './schemas/sampling.ts'
 import { texts } from './schemas/scalars.ts'
@@ -58,6 +58,11 @@ export const MESSAGES_FIELDS = {
   stop_sequences: { schema: texts, means: 'stop', presets: 'keep', parameters: ['stop'] },
   thinking: { schema: thinking, means: 'reasoning', presets: 'keep', parameters: REASONING_PARAMETERS },
   output_config: { schema: messagesOutputConfig, members: { format: 'outputFormat', effort: 'reasoning' }, presets: 'keep' },
+  output_format: {
+    schema: messagesOutputFormat.meta({ deprecated: true, description: 'Use output_config.format, which wins where both are sent.' }),
+    means: 'outputFormat',
+    presets: 'keep',
+  },
   metadata: { schema: messagesMetadata, members: { user_id: 'user' } },
   container: { schema: container, means: 'none' },
   mcp_servers: {

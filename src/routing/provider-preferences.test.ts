@@ -39,7 +39,18 @@ describe('conditions: an endpoint that does not meet one is left out, and so is 
 })
 
 describe('require_parameters: an endpoint must support every parameter that was sent', () => {
-  const all = ['temperature', 'max_tokens', 'tools', 'tool_choice', 'response_format', 'reasoning', 'stop', 'verbosity', 'seed']
+  const all = [
+    'temperature',
+    'max_tokens',
+    'tools',
+    'tool_choice',
+    'response_format',
+    'reasoning',
+    'stop',
+    'verbosity',
+    'seed',
+    'parallel_tool_calls',
+  ]
   const able = endpoint('able', { supportedParameters: all })
   test.each<[string, 'chat' | 'responses' | 'messages', Record<string, unknown>]>([
     ['temperature', 'chat', { temperature: 0.5 }],
@@ -52,6 +63,8 @@ describe('require_parameters: an endpoint must support every parameter that was 
     ['reasoning', 'messages', { thinking: { type: 'enabled', budget_tokens: 1024 }, max_tokens: 2000 }],
     ['reasoning', 'messages', { output_config: { effort: 'low' } }],
     ['reasoning', 'messages', { messages: [{ role: 'system', content: [], output_config: { effort: 'low' } }] }],
+    ['parallel_tool_calls', 'messages', { tool_choice: { type: 'auto', disable_parallel_tool_use: true } }],
+    ['parallel_tool_calls', 'chat', { parallel_tool_calls: false }],
     ['tools', 'chat', { tools: [{ type: 'function', function: { name: 'f' } }] }],
     ['response_format', 'chat', { response_format: { type: 'json_object' } }],
     ['verbosity', 'responses', { text: { verbosity: 'low' } }],

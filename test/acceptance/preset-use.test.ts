@@ -365,7 +365,12 @@ describe('a setting for which the interface of the request has no field', () => 
     usage: { input_tokens: 1, output_tokens: 1 },
   }
   const all = {
-    ...{ seed: 7, stop: 'END', frequency_penalty: 0.5, logit_bias: { 50256: -1 }, min_p: 0.1, verbosity: 'low' },
+    seed: 7,
+    stop: 'END',
+    frequency_penalty: 0.5,
+    logit_bias: { 50256: -1 },
+    min_p: 0.1,
+    verbosity: 'low',
     response_format: { type: 'json_object' },
   }
 

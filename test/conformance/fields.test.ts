@@ -121,6 +121,7 @@ const SAMPLES: Readonly<Record<ClientDialect, Readonly<Record<string, unknown>>>
       format: { type: 'json_schema', schema: { type: 'object', properties: {}, additionalProperties: false } },
     },
     speed: 'fast',
+    output_format: { type: 'json_schema', schema: { type: 'object', properties: {}, additionalProperties: false } },
     metadata: { user_id: 'user-9' },
     compaction: { type: 'summarize' },
     inference_geo: 'us',

@@ -2,6 +2,7 @@ import { validateRequest } from '../validate-request.ts'
 import { withSecretsHidden } from '../hide-in-answer.ts'
 import type { ClientFormat } from '../format.ts'
 import { presetContentOf } from './preset-config.ts'
+import { withFormatInConfig } from './format-in-config.ts'
 import { readCall } from './read-call.ts'
 import { renderAnswer } from './render.ts'
 import { renderError } from './render-error.ts'
@@ -14,7 +15,7 @@ export const messagesFormat: ClientFormat = withSecretsHidden({
   *parseCall(body) {
     const warnings = validateRequest(rules, body)
     yield
-    return { warnings, call: readCall(body) }
+    return { warnings, call: readCall(withFormatInConfig(body)) }
   },
   renderAnswer,
   openStream,

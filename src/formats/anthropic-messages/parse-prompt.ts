@@ -48,7 +48,7 @@ export function* parsePrompt(body: JsonBody): Steps<Prompt> {
     messages: [...system, ...inOrder],
     tools,
     toolChoice: readToolChoice(choice),
-    outputFormat: readOutputFormat(outputConfig, root),
+    outputFormat: readOutputFormat(outputConfig),
     settings: readMessagesSettings(root, choice, outputConfig),
   }
   yield
@@ -117,9 +117,9 @@ const readToolChoice = (choice: Node | null): ToolChoice => {
   }
 }
 
-/** This dialect gives the schema no name. `output_format` is the earlier location of the format. */
-const readOutputFormat = (outputConfig: Node | null, root: Node): OutputFormat => {
-  const format = (outputConfig === null ? null : optionalChild(outputConfig, 'format')) ?? optionalChild(root, 'output_format')
+/** This dialect gives the schema no name. */
+const readOutputFormat = (outputConfig: Node | null): OutputFormat => {
+  const format = outputConfig === null ? null : optionalChild(outputConfig, 'format')
   if (format === null) return { type: 'text' }
   if (requiredText(format, 'type') === 'json_schema') {
     return { type: 'json-schema', name: 'response', schema: member(format, 'schema') ?? {} }

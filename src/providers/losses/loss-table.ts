@@ -102,7 +102,7 @@ const OWN_EXCEPTIONS: Readonly<Record<ClientDialect, Readonly<Record<string, Fie
     function_call: 'mapped',
   },
   responses: { store: 'mapped' },
-  messages: { user: 'mapped', service_tier: 'mapped' },
+  messages: { user: 'mapped', service_tier: 'mapped', output_format: 'mapped' },
 }
 
 /** The distinct outcomes of a client's top-level field at a provider of a dialect, one for each of its meanings. */

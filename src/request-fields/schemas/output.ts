@@ -84,10 +84,12 @@ export const responsesText = z
 /** In a system message among the turns, which changes the effort from there on. */
 export const messageOutputConfig = z.looseObject({ effort: verbosity.nullish() }).meta({ id: 'MessagesMessageOutputConfig' })
 
+export const messagesOutputFormat = z.looseObject({ type: z.literal('json_schema'), schema: jsonObject })
+
 export const messagesOutputConfig = z
   .looseObject({
     effort: verbosity.nullish(),
-    format: z.looseObject({ type: z.literal('json_schema'), schema: jsonObject }).nullish(),
+    format: messagesOutputFormat.nullish(),
     task_budget: z.looseObject({ type: z.literal('tokens'), total: z.int().min(20_000), remaining: z.int().min(0).nullish() }).nullish(),
   })
   .meta({ id: 'MessagesOutputConfig' })

@@ -53,7 +53,7 @@ export const Facts = ({ record }: { record: Generation }) => (
     )}
     {record.settings === null ? null : (
       <Group title="Settings">
-        {Object.entries(record.settings).map(([name, value]) => (
+        {Object.entries({ ...record.settings, ...record.settings_carried }).map(([name, value]) => (
           <Fact key={name} name={name}>
             <code>{JSON.stringify(value)}</code>
           </Fact>
