@@ -36,7 +36,7 @@ export const ProviderList = ({ range: { from, to }, workspace }: Scope) => {
               cell: ({ provider, errors, requests }) => (
                 <Link to="/requests" search={(search) => ({ ...rangeIn(search), q: `provider:${provider}` })}>
                   <Status mark={requests > 0 && errors / requests >= BAD_SHARE ? 'error' : 'ok'}>
-                    {providers?.find(({ slug }) => slug === provider)?.name ?? provider}
+                    {providers?.find(({ slug }) => slug === provider)?.name ?? provider ?? ''}
                   </Status>
                 </Link>
               ),
