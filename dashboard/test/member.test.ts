@@ -43,7 +43,7 @@ describe.skipIf(BROWSER_PATH === null)('a member', () => {
         await page.getByRole('link', { name: 'playground (ada)' }).click()
         await page.getByText('What bounds it').waitFor()
       }
-      // What an admin alone may do is not offered.
+      // Nothing is offered that an admin alone may do.
       expect(await page.getByRole('button', { name: /New key|Create|Change limit|Actions for/ }).count()).toBe(0)
     }
     visitor.check()

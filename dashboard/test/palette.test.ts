@@ -82,7 +82,7 @@ describe.skipIf(BROWSER_PATH === null)('the palette', () => {
     })
     await page.getByRole('navigation', { name: 'Screens' }).waitFor()
     await page.keyboard.press('Control+k')
-    // What is typed before the palette's code has come is kept, and no letter of it acts as a key of the page.
+    // The palette's code has not come yet. No letter may be lost, or act as a key of the page.
     await page.keyboard.type('First inference')
     parts.resolve()
     await page.getByText('Nothing has that name or id.').waitFor()

@@ -53,7 +53,7 @@ const CHANCE: readonly (readonly [RegExp, string])[] = [
   [/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, 'UUID'],
   [/\b(gen|req)-[\w-]+/g, '$1-ID'],
   [/key%3A[0-9a-f]{64}/g, 'key%3AHASH'],
-  [/\(key \w{6}\)/g, '(key HASH)'],
+  [/"key [0-9a-f]{6}"/g, '"key HASH"'],
   [/…[\w-]{4}\b/g, '…LAST'],
   [/\b[0-9a-f]{12,64}\b/g, 'HASH'],
   [/just now|\b\d+ (?:min|h|d) ago/g, 'AGO'],

@@ -26,7 +26,7 @@ export const ProviderTable = ({ tests }: { tests: ProviderTests }) => {
   const usedBy = (slug: string) => used.data?.groups.find(({ provider }) => provider === slug)
   const healthOf = (slug: string) => health.data?.find((one) => one.slug === slug)
   return (
-    // What is known of their health makes rows higher, so they come with it.
+    // Facts about their health make rows higher, so the rows come with them.
     <Loaded query={{ ...providers, data: health.isPending ? undefined : providers.data }} rows={5}>
       {(rows) => (
         <>
