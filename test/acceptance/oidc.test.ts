@@ -77,7 +77,14 @@ test('a person who comes back is signed in under the provider’s name, with the
 })
 
 test('nobody is an admin by a group that only resembles it, or by a claim of another form', async () => {
-  for (const [at, groups] of ['administrators', ['non-admin', 'db-admin'], 'staff,admin', ['ADMIN'], [['admin ']], { admin: true }].entries()) {
+  for (const [at, groups] of [
+    'administrators',
+    ['non-admin', 'db-admin'],
+    'staff,admin',
+    ['ADMIN'],
+    [['admin ']],
+    { admin: true },
+  ].entries()) {
     provider.claims = { sub: `near-${at}`, groups }
     const { json } = await (await signIn()).ask('GET', '/sessions/current')
     expect([groups, json]).toMatchObject([groups, { data: { role: 'member' } }])

@@ -141,7 +141,12 @@ describeEachEngine('evaluations', (engine) => {
       evaluationOf(workspaceId, 'e-2'),
       { ...evaluationOf(workspaceId, 'e-3'), slug: 'other' },
     ]
-    for (const one of evaluations) await store.create(one, Array<typeof ITEM>(one.itemsTotal).fill(ITEM), changedBy())
+    for (const one of evaluations)
+      await store.create(
+        one,
+        Array.from({ length: one.itemsTotal }, () => ITEM),
+        changedBy(),
+      )
     const [ref, other] = [
       { workspaceId, slug: 'bot' },
       { workspaceId, slug: 'other' },
