@@ -221,7 +221,7 @@ export const createSharedMeter = (parts: SharedMeterParts): SharedMeter => {
       return async () => {
         stopped = true
         cancel()
-        // What is being sent would be lost with the connection, and what ended meanwhile comes after it.
+        // Usage that is being sent would be lost with the connection, and that of requests which ended meanwhile comes after it.
         await flushing
         await flush()
         await store?.close()

@@ -27,6 +27,8 @@ export interface Database {
   inLine<T>(row: string, work: () => Promise<T>): Promise<T>
   /** Runs `work` while this process runs no transaction that could conflict with another writer. */
   alone<T>(work: () => Promise<T>): Promise<T>
+  /** Runs `work`, which may read everything there is, without the time limits of requests. */
+  patiently<T>(work: (kysely: Kysely<Schema>) => Promise<T>): Promise<T>
   /** Null if the database is a file of this process. */
   readonly server: DatabaseServer | null
   /** Settles finished requests in a separate thread: each line is the JSON of a `Settlement`. Null if there is no such thread. */
@@ -97,7 +99,7 @@ export interface EngineConnection {
   /** Runs `work` in one transaction and commits, or rolls back if it throws. A server decides about the durability by itself. */
   transaction<T>(work: (transaction: Transaction<Schema>) => Promise<T>, durability: Durability): Promise<T>
   readonly retryableFailure: (error: unknown) => RetryableFailure | null
-  /** Runs `work` on connections that may wait for the migration lock without a time limit. */
+  /** Runs `work` on connections that may wait for the migration lock, and for their statements, without a time limit. */
   withMigrationAccess<T>(work: (kysely: Kysely<Schema>) => Promise<T>): Promise<T>
   /** Called once the schema is that of this program. */
   prepared(): Promise<void>
@@ -156,6 +158,7 @@ export const createDatabase = (connection: EngineConnection, options: RetryOptio
     // With a single writer, all writers are in one queue anyhow.
     inLine: (row, work) => (connection.oneWriter ? work() : lines.run(row, work)),
     alone: (work) => (connection.oneWriter ? writers.run(work) : work()),
+    patiently: (work) => connection.withMigrationAccess(work),
     server,
     settleLines: null,
     keepContents: null,

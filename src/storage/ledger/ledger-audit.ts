@@ -33,16 +33,17 @@ export const INVARIANTS: readonly Invariant[] = [
 const BREACHES_MAX = 20
 
 /** `now` is an ISO timestamp. */
-export const auditLedger = async (database: Database, now: string): Promise<readonly Breach[]> => {
-  const found: Breach[] = []
-  for (const { name } of INVARIANTS) {
-    const { rows } = await sql<{
-      what: string
-    }>`select what from (${QUERIES[name](now)}) as breaches limit ${sql.lit(BREACHES_MAX)}`.execute(database.kysely)
-    found.push(...rows.map(({ what }) => ({ invariant: name, what })))
-  }
-  return found
-}
+export const auditLedger = (database: Pick<Database, 'patiently'>, now: string): Promise<readonly Breach[]> =>
+  database.patiently(async (kysely) => {
+    const found: Breach[] = []
+    for (const { name } of INVARIANTS) {
+      const { rows } = await sql<{
+        what: string
+      }>`select what from (${QUERIES[name](now)}) as breaches limit ${sql.lit(BREACHES_MAX)}`.execute(kysely)
+      found.push(...rows.map(({ what }) => ({ invariant: name, what })))
+    }
+    return found
+  })
 
 /** Days for which the ledger has no rows, or not all: they are from before it was kept, or were deleted because of their age. */
 const LEDGER_AFTER = sql`coalesce((select value from service_facts where name = 'ledger-after'), '')`

@@ -6,6 +6,8 @@ import { Client } from 'pg'
 
 import { describeEachEngine } from '../../../test/support/databases.ts'
 import { systemClock } from '../../lib/clock.ts'
+import type { Database } from '../database.ts'
+import { auditLedger } from '../ledger/ledger-audit.ts'
 import { type DatabaseLocation, openDatabase } from '../open-database.ts'
 import { StorageUnavailable } from '../storage-errors.ts'
 import { preparePresets } from '../testing/preset-input.ts'
@@ -171,6 +173,24 @@ describeEachEngine('lost connections', (engine) => {
     const location = await engine.locate()
     await setForDatabase(location, 'statement_timeout = 1')
     await (await engine.open(location)).ping()
+  })
+
+  test('an audit of the ledger has no time limit, whatever one the operator set: it reads everything there is', async () => {
+    const location = await engine.locate()
+    await (await engine.open(location)).ping()
+    await setForDatabase(location, 'lock_timeout = 1')
+    await setForDatabase(location, 'statement_timeout = 1')
+    const database = await engine.open(location)
+    const limits: unknown[] = []
+    const patiently: Database['patiently'] = (work) =>
+      database.patiently(async (kysely) => {
+        const { rows } =
+          await sql`select current_setting('statement_timeout') as statement, current_setting('lock_timeout') as lock`.execute(kysely)
+        limits.push(...rows)
+        return work(kysely)
+      })
+    expect(await auditLedger({ patiently }, '2026-11-22T00:00:00.000Z')).toEqual([])
+    expect(limits).toEqual([{ statement: '0', lock: '0' }])
   })
 
   test('no connection ends because it is idle, whatever limit the operator set: a request that begins to use it would fail', async () => {
