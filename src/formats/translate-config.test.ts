@@ -10,7 +10,7 @@ type Config = PresetContent['config']
 
 const translate = (from: ClientDialect, to: ClientDialect, config: Config) => {
   const { fields, warnings, carried } = atOnce(translateConfig({ shape: from, config, systemPrompt: null }, to))
-  const read = new Map(Object.values(carried?.settings ?? {}).map(({ field, value }) => [field, value as unknown]))
+  const read = new Map(Object.values(carried?.settings ?? {}).map(({ field, value }) => [field, value]))
   const said = Object.entries(carried?.written ?? {}).map(([path, value]) => `carried ${path} ${JSON.stringify(read.get(path) ?? value)}`)
   return { fields, warned: [...warnings.map(({ code, field }) => `${code} ${field}`), ...said] }
 }

@@ -73,8 +73,7 @@ const BODIES: Readonly<Record<ClientDialect, Readonly<Record<string, fc.Arbitrar
   },
 }
 
-const bodies = (dialect: ClientDialect): fc.Arbitrary<Fields> =>
-  fc.record(BODIES[dialect], { requiredKeys: [], noNullPrototype: true }) as fc.Arbitrary<Fields>
+const bodies = (dialect: ClientDialect): fc.Arbitrary<Fields> => fc.record(BODIES[dialect], { requiredKeys: [], noNullPrototype: true })
 
 const TALK = {
   chat: { messages: [{ role: 'user', content: 'Hi' }] },
@@ -100,7 +99,7 @@ const alone = (dialect: ClientDialect, fields: Fields): Call =>
  */
 const meaningOf = (call: Call): Fields => {
   const { settings, outputFormat: given, toolChoice, tools } = call.prompt()
-  const values = Object.fromEntries(Object.entries(settings).map(([name, { value }]) => [name, value as unknown]))
+  const values = Object.fromEntries(Object.entries(settings).map(([name, { value }]) => [name, value]))
   const outputFormat = { ...given, strict: null }
   if (settings.reasoning !== undefined) values['reasoning'] = { ...settings.reasoning.value, enabled: true }
   const names = tools.flatMap((tool) => (tool.type === 'function' ? [tool.name] : [])).toSorted()
