@@ -83,7 +83,7 @@ export class Hold {
    * How many calls of its own tools the provider is allowed for a whole answer that may draw; null if nothing has to be said. Only a stream
    * shows pictures as they are begun, so here all of them are held before, as many as the budgets can pay for (decisions/0231).
    */
-  async toolCalls({ endpoint }: PlannedAttempt): Promise<number | null> {
+  toolCalls({ endpoint }: PlannedAttempt): number | null | Promise<number> {
     const { call } = this.#request
     const work = askedWork(call.body)
     if (call.stream || !work.draws || !vendorOf(endpoint.provider.slug).openAiModels) return null
@@ -91,16 +91,16 @@ export class Hold {
     const picture = toolNanos({ ...NO_USAGE, drawn: PICTURE_TOKENS }, this.#pricesOf(endpoint), 0)
     const more = picture * (wanted - 1) - this.#toolNanos
     if (more <= 0) return wanted
-    try {
-      await this.#purse.add(more)
-    } catch (refused) {
+    const held = (): number => {
+      this.#nanos += more
+      this.#toolNanos += more
+      return wanted
+    }
+    return this.#purse.add(more).then(held, (refused: unknown) => {
       if (!isBudgetRefusal(refused)) throw refused
       // The amount that an earlier attempt could hold is still held.
       return 1 + Math.floor(this.#toolNanos / picture)
-    }
-    this.#nanos += more
-    this.#toolNanos += more
-    return wanted
+    })
   }
 
   /**

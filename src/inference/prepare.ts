@@ -8,7 +8,6 @@ import { applyPreset } from '../formats/apply-preset.ts'
 import { fillStoredPrompt, readStoredPrompt, type StoredPrompt } from '../formats/stored-prompt.ts'
 import type { Guardrails } from '../guardrails/guardrails.ts'
 import { callerOf, type Principal } from '../keys/keys.ts'
-import type { VersionReference } from '../storage/presets/preset-store.ts'
 import { isObject } from '../lib/json/json.ts'
 import type { JsonBody } from '../lib/json/json-body.ts'
 import { type Steps, throughout, type Turn } from '../lib/steps.ts'
@@ -18,6 +17,7 @@ import { askedPlugins } from '../plugins/asked-plugins.ts'
 import type { Plugins } from '../plugins/plugins.ts'
 import { type DrawnVersion, drawVersion } from './draw-version.ts'
 import type { RoutingState } from '../routing/routing-state.ts'
+import type { VersionReference } from '../storage/presets/preset-store.ts'
 import type { KeptContents, WorkspaceDefaults } from '../workspaces/workspaces.ts'
 import { presetCaching } from './cache/preset-caching.ts'
 import { chooseModels, withImpliedPlugin } from './choose-models.ts'
@@ -184,8 +184,10 @@ const findPreset = (
   return slug === null ? null : presets.find(workspaceId, slug)
 }
 
-/** The request rewritten to name the preset in `preset` instead of `prompt`. */
-/** A prompt without a version leaves that to a model which names the same preset. */
+/**
+ * The request rewritten to name the preset in `preset` instead of `prompt`. A prompt without a version leaves that to a model which names
+ * the same preset.
+ */
 const namingPreset = (body: JsonBody, { id, version }: StoredPrompt): JsonBody => {
   if ((body.value('preset') ?? null) !== null) throw invalidField('prompt', 'A request names a prompt or a preset, not both.')
   const { preset } = parseModelReference(body.value('model'), null)

@@ -107,8 +107,8 @@ export const attempt = async (
     const call = callAtTier(callFor(request, planned), planned, log.warn)
     const adapter = adapterOf(parts.adapters, request, planned, call)
     const number = log.attempts.length - 1
-    const maxToolCalls = admitted.hold === null ? null : await admitted.hold.toolCalls(planned)
-    const target = heldTarget(admitted, begun, maxToolCalls)
+    const allowed = admitted.hold?.toolCalls(planned) ?? null
+    const target = heldTarget(admitted, begun, allowed instanceof Promise ? await allowed : allowed)
     const upstreamAttempt = { call, target, number, connection, warn: log.warn }
     const screened = output === undefined ? null : screening(output, log, take)
     const receive = covered(screened === null ? observed : screened.take)
