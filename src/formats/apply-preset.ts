@@ -36,8 +36,8 @@ export interface AppliedPreset {
  * `invalid_request` if the request sets a locked field of a preset that rejects this.
  */
 export function* applyPreset(dialect: ClientDialect, sent: JsonBody, content: PresetContent, model: string | null): Steps<AppliedPreset> {
-  const body = dialect === 'messages' ? withFormatInConfig(sent) : sent
   const preset = yield* translateConfig(content, dialect)
+  const body = dialect === 'messages' ? withFormatInConfig(sent, preset.fields['output_config']) : sent
   const locks = readLocks(dialect, content)
   const request = (field: string): JsonValue => (field === 'model' ? model : (body.value(field) ?? null))
   const overruled: string[] = []

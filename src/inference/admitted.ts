@@ -16,6 +16,7 @@ import type { AttemptOutcome } from './run/attempt-outcome.ts'
 import { billOf, joinedBills, withFees, withInner, type Bill, type BillTerms } from './run/bill.ts'
 import { Connection } from './run/connection.ts'
 import type { Planned } from './stages.ts'
+import { isUnheldTools } from './unheld-tools.ts'
 
 /** The time when the request was planned, and the id under which it is recorded. */
 export interface Identity {
@@ -199,11 +200,11 @@ export class Admitted {
   }
 
   /**
-   * True if a failure of this request is our own refusal: no provider was asked, a guardrail or a judge withholds the answer, or the
-   * service is stopping (docs/contract/errors.md#own-checks).
+   * True if a failure of this request is our own refusal: no provider was asked, a guardrail or a judge withholds the answer, the budgets
+   * cannot pay for its tools, or the service is stopping (docs/contract/errors.md#own-checks).
    */
   refuses(error: GatewayError): boolean {
-    return !this.log.asked || isGuardrailBlock(error) || isJudges(error) || isServiceStop(error)
+    return !this.log.asked || isGuardrailBlock(error) || isJudges(error) || isUnheldTools(error) || isServiceStop(error)
   }
 
   end(): Finished {

@@ -14,6 +14,7 @@ import type { PlannedAttempt } from '../routing/plan-attempts.ts'
 import type { Purse } from './purse.ts'
 import { dialectOf } from './run/dialect-of.ts'
 import type { Planned } from './stages.ts'
+import { unheldTools } from './unheld-tools.ts'
 import type { PriceEntry } from '../models/catalogue-schema.ts'
 import type { ModelEndpoint } from '../models/model.ts'
 
@@ -56,6 +57,7 @@ export class Hold {
   /** Sets the cost of the turns so far: that amount is no longer available to the next turn. */
   spend(nanos: number): void {
     this.#spentNanos = nanos
+    this.#toolNanos = 0
   }
 
   /** The next turn is the last one, so nothing has to be kept for another one. */
@@ -81,7 +83,7 @@ export class Hold {
 
   /**
    * How many calls of its own tools the provider is allowed for a whole answer that may draw; null if nothing has to be said. Only a stream
-   * shows pictures as they are begun, so here all of them are held before, as many as the budgets can pay for (decisions/0231).
+   * shows pictures as they are begun, so here all of them are held before or, if the budgets cannot pay for them, one (decisions/0231).
    */
   toolCalls({ endpoint }: PlannedAttempt): number | null | Promise<number> {
     const { call } = this.#request
@@ -104,20 +106,23 @@ export class Hold {
   }
 
   /**
-   * Wait for this before a stream goes on in which the provider's own tools have done, or have begun, this work. Throws as `cover` does if
-   * they cost more than can be held.
+   * Wait for this before a stream goes on in which tools of the provider that the request names have done, or have begun, this work. Throws
+   * `unheldTools` if they cost more than can be held.
    */
   coverTools({ endpoint }: PlannedAttempt, usage: Usage): undefined | Promise<void> {
     const work = askedWork(this.#request.call.body)
     const prices = this.#pricesOf(endpoint)
     const costOf = (tools: ToolWork): number => toolNanos(tools, prices, work.containerGigabytes)
-    const beyond = costOf(usage) - costOf(heldTools(work, endpoint))
-    if (beyond <= this.#toolNanos) return undefined
-    const before = this.#toolNanos
+    const held = costOf(heldTools(work, endpoint))
+    const beyond = costOf(usage) - held
+    if (held === 0 || beyond <= this.#toolNanos) return undefined
+    const [before, ranDry] = [this.#toolNanos, this.#ranDry]
     this.#toolNanos = beyond
     return this.#reserve(this.#measuredNanos)?.catch((refused: unknown) => {
       this.#toolNanos = before
-      throw refused
+      // This body was sent: no other one may take the place of its answer.
+      this.#ranDry = ranDry
+      throw unheldTools(refused)
     })
   }
 

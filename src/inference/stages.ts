@@ -146,9 +146,9 @@ export const refuseLosses = (strict: boolean, losses: readonly Warning[]): void 
   if (strict && first !== undefined) throw strictError(first)
 }
 
-/** The error for the loss of a strict request. The warning says what was done; here, nothing was. */
+/** The error for the loss of a strict request. The warning says what would be done. */
 export const strictError = ({ field, message }: Warning): GatewayError => {
-  const refusal = `The request is strict, so it was not sent. Otherwise it would get this warning: ${message}`
+  const refusal = `The request is strict. Otherwise it would get this warning: ${message}`
   return new GatewayError('invalid_request', `${field}: ${refusal}`, {
     metadata: { issues: [{ path: field, message: refusal }], strict: true },
   })

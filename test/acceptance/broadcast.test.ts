@@ -397,7 +397,7 @@ describe('what is sent', () => {
     const { id: made } = await enter({ name: 'read again' })
     await ask({ session_id: 'off' })
     await call(service, 'PATCH', `/workspaces/${id}`, { body: { is_observability_broadcast_enabled: true } })
-    await call(service, 'PATCH', `${PATH}/${made}`, { body: { enabled: true } })
+    await call(service, 'PATCH', `${PATH}/${made}`, { body: { name: 'read once more' } })
     await ask({ session_id: 'on' })
     const sessions = new Set((await spans()).map(({ attributes }) => attributes['session.id']))
     expect(sessions).toEqual(new Set(['on']))

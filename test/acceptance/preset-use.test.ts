@@ -406,13 +406,18 @@ describe('a setting for which the interface of the request has no field', () => 
     expect(upstream.last.body).not.toHaveProperty('seed')
     const strict = await ask('messages', 'fake/claude@preset/strictly', { max_tokens: 9 })
     expect(strict.status).toBe(400)
-    expect(strict.text).toContain('seed: The request is strict, so it was not sent.')
+    expect(strict.text).toContain('seed: The request is strict. Otherwise it would get this warning:')
   })
 
   test('JSON without a schema gives way to a format of the request, unless it is locked', async () => {
     const output_config = { format: { type: 'json_schema', schema: { type: 'object', properties: {}, additionalProperties: false } } }
     await ask('messages', '@preset/carried', { output_config })
     expect(upstream.last.body).toMatchObject({ response_format: { type: 'json_schema' } })
+    // The provider that has no JSON without a schema loses nothing either.
+    upstream.script((exchange) => exchange.answer(200, JSON.stringify(CLAUDES_ANSWER)))
+    expect(warningsOf(await ask('messages', 'fake/claude@preset/carried', { output_config, max_tokens: 9 }))).not.toContain(
+      'response_format',
+    )
     const answer = await ask('messages', '@preset/formed', { output_config })
     expect(upstream.last.body).toMatchObject({ response_format: { type: 'json_object' } })
     expect(warningsOf(answer)).toEqual(['output_config.format'])

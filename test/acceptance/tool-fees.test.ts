@@ -132,6 +132,8 @@ const done = (index: number, item: object) => ({
   item: { ...item, id: `i_${index}` },
 })
 
+const BEGUN = { ...PICTURE, status: 'in_progress', result: null }
+
 /** A stream that does this work again and again until it is stopped, or has done it this often. */
 const streaming = (item: object, times: number) => {
   const stopped = Promise.withResolvers<number>()
@@ -150,11 +152,11 @@ const streaming = (item: object, times: number) => {
   return stopped.promise
 }
 
-const streamed = async (key: string, tools: readonly object[]): Promise<string> => {
+const streamed = async (key: string, tools: readonly object[], body: object = {}): Promise<string> => {
   const response = await fetch(`${service.api}/responses`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ model: 'fake/one', input: 'Hi.', stream: true, tools, max_output_tokens: 100 }),
+    body: JSON.stringify({ model: 'fake/one', input: 'Hi.', stream: true, tools, max_output_tokens: 100, ...body }),
   })
   return response.text()
 }
@@ -176,8 +178,65 @@ test('a stream ends once it has searched more often than the limit can pay for',
   const key = await keyOf(0.05)
   expect(await streamed(key, [SEARCH])).toContain('service_key_limit')
   await stopped
-  // The search that had no room has run already.
-  expect(await spentBy(key)).toBeLessThanOrEqual(0.05 + 0.0025)
+  // No text came, yet the searches are charged, also those that came together with the one that had no room.
+  const spent = await spentBy(key)
+  expect(spent).toBeGreaterThan(20 * 0.0025)
+  expect(spent).toBeLessThan(31 * 0.0025 + 0.001)
+})
+
+test('a stream that ends with the refusal before any content asks no other model, and costs the picture that was at work', async () => {
+  const asked = upstream.exchanges.length
+  upstream.script(async (exchange) => {
+    await exchange.head(200, { 'content-type': 'text/event-stream' })
+    const partial = { type: 'response.image_generation_call.partial_image', output_index: 0, partial_image_b64: 'AA==' }
+    for (const event of [CREATED, added(0, BEGUN), partial, added(1, BEGUN)]) await exchange.piece(dataEvent(JSON.stringify(event)))
+    await exchange.gone
+  })
+  const key = await keyOf(0.4)
+  const text = await streamed(key, [{ type: 'image_generation' }], { models: ['fake/one', 'fake/dearer'], model: undefined })
+  expect(text).toContain('service_key_limit')
+  expect(upstream.exchanges.length - asked).toBe(1)
+  expect(await spentBy(key)).toBeGreaterThan(0.2496)
+})
+
+test('a stream that is complete stays so, whatever its last counts cost', async () => {
+  upstream.script(async (exchange) => {
+    await exchange.head(200, { 'content-type': 'text/event-stream' })
+    const item = { ...PICTURE, id: 'i_0' }
+    const drawn = { tool_usage: { image_gen: { input_tokens: 9000, output_tokens: 9000 } } }
+    const response = { id: 'r', object: 'response', status: 'completed', model: 'up', output: [item], usage: USAGE, ...drawn }
+    const events = [CREATED, added(0, BEGUN), done(0, PICTURE), { type: 'response.completed', response }]
+    for (const event of events) await exchange.piece(dataEvent(JSON.stringify(event)))
+    await exchange.done()
+  })
+  const key = await keyOf(0.6)
+  const text = await streamed(key, [{ type: 'image_generation' }])
+  expect(text).toContain('"response.completed"')
+  expect(text).not.toContain('service_key_limit')
+  expect(await spentBy(key)).toBeCloseTo(18_000 * 40e-6 + TOKENS, 9)
+})
+
+test('a turn behind the tools of the service that ends with the refusal is charged, and none follows it', async () => {
+  const asked = upstream.exchanges.length
+  const clock = { type: 'function_call', call_id: 'c', name: 'service_datetime', arguments: '{}', status: 'completed' }
+  upstream.script(async (exchange) => {
+    await exchange.head(200, { 'content-type': 'text/event-stream' })
+    const send = (event: object) => exchange.piece(dataEvent(JSON.stringify(event)))
+    await send(CREATED)
+    if (upstream.exchanges.length - asked === 1) {
+      for (const event of [added(0, clock), done(0, clock)]) await send(event)
+      const response = { id: 'r', object: 'response', status: 'completed', model: 'up', output: [{ ...clock, id: 'i_0' }], usage: USAGE }
+      await send({ type: 'response.completed', response })
+      return exchange.done()
+    }
+    for (let index = 0; index < 20; index += 1) for (const event of [added(index, BEGUN), done(index, PICTURE)]) await send(event)
+    await exchange.gone
+  })
+  const key = await keyOf(2)
+  const text = await streamed(key, [{ type: 'image_generation' }, { type: 'service:datetime' }])
+  expect(text).toContain('service_key_limit')
+  expect(upstream.exchanges.length - asked).toBe(2)
+  expect(await spentBy(key)).toBeGreaterThan(1)
 })
 
 test.each([

@@ -67,7 +67,7 @@ describe.each(WRITTEN)('%s names an item too', (reference) => {
 
 test('400 for a strict request: a reference that leads nowhere', async () => {
   const sent = send('openai-responses', { input: [HI, { type: 'item_reference', id: 'rs_1' }] }, { 'x-service-strict': 'enabled' })
-  expect(sent).rejects.toThrow('input[1]: rs_1 is not in this request')
+  expect(sent).rejects.toThrow('input[1]: The request is strict. Otherwise it would get this warning: rs_1 is not in this request')
 })
 
 test('what is not a reference stays byte for byte', async () => {

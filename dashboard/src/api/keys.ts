@@ -22,13 +22,16 @@ export interface KeyFilter {
 
 export const keyList = (filter: KeyFilter) => cursorList<Key>(['keys', filter], '/keys', { ...filter })
 
-/** The keys that were used last, also by requests that their limits refused. */
+const DAY_MS = 24 * 60 * 60 * 1000
+
+/** The keys that were used in the last day, also by requests that their limits refused: at most the 100 newest of them. */
 export const keysInUse = (workspace: string | undefined) =>
   queryOptions({
     queryKey: ['keys', 'in use', workspace],
     queryFn: async ({ signal }) => {
       const query = { status: 'active', kind: 'inference', sort: 'last_used_at', limit: 100, workspace_id: workspace }
-      return (await ask<{ data: readonly Key[] }>('/keys', { query, signal })).data
+      const { data } = await ask<{ data: readonly Key[] }>('/keys', { query, signal })
+      return data.filter(({ last_used_at: usedAt }) => usedAt !== null && Date.parse(usedAt) > Date.now() - DAY_MS)
     },
     refetchInterval: 10_000,
   })

@@ -36,12 +36,13 @@ const closePalette = (): void => {
 export const Shell = () => {
   const session = useQuery(currentSession)
   const known = session.data?.role
+  const isOperator = session.data?.is_operator === true
   const [before] = useState(lastNavigation)
   // Until the person's role is known, the navigation is that of last time, or has only what everyone may open.
   const role = known ?? (before === undefined || before === 'member' ? 'member' : 'admin')
   useEffect(() => {
-    if (known === 'member' || (known === 'admin' && lastNavigation() !== 'operator')) rememberNavigation(known)
-  }, [known])
+    if (known === 'member' || (known === 'admin' && (!isOperator || lastNavigation() !== 'operator'))) rememberNavigation(known)
+  }, [known, isOperator])
   const [screens, open] = [listedFor(role), openTo(role)]
   const isOpen = useStore(paletteOpen)
   const navigate = useNavigate()

@@ -9,7 +9,8 @@ import { lastNavigation, rememberNavigation } from '../last-navigation.ts'
 import { useWholeList } from '../parts/use-whole-list.ts'
 
 export const WorkspaceSwitch = () => {
-  const isOperator = useQuery(currentSession).data?.is_operator === true
+  const session = useQuery(currentSession).data
+  const isOperator = session?.is_operator === true
   // The screen's own queries go first.
   const isBusy = useIsFetching() > 0
   const [isTurn, setTurn] = useState(false)
@@ -24,6 +25,8 @@ export const WorkspaceSwitch = () => {
   useEffect(() => {
     if (isWhole) rememberNavigation(isOffered ? 'operator' : 'admin')
   }, [isWhole, isOffered])
+  // Somebody else may have signed in since.
+  if (session !== undefined && !isOperator) return null
   if (!isOffered && (isWhole || before !== 'operator')) return null
   // A link may name the workspace by its id.
   const shown = workspaces.find(({ id }) => id === workspace)?.slug ?? workspace

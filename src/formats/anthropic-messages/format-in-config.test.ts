@@ -36,8 +36,10 @@ describe('output_format, the earlier place for the format of an answer', () => {
       applyPreset('messages', body, { shape: 'messages', config: { model: 'a/b', ...config }, systemPrompt: null }, null),
     )
     const call = atOnce(messagesFormat.parseCall(applied.body)).call
+    const output = call.body.value('output_config') as { format?: unknown; effort?: unknown } | undefined
     return {
-      format: (call.body.value('output_config') as { format?: unknown } | undefined)?.format,
+      format: output?.format,
+      effort: output?.effort,
       warned: applied.warnings.map(({ field }) => field),
     }
   }
@@ -47,6 +49,13 @@ describe('output_format, the earlier place for the format of an answer', () => {
     expect(merge({ output_format: ONE }, {}).format).toEqual(ONE)
     for (const preset of [{ output_format: ONE }, { output_config: { format: ONE } }])
       for (const request of [{ output_format: TWO }, { output_config: { format: TWO } }]) expect(merge(preset, request).format).toEqual(TWO)
+  })
+
+  test('the effort of a preset stays beside it, as it does not beside an output_config of the request', () => {
+    const preset = { output_config: { effort: 'high', format: ONE } }
+    expect(merge(preset, { output_format: TWO })).toMatchObject({ effort: 'high', format: TWO })
+    expect(merge(preset, { output_config: { format: TWO } })).toMatchObject({ effort: undefined, format: TWO })
+    expect(merge(preset, { output_format: null })).toMatchObject({ effort: 'high', format: ONE })
   })
 
   test('a lock on either place holds both', () => {

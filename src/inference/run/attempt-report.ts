@@ -22,8 +22,7 @@ export const reportOf = (
   const retryAfterSeconds = failure?.error.retryAfterSeconds ?? null
   const reported = { firstTokenMs: firstMs, tokensPerSecond: null, retryAfterSeconds, startedMs, retry }
   if (stopped) return { ...reported, outcome: 'cancelled' }
-  // An endpoint that was not asked has shown nothing about its health, nor has one for whose answer there was no room here.
-  if (failure !== null && (failure.zone === 'not-asked' || isAnswerRoomLack(failure.error))) return { ...reported, outcome: 'cancelled' }
+  if (failure !== null && isOurs(failure)) return { ...reported, outcome: 'cancelled' }
   // An answer that a guardrail withholds was still given by the provider.
   if (failure === null || isGuardrailBlock(failure.error)) return { ...reported, outcome: 'ok', tokensPerSecond: pace(outcome) }
   // A fault of one of several keys is neither a failure nor a success of the endpoint.
@@ -31,6 +30,9 @@ export const reportOf = (
   if (failure.error.type === 'rate_limit_exceeded') return { ...reported, outcome: 'rate-limited' }
   return { ...reported, outcome: describesRequest(failure.error.type) ? 'fault-of-request' : 'failure' }
 }
+
+/** An endpoint that was not asked has shown nothing about its health, nor has one for whose answer there was no room or no money here. */
+const isOurs = ({ zone, error }: FailedAttempt): boolean => zone === 'not-asked' || zone === 'unheld' || isAnswerRoomLack(error)
 
 const pace = ({ contentMs, endedMs, usage }: AttemptOutcome): number | null => {
   const tokens = outputTokens(usage)

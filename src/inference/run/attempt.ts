@@ -21,6 +21,7 @@ import type { Admitted } from '../admitted.ts'
 import { hideWithin } from '../hide-in-error.ts'
 import { isServiceStop } from '../service-stop.ts'
 import type { Planned } from '../stages.ts'
+import { isUnheldTools } from '../unheld-tools.ts'
 import { reportOf } from './attempt-report.ts'
 import { zoneOf, type FailedAttempt } from './failover.ts'
 import { dialectOf } from './dialect-of.ts'
@@ -89,13 +90,18 @@ export const attempt = async (
     return take(batch)
   }
 
-  /** A stream goes on once what the provider's own tools do in it is held. A whole answer has ended when it is seen. */
+  /**
+   * A stream goes on once what the provider's own tools do in it is held. A whole answer has ended when it is seen, and so has a stream
+   * whose model has finished: no more can be spent.
+   */
   const covered = (pass: TakeFrames): TakeFrames => {
     const { hold } = admitted
     if (hold === null || !stream) return pass
+    let finished = false
     return (batch) => {
       const passed = pass(batch)
-      const counts = countsIn(batch)
+      finished ||= batch.some(({ events }) => events.some(({ type }) => type === 'finish'))
+      const counts = finished ? null : countsIn(batch)
       if (counts === null) return passed
       return passed === undefined ? hold.coverTools(planned, counts) : passed.then(() => hold.coverTools(planned, counts))
     }
@@ -120,14 +126,13 @@ export const attempt = async (
     if (behind !== undefined) await behind
   } catch (thrown) {
     if (isConnectionLack(thrown)) log.notSent()
-    const { stopReason } = admitted.connection
-    const error =
-      stopReason !== null && isServiceStop(stopReason)
-        ? log.fail(stopReason)
-        : log.fail(withFlaggedInput(ofProvider(passing(asFailure(thrown), output?.screen), provider.name, begun), request.call))
+    const own = ownRefusal(thrown, admitted.connection.stopReason)
+    const error = log.fail(
+      own ?? withFlaggedInput(ofProvider(passing(asFailure(thrown), output?.screen), provider.name, begun), request.call),
+    )
     failure = {
       error,
-      zone: delivered ? 'delivered' : zoneOf(outcome, error),
+      zone: isUnheldTools(error) ? 'unheld' : delivered ? 'delivered' : zoneOf(outcome, error),
       upstreamStatus: outcome.upstreamStatus,
       held: said && !delivered ? held : [],
     }
@@ -137,6 +142,12 @@ export const attempt = async (
     parts.routing.health.end(planned.key, provider.slug, reportOf(admitted.connection.stopped, begun, outcome, failure))
   }
   return failure
+}
+
+/** The failure that is no fault of the provider; null for every other one. */
+const ownRefusal = (thrown: unknown, stopReason: GatewayError | null): GatewayError | null => {
+  if (stopReason !== null && isServiceStop(stopReason)) return stopReason
+  return thrown instanceof GatewayError && isUnheldTools(thrown) ? thrown : null
 }
 
 /** A provider's failure may quote what the model wrote, such as a call that it could not read. */

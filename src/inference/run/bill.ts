@@ -109,6 +109,7 @@ export const withInner = (bill: Bill, { totalNanos, isKnown, customersNanos }: C
  * (docs/contract/budgets.md#missing-usage).
  */
 const isFree = ({ request, said, error, cancelled, ended }: BilledAnswer, usage: Usage, { emptyIsFree }: BillTerms): boolean => {
+  if (hasToolWork(usage)) return false
   if (error !== null && inputTokens(usage) + outputTokens(usage) === 0) return true
   // Embeddings have no output tokens and no finish reason, and are an answer all the same.
   const failed = error !== null || (said.finishReason === null && request.apiType === 'completions')
@@ -125,7 +126,7 @@ export const countedUsage = (answer: Answer): Usage => {
   const output = outputTokens(known)
   // Embeddings are an answer without output tokens.
   const isVectors = reportedUsage !== null && request.apiType === 'embeddings'
-  const hasContent = spoke || output > 0 || isVectors
+  const hasContent = spoke || output > 0 || isVectors || hasToolWork(known)
   const answered = hasContent || finishReason !== null
   // If the client left, the provider has still read the prompt; a prompt on which the provider failed counts as unread.
   const lacksInput = (answered && known.unreportedInput) || (input === 0 && hasContent) || (input + output === 0 && abandoned)
@@ -137,6 +138,10 @@ export const countedUsage = (answer: Answer): Usage => {
     output: lacksOutput ? estimatedOutputTokens(answer) : null,
   })
 }
+
+/** The provider's own tools have done something that costs, which may be all of an answer that was stopped or failed. */
+const hasToolWork = ({ webSearches, fileSearches, containers, drawn }: Usage): boolean =>
+  webSearches + fileSearches + containers + drawn > 0
 
 /** If the request asks for several answers, the service reads only the first, so the estimate is multiplied. */
 const estimatedOutputTokens = ({ said, request }: Answer): number =>

@@ -4,11 +4,12 @@ import { isGuardrailBlock } from '../../guardrails/detections.ts'
 import { nothingSent } from '../../providers/transport/upstream.ts'
 
 /**
- * How far an attempt came. `not-asked`: by our own judgement the request cannot be sent to this provider. The others are the zones of
+ * How far an attempt came. `not-asked`: by our own judgement the request cannot be sent to this provider. `unheld`: the budgets could not
+ * pay for what its tools did, whatever the client has received. The others are the zones of
  * docs/contract/failover.md#zones. A: nothing was sent; B: it was sent, but the client has received nothing; C: the client has received
  * content.
  */
-export type Zone = 'not-asked' | 'nothing-sent' | 'sent' | 'delivered'
+export type Zone = 'not-asked' | 'unheld' | 'nothing-sent' | 'sent' | 'delivered'
 
 export type NextStep =
   | 'credential'
@@ -31,8 +32,8 @@ export const zoneOf = ({ asked }: { readonly asked: boolean }, error: GatewayErr
   !asked ? 'not-asked' : nothingSent(error) ? 'nothing-sent' : 'sent'
 
 export const nextStep = (failed: FailedAttempt): NextStep => {
-  // If a guardrail withheld one model's answer, no other model is asked.
-  if (failed.zone === 'delivered' || isGuardrailBlock(failed.error)) return 'none'
+  // If a guardrail withheld one model's answer, no other model is asked, nor if a budget could not pay for it.
+  if (failed.zone === 'delivered' || failed.zone === 'unheld' || isGuardrailBlock(failed.error)) return 'none'
   // Another dialect may be able to express what this one cannot.
   if (failed.zone === 'not-asked') return 'endpoint'
   if (credentialFault(failed) !== null) return 'credential'

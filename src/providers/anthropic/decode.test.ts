@@ -342,3 +342,12 @@ test('a server that leaves blocks open loses neither a signature nor the order',
     { type: 'finish', reason: 'stop' },
   ])
 })
+
+test('the container in which Claude ran code counts as soon as there is a result', () => {
+  const usages = events(
+    { type: 'message_start', message: { id: 'm', usage: { input_tokens: 3 } } },
+    { type: 'content_block_start', index: 0, content_block: { type: 'server_tool_use', id: 's', name: 'bash_code_execution', input: {} } },
+    { type: 'content_block_start', index: 1, content_block: { type: 'bash_code_execution_tool_result', tool_use_id: 's', content: {} } },
+  ).flatMap((event) => (event.type === 'usage' ? [event.usage.containers] : []))
+  expect(usages).toEqual([0, 1])
+})

@@ -103,8 +103,12 @@ export const createMessagesDecoder = (modelId: string, keeps = false): MessagesD
         kept?.open(index, event['content_block'])
         const { events, decoder } = begin(event['content_block'])
         if (decoder !== null) open.set(index, decoder)
-        if (isObject(event['content_block']) && event['content_block']['type'] === 'thinking') thinking.add(index)
-        return ended.length === 0 ? events : [...ended, ...events]
+        const type = isObject(event['content_block']) ? textOf(event['content_block']['type']) : ''
+        if (type === 'thinking') thinking.add(index)
+        // A client that leaves now pays for the container.
+        const ran = !ranCode && CODE_RESULT.test(type)
+        ranCode ||= ran
+        return ended.length === 0 && !ran ? events : [...ended, ...events, ...(ran ? used({}) : [])]
       }
       case 'content_block_delta':
         kept?.grow(index, event['delta'])
@@ -144,6 +148,9 @@ export const createMessagesDecoder = (modelId: string, keeps = false): MessagesD
 export const KNOWN_EVENTS: ReadonlySet<unknown> = wordSet(
   'message_start content_block_start content_block_delta content_block_stop message_delta message_stop',
 )
+
+/** Results of code, and of commands and edits, that Claude ran in a container. */
+const CODE_RESULT = /code_execution_tool_result$/
 
 const STOP_REASONS: Readonly<Record<string, FinishReason>> = {
   end_turn: 'stop',

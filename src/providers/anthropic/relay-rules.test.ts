@@ -71,6 +71,13 @@ describe('thinking as the model takes it', () => {
       effort === sent ? [] : ['mapped_field output_config.effort'],
     ]),
     [
+      'the effort beside thinking that cannot be turned off stays, as far as the model takes it',
+      'claude-sonnet-5-5',
+      { thinking: { type: 'disabled' }, output_config: { effort: 'xhigh' } },
+      { max_tokens: 20_000, thinking: { type: 'between_tools' }, output_config: { effort: 'high' } },
+      ['mapped_field thinking', 'mapped_field output_config.effort'],
+    ],
+    [
       'an effort becomes the nearest',
       SONNET,
       { thinking: { type: 'adaptive' }, output_config: { effort: 'xhigh' } },

@@ -125,7 +125,8 @@ const changeThinking = (fields: EditableFields, context: ModelContext, around: A
   const encoded = encodeReasoning(context, around)
   if (encoded.thinking === undefined) fields.remove('thinking')
   else fields.put('thinking', encoded.thinking as JsonValue)
-  putOutput(fields, { effort: encoded.effort })
+  // A model that thinks between calls all the same has the effort that was named, within the bounds of `changeEffort`.
+  if (encoded.thinking?.['type'] !== 'between_tools') putOutput(fields, { effort: encoded.effort })
 }
 
 const changeEffort = (fields: EditableFields, { rules, target, lose, mapped }: ModelContext): void => {

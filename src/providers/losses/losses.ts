@@ -1,8 +1,11 @@
 /** How an encoder reports what a request loses on its way to a provider. */
 import { OWN_DIALECT } from '../../canonical/provider-dialects.ts'
+import type { Call } from '../../canonical/call.ts'
 import type { SettingName } from '../../canonical/settings.ts'
 import type { Warning } from '../../canonical/warning.ts'
 import { GatewayError } from '../../errors.ts'
+import { isObject } from '../../lib/json/json.ts'
+import { pathsOf } from '../../request-fields/setting-spellings.ts'
 import type { Attempt } from '../provider.ts'
 import { SETTING_OUTCOMES } from './loss-table.ts'
 
@@ -28,12 +31,22 @@ export const lossesTo = (warn: (warning: Warning) => void): Losses => ({
  * Reports settings of a preset that a relayed body cannot have: its dialect, which is also the client's, lacks the fields. Throws
  * `invalid_request` for a setting without which the request must not be sent.
  */
-export const loseCarried = ({ call: { carried, dialect }, warn, target }: Pick<Attempt, 'call' | 'warn' | 'target'>): void => {
+export const loseCarried = ({ call: { carried, dialect, body }, warn, target }: Pick<Attempt, 'call' | 'warn' | 'target'>): void => {
   for (const [name, setting] of Object.entries(carried?.settings ?? {}))
     if (SETTING_OUTCOMES[name as SettingName][OWN_DIALECT[dialect]] === 'refused') refuseSetting(setting.field, target.providerName)
-  for (const field of Object.keys(carried?.written ?? {}))
+  for (const field of Object.keys(carried?.written ?? {})) {
+    // The format of the request takes the place of the preset's.
+    if (pathsOf(carried?.shape ?? dialect, 'outputFormat').includes(field) && hasFormat(body, dialect)) continue
     lossesTo(warn).lose(field, `The preset's ${field} has no counterpart on ${dialect}; it was left out.`)
+  }
 }
+
+const hasFormat = (body: Call['body'], dialect: Call['dialect']): boolean =>
+  pathsOf(dialect, 'outputFormat').some((path) => {
+    const [field = '', member = ''] = path.split('.')
+    const value = body.value(field) ?? null
+    return member === '' ? value !== null : isObject(value) && (value[member] ?? null) !== null
+  })
 
 export const refuseSetting = (field: string, providerName: string): never => {
   throw new GatewayError('invalid_request', `${field}: ${providerName} cannot do this. Leave it out, or use another model.`)

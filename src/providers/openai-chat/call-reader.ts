@@ -158,10 +158,10 @@ const HELD_MAX = 1024 * 1024
 const isOfServer = ({ type }: CallPiece['call']): boolean =>
   typeof type === 'string' && type !== '' && type !== 'function' && type !== 'custom'
 
-/** Some servers give all calls the same index, and some of them send no ids either. */
 /** Servers of gpt-oss leave what its format puts behind the name: `read<|channel|>commentary`. */
 const bareName = (name: string): string => /^(.+?)<\|/s.exec(name)?.[1] ?? name
 
+/** Some servers give all calls the same index, and some of them send no ids either. */
 const beginsAnother = (open: OpenCall, id: string, name: string): boolean => {
   if (name === '') return false
   if (open.name === '') return id !== '' && open.id !== '' && id !== open.id

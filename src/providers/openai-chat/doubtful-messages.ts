@@ -102,11 +102,12 @@ const ARGUMENTS = '"arguments"'
 const VALUE = /\s*:\s*"/y
 
 /**
- * The tokens that show the order of turns, of calls and of results. The members of a message may come in any order: if the role is not the
+ * The tokens that show the order of turns, of calls and of results. The first and the last show what vendors refuse: a result without
+ * content whose role comes behind it, which the count of silent messages does not tell from an assistant's, and an empty list of calls. The members of a message may come in any order: if the role is not the
  * first, messages that are in order may be reported as doubtful.
  */
 const TOKENS =
-  /"(role|id|tool_call_id)"\s*:\s*"|"(content)"\s*:\s*null|"(tool_calls|function_call)"\s*:\s*(?:\[\s*\{|\{)|"tool_calls"\s*:\s*\[\s*\]/g
+  /"content"\s*:\s*null\s*,\s*(?:"name"\s*:\s*"[^"]*"\s*,\s*)?"role"\s*:\s*"tool"|"(role|id|tool_call_id)"\s*:\s*"|"(content)"\s*:\s*null|"(tool_calls|function_call)"\s*:\s*(?:\[\s*\{|\{)|"tool_calls"\s*:\s*\[\s*\]/g
 
 function* isDisordered(text: string, { strictOrder, contentBesideCalls }: Vendor): Steps<boolean> {
   const called = new Set<string>()
@@ -118,9 +119,7 @@ function* isDisordered(text: string, { strictOrder, contentBesideCalls }: Vendor
     else if (content !== undefined) {
       if (contentBesideCalls) return true
       silent += 1
-    }
-    // An empty list of calls is refused as too short.
-    else if (member === undefined) return true
+    } else if (member === undefined) return true
     else {
       const value = text.slice(end, text.indexOf('"', end))
       if (member === 'id') {

@@ -5,8 +5,11 @@ const NAMED = ['properties', 'patternProperties', '$defs', 'definitions', 'depen
 const LISTED = ['anyOf', 'oneOf', 'allOf', 'prefixItems'] as const
 const SINGLE = ['items', 'additionalProperties', 'not', 'propertyNames', 'contains', 'if', 'then', 'else'] as const
 
-/** Calls `change` with each schema after those inside it. Returns the same schema if nothing changes. */
-export const withInnerSchemas = (schema: JsonObject, change: (schema: JsonObject) => JsonObject): JsonObject => {
+/**
+ * Calls `change` with each schema after those inside it, and with the schema as it was before those were changed. Returns the same schema
+ * if nothing changes.
+ */
+export const withInnerSchemas = (schema: JsonObject, change: (schema: JsonObject, before: JsonObject) => JsonObject): JsonObject => {
   const inside = (value: JsonValue): JsonValue => (isMap(value) ? withInnerSchemas(value, change) : value)
   const changes: Record<string, JsonValue> = {}
   for (const keyword of NAMED) {
@@ -22,5 +25,5 @@ export const withInnerSchemas = (schema: JsonObject, change: (schema: JsonObject
     const isSame = isList(next) && isList(value) ? next.every((one, index) => one === value[index]) : next === value
     if (next !== undefined && !isSame) changes[keyword] = next
   }
-  return change(Object.keys(changes).length === 0 ? schema : { ...schema, ...changes })
+  return change(Object.keys(changes).length === 0 ? schema : { ...schema, ...changes }, schema)
 }

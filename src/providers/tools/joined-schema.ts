@@ -112,15 +112,32 @@ const REFERENCES_MAX = 64
 export const resolved = (schema: JsonObject, root: JsonObject, seen: Set<JsonValue> = new Set()): JsonObject => {
   let next = schema
   for (let reference = next['$ref']; typeof reference === 'string'; reference = next['$ref']) {
-    const [, place = '', name = ''] = /^#\/(\$defs|definitions)\/([^/]+)$/.exec(reference) ?? []
-    const named = root[place]
-    const target = isMap(named) && Object.hasOwn(named, name) ? named[name] : undefined
+    const target = targetOf(reference, root)
     const { $ref: _, ...rest } = next
-    if (!isMap(target) || seen.has(reference) || seen.size === REFERENCES_MAX) return rest
+    if (target === null || seen.has(reference) || seen.size === REFERENCES_MAX) return rest
     seen.add(reference)
     next = { ...target, ...rest }
   }
   return next
+}
+
+/** The schemas to which the reference leads, one by the other, the nearest first. */
+export const targetsOf = (reference: JsonValue | undefined, root: JsonObject): readonly JsonObject[] => {
+  const targets = new Set<JsonObject>()
+  for (let next = reference; typeof next === 'string' && targets.size < REFERENCES_MAX;) {
+    const target = targetOf(next, root)
+    if (target === null || targets.has(target)) break
+    targets.add(target)
+    next = target['$ref']
+  }
+  return [...targets]
+}
+
+const targetOf = (reference: string, root: JsonObject): JsonObject | null => {
+  const [, place = '', name = ''] = /^#\/(\$defs|definitions)\/([^/]+)$/.exec(reference) ?? []
+  const named = root[place]
+  const target = isMap(named) && Object.hasOwn(named, name) ? named[name] : undefined
+  return isMap(target) ? target : null
 }
 
 const WORDS_MAX = 8000

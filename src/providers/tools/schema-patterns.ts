@@ -14,16 +14,20 @@ export type PatternForm = 'any' | 'python' | 'without-lookaround' | 'grammar'
 
 /** Returns the same schema if all its patterns are taken. */
 export const withPatternsInWords = (schema: JsonObject, form: PatternForm): JsonObject =>
-  form === 'any' ? schema : withInnerSchemas(schema, (one) => inWords(one, form))
+  form === 'any' ? schema : withInnerSchemas(schema, (one, before) => inWords(one, before, form))
 
 /** The limit of the words beside a schema; without it a pattern of any length would be checked, and said again. */
 const LENGTH_MAX = 8000
 
-const inWords = (schema: JsonObject, form: PatternForm): JsonObject => {
+/** `before` is the schema as it was written: `schema` has its inner schemas already with words. */
+const inWords = (schema: JsonObject, before: JsonObject, form: PatternForm): JsonObject => {
   const { pattern, patternProperties } = schema
   const lost: JsonObject = {
     ...(typeof pattern === 'string' && !isTaken(pattern, form) ? { pattern } : {}),
     ...(isMap(patternProperties) && !areTaken(patternProperties, form) ? { patternProperties } : {}),
+    // Without its pattern a condition would hold for everything, so that nothing could satisfy its negation.
+    ...(schema['not'] === before['not'] ? {} : membersOf(before, ['not'])),
+    ...(schema['if'] === before['if'] ? {} : membersOf(before, ['if', 'then', 'else'])),
   }
   if (Object.keys(lost).length === 0) return schema
   const kept = Object.fromEntries(Object.entries(schema).filter(([keyword]) => !Object.hasOwn(lost, keyword)))
@@ -32,6 +36,9 @@ const inWords = (schema: JsonObject, form: PatternForm): JsonObject => {
   if (lost['patternProperties'] !== undefined && kept['additionalProperties'] === false) delete kept['additionalProperties']
   return { ...kept, ...described(kept['description'], `(${words.join(', ')})`) }
 }
+
+const membersOf = (schema: JsonObject, keywords: readonly string[]): JsonObject =>
+  Object.fromEntries(Object.entries(schema).filter(([keyword]) => keywords.includes(keyword)))
 
 const areTaken = (patternProperties: JsonObject, form: PatternForm): boolean =>
   Object.keys(patternProperties).every((name) => isTaken(name, form))
@@ -45,7 +52,7 @@ const isTaken = (pattern: string, form: PatternForm): boolean => {
   if (form === 'any') return true
   if (pattern.length > LENGTH_MAX) return false
   if (form === 'grammar') return GRAMMAR.test(pattern)
-  return PYTHON.test(pattern) && (form === 'python' || !/\(\?[=!]|\\0/.test(pattern))
+  return PYTHON.test(pattern) && (form === 'python' || !/\(\?<?[=!]|\\0/.test(pattern))
 }
 
 /**
@@ -55,13 +62,15 @@ const isTaken = (pattern: string, form: PatternForm): boolean => {
 const GRAMMAR = /^\^(?:\\[.^$()[\]{}|*+?]|\[(?:\^|(?!\^))[^[\]\\]+\]|\((?:(?!\?)|\?:)|[^\\[(])*\$$/
 
 /**
- * Patterns of this form are compiled by JavaScript and Python alike. Python knows no `\p`, `\k`, `\c` or `\u{…}`, names groups in another
- * way, begins a set with `]`, and takes none like `\w` for the end of a range. It looks behind only for a fixed length, which is not
- * measured here.
+ * The form of patterns that Python compiles, whether they were written for it or for JavaScript. It knows no `\p`, `\k`, `\c` or `\u{…}`,
+ * names groups by `?P`, begins a set with `]`, takes none like `\w` for the end of a range, and looks behind only for a fixed length,
+ * which is recognised here only of plain characters. No character is taken in two ways, so that no pattern takes long.
  */
 const PYTHON = new RegExp(
-  String.raw`^(?:\\(?:ESCAPE|B)|\[(?:\^|(?!\^))-?(?:[^\]\\-]|-(?!\\[dDsSwW])|\\(?:(?![dDsSwW]-[^\]])ESCAPE))+\]|\((?:(?!\?)|\?[:=!])|[^\\[(])*$`.replaceAll(
-    'ESCAPE',
-    String.raw`(?:x[\da-fA-F]{2}|u[\da-fA-F]{4}|[^a-zA-Z]|[bdDsSwWafnrtv])`,
-  ),
+  `^(?:\\(\\?[aiLmsux]+\\))?(?:${[
+    String.raw`\\(?:ESCAPE|[ABZ])`,
+    String.raw`\[(?:\^|(?!\^))(?:-(?=\\[dDsSwW]))?(?:[^\]\\-]|-(?!\\[dDsSwW])|\\(?:(?![dDsSwW]-[^\]])ESCAPE))+\]`,
+    String.raw`\((?:(?!\?)|\?(?:[:=!]|P<[A-Za-z_]\w*>|P=[A-Za-z_]\w*(?=\))|<[=!](?=[^\\[\](){}|*+?]*\))|[aimsux]+(?:-[imsx]+)?:))`,
+    String.raw`[^\\[(]`,
+  ].join('|')})*$`.replaceAll('ESCAPE', String.raw`(?:x[\da-fA-F]{2}|u[\da-fA-F]{4}|[^a-zA-Z]|[bdDsSwWafnrtv])`),
 )

@@ -36,6 +36,18 @@ test.each<[string, JsonObject, JsonObject]>([
   expect(withTypesInside(given)).toEqual(wanted)
 })
 
+test('an alternative that has alternatives itself has the type in those', () => {
+  const given = inA({ type: 'string', anyOf: [{ anyOf: [{ minLength: 1 }, { type: 'null' }] }] })
+  expect(withTypesInside(given)).toEqual(inA({ anyOf: [{ anyOf: [{ type: 'string', minLength: 1 }, { type: 'null' }] }] }))
+})
+
+test('what any schema of a chain of references says does not stand beside the first', () => {
+  const $defs = { a: { $ref: '#/$defs/b', title: 'A' }, b: { $ref: '#/$defs/a', description: 'B' } }
+  expect(withTypesInside(inA({ $ref: '#/$defs/a', title: 'T', description: 'D', examples: [1] }, { $defs }))).toMatchObject({
+    properties: { a: { $ref: '#/$defs/a', examples: [1] } },
+  })
+})
+
 test('a schema without such places stays the same object', () => {
   const schema = inA({ anyOf: [{ type: 'string' }, { $ref: '#/$defs/s' }] }, { $defs: { s: { type: 'null' } } })
   expect(withTypesInside(schema)).toBe(schema)

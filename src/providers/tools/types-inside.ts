@@ -5,7 +5,7 @@
  */
 import { isList, isMap, type JsonObject, type JsonValue } from '../../lib/json/json.ts'
 import { withInnerSchemas } from './inner-schemas.ts'
-import { resolved } from './joined-schema.ts'
+import { targetsOf } from './joined-schema.ts'
 
 /** Returns the same schema if no type stands beside alternatives or references. */
 export const withTypesInside = (root: JsonObject): JsonObject =>
@@ -15,15 +15,15 @@ const inAlternatives = (schema: JsonObject): JsonObject => {
   const { type, anyOf, ...rest } = schema
   if (type === undefined || !isList(anyOf)) return schema
   const typed = (one: JsonValue): JsonValue =>
-    isMap(one) && one['type'] === undefined && one['$ref'] === undefined ? { type, ...one } : one
+    isMap(one) && one['type'] === undefined && one['$ref'] === undefined ? inAlternatives({ type, ...one }) : one
   return { ...rest, anyOf: anyOf.map(typed) }
 }
 
 /** The referenced schema counts where both say something. */
 const besideReference = (schema: JsonObject, root: JsonObject): JsonObject => {
-  const { $ref: reference } = schema
-  if (typeof reference !== 'string') return schema
-  const target = resolved({ $ref: reference }, root)
-  const kept = Object.entries(schema).filter(([keyword]) => keyword !== 'type' && !Object.hasOwn(target, keyword))
+  if (typeof schema['$ref'] !== 'string' || Object.keys(schema).length === 1) return schema
+  const targets = targetsOf(schema['$ref'], root)
+  const isSaidThere = (keyword: string): boolean => keyword !== '$ref' && targets.some((target) => Object.hasOwn(target, keyword))
+  const kept = Object.entries(schema).filter(([keyword]) => keyword !== 'type' && !isSaidThere(keyword))
   return kept.length === Object.keys(schema).length ? schema : Object.fromEntries(kept)
 }

@@ -17,13 +17,15 @@ export const growHold = async <Refusal>(
   { hold, windows: bounding, decide }: Admission<Refusal>,
 ): Promise<Refusal | 'gone' | null> => {
   const subjects = [...new Set(bounding.map(({ subject }) => subject))]
-  const windows = await lockWindows(transaction, engine, subjects, utcDay(hold.created_at))
+  // The hold before its windows, as wherever both are locked.
   const held = await transaction
     .selectFrom('hold')
     .select('amount_n')
     .where('request_id', '=', hold.request_id)
     .where('state', '=', 'held')
+    .$if(engine === 'postgres', (query) => query.forUpdate())
     .executeTakeFirst()
+  const windows = await lockWindows(transaction, engine, subjects, utcDay(hold.created_at))
   const rows = bounding.map((key) => windows.find(key)).filter((row) => row !== undefined)
   if (held === undefined || rows.length < bounding.length) return 'gone'
   const refusal = decide(rows.map((row) => ({ ...row, held_n: row.held_n - held.amount_n })))

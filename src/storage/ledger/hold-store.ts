@@ -105,17 +105,22 @@ export const createHoldStore = (database: Database): HoldStore => ({
       return dead.length
     }),
   async recount(which) {
-    const wrong = await (which === 'all' ? wrongWindows : wrongRunning)(database.kysely)
+    const wrongOf = which === 'all' ? wrongWindows : wrongRunning
+    const wrong = await wrongOf(database.kysely)
     if (wrong.length === 0) return 0
     return database.transaction(async (transaction) => {
       const windows = await lockWindows(transaction, database.engine, [...new Set(wrong.map(({ subject }) => subject))], '')
       // Counted again under the locks: everything that changed these windows has ended by now.
-      const still = await wrongWindows(transaction)
-      for (const { subject, span, window_start, difference } of still) {
-        windows.hold(windows.find({ subject, span, start: window_start }), difference)
+      let repaired = 0
+      for (const { subject, span, window_start, difference } of await wrongOf(transaction)) {
+        const window = windows.find({ subject, span, start: window_start })
+        // A window that became wrong in between is not locked; the next count has it.
+        if (window === undefined) continue
+        windows.hold(window, difference)
+        repaired += 1
       }
       await windows.write()
-      return still.length
+      return repaired
     })
   },
   expected: (window, limit) =>

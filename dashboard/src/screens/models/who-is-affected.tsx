@@ -25,13 +25,11 @@ export const WhoIsAffected = ({ provider }: { provider: ProviderHealth }) => {
   const models = failingModels(provider)
   const asked = models.size > MODELS_MAX ? [undefined] : [...models]
   const sums = (dimension: 'preset' | 'key') => ({
-    queries: asked.map((model) => ({
-      ...usage({ from, to, interval: 'day', group_by: `${dimension},model`, model, top: TOP }),
-      placeholderData: <Data,>(before: Data) => before,
-    })),
+    queries: asked.map((model) => usage({ from, to, interval: 'day', group_by: `${dimension},model`, model, top: TOP })),
     combine: groupsOf,
   })
-  const [byPreset, byKey] = [useQueries(sums('preset')), useQueries(sums('key'))]
+  // The time moves on each minute; meanwhile the figures of before stay, and so does an open dialog.
+  const [byPreset, byKey] = [useLastKnown(useQueries(sums('preset'))), useLastKnown(useQueries(sums('key')))]
   if (byPreset === undefined || byKey === undefined) return <span className="faint">…</span>
   const [presets, keys] = [affectedBy(models, byPreset, 'preset'), affectedBy(models, byKey, 'key')]
   // The combined group has no names, so there may be more than these.
@@ -62,6 +60,12 @@ export const WhoIsAffected = ({ provider }: { provider: ProviderHealth }) => {
       ) : null}
     </>
   )
+}
+
+const useLastKnown = <Value,>(value: Value | undefined): Value | undefined => {
+  const [last, setLast] = useState(value)
+  if (value !== undefined && value !== last) setLast(value)
+  return value ?? last
 }
 
 /** Undefined until all are known. */
