@@ -15,6 +15,7 @@ import { statusOf, type AttemptOutcome } from './run/attempt-outcome.ts'
 import type { Finished } from './admitted.ts'
 import { isServiceStop } from './service-stop.ts'
 import { namedTrace } from './tracing/named-trace.ts'
+import { isUnheldTools } from './unheld-tools.ts'
 
 /** The parts of a finished answer that the record needs. */
 type Recorded = Pick<
@@ -169,7 +170,7 @@ const recordedStage = (stage: PipelineStage): RecordedGeneration['pipeline'][num
 }
 
 /**
- * `cancelled`: the client left during this attempt, so the attempt has no outcome of its own. An attempt that the service stopped has none
+ * `cancelled`: the client left during this attempt, so the attempt has no outcome of its own. An attempt that was stopped here has none
  * either.
  */
 const providerResponse = (
@@ -178,7 +179,7 @@ const providerResponse = (
   cancelled: boolean,
 ): NonNullable<RecordedGeneration['provider_responses']>[number] => {
   const { planned, startedMs, contentMs, endedMs, error, upstreamId, credential } = attempt
-  const left = cancelled || (error !== null && isServiceStop(error))
+  const left = cancelled || (error !== null && (isServiceStop(error) || isUnheldTools(error)))
   const code = error?.metadata['provider_code']
   const id = bounded(upstreamId)
   return {

@@ -96,6 +96,12 @@ describe('a body', () => {
     expect(hold.ranDry).toBe(true)
   })
 
+  test('a fee that the budgets cannot pay for is no body that was not sent', async () => {
+    const { hold } = open(await planned(), 0, REFUSED)
+    expect(await hold.coversFees(0, 1)).toBe(false)
+    expect(hold.ranDry).toBe(false)
+  })
+
   test('that cannot be counted now is not sent either, but no budget has run dry', async () => {
     const { hold, cover } = open(await planned(), 0, AWAY)
     expect(await failureOf(cover())).toBe(AWAY)

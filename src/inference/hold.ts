@@ -49,7 +49,7 @@ export class Hold {
     return new Hold(request, this.#purse, 0, this.#settings)
   }
 
-  /** True if a body was not sent because the budget could not pay for it. */
+  /** True if the last body was not sent because the budget could not pay for it. */
   get ranDry(): boolean {
     return this.#ranDry
   }
@@ -57,7 +57,8 @@ export class Hold {
   /** Sets the cost of the turns so far: that amount is no longer available to the next turn. */
   spend(nanos: number): void {
     this.#spentNanos = nanos
-    this.#toolNanos = 0
+    // What the tools of a stream did is spent. The pictures that a whole answer may draw are held once, for all of its turns.
+    if (this.#request.call.stream) this.#toolNanos = 0
   }
 
   /** The next turn is the last one, so nothing has to be kept for another one. */
@@ -116,12 +117,12 @@ export class Hold {
     const held = costOf(heldTools(work, endpoint))
     const beyond = costOf(usage) - held
     if (held === 0 || beyond <= this.#toolNanos) return undefined
-    const [before, ranDry] = [this.#toolNanos, this.#ranDry]
+    const before = this.#toolNanos
     this.#toolNanos = beyond
     return this.#reserve(this.#measuredNanos)?.catch((refused: unknown) => {
       this.#toolNanos = before
       // This body was sent: no other one may take the place of its answer.
-      this.#ranDry = ranDry
+      this.#ranDry = false
       throw unheldTools(refused)
     })
   }
@@ -150,6 +151,7 @@ export class Hold {
   #reserve(measured: number): undefined | Promise<void> {
     this.#measuredNanos = measured
     const needed = this.#spentNanos + measured * this.#turns + this.#toolNanos
+    this.#ranDry = false
     return needed <= this.#nanos ? undefined : this.#grow(needed)
   }
 
@@ -163,8 +165,10 @@ export class Hold {
       if (needed > this.#nanos) await this.#grow(needed)
       return true
     } catch (refused) {
-      if (this.#ranDry) return false
-      throw refused
+      if (!this.#ranDry) throw refused
+      // No body was refused.
+      this.#ranDry = false
+      return false
     }
   }
 

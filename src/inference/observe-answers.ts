@@ -5,6 +5,7 @@ import type { Metrics } from '../telemetry/metrics.ts'
 import type { Finished } from './admitted.ts'
 import type { AttemptOutcome } from './run/attempt-outcome.ts'
 import { isServiceStop } from './service-stop.ts'
+import { isUnheldTools } from './unheld-tools.ts'
 
 /** Buckets for the number of tool calls in one answer. */
 const STEP_BUCKETS = [1, 2, 3, 5, 10, 20, 30, 50, 100]
@@ -87,4 +88,4 @@ export const observeAnswers = (
 }
 
 const outcomeOf = ({ error }: Pick<AttemptOutcome, 'error'>): string =>
-  error === null ? 'ok' : isServiceStop(error) ? 'cancelled' : error.type
+  error === null ? 'ok' : isServiceStop(error) || isUnheldTools(error) ? 'cancelled' : error.type

@@ -132,7 +132,7 @@ export const attempt = async (
     )
     failure = {
       error,
-      zone: isUnheldTools(error) ? 'unheld' : delivered ? 'delivered' : zoneOf(outcome, error),
+      zone: own !== null && isUnheldTools(own) ? 'unheld' : delivered ? 'delivered' : zoneOf(outcome, error),
       upstreamStatus: outcome.upstreamStatus,
       held: said && !delivered ? held : [],
     }

@@ -14,6 +14,7 @@ import type { PlannedAttempt } from '../../routing/plan-attempts.ts'
 import type { AttemptOutput } from './answer-so-far.ts'
 import type { Planned } from '../stages.ts'
 import { CHARACTERS_PER_TOKEN } from './estimated-tokens.ts'
+import { isUnheldTools } from '../unheld-tools.ts'
 
 export interface Bill {
   readonly usage: Usage
@@ -37,6 +38,7 @@ interface Answer {
   readonly inputTokensEstimate: number
   /** True if the client left while a provider was working on the answer. */
   readonly abandoned: boolean
+  readonly error: GatewayError | null
 }
 
 /** The further facts on which the bill depends. */
@@ -44,7 +46,6 @@ interface BilledAnswer extends Answer {
   readonly current:
     | { readonly planned: Pick<PlannedAttempt, 'model' | 'endpoint'>; readonly credential: Pick<Credential, 'isByok'> }
     | undefined
-  readonly error: GatewayError | null
   readonly cancelled: boolean
   readonly ended: boolean
 }
@@ -109,7 +110,7 @@ export const withInner = (bill: Bill, { totalNanos, isKnown, customersNanos }: C
  * (docs/contract/budgets.md#missing-usage).
  */
 const isFree = ({ request, said, error, cancelled, ended }: BilledAnswer, usage: Usage, { emptyIsFree }: BillTerms): boolean => {
-  if (hasToolWork(usage)) return false
+  if (stoppedTools(error, usage)) return false
   if (error !== null && inputTokens(usage) + outputTokens(usage) === 0) return true
   // Embeddings have no output tokens and no finish reason, and are an answer all the same.
   const failed = error !== null || (said.finishReason === null && request.apiType === 'completions')
@@ -118,7 +119,7 @@ const isFree = ({ request, said, error, cancelled, ended }: BilledAnswer, usage:
 
 /** The provider's count; if it sent none, or an impossible one, our estimate, marked as such (docs/contract/budgets.md#missing-usage). */
 export const countedUsage = (answer: Answer): Usage => {
-  const { request, said, abandoned } = answer
+  const { request, said, abandoned, error } = answer
   const { reportedUsage, finishReason } = said
   const spoke = said.characters > 0
   const known = reportedUsage ?? NO_USAGE
@@ -126,7 +127,7 @@ export const countedUsage = (answer: Answer): Usage => {
   const output = outputTokens(known)
   // Embeddings are an answer without output tokens.
   const isVectors = reportedUsage !== null && request.apiType === 'embeddings'
-  const hasContent = spoke || output > 0 || isVectors || hasToolWork(known)
+  const hasContent = spoke || output > 0 || isVectors || stoppedTools(error, known)
   const answered = hasContent || finishReason !== null
   // If the client left, the provider has still read the prompt; a prompt on which the provider failed counts as unread.
   const lacksInput = (answered && known.unreportedInput) || (input === 0 && hasContent) || (input + output === 0 && abandoned)
@@ -139,9 +140,9 @@ export const countedUsage = (answer: Answer): Usage => {
   })
 }
 
-/** The provider's own tools have done something that costs, which may be all of an answer that was stopped or failed. */
-const hasToolWork = ({ webSearches, fileSearches, containers, drawn }: Usage): boolean =>
-  webSearches + fileSearches + containers + drawn > 0
+/** The answer was stopped here for what the provider's own tools had done, which may be all of it and did not fail. */
+const stoppedTools = (error: GatewayError | null, { webSearches, fileSearches, containers, drawn }: Usage): boolean =>
+  error !== null && isUnheldTools(error) && webSearches + fileSearches + containers + drawn > 0
 
 /** If the request asks for several answers, the service reads only the first, so the estimate is multiplied. */
 const estimatedOutputTokens = ({ said, request }: Answer): number =>

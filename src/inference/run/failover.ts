@@ -4,8 +4,8 @@ import { isGuardrailBlock } from '../../guardrails/detections.ts'
 import { nothingSent } from '../../providers/transport/upstream.ts'
 
 /**
- * How far an attempt came. `not-asked`: by our own judgement the request cannot be sent to this provider. `unheld`: the budgets could not
- * pay for what its tools did, whatever the client has received. The others are the zones of
+ * How far an attempt came. `not-asked`: by our own judgement the request cannot be sent to this provider. `unheld`: what its tools did
+ * could not be held here, whatever the client has received. The others are the zones of
  * docs/contract/failover.md#zones. A: nothing was sent; B: it was sent, but the client has received nothing; C: the client has received
  * content.
  */
@@ -32,7 +32,7 @@ export const zoneOf = ({ asked }: { readonly asked: boolean }, error: GatewayErr
   !asked ? 'not-asked' : nothingSent(error) ? 'nothing-sent' : 'sent'
 
 export const nextStep = (failed: FailedAttempt): NextStep => {
-  // If a guardrail withheld one model's answer, no other model is asked, nor if a budget could not pay for it.
+  // If a guardrail withheld one model's answer, no other model is asked, nor if it could not be held.
   if (failed.zone === 'delivered' || failed.zone === 'unheld' || isGuardrailBlock(failed.error)) return 'none'
   // Another dialect may be able to express what this one cannot.
   if (failed.zone === 'not-asked') return 'endpoint'

@@ -25,7 +25,9 @@ export const run = async (admitted: Running, parts: RunParts, take: TakeFrames):
     if (failure === null) return null
   }
   if (failure === null) return log.refuse(nobodyFree(order.notTried, parts.routing.health))
-  const error = log.refuse(concludingError(failure.error, log.attempts, connection.stopped ? [] : order.notTried))
+  const error = log.refuse(
+    concludingError(failure.error, log.attempts, connection.stopped || failure.zone === 'unheld' ? [] : order.notTried),
+  )
   // A blocked answer must not be delivered in part either.
   if (failure.held.length > 0 && !isGuardrailBlock(error)) {
     const behind = take(failure.held)

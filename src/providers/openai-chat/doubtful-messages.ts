@@ -107,7 +107,7 @@ const VALUE = /\s*:\s*"/y
  * first, messages that are in order may be reported as doubtful.
  */
 const TOKENS =
-  /"content"\s*:\s*null\s*,\s*(?:"name"\s*:\s*"[^"]*"\s*,\s*)?"role"\s*:\s*"tool"|"(role|id|tool_call_id)"\s*:\s*"|"(content)"\s*:\s*null|"(tool_calls|function_call)"\s*:\s*(?:\[\s*\{|\{)|"tool_calls"\s*:\s*\[\s*\]/g
+  /"content"\s*:\s*null\s*,\s*(?:"(?:name|tool_call_id)"\s*:\s*"[^"]*"\s*,\s*)*"role"\s*:\s*"tool"|"(role|id|tool_call_id)"\s*:\s*"|"(content)"\s*:\s*null|"(tool_calls|function_call)"\s*:\s*(?:\[\s*\{|\{)|"tool_calls"\s*:\s*\[\s*\]/g
 
 function* isDisordered(text: string, { strictOrder, contentBesideCalls }: Vendor): Steps<boolean> {
   const called = new Set<string>()

@@ -20,7 +20,7 @@ describe('a pattern that the provider compiles stays', () => {
     ['python', String.raw`\x41\u0041\0`],
     ['python', String.raw`[-\w]`],
     ['python', String.raw`(?i)^\A[a-z]+\Z`],
-    ['python', String.raw`(?P<year>\d{4})-(?P=year)(?i:x)`],
+    ['python', String.raw`(?P<year>\d{4})-(?P<month>\d{2})(?i:x)\1`],
     ['python', '(?<=ab)c(?<!d)e'],
     ['without-lookaround', String.raw`^\d{4}-\d{2}$`],
     ['grammar', '^(?:[a-z]+|[0-9]{2})$'],
@@ -43,6 +43,11 @@ describe('a pattern that the provider refuses is told in words', () => {
     ['python', '[]a]'],
     ['python', String.raw`[\w-.]`],
     ['python', String.raw`[+-\d]`],
+    ['python', '(?L)a'],
+    ['python', '(?P<a>x)(?P<a>y)'],
+    ['python', String.raw`\8`],
+    ['python', String.raw`[\777]`],
+    ['without-lookaround', String.raw`a\Z`],
     ['without-lookaround', '^(?!a)b$'],
     ['without-lookaround', '(?<=a)b'],
     ['without-lookaround', String.raw`^[^\0]+$`],
@@ -96,6 +101,15 @@ describe('a pattern that the provider refuses is told in words', () => {
       type: 'object',
       description: `(not: ${JSON.stringify(condition)}, if: ${JSON.stringify(condition)}, else: {"required":["c"]})`,
     })
+  })
+
+  test('alternatives of which exactly one had to hold may all hold without it', () => {
+    const oneOf = [
+      { type: 'string', pattern: String.raw`\p{Lu}` },
+      { type: 'string', maxLength: 3 },
+    ]
+    expect(Object.keys(withPatternsInWords({ oneOf }, 'python'))).toEqual(['anyOf'])
+    expect(withPatternsInWords({ oneOf: [{ type: 'null' }] }, 'python')).toEqual({ oneOf: [{ type: 'null' }] })
   })
 
   test('a pattern too long to be said is left out', () => {

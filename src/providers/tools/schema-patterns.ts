@@ -29,12 +29,19 @@ const inWords = (schema: JsonObject, before: JsonObject, form: PatternForm): Jso
     ...(schema['not'] === before['not'] ? {} : membersOf(before, ['not'])),
     ...(schema['if'] === before['if'] ? {} : membersOf(before, ['if', 'then', 'else'])),
   }
-  if (Object.keys(lost).length === 0) return schema
-  const kept = Object.fromEntries(Object.entries(schema).filter(([keyword]) => !Object.hasOwn(lost, keyword)))
+  const opened = withOneOrMore(schema, before)
+  if (Object.keys(lost).length === 0) return opened
+  const kept = Object.fromEntries(Object.entries(opened).filter(([keyword]) => !Object.hasOwn(lost, keyword)))
   const words = Object.entries(lost).map(([keyword, value]) => `${keyword}: ${JSON.stringify(value)}`)
   // An object that may have no other names than those of the lost patterns is opened, since no name would be left.
   if (lost['patternProperties'] !== undefined && kept['additionalProperties'] === false) delete kept['additionalProperties']
   return { ...kept, ...described(kept['description'], `(${words.join(', ')})`) }
+}
+
+/** Alternatives of which one lost its pattern may all hold at once. */
+const withOneOrMore = (schema: JsonObject, before: JsonObject): JsonObject => {
+  const { oneOf, ...rest } = schema
+  return oneOf === undefined || oneOf === before['oneOf'] || rest['anyOf'] !== undefined ? schema : { ...rest, anyOf: oneOf }
 }
 
 const membersOf = (schema: JsonObject, keywords: readonly string[]): JsonObject =>
@@ -52,7 +59,7 @@ const isTaken = (pattern: string, form: PatternForm): boolean => {
   if (form === 'any') return true
   if (pattern.length > LENGTH_MAX) return false
   if (form === 'grammar') return GRAMMAR.test(pattern)
-  return PYTHON.test(pattern) && (form === 'python' || !/\(\?<?[=!]|\\0/.test(pattern))
+  return PYTHON.test(pattern) && isEachNamedOnce(pattern) && (form === 'python' || !PYTHON_ALONE.test(pattern))
 }
 
 /**
@@ -67,10 +74,19 @@ const GRAMMAR = /^\^(?:\\[.^$()[\]{}|*+?]|\[(?:\^|(?!\^))[^[\]\\]+\]|\((?:(?!\?)
  * which is recognised here only of plain characters. No character is taken in two ways, so that no pattern takes long.
  */
 const PYTHON = new RegExp(
-  `^(?:\\(\\?[aiLmsux]+\\))?(?:${[
+  `^(?:\\(\\?[imsx]+\\))?(?:${[
     String.raw`\\(?:ESCAPE|[ABZ])`,
     String.raw`\[(?:\^|(?!\^))(?:-(?=\\[dDsSwW]))?(?:[^\]\\-]|-(?!\\[dDsSwW])|\\(?:(?![dDsSwW]-[^\]])ESCAPE))+\]`,
-    String.raw`\((?:(?!\?)|\?(?:[:=!]|P<[A-Za-z_]\w*>|P=[A-Za-z_]\w*(?=\))|<[=!](?=[^\\[\](){}|*+?]*\))|[aimsux]+(?:-[imsx]+)?:))`,
+    String.raw`\((?:(?!\?)|\?(?:[:=!]|P<[A-Za-z_]\w*>|<[=!](?=[^\\[\](){}|*+?]*\))|[imsx]+:))`,
     String.raw`[^\\[(]`,
-  ].join('|')})*$`.replaceAll('ESCAPE', String.raw`(?:x[\da-fA-F]{2}|u[\da-fA-F]{4}|[^a-zA-Z]|[bdDsSwWafnrtv])`),
+  ].join('|')})*$`.replaceAll('ESCAPE', String.raw`(?:x[\da-fA-F]{2}|u[\da-fA-F]{4}|[^a-zA-Z1-9]|[1-7](?!\d)|[bdDsSwWafnrtv])`),
 )
+
+/** Python takes no name for two groups. */
+const isEachNamedOnce = (pattern: string): boolean => {
+  const names = pattern.match(/\(\?P<\w+>/g) ?? []
+  return new Set(names).size === names.length
+}
+
+/** Engines that do not look around have no references to groups either, no `\0`, no `\Z`, and other flags. */
+const PYTHON_ALONE = /\(\?<?[=!]|\(\?[a-z]+\)|\\[0-9Z]/
