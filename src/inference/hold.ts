@@ -57,7 +57,7 @@ export class Hold {
   /** Sets the cost of the turns so far: that amount is no longer available to the next turn. */
   spend(nanos: number): void {
     this.#spentNanos = nanos
-    // What the tools of a stream did is spent. The pictures that a whole answer may draw are held once, for all of its turns.
+    // A stream has spent what its tools did. The pictures that a whole answer may draw are held once, for all of its turns.
     if (this.#request.call.stream) this.#toolNanos = 0
   }
 
