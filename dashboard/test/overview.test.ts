@@ -2,13 +2,16 @@ import { describe, expect, test } from 'bun:test'
 
 import { say, startFakeUpstream } from '../../test/support/fake-upstream.ts'
 import { useHostedServices } from '../../test/support/hosted-services.ts'
+import { until } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
-import { chat, manage } from './calls.ts'
+import { callAs, chat, manage } from './calls.ts'
 import { oneProvider } from './one-provider.ts'
 import { signedIn } from './signed-in.ts'
 
 const services = useHostedServices()
 const browser = useBrowser()
+
+const HELLO = { model: 'sandbox/echo', messages: [{ role: 'user', content: 'Hello' }] }
 
 describe.skipIf(BROWSER_PATH === null)('the overview', () => {
   test('names a provider that fails with its last error by itself, and no longer once the provider answers again', async () => {
@@ -122,7 +125,19 @@ describe.skipIf(BROWSER_PATH === null)('the overview', () => {
     expect(await ofBudget.count()).toBe(0)
     expect(await page.locator('.trouble').count()).toBe(0)
     await manage(service, '/workspaces/default/budgets/monthly', { method: 'PUT', body: { limit_usd: 500 } })
-    for (const [name, limit] of Object.entries({ trial: 0, roomy: 5 })) await manage(service, '/keys', { body: { name, limit } })
+    const made = (name: string, limit: number) => manage<{ key: string }>(service, '/keys', { body: { name, limit } })
+    const [trial, roomy] = [await made('trial', 0), await made('roomy', 5)]
+    // A key that is not used troubles nobody.
+    await made('idle', 0)
+    for (const { key } of [trial, roomy]) await callAs(key)(`${service.api}/chat/completions`, { body: HELLO })
+    interface Keys {
+      readonly data: readonly { readonly name: string; readonly last_used_at: string | null }[]
+    }
+    const areUsed = async (): Promise<boolean> => {
+      const { data } = await manage<Keys>(service, '/keys')
+      return ['trial', 'roomy'].every((wanted) => data.some(({ name, last_used_at: at }) => name === wanted && at !== null))
+    }
+    await until(areUsed, 'the last uses of both keys')
     await page.reload()
     const full = page.locator('.trouble').filter({ hasText: 'A key has used up its limit' })
     await full.waitFor()
@@ -134,7 +149,7 @@ describe.skipIf(BROWSER_PATH === null)('the overview', () => {
     await page.getByText('Forecast for the month').waitFor()
     await page.goBack()
     await full.getByRole('link', { name: 'trial' }).click()
-    await page.getByRole('table', { name: 'Keys' }).getByText('Limit used up').waitFor()
+    await page.getByRole('table', { name: 'Keys' }).getByRole('row').filter({ hasText: 'trial' }).getByText('Limit used up').waitFor()
 
     const sums = await manage<object>(service, '/usage?interval=day')
     const isMonth = ({ pathname, searchParams: asked }: URL): boolean =>
