@@ -42,11 +42,11 @@ describe.skipIf(BROWSER_PATH === null)('while it is loaded', () => {
     await session.send('Network.setCacheDisabled', { cacheDisabled: true })
     await page.goto(`${service.url}/dashboard/requests`)
     await page.locator('[data-row]').first().waitFor()
-    const asked = (await page.evaluate(`(() => {
+    const asked = await page.evaluate<string[]>(`(() => {
       const all = performance.getEntriesByType('resource')
       const { responseEnd } = all.find(({ name }) => name.includes('/api/v1/generations'))
       return [location.href, ...all.flatMap(({ name, startTime }) => (startTime < responseEnd ? [name] : []))]
-    })()`)) as string[]
+    })()`)
     expect(asked.some((url) => url.includes('/api/v1/generations'))).toBe(true)
     expect({ asked, isFew: asked.length <= 6 }).toEqual({ asked, isFew: true })
   })

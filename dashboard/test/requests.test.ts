@@ -261,7 +261,7 @@ interface GreyPicture {
 
 /** A picture without colours. */
 const greyPicture = async (page: Page, png: Buffer): Promise<GreyPicture> =>
-  (await page.evaluate(`(async () => {
+  await page.evaluate<GreyPicture>(`(async () => {
     const image = new Image()
     image.src = 'data:image/png;base64,${png.toString('base64')}'
     await image.decode()
@@ -273,4 +273,4 @@ const greyPicture = async (page: Page, png: Buffer): Promise<GreyPicture> =>
     const greys = Array.from({ length: 576 }, (_, at) => 0.2126 * light(data[4 * at]) + 0.7152 * light(data[4 * at + 1]) + 0.0722 * light(data[4 * at + 2]))
     const [least, most] = [Math.min(...greys), Math.max(...greys)]
     return { contrast: (most + 0.05) / (least + 0.05), dark: greys.map((grey) => grey - least < most - grey) }
-  })()`)) as GreyPicture
+  })()`)

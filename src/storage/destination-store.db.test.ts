@@ -131,7 +131,7 @@ describeEachEngine('destinations of traces', (engine) => {
     const change = (sampling: number) =>
       store.replace(before, { ...before, settings: { ...before.settings, sampling_rate: sampling }, updatedAt: T1 }, SHOWN, changedBy())
     const outcomes = await Promise.all([change(0.1), change(0.2)])
-    expect(outcomes.toSorted()).toEqual(['changed', null])
+    expect(new Set(outcomes)).toEqual(new Set(['changed', null]))
     const after = await store.get(null, 'one')
     expect(after?.settings.sampling_rate).toBe(outcomes[0] === null ? 0.1 : 0.2)
     expect(await store.delete(before, T1, changedBy())).toBe(true)
