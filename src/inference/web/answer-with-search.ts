@@ -13,7 +13,7 @@ import { citeSources } from '../cite-sources.ts'
 import { screenedSources, screenToolText } from '../loop/screen-tool-text.ts'
 import { answerWithTools, type LoopParts } from '../loop/tool-loop.ts'
 import { runJudged } from '../judge/run-judged.ts'
-import { strictError } from '../stages.ts'
+import { strictError } from '../request.ts'
 import { lastQuestion } from './plan-search.ts'
 import type { PlannedSearch } from './planned-search.ts'
 
