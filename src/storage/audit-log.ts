@@ -63,18 +63,13 @@ interface Outcome<Result> {
   readonly by?: ChangedBy
 }
 
-/** The only way to change what a management key manages: the work, its entry and the change counter, all or nothing. */
+/**
+ * The only way to change what a management key manages: the work, its entry and the change counter, all or nothing. With `once`, this
+ * includes the claim of an Idempotency-Key and the answer; throws AnsweredBefore if the change was made before.
+ */
 export const recordChange = <Result>(
   database: Database,
-  by: ChangedBy,
-  now: string,
-  work: (transaction: Transaction<Schema>) => Promise<Outcome<Result>>,
-): Promise<Result> => recordChangeOnce(database, { by, now, once: undefined }, work)
-
-/** With `once`, this includes the claim of an Idempotency-Key and the answer; throws AnsweredBefore if the change was made before. */
-export const recordChangeOnce = <Result>(
-  database: Database,
-  { by, now, once }: { readonly by: ChangedBy; readonly now: string; readonly once: Once<Result> | undefined },
+  { by, now, once }: { readonly by: ChangedBy; readonly now: string; readonly once?: Once<Result> | undefined },
   work: (transaction: Transaction<Schema>) => Promise<Outcome<Result>>,
 ): Promise<Result> =>
   database.transaction(async (transaction) => {

@@ -162,7 +162,7 @@ export const changeAssignments = <T>(
   work: (transaction: Transaction<Schema>) => Promise<{ result: T; audit: AuditedChange | null }>,
 ): Promise<T> =>
   database.inLine(`assignments ${workspaceId}`, () =>
-    recordChange<T>(database, by, now, async (transaction) => {
+    recordChange<T>(database, { by, now }, async (transaction) => {
       await lockWorkspace(transaction, workspaceId)
       return work(transaction)
     }),

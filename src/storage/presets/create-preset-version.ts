@@ -63,7 +63,7 @@ export const createPresetVersion = (
   input: CreateVersionInput,
   config: ConfigRow,
 ): Promise<WrittenVersion> =>
-  recordChange<WrittenVersion>(database, input.by, input.now, async (transaction) => {
+  recordChange<WrittenVersion>(database, { by: input.by, now: input.now }, async (transaction) => {
     const { idempotency } = input
     if (idempotency !== null) {
       const earlier = await claimKey(transaction, claimOf(input, idempotency), seal)

@@ -42,7 +42,7 @@ export const patchPreset = (
   now: string,
   by: ChangedBy,
 ): Promise<PatchedPreset> =>
-  recordChange<PatchedPreset>(database, by, now, async (transaction) => {
+  recordChange<PatchedPreset>(database, { by, now }, async (transaction) => {
     const preset = await lockPreset(transaction, ref)
     if (preset === null) return { result: { kind: 'not-found' }, audit: null }
     requireLatest(ref, preset.last_version)

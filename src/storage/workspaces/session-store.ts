@@ -1,6 +1,6 @@
 import type { Selectable, Transaction } from 'kysely'
 
-import { type AuditedChange, type ChangedBy, recordChange, recordChangeOnce } from '../audit-log.ts'
+import { type AuditedChange, type ChangedBy, recordChange } from '../audit-log.ts'
 import { requireAnotherAdmin } from './last-admin.ts'
 import type { Database } from '../database.ts'
 import { deleteOldest } from '../delete-oldest.ts'
@@ -58,13 +58,13 @@ export interface SessionStore {
 
 export const createSessionStore = (database: Database): SessionStore => ({
   insert: (session, by) =>
-    recordChange<void>(database, by, session.created_at, async (transaction) => {
+    recordChange<void>(database, { by, now: session.created_at }, async (transaction) => {
       await transaction.insertInto('sessions').values(session).execute()
       return { result: undefined, audit: audited('signed_in', session) }
     }),
 
   redeem: (digests, now, by, open) =>
-    recordChange<SessionRecord | null>(database, by, now, async (transaction) => {
+    recordChange<SessionRecord | null>(database, { by, now }, async (transaction) => {
       const link = await transaction
         .deleteFrom('login_links')
         .where('digest', 'in', digests)
@@ -112,7 +112,7 @@ export const createSessionStore = (database: Database): SessionStore => ({
   },
 
   end: ({ workspaceId, userId }, id, action, now, by) =>
-    recordChange<boolean>(database, by, now, async (transaction) => {
+    recordChange<boolean>(database, { by, now }, async (transaction) => {
       const ended = await transaction
         .deleteFrom('sessions')
         .where('id', '=', id)
@@ -145,7 +145,7 @@ export const createSessionStore = (database: Database): SessionStore => ({
         },
       }
     }
-    return recordChangeOnce(database, { by, now: rest.created_at, once }, insert)
+    return recordChange(database, { by, now: rest.created_at, once }, insert)
   },
 
   deleteExpired: (before, limit) =>
