@@ -31,6 +31,12 @@ export interface ChangedBy {
   readonly sessionId?: string
 }
 
+/** Who makes a change, and when. */
+export interface Change {
+  readonly by: ChangedBy
+  readonly now: string
+}
+
 /** For a change that a request makes in addition to its main one. */
 export const besides = (by: ChangedBy, change: 'content' | 'playground-key'): ChangedBy => ({
   ...by,
@@ -69,7 +75,7 @@ interface Outcome<Result> {
  */
 export const recordChange = <Result>(
   database: Database,
-  { by, now, once }: { readonly by: ChangedBy; readonly now: string; readonly once?: Once<Result> | undefined },
+  { by, now, once }: Change & { readonly once?: Once<Result> | undefined },
   work: (transaction: Transaction<Schema>) => Promise<Outcome<Result>>,
 ): Promise<Result> =>
   database.transaction(async (transaction) => {

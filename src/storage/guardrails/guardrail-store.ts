@@ -112,7 +112,7 @@ export const createGuardrailStore = (database: Database): GuardrailStore => ({
     }),
 
   delete: (workspaceId, id, now, by) =>
-    changeAssignments(database, workspaceId, by, now, async (transaction) => {
+    changeAssignments(database, workspaceId, { by, now }, async (transaction) => {
       await transaction.deleteFrom('guardrail_assignments').where('workspace_id', '=', workspaceId).where('guardrail_id', '=', id).execute()
       const row = await transaction
         .deleteFrom('guardrails')

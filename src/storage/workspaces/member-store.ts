@@ -110,7 +110,7 @@ export const createMemberStore = (database: Database): MemberStore => ({
     }),
 
   remove: (workspaceId, userIds, now, by) =>
-    changeAssignments<number | readonly string[]>(database, workspaceId, by, now, async (transaction) => {
+    changeAssignments<number | readonly string[]>(database, workspaceId, { by, now }, async (transaction) => {
       await requireAnotherAdmin(transaction, workspaceId, userIds, by)
       const busy = await transaction
         .selectFrom('api_keys')
