@@ -31,8 +31,9 @@ export interface SessionStore {
     by: ChangedBy,
     open: (link: LoginLinkRecord) => SessionRecord,
   ): Promise<SessionRecord | null>
-  /** The session with one of these digests, if it is still valid. `live` and `list` also look only at valid sessions. */
+  /** The session with one of these digests, if it is still valid. The next three also look only at valid sessions. */
   find(digests: readonly string[], now: string): Promise<SessionRecord | null>
+  get(id: string, now: string): Promise<SessionRecord | null>
   /** Returns the given ids that belong to valid sessions. */
   live(ids: readonly string[], now: string): Promise<ReadonlySet<string>>
   /** The most recently opened first. */
@@ -80,6 +81,10 @@ export const createSessionStore = (database: Database): SessionStore => ({
   async find(digests, now) {
     const row = await counting(database, now).where('sessions.digest', 'in', digests).executeTakeFirst()
     return row ?? null
+  },
+
+  async get(id, now) {
+    return (await counting(database, now).where('sessions.id', '=', id).executeTakeFirst()) ?? null
   },
 
   async live(ids, now) {
