@@ -24,10 +24,10 @@ const CHAT_TEXT_TOOL = { type: 'custom', custom: { name: 'f', description: 'd', 
 const LOGPROBS = 'message.output_text.logprobs'
 
 /** The sample of a setting that is a number, by the name of its field; undefined for every other field. */
-const numberOf = (dialect: ClientDialect, field: string): unknown =>
+const numberOf = (dialect: ClientDialect, field: string): number | undefined =>
   fieldMeanings(dialect, field)
     .map((meaning) => SAMPLES[meaning])
-    .find((sample) => typeof sample === 'number')
+    .find((sample): sample is number => typeof sample === 'number')
 
 const SAMPLES: Readonly<Record<string, unknown>> = SETTING_SAMPLES
 
