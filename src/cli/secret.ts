@@ -101,7 +101,10 @@ const rewrapAll = async ({ database }: Storage, secret: RootSecret): Promise<num
 /** The entry makes a running service read its secret anew. */
 const audit = async ({ database, owner }: Storage, action: string, { id }: RootSecret): Promise<void> => {
   const entry = { workspaceId: owner.workspaceId, action, objectType: 'root_secret' as const, objectId: id, before: null, after: null }
-  await recordChange(database, fromShell(owner.userId), isoTimestamp(systemClock.now()), async () => ({ result: undefined, audit: entry }))
+  await recordChange(database, { by: fromShell(owner.userId), now: isoTimestamp(systemClock.now()) }, async () => ({
+    result: undefined,
+    audit: entry,
+  }))
 }
 
 export const retireSecretVerb = (settings: StorageSettings, flags: { readonly force?: boolean }): Promise<void> =>

@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 
 import { CLIENT_DIALECTS, type ClientDialect } from '../canonical/call.ts'
+import { SETTING_SAMPLES } from '../canonical/setting-samples.test-kit.ts'
 import type { PresetContent } from '../contract/preset.ts'
 import { PERSISTED_FIELDS, PRESET_CONTROLS } from '../request-fields/preset-fields.ts'
+import { fieldMeanings } from '../request-fields/request-fields.ts'
 import { atOnce } from '../lib/steps.ts'
 import { translateConfig } from './translate-config.ts'
 
@@ -20,7 +22,14 @@ const GRAMMAR = { syntax: 'lark', definition: 'start: "a"' }
 const TEXT_TOOL = { type: 'custom', name: 'f', description: 'd', format: { type: 'grammar', ...GRAMMAR } }
 const CHAT_TEXT_TOOL = { type: 'custom', custom: { name: 'f', description: 'd', format: { type: 'grammar', grammar: GRAMMAR } } }
 const LOGPROBS = 'message.output_text.logprobs'
-const NUMBERS = ['top_a', 'min_p', 'frequency_penalty', 'presence_penalty', 'repetition_penalty', 'seed']
+
+/** The sample of a setting that is a number, by the name of its field; undefined for every other field. */
+const numberOf = (dialect: ClientDialect, field: string): number | undefined =>
+  fieldMeanings(dialect, field)
+    .map((meaning) => SAMPLES[meaning])
+    .find((sample): sample is number => typeof sample === 'number')
+
+const SAMPLES: Readonly<Record<string, unknown>> = SETTING_SAMPLES
 
 /** from, to, config, fields, warnings and what is carried beside the fields */
 type Row = [ClientDialect, ClientDialect, Config, Config, string[]?]
@@ -406,10 +415,9 @@ test.each(CLIENT_DIALECTS.flatMap((from) => CLIENT_DIALECTS.filter((to) => to !=
       logit_bias: {},
       moderation: {},
       output_format: { type: 'json_schema', schema: {} },
-      ...Object.fromEntries(NUMBERS.map((name) => [name, 1])),
     }
     for (const field of PERSISTED_FIELDS[from].filter((name) => !SILENT.has(name))) {
-      const value = from === 'messages' && field === 'tool_choice' ? { type: 'auto' } : (values[field] ?? 'x')
+      const value = from === 'messages' && field === 'tool_choice' ? { type: 'auto' } : (values[field] ?? numberOf(from, field) ?? 'x')
       const { fields, warned } = translate(from, to, { [field]: value })
       expect([field, Object.keys(fields).length + warned.length > 0]).toEqual([field, true])
       for (const name of Object.keys(fields)) expect(PERSISTED_FIELDS[to]).toContain(name)

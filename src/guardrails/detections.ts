@@ -1,8 +1,8 @@
 /**
- * Collects the filter findings of one request: the error that blocks it, and the stages that report it. The matched text is never
+ * Collects the filter findings of one request: the error that blocks it, and the effects that report it. The matched text is never
  * included.
  */
-import type { PipelineStage } from '../canonical/pipeline.ts'
+import type { Effect } from '../canonical/effect.ts'
 import type { FilterAction } from '../contract/guardrail.ts'
 import { GatewayError } from '../errors.ts'
 import type { Origin } from './filter.ts'
@@ -16,9 +16,9 @@ export interface Detections {
   assertPassed(): void
 }
 
-/** `pipeline` receives every finding immediately. `what`: the object that was examined, for the error's message. */
-export const createDetections = (pipeline: PipelineStage[], what: 'Request' | 'Response' = 'Request'): Detections => {
-  const stages = new Map<string, { readonly at: number; readonly found: Found }>()
+/** `effects` receives every finding immediately. `what`: the object that was examined, for the error's message. */
+export const createDetections = (effects: Effect[], what: 'Request' | 'Response' = 'Request'): Detections => {
+  const reported = new Map<string, { readonly at: number; readonly found: Found }>()
   const blocked = { filters: new Set<string>(), injections: new Set<string>() }
   let isFixed = false
   const report: Report = (filter, pattern) => {
@@ -28,15 +28,15 @@ export const createDetections = (pipeline: PipelineStage[], what: 'Request' | 'R
     const name = injection ? 'regex_pi_detection' : 'content-filter'
     const { guardrailId, scope } = filter.origin
     const key = `${name} ${guardrailId} ${scope} ${filter.action}`
-    let stage = stages.get(key)
-    if (stage === undefined) {
-      stage = { at: pipeline.length, found: { name, origin: filter.origin, action: filter.action, patterns: new Set() } }
-      stages.set(key, stage)
+    let finding = reported.get(key)
+    if (finding === undefined) {
+      finding = { at: effects.length, found: { name, origin: filter.origin, action: filter.action, patterns: new Set() } }
+      reported.set(key, finding)
     }
-    const { patterns } = stage.found
+    const { patterns } = finding.found
     if (patterns.has(shown) || patterns.size >= PATTERNS_MAX) return
     patterns.add(shown)
-    pipeline[stage.at] = stageOf(stage.found)
+    effects[finding.at] = effectOf(finding.found)
   }
   return {
     report,
@@ -75,7 +75,7 @@ const IN_FIXED_TEXT = '(in a name, an id or a setting, where nothing can stand i
 
 const DONE: Readonly<Record<FilterAction, string>> = { block: 'blocked', redact: 'redacted', flag: 'flagged' }
 
-const stageOf = ({ name, origin, action, patterns }: Found): PipelineStage => {
+const effectOf = ({ name, origin, action, patterns }: Found): Effect => {
   const done = DONE[action]
   const count = `${patterns.size} pattern${patterns.size === 1 ? '' : 's'} matched`
   const what = name === 'content-filter' ? 'content filter matched' : 'prompt injection detected'

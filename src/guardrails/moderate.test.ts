@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto'
 import { describe, expect, test } from 'bun:test'
 
 import { createFakeClock } from '../../test/support/fake-clock.ts'
-import type { PipelineStage } from '../canonical/pipeline.ts'
+import type { Effect } from '../canonical/effect.ts'
 import { GatewayError } from '../errors.ts'
 import { type SafeRequest, UnsafeRequest } from '../providers/transport/safe-fetch.ts'
 import type { Moderation } from './effective.ts'
@@ -28,7 +28,7 @@ const go = async (
 ) => {
   const { texts = ['You are an idiot.'], action = 'block', onFailure = 'block' } = options
   const sent: SafeRequest[] = []
-  const pipeline: PipelineStage[] = []
+  const effects: Effect[] = []
   const clock = createFakeClock()
   const moderate = createModerate(
     settings(onFailure),
@@ -40,18 +40,18 @@ const go = async (
     },
     clock,
   )
-  const failure = await moderate([{ endpoint, action, origin }], { texts, model: 'vendor/model' }, pipeline).then(
+  const failure = await moderate([{ endpoint, action, origin }], { texts, model: 'vendor/model' }, effects).then(
     () => null,
     (thrown: unknown) => thrown,
   )
-  return { failure: failure instanceof GatewayError ? failure : null, thrown: failure, sent, pipeline, clock }
+  return { failure: failure instanceof GatewayError ? failure : null, thrown: failure, sent, effects, clock }
 }
 
 const flagged = { results: [{ flagged: true, categories: { harassment: true, violence: false, hate: true } }] }
 
 describe('an OpenAI-style endpoint', () => {
   test('is asked with its key and model, and what it flags is a moderation error', async () => {
-    const { failure, sent, pipeline } = await go('openai', { body: flagged })
+    const { failure, sent, effects } = await go('openai', { body: flagged })
     expect(sent[0]).toMatchObject({
       url: 'https://api.example/v1/moderations',
       headers: { authorization: 'Bearer mod-key' },
@@ -68,7 +68,7 @@ describe('an OpenAI-style endpoint', () => {
         model_slug: 'vendor/model',
       },
     })
-    expect(pipeline).toMatchObject([
+    expect(effects).toMatchObject([
       {
         name: 'moderation',
         guardrail_id: 'guardrail-1',
@@ -92,9 +92,9 @@ describe('an OpenAI-style endpoint', () => {
   })
 
   test('flag: it is reported, and the request goes on', async () => {
-    const { thrown, pipeline } = await go('openai', { body: flagged }, { action: 'flag' })
+    const { thrown, effects } = await go('openai', { body: flagged }, { action: 'flag' })
     expect(thrown).toBeNull()
-    expect(pipeline).toMatchObject([{ data: { action: 'flagged' } }])
+    expect(effects).toMatchObject([{ data: { action: 'flagged' } }])
   })
 
   test('no character is split: neither where a flagged text is cut for the client, nor where a long one is cut for the endpoint', async () => {

@@ -1,5 +1,5 @@
 /** Calls the moderation endpoints of a caller's guardrails before anything is sent to a provider (docs/contract/errors.md#moderation). */
-import type { PipelineStage } from '../canonical/pipeline.ts'
+import type { Effect } from '../canonical/effect.ts'
 import { GatewayError } from '../errors.ts'
 import { cutText } from '../lib/text/cut-text.ts'
 import { signatureHeader } from '../lib/json/body-signature.ts'
@@ -17,7 +17,7 @@ export interface ModerationInput {
 }
 
 /** Throws `content_policy_violation` for flagged content, `provider_overloaded` if there is no verdict and one is required. */
-export type Moderate = (moderations: readonly Moderation[], input: ModerationInput, pipeline: PipelineStage[]) => Promise<void>
+export type Moderate = (moderations: readonly Moderation[], input: ModerationInput, effects: Effect[]) => Promise<void>
 
 interface Verdict {
   readonly reasons: readonly string[]
@@ -27,7 +27,7 @@ interface Verdict {
 
 export const createModerate =
   (settings: ModerationSettings, post: SafeFetch, clock: Clock): Moderate =>
-  async (moderations, input, pipeline) => {
+  async (moderations, input, effects) => {
     // All run in parallel, since each waits for another machine.
     const outcomes = await Promise.all(moderations.map((moderation) => judge(moderation, input, { settings, post, clock })))
     for (const [at, outcome] of outcomes.entries()) {
@@ -35,7 +35,7 @@ export const createModerate =
       if (moderation === undefined || outcome === null) continue
       if (outcome instanceof GatewayError) throw outcome
       const blocks = moderation.action === 'block'
-      pipeline.push(stageOf(moderation, outcome, blocks))
+      effects.push(effectOf(moderation, outcome, blocks))
       if (!blocks) continue
       throw new GatewayError('content_policy_violation', `Request blocked by moderation: ${outcome.reasons.join(', ')}`, {
         metadata: {
@@ -157,7 +157,7 @@ const webhookVerdict = (answer: Readonly<Record<string, unknown>>, texts: readon
   return { reasons: given.length === 0 ? ['flagged'] : given, text: typeof reported === 'string' ? reported : (texts.at(-1) ?? '') }
 }
 
-const stageOf = ({ origin, endpoint }: Moderation, { reasons }: Verdict, blocks: boolean): PipelineStage => ({
+const effectOf = ({ origin, endpoint }: Moderation, { reasons }: Verdict, blocks: boolean): Effect => ({
   ...(origin === null
     ? { type: 'plugin', name: 'moderation', cost_usd: 0 }
     : { type: 'guardrail', name: 'moderation', guardrail_id: origin.guardrailId, guardrail_scope: origin.scope }),

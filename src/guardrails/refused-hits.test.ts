@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test'
 
 import { createFakeClock, T0 } from '../../test/support/fake-clock.ts'
-import type { PipelineStage } from '../canonical/pipeline.ts'
+import type { Effect } from '../canonical/effect.ts'
 import type { GuardrailHits } from '../storage/guardrails/guardrail-hours.ts'
 import { createRefusedHits } from './refused-hits.ts'
 
-const stage = (patterns: readonly string[]): PipelineStage => ({
+const effect = (patterns: readonly string[]): Effect => ({
   type: 'guardrail',
   name: 'content-filter',
   guardrail_id: 'g-1',
@@ -29,8 +29,8 @@ test('finds of refused requests are summed by hour and rule, each request once, 
     },
   })
   const hour = new Date(T0).toISOString().slice(0, 13)
-  hits.note([stage(['[EMAIL]', '[PHONE]']), stage(['[EMAIL]'])])
-  hits.note([stage(['[EMAIL]'])])
+  hits.note([effect(['[EMAIL]', '[PHONE]']), effect(['[EMAIL]'])])
+  hits.note([effect(['[EMAIL]'])])
   hits.note([])
   isAway = true
   expect(await hits.write().catch((thrown: Error) => thrown.message)).toBe('away')

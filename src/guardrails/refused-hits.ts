@@ -3,13 +3,13 @@
  * are collected in memory and written periodically. A killed process loses those not yet written.
  */
 import { rulesOf } from '../canonical/guardrail-rules.ts'
-import type { PipelineStage } from '../canonical/pipeline.ts'
+import type { Effect } from '../canonical/effect.ts'
 import { isoTimestamp, type Clock } from '../lib/clock.ts'
 import type { GuardrailHitStore, GuardrailHits } from '../storage/guardrails/guardrail-hours.ts'
 import { HOUR_LENGTH } from '../storage/usage/usage-hours.ts'
 
 export interface RefusedHits {
-  note(pipeline: readonly PipelineStage[]): void
+  note(effects: readonly Effect[]): void
   /** Writes the collected findings; those that cannot be written stay for the next time. */
   write(): Promise<void>
 }
@@ -26,13 +26,13 @@ export const createRefusedHits = ({ store, clock }: { store: Pick<GuardrailHitSt
     waiting.set(key, { ...hit, requests: (known?.requests ?? 0) + hit.requests })
   }
   return {
-    note(pipeline) {
+    note(effects) {
       const hour = isoTimestamp(clock.now()).slice(0, HOUR_LENGTH)
       const found = new Map<string, GuardrailHits>()
-      for (const stage of pipeline) {
-        if (stage.type !== 'guardrail') continue
-        for (const rule of rulesOf(stage))
-          found.set(`${stage.guardrail_id} ${rule}`, { guardrail_id: stage.guardrail_id, hour, rule, requests: 1 })
+      for (const effect of effects) {
+        if (effect.type !== 'guardrail') continue
+        for (const rule of rulesOf(effect))
+          found.set(`${effect.guardrail_id} ${rule}`, { guardrail_id: effect.guardrail_id, hour, rule, requests: 1 })
       }
       for (const hit of found.values()) count(hit)
     },

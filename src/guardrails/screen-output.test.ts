@@ -4,7 +4,7 @@ import * as fc from 'fast-check'
 
 import { emailGuardrail, guardrailWith } from '../../test/support/guardrail.ts'
 import type { Frame, ModelEvent } from '../canonical/event.ts'
-import type { PipelineStage } from '../canonical/pipeline.ts'
+import type { Effect } from '../canonical/effect.ts'
 import type { FilterAction } from '../contract/guardrail.ts'
 import { GatewayError } from '../errors.ts'
 import { createDetections } from './detections.ts'
@@ -14,10 +14,10 @@ import { atOnce } from '../lib/steps.ts'
 import { createRunScan } from './scan.ts'
 import { createOutputScreen, type OutputScreen, screening } from './screen-output.ts'
 
-const screenFor = (action: FilterAction, pipeline: PipelineStage[] = [], guardrail = emailGuardrail(action, 'output')): OutputScreen => {
+const screenFor = (action: FilterAction, effects: Effect[] = [], guardrail = emailGuardrail(action, 'output')): OutputScreen => {
   const output = effectiveOf([guardrail])?.output
   if (output === null || output === undefined) throw new Error('no filters')
-  return createOutputScreen(output, createDetections(pipeline, 'Response'), (name) => name === 'of-the-request@b.io')
+  return createOutputScreen(output, createDetections(effects, 'Response'), (name) => name === 'of-the-request@b.io')
 }
 
 const text = (said: string): ModelEvent => ({ type: 'text', text: said })
@@ -82,9 +82,9 @@ describe('kinds of text', () => {
       expect(() => through(screenFor(action), called('f', 'a@b.io'))).toThrow('[EMAIL]')
       expect(through(screenFor(action), called('of-the-request@b.io'))).toEqual([called('of-the-request@b.io')])
     }
-    const pipeline: PipelineStage[] = []
-    expect(through(screenFor('flag', pipeline), called('a@b.io'))).toEqual([called('a@b.io')])
-    expect(pipeline).toHaveLength(1)
+    const effects: Effect[] = []
+    expect(through(screenFor('flag', effects), called('a@b.io'))).toEqual([called('a@b.io')])
+    expect(effects).toHaveLength(1)
   })
 
   test('a picture whose address must not pass is left out', () => {
@@ -130,8 +130,8 @@ describe('a whole answer', () => {
   )
   /** Returns the output of each kind of text and the findings, or the error if it was refused. */
   const outcomeOf = (action: FilterAction, batches: readonly (readonly ModelEvent[])[]): unknown => {
-    const pipeline: PipelineStage[] = []
-    const screen = screenFor(action, pipeline)
+    const effects: Effect[] = []
+    const screen = screenFor(action, effects)
     try {
       const out = [...batches.flatMap((batch) => atOnce(screen.frames([frame(...batch)]))), ...screen.end()].flatMap((one) => one.events)
       const said: Record<string, string> = {}
@@ -139,7 +139,7 @@ describe('a whole answer', () => {
         if (event.type === 'tool-arguments') said[event.type] = (said[event.type] ?? '') + event.json
         else if ('text' in event) said[event.type] = (said[event.type] ?? '') + event.text
       }
-      return { said, pipeline }
+      return { said, effects }
     } catch (thrown) {
       return (thrown as GatewayError).type
     }

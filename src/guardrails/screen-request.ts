@@ -2,7 +2,7 @@
  * Passes a request's texts through the filters for input: findings are reported, replaced in the body's own bytes, or refused. It
  * fails closed.
  */
-import type { PipelineStage } from '../canonical/pipeline.ts'
+import type { Effect } from '../canonical/effect.ts'
 import type { BuiltinSlug } from '../contract/guardrail.ts'
 import { GatewayError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -23,8 +23,8 @@ export interface ScreenLimits {
 }
 
 /** Returns the body to send upstream. Throws `permission_denied` with `patterns`, and `provider_overloaded` if it cannot decide. */
-export const screenBody = (body: JsonBody, set: FilterSet, pipeline: PipelineStage[], limits: ScreenLimits): Promise<JsonBody> =>
-  inTime(screenTexts(body, set, createDetections(pipeline)), limits)
+export const screenBody = (body: JsonBody, set: FilterSet, effects: Effect[], limits: ScreenLimits): Promise<JsonBody> =>
+  inTime(screenTexts(body, set, createDetections(effects)), limits)
 
 /** Returns the texts addressed to the model, for moderation. Throws as `screenBody` does. */
 export const proseOf = (body: JsonBody, limits: ScreenLimits): Promise<readonly string[]> => inTime(proseIn(body), limits)

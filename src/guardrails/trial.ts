@@ -3,7 +3,7 @@
  * separately to find its matches. Nothing is recorded, and no moderation endpoint is called.
  */
 import type { Frame } from '../canonical/event.ts'
-import type { PipelineStage } from '../canonical/pipeline.ts'
+import type { Effect } from '../canonical/effect.ts'
 import { GatewayError } from '../errors.ts'
 import { JsonBody } from '../lib/json/json-body.ts'
 import type { JsonObject, JsonValue } from '../lib/json/json.ts'
@@ -40,10 +40,10 @@ export interface Verdict {
   /** The reason if it is blocked. */
   readonly error: GatewayError | null
   /** The findings as a real request reports them: never the matched text. */
-  readonly pipeline: readonly PipelineStage[]
+  readonly effects: readonly Effect[]
 }
 
-export interface Trial extends Omit<Verdict, 'pipeline'> {
+export interface Trial extends Omit<Verdict, 'effects'> {
   readonly stages: readonly TrialStage[]
   /** The messages that would be sent; null if nothing would be. */
   readonly messages: readonly JsonValue[] | null
@@ -76,10 +76,10 @@ export const judgeInput = (
   effective: Effective | null,
   limits: ScreenLimits,
 ): Promise<Verdict & { readonly after: JsonBody | null }> =>
-  judged(body, async (pipeline) => {
+  judged(body, async (effects) => {
     if (effective === null) return body
     assertRegion(effective)
-    return effective.input === null ? body : screenBody(body, effective.input, pipeline, limits)
+    return effective.input === null ? body : screenBody(body, effective.input, effects, limits)
   })
 
 /** Like `judgeInput`, for a text as a model's answer. */
@@ -89,28 +89,28 @@ export const judgeOutput = (
   limits: ScreenLimits,
 ): Promise<Verdict & { readonly after: string | null }> => {
   const output = effective?.output ?? null
-  return judged(text, async (pipeline) => (output === null ? text : inTime(screenedAnswer(text, output, pipeline), limits)))
+  return judged(text, async (effects) => (output === null ? text : inTime(screenedAnswer(text, output, effects), limits)))
 }
 
 const judged = async <Said>(
   before: Said,
-  screen: (pipeline: PipelineStage[]) => Promise<Said>,
+  screen: (effects: Effect[]) => Promise<Said>,
 ): Promise<Verdict & { readonly after: Said | null }> => {
-  const pipeline: PipelineStage[] = []
+  const effects: Effect[] = []
   try {
-    const after = await screen(pipeline)
-    const outcome = after !== before ? 'redacted' : pipeline.length > 0 ? 'flagged' : 'passed'
-    return { after, outcome, error: null, pipeline }
+    const after = await screen(effects)
+    const outcome = after !== before ? 'redacted' : effects.length > 0 ? 'flagged' : 'passed'
+    return { after, outcome, error: null, effects }
   } catch (thrown) {
     if (!(thrown instanceof GatewayError) || (thrown.type !== 'permission_denied' && !isGuardrailBlock(thrown))) throw thrown
-    return { after: null, outcome: 'blocked', error: thrown, pipeline }
+    return { after: null, outcome: 'blocked', error: thrown, effects }
   }
 }
 
 const SAID = { isJson: false, byUser: false, isProse: true, isFixed: false, isCredential: false, message: null } as const
 
-function* screenedAnswer(text: string, output: NonNullable<Effective['output']>, pipeline: PipelineStage[]): Scan<string> {
-  const screen = createOutputScreen(output, createDetections(pipeline, 'Response'), () => false)
+function* screenedAnswer(text: string, output: NonNullable<Effective['output']>, effects: Effect[]): Scan<string> {
+  const screen = createOutputScreen(output, createDetections(effects, 'Response'), () => false)
   const frames: Frame[] = []
   for (const piece of piecesOf(text)) {
     frames.push(...(yield* screen.frames([{ events: [{ type: 'text', text: piece }] }])))

@@ -1,5 +1,5 @@
 /** A request of an inference interface in the form that the pipeline takes. */
-import type { Received } from '../inference/stages.ts'
+import type { Received } from '../inference/request.ts'
 import { wantsStrict } from './opt-ins.ts'
 import { principalOf, type RouteRequest } from './route.ts'
 

@@ -9,7 +9,7 @@ import type { Demand } from '../ledger/admissions.ts'
 import type { Scope } from '../ledger/scope.ts'
 import { admitFree, admitWithin, type BudgetSettings, createAdmit } from './admit.ts'
 import type { Admitted } from './admitted.ts'
-import type { Planned } from './stages.ts'
+import type { Planned } from './request.ts'
 
 const scope = (id: string, includeByok: boolean): Scope => ({
   id,

@@ -13,7 +13,7 @@ import type { Plan } from '../routing/plan-attempts.ts'
 import { Admitted, type Identity, type Terms } from './admitted.ts'
 import { Hold, TURNS_HELD } from './hold.ts'
 import { Purse } from './purse.ts'
-import type { Planned } from './stages.ts'
+import type { Planned } from './request.ts'
 import { searchNanos } from './web/plan-search.ts'
 
 export interface BudgetSettings extends EstimateSettings {

@@ -15,7 +15,7 @@ import { AttemptLog } from './run/attempt-log.ts'
 import type { AttemptOutcome } from './run/attempt-outcome.ts'
 import { billOf, joinedBills, withFees, withInner, type Bill, type BillTerms } from './run/bill.ts'
 import { Connection } from './run/connection.ts'
-import type { Planned } from './stages.ts'
+import type { Planned } from './request.ts'
 import { isUnheldTools } from './unheld-tools.ts'
 
 /** The time when the request was planned, and the id under which it is recorded. */

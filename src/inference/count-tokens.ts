@@ -10,7 +10,7 @@ import type { RoutingState } from '../routing/routing-state.ts'
 import { asFailure } from './as-failure.ts'
 import { hideInError } from './hide-in-error.ts'
 import { callFor, targetOf } from './run/attempt.ts'
-import type { Planned } from './stages.ts'
+import type { Planned } from './request.ts'
 import { estimatedInputTokens } from './run/estimated-tokens.ts'
 
 export interface TokenCount {

@@ -5,7 +5,7 @@ import type { Sticky } from '../contract/rollout.ts'
 import { JsonBody } from '../lib/json/json-body.ts'
 import type { ServedPreset } from '../presets/presets.ts'
 import { drawVersion } from './draw-version.ts'
-import type { Received } from './stages.ts'
+import type { Received } from './request.ts'
 
 const TIMES = Array.from({ length: 40 }, (_, at) => at)
 

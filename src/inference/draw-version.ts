@@ -4,7 +4,7 @@ import { isObject } from '../lib/json/json.ts'
 import type { JsonBody } from '../lib/json/json-body.ts'
 import type { ServedPreset } from '../presets/presets.ts'
 import { slotOf, versionAt } from '../presets/split.ts'
-import type { Received } from './stages.ts'
+import type { Received } from './request.ts'
 
 export interface DrawnVersion extends Omit<ServedPreset, 'rollout'> {
   readonly rolloutId: string | null

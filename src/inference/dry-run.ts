@@ -16,7 +16,7 @@ import { asFailure } from './as-failure.ts'
 import { targetOf } from './run/attempt.ts'
 import { dialectOf } from './run/dialect-of.ts'
 import type { RunParts } from './run/run.ts'
-import { type Planned, type Prepared, strictError } from './stages.ts'
+import { type Planned, type Prepared, strictError } from './request.ts'
 import { estimatedInputTokens } from './run/estimated-tokens.ts'
 
 /** Throws what the request itself would throw before it reaches a provider. */

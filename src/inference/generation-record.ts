@@ -1,6 +1,6 @@
 /** Turns a finished answer into the row that is stored for it. The row contains neither prompt nor answer. */
 import { rulesOf } from '../canonical/guardrail-rules.ts'
-import type { PipelineStage } from '../canonical/pipeline.ts'
+import type { Effect } from '../canonical/effect.ts'
 import { inputTokens, outputTokens } from '../canonical/usage.ts'
 import type { RecordedGeneration } from '../contract/generation.ts'
 import type { GatewayError } from '../errors.ts'
@@ -9,7 +9,7 @@ import { isoTimestamp } from '../lib/clock.ts'
 import { isBudgetRefusal } from '../ledger/refusal.ts'
 import { dollars } from '../lib/money.ts'
 import type { GenerationRecord } from '../storage/generations/generation-store.ts'
-import { recordedTools, serverToolsStage } from './loop/tool-figures.ts'
+import { recordedTools, serverToolsEffect } from './loop/tool-figures.ts'
 import { recordedSettings } from './recorded-settings.ts'
 import { statusOf, type AttemptOutcome } from './run/attempt-outcome.ts'
 import type { Finished } from './admitted.ts'
@@ -157,16 +157,16 @@ const recordedError = (error: GatewayError): RecordedGeneration['error'] => {
  * The findings of guardrails are words of the request, which are stored only with its contents, so only their number is recorded. The rules
  * are recorded by their placeholders, which contain no such words.
  */
-const recordedPipeline = (effects: readonly PipelineStage[], loop: Recorded['loop']): RecordedGeneration['pipeline'] => {
-  const tools = serverToolsStage(loop)
-  return (tools === null ? effects : [...effects, tools]).slice(0, LIST_MAX).map(recordedStage)
+const recordedPipeline = (effects: readonly Effect[], loop: Recorded['loop']): RecordedGeneration['pipeline'] => {
+  const tools = serverToolsEffect(loop)
+  return (tools === null ? effects : [...effects, tools]).slice(0, LIST_MAX).map(recordedEffect)
 }
 
-const recordedStage = (stage: PipelineStage): RecordedGeneration['pipeline'][number] => {
-  const { patterns, ...data } = stage.data
-  if (!Array.isArray(patterns)) return { ...stage, data }
-  const rules = rulesOf(stage)
-  return { ...stage, data: { ...data, matches: patterns.length, ...(rules.length === 0 ? {} : { rules: [...rules] }) } }
+const recordedEffect = (effect: Effect): RecordedGeneration['pipeline'][number] => {
+  const { patterns, ...data } = effect.data
+  if (!Array.isArray(patterns)) return { ...effect, data }
+  const rules = rulesOf(effect)
+  return { ...effect, data: { ...data, matches: patterns.length, ...(rules.length === 0 ? {} : { rules: [...rules] }) } }
 }
 
 /**

@@ -6,7 +6,7 @@ import { planOf, priced } from '../../test/support/plans.ts'
 import { GatewayError } from '../errors.ts'
 import { Hold } from './hold.ts'
 import { Purse } from './purse.ts'
-import type { Planned } from './stages.ts'
+import type { Planned } from './request.ts'
 
 const SETTINGS = { assumedPrices: { prompt: 1, completion: 1 }, maxOutputTokens: 1000 }
 const BODY = JSON.stringify({ model: 'one', messages: [{ role: 'user', content: 'Hi' }], max_tokens: 10 })

@@ -7,7 +7,7 @@ import { instructionOf, readAlignment } from '../plugins/alignment.ts'
 import type { Steps } from '../lib/steps.ts'
 import { oneChoice } from './one-choice.ts'
 import { readAgain } from './read-call.ts'
-import { refuseLosses, type Screened } from './stages.ts'
+import { refuseLosses, type Screened } from './request.ts'
 
 export function* instructed(screened: Screened): Steps<Screened> {
   const options = screened.plugins?.get('alignment')

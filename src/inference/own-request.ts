@@ -13,7 +13,7 @@ import type { JsonObject } from '../lib/json/json.ts'
 import type { Pipeline } from './pipeline.ts'
 import { Refused } from './refused.ts'
 import { statusOf } from './run/attempt-outcome.ts'
-import type { Received, UsedPreset } from './stages.ts'
+import type { Received, UsedPreset } from './request.ts'
 
 /** The origins that a record names for such a request. */
 export const OWN_ORIGINS = ['test', 'evaluation'] as const

@@ -2,7 +2,7 @@
 import type { Call } from '../canonical/call.ts'
 import { textsIn } from '../lib/json/json.ts'
 import type { JsonBody } from '../lib/json/json-body.ts'
-import type { VendorHeaders } from './stages.ts'
+import type { VendorHeaders } from './request.ts'
 
 export const withPassHeaders = (call: Call, vendor: VendorHeaders | null): Call => {
   if (vendor === null) return call

@@ -1,6 +1,6 @@
 /**
  * The steps of a request: prepare → screen → plan → admit → run → settle. Each step takes the result of the one before and adds to it
- * (stages.ts). Dry runs and token counts stop after the plan; embeddings take all steps, as answers do.
+ * (request.ts). Dry runs and token counts stop after the plan; embeddings take all steps, as answers do.
  *
  * A step refuses by throwing, and the one catch here turns that into a `Refused` with what was known by then. After admission nothing
  * throws any more: a failure is a value, with which a run resolves.
@@ -8,7 +8,7 @@
 import { lookingForWork } from '../canonical/asked-work.ts'
 import type { TakeFrames } from '../canonical/event.ts'
 import { measuringInput } from '../canonical/input-size.ts'
-import type { PipelineStage } from '../canonical/pipeline.ts'
+import type { Effect } from '../canonical/effect.ts'
 import type { GatewayError } from '../errors.ts'
 import { hidesThinking, hidingThinking } from '../formats/hide-thinking.ts'
 import { nextStage } from '../lib/cohort.ts'
@@ -41,12 +41,13 @@ import { healed, wantsHealing } from './heal-answer.ts'
 import { Refused, refusalFacts } from './refused.ts'
 import type { RunningAnswers } from './running-answers.ts'
 import { createAskModel } from './loop/ask-model.ts'
-import { answerWithTools, type LoopParts } from './loop/tool-loop.ts'
+import type { LoopParts } from './loop/loop-parts.ts'
+import { answerWithTools } from './loop/tool-loop.ts'
 import { createJudge } from './judge/create-judge.ts'
 import { runJudged } from './judge/run-judged.ts'
 import { screen, type ScreenParts } from './screen.ts'
 import type { Settle } from './settle.ts'
-import type { Planned, Prepared, Received, Screened } from './stages.ts'
+import type { Planned, Prepared, Received, Screened } from './request.ts'
 import type { Tracing } from './tracing/tracing.ts'
 import { unknownModelsOf } from './unknown-models.ts'
 import { answerWithSearch } from './web/answer-with-search.ts'
@@ -64,7 +65,7 @@ export interface PipelineParts
   /** Resolves when the next step of the work on large bodies may run. */
   readonly largeStep: LargeStep
   /** Receives the findings in a client's request that its guardrails refuse: such a request has no record. */
-  readonly noteRefusedHits: (effects: readonly PipelineStage[]) => void
+  readonly noteRefusedHits: (effects: readonly Effect[]) => void
   /** The maximum time for an answer in milliseconds, whatever it is doing. */
   readonly totalMs: number
 }
@@ -177,7 +178,7 @@ export const createPipeline = (given: PipelineParts): Pipeline => {
       return admitted.log.refuse(asFailure(thrown))
     } finally {
       await nextStage
-      admitted.judge?.addStage()
+      admitted.judge?.addEffect()
       const finished = admitted.end()
       parts.settle(finished)
       traced?.finished(finished)

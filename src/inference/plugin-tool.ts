@@ -4,7 +4,7 @@ import type { ServerTool } from '../canonical/server-tools.ts'
 import { isObject, type JsonObject } from '../lib/json/json.ts'
 import type { Steps } from '../lib/steps.ts'
 import { readAgain } from './read-call.ts'
-import type { Prepared } from './stages.ts'
+import type { Prepared } from './request.ts'
 
 /** A request that already has the tool keeps its own options. */
 export function* withTool(

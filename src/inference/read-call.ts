@@ -5,7 +5,7 @@ import type { JsonBody } from '../lib/json/json-body.ts'
 import { once } from '../lib/once.ts'
 import { atOnce, LARGE_BYTES, type Steps } from '../lib/steps.ts'
 import { readFields } from './read-fields.ts'
-import type { Prepared, Received } from './stages.ts'
+import type { Prepared, Received } from './request.ts'
 
 /** For a large request, parsing the fields and checking them each take as long as a step may. Throws `invalid_request`. */
 export function* readCall(received: Pick<Received, 'apiType' | 'format' | 'body'>): Steps<ParsedCall> {

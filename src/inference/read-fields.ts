@@ -3,7 +3,7 @@ import type { ClientDialect } from '../canonical/call.ts'
 import { readAhead } from '../formats/call-reader.ts'
 import type { Steps } from '../lib/steps.ts'
 import { fieldsWhere } from '../request-fields/request-fields.ts'
-import type { Received } from './stages.ts'
+import type { Received } from './request.ts'
 
 /** Throws `invalid_request` if a field is not valid JSON. */
 export const readFields = ({ apiType, format, body }: Pick<Received, 'apiType' | 'format' | 'body'>): Steps<void> =>

@@ -2,7 +2,7 @@
 import type { GatewayError } from '../errors.ts'
 import type { Plan } from '../routing/plan-attempts.ts'
 import { planFor, type PlanParts } from './plan.ts'
-import type { Prepared, Screened } from './stages.ts'
+import type { Prepared, Screened } from './request.ts'
 
 export class Refused {
   readonly error: GatewayError

@@ -3,15 +3,15 @@ import type { GatewayError } from '../errors.ts'
 import type { JsonObject } from '../lib/json/json.ts'
 import type { PlannedAttempt } from '../routing/plan-attempts.ts'
 import type { Admitted } from './admitted.ts'
-import { serverToolsStage } from './loop/tool-figures.ts'
+import { serverToolsEffect } from './loop/tool-figures.ts'
 import type { RefusalFacts } from './refused.ts'
 import type { AttemptLog } from './run/attempt-log.ts'
 import { statusOf } from './run/attempt-outcome.ts'
-import type { Prepared } from './stages.ts'
+import type { Prepared } from './request.ts'
 
 export const routingMetadata = (admitted: Admitted): JsonObject => {
   const { log, request, warnings, bill, loop } = admitted
-  const stage = serverToolsStage(loop)
+  const effect = serverToolsEffect(loop)
   const { plan } = request
   const { attempts, current } = log
   const succeeded = log.error === null && current !== undefined
@@ -33,7 +33,7 @@ export const routingMetadata = (admitted: Admitted): JsonObject => {
       ...(loop === null ? {} : { step: attempt.turn }),
     })),
     params: { order: plan.order },
-    ...pipelineMember([...request.effects, ...(stage === null ? [] : [stage])]),
+    ...pipelineMember([...request.effects, ...(effect === null ? [] : [effect])]),
     generation_time: Math.round(log.elapsedMs),
     ...presetMember(request),
     ...(warnings.length === 0 ? {} : { warnings: warnings.map((warning) => ({ ...warning })) }),
@@ -62,7 +62,7 @@ export const refusalMetadata = ({ request, wouldAsk: plan }: RefusalFacts, error
     total: plan === null ? 0 : plan.candidates + plan.removed.length,
     available: plan === null ? [] : plan.attempts.map((one) => available(one, false)),
   }
-  return { ...about, attempt: 1, endpoints, pipeline: effects.map((stage) => ({ ...stage })) }
+  return { ...about, attempt: 1, endpoints, pipeline: effects.map((effect) => ({ ...effect })) }
 }
 
 const available = ({ model, endpoint }: PlannedAttempt, selected: boolean): JsonObject => ({
@@ -75,7 +75,7 @@ const available = ({ model, endpoint }: PlannedAttempt, selected: boolean): Json
 const removedCount = ({ metadata }: GatewayError): number => (Array.isArray(metadata['excluded_by']) ? metadata['excluded_by'].length : 0)
 
 const pipelineMember = (effects: Prepared['effects']): JsonObject =>
-  effects.length === 0 ? {} : { pipeline: effects.map((stage) => ({ ...stage })) }
+  effects.length === 0 ? {} : { pipeline: effects.map((effect) => ({ ...effect })) }
 
 const presetMember = ({ preset }: Pick<Prepared, 'preset'>): JsonObject =>
   preset === null ? {} : { preset: { slug: preset.slug, version: preset.version } }

@@ -3,14 +3,14 @@ import { expect, test } from 'bun:test'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { emailGuardrail, guardrailWith } from '../../test/support/guardrail.ts'
 import { partsOfPipeline, pipelineOf, PRINCIPAL, receivedFrom } from '../../test/support/pipelines.ts'
-import type { PipelineStage } from '../canonical/pipeline.ts'
+import type { Effect } from '../canonical/effect.ts'
 import { FORMATS } from '../formats/formats.ts'
 import { type Applied, effectiveOf } from '../guardrails/effective.ts'
 import { systemClock } from '../lib/clock.ts'
 import { prepare } from './prepare.ts'
 import { Refused } from './refused.ts'
 import { screen } from './screen.ts'
-import type { Received } from './stages.ts'
+import type { Received } from './request.ts'
 
 const BODY = { model: 'vendor/model', n: 2, messages: [{ role: 'user', content: 'jane@example.com' }] }
 
@@ -68,10 +68,10 @@ test('a refusal carries what is known of the request, and nothing of it is in th
 })
 
 test('finds that refuse a request are noted once where a client sent it, and not for a dry run, a count of tokens or a test', async () => {
-  const noted: (readonly PipelineStage[])[] = []
+  const noted: (readonly Effect[])[] = []
   const parts = {
     guardrails: { effective: () => effectiveOf([emailGuardrail('block')]) },
-    noteRefusedHits: (stages: readonly PipelineStage[]) => void noted.push(stages),
+    noteRefusedHits: (effects: readonly Effect[]) => void noted.push(effects),
   }
   const pipeline = pipelineOf(createFakeClock(), parts)
   for (const refuse of [
@@ -89,8 +89,8 @@ test('finds that refuse a request are noted once where a client sent it, and not
 test('what a moderation endpoint says of a request that asks for it hides the words of its preset', async () => {
   const parts = partsOfPipeline(systemClock, {
     moderationEndpoint: 'house',
-    moderate: async (_, __, pipeline) =>
-      void pipeline.push({
+    moderate: async (_, __, effects) =>
+      void effects.push({
         type: 'plugin',
         name: 'moderation',
         summary: 'Flagged',

@@ -20,7 +20,7 @@ import { hideInError } from './hide-in-error.ts'
 import { hideInEffects } from './hide-in-effects.ts'
 import { oneChoice } from './one-choice.ts'
 import { readAgain } from './read-call.ts'
-import { type Prepared, refuseLosses, type Screened } from './stages.ts'
+import { type Prepared, refuseLosses, type Screened } from './request.ts'
 
 export interface ScreenParts extends ScreenLimits {
   readonly moderate: Moderate

@@ -6,7 +6,7 @@ import type { Steps } from '../lib/steps.ts'
 import type { Plan, PlannedAttempt } from '../routing/plan-attempts.ts'
 import { compressConversation, DEFAULT_CONTEXT_MAX, wantsCompression } from '../plugins/context-compression.ts'
 import { readAgain } from './read-call.ts'
-import type { Screened } from './stages.ts'
+import type { Screened } from './request.ts'
 import { estimatedInputTokens } from './run/estimated-tokens.ts'
 
 interface Fitted {

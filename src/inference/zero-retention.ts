@@ -1,7 +1,7 @@
 /** Says which requests are under zero data retention: nothing of their contents may be kept or leave for another service. */
 import type { Call } from '../canonical/call.ts'
 import { isObject } from '../lib/json/json.ts'
-import type { Prepared } from './stages.ts'
+import type { Prepared } from './request.ts'
 
 /** True if a guardrail demands it, or the request itself or its preset does. */
 export const keepsNothing = (guardrails: Prepared['guardrails'], { body }: Pick<Call, 'body'>): boolean => {

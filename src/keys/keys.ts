@@ -6,7 +6,7 @@ import { isoTimestamp, type Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
 import { createLoadCache } from '../lib/load-cache.ts'
 import { besides, type ChangedBy } from '../storage/audit-log.ts'
-import type { KeyLimit, Spender } from '../ledger/scope.ts'
+import type { SpendingLimit, Spender } from '../ledger/scope.ts'
 import { mapOnce, type Once } from '../storage/idempotency.ts'
 import type { KeyFilter } from '../contract/key-query.ts'
 import type { KeyListInput } from '../storage/keys/key-list.ts'
@@ -30,7 +30,7 @@ export interface Principal {
   /** Who uses the key, as its creator wrote it. */
   readonly externalUser: string | null
   /** The amount that it may spend; null means only the budgets around it apply. */
-  readonly limit: KeyLimit | null
+  readonly limit: SpendingLimit | null
   /**
    * The request used the secret from before a rotation, which is valid only for its grace period and may begin nothing that lasts longer.
    */
@@ -49,7 +49,7 @@ export const callerOf = (principal: Principal): Spender & Pick<Principal, 'exter
   externalUser: principal.externalUser,
 })
 
-const limitOf = ({ limitNanos, limitReset, includeByokInLimit }: KeyRecord): KeyLimit | null =>
+const limitOf = ({ limitNanos, limitReset, includeByokInLimit }: KeyRecord): SpendingLimit | null =>
   limitNanos === null ? null : { nanos: limitNanos, interval: limitReset, includeByok: includeByokInLimit }
 
 export interface NewKey {

@@ -2,13 +2,13 @@
 import { GatewayError } from '../errors.ts'
 import { isoTimestamp, type Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
-import { createLoadCache } from '../lib/load-cache.ts'
 import { dollars } from '../lib/money.ts'
 import type { ChangedBy } from '../storage/audit-log.ts'
 import { createBudgetStore, type BudgetRecord } from '../storage/ledger/budget-store.ts'
 import type { Database } from '../storage/database.ts'
 import type { Span } from '../storage/tables/ledger-tables.ts'
 import type { Scope, ScopeSource } from './scope.ts'
+import { createWorkspaceScopes } from './workspace-scopes.ts'
 
 export interface Budgets extends ScopeSource {
   /** The budget of the broadest interval comes first. */
@@ -34,14 +34,10 @@ export interface Budgets extends ScopeSource {
   refreshCache(): void
 }
 
-/** The maximum number of workspaces whose budgets are cached. */
-const CACHE_MAX = 10_000
-
 export const createBudgets = (parts: { database: Database; clock: Clock; ids: IdSource }): Budgets => {
   const { clock, ids } = parts
   const store = createBudgetStore(parts.database)
-  const cache = createLoadCache<string, readonly Scope[]>(CACHE_MAX, clock)
-  const loadScopes = async (workspaceId: string): Promise<readonly Scope[]> => (await store.list(workspaceId)).map(toScope)
+  const workspaces = createWorkspaceScopes(clock, async (workspaceId) => (await store.list(workspaceId)).map(toScope))
   return {
     list: store.list,
     countingByok: store.countingByok,
@@ -51,19 +47,16 @@ export const createBudgets = (parts: { database: Database; clock: Clock; ids: Id
         check: (others) => checkOrder(budget, others),
         shareByok,
       })
-      cache.forget((_, known) => known === budget.workspaceId)
+      workspaces.forget(budget.workspaceId)
       return written
     },
     async delete(workspaceId, span, by) {
       const deleted = await store.delete(workspaceId, span, isoTimestamp(clock.now()), by)
-      cache.forget((_, known) => known === workspaceId)
+      workspaces.forget(workspaceId)
       return deleted
     },
-    scopes({ workspaceId }) {
-      const known = cache.get(workspaceId, loadScopes)
-      return known instanceof Promise ? known.then((scopes) => scopes ?? []) : (known ?? [])
-    },
-    refreshCache: cache.refresh,
+    scopes: workspaces.scopes,
+    refreshCache: workspaces.refreshCache,
   }
 }
 

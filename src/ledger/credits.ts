@@ -2,12 +2,12 @@
 import { GatewayError } from '../errors.ts'
 import { isoTimestamp, type Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
-import { createLoadCache } from '../lib/load-cache.ts'
 import type { ChangedBy } from '../storage/audit-log.ts'
 import { createCreditStore } from '../storage/ledger/budget-store.ts'
 import type { Database } from '../storage/database.ts'
 import type { Once } from '../storage/idempotency.ts'
 import type { Scope, ScopeSource } from './scope.ts'
+import { createWorkspaceScopes } from './workspace-scopes.ts'
 
 export interface Credits extends ScopeSource {
   /** Nano-dollars that were added and spent, over all time. */
@@ -25,14 +25,10 @@ export interface Credits extends ScopeSource {
   refreshCache(): void
 }
 
-/** The maximum number of workspaces whose credit is cached. */
-const CACHE_MAX = 10_000
-
 export const createCredits = (parts: { database: Database; clock: Clock; ids: IdSource }): Credits => {
   const { clock, ids } = parts
   const store = createCreditStore(parts.database)
-  const cache = createLoadCache<string, readonly Scope[]>(CACHE_MAX, clock)
-  const loadScopes = async (workspaceId: string): Promise<readonly Scope[]> => [creditScope(workspaceId, await store.total(workspaceId))]
+  const workspaces = createWorkspaceScopes(clock, async (workspaceId) => [creditScope(workspaceId, await store.total(workspaceId))])
   return {
     total: store.total,
     spent: store.spent,
@@ -41,14 +37,11 @@ export const createCredits = (parts: { database: Database; clock: Clock; ids: Id
         throw new GatewayError('invalid_request', 'amount_usd: Use an amount of US dollars with at most nine decimals, and not zero.')
       }
       const total = await store.add({ id: ids.uuid(), workspaceId, amountNanos, note, createdAt: isoTimestamp(clock.now()) }, by, once)
-      cache.forget((_, known) => known === workspaceId)
+      workspaces.forget(workspaceId)
       return total
     },
-    scopes({ workspaceId }) {
-      const known = cache.get(workspaceId, loadScopes)
-      return known instanceof Promise ? known.then((scopes) => scopes ?? []) : (known ?? [])
-    },
-    refreshCache: cache.refresh,
+    scopes: workspaces.scopes,
+    refreshCache: workspaces.refreshCache,
   }
 }
 

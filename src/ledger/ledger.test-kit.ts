@@ -11,7 +11,7 @@ import { createBudgets } from './budgets.ts'
 import { createCredits } from './credits.ts'
 import type { InFlightSettings } from './decide.ts'
 import { createLedger, type Ledger } from './ledger.ts'
-import { keyLimitSource, type KeyLimit, type ScopeSource, type Spender } from './scope.ts'
+import { keyLimitSource, type SpendingLimit, type ScopeSource, type Spender } from './scope.ts'
 
 /** Runs work that is due at once as a microtask; everything else waits until the test lets time pass. */
 const promptClock = (clock: FakeClock): Clock => ({
@@ -148,9 +148,18 @@ export const prepareMoney = async (database: Database, clock: FakeClock, keys: n
         .execute()
     }
   })
-  const spender = (index: number, limit: KeyLimit | null = null): Spender => ({ keyHash: hashes[index] ?? '', workspaceId, userId, limit })
+  const spender = (index: number, limit: SpendingLimit | null = null): Spender => ({
+    keyHash: hashes[index] ?? '',
+    workspaceId,
+    userId,
+    limit,
+  })
   const parts = { database, clock, ids: systemIds }
   return { workspaceId, spender, budgets: createBudgets(parts), credits: createCredits(parts) }
 }
 
-export const limitOf = (nanos: number, interval: KeyLimit['interval'] = 'monthly'): KeyLimit => ({ nanos, interval, includeByok: false })
+export const limitOf = (nanos: number, interval: SpendingLimit['interval'] = 'monthly'): SpendingLimit => ({
+  nanos,
+  interval,
+  includeByok: false,
+})

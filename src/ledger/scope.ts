@@ -30,10 +30,10 @@ export interface Spender {
   readonly workspaceId: string
   readonly userId: string
   /** The key's own limit; null if it has none. */
-  readonly limit: KeyLimit | null
+  readonly limit: SpendingLimit | null
 }
 
-export interface KeyLimit {
+export interface SpendingLimit {
   readonly nanos: number
   readonly interval: Interval
   readonly includeByok: boolean
@@ -75,7 +75,7 @@ export const keyLimitSource: ScopeSource = {
 
 const NONE: readonly Scope[] = []
 
-const keyLimitScope = (keyHash: string, limit: KeyLimit): Scope => ({
+const keyLimitScope = (keyHash: string, limit: SpendingLimit): Scope => ({
   id: `key_limit:${keyHash}`,
   kind: 'key_limit',
   limitNanos: limit.nanos,

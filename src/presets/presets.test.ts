@@ -193,7 +193,7 @@ describe('serve', () => {
     const { save, served, presets, slug } = open()
     await save('a/one')
     await save('a/two')
-    await presets.patch(workspaceId, slug, { labels: { staging: 1, canary: 2 } }, changedBy())
+    await presets.patch({ workspaceId, slug }, { labels: { staging: 1, canary: 2 } }, changedBy())
     const versions = await Promise.all(
       [DESIGNATED, { by: 'number', number: 1 }, { by: 'label', label: 'staging' }, { by: 'label', label: 'canary' }].map((reference) =>
         served(reference as VersionReference),
@@ -206,12 +206,12 @@ describe('serve', () => {
     ['404: unknown', async () => undefined, { type: 'not_found', status: 404 }],
     [
       '404: archived',
-      async ({ save, presets, slug }) => (await save('a/one'), presets.archive(workspaceId, slug, changedBy())),
+      async ({ save, presets, slug }) => (await save('a/one'), presets.archive({ workspaceId, slug }, changedBy())),
       { type: 'not_found', status: 404 },
     ],
     [
       '403: disabled',
-      async ({ save, presets, slug }) => (await save('a/one'), presets.patch(workspaceId, slug, { status: 'disabled' }, changedBy())),
+      async ({ save, presets, slug }) => (await save('a/one'), presets.patch({ workspaceId, slug }, { status: 'disabled' }, changedBy())),
       { type: 'permission_denied', status: 403 },
     ],
   ])('%s', async (_, prepare, expected) => {
@@ -242,17 +242,17 @@ describe('serve', () => {
     const label = { by: 'label', label: 'live' } as const
     await save('a/one')
     await save('a/two')
-    await presets.patch(workspaceId, slug, { labels: { live: 1 } }, changedBy())
+    await presets.patch({ workspaceId, slug }, { labels: { live: 1 } }, changedBy())
     expect((await served(label)).version.version).toBe(1)
-    await presets.patch(workspaceId, slug, { labels: { live: 2 } }, changedBy())
+    await presets.patch({ workspaceId, slug }, { labels: { live: 2 } }, changedBy())
     expect((await served(label)).version.version).toBe(2)
-    await presets.patch(workspaceId, slug, { designated_version: 1 }, changedBy())
+    await presets.patch({ workspaceId, slug }, { designated_version: 1 }, changedBy())
     expect((await served()).version.version).toBe(1)
-    await presets.patch(workspaceId, slug, { status: 'disabled' }, changedBy())
+    await presets.patch({ workspaceId, slug }, { status: 'disabled' }, changedBy())
     expect((await failure(served())).type).toBe('permission_denied')
-    await presets.patch(workspaceId, slug, { status: 'active' }, changedBy())
+    await presets.patch({ workspaceId, slug }, { status: 'active' }, changedBy())
     expect((await served()).version.version).toBe(1)
-    await presets.archive(workspaceId, slug, changedBy())
+    await presets.archive({ workspaceId, slug }, changedBy())
     expect((await failure(served())).type).toBe('not_found')
     await save('a/three')
     expect((await served()).version.version).toBe(3)
@@ -262,7 +262,7 @@ describe('serve', () => {
     const { save, served, presets, store, slug } = open()
     await save('a/one')
     await served()
-    await store.archive(workspaceId, slug, '2026-11-20T10:00:00.000Z', changedBy())
+    await store.archive({ workspaceId, slug }, '2026-11-20T10:00:00.000Z', changedBy())
     expect((await served()).version.version).toBe(1)
     presets.refreshCache()
     expect((await failure(served())).type).toBe('not_found')
@@ -279,7 +279,7 @@ describe('serve', () => {
     const other = createPresets({ store: createPresetStore(database, testSeal, uninterrupted), clock: createFakeClock(), ids })
     const content: PresetContent = { shape: 'chat', config: { model: 'a/two' }, systemPrompt: null }
     await other.save({ workspaceId, userId, slug, content, idempotency: null, by: changedBy() })
-    if (reference.by === 'label') await other.patch(workspaceId, slug, { labels: { live: 2 } }, changedBy())
+    if (reference.by === 'label') await other.patch({ workspaceId, slug }, { labels: { live: 2 } }, changedBy())
     expect((await served(reference)).version.config).toEqual({ model: 'a/two' })
   })
 
@@ -332,8 +332,8 @@ describe('management', () => {
     ['get', ({ presets, slug }) => presets.get(workspaceId, slug)],
     ['versions', ({ presets, slug }) => presets.versions(workspaceId, slug, 'asc', { offset: 0, limit: 10 })],
     ['version', ({ presets, slug }) => presets.version(workspaceId, slug, 1)],
-    ['patch', ({ presets, slug }) => presets.patch(workspaceId, slug, { name: 'x' }, changedBy())],
-    ['archive', ({ presets, slug }) => presets.archive(workspaceId, slug, changedBy())],
+    ['patch', ({ presets, slug }) => presets.patch({ workspaceId, slug }, { name: 'x' }, changedBy())],
+    ['archive', ({ presets, slug }) => presets.archive({ workspaceId, slug }, changedBy())],
   ]
   test.each(unknown)('404: %s of an unknown preset, naming it', async (_, act) => {
     const parts = open()
@@ -348,14 +348,14 @@ describe('management', () => {
     expect((await failure(presets.version(workspaceId, slug, 2))).message).toContain(`"${slug}" has no version 2`)
   })
 
-  test.each<[string, Parameters<ReturnType<typeof open>['presets']['patch']>[2], string]>([
+  test.each<[string, Parameters<ReturnType<typeof open>['presets']['patch']>[1], string]>([
     ['a designation', { designated_version: 9 }, 'designated_version: the preset has no version 9.'],
     ['a label', { labels: { staging: 9 } }, 'labels.staging: the preset has no version 9.'],
   ])('400: %s of a version that does not exist, and nothing is changed', async (_, patch, message) => {
     const { save, presets, slug } = open()
     await save('a/one')
     const before = await presets.get(workspaceId, slug)
-    expect(await failure(presets.patch(workspaceId, slug, { ...patch, name: 'changed' }, changedBy()))).toEqual({
+    expect(await failure(presets.patch({ workspaceId, slug }, { ...patch, name: 'changed' }, changedBy()))).toEqual({
       type: 'invalid_request',
       status: 400,
       message,
@@ -366,8 +366,8 @@ describe('management', () => {
   test('archiving twice is archiving once', async () => {
     const { save, presets, slug } = open()
     await save('a/one')
-    await presets.archive(workspaceId, slug, changedBy())
-    await presets.archive(workspaceId, slug, changedBy())
+    await presets.archive({ workspaceId, slug }, changedBy())
+    await presets.archive({ workspaceId, slug }, changedBy())
     expect((await presets.get(workspaceId, slug)).status).toBe('archived')
   })
 
@@ -375,7 +375,7 @@ describe('management', () => {
     const { save, presets, slug } = open()
     const first = await save('a/one')
     await save('a/two')
-    await presets.patch(workspaceId, slug, { name: 'renamed' }, changedBy())
+    await presets.patch({ workspaceId, slug }, { name: 'renamed' }, changedBy())
     const listed = await presets.versions(workspaceId, slug, 'asc', { offset: 0, limit: 10 })
     const items = await Array.fromAsync(listed.items)
     expect([listed.totalCount, items.map(({ version }) => version)]).toEqual([2, [1, 2]])
@@ -388,8 +388,8 @@ test('the model list has every active preset with its designated version, and no
   const [active, disabled, archived] = [open(), open(), open()]
   for (const each of [active, disabled, archived]) await each.save('a/one')
   await active.save('a/two')
-  await disabled.presets.patch(workspaceId, disabled.slug, { status: 'disabled' }, changedBy())
-  await archived.presets.archive(workspaceId, archived.slug, changedBy())
+  await disabled.presets.patch({ workspaceId, slug: disabled.slug }, { status: 'disabled' }, changedBy())
+  await archived.presets.archive({ workspaceId, slug: archived.slug }, changedBy())
   const listed = new Map((await active.presets.served(workspaceId)).map(({ preset: { slug }, version: { version } }) => [slug, version]))
   expect([active, disabled, archived].map(({ slug }) => listed.get(slug))).toEqual([2, undefined, undefined])
 })

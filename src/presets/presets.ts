@@ -10,7 +10,7 @@ import {
   type PresetWithVersion,
   type SavedPreset,
 } from '../contract/preset.ts'
-import type { ExpectedLatest, SaveOptions } from '../contract/save-preset.ts'
+import type { SaveOptions } from '../contract/save-preset.ts'
 import { GatewayError } from '../errors.ts'
 import { isoTimestamp, type Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
@@ -19,6 +19,7 @@ import { createLoadCache } from '../lib/load-cache.ts'
 import { type Steps, throughout, type Turn } from '../lib/steps.ts'
 import { textDigest } from '../lib/text/text-digest.ts'
 import type { ChangedBy } from '../storage/audit-log.ts'
+import type { ChangedPreset } from '../storage/presets/patch-preset.ts'
 import type { StoredAnswer } from '../storage/idempotency.ts'
 import type { MoveQuery, MoveSlice } from '../storage/presets/preset-moves.ts'
 import type {
@@ -71,8 +72,8 @@ export interface Presets {
   versions(workspaceId: string, slug: string, order: 'asc' | 'desc', slice: Slice): Promise<PresetVersions>
   version(workspaceId: string, slug: string, number: number): Promise<PresetVersionResource>
   moves(query: MoveQuery): Promise<MoveSlice>
-  patch(workspaceId: string, slug: string, patch: PresetPatch, by: ChangedBy, expectedLatest?: ExpectedLatest): Promise<PresetWithVersion>
-  archive(workspaceId: string, slug: string, by: ChangedBy, expectedLatest?: ExpectedLatest): Promise<void>
+  patch(preset: ChangedPreset, patch: PresetPatch, by: ChangedBy): Promise<PresetWithVersion>
+  archive(preset: ChangedPreset, by: ChangedBy): Promise<void>
   /**
    * Serves a preset for inference. Throws `not_found` for an unknown or archived preset, `permission_denied` for a disabled one
    * (docs/contract/presets.md#refusals).
@@ -177,8 +178,9 @@ export const createPresets = ({ store, clock, ids }: { store: PresetStore; clock
       if (found !== null) return found
       return (await store.get(workspaceId, slug)) === null ? unknownPreset(slug) : unknownVersion(slug, { by: 'number', number })
     },
-    async patch(workspaceId, slug, patch, by, expectedLatest) {
-      const outcome = await store.patch(workspaceId, slug, patch, now(), by, expectedLatest)
+    async patch(preset, patch, by) {
+      const { workspaceId, slug } = preset
+      const outcome = await store.patch(preset, patch, now(), by)
       forget(workspaceId, slug)
       switch (outcome.kind) {
         case 'patched':
@@ -199,8 +201,9 @@ export const createPresets = ({ store, clock, ids }: { store: PresetStore; clock
           )
       }
     },
-    async archive(workspaceId, slug, by, expectedLatest) {
-      const known = await store.archive(workspaceId, slug, now(), by, expectedLatest)
+    async archive(preset, by) {
+      const { workspaceId, slug } = preset
+      const known = await store.archive(preset, now(), by)
       forget(workspaceId, slug)
       if (!known) unknownPreset(slug)
     },

@@ -5,6 +5,7 @@ import { changedBy } from '../../test/support/changed-by.ts'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { createFakeIds } from '../../test/support/fake-ids.ts'
 import { openSqliteDatabase } from '../../test/support/sqlite-database.ts'
+import { isoTimestamp } from '../lib/clock.ts'
 import { createSessionStore, type SessionStore } from '../storage/workspaces/session-store.ts'
 import { createLoginLinks } from './login-links.ts'
 import { createSessions } from './sessions.ts'
@@ -68,4 +69,17 @@ test('the use of a session is stored once a minute at most', async () => {
     await counts()
   }
   expect(prolonged).toEqual([1, 2])
+})
+
+test('a session reads itself, however many were opened after it', async () => {
+  const { clock, sessions, id } = await open()
+  const person = { kind: 'admin', ...owner, sessionId: id } as const
+  const current = await sessions.current(person)
+  clock.advance(MINUTE_MS)
+  const stored = createSessionStore(database)
+  for (let number = 0; number < 101; number += 1) {
+    const digests = { digest: `later ${number}`, csrf_digest: `later ${number}` }
+    await stored.insert({ ...current, ...digests, id: `later-${number}`, created_at: isoTimestamp(clock.now()) }, changedBy())
+  }
+  expect(await sessions.current(person)).toEqual(current)
 })

@@ -135,9 +135,9 @@ export const createSessions = ({ store, keys, clock, ids, peppers, onError }: Se
       return { kind: session.role, workspaceId: session.workspace_id, userId: session.user_id, sessionId: session.id }
     },
     isInForce: async (id) => (await store.live([id], now())).has(id),
-    async current({ workspaceId, userId, sessionId }) {
-      const session = (await store.list({ workspaceId, userId }, now(), LISTED_MAX)).find(({ id }) => id === sessionId)
-      if (session === undefined) throw new GatewayError('authentication', SESSION_ENDED)
+    async current({ sessionId }) {
+      const session = await store.get(sessionId, now())
+      if (session === null) throw new GatewayError('authentication', SESSION_ENDED)
       return session
     },
     nameOf: store.nameOf,

@@ -33,7 +33,7 @@ describeEachEngine('audit log', (engine) => {
   test('an entry is written with its change or not at all, and so is the bump of the counter', async () => {
     const { database, workspaceId, log, counter } = await prepare()
     const before = await counter.read()
-    const failed = recordChange(database, changedBy(), T0, async (transaction) => {
+    const failed = recordChange(database, { by: changedBy(), now: T0 }, async (transaction) => {
       await transaction.updateTable('workspaces').set({ name: 'lost' }).execute()
       throw new Error('on the way')
     })
@@ -41,11 +41,11 @@ describeEachEngine('audit log', (engine) => {
     expect((await log.list({ workspaceId, offset: 0, limit: 10 })).totalCount).toBe(0)
     expect(await counter.read()).toBe(before)
     const by = changedBy()
-    expect(await recordChange(database, by, T0, async () => ({ result: 7, audit: audit(workspaceId, 'a') }))).toBe(7)
+    expect(await recordChange(database, { by, now: T0 }, async () => ({ result: 7, audit: audit(workspaceId, 'a') }))).toBe(7)
     expect((await log.list({ workspaceId, offset: 0, limit: 10 })).items).toEqual([{ ...audit(workspaceId, 'a'), ...by, createdAt: T0 }])
     expect(await counter.read()).toBe(before + 1)
     // If the entry cannot be written, nothing is: here its id is taken.
-    const twice = recordChange(database, by, T0, async (transaction) => {
+    const twice = recordChange(database, { by, now: T0 }, async (transaction) => {
       await transaction.updateTable('workspaces').set({ name: 'lost' }).execute()
       return { result: null, audit: audit(workspaceId, 'b') }
     })
@@ -61,7 +61,10 @@ describeEachEngine('audit log', (engine) => {
     const name = 'x'.repeat(120_000)
     const write = async (times: number, after: { name: string }): Promise<void> => {
       for (let time = 0; time < times; time += 1)
-        await recordChange(database, changedBy(), T0, async () => ({ result: null, audit: { ...audit(workspaceId, 'a'), after } }))
+        await recordChange(database, { by: changedBy(), now: T0 }, async () => ({
+          result: null,
+          audit: { ...audit(workspaceId, 'a'), after },
+        }))
     }
     await write(20, { name: 'small' })
     expect((await log.page({ workspaceId }, 100)).items).toHaveLength(20)
@@ -84,7 +87,7 @@ describeEachEngine('audit log', (engine) => {
   test('what changed nothing has no entry', async () => {
     const { database, workspaceId, log, counter } = await prepare()
     const before = await counter.read()
-    await recordChange(database, changedBy(), T0, async () => ({ result: null, audit: null }))
+    await recordChange(database, { by: changedBy(), now: T0 }, async () => ({ result: null, audit: null }))
     expect([(await log.list({ workspaceId, offset: 0, limit: 10 })).totalCount, await counter.read()]).toEqual([0, before])
   })
 
@@ -95,7 +98,7 @@ describeEachEngine('audit log', (engine) => {
       [T1, 'another', 'a'],
       [T2, workspaceId, 'b'],
     ] as const) {
-      await recordChange(database, changedBy(), now, async () => ({ result: null, audit: audit(workspace, object) }))
+      await recordChange(database, { by: changedBy(), now }, async () => ({ result: null, audit: audit(workspace, object) }))
     }
     const ids = async (filter: Parameters<typeof log.list>[0]) => (await log.list(filter)).items.map(({ objectId }) => objectId)
     expect(await ids({ workspaceId, offset: 0, limit: 10 })).toEqual(['b', 'a'])
@@ -113,7 +116,7 @@ describeEachEngine('audit log', (engine) => {
         ...audit(number % 4 === 3 ? 'another' : workspaceId, `object-${number % 3}`),
         action: number === 4 ? 'rare' : 'updated',
       }
-      await recordChange(database, { ...changedBy(), userId: `user-${number % 2}` }, times[number % 3] ?? T0, async () => ({
+      await recordChange(database, { by: { ...changedBy(), userId: `user-${number % 2}` }, now: times[number % 3] ?? T0 }, async () => ({
         result: null,
         audit: entry,
       }))
@@ -178,8 +181,8 @@ describeEachEngine('audit log', (engine) => {
     await keys.update('another', key.hash, { limitNanos: 1 }, T1, changedBy())
     await keys.revoke(workspaceId, key.hash, T2, changedBy())
     await create('bot')
-    await store.patch(workspaceId, 'bot', { status: 'disabled' }, T1, changedBy())
-    await store.patch(workspaceId, 'bot', { designated_version: 9 }, T1, changedBy())
+    await store.patch({ workspaceId, slug: 'bot' }, { status: 'disabled' }, T1, changedBy())
+    await store.patch({ workspaceId, slug: 'bot' }, { designated_version: 9 }, T1, changedBy())
     const { items } = await log.list({ workspaceId, offset: 0, limit: 10 })
     const reported = items.map(({ action, objectType, before, after }) => ({ action, objectType, before, after }))
     expect(reported).toHaveLength(5)

@@ -31,6 +31,12 @@ export interface ChangedBy {
   readonly sessionId?: string
 }
 
+/** Who makes a change, and when. */
+export interface Change {
+  readonly by: ChangedBy
+  readonly now: string
+}
+
 /** For a change that a request makes in addition to its main one. */
 export const besides = (by: ChangedBy, change: 'content' | 'playground-key'): ChangedBy => ({
   ...by,
@@ -63,18 +69,13 @@ interface Outcome<Result> {
   readonly by?: ChangedBy
 }
 
-/** The only way to change what a management key manages: the work, its entry and the change counter, all or nothing. */
+/**
+ * The only way to change what a management key manages: the work, its entry and the change counter, all or nothing. With `once`, this
+ * includes the claim of an Idempotency-Key and the answer; throws AnsweredBefore if the change was made before.
+ */
 export const recordChange = <Result>(
   database: Database,
-  by: ChangedBy,
-  now: string,
-  work: (transaction: Transaction<Schema>) => Promise<Outcome<Result>>,
-): Promise<Result> => recordChangeOnce(database, { by, now, once: undefined }, work)
-
-/** With `once`, this includes the claim of an Idempotency-Key and the answer; throws AnsweredBefore if the change was made before. */
-export const recordChangeOnce = <Result>(
-  database: Database,
-  { by, now, once }: { readonly by: ChangedBy; readonly now: string; readonly once: Once<Result> | undefined },
+  { by, now, once }: Change & { readonly once?: Once<Result> | undefined },
   work: (transaction: Transaction<Schema>) => Promise<Outcome<Result>>,
 ): Promise<Result> =>
   database.transaction(async (transaction) => {

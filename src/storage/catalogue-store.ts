@@ -33,7 +33,7 @@ export const createCatalogueStore = (database: Database): CatalogueStore => ({
     return rows.map(({ kind, as_of, imported_at, models }) => ({ kind, asOf: as_of, importedAt: imported_at, models }))
   },
   put: ({ kind, asOf, importedAt, models }, audit, by) =>
-    recordChange(database, by, importedAt, async (transaction) => {
+    recordChange(database, { by, now: importedAt }, async (transaction) => {
       const row = { as_of: asOf, imported_at: importedAt, models }
       await transaction
         .insertInto('catalogue_imports')
@@ -43,7 +43,7 @@ export const createCatalogueStore = (database: Database): CatalogueStore => ({
       return { result: undefined, audit }
     }),
   remove: (kind, now, audit, by) =>
-    recordChange(database, by, now, async (transaction) => {
+    recordChange(database, { by, now }, async (transaction) => {
       const { numDeletedRows } = await transaction.deleteFrom('catalogue_imports').where('kind', '=', kind).executeTakeFirstOrThrow()
       const isGone = Number(numDeletedRows) > 0
       return { result: isGone, audit: isGone ? audit : null }

@@ -4,7 +4,7 @@ import type { Selectable, Transaction } from 'kysely'
 import type { DestinationSettings, DestinationType } from '../contract/destination.ts'
 import type { Slice } from '../contract/paging.ts'
 import type { JsonObject } from '../lib/json/json.ts'
-import { type AuditedChange, type ChangedBy, recordChange, recordChangeOnce } from './audit-log.ts'
+import { type AuditedChange, type ChangedBy, recordChange } from './audit-log.ts'
 import type { Database } from './database.ts'
 import type { Once } from './idempotency.ts'
 import type { DestinationsTable } from './tables/management-tables.ts'
@@ -75,7 +75,7 @@ export const createDestinationStore = (database: Database, seal: TextSeal): Dest
 
   return {
     insert: (record, shown, by, once) =>
-      recordChangeOnce<DestinationConflict | null>(database, { by, now: record.createdAt, once }, async (transaction) => {
+      recordChange<DestinationConflict | null>(database, { by, now: record.createdAt, once }, async (transaction) => {
         await lockWorkspace(transaction, record.workspaceId)
         const conflict = await conflictOf(transaction, record, true)
         if (conflict !== null) return { result: conflict, audit: null }
@@ -106,7 +106,7 @@ export const createDestinationStore = (database: Database, seal: TextSeal): Dest
     },
 
     replace: (before, after, shown, by) =>
-      recordChange<DestinationConflict | null>(database, by, after.updatedAt, async (transaction) => {
+      recordChange<DestinationConflict | null>(database, { by, now: after.updatedAt }, async (transaction) => {
         await lockWorkspace(transaction, after.workspaceId)
         const conflict = await conflictOf(transaction, after, false)
         if (conflict !== null) return { result: conflict, audit: null }
@@ -123,7 +123,7 @@ export const createDestinationStore = (database: Database, seal: TextSeal): Dest
       }),
 
     delete: (record, now, by) =>
-      recordChange(database, by, now, async (transaction) => {
+      recordChange(database, { by, now }, async (transaction) => {
         const row = await transaction
           .updateTable('observability_destinations')
           .set({ deleted_at: now, sealed_config: '', enabled: 0 })

@@ -7,7 +7,7 @@ import { type Selectable, sql, type Transaction } from 'kysely'
 import type { Position } from '../contract/cursor.ts'
 import { type Clock, turnOf } from '../lib/clock.ts'
 import type { JsonObject } from '../lib/json/json.ts'
-import { type AuditedChange, type ChangedBy, recordChange, recordChangeOnce } from './audit-log.ts'
+import { type AuditedChange, type ChangedBy, recordChange } from './audit-log.ts'
 import type { Database } from './database.ts'
 import type { FilesTable } from './tables/file-tables.ts'
 import type { Once } from './idempotency.ts'
@@ -106,7 +106,7 @@ export const createFileStore = (database: Database, seal: ByteSeal, clock: Clock
     },
 
     complete: (file, by, once) =>
-      recordChangeOnce<boolean>(database, { by, now: file.createdAt, once }, async (transaction) => {
+      recordChange<boolean>(database, { by, now: file.createdAt, once }, async (transaction) => {
         const row = await transaction
           .updateTable('files')
           .set({ complete: 1, created_at: file.createdAt })
@@ -171,7 +171,7 @@ export const createFileStore = (database: Database, seal: ByteSeal, clock: Clock
     },
 
     async delete(file, now, by) {
-      const deleted = await recordChange<boolean>(database, by, now, async (transaction) => {
+      const deleted = await recordChange<boolean>(database, { by, now }, async (transaction) => {
         const row = await transaction.deleteFrom('files').where('id', '=', file.id).returning('id').executeTakeFirst()
         return { result: row !== undefined, audit: row === undefined ? null : audited('deleted', file, viewOf(file), null) }
       })

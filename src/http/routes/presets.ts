@@ -184,7 +184,7 @@ export const presetsPatch = (presets: Presets): Route => ({
     const slug = slugOf(request)
     const expectedLatest = readExpectedLatest(request.headers)
     const patch = validate(presetPatch, readJsonObject(await request.text()))
-    const data = await presets.patch(reachOf(request).workspaceId, slug, patch, changedBy(request), expectedLatest)
+    const data = await presets.patch({ workspaceId: reachOf(request).workspaceId, slug, expectedLatest }, patch, changedBy(request))
     return jsonInTurns({ data }, request.startTurn())
   },
 })
@@ -202,7 +202,7 @@ export const presetsDelete = (presets: Presets): Route => ({
   errors: [400, 404, 409, 412],
   async handle(request) {
     const expectedLatest = readExpectedLatest(request.headers)
-    await presets.archive(reachOf(request).workspaceId, slugOf(request), changedBy(request), expectedLatest)
+    await presets.archive({ workspaceId: reachOf(request).workspaceId, slug: slugOf(request), expectedLatest }, changedBy(request))
     return jsonResponse({ deleted: true })
   },
 })

@@ -143,7 +143,7 @@ export const sessionRoutes = (parts: SessionRouteParts): readonly Route[] => {
       errors: [400, 404],
       async handle(request) {
         const caller = callerOf(request)
-        const found = await sessions.list(scopeOf(request))
+        const found = await sessions.list(sessionScope(request))
         return jsonResponse({ data: found.map((record) => sessionResource(record, caller)) })
       },
     },
@@ -160,7 +160,7 @@ export const sessionRoutes = (parts: SessionRouteParts): readonly Route[] => {
       errors: [400, 404, 409],
       async handle(request) {
         const id = validate(sessionId, request.params['id'], ['id'])
-        await sessions.revoke(scopeOf(request), id, changedBy(request))
+        await sessions.revoke(sessionScope(request), id, changedBy(request))
         return jsonResponse({ deleted: true })
       },
     },
@@ -196,7 +196,7 @@ export const sessionRoutes = (parts: SessionRouteParts): readonly Route[] => {
 }
 
 /** For a member, their own sessions; for an admin, those of the workspace. */
-const scopeOf = (request: RouteRequest): SessionScope => {
+const sessionScope = (request: RouteRequest): SessionScope => {
   const { workspaceId, everywhere, onlyUserId } = reachOf(request)
   return { workspaceId: everywhere ? null : workspaceId, userId: onlyUserId }
 }

@@ -3,7 +3,7 @@ import type { IdSource } from '../../lib/id.ts'
 import type { Turn } from '../../lib/steps.ts'
 import { admitFree, type Admit } from '../admit.ts'
 import type { Admitted } from '../admitted.ts'
-import type { Planned } from '../stages.ts'
+import type { Planned } from '../request.ts'
 import type { Caching } from './caching.ts'
 import type { ResponseCache } from './response-cache.ts'
 

@@ -1,5 +1,5 @@
 /** Decides if a request uses the response cache (docs/contract/response-cache.md#turning-it-on). */
-import type { Planned } from '../stages.ts'
+import type { Planned } from '../request.ts'
 import { demandsZeroRetention } from '../zero-retention.ts'
 import type { PresetCaching } from './preset-caching.ts'
 

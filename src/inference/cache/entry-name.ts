@@ -7,7 +7,7 @@ import { createHash, createHmac } from 'node:crypto'
 import type { JsonBody } from '../../lib/json/json-body.ts'
 import { LARGE_BYTES, type Steps } from '../../lib/steps.ts'
 import { hasSession } from '../has-session.ts'
-import type { Planned } from '../stages.ts'
+import type { Planned } from '../request.ts'
 
 /** The version of the entry's format, so that entries of another format have other names. */
 const FORM = 1

@@ -7,7 +7,7 @@ import { model } from '../../../test/support/plans.ts'
 import { FORMATS } from '../../formats/formats.ts'
 import { createModels, plainEndpoint } from '../../models/models.ts'
 import { providerRegistry } from '../../providers/registry.ts'
-import type { Received } from '../stages.ts'
+import type { Received } from '../request.ts'
 import { createContents } from './keep-contents.ts'
 
 const provider = {

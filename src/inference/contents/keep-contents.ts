@@ -13,7 +13,7 @@ import type { ContentStore, StoredContent } from '../../storage/generations/cont
 import type { Admitted, Finished } from '../admitted.ts'
 import { answerHead, answerTail } from '../answer-head.ts'
 import { createContentRoom } from '../tracing/content-room.ts'
-import type { Planned } from '../stages.ts'
+import type { Planned } from '../request.ts'
 import { withoutOwnCredentials } from '../own-credentials.ts'
 import { KeptAnswer } from './kept-answer.ts'
 

@@ -139,7 +139,7 @@ const worstOf = ({ input, output }: Sides): Verdict['outcome'] =>
 
 const findsOf = (sides: Sides): Pick<Found, 'sides' | 'filters'> => ({
   sides: (['input', 'output'] as const).filter((side) => sides[side].outcome !== 'passed'),
-  filters: [...new Set([sides.input, sides.output].flatMap(({ pipeline }) => pipeline.flatMap(({ data }) => patternsOf(data))))],
+  filters: [...new Set([sides.input, sides.output].flatMap(({ effects }) => effects.flatMap(({ data }) => patternsOf(data))))],
 })
 
 const patternsOf = ({ patterns }: Readonly<Record<string, unknown>>): readonly string[] => textsIn(patterns)

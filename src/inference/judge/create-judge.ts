@@ -46,7 +46,7 @@ export const createJudge = (admitted: Admitted, alignment: Alignment, model: str
               metadata: { alignment: report },
             },
           ),
-    addStage() {
+    addEffect() {
       const { calls } = report
       if (calls.length === 0) return
       const blocked = calls.filter(({ outcome }) => outcome === 'blocked').length

@@ -14,8 +14,8 @@ export interface Judge {
   again(): void
   /** The error that replaces a message that may not be delivered. */
   refusal(call: JudgedCall): GatewayError
-  /** Adds the judgements, if there are any, to the stages of the request. */
-  addStage(): void
+  /** Adds the judgements, if there are any, to the effects on the request. */
+  addEffect(): void
 }
 
 export interface AlignmentReport extends JsonObject {

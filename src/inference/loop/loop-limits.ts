@@ -38,6 +38,8 @@ export const withKnownCost = (call: Call, attempts: readonly PlannedAttempt[]): 
 }
 
 interface LoopState {
+  readonly admitted: Pick<Admitted, 'bill' | 'innerTokens'>
+  readonly report: LoopReport
   /** Turns in a row in which every call had arguments that its tool could not read. */
   readonly malformed: number
   readonly isLate: boolean
@@ -47,11 +49,10 @@ interface LoopState {
 /** Returns why the model must answer now; null if it may call more tools. */
 export const stopAfter = (
   finish: ModelTurn['finish'],
-  { bill, innerTokens }: Admitted,
-  report: LoopReport,
   limits: LoopLimits,
-  { malformed, isLate, isBroke }: LoopState,
+  { admitted, report, malformed, isLate, isBroke }: LoopState,
 ): StoppedBy | null => {
+  const { bill, innerTokens } = admitted
   const fired = firedCondition(limits.conditions, {
     steps: report.steps,
     called: report.called,

@@ -7,9 +7,9 @@ import { isGuardrailBlock } from '../../guardrails/detections.ts'
 import { screenBody, type ScreenLimits } from '../../guardrails/screen-request.ts'
 import { GatewayError } from '../../errors.ts'
 import { JsonBody } from '../../lib/json/json-body.ts'
-import type { Screened } from '../stages.ts'
+import type { Screened } from '../request.ts'
 
-/** Null if a guardrail blocks the text or cannot decide. Findings are reported among the stages of the request. */
+/** Null if a guardrail blocks the text or cannot decide. Findings are reported among the effects on the request. */
 export const screenToolText = (
   { guardrails, effects }: Pick<Screened, 'guardrails' | 'effects'>,
   limits: ScreenLimits,

@@ -1,6 +1,6 @@
 /** The figures about an answer's tools in its record, its metadata and its usage: no query, address or result. */
 import type { ServerToolUse } from '../../canonical/server-tools.ts'
-import type { ServerToolsStage } from '../../canonical/pipeline.ts'
+import type { ServerToolsEffect } from '../../canonical/effect.ts'
 import type { RecordedGeneration } from '../../contract/generation.ts'
 import { dollars } from '../../lib/money.ts'
 import type { Finished } from '../admitted.ts'
@@ -50,7 +50,7 @@ const recordedCall = ({ tool, status, durationMs, feeNanos, engine, step }: Loop
 })
 
 /** Null if no tool was called. */
-export const serverToolsStage = (loop: LoopReport | null): ServerToolsStage | null => {
+export const serverToolsEffect = (loop: LoopReport | null): ServerToolsEffect | null => {
   if (loop === null || loop.calls.length === 0) return null
   const times = Map.groupBy(loop.calls, ({ tool }) => tool)
   return {

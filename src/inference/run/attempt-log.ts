@@ -12,7 +12,7 @@ import type { AttemptOutcome } from './attempt-outcome.ts'
 import { countedUsage } from './bill.ts'
 import { hideInError } from '../hide-in-error.ts'
 import { hideOwnCredentials } from '../own-credentials.ts'
-import { type Planned, strictError } from '../stages.ts'
+import { type Planned, strictError } from '../request.ts'
 import { estimatedInputTokens } from './estimated-tokens.ts'
 import type { Echo } from '../../formats/format.ts'
 

@@ -1,17 +1,15 @@
 /** One attempt: its connection, its deadlines, its output, and what it shows about the endpoint. */
 import type { Call } from '../../canonical/call.ts'
-import { carriesContent, type Frame, type TakeFrames } from '../../canonical/event.ts'
-import type { Usage } from '../../canonical/usage.ts'
+import type { Frame, TakeFrames } from '../../canonical/event.ts'
 import { errorRow, GatewayError } from '../../errors.ts'
 import { isGuardrailBlock } from '../../guardrails/detections.ts'
 import { type OutputScreen, screening } from '../../guardrails/screen-output.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { nextStage } from '../../lib/cohort.ts'
-import type { AnswerRoom, AnswerSpace } from '../../providers/transport/answer-room.ts'
+import type { AnswerRoom } from '../../providers/transport/answer-room.ts'
 import { isConnectionLack } from '../../providers/transport/own-limits.ts'
 import type { ProviderAdapter, ProviderContext, Target } from '../../providers/provider.ts'
 import type { ProviderRegistry } from '../../providers/registry.ts'
-import type { Upstream, UpstreamRequest } from '../../providers/transport/upstream.ts'
 import { callAtTier } from '../../routing/call-at-tier.ts'
 import type { Credential } from '../../routing/credentials.ts'
 import type { PlannedAttempt } from '../../routing/plan-attempts.ts'
@@ -20,16 +18,16 @@ import { asFailure } from '../as-failure.ts'
 import type { Admitted } from '../admitted.ts'
 import { hideWithin } from '../hide-in-error.ts'
 import { isServiceStop } from '../service-stop.ts'
-import type { Planned } from '../stages.ts'
+import type { Planned } from '../request.ts'
 import { isUnheldTools } from '../unheld-tools.ts'
 import { reportOf } from './attempt-report.ts'
 import { zoneOf, type FailedAttempt } from './failover.ts'
+import { Delivery } from './delivery.ts'
 import { dialectOf } from './dialect-of.ts'
 import { withFlaggedInput } from './flagged-input.ts'
 import type { BegunAttempt } from './attempt-order.ts'
-
-/** The maximum number of frames without content. A provider that sends more counts as broken. */
-const HELD_FRAMES_MAX = 10_000
+import { holdingTools } from './hold-tools.ts'
+import { watchedContext } from './watched-context.ts'
 
 export interface AttemptParts {
   readonly adapters: ProviderRegistry
@@ -44,7 +42,7 @@ export interface AttemptParts {
 
 export interface Failure extends FailedAttempt {
   /** The part of a whole answer that was received before the failure; empty if it has no content. */
-  readonly held: readonly Frame[]
+  readonly unsent: readonly Frame[]
 }
 
 /**
@@ -61,9 +59,6 @@ export const attempt = async (
   const { request, log } = admitted
   const { stream } = request.call
   const { provider } = planned.endpoint
-  const held: Frame[] = []
-  let said = false
-  let delivered = false
   let failure: Failure | null = null
   const outcome = log.begin(begun)
   const connection = admitted.connection.open()
@@ -72,40 +67,7 @@ export const attempt = async (
   const cancelDeadline = stream
     ? parts.clock.after(firstTokenMs, () => connection.abort(new GatewayError('timeout', `${provider.name} sent no content in time.`)))
     : null
-
-  const keepBack = (frames: readonly Frame[]): ReturnType<TakeFrames> => {
-    held.push(...frames)
-    said ||= hasContent(frames)
-    if (said) cancelDeadline?.()
-    if (!said && held.length > HELD_FRAMES_MAX) throw new GatewayError('provider_unavailable', 'The provider sent no content.')
-    if (!stream || !said) return undefined
-    delivered = true
-    return deliver(held)
-  }
-
-  const take = (frames: readonly Frame[]): ReturnType<TakeFrames> => (delivered ? deliver(frames) : keepBack(frames))
-
-  const observed = (batch: readonly Frame[]): ReturnType<TakeFrames> => {
-    log.observe(batch)
-    return take(batch)
-  }
-
-  /**
-   * A stream goes on once what the provider's own tools do in it is held. A whole answer has ended when it is seen, and so has a stream
-   * whose model has finished: no more can be spent.
-   */
-  const covered = (pass: TakeFrames): TakeFrames => {
-    const { hold } = admitted
-    if (hold === null || !stream) return pass
-    let finished = false
-    return (batch) => {
-      const passed = pass(batch)
-      finished ||= batch.some(({ events }) => events.some(({ type }) => type === 'finish'))
-      const counts = finished ? null : countsIn(batch)
-      if (counts === null) return passed
-      return passed === undefined ? hold.coverTools(planned, counts) : passed.then(() => hold.coverTools(planned, counts))
-    }
-  }
+  const delivery = new Delivery(stream, cancelDeadline, deliver)
 
   const output = request.screenOutput?.()
   try {
@@ -116,13 +78,19 @@ export const attempt = async (
     const allowed = admitted.hold?.toolCalls(planned) ?? null
     const target = heldTarget(admitted, begun, allowed instanceof Promise ? await allowed : allowed)
     const upstreamAttempt = { call, target, number, connection, warn: log.warn }
-    const screened = output === undefined ? null : screening(output, log, take)
-    const receive = covered(screened === null ? observed : screened.take)
-    await adapter(upstreamAttempt, watched(parts.context, answerSpace, admitted, planned), receive)
+    const screened = output === undefined ? null : screening(output, log, (frames) => delivery.take(frames))
+    const observed: TakeFrames = (frames) => {
+      log.observe(frames)
+      return delivery.take(frames)
+    }
+    const receive = screened === null ? observed : screened.take
+    // A whole answer has ended when it is seen, so its tools can spend no more.
+    const covered = admitted.hold === null || !stream ? receive : holdingTools(admitted.hold, planned, receive)
+    await adapter(upstreamAttempt, watchedContext(parts.context, answerSpace, admitted, planned), covered)
     const screenedRest = screened?.end()
     if (screenedRest !== undefined) await screenedRest
     log.succeed()
-    const behind = delivered ? undefined : deliver(held)
+    const behind = delivery.end()
     if (behind !== undefined) await behind
   } catch (thrown) {
     if (isConnectionLack(thrown)) log.notSent()
@@ -132,9 +100,9 @@ export const attempt = async (
     )
     failure = {
       error,
-      zone: own !== null && isUnheldTools(own) ? 'unheld' : delivered ? 'delivered' : zoneOf(outcome, error),
+      zone: own !== null && isUnheldTools(own) ? 'unheld' : delivery.begun ? 'delivered' : zoneOf(outcome, error),
       upstreamStatus: outcome.upstreamStatus,
-      held: said && !delivered ? held : [],
+      unsent: delivery.unsent,
     }
   } finally {
     cancelDeadline?.()
@@ -182,41 +150,6 @@ const heldTarget = ({ hold }: Pick<Running, 'hold'>, { planned, credential }: Be
   return outputTokens === null ? target : { ...target, maxCompletionTokens: outputTokens }
 }
 
-/** The newest counts, with those of tools that are at work; null if there are none. */
-const countsIn = (batch: readonly Frame[]): Usage | null => {
-  let counts: Usage | null = null
-  for (const { events } of batch) for (const event of events) if (event.type === 'usage') counts = event.underWay ?? event.usage
-  return counts
-}
-
-/**
- * The same context, but a body goes out only when its cost is held, and the log records that the provider is asked and with what status it
- * answers.
- */
-const watched = (
-  context: ProviderContext,
-  answerSpace: AnswerSpace | undefined,
-  { hold, log }: Pick<Running, 'hold' | 'log'>,
-  planned: PlannedAttempt,
-): ProviderContext => {
-  const { turn } = context
-  const sending = (body: UpstreamRequest['body']): void | Promise<void> => {
-    const covered = hold?.cover(planned, body, turn)
-    return covered === undefined ? log.sent(body, turn) : covered.then(() => log.sent(body, turn))
-  }
-  const watching: Upstream = {
-    async post(request) {
-      const waiting = sending(request.body)
-      if (waiting !== undefined) await waiting
-      const joining = log.traceHeaders?.(log.attempts.length - 1, planned.endpoint.provider.baseUrl) ?? null
-      const response = await context.upstream.post(joining === null ? request : { ...request, headers: { ...request.headers, ...joining } })
-      log.answered(response.status)
-      return response
-    },
-  }
-  return { ...context, answerSpace, upstream: watching, sending }
-}
-
 /**
  * Every failure of a provider names it, even if nothing came back that could (docs/contract/errors.md#metadata), and says if the key was
  * the customer's own, which only the customer can fix.
@@ -226,8 +159,6 @@ const ofProvider = (error: GatewayError, name: string, { credential }: BegunAtte
   if (named ? !credential.isByok : errorRow(error.type).failover === 'never') return error
   return error.withMetadata({ ...(named ? {} : { provider_name: name }), ...(credential.isByok ? { is_byok: true } : {}) })
 }
-
-const hasContent = (frames: readonly Frame[]): boolean => frames.some(({ events }) => events.some(carriesContent))
 
 /** The scope of a run: a whole answer, or one turn of it. */
 export interface Running extends Pick<Admitted, 'connection' | 'log' | 'hold'> {

@@ -12,7 +12,7 @@ import { vendorOf } from '../../providers/vendors/vendors.ts'
 import type { Credential } from '../../routing/credentials.ts'
 import type { PlannedAttempt } from '../../routing/plan-attempts.ts'
 import type { AttemptOutput } from './answer-so-far.ts'
-import type { Planned } from '../stages.ts'
+import type { Planned } from '../request.ts'
 import { CHARACTERS_PER_TOKEN } from './estimated-tokens.ts'
 import { isUnheldTools } from '../unheld-tools.ts'
 

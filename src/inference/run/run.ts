@@ -29,8 +29,8 @@ export const run = async (admitted: Running, parts: RunParts, take: TakeFrames):
     concludingError(failure.error, log.attempts, connection.stopped || failure.zone === 'unheld' ? [] : order.notTried),
   )
   // A blocked answer must not be delivered in part either.
-  if (failure.held.length > 0 && !isGuardrailBlock(error)) {
-    const behind = take(failure.held)
+  if (failure.unsent.length > 0 && !isGuardrailBlock(error)) {
+    const behind = take(failure.unsent)
     if (behind !== undefined) await behind
   }
   return error

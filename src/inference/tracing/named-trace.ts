@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../lib/json/json.ts'
-import type { Planned } from '../stages.ts'
+import type { Planned } from '../request.ts'
 
 /** The client's own `trace` field; null if it sent none. */
 export const namedTrace = ({ call }: Pick<Planned, 'call'>): JsonObject | null => {

@@ -1,7 +1,7 @@
 /** A finished request in the form in which destinations of traces get it. */
 import type { RequestTrace, TracedAttempt, TracedContent, TracedError, TracedMessage, TracedPart } from '../../broadcast/request-trace.ts'
 import type { TraceParent } from '../../broadcast/trace-ids.ts'
-import type { PipelineStage } from '../../canonical/pipeline.ts'
+import type { Effect } from '../../canonical/effect.ts'
 import type { Part, Prompt } from '../../canonical/prompt.ts'
 import { inputTokens, outputTokens } from '../../canonical/usage.ts'
 import type { GatewayError } from '../../errors.ts'
@@ -10,7 +10,7 @@ import { dollars } from '../../lib/money.ts'
 import type { Finished } from '../admitted.ts'
 import type { AttemptOutcome } from '../run/attempt-outcome.ts'
 import { statusOf } from '../run/attempt-outcome.ts'
-import type { Planned } from '../stages.ts'
+import type { Planned } from '../request.ts'
 import { keepsNothing } from '../zero-retention.ts'
 import { namedTrace } from './named-trace.ts'
 
@@ -88,14 +88,14 @@ export const traceOf = (finished: Finished, beside: Beside): RequestTrace => {
 const tracedError = (error: GatewayError | null): TracedError | null =>
   error === null ? null : { type: error.type, message: error.publicMessage }
 
-const tracedGuardrail = (stage: PipelineStage): RequestTrace['guardrails'] => {
-  if (stage.type !== 'guardrail') return []
-  const { action } = stage.data
+const tracedGuardrail = (effect: Effect): RequestTrace['guardrails'] => {
+  if (effect.type !== 'guardrail') return []
+  const { action } = effect.data
   return [
     {
-      name: stage.name,
-      guardrailId: stage.guardrail_id,
-      scope: stage.guardrail_scope,
+      name: effect.name,
+      guardrailId: effect.guardrail_id,
+      scope: effect.guardrail_scope,
       action: typeof action === 'string' ? action : null,
     },
   ]

@@ -3,10 +3,12 @@ import { passesAsWritten, type ClientDialect } from '../../canonical/call.ts'
 import type { Frame } from '../../canonical/event.ts'
 import type { Steps } from '../../lib/steps.ts'
 import { WHOLE_BODY_MAX } from './answer-room.ts'
+import { turnsOf } from './answer-turns.ts'
+import type { EventReader } from './event-reader.ts'
 import { answerForm, postJson, readWholeAnswer, takeWhole, type JsonPost, type WholeAnswer } from './json-post.ts'
 import type { Attempt, ProviderAdapter, ProviderContext } from '../provider.ts'
 import { keptPieces, type UpstreamResponse } from './upstream.ts'
-import { streamFrames, type EventReader } from './stream-frames.ts'
+import { streamFrames } from './stream-frames.ts'
 
 /** `native`: the client speaks this dialect and gets the form that it asked for, so the upstream's own text can be passed on. */
 interface Exchange extends Omit<JsonPost, 'stream'> {
@@ -24,8 +26,10 @@ export const jsonAdapter =
     const posted = await postJson({ url, headers, body, stream, failure }, attempt, context)
     const { streams, response } = await answerForm(posted, stream)
     const native = passesAsWritten(attempt.call, dialect) && streams === stream
-    if (streams) await streamFrames(stream ? response : keptWhole(response, context), events(native), attempt, context, take)
-    else {
+    if (streams) {
+      const reading = { reader: events(native), target: attempt.target, turn: turnsOf(context, attempt) }
+      await streamFrames(stream ? response : keptWhole(response, context), reading, take)
+    } else {
       const answer = await readWholeAnswer(response, attempt, context)
       await takeWhole(answer, context, take, (frames) => whole(answer, native, frames))
     }

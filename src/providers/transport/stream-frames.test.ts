@@ -5,7 +5,9 @@ import { dataEvent, startFakeUpstream, type Script } from '../../../test/support
 import type { Frame, ModelEvent } from '../../canonical/event.ts'
 import { GatewayError } from '../../errors.ts'
 import type { Target } from '../provider.ts'
-import { type EventReader, streamFrames } from './stream-frames.ts'
+import { turnsOf } from './answer-turns.ts'
+import type { EventReader } from './event-reader.ts'
+import { streamFrames } from './stream-frames.ts'
 import { createUpstream, type UpstreamResponse } from './upstream.ts'
 
 const upstream = await startFakeUpstream()
@@ -41,7 +43,8 @@ const begin = (script: Script, words: EventReader = reader): { clock: FakeClock;
     const request = { url: upstream.url, headers: {}, body: '{}', stream: true, connection }
     try {
       const response = await createUpstream(clock, TIMEOUTS).post(request)
-      await streamFrames(response, words, { target, connection }, {}, (frames) => void heard.push(...frames.flatMap(reported)))
+      const reading = { reader: words, target, turn: turnsOf({}, { connection }) }
+      await streamFrames(response, reading, (frames) => void heard.push(...frames.flatMap(reported)))
     } catch (thrown) {
       if (!(thrown instanceof GatewayError)) throw thrown
       heard.push(`thrown ${thrown.type}: ${thrown.message}`)
@@ -146,7 +149,7 @@ describe('large answers', () => {
     let thrown: unknown = null
     const giveWay = (): Promise<void> => Promise.resolve().then(() => inTurn(connection, heard.length))
     try {
-      await streamFrames(response, words, { target, connection }, { turn: giveWay }, (frames) => {
+      await streamFrames(response, { reader: words, target, turn: turnsOf({ turn: giveWay }, { connection }) }, (frames) => {
         heard.push(frames.flatMap(({ events }) => events.map((event) => (event.type === 'text' ? event.text : event.type))))
         return taken(heard.length)
       })

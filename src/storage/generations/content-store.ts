@@ -72,7 +72,7 @@ export const createContentStore = (database: Database, seal: TextSeal, startTurn
   },
 
   delete: (id, scope, by, now) =>
-    recordChange(database, by, now, async (transaction) => {
+    recordChange(database, { by, now }, async (transaction) => {
       const gone = await transaction
         .deleteFrom('generation_contents')
         .where('id', '=', id)

@@ -2,7 +2,7 @@ import type { Transaction } from 'kysely'
 
 import type { KeyAssignmentResource, MemberAssignmentResource } from '../../contract/guardrail.ts'
 import type { Slice } from '../../contract/paging.ts'
-import { type AuditedChange, type ChangedBy, recordChange } from '../audit-log.ts'
+import { type AuditedChange, type Change, type ChangedBy, recordChange } from '../audit-log.ts'
 import type { Database } from '../database.ts'
 import { deleteCodesOfKey } from '../workspaces/oauth-code-store.ts'
 import type { Schema } from '../tables/schema.ts'
@@ -51,48 +51,53 @@ export interface GuardrailAssignmentStore {
 
 export const createGuardrailAssignmentStore = (database: Database): GuardrailAssignmentStore => ({
   assign: ({ workspaceId, guardrailId, kind, assignments, now, by }) =>
-    changeAssignments<{ assigned: number } | { unknown: readonly string[] } | null>(database, workspaceId, by, now, async (transaction) => {
-      const guardrail = await transaction.selectFrom('guardrails').select('id').where('id', '=', guardrailId).executeTakeFirst()
-      if (guardrail === undefined) return { result: null, audit: null }
-      const subjects = assignments.map(({ subject }) => subject)
-      const known = await knownOf(transaction, workspaceId, kind, subjects)
-      const unknown = subjects.filter((subject) => !known.has(subject))
-      if (unknown.length > 0) return { result: { unknown }, audit: null }
-      const here = await transaction
-        .selectFrom('guardrail_assignments')
-        .select('subject')
-        .where('guardrail_id', '=', guardrailId)
-        .where('subject_kind', '=', kind)
-        .where('subject', 'in', subjects)
-        .execute()
-      const already = new Set(here.map(({ subject }) => subject))
-      const fresh = assignments.filter(({ subject }) => !already.has(subject))
-      for (const { id, subject } of fresh) {
-        await transaction
-          .insertInto('guardrail_assignments')
-          .values({
-            id,
-            guardrail_id: guardrailId,
-            workspace_id: workspaceId,
-            subject_kind: kind,
-            subject,
-            assigned_by: by.userId,
-            created_at: now,
-          })
-          .onConflict((conflict) =>
-            conflict
-              .columns(['workspace_id', 'subject_kind', 'subject'])
-              .doUpdateSet({ guardrail_id: guardrailId, assigned_by: by.userId, created_at: now }),
-          )
+    changeAssignments<{ assigned: number } | { unknown: readonly string[] } | null>(
+      database,
+      workspaceId,
+      { by, now },
+      async (transaction) => {
+        const guardrail = await transaction.selectFrom('guardrails').select('id').where('id', '=', guardrailId).executeTakeFirst()
+        if (guardrail === undefined) return { result: null, audit: null }
+        const subjects = assignments.map(({ subject }) => subject)
+        const known = await knownOf(transaction, workspaceId, kind, subjects)
+        const unknown = subjects.filter((subject) => !known.has(subject))
+        if (unknown.length > 0) return { result: { unknown }, audit: null }
+        const here = await transaction
+          .selectFrom('guardrail_assignments')
+          .select('subject')
+          .where('guardrail_id', '=', guardrailId)
+          .where('subject_kind', '=', kind)
+          .where('subject', 'in', subjects)
           .execute()
-        if (kind === 'key') await deleteCodesOfKey(transaction, subject)
-      }
-      const assigned = fresh.map(({ subject }) => subject)
-      return { result: { assigned: assigned.length }, audit: audited('assigned', { workspaceId, guardrailId, kind, subjects: assigned }) }
-    }),
+        const already = new Set(here.map(({ subject }) => subject))
+        const fresh = assignments.filter(({ subject }) => !already.has(subject))
+        for (const { id, subject } of fresh) {
+          await transaction
+            .insertInto('guardrail_assignments')
+            .values({
+              id,
+              guardrail_id: guardrailId,
+              workspace_id: workspaceId,
+              subject_kind: kind,
+              subject,
+              assigned_by: by.userId,
+              created_at: now,
+            })
+            .onConflict((conflict) =>
+              conflict
+                .columns(['workspace_id', 'subject_kind', 'subject'])
+                .doUpdateSet({ guardrail_id: guardrailId, assigned_by: by.userId, created_at: now }),
+            )
+            .execute()
+          if (kind === 'key') await deleteCodesOfKey(transaction, subject)
+        }
+        const assigned = fresh.map(({ subject }) => subject)
+        return { result: { assigned: assigned.length }, audit: audited('assigned', { workspaceId, guardrailId, kind, subjects: assigned }) }
+      },
+    ),
 
   unassign: ({ workspaceId, guardrailId, kind, subjects, now, by }) =>
-    changeAssignments(database, workspaceId, by, now, async (transaction) => {
+    changeAssignments(database, workspaceId, { by, now }, async (transaction) => {
       const removed = await transaction
         .deleteFrom('guardrail_assignments')
         .where('workspace_id', '=', workspaceId)
@@ -157,12 +162,11 @@ export const createGuardrailAssignmentStore = (database: Database): GuardrailAss
 export const changeAssignments = <T>(
   database: Database,
   workspaceId: string,
-  by: ChangedBy,
-  now: string,
+  change: Change,
   work: (transaction: Transaction<Schema>) => Promise<{ result: T; audit: AuditedChange | null }>,
 ): Promise<T> =>
   database.inLine(`assignments ${workspaceId}`, () =>
-    recordChange<T>(database, by, now, async (transaction) => {
+    recordChange<T>(database, change, async (transaction) => {
       await lockWorkspace(transaction, workspaceId)
       return work(transaction)
     }),

@@ -6,7 +6,7 @@ import type { GuardrailResource, GuardrailSettings } from '../../contract/guardr
 import type { Slice } from '../../contract/paging.ts'
 import type { JsonObject } from '../../lib/json/json.ts'
 import { dollars, nanosOf } from '../../lib/money.ts'
-import { type AuditedChange, type ChangedBy, recordChange, recordChangeOnce } from '../audit-log.ts'
+import { type AuditedChange, type ChangedBy, recordChange } from '../audit-log.ts'
 import type { Database } from '../database.ts'
 import { changeAssignments } from './guardrail-assignment-store.ts'
 import type { GuardrailsTable } from '../tables/guardrail-tables.ts'
@@ -59,7 +59,7 @@ export interface GuardrailStore {
 
 export const createGuardrailStore = (database: Database): GuardrailStore => ({
   insert: (guardrail, by, once) =>
-    recordChangeOnce<void>(database, { by, now: guardrail.created_at, once }, async (transaction) => {
+    recordChange<void>(database, { by, now: guardrail.created_at, once }, async (transaction) => {
       await lockWorkspace(transaction, guardrail.workspace_id)
       await transaction.insertInto('guardrails').values(newRow(guardrail, false)).execute()
       return { result: undefined, audit: audited('created', null, guardrail) }
@@ -86,7 +86,7 @@ export const createGuardrailStore = (database: Database): GuardrailStore => ({
   },
 
   update: (workspaceId, id, change, now, by) =>
-    recordChange<GuardrailResource | null>(database, by, now, async (transaction) => {
+    recordChange<GuardrailResource | null>(database, { by, now }, async (transaction) => {
       const before = await lock(transaction, workspaceId, id)
       if (before === null) return { result: null, audit: null }
       const changed = { ...before, ...change(before) }
@@ -96,7 +96,7 @@ export const createGuardrailStore = (database: Database): GuardrailStore => ({
     }),
 
   upsertDefault: (made, change, now, by) =>
-    recordChange(database, by, now, async (transaction) => {
+    recordChange(database, { by, now }, async (transaction) => {
       await lockWorkspace(transaction, made.workspace_id)
       const fresh = await transaction
         .insertInto('guardrails')
@@ -112,7 +112,7 @@ export const createGuardrailStore = (database: Database): GuardrailStore => ({
     }),
 
   delete: (workspaceId, id, now, by) =>
-    changeAssignments(database, workspaceId, by, now, async (transaction) => {
+    changeAssignments(database, workspaceId, { by, now }, async (transaction) => {
       await transaction.deleteFrom('guardrail_assignments').where('workspace_id', '=', workspaceId).where('guardrail_id', '=', id).execute()
       const row = await transaction
         .deleteFrom('guardrails')

@@ -4,7 +4,7 @@ import type { Selectable, Transaction } from 'kysely'
 import type { ByokUse } from '../../contract/byok.ts'
 import type { Slice } from '../../contract/paging.ts'
 import type { JsonObject } from '../../lib/json/json.ts'
-import { type AuditedChange, type ChangedBy, recordChange, recordChangeOnce } from '../audit-log.ts'
+import { type AuditedChange, type ChangedBy, recordChange } from '../audit-log.ts'
 import type { Database } from '../database.ts'
 import type { Once } from '../idempotency.ts'
 import type { ByokKeysTable } from '../tables/management-tables.ts'
@@ -57,7 +57,7 @@ interface ByokFilter {
 
 export const createByokStore = (database: Database): ByokStore => ({
   insert: (record, auditWorkspaceId, by, once) =>
-    recordChangeOnce<void>(database, { by, now: record.createdAt, once }, async (transaction) => {
+    recordChange<void>(database, { by, now: record.createdAt, once }, async (transaction) => {
       if (record.workspaceId !== null) await lockWorkspace(transaction, record.workspaceId)
       await transaction.insertInto('byok_keys').values(toRow(record)).execute()
       return { result: undefined, audit: audited('created', auditWorkspaceId, null, record) }
@@ -98,13 +98,13 @@ export const createByokStore = (database: Database): ByokStore => ({
   },
 
   replace: (record, before, auditWorkspaceId, by) =>
-    recordChange(database, by, record.updatedAt, async (transaction) => {
+    recordChange(database, { by, now: record.updatedAt }, async (transaction) => {
       const row = await changeAsRead(transaction, before, record)
       return { result: row, audit: row ? audited('updated', auditWorkspaceId, before, record) : null }
     }),
 
   delete: (record, auditWorkspaceId, now, by) =>
-    recordChange(database, by, now, async (transaction) => {
+    recordChange(database, { by, now }, async (transaction) => {
       const row = await transaction.deleteFrom('byok_keys').where('id', '=', record.id).returning('id').executeTakeFirst()
       return { result: row !== undefined, audit: row === undefined ? null : audited('deleted', auditWorkspaceId, record, null) }
     }),

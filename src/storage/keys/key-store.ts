@@ -6,7 +6,7 @@ import type { KeyFilter } from '../../contract/key-query.ts'
 import type { ProviderFailureMode } from '../../contract/provider-failure.ts'
 import type { JsonObject } from '../../lib/json/json.ts'
 import { dollars } from '../../lib/money.ts'
-import { type AuditedChange, type ChangedBy, recordChange, recordChangeOnce } from '../audit-log.ts'
+import { type AuditedChange, type ChangedBy, recordChange } from '../audit-log.ts'
 import type { Database } from '../database.ts'
 import type { Once } from '../idempotency.ts'
 import { listKeys, type KeyListInput } from './key-list.ts'
@@ -117,7 +117,7 @@ export interface RotatedSecret {
 
 export const createKeyStore = (database: Database): KeyStore => ({
   insert: (key, by, once) =>
-    recordChangeOnce<void>(database, { by, now: key.createdAt, once }, async (transaction) => {
+    recordChange<void>(database, { by, now: key.createdAt, once }, async (transaction) => {
       // A workspace is deleted only if it has no keys.
       await lockWorkspace(transaction, key.workspaceId)
       await transaction.insertInto('api_keys').values(newRow(key)).execute()
@@ -135,7 +135,7 @@ export const createKeyStore = (database: Database): KeyStore => ({
   },
 
   insertPlayground: (key, by) =>
-    recordChange<boolean>(database, by, key.createdAt, async (transaction) => {
+    recordChange<boolean>(database, { by, now: key.createdAt }, async (transaction) => {
       await lockWorkspace(transaction, key.workspaceId)
       const made = await transaction
         .insertInto('api_keys')
@@ -267,7 +267,7 @@ const changeLive = (
   changesOf: (before: Selectable<ApiKeysTable>) => Updateable<ApiKeysTable> | null,
   alongside: (transaction: Transaction<Schema>, before: Selectable<ApiKeysTable>) => Promise<void> = async () => {},
 ): Promise<KeyRecord | null> =>
-  recordChange(database, by, now, async (transaction) => {
+  recordChange(database, { by, now }, async (transaction) => {
     const live = (set: Updateable<ApiKeysTable>) =>
       transaction
         .updateTable('api_keys')

@@ -4,7 +4,7 @@ import { type Kysely, sql, type Selectable } from 'kysely'
 import type { JsonObject } from '../../lib/json/json.ts'
 import { dollars } from '../../lib/money.ts'
 import { GatewayError } from '../../errors.ts'
-import { type ChangedBy, recordChange, recordChangeOnce } from '../audit-log.ts'
+import { type ChangedBy, recordChange } from '../audit-log.ts'
 import type { Database } from '../database.ts'
 import type { Once } from '../idempotency.ts'
 import type { Span, WorkspaceBudgetsTable } from '../tables/ledger-tables.ts'
@@ -64,7 +64,7 @@ export const createBudgetStore = (database: Database): BudgetStore => ({
     return new Set(rows.map(({ workspace_id }) => workspace_id))
   },
   put: (budget, by, { check, shareByok }) =>
-    recordChange(database, by, budget.updatedAt, async (transaction) => {
+    recordChange(database, { by, now: budget.updatedAt }, async (transaction) => {
       await lockWorkspace(transaction, budget.workspaceId)
       const before = (
         await transaction.selectFrom('workspace_budgets').selectAll().where('workspace_id', '=', budget.workspaceId).execute()
@@ -95,7 +95,7 @@ export const createBudgetStore = (database: Database): BudgetStore => ({
       return { result: after, audit: audited(replaced === undefined ? 'created' : 'updated', after, replaced ?? null, after) }
     }),
   delete: (workspaceId, span, now, by) =>
-    recordChange(database, by, now, async (transaction) => {
+    recordChange(database, { by, now }, async (transaction) => {
       const row = await transaction
         .deleteFrom('workspace_budgets')
         .where('workspace_id', '=', workspaceId)
@@ -148,7 +148,7 @@ export const createCreditStore = (database: Database): CreditStore => ({
     return row?.cost_nanos ?? 0
   },
   add: ({ id, workspaceId, amountNanos, note, createdAt }, by, once) =>
-    recordChangeOnce<number>(database, { by, now: createdAt, once }, async (transaction) => {
+    recordChange<number>(database, { by, now: createdAt, once }, async (transaction) => {
       await lockWorkspace(transaction, workspaceId)
       const total = (await totalIn(transaction, workspaceId)) + amountNanos
       // Beyond this no reader gets the exact sum, and each request of the workspace would fail.

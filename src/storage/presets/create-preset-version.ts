@@ -63,7 +63,7 @@ export const createPresetVersion = (
   input: CreateVersionInput,
   config: ConfigRow,
 ): Promise<WrittenVersion> =>
-  recordChange<WrittenVersion>(database, input.by, input.now, async (transaction) => {
+  recordChange<WrittenVersion>(database, input, async (transaction) => {
     const { idempotency } = input
     if (idempotency !== null) {
       const earlier = await claimKey(transaction, claimOf(input, idempotency), seal)
@@ -142,7 +142,7 @@ const serve = async (transaction: Transaction<Schema>, input: CreateVersionInput
   const isNew = numbered.last_version === 1
   const earlier = isNew ? null : await readVersion(transaction, numbered.designated_version_id)
   const move = { label: null, from: earlier?.version ?? null, to: numbered.last_version }
-  await writeMoves(transaction, numbered.id, [move], input.now, input.by)
+  await writeMoves(transaction, numbered.id, [move], input)
   if (isNew) return numbered
   return transaction
     .updateTable('presets')

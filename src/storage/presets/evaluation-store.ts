@@ -5,7 +5,7 @@ import type { EvaluationItem, EvaluationState, Outcome, Check } from '../../cont
 import type { Slice } from '../../contract/paging.ts'
 import { dollars } from '../../lib/money.ts'
 import { type Steps, throughout } from '../../lib/steps.ts'
-import { type AuditedChange, type ChangedBy, recordChange, recordChangeOnce } from '../audit-log.ts'
+import { type AuditedChange, type ChangedBy, recordChange } from '../audit-log.ts'
 import { lackedMoney, lackedTools } from '../ledger/ended-by-budget.ts'
 import type { Once } from '../idempotency.ts'
 import { type Page, readPage } from '../page.ts'
@@ -214,7 +214,7 @@ export const createEvaluationStore = ({ database, seal, startTurn }: ReadDatabas
           },
         }
       }
-      return recordChangeOnce(database, { by, now: evaluation.createdAt, once }, insert)
+      return recordChange(database, { by, now: evaluation.createdAt, once }, insert)
     },
 
     async list(ref, slice) {
@@ -260,7 +260,7 @@ export const createEvaluationStore = ({ database, seal, startTurn }: ReadDatabas
     },
 
     delete: (ref, id, now, by) =>
-      recordChange<boolean>(database, by, now, async (transaction) => {
+      recordChange<boolean>(database, { by, now }, async (transaction) => {
         const row = await transaction
           .selectFrom('evaluations')
           .select('id')
@@ -316,7 +316,7 @@ export const createEvaluationStore = ({ database, seal, startTurn }: ReadDatabas
     },
 
     resume: (evaluation, now, by) =>
-      recordChange<boolean>(database, by, now, async (transaction) => {
+      recordChange<boolean>(database, { by, now }, async (transaction) => {
         const { id, spec } = evaluation
         const { numUpdatedRows } = await transaction
           .updateTable('evaluations')
@@ -353,7 +353,7 @@ export const createEvaluationStore = ({ database, seal, startTurn }: ReadDatabas
     },
 
     end: (evaluation, { state, passed, reason }, now, by) =>
-      recordChange<boolean>(database, by, now, async (transaction) => {
+      recordChange<boolean>(database, { by, now }, async (transaction) => {
         const { numUpdatedRows } = await transaction
           .updateTable('evaluations')
           .set({ state, passed: passed === null ? null : passed ? 1 : 0, reason, ended_at: now })

@@ -5,7 +5,7 @@ import { PRESET_LABELS_MAX, type PresetPatch, type PresetResource, type PresetWi
 import type { ExpectedLatest } from '../../contract/save-preset.ts'
 import type { JsonObject } from '../../lib/json/json.ts'
 import type { Steps } from '../../lib/steps.ts'
-import { type ChangedBy, recordChange } from '../audit-log.ts'
+import { type Change, recordChange } from '../audit-log.ts'
 import { requireLatest } from './expected-latest.ts'
 import { type Move, writeMoves } from './preset-moves.ts'
 import { parseLabels, type PresetRow, type PresetVersionRow, presetWithVersion, readVersion, type SealedDatabase } from './preset-rows.ts'
@@ -31,7 +31,7 @@ type Outcome<Preset> =
   | { readonly kind: 'protected-labels'; readonly labels: readonly string[] }
 
 export interface ChangedPreset extends PresetRef {
-  readonly expectedLatest: ExpectedLatest
+  readonly expectedLatest?: ExpectedLatest
 }
 
 /** Throws `precondition_failed`, as a save does. */
@@ -39,10 +39,9 @@ export const patchPreset = (
   { database, seal }: SealedDatabase,
   ref: ChangedPreset,
   patch: PresetPatch,
-  now: string,
-  by: ChangedBy,
+  change: Change,
 ): Promise<PatchedPreset> =>
-  recordChange<PatchedPreset>(database, by, now, async (transaction) => {
+  recordChange<PatchedPreset>(database, change, async (transaction) => {
     const preset = await lockPreset(transaction, ref)
     if (preset === null) return { result: { kind: 'not-found' }, audit: null }
     requireLatest(ref, preset.last_version)
@@ -59,18 +58,18 @@ export const patchPreset = (
     const designated = patch.designated_version === undefined ? before : await readNumbered(transaction, preset, patch.designated_version)
     const isRequired = patch.require_evaluation ?? preset.require_evaluation === 1
     if (isRequired && designated.id !== before.id) await requireEvaluation(transaction, preset, designated)
-    const changes = changesOf(preset, patch, designated.id, now)
+    const changes = changesOf(preset, patch, designated.id, change.now)
     // A patch that changes nothing leaves everything alone: the time, the order of the list, the caches elsewhere.
     const changed = Object.keys(changes).length > 0
     const patched = changed
       ? await transaction
           .updateTable('presets')
-          .set({ ...changes, updated_at: now })
+          .set({ ...changes, updated_at: change.now })
           .where('id', '=', preset.id)
           .returningAll()
           .executeTakeFirstOrThrow()
       : preset
-    await writeMoves(transaction, preset.id, moves, now, by)
+    await writeMoves(transaction, preset.id, moves, change)
     const version = await readVersion(transaction, patched.designated_version_id)
     return {
       result: { kind: 'patched', preset: presetWithVersion(patched, version, seal) },

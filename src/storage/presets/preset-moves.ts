@@ -5,7 +5,7 @@
 import { sql, type Transaction } from 'kysely'
 
 import type { PresetMove } from '../../contract/preset.ts'
-import type { ChangedBy } from '../audit-log.ts'
+import type { Change } from '../audit-log.ts'
 import type { Database } from '../database.ts'
 import { presetIdOf, type PresetRef } from './preset-ref.ts'
 import { endRollout } from './rollout-store.ts'
@@ -17,8 +17,7 @@ export const writeMoves = async (
   transaction: Transaction<Schema>,
   presetId: string,
   moves: readonly Move[],
-  now: string,
-  by: ChangedBy,
+  { by, now }: Change,
 ): Promise<void> => {
   if (moves.length === 0) return
   const served = moves.find(({ label }) => label === null)

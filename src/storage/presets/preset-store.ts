@@ -3,7 +3,6 @@ import { sql } from 'kysely'
 import type { Position } from '../../contract/cursor.ts'
 import type { Slice } from '../../contract/paging.ts'
 import type { PresetSummary } from '../../contract/preset-query.ts'
-import type { ExpectedLatest } from '../../contract/save-preset.ts'
 import {
   presetStatus,
   type PresetPatch,
@@ -20,7 +19,7 @@ import { type ChangedPreset, patchPreset, type PatchPresetOutcome } from './patc
 import { inPresetLine } from './preset-line.ts'
 import { listMoves, type MoveQuery, type MoveSlice } from './preset-moves.ts'
 import type { PresetRef } from './preset-ref.ts'
-import { designatedAt, type ReadDatabase, type SealedDatabase, toPreset, versionInSteps } from './preset-rows.ts'
+import { designatedAt, type ReadDatabase, toPreset, versionInSteps } from './preset-rows.ts'
 import { readPresetSummaries } from './preset-summaries.ts'
 import { runningRollout, type StoredRollout } from './rollout-store.ts'
 import { rowGroups } from '../row-groups.ts'
@@ -49,18 +48,11 @@ export interface PresetStore {
   versions(input: PresetRef & { ascending: boolean } & Slice): Promise<PresetVersions | null>
   version(workspaceId: string, slug: string, number: number): Promise<PresetVersionResource | null>
   /** Throws `precondition_failed`; so does `archive`. */
-  patch(
-    workspaceId: string,
-    slug: string,
-    patch: PresetPatch,
-    now: string,
-    by: ChangedBy,
-    expectedLatest?: ExpectedLatest,
-  ): Promise<PatchPresetOutcome>
+  patch(preset: ChangedPreset, patch: PresetPatch, now: string, by: ChangedBy): Promise<PatchPresetOutcome>
   /** The history of the preset and its labels, newest first; null if there is no such preset. */
   moves(query: MoveQuery): Promise<MoveSlice | null>
   /** Returns false if there is no such preset. Archiving it again changes nothing. */
-  archive(workspaceId: string, slug: string, now: string, by: ChangedBy, expectedLatest?: ExpectedLatest): Promise<boolean>
+  archive(preset: ChangedPreset, now: string, by: ChangedBy): Promise<boolean>
   /** The parts that an inference request needs: the preset, whatever its status, and the one version that it serves for this reference. */
   resolve(workspaceId: string, slug: string, reference: VersionReference): Promise<PresetResolution>
   /** Deletes answers that were kept for idempotency; returns the number. */
@@ -147,15 +139,14 @@ export const createPresetStore = (
     get: (workspaceId, slug) => getPreset(sealed, workspaceId, slug),
     versions: (input) => listVersions(sealed, input),
     version: (workspaceId, slug, number) => getVersion(sealed, workspaceId, slug, number),
-    async patch(workspaceId, slug, patch, now, by, expectedLatest = null) {
-      const preset = { workspaceId, slug, expectedLatest }
-      const outcome = await inPresetLine(database, preset, () => patchPreset(sealed, preset, patch, now, by))
+    async patch(preset, patch, now, by) {
+      const outcome = await inPresetLine(database, preset, () => patchPreset(sealed, preset, patch, { now, by }))
       return outcome.kind === 'patched' ? { ...outcome, preset: await throughout(outcome.preset, startTurn()) } : outcome
     },
     moves: (query) => listMoves(database, query),
-    archive(workspaceId, slug, now, by, expectedLatest = null) {
-      const preset = { workspaceId, slug, expectedLatest }
-      return inPresetLine(database, preset, () => archivePreset(sealed, preset, now, by))
+    async archive(preset, now, by) {
+      const outcome = await inPresetLine(database, preset, () => patchPreset(sealed, preset, { status: 'archived' }, { now, by }))
+      return outcome.kind !== 'not-found'
     },
     resolve: (workspaceId, slug, reference) => resolvePreset(sealed, workspaceId, slug, reference),
     deleteIdempotencyKeys: (createdBefore, limit) => deleteIdempotencyKeys(database, createdBefore, limit),
@@ -329,9 +320,6 @@ const getVersion = async (
     .executeTakeFirst()
   return row === undefined ? null : throughout(versionInSteps(row, seal), startTurn())
 }
-
-const archivePreset = async (database: SealedDatabase, preset: ChangedPreset, now: string, by: ChangedBy): Promise<boolean> =>
-  (await patchPreset(database, preset, { status: 'archived' }, now, by)).kind !== 'not-found'
 
 const resolvePreset = async (
   database: ReadDatabase,

@@ -1,7 +1,7 @@
 /** Inputs that are stored for trying a preset. They may contain what people wrote, so they are sealed. */
 
 import { PRESET_TESTS_MAX, type PresetTest } from '../../contract/preset-test.ts'
-import { type ChangedBy, recordChange, recordChangeOnce } from '../audit-log.ts'
+import { type ChangedBy, recordChange } from '../audit-log.ts'
 import type { Once } from '../idempotency.ts'
 import { auditOf, lockPreset, presetIdOf, type PresetRef } from './preset-ref.ts'
 import type { SealedDatabase } from './preset-rows.ts'
@@ -37,7 +37,7 @@ export const createPresetTestStore = ({ database, seal }: SealedDatabase): Prese
   },
 
   add: (ref, { id, name, creator_id, created_at, messages, tools, expected }, by, once) =>
-    recordChangeOnce<Added>(database, { by, now: created_at, once }, async (transaction) => {
+    recordChange<Added>(database, { by, now: created_at, once }, async (transaction) => {
       const preset = await lockPreset(transaction, ref)
       if (preset === null) return { result: 'no-such-preset', audit: null }
       const { count } = await transaction
@@ -55,7 +55,7 @@ export const createPresetTestStore = ({ database, seal }: SealedDatabase): Prese
     }),
 
   remove: (ref, id, now, by) =>
-    recordChange<boolean>(database, by, now, async (transaction) => {
+    recordChange<boolean>(database, { by, now }, async (transaction) => {
       const preset = await lockPreset(transaction, ref)
       if (preset === null) return { result: false, audit: null }
       const removed = await transaction

@@ -98,7 +98,7 @@ export const createRolloutStore = (database: Database): RolloutStore => ({
 
   put: (ref, wanted, layOut, now, by) =>
     inPresetLine(database, ref, () =>
-      recordChange<PutRollout>(database, by, now, async (transaction) => {
+      recordChange<PutRollout>(database, { by, now }, async (transaction) => {
         const preset = await lockPreset(transaction, ref)
         if (preset === null) return { result: { kind: 'no-such-preset' }, audit: null }
         const missing = wanted.splits.find(({ version }) => version > preset.last_version)
@@ -140,7 +140,7 @@ export const createRolloutStore = (database: Database): RolloutStore => ({
 
   end: (ref, now, by) =>
     inPresetLine(database, ref, () =>
-      recordChange<boolean>(database, by, now, async (transaction) => {
+      recordChange<boolean>(database, { by, now }, async (transaction) => {
         const preset = await lockPreset(transaction, ref)
         const before = preset === null ? null : await endRollout(transaction, preset.id, { state: 'ended', reason: null, now })
         if (before === null) return { result: false, audit: null }
@@ -222,7 +222,7 @@ export const createRolloutStore = (database: Database): RolloutStore => ({
 
   halt: (rollout, reason, now, by) =>
     inPresetLine(database, rollout, () =>
-      recordChange<boolean>(database, by, now, async (transaction) => {
+      recordChange<boolean>(database, { by, now }, async (transaction) => {
         const preset = await lockPreset(transaction, rollout)
         const row = preset === null ? undefined : await rowOf(transaction, preset.id)
         if (preset === null || row?.id !== rollout.id) return { result: false, audit: null }

@@ -24,8 +24,8 @@ describeEachEngine('sums of workspaces', (engine) => {
     const listed = async (status?: 'active' | 'archived') => (await store.list({ workspaceId, status, offset: 0, limit: 1 })).totalCount
     for (const slug of ['a', 'b', 'c']) await create(slug)
     expect(await counted()).toEqual([3, 0])
-    await store.archive(workspaceId, 'b', T1, changedBy())
-    await store.archive(workspaceId, 'b', T1, changedBy())
+    await store.archive({ workspaceId, slug: 'b' }, T1, changedBy())
+    await store.archive({ workspaceId, slug: 'b' }, T1, changedBy())
     expect(await counted()).toEqual([2, 1])
     expect([await listed(), await listed('active'), await listed('archived')]).toEqual([3, 2, 1])
     expect((await store.list({ workspaceId, q: 'a', offset: 0, limit: 1 })).totalCount).toBe(1)

@@ -46,7 +46,7 @@ export const createMemberStore = (database: Database): MemberStore => ({
   },
 
   add: (members, now, by) =>
-    recordChange(database, by, now, async (transaction) => {
+    recordChange(database, { by, now }, async (transaction) => {
       // Two requests that add the same people must not wait for one another, so both write their rows in the same order.
       const inOrder = members.toSorted((one, other) => (one.user_id < other.user_id ? -1 : 1))
       const [first] = inOrder
@@ -75,7 +75,7 @@ export const createMemberStore = (database: Database): MemberStore => ({
     }),
 
   update: ({ workspaceId, userId }, changes, now, by) =>
-    recordChange<WorkspaceMemberResource | null>(database, by, now, async (transaction) => {
+    recordChange<WorkspaceMemberResource | null>(database, { by, now }, async (transaction) => {
       if (changes.role === 'member') await requireAnotherAdmin(transaction, workspaceId, [userId], by)
       const change = (set: MemberChanges | { id: string }) =>
         transaction
@@ -110,7 +110,7 @@ export const createMemberStore = (database: Database): MemberStore => ({
     }),
 
   remove: (workspaceId, userIds, now, by) =>
-    changeAssignments<number | readonly string[]>(database, workspaceId, by, now, async (transaction) => {
+    changeAssignments<number | readonly string[]>(database, workspaceId, { by, now }, async (transaction) => {
       await requireAnotherAdmin(transaction, workspaceId, userIds, by)
       const busy = await transaction
         .selectFrom('api_keys')

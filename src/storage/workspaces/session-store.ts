@@ -1,6 +1,6 @@
 import type { Selectable, Transaction } from 'kysely'
 
-import { type AuditedChange, type ChangedBy, recordChange, recordChangeOnce } from '../audit-log.ts'
+import { type AuditedChange, type ChangedBy, recordChange } from '../audit-log.ts'
 import { requireAnotherAdmin } from './last-admin.ts'
 import type { Database } from '../database.ts'
 import { deleteOldest } from '../delete-oldest.ts'
@@ -31,8 +31,9 @@ export interface SessionStore {
     by: ChangedBy,
     open: (link: LoginLinkRecord) => SessionRecord,
   ): Promise<SessionRecord | null>
-  /** The session with one of these digests, if it is still valid. `live` and `list` also look only at valid sessions. */
+  /** The session with one of these digests, if it is still valid. The next three also look only at valid sessions. */
   find(digests: readonly string[], now: string): Promise<SessionRecord | null>
+  get(id: string, now: string): Promise<SessionRecord | null>
   /** Returns the given ids that belong to valid sessions. */
   live(ids: readonly string[], now: string): Promise<ReadonlySet<string>>
   /** The most recently opened first. */
@@ -58,13 +59,13 @@ export interface SessionStore {
 
 export const createSessionStore = (database: Database): SessionStore => ({
   insert: (session, by) =>
-    recordChange<void>(database, by, session.created_at, async (transaction) => {
+    recordChange<void>(database, { by, now: session.created_at }, async (transaction) => {
       await transaction.insertInto('sessions').values(session).execute()
       return { result: undefined, audit: audited('signed_in', session) }
     }),
 
   redeem: (digests, now, by, open) =>
-    recordChange<SessionRecord | null>(database, by, now, async (transaction) => {
+    recordChange<SessionRecord | null>(database, { by, now }, async (transaction) => {
       const link = await transaction
         .deleteFrom('login_links')
         .where('digest', 'in', digests)
@@ -80,6 +81,10 @@ export const createSessionStore = (database: Database): SessionStore => ({
   async find(digests, now) {
     const row = await counting(database, now).where('sessions.digest', 'in', digests).executeTakeFirst()
     return row ?? null
+  },
+
+  async get(id, now) {
+    return (await counting(database, now).where('sessions.id', '=', id).executeTakeFirst()) ?? null
   },
 
   async live(ids, now) {
@@ -112,7 +117,7 @@ export const createSessionStore = (database: Database): SessionStore => ({
   },
 
   end: ({ workspaceId, userId }, id, action, now, by) =>
-    recordChange<boolean>(database, by, now, async (transaction) => {
+    recordChange<boolean>(database, { by, now }, async (transaction) => {
       const ended = await transaction
         .deleteFrom('sessions')
         .where('id', '=', id)
@@ -145,7 +150,7 @@ export const createSessionStore = (database: Database): SessionStore => ({
         },
       }
     }
-    return recordChangeOnce(database, { by, now: rest.created_at, once }, insert)
+    return recordChange(database, { by, now: rest.created_at, once }, insert)
   },
 
   deleteExpired: (before, limit) =>

@@ -4,7 +4,7 @@ import { type Selectable, sql, type Transaction } from 'kysely'
 
 import type { Slice } from '../../contract/paging.ts'
 import { DEFAULT_SETTINGS, type WorkspaceSettings } from '../../contract/workspace.ts'
-import { type AuditedChange, type ChangedBy, recordChange, recordChangeOnce } from '../audit-log.ts'
+import { type AuditedChange, type ChangedBy, recordChange } from '../audit-log.ts'
 import type { Database } from '../database.ts'
 import type { Once } from '../idempotency.ts'
 import { DELETED_WITH_WORKSPACE, type Schema } from '../tables/schema.ts'
@@ -110,7 +110,7 @@ export const createWorkspaceStore = (database: Database): WorkspaceStore => ({
   },
 
   create: (workspace, memberId, by, once) =>
-    recordChangeOnce<boolean>(database, { by, now: workspace.createdAt, once }, async (transaction) => {
+    recordChange<boolean>(database, { by, now: workspace.createdAt, once }, async (transaction) => {
       const made = await transaction
         .insertInto('workspaces')
         .values(rowOf(workspace))
@@ -134,7 +134,7 @@ export const createWorkspaceStore = (database: Database): WorkspaceStore => ({
     }),
 
   update: (id, patch, now, by) =>
-    recordChange<WorkspaceRecord | 'unknown' | 'slug-taken'>(database, by, now, async (transaction) => {
+    recordChange<WorkspaceRecord | 'unknown' | 'slug-taken'>(database, { by, now }, async (transaction) => {
       const before = await lock(transaction, id)
       if (before === null) return { result: 'unknown', audit: null }
       if (patch.slug !== undefined && (await slugIsTaken(transaction, patch.slug, id))) return { result: 'slug-taken', audit: null }
@@ -147,7 +147,7 @@ export const createWorkspaceStore = (database: Database): WorkspaceStore => ({
     }),
 
   delete: (id, now, by) =>
-    recordChange<'deleted' | 'unknown' | 'has-keys'>(database, by, now, async (transaction) => {
+    recordChange<'deleted' | 'unknown' | 'has-keys'>(database, { by, now }, async (transaction) => {
       const before = await lock(transaction, id)
       if (before === null) return { result: 'unknown', audit: null }
       const key = await transaction

@@ -2,13 +2,9 @@
 import { z } from 'zod'
 
 import { BASH_PARAMETERS } from '../../canonical/claudes-bash.ts'
-import { validate } from '../../contract/validate.ts'
 import { failed, type MakeTool } from '../tool.ts'
-import { containerMembers } from './asked-container.ts'
-import { needsSandbox } from './needs-sandbox.ts'
+import { containerTool } from './container-tool.ts'
 import { boundsOf, type CommandRunner, COMMANDS_MAX } from './run-commands.ts'
-
-const options = z.looseObject(containerMembers)
 
 const line = z.string().min(1).max(65_536)
 const asked = z.looseObject({
@@ -17,38 +13,31 @@ const asked = z.looseObject({
   restart: z.boolean().optional(),
 })
 
-export const bashTool =
-  (runner: CommandRunner | null): MakeTool =>
-  (tool, caller) => {
-    const read = validate(options, tool.parameters, [tool.at, 'parameters'])
-    if (runner === null) throw needsSandbox(tool)
-    const container = runner.containerOf(read, caller)
-    return {
-      ...(runner.mostFeeNanos === 0 ? {} : { mostFeeNanos: runner.mostFeeNanos }),
-      description:
-        'Runs a line of shell in a container without a network, in /work, and returns its output. Files in /work stay for the next call.',
-      parameters: BASH_PARAMETERS,
-      async run(input, turn) {
-        const wanted = asked.safeParse(input)
-        if (!wanted.success) return failed('invalid_tool_input', z.prettifyError(wanted.error))
-        const { command, commands = [], restart } = wanted.data
-        const lines = command === undefined ? commands : [command, ...commands]
-        if (lines.length > COMMANDS_MAX) return failed('invalid_tool_input', `Bash takes ${COMMANDS_MAX} commands at most.`)
-        if (restart === true) await runner.end(container)
-        if (lines.length === 0) {
-          return restart === true
-            ? { fault: null, value: { command: '', stdout: '', stderr: '', exitCode: 0, restarted: true } }
-            : failed('invalid_tool_input', 'Bash needs a command.')
-        }
-        return runner.run(container, lines, boundsOf({}), turn, (results) => ({
-          command: lines.join('\n'),
-          stdout: results.map(({ stdout }) => stdout).join(''),
-          stderr: results.map(({ stderr }) => stderr).join(''),
-          exitCode: results.at(-1)?.exitCode ?? TIMED_OUT,
-        }))
-      },
-    }
-  }
+export const bashTool = (runner: CommandRunner | null): MakeTool =>
+  containerTool(runner, {
+    description:
+      'Runs a line of shell in a container without a network, in /work, and returns its output. Files in /work stay for the next call.',
+    parameters: BASH_PARAMETERS,
+    async run(input, call, commands) {
+      const wanted = asked.safeParse(input)
+      if (!wanted.success) return failed('invalid_tool_input', z.prettifyError(wanted.error))
+      const { command, commands: further = [], restart } = wanted.data
+      const lines = command === undefined ? further : [command, ...further]
+      if (lines.length > COMMANDS_MAX) return failed('invalid_tool_input', `Bash takes ${COMMANDS_MAX} commands at most.`)
+      if (restart === true) await commands.end(call.container)
+      if (lines.length === 0) {
+        return restart === true
+          ? { fault: null, value: { command: '', stdout: '', stderr: '', exitCode: 0, restarted: true } }
+          : failed('invalid_tool_input', 'Bash needs a command.')
+      }
+      return commands.run(call, lines, boundsOf({}), (results) => ({
+        command: lines.join('\n'),
+        stdout: results.map(({ stdout }) => stdout).join(''),
+        stderr: results.map(({ stderr }) => stderr).join(''),
+        exitCode: results.at(-1)?.exitCode ?? TIMED_OUT,
+      }))
+    },
+  })
 
 /** The exit code that `timeout` of coreutils returns. */
 const TIMED_OUT = 124

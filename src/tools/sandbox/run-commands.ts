@@ -17,13 +17,18 @@ export interface CommandRunner {
   readonly mostFeeNanos: number
   /** `toValue` converts the commands' results to the tool's result. */
   run(
-    container: AskedContainer,
+    call: ContainerCall,
     commands: readonly string[],
     bounds: CommandBounds,
-    turn: Pick<ToolTurn, 'signal' | 'atEnd' | 'ifStopped'>,
     toValue: (results: readonly CommandResult[]) => JsonObject,
   ): Promise<ToolResult>
   end(container: AskedContainer): Promise<void>
+}
+
+/** The container of one call of a tool. */
+export interface ContainerCall {
+  readonly container: AskedContainer
+  readonly turn: Pick<ToolTurn, 'signal' | 'atEnd' | 'ifStopped'>
 }
 
 /** Returns null if no sandbox is configured. */
@@ -34,7 +39,7 @@ export const createCommandRunner = (settings: ShellSettings | undefined, clock: 
   return {
     containerOf: createContainerOf(ids),
     mostFeeNanos: feeOf((COMMANDS_MAX * TIMEOUT_MAX_MS) / 60_000),
-    async run(container, commands, bounds, { signal, atEnd, ifStopped }, toValue) {
+    async run({ container, turn: { signal, atEnd, ifStopped } }, commands, bounds, toValue) {
       if (container.isForRequest) atEnd(() => sandbox.end(container.name))
       const results: CommandResult[] = []
       const startedMs = clock.monotonicMs()

@@ -1,12 +1,12 @@
 /**
- * The work of a stage that ran before or after the model on a request or its answer; shown in the routing metadata
- * (docs/contract/debugging.md#routing-metadata).
+ * An effect: what guardrails, plugins or tools did to a request before the model, or to its answer after it. The routing metadata shows
+ * them as `pipeline` (docs/contract/debugging.md#routing-metadata).
  */
 import type { JsonObject } from '../lib/json/json.ts'
 
-export type PipelineStage = GuardrailStage | PluginStage | ServerToolsStage
+export type Effect = GuardrailEffect | PluginEffect | ServerToolsEffect
 
-export interface GuardrailStage extends StageFacts {
+export interface GuardrailEffect extends EffectFacts {
   readonly type: 'guardrail'
   readonly name: 'content-filter' | 'regex_pi_detection' | 'moderation'
   readonly guardrail_id: string
@@ -14,7 +14,7 @@ export interface GuardrailStage extends StageFacts {
 }
 
 /** A plugin that did something to the request or its answer. */
-export interface PluginStage extends StageFacts {
+export interface PluginEffect extends EffectFacts {
   readonly type: 'plugin' | 'response_healing' | 'context_compression'
   /** The plugin's id. */
   readonly name: string
@@ -22,14 +22,14 @@ export interface PluginStage extends StageFacts {
   readonly cost_usd: number
 }
 
-interface StageFacts {
+interface EffectFacts {
   /** One line for a human reader. */
   readonly summary: string
   readonly data: JsonObject
 }
 
 /** All tools that the service ran for one answer. */
-export interface ServerToolsStage extends StageFacts {
+export interface ServerToolsEffect extends EffectFacts {
   readonly type: 'server_tools'
   readonly name: 'server-tools'
   readonly cost_usd: number

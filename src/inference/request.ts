@@ -1,12 +1,12 @@
 /**
- * The facts of a request. Each step takes the value of the one before and adds to it, so that a later step, and the metadata of a refusal,
+ * The request, as each step of the pipeline knows it. Each step takes the value of the one before and adds to it, so that a later step, and the metadata of a refusal,
  * can read everything that was found out before.
  */
 import type { CustomerKeyLookup } from '../byok/customer-keys.ts'
 import type { Call } from '../canonical/call.ts'
 import type { FileText } from '../canonical/event.ts'
 import type { HiddenPrompt } from '../canonical/hidden-prompt.ts'
-import type { PipelineStage } from '../canonical/pipeline.ts'
+import type { Effect } from '../canonical/effect.ts'
 import type { Prompt } from '../canonical/prompt.ts'
 import type { RoutingLocks } from '../canonical/routing-locks.ts'
 import type { ServerTool } from '../canonical/server-tools.ts'
@@ -96,7 +96,7 @@ export interface Prepared extends Received {
    * The effects of guardrails, plugins and tools on the request and, as they happen, on its answer: the routing metadata shows them as
    * `pipeline`.
    */
-  readonly effects: PipelineStage[]
+  readonly effects: Effect[]
   readonly caller: Caller
   /** The provider keys that the caller itself owns and may use; null if there are none. */
   readonly customerKeys: CustomerKeyLookup | null

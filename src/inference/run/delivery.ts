@@ -1,0 +1,54 @@
+import { carriesContent, type Frame, type TakeFrames } from '../../canonical/event.ts'
+import { GatewayError } from '../../errors.ts'
+
+/** The maximum number of frames without content. A provider that sends more counts as broken. */
+const KEPT_FRAMES_MAX = 10_000
+
+/**
+ * The output of one attempt on its way to the client. A stream is kept back until its first content, and a whole answer until its end, so
+ * that another attempt can take over before.
+ */
+export class Delivery {
+  readonly #stream: boolean
+  readonly #deliver: TakeFrames
+  /** Called at the first content of a stream; null for a whole answer. */
+  readonly #onContent: (() => void) | null
+  readonly #kept: Frame[] = []
+  #hasContent = false
+  #begun = false
+
+  constructor(stream: boolean, onContent: (() => void) | null, deliver: TakeFrames) {
+    this.#stream = stream
+    this.#onContent = onContent
+    this.#deliver = deliver
+  }
+
+  /** True if something of this attempt went to the client, so that no other can take over. */
+  get begun(): boolean {
+    return this.#begun
+  }
+
+  /** The frames that never went out; empty if they have no content. */
+  get unsent(): readonly Frame[] {
+    return this.#hasContent && !this.#begun ? this.#kept : []
+  }
+
+  take(frames: readonly Frame[]): ReturnType<TakeFrames> {
+    return this.#begun ? this.#deliver(frames) : this.#keepBack(frames)
+  }
+
+  /** The provider has answered: what is still kept back goes out. */
+  end(): ReturnType<TakeFrames> {
+    return this.#begun ? undefined : this.#deliver(this.#kept)
+  }
+
+  #keepBack(frames: readonly Frame[]): ReturnType<TakeFrames> {
+    this.#kept.push(...frames)
+    this.#hasContent ||= frames.some(({ events }) => events.some(carriesContent))
+    if (this.#hasContent) this.#onContent?.()
+    else if (this.#kept.length > KEPT_FRAMES_MAX) throw new GatewayError('provider_unavailable', 'The provider sent no content.')
+    if (!this.#stream || !this.#hasContent) return undefined
+    this.#begun = true
+    return this.#deliver(this.#kept)
+  }
+}
