@@ -41,7 +41,7 @@ npx claude -p 'Hello!'
 `,
     },
     expect: [
-      'Every model and every preset, those of other vendors too. Without ANTHROPIC_MODEL it asks for a model of its own choice, which is found by its name.',
+      'Every model and every preset, those of other vendors too (`ANTHROPIC_MODEL=openai/gpt-5.4`). Without ANTHROPIC_MODEL it asks for a model of its own choice, which is found by its name.',
       'Its sub-agents and titles ask for a small model by name; a preset of that name (`claude-haiku-4-5-20251001`) says which model they get.',
       'A rate limit is waited for and tried again; a conversation that is too long is compacted.',
     ],

@@ -61,7 +61,8 @@ const MEMBERS: Readonly<Record<ProbeName, JsonObject>> = {
 export const probeBody = (name: ProbeName, model: string): JsonObject => ({ model, max_completion_tokens: ANSWER_TOKENS, ...MEMBERS[name] })
 
 /** Why a model is not asked this; null if it is. If the catalogue does not know, the model is asked. */
-export const beyond = (name: ProbeName, { inputModalities, supportedParameters }: Model): string | null => {
+export const beyond = (name: ProbeName, { inputModalities, outputModalities, supportedParameters }: Model): string | null => {
+  if (!outputModalities.includes('text')) return 'writes no text'
   const heeds = (...parameters: readonly string[]): boolean =>
     supportedParameters.length === 0 || parameters.some((parameter) => supportedParameters.includes(parameter))
   if (name === 'tools' && !heeds('tools')) return 'has no tools'

@@ -5,7 +5,7 @@
 import { nearestHint } from '../lib/text/nearest-name.ts'
 import { layerImports, type CatalogueImport, type PriceSource } from './catalogue-imports.ts'
 import type { Catalogue, EndpointEntry, ModelEntry, ProviderEntry } from './catalogue-schema.ts'
-import { createModels, plainEndpoint, type Models } from './models.ts'
+import { createModels, plainEndpoint, type DormantProvider, type Models } from './models.ts'
 import { pricesAt } from './regional-prices.ts'
 import type { DataPolicy, Model, ModelEndpoint, Provider } from './model.ts'
 
@@ -55,9 +55,9 @@ export const buildModels = (
   }
   models.sort((a, b) => b.created - a.created || (a.id < b.id ? -1 : 1))
   const dormantProviders = new Map(
-    Object.entries(catalogue.providers).flatMap(([slug, entry]): [string, string][] => {
+    Object.entries(catalogue.providers).flatMap(([slug, entry]): [string, DormantProvider][] => {
       const variable = enablingVariable(entry)
-      return providers.has(slug) || variable === undefined ? [] : [[slug, variable]]
+      return providers.has(slug) || variable === undefined ? [] : [[slug, { variable, anyModel: entry.any_model === true }]]
     }),
   )
   return createModels([...models, ...builtIn], [...providers.values()], dormant, dormantProviders)

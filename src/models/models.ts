@@ -48,11 +48,17 @@ export interface Models {
   nearest(id: string, most: number): readonly string[]
 }
 
+/** A known provider that no variable and no file enables. */
+export interface DormantProvider {
+  readonly variable: string
+  readonly anyModel: boolean
+}
+
 export const createModels = (
   models: readonly Model[],
   providers: readonly Provider[],
   dormant: ReadonlyMap<string, readonly string[]> = new Map(),
-  dormantProviders: ReadonlyMap<string, string> = new Map(),
+  dormantProviders: ReadonlyMap<string, DormantProvider> = new Map(),
 ): Models => {
   const byId = new Map(models.map((model) => [model.id, model]))
   const names = createVendorNames(models)
@@ -73,11 +79,13 @@ export const createModels = (
     otherNames: others.of,
     list: () => models,
     providers: () => served,
-    providerEnabledBy: (slug) => dormantProviders.get(slug) ?? null,
+    providerEnabledBy: (slug) => dormantProviders.get(slug)?.variable ?? null,
     enabledBy(id) {
       if (byId.has(id)) return []
       const [known, ...more] = dormant.has(id) ? [id] : dormantNames.modelsOf(id).map((model) => model.id)
-      return known === undefined || more.length > 0 ? [] : (dormant.get(known) ?? [])
+      if (known !== undefined) return more.length > 0 ? [] : (dormant.get(known) ?? [])
+      const provider = dormantProviders.get(vendorOf(id).slice(0, -1))
+      return provider?.anyModel === true ? [provider.variable] : []
     },
     nearest(id, most) {
       const wanted = undated(id.slice(0, COMPARED_LENGTH))

@@ -159,6 +159,18 @@ describe('--live', () => {
     expect(code).toBe(1)
   })
 
+  test('a model that writes no text, such as one for embeddings, is not asked for any', async () => {
+    const { url, asked } = startVendor(() => 'This is not a chat model.')
+    const prices = '{ prompt: 0.02, completion: 0 }'
+    const embedder = `  scripted/embedder:
+    output_modalities: [embeddings]
+    endpoints: [{ provider: scripted, model: embedder-1, prices: ${prices} }]
+`
+    const { code, stdout } = await doctor(fileFor(url, embedder), '--live', '--model', 'scripted/embedder')
+    expect(stdout).toMatch(/^scripted scripted\/embedder \(openai-chat\)(?:\s+-){6}$/m)
+    expect([code, asked.length]).toEqual([0, 0])
+  })
+
   test('nothing is asked that might cost more than the limit', async () => {
     const { url, asked } = startVendor(() => null)
     const { stdout } = await doctor(fileFor(url), '--live', '--max-cost-usd', '0.0005')

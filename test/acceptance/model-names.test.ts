@@ -41,6 +41,8 @@ describe.each(PATHS)('%s', (path) => {
   test('404: an unknown name, with the nearest; a model that is not enabled, with what would enable it', async () => {
     expect(await planned('gpt-5.45', path)).toMatch(/^404: .*Did you mean .*openai\/gpt-5\.4/)
     expect(await planned('gemini-2.5-pro', path)).toMatch(/^404: .*operator can set GEMINI_API_KEY/)
+    expect(await planned('ollama/llama3.2', path)).toMatch(/^404: .*operator can set OLLAMA_HOST\./)
+    expect(await planned('groq/llama3.2', path)).not.toContain('operator can set')
     expect(await planned('echo', path)).toMatch(/^404: /)
   })
 

@@ -24,6 +24,11 @@ const AT_ONCE = 2
 const SILENCE_MS = 600_000
 
 const wanted = process.argv.slice(2)
+const unknown = wanted.find((id) => KNOWN_CLIENTS.every((client) => client.id !== id))
+if (unknown !== undefined) {
+  process.stderr.write(`There is no client "${unknown}". Use one of ${KNOWN_CLIENTS.map(({ id }) => id).join(', ')}.\n`)
+  process.exit(2)
+}
 const clients = KNOWN_CLIENTS.filter(({ id }) => wanted.length === 0 || wanted.includes(id))
 const root = mkdtempSync(join(tmpdir(), 'patchbay-clients-'))
 const install = createInstaller(clients, root)

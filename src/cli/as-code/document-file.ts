@@ -60,13 +60,39 @@ export const renderFile = (path: string, document: Document, before: string | nu
   if (isJson(path)) return `${JSON.stringify(document, null, 2)}\n`
   if (before === null) return new YamlDocument(document).toString(STYLE)
   const yaml = parseDocument(before, { logLevel: 'error' })
+  const style = { ...STYLE, ...indentationOf(before) }
+  const untouched = yaml.toString(style)
   yaml.contents = edited(yaml, yaml.contents, document) as typeof yaml.contents
-  const text = yaml.toString(STYLE)
+  const text = yaml.toString(style)
+  const holds = (written: string): boolean => {
+    const read = parseFile(path, written)
+    return JSON.stringify(read) === JSON.stringify(document) || isReordered(read, document)
+  }
   // If two places share an anchor, editing it changes both: in that case the file is written anew.
-  return JSON.stringify(parseFile(path, text)) === JSON.stringify(document) || isReordered(parseFile(path, text), document)
-    ? text
-    : new YamlDocument(document).toString(STYLE)
+  return [respelled(text, untouched, before), text].find(holds) ?? new YamlDocument(document).toString(STYLE)
 }
+
+const indentationOf = (text: string): { readonly indent: number; readonly indentSeq: boolean } => ({
+  indent: /^( +)[^\s#-]/m.exec(text)?.[1]?.length ?? 2,
+  indentSeq: !/^( *)[^\s#-][^\n]*:[ \t]*\r?\n\1- /m.test(text),
+})
+
+/** The renderer spaces brackets and comments in its own way: lines that differ from their author's by that alone get it back. */
+const respelled = (text: string, untouched: string, before: string): string => {
+  const [rendered, written] = [untouched, before].map((all) => all.trimEnd().split(/\r?\n/)) as [string[], string[]]
+  const spellings = new Map<string, string[]>()
+  for (const [at, line] of rendered.entries()) {
+    const own = written[at] ?? ''
+    if (wordsOf(own) === wordsOf(line) && indentOf(own) === indentOf(line)) spellings.set(line, [...(spellings.get(line) ?? []), own])
+  }
+  return text
+    .split('\n')
+    .map((line) => spellings.get(line)?.shift() ?? line)
+    .join('\n')
+}
+
+const wordsOf = (line: string): string => line.replaceAll(/\s/g, '')
+const indentOf = (line: string): number => line.search(/\S|$/)
 
 /** The outermost level of a file keeps its author's order. */
 const isReordered = (one: Document, other: Document): boolean =>

@@ -132,6 +132,37 @@ shape: chat
     )
   })
 
+  test('every line whose value stays is the same text, however its author spaced and indented it', () => {
+    const before = `providers:
+    # Ours.
+    local: {dialects: [openai-chat], base_url: 'http://127.0.0.1:8000/v1'}   # the big machine
+
+    other:
+        dialects: [ openai-chat ]
+        base_url:   "https://o.example.com"
+log: {format:   json}
+media:
+    trusted_hosts: [a]
+observability:
+    trusted_hosts: [ a ]
+`
+    const dashes = 'cors:\n  origins:\n  - https://a.example.com\n  # ours\n  - https://b.example.com\n'
+    for (const text of [before, dashes]) expect(renderFile('patchbay.yaml', parseFile('patchbay.yaml', text), text)).toBe(text)
+    const document = parseFile('patchbay.yaml', before)
+    const { local, other } = document['providers'] as { readonly local: Document; readonly other: Document }
+    const more: Document = {
+      ...document,
+      providers: { local, other: { ...other, base_url: 'https://new.example.com' }, third: { any_model: true } },
+    }
+    const after = renderFile('patchbay.yaml', more, before)
+    expect(after).toBe(
+      before
+        .replace('base_url:   "https://o.example.com"', 'base_url: "https://new.example.com"')
+        .replace('log:', '    third:\n        any_model: true\nlog:'),
+    )
+    expect(parseFile('patchbay.yaml', after)).toEqual(more)
+  })
+
   test('of each interface keeps its system prompt, with the blocks that carry more than text', async () => {
     const cached = [{ type: 'text', text: 'Long.', cache_control: { type: 'ephemeral' } }]
     const documents: Document[] = [
