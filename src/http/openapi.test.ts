@@ -2,7 +2,7 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import { describe, expect, test } from 'bun:test'
 import { z } from 'zod'
 
-import { ERROR_TYPES, INFERENCE_KEY_REQUIRED, MANAGEMENT_KEY_REQUIRED, MANAGEMENT_MESSAGES } from '../errors.ts'
+import { ERRORS, ERROR_TYPES, INFERENCE_KEY_REQUIRED, MANAGEMENT_KEY_REQUIRED, MANAGEMENT_MESSAGES } from '../errors.ts'
 import { inWorkspace } from '../contract/workspace.ts'
 import type { JsonObject } from '../lib/json/json.ts'
 import { ERROR_SCHEMAS } from './openapi-errors.ts'
@@ -113,6 +113,15 @@ describe('the document of the real routes', () => {
     expect(headersOf('/embeddings')).toEqual(['X-Service-Strict', 'X-Service-Dry-Run', ...cache])
     for (const path of ['/messages/count_tokens', '/responses/input_tokens']) expect(headersOf(path)).toEqual(['X-Service-Strict'])
   })
+
+  test.each(['/chat/completions', '/responses', '/messages', '/embeddings'])(
+    '%s declares the status of every error type, and of a body that stops coming',
+    (path) => {
+      const declared = Object.keys(objectAt(objectAt(objectAt(objectAt(document, 'paths'), `/api/v1${path}`), 'post'), 'responses'))
+      const known = new Set([408, ...ERROR_TYPES.map((type) => ERRORS[type].status)])
+      expect(declared).toEqual(expect.arrayContaining([...known].map(String)))
+    },
+  )
 
   test('no header is a constant, for which generators of clients make no parameter', () => {
     const constants = entriesOf(objectAt(document, 'paths')).flatMap(([, item]) =>

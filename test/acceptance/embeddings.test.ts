@@ -97,6 +97,17 @@ test.each([
   expect(strict.json).toMatchObject({ error: { message: expect.stringContaining(`Embeddings do not take ${field}`) } })
 })
 
+test.each([
+  ['provider.data_colection', { provider: { data_colection: 'deny' } }],
+  ['provider.only', { provider: { only: 'openai' } }],
+  ['strict', { strict: 'yes' }],
+])('400: a fault in a field for the service, which no provider would report: %s', async (path, fields) => {
+  const before = upstream.exchanges.length
+  const answer = await infer(service, { model: 'openai/three', input: 'hi', ...fields }, { path: '/embeddings' })
+  expect([answer.status, upstream.exchanges.length]).toEqual([400, before])
+  expect(answer.json).toMatchObject({ error: { metadata: { issues: [{ path }] } } })
+})
+
 test('a dry run shows the body for the provider, and asks no provider', async () => {
   const before = upstream.exchanges.length
   const asked = { model: 'openai/three', input: ['hi', 'there'], dimensions: 8 }

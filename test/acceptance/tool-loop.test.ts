@@ -290,6 +290,7 @@ describe('limits', () => {
     [{ type: 'has_tool_call', tool_name: 'openrouter:datetime' }, 2],
     [{ type: 'has_tool_call', tool_name: 'service_datetime' }, 2],
     [{ type: 'finish_reason_is', reason: 'tool_calls' }, 2],
+    [{ type: 'finish_reason_is', reason: 'tool_use' }, 2],
     [{ type: 'max_tokens_used', max_tokens: 40 }, 3],
     [{ type: 'max_cost', max_cost_in_dollars: 0.001 }, 3],
   ]

@@ -2,7 +2,8 @@ import type { FinishReason } from '../../canonical/event.ts'
 import type { JsonObject } from '../../lib/json/json.ts'
 import type { Ending } from '../ending.ts'
 
-const STOP_REASONS: Readonly<Record<FinishReason, string>> = {
+/** Messages' words for the ends of an answer. */
+export const STOP_REASONS: Readonly<Record<FinishReason, string>> = {
   stop: 'end_turn',
   length: 'max_tokens',
   tool_calls: 'tool_use',

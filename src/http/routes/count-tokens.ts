@@ -51,7 +51,7 @@ export const countTokensRoute = (
         }),
       },
     },
-    errors: [404, 422, 429, 502, 503, 504],
+    errors: [404, 408, 422, 429, 502, 503, 504],
     async handle(request) {
       const received = receivedOf(request, 'completions', format, await request.json())
       const connection = new AbortController()

@@ -24,7 +24,7 @@ export const embeddingsRoute = (pipeline: Pick<Pipeline, 'admit' | 'answer' | 'd
   headers: commonHeaders,
   body: embeddingsRequest,
   answers: { 200: { description: 'The vectors.', schema: embeddingsAnswer } },
-  errors: [402, 404, 422, 429, 502, 503, 504],
+  errors: [402, 404, 408, 412, 422, 429, 502, 503, 504],
   async handle(request) {
     const received = receivedOf(request, 'embeddings', format, await request.json())
     if (wantsDryRun(request.headers)) {

@@ -36,7 +36,7 @@ export const inferenceRoute = (dialect: ClientDialect, parts: { formats: Formats
         stream: true,
       },
     },
-    errors: [402, 404, 408, 422, 429, 502, 503, 504],
+    errors: [402, 404, 408, 412, 422, 429, 502, 503, 504],
     handle: (request) => answerInference(request, format, parts.answering),
   }
 }

@@ -2,6 +2,7 @@
 import type { Call } from '../../canonical/call.ts'
 import { inputTokens, outputTokens } from '../../canonical/usage.ts'
 import { invalidField } from '../../contract/validate.ts'
+import { STOP_REASONS } from '../../formats/anthropic-messages/stop.ts'
 import type { PlannedAttempt } from '../../routing/plan-attempts.ts'
 import type { ToolSettings } from '../../tools/settings.ts'
 import type { Admitted } from '../admitted.ts'
@@ -59,7 +60,7 @@ export const stopAfter = (
     tokens: inputTokens(bill.usage) + outputTokens(bill.usage) + innerTokens,
     // A customer who bounds the cost also pays for calls with their own keys.
     costNanos: bill.cost.totalNanos + bill.cost.customersNanos,
-    finishReasons: finish === null ? [] : [finish.reason, finish.native ?? ''],
+    finishReasons: finish === null ? [] : [finish.reason, STOP_REASONS[finish.reason], finish.native ?? ''],
   })
   if (fired !== null) return fired
   if (isBroke) return 'budget'

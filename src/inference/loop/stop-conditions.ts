@@ -14,7 +14,7 @@ export interface LoopSoFar {
   /** Input and output tokens of all model calls, including those of tools. */
   readonly tokens: number
   readonly costNanos: number
-  /** Why the last turn ended, in the provider's word and in this service's. */
+  /** Why the last turn ended, in the provider's word and in those of Chat Completions and Messages. */
   readonly finishReasons: readonly string[]
 }
 

@@ -28,6 +28,12 @@ describe('turns', () => {
     expect(losses).toEqual([])
   })
 
+  test('the name of a speaker is reported as lost in every role', () => {
+    const { losses } = sent([{ ...system('A'), name: 'a' }, { ...user('1'), name: 'b' }, { ...assistant('2'), name: 'c' }, user('3')])
+    expect(losses).toHaveLength(3)
+    for (const loss of losses) expect(loss).toContain('Google has no names of participants')
+  })
+
   test('a later system message keeps its place, as the user’s, with a warning', () => {
     const { body, losses } = sent([user('1'), assistant('2'), system('S'), user('3')])
     expect(body.systemInstruction).toBeUndefined()

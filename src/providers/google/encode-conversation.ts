@@ -42,6 +42,9 @@ export function* encodeConversation(translation: Translation, model: GeminiModel
   const firstTurn = messages.findIndex(({ role }) => role === 'user' || role === 'assistant')
   const leading = model.takesSystemInstruction ? (firstTurn < 0 ? messages.length : firstTurn) : 0
   const context = { translation, model, modelId, calls: new Map<string, string>() }
+  for (const message of messages) {
+    if (message.name !== undefined) translation.lose(`${placeOf(message)}.name`, 'Google has no names of participants; it was left out.')
+  }
   const system = messages.slice(0, leading).flatMap((message) => systemParts(message, translation))
   const turns: { role: Content['role']; parts: JsonObject[]; at: string }[] = []
   const add = (message: Message): void => {
@@ -94,7 +97,6 @@ const userParts = (message: Message, context: Context): JsonObject[] => {
   const { lose } = context.translation
   const at = placeOf(message)
   if (message.role !== 'user') lose(at, 'Google has no system message here; it was sent as a message of the user.')
-  if (message.name !== undefined) lose(`${at}.name`, 'Google has no names of participants; it was left out.')
   const place = { at, role: message.role }
   return message.parts.flatMap((part) => (part.type === 'tool-result' ? toolResult(part, at, context) : plainPart(part, place, context)))
 }

@@ -3,6 +3,7 @@ import type { ClientDialect } from '../../canonical/call.ts'
 import { isObject, type JsonObject } from '../../lib/json/json.ts'
 import { FORMAT_FIELDS } from '../vendors/format-fields.ts'
 import type { Translation } from '../losses/translation.ts'
+import { describedSchema } from '../tools/described-schema.ts'
 import type { GeminiModel } from './gemini-model.ts'
 import { googleSchema } from './json-schema.ts'
 import { encodeReasoning } from './encode-reasoning.ts'
@@ -89,6 +90,6 @@ const outputFormat = (
   }
   return {
     responseMimeType: 'application/json',
-    ...(format.type === 'json-schema' ? { responseJsonSchema: googleSchema(format.schema) } : {}),
+    ...(format.type === 'json-schema' ? { responseJsonSchema: describedSchema(googleSchema(format.schema), format) } : {}),
   }
 }

@@ -171,6 +171,13 @@ describe('the form of the answer', () => {
     expect(encode({ outputFormat: format, tools: [fn('f')] }).body.generationConfig).toEqual(json)
   })
 
+  test('is described in its schema, since Google has no other place for that', () => {
+    const described = (own: object) =>
+      encode({ outputFormat: { ...format, schema: { ...schema, ...own }, description: 'A kind.' } }).body.generationConfig
+    expect(described({})).toMatchObject({ responseJsonSchema: { description: 'A kind.', type: 'object' } })
+    expect(described({ description: 'Its own.' })).toMatchObject({ responseJsonSchema: { description: 'Its own.' } })
+  })
+
   test.each<[string, Partial<Prompt>, string]>([
     ['beside functions, where the model cannot', { tools: [fn('f')] }, 'gemini-2.5-pro'],
     ['where a function must be called', { tools: [fn('f')], toolChoice: { type: 'required' } }, 'gemini-3.5-flash'],

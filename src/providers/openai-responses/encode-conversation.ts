@@ -7,6 +7,7 @@ import type { Target } from '../provider.ts'
 import type { Translation } from '../losses/translation.ts'
 import { callId, encodeAssistantPart, type ItemContext, encodeUserPart, type OutputPart } from './encode-parts.ts'
 import type { OpenAiModel } from '../vendors/openai-model.ts'
+import type { LostMarks } from './lost-marks.ts'
 import { type Item, withPhases } from './phases.ts'
 
 export interface EncodedConversation {
@@ -14,13 +15,17 @@ export interface EncodedConversation {
   readonly input: readonly JsonObject[]
   /** The input contains thinking of earlier turns. */
   readonly replaysThinking: boolean
-  /** Cache marks were left out, and none was kept. */
-  readonly lostMarks: boolean
+  /** At least one cache mark was kept. */
+  readonly keepsMarks: boolean
 }
 
-export function* encodeConversation(translation: Translation, target: Target, family: OpenAiModel): Steps<EncodedConversation> {
+export function* encodeConversation(
+  translation: Translation,
+  target: Target,
+  family: OpenAiModel,
+  marks: LostMarks,
+): Steps<EncodedConversation> {
   const { messages } = translation.prompt
-  const marks = cacheMarks(translation)
   const context: ItemContext = {
     lose: translation.lose,
     refuse: translation.refuse,
@@ -34,10 +39,10 @@ export function* encodeConversation(translation: Translation, target: Target, fa
   const items = (yield* mapInSteps(said, (message) => encodeMessage(message, context))).flat()
   yield
   const input = answerable(messages, dropDanglingThinking(family.phases ? withPhases(items) : items, translation))
-  const kept = input.some(
+  const keepsMarks = input.some(
     ({ content }) => Array.isArray(content) && content.some((part) => isObject(part) && 'prompt_cache_breakpoint' in part),
   )
-  return { instructions, input, replaysThinking: input.some(({ type }) => type === 'reasoning'), lostMarks: marks.lost() && !kept }
+  return { instructions, input, replaysThinking: input.some(({ type }) => type === 'reasoning'), keepsMarks }
 }
 
 /** The first system message comes before all items anyway; as `instructions` it has the form that a native client would use. */
@@ -121,16 +126,4 @@ const dropDanglingThinking = (items: readonly Item[], { lose }: Translation): Js
     if (json['type'] !== 'reasoning') follower = json
   }
   return kept.reverse()
-}
-
-/** Only one warning for all marks of a request: they are many, and this provider caches without them. */
-const cacheMarks = ({ lose }: Translation): { lose(at: string): void; lost(): boolean } => {
-  let reported = false
-  return {
-    lose(at) {
-      if (!reported) lose(at, 'This provider caches prompts by itself; the marks for its cache were left out.')
-      reported = true
-    },
-    lost: () => reported,
-  }
 }

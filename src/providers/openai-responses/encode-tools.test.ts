@@ -19,6 +19,14 @@ test('tools are never made strict by silence', () => {
   ])
 })
 
+test('cache marks are reported as lost once, also those on tools alone', () => {
+  const f = { type: 'function', name: 'f', description: null, parameters: { type: 'object', properties: {} } } as const
+  const { lost } = encode({ tools: [f, { ...f, name: 'g', cache: {} }, { ...f, name: 'h', cache: {} }] })
+  expect(lost).toEqual(['tools[1]'])
+  const messages = [{ role: 'user', parts: [{ type: 'text', text: 'Hi', cache: {} }] }] as const
+  expect(encode({ messages, tools: [{ ...f, cache: {} }] }).lost).toEqual(['messages'])
+})
+
 test.each<[Prompt['toolChoice'], unknown]>([
   [{ type: 'auto' }, undefined],
   [{ type: 'none' }, 'none'],

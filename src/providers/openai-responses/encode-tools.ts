@@ -5,9 +5,13 @@ import { demandedTool, demandsSearch } from '../tools/demanded-tool.ts'
 import type { Translation } from '../losses/translation.ts'
 import { runsByItself } from '../tools/vendor-tools.ts'
 import { wordSet } from '../../lib/text/word-set.ts'
+import type { LostMarks } from './lost-marks.ts'
 
-export const encodeTools = (translation: Translation): readonly JsonObject[] => {
-  const tools = translation.prompt.tools.flatMap((tool) => encodeTool(tool, translation))
+export const encodeTools = (translation: Translation, marks: LostMarks): readonly JsonObject[] => {
+  const tools = translation.prompt.tools.flatMap((tool, index) => {
+    if (tool.type === 'function' && tool.cache !== undefined) marks.lose(`tools[${index}]`)
+    return encodeTool(tool, translation)
+  })
   const options = translation.setting('webSearchOptions')
   // Chat Completions asks for a search by an option beside the tools.
   return options === undefined || tools.some(({ type }) => type === 'web_search')

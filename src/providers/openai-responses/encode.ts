@@ -24,6 +24,7 @@ import { encodeSettings } from './encode-settings.ts'
 import { encodeToolChoice, encodeTools } from './encode-tools.ts'
 import { applyFieldRules } from './field-rules.ts'
 import { lawfulInput, mayHoldCalls } from './lawful-input.ts'
+import { lostMarks } from './lost-marks.ts'
 import { replayableInput } from './replayable-input.ts'
 import { loseCarried, lossesTo } from '../losses/losses.ts'
 
@@ -53,8 +54,9 @@ export function* encodeResponsesRequest(attempt: Attempt): Steps<string> {
 export function* encodePrompt(translation: Translation, context: RuleContext): Steps<JsonObject> {
   const { target } = context
   const model = openAiModel(target.upstreamModel)
-  const { instructions, input, replaysThinking, lostMarks } = yield* encodeConversation(translation, target, model)
-  const tools = encodeTools(translation)
+  const marks = lostMarks(translation)
+  const { instructions, input, replaysThinking, keepsMarks } = yield* encodeConversation(translation, target, model, marks)
+  const tools = encodeTools(translation, marks)
   if (tools.length === 0) loseChoice(translation)
   const settings = encodeSettings(translation, {
     model,
@@ -65,7 +67,7 @@ export function* encodePrompt(translation: Translation, context: RuleContext): S
     { ...(tools.length === 0 ? {} : { tools, ...encodeToolChoice(translation) }), ...settings.fields },
     settings.paths,
   )
-  if (lostMarks) dropCacheOptions(fields, context)
+  if (marks.any() && !keepsMarks) dropCacheOptions(fields, context)
   yield* applyFieldRules(fields, context)
   return { ...(instructions === null ? {} : { instructions }), input, ...fields.object }
 }

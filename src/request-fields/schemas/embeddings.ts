@@ -2,6 +2,8 @@
 import { z } from 'zod'
 
 import { endUser, sessionId, trace } from './attribution.ts'
+import { model, provider } from './routing.ts'
+import { optionalFlag } from './scalars.ts'
 
 const text = z.string().min(1)
 const token = z.int().min(0)
@@ -20,7 +22,7 @@ const input = z
 
 export const embeddingsRequest = z
   .looseObject({
-    model: text.max(256).meta({ description: 'The name of a model: vendor/model.', examples: ['openai/text-embedding-3-small'] }),
+    model: model.meta({ description: 'The name of a model: vendor/model.', examples: ['openai/text-embedding-3-small'] }),
     input,
     dimensions: z.int().min(1).nullish().meta({ description: 'The length of the vectors, for models that can give several.' }),
     encoding_format: z.enum(['float', 'base64']).nullish().meta({ description: 'How the vectors are written; float when absent.' }),
@@ -29,7 +31,8 @@ export const embeddingsRequest = z
       .max(64)
       .nullish()
       .meta({ description: 'What the input is for, as some models know it: search_query, search_document.' }),
-    provider: z.looseObject({}).nullish().meta({ description: 'Routing preferences, as in a chat request.' }),
+    provider: provider.nullish(),
+    strict: optionalFlag.meta({ description: 'A field that no provider takes is refused with 400 instead of left out with a warning.' }),
     user: endUser.nullish(),
     session_id: sessionId.nullish(),
     trace: trace.nullish(),
