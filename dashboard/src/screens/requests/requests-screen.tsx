@@ -142,7 +142,8 @@ export const RequestsScreen = () => {
 }
 
 /** Lists have no total: the count is exact if all rows are loaded; otherwise it says that there may be more. */
-const foundOf = (loaded: number, hasMore: boolean): string => (hasMore ? `${count(loaded)}+ found` : `${count(loaded)} found`)
+const foundOf = (loaded: number, hasMore: boolean): string =>
+  hasMore ? `The newest ${count(loaded)}; more follow` : `${count(loaded)} found`
 
 const NOTHING = (): void => undefined
 
