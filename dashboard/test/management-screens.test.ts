@@ -46,7 +46,7 @@ describe.skipIf(BROWSER_PATH === null)('management', () => {
     expect(page.url()).toContain('q=key')
   })
 
-  test('spend is told apart by two groups together, in its columns, its table and its file, and each of them leads deeper', async () => {
+  test('spend is told apart by two groups together, in its columns, its table and its file, each of them leads deeper, and people have their names', async () => {
     await ask(service)
     const { page, ...visitor } = await signedIn(browser, service, '/spend')
     await page.getByLabel('And by').selectOption({ label: '× model' })
@@ -70,8 +70,18 @@ describe.skipIf(BROWSER_PATH === null)('management', () => {
     await page.getByRole('table', { name: 'Spend by model', exact: true }).last().getByRole('link', { name: 'sandbox/lorem' }).waitFor()
     expect(await page.getByLabel('And by').inputValue()).toBe('')
     await page.goBack()
-    await page.getByLabel('Group by').selectOption({ label: 'by model' })
-    await page.getByRole('table', { name: 'Spend by model', exact: true }).last().waitFor()
+    // People and workspaces have their names, as everywhere.
+    await page.getByLabel('And by').selectOption({ label: '× workspace' })
+    await page.getByLabel('Group by').selectOption({ label: 'by person' })
+    const people = page.getByRole('table', { name: 'Spend by user and workspace', exact: true }).last()
+    await people
+      .getByRole('row')
+      .filter({ has: page.getByRole('link', { name: 'Owner' }) })
+      .getByRole('link', { name: 'Default' })
+      .click()
+    await page.getByRole('group', { name: 'Narrowed to' }).getByText('Default').waitFor()
+    await page.getByLabel('Time range').selectOption({ label: 'Last month, UTC' })
+    await page.getByText('Nothing was spent in this time.').waitFor()
     visitor.check()
   })
 

@@ -59,7 +59,10 @@ describe.skipIf(BROWSER_PATH === null)('the overview', () => {
     expect(await figures.first().isVisible()).toBe(false)
     known.resolve()
     await figures.first().waitFor()
-    expect(await page.locator('.trouble').count()).toBe(1)
+    // The sandbox fails where it is asked to, which is no alarm.
+    expect(await page.locator('.trouble').allTextContents()).toEqual([
+      expect.stringMatching(/^◌Sandbox *Fails where it is asked to · 100 %/),
+    ])
     check()
   })
 
@@ -115,7 +118,7 @@ describe.skipIf(BROWSER_PATH === null)('the overview', () => {
     check()
   })
 
-  test('says what the month costs of its budget, marks one that is nearly or wholly used up, as of a key, and says nothing where there is none', async () => {
+  test('says what the month costs of its budget, marks one that is nearly or wholly used up, as of a key or of a day, and says nothing where there is none', async () => {
     const service = await services.start()
     const { page, ...visitor } = await signedIn(browser, service)
     const figures = page.locator('.figures > div')
@@ -144,6 +147,18 @@ describe.skipIf(BROWSER_PATH === null)('the overview', () => {
     expect(await full.getByRole('link').allTextContents()).toEqual(['trial'])
     await ofBudget.waitFor()
     expect(await ofBudget.getByRole('link').textContent()).toBe('$0 of $500.00')
+    const { data: workspaces } = await manage<{ data: readonly { figures: object }[] }>(service, '/workspaces?include=figures')
+    const budgets = [{ limit_usd: 5, reset_interval: 'daily', spend_usd: 5.01 }]
+    const data = workspaces.map((workspace) => ({ ...workspace, figures: { ...workspace.figures, budgets } }))
+    await page.route(
+      ({ pathname, searchParams: asked }) => pathname === '/api/v1/workspaces' && asked.get('include') === 'figures',
+      (route) => route.fulfill({ json: { data, total_count: data.length } }),
+    )
+    await page.reload()
+    const ofWorkspace = page.locator('.trouble').filter({ hasText: 'The budget of a workspace is used up' })
+    await ofWorkspace.getByText('Default $5.01 of $5.00 a day').waitFor()
+    expect(await ofWorkspace.getByRole('link').getAttribute('href')).toContain('workspace=default')
+    await ofBudget.waitFor()
     await visitor.checkAccessible()
     await ofBudget.getByRole('link').click()
     await page.getByText('Forecast for the month').waitFor()
