@@ -28,6 +28,8 @@ describe.skipIf(BROWSER_PATH === null)('the overview', () => {
     upstream.script((exchange) => exchange.answer(500, JSON.stringify({ error: { message: 'The engine burst.' } })))
     await chat(service, { model: 'fake/good' })
     await trouble.waitFor()
+    // The line changes with each failure, so screen readers hear the names alone.
+    await page.getByRole('status').getByText('Failing: Good.', { exact: true }).waitFor()
     expect(await trouble.textContent()).toMatch(/of attempts failed in this half hour · 500 server at [\d:]+: The engine burst\.$/s)
     await visitor.checkAccessible()
     await trouble.click()
@@ -43,7 +45,9 @@ describe.skipIf(BROWSER_PATH === null)('the overview', () => {
   })
 
   test('shows nothing to click below the failing providers before it knows which they are, so that nothing moves from under a click', async () => {
-    const service = await services.start()
+    const service = await services.start({
+      config: 'providers: { far: { name: "Another provider with a long name", base_url: "http://127.0.0.1:1", dialects: [openai-chat] } }',
+    })
     await chat(service, { model: 'sandbox/error/provider_overloaded' })
     const { page, check } = await signedIn(browser, service, '/settings')
     const known = Promise.withResolvers<void>()
@@ -59,6 +63,10 @@ describe.skipIf(BROWSER_PATH === null)('the overview', () => {
     expect(await figures.first().isVisible()).toBe(false)
     known.resolve()
     await figures.first().waitFor()
+    // No column is beyond the edge of its table: a long name wraps.
+    await page.getByRole('table', { name: 'Providers' }).getByText('Another provider with a long name').waitFor()
+    const widths = page.locator('.table-frame').evaluateAll((frames) => frames.map((frame) => frame.scrollWidth - frame.clientWidth))
+    expect(await widths).toEqual([0, 0])
     // The sandbox fails where it is asked to, which is no alarm.
     expect(await page.locator('.trouble').allTextContents()).toEqual([
       expect.stringMatching(/^◌Sandbox *Fails where it is asked to · 100 %/),

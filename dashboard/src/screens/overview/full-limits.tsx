@@ -97,23 +97,31 @@ const FullLimits = ({ limits, titleOf, restOf, consequence }: FullLimitsProps) =
     .map((limit) => ({ ...limit, share: limit.limit <= 0 ? 1 : limit.used / limit.limit }))
     .filter(({ share }) => share >= NEAR)
     .toSorted((one, other) => other.share - one.share)
-  if (full.length === 0) return null
   const isUsedUp = full.some(({ share }) => share >= 1)
+  const title = full.length === 0 ? '' : titleOf(full.length, isUsedUp)
   return (
-    <div className={isUsedUp ? 'trouble full-limits' : 'trouble full-limits near'}>
-      <span aria-hidden="true">▲</span>
-      <strong>{titleOf(full.length, isUsedUp)}</strong>
-      <span>
-        {full.slice(0, NAMED).map(({ id, name, used, limit, interval }) => (
-          <span key={id}>
-            {name} {money(used)} of {money(limit)}
-            {interval === '' ? '' : ` ${interval}`} ·{' '}
-          </span>
-        ))}
-        {full.length > NAMED ? restOf(full.length - NAMED) : null}
-        {full.length > NAMED ? ' · ' : null}
-        {consequence}
+    <>
+      {/* The amounts beside it change with each request, which nobody wants to hear. */}
+      <span className="hidden-text" role="status">
+        {title}
       </span>
-    </div>
+      {full.length === 0 ? null : (
+        <div className={isUsedUp ? 'trouble full-limits' : 'trouble full-limits near'}>
+          <span aria-hidden="true">▲</span>
+          <strong aria-hidden="true">{title}</strong>
+          <span>
+            {full.slice(0, NAMED).map(({ id, name, used, limit, interval }) => (
+              <span key={id}>
+                {name} {money(used)} of {money(limit)}
+                {interval === '' ? '' : ` ${interval}`} ·{' '}
+              </span>
+            ))}
+            {full.length > NAMED ? restOf(full.length - NAMED) : null}
+            {full.length > NAMED ? ' · ' : null}
+            {consequence}
+          </span>
+        </div>
+      )}
+    </>
   )
 }

@@ -10,13 +10,17 @@ import { SANDBOX, SANDBOX_SPARE, stateOf } from '../models/provider-state.ts'
 export const Trouble = ({ health }: { health: readonly ProviderHealth[] }) => {
   const failing = health.filter(({ slug, status }) => slug !== SANDBOX_SPARE && (status === 'down' || status === 'degraded'))
   return (
-    <div role="status">
+    <>
+      {/* The lines change with each failure, which nobody wants to hear again each time. */}
+      <span className="hidden-text" role="status">
+        {failing.length === 0 ? '' : `Failing: ${failing.map(({ name }) => name).join(', ')}.`}
+      </span>
       {failing
         .toSorted((one, other) => Number(one.slug === SANDBOX) - Number(other.slug === SANDBOX))
         .map((provider) => (
           <TroubleLine key={provider.slug} provider={provider} />
         ))}
-    </div>
+    </>
   )
 }
 
