@@ -38,7 +38,7 @@ describe.skipIf(BROWSER_PATH === null)('a draft', () => {
     await page.getByText('Draft from v1').waitFor()
     expect(await prompt.inputValue()).toBe('A thought on v1.')
 
-    // What is typed while the draft is being saved is a draft of the version that is made.
+    // A text that is typed while the draft is being saved is a draft of the version that is made.
     const answered = Promise.withResolvers<void>()
     await page.route('**/api/v1/presets/support-bot/chat/completions**', async (route) => {
       await answered.promise

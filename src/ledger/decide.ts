@@ -53,7 +53,7 @@ export const decide = (bounds: readonly Bound[], estimateNanos: number, inFlight
 
 export const spentOf = ({ scope, window }: Bound): number => spentIn(window, scope.includeByok)
 
-/** What a limit counts of a window; `includeByok` if spending with customers' own provider keys counts. */
+/** The amount of a window that a limit counts; `includeByok` if spending with customers' own provider keys is part of it. */
 export const spentIn = (window: ScopeWindowTable, includeByok: boolean): number => window.committed_n + (includeByok ? window.byok_n : 0)
 
 const inFlightNanos = (leftNanos: number, { fraction, ceilingNanos }: InFlightSettings): number =>
