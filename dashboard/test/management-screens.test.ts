@@ -304,7 +304,7 @@ describe.skipIf(BROWSER_PATH === null)('management', () => {
     await visitor.checkAccessible()
   })
 
-  test('workspaces have their members, keys, spend, budgets and credit, read at once for a whole page', async () => {
+  test('workspaces have their members, keys, spend, budgets and credit, read at once for a whole page, and a role changes once it is confirmed', async () => {
     const service = await services.start()
     for (let number = 0; number < 21; number += 1)
       await manage(service, '/workspaces', { body: { name: `Team ${number}`, slug: `team-${number}` } })
@@ -329,6 +329,20 @@ describe.skipIf(BROWSER_PATH === null)('management', () => {
     // The sums of all members, at once.
     expect(asked.filter((path) => path === '/usage')).toHaveLength(1)
     expect(await members.getByRole('link', { name: '$0', exact: true }).count()).toBe(2)
+    // A press of a key in the closed list changes nothing before it is confirmed.
+    const role = members.getByLabel('Role of user_ada')
+    await role.focus()
+    await page.keyboard.press('ArrowUp')
+    await page.getByRole('dialog', { name: 'Make user_ada an admin' }).waitFor()
+    interface Members {
+      readonly data: readonly { readonly user_id: string; readonly role: string }[]
+    }
+    const roleOfAda = async (): Promise<string | undefined> =>
+      (await manage<Members>(service, '/workspaces/default/members')).data.find(({ user_id: id }) => id === 'user_ada')?.role
+    expect([await roleOfAda(), await role.inputValue()]).toEqual(['member', 'member'])
+    await page.getByRole('button', { name: 'Make user_ada admin' }).click()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    expect(await roleOfAda()).toBe('admin')
     await row.getByRole('link', { name: '1', exact: true }).click()
     await page.getByRole('link', { name: 'search key' }).waitFor()
     await visitor.checkAccessible()
@@ -364,6 +378,13 @@ describe.skipIf(BROWSER_PATH === null)('management', () => {
     await manage(service, '/keys', { body: { name: 'search key', workspace_id: team.id } })
     const { page, ...visitor } = await signedIn(browser, service, '/keys')
     await page.getByRole('link', { name: 'First inference key' }).waitFor()
+    // Keys are those of one workspace, which is named, while requests are those of every workspace.
+    const chosen = page.getByLabel('Workspace').locator('option:checked')
+    await chosen.and(page.getByText('Default', { exact: true })).waitFor({ state: 'attached' })
+    expect(await page.getByLabel('Workspace').locator('option').allTextContents()).toEqual(['Default', 'Team Search'])
+    await page.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name: 'Requests' }).click()
+    await chosen.and(page.getByText('every workspace', { exact: true })).waitFor({ state: 'attached' })
+    await page.goBack()
     await page.getByLabel('Workspace').selectOption('Team Search')
     await page.getByRole('link', { name: 'First inference key' }).waitFor({ state: 'detached' })
     await page.getByRole('link', { name: 'search key' }).waitFor()
