@@ -282,7 +282,7 @@ const watch = (page: Page, origin: string, isDocumented: IsDocumented): Visitor 
     async checkAccessible() {
       check()
       expect(await violationsOf(page, EVERY_RULE_BUT_OF_COLOURS)).toEqual([])
-      const looks = (await page.evaluate(MARK_NEW_LOOKS, [...seenLooks])) as readonly string[]
+      const looks = await page.evaluate(MARK_NEW_LOOKS, [...seenLooks])
       if (looks.length === 0) return
       for (const colorScheme of ['light', 'dark'] as const) {
         await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
