@@ -386,7 +386,7 @@ const violationsOf = async (page: Page, rules: Rules): Promise<readonly string[]
 }
 
 /**
- * The rules do not read style sheets, and a failure is identified by its markup, so computing selectors for all passing elements would be
- * wasted.
+ * The rules do not read style sheets, the page has no frames, and a failure is identified by its markup, so computing selectors for all
+ * passing elements would be wasted.
  */
-const ONLY_WHAT_IS_SHOWN = { selectors: false, preload: false }
+const ONLY_WHAT_IS_SHOWN = { selectors: false, preload: false, iframes: false }
