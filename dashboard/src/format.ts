@@ -21,6 +21,14 @@ export const money = (amount: number | null | undefined): string => {
   return (size >= 1 ? WHOLE : size >= 0.01 ? CENTS : TINY).format(amount)
 }
 
+/** `+$0.29`, `−$1.20`, `same`; `new` where there was nothing before, and `–` where that is not known. */
+export const change = (now: number, before: number | null): string => {
+  if (before === null) return '–'
+  if (before === 0) return now === 0 ? 'same' : 'new'
+  if (money(now) === money(before)) return 'same'
+  return `${now > before ? '+' : '−'}${money(Math.abs(now - before))}`
+}
+
 const COUNT = new Intl.NumberFormat('en-US')
 const COMPACT = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 })
 

@@ -12,6 +12,8 @@ export interface TimeRange {
   readonly to: string
   /** The width of a chart's columns over this range. */
   readonly interval: Interval
+  /** False if it ends now, so that what comes in next is part of it. */
+  readonly hasEnd: boolean
 }
 
 export const RANGES = [
@@ -21,7 +23,13 @@ export const RANGES = [
   { id: '30d', title: 'Last 30 days', lengthMs: 30 * DAY_MS },
 ] as const
 
-export type RangeId = (typeof RANGES)[number]['id']
+/** As budgets and bills count them. */
+export const MONTHS = [
+  { id: 'month', title: 'This month, UTC', ago: 0 },
+  { id: 'last-month', title: 'Last month, UTC', ago: 1 },
+] as const
+
+export type RangeId = (typeof RANGES)[number]['id'] | (typeof MONTHS)[number]['id']
 
 const DEFAULT_RANGE: RangeId = '24h'
 
@@ -35,7 +43,7 @@ interface ReadRange {
 
 /** An address may be typed, or cut off where it was pasted. */
 export const readRange = ({ from, to, range }: Search, usual: RangeId = DEFAULT_RANGE): ReadRange => {
-  const id = RANGES.find((one) => one.id === range)?.id
+  const id = [...RANGES, ...MONTHS].find((one) => one.id === range)?.id
   const read = { id: id ?? usual, instants: null, isFaulty: id === undefined && range !== undefined }
   if (from === undefined && to === undefined) return read
   const [first, last] = [Date.parse(from ?? ''), Date.parse(to ?? '')]
@@ -54,22 +62,48 @@ export const rangeIn = ({ range, from, to }: Search): Search => ({ range, from, 
 /** Rounded to the minute, so that the queries stay the same when the page is rendered again. */
 export const rangeOf = (search: Search, nowMs: number, usual?: RangeId): TimeRange => {
   const { id, instants } = readRange(search, usual)
-  if (instants !== null) return span(...instants)
+  if (instants !== null) return span(...instants, true)
   const now = Math.ceil(nowMs / MINUTE_MS) * MINUTE_MS
+  const month = MONTHS.find((one) => one.id === id)
+  if (month !== undefined)
+    return month.ago === 0 ? span(monthOf(now, 0), now, false) : span(monthOf(now, month.ago), monthOf(now, month.ago - 1), true)
   const { lengthMs } = RANGES.find((one) => one.id === id) ?? RANGES[1]
-  return span(now - lengthMs, now)
+  return span(now - lengthMs, now, false)
 }
 
-const span = (fromMs: number, toMs: number): TimeRange => ({
+/**
+ * The time before the range, with which its sums are compared: a month has the month before it, as far as it has come itself, and any other
+ * range one of its length. Sums are of whole hours or minutes, so it ends where the sums of the range begin.
+ */
+export const rangeBefore = (search: Search, nowMs: number, usual?: RangeId): Pick<TimeRange, 'from' | 'to'> => {
+  const { id, instants } = readRange(search, usual)
+  const { from, to, interval } = rangeOf(search, nowMs, usual)
+  const step = interval === 'minute' ? MINUTE_MS : HOUR_MS
+  const [first, last] = [Math.floor(Date.parse(from) / step) * step, Math.ceil(Date.parse(to) / step) * step]
+  const isChosen = instants !== null || MONTHS.some((month) => month.id === id)
+  const isMonth = isChosen && first === monthOf(first, 0) && last <= monthOf(first, -1)
+  const start = isMonth ? monthOf(first, 1) : first - (last - first)
+  const end = isMonth && last === monthOf(first, -1) ? first : Math.min(start + last - first, first)
+  return { from: new Date(start).toISOString(), to: new Date(end).toISOString() }
+}
+
+/** The beginning of a month of UTC, so many months before that of the instant. */
+const monthOf = (ms: number, ago: number): number => {
+  const date = new Date(ms)
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() - ago)
+}
+
+const span = (fromMs: number, toMs: number, hasEnd: boolean): TimeRange => ({
   from: new Date(fromMs).toISOString(),
   to: new Date(toMs).toISOString(),
   interval: toMs - fromMs <= 2 * HOUR_MS ? 'minute' : toMs - fromMs <= 8 * DAY_MS ? 'hour' : 'day',
+  hasEnd,
 })
 
 const LENGTHS: Readonly<Record<Interval, number>> = { minute: MINUTE_MS, hour: HOUR_MS, day: DAY_MS }
 
 /** All columns, including those with no requests. Columns begin at full minutes, hours and days of UTC. */
-export const slotsOf = ({ from, to, interval }: TimeRange): readonly { readonly from: string; readonly to: string }[] => {
+export const slotsOf = ({ from, to, interval }: Omit<TimeRange, 'hasEnd'>): readonly { readonly from: string; readonly to: string }[] => {
   const length = LENGTHS[interval]
   const first = Math.floor(Date.parse(from) / length) * length
   const slots: { from: string; to: string }[] = []

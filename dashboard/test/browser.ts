@@ -281,11 +281,14 @@ const watch = (page: Page, origin: string, isDocumented: IsDocumented): Visitor 
     },
     async checkAccessible() {
       check()
+      expect(await violationsOf(page, EVERY_RULE_BUT_OF_COLOURS)).toEqual([])
+      const looks = await page.evaluate(MARK_NEW_LOOKS, [...seenLooks])
+      if (looks.length === 0) return
       for (const colorScheme of ['light', 'dark'] as const) {
         await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-        const rules = colorScheme === 'light' ? EVERY_RULE : RULES_OF_COLOURS
-        expect({ colorScheme, violations: await violationsOf(page, rules) }).toEqual({ colorScheme, violations: [] })
+        expect({ colorScheme, violations: await violationsOf(page, RULES_OF_COLOURS) }).toEqual({ colorScheme, violations: [] })
       }
+      for (const look of looks) seenLooks.add(look)
       await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' })
     },
   }
@@ -313,24 +316,77 @@ interface Violation {
   readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[]
 }
 
-const EVERY_RULE = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
 /** The theme changes only colours. */
-const RULES_OF_COLOURS = { type: 'rule', values: ['color-contrast', 'link-in-text-block'] }
+const COLOUR_RULES = ['color-contrast', 'link-in-text-block']
+const EVERY_RULE_BUT_OF_COLOURS = {
+  runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'],
+  rules: Object.fromEntries(COLOUR_RULES.map((rule) => [rule, { enabled: false }])),
+}
+const RULES_OF_COLOURS = { runOnly: { type: 'rule', values: COLOUR_RULES } }
+
+/**
+ * The rules of colours take most of the time, and say the same of all texts that look alike, as those of a hundred rows do: their elements
+ * have the same colours, and the elements around them the same classes, states and backgrounds. One text of each look is checked, once.
+ */
+const seenLooks = new Set<string>()
+
+/** Marks a text of each look that is not among the given ones, and returns their looks, as hashes. */
+const MARK_NEW_LOOKS = (seen: readonly string[]): readonly string[] => {
+  const looks = new Set(seen)
+  const hashOf = (words: readonly unknown[]): string => {
+    let [one, other] = [7, 11]
+    for (const letter of words.join(' ')) {
+      const code = letter.codePointAt(0) ?? 0
+      one = Math.imul(one ^ code, 2_654_435_761)
+      other = Math.imul(other ^ code, 1_597_334_677)
+    }
+    return `${one}/${other}`
+  }
+  const STATES = ['aria-disabled', 'aria-selected', 'aria-pressed', 'aria-invalid', 'data-highlighted', 'disabled']
+  const around = new Map<Element, string>()
+  const lookOf = (element: Element | null): string => {
+    if (element === null) return ''
+    const known = around.get(element)
+    if (known !== undefined) return known
+    const { backgroundColor, backgroundImage, opacity } = getComputedStyle(element)
+    const states = STATES.map((name) => element.getAttribute(name))
+    const own = [element.tagName, element.getAttribute('class'), ...states, backgroundColor, backgroundImage, opacity]
+    const look = hashOf([lookOf(element.parentElement), ...own])
+    around.set(element, look)
+    return look
+  }
+  const fresh: string[] = []
+  for (const element of document.body.querySelectorAll('*')) {
+    element.removeAttribute('data-new-look')
+    const hasText = [...element.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && (node.textContent ?? '').trim() !== '')
+    if (!(hasText || element.matches('input, select, textarea')) || !element.checkVisibility()) continue
+    const { color, fontSize, fontWeight } = getComputedStyle(element)
+    const look = hashOf([lookOf(element), color, fontSize, fontWeight, element.matches(':placeholder-shown')])
+    if (looks.has(look)) continue
+    looks.add(look)
+    fresh.push(look)
+    element.setAttribute('data-new-look', '')
+  }
+  return fresh
+}
 
 const AXE = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
 
+type Rules = typeof EVERY_RULE_BUT_OF_COLOURS | typeof RULES_OF_COLOURS
+
 /** Runs through the browser's protocol, to which the page's own policy does not apply. */
-const violationsOf = async (page: Page, runOnly: typeof EVERY_RULE | typeof RULES_OF_COLOURS): Promise<readonly string[]> => {
+const violationsOf = async (page: Page, rules: Rules): Promise<readonly string[]> => {
   if (!(await page.evaluate('"axe" in window'))) await page.evaluate(AXE)
-  const options = { runOnly, resultTypes: ['violations'], ...ONLY_WHAT_IS_SHOWN }
-  const violations = await page.evaluate(`axe.run(document, ${JSON.stringify(options)}).then(({ violations }) => violations)`)
+  const options = JSON.stringify({ ...rules, resultTypes: ['violations'], ...ONLY_WHAT_IS_SHOWN })
+  const context = rules === RULES_OF_COLOURS ? `{ include: ['[data-new-look]'] }` : 'document'
+  const violations = await page.evaluate(`axe.run(${context}, ${options}).then(({ violations }) => violations)`)
   return (violations as readonly Violation[]).flatMap(({ id, nodes }) =>
     nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary ?? ''}`),
   )
 }
 
 /**
- * The rules do not read style sheets, and a failure is identified by its markup, so computing selectors for all passing elements would be
- * wasted.
+ * The rules do not read style sheets, the page has no frames, and a failure is identified by its markup, so computing selectors for all
+ * passing elements would be wasted.
  */
-const ONLY_WHAT_IS_SHOWN = { selectors: false, preload: false }
+const ONLY_WHAT_IS_SHOWN = { selectors: false, preload: false, iframes: false }

@@ -1,4 +1,6 @@
 /** The API as programs call it, besides the page. */
+import { setTimeout as delay } from 'node:timers/promises'
+
 import type { RunningService } from '../../test/support/started-service.ts'
 
 interface Call {
@@ -19,9 +21,22 @@ export const callAs =
 
 /** The JSON of a management operation. Throws if the response is not 2xx. */
 export const manage = async <Answer>(service: RunningService, path: string, call: Call = {}): Promise<Answer> => {
-  const response = await callAs(service.managementKey)(service.api + path, call)
+  const response = await untilAnswered(() => callAs(service.managementKey)(service.api + path, call))
   if (!response.ok) throw new Error(`${response.status} of ${path}: ${await response.text()}`)
   return (await response.json()) as Answer
+}
+
+const ATTEMPTS = 20
+
+/** On a busy machine the service may put a read off, and says when to ask again. */
+const untilAnswered = async (ask: () => Promise<Response>): Promise<Response> => {
+  for (let attempt = 1; ; attempt += 1) {
+    const response = await ask()
+    const seconds = Number(response.headers.get('retry-after'))
+    if (response.status !== 503 || seconds === 0 || attempt === ATTEMPTS) return response
+    await response.text()
+    await delay(seconds * 1000)
+  }
 }
 
 /** Sends a chat request and reads it to the end; returns its id and text. */

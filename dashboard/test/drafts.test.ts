@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 
 describe.skipIf(BROWSER_PATH === null)('a draft', () => {
-  test('is of one preset, of one version that it began with, and of one person', async () => {
+  test('is of one preset, of one version that it began with, and of one person, and loses nothing that is typed while it is saved', async () => {
     await savePreset(service, 'support-bot', 'Answer briefly.')
     await savePreset(service, 'support-bot', 'Answer politely.')
     await savePreset(service, 'classifier', 'Name the category.')
@@ -37,6 +37,25 @@ describe.skipIf(BROWSER_PATH === null)('a draft', () => {
     await page.getByLabel('Version to begin with').selectOption('1')
     await page.getByText('Draft from v1').waitFor()
     expect(await prompt.inputValue()).toBe('A thought on v1.')
+
+    // A text that is typed while the draft is being saved is a draft of the version that is made.
+    const answered = Promise.withResolvers<void>()
+    await page.route('**/api/v1/presets/support-bot/chat/completions**', async (route) => {
+      await answered.promise
+      await route.continue()
+    })
+    await prompt.press('Control+End')
+    const sent = page.waitForRequest('**/api/v1/presets/support-bot/chat/completions**')
+    await page.keyboard.press('Control+s')
+    await sent
+    await page.keyboard.type(' More.')
+    answered.resolve()
+    await page.getByText('Draft from v3').waitFor()
+    expect(await prompt.inputValue()).toBe('A thought on v1. More.')
+    await page.keyboard.type(' And more.')
+    expect(await prompt.inputValue()).toBe('A thought on v1. More. And more.')
+    const { data: versions } = await manage<{ data: readonly object[] }>(service, '/presets/support-bot/versions?order=desc&limit=1')
+    expect(JSON.stringify(versions[0])).toContain('"A thought on v1."')
 
     // A response that is still pending at sign-out is rightly a 401.
     await page.waitForLoadState('networkidle')

@@ -105,24 +105,28 @@ describe.skipIf(BROWSER_PATH === null)('a screen', () => {
     })
     const { page, check } = await signedIn(browser, service)
     await chat({ ...service, inferenceKey: secret }, { model: 'sandbox/echo' })
-    for (const width of [320, 390, 1280]) {
-      await page.setViewportSize({ width, height: 800 })
-      for (const path of [
-        '/',
-        '/presets',
-        `/presets/${slug}`,
-        `/presets/${slug}?tab=history`,
-        '/keys',
-        `/keys?key=${key.hash}`,
-        '/guardrails',
-        `/guardrails?guardrail=${guardrail.id}`,
-        '/spend',
-        '/workspaces',
-        '/models?tab=models',
-        `/playground?model=@preset/${slug}&columns=2`,
-      ]) {
-        await page.goto(`${service.url}/dashboard${path}`)
-        await page.locator('#content h1').waitFor()
+    for (const path of [
+      '/',
+      '/presets',
+      `/presets/${slug}`,
+      `/presets/${slug}?tab=history`,
+      '/keys',
+      `/keys?key=${key.hash}`,
+      '/guardrails',
+      `/guardrails?guardrail=${guardrail.id}`,
+      '/spend',
+      '/workspaces',
+      '/models?tab=models',
+      `/playground?model=@preset/${slug}&columns=2`,
+    ]) {
+      await page.setViewportSize({ width: 320, height: 800 })
+      await page.goto(`${service.url}/dashboard${path}`)
+      await page.locator('#content h1').waitFor()
+      await page.waitForLoadState('networkidle')
+      for (const width of [320, 390, 1280]) {
+        await page.setViewportSize({ width, height: 800 })
+        await page.evaluate('new Promise((painted) => requestAnimationFrame(() => requestAnimationFrame(painted)))')
+        // A wider window may show parts that ask for more.
         await page.waitForLoadState('networkidle')
         const wide = await page.evaluate('document.documentElement.scrollWidth')
         const sideways = await page.evaluate(

@@ -28,6 +28,18 @@ const lastSeen = async (members: Locator, person: string): Promise<string | unde
   return (await row.getByRole('cell').allInnerTexts())[titles.indexOf('Last seen') - 1]
 }
 
+/** Types a letter more into the field as soon as the address has `ech`. */
+const TYPE_ON = `(() => {
+  const replace = history.replaceState
+  history.replaceState = function (...given) {
+    replace.apply(this, given)
+    if (!/q=ech$/.test(given[2])) return
+    const field = document.querySelector('input[type=search]')
+    Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set.call(field, 'echo')
+    field.dispatchEvent(new Event('input', { bubbles: true }))
+  }
+})()`
+
 describe.skipIf(BROWSER_PATH === null)('management', () => {
   let service: RunningService
   beforeAll(async () => {
@@ -46,7 +58,7 @@ describe.skipIf(BROWSER_PATH === null)('management', () => {
     expect(page.url()).toContain('q=key')
   })
 
-  test('spend is told apart by two groups together, in its columns, its table and its file, and each of them leads deeper', async () => {
+  test('spend is told apart by two groups together, in its columns, its table and its file, each of them leads deeper, and people have their names', async () => {
     await ask(service)
     const { page, ...visitor } = await signedIn(browser, service, '/spend')
     await page.getByLabel('And by').selectOption({ label: '× model' })
@@ -70,8 +82,18 @@ describe.skipIf(BROWSER_PATH === null)('management', () => {
     await page.getByRole('table', { name: 'Spend by model', exact: true }).last().getByRole('link', { name: 'sandbox/lorem' }).waitFor()
     expect(await page.getByLabel('And by').inputValue()).toBe('')
     await page.goBack()
-    await page.getByLabel('Group by').selectOption({ label: 'by model' })
-    await page.getByRole('table', { name: 'Spend by model', exact: true }).last().waitFor()
+    // People and workspaces have their names, as everywhere.
+    await page.getByLabel('And by').selectOption({ label: '× workspace' })
+    await page.getByLabel('Group by').selectOption({ label: 'by person' })
+    const people = page.getByRole('table', { name: 'Spend by user and workspace', exact: true }).last()
+    await people
+      .getByRole('row')
+      .filter({ has: page.getByRole('link', { name: 'Owner' }) })
+      .getByRole('link', { name: 'Default' })
+      .click()
+    await page.getByRole('group', { name: 'Narrowed to' }).getByText('Default').waitFor()
+    await page.getByLabel('Time range').selectOption({ label: 'Last month, UTC' })
+    await page.getByText('Nothing was spent in this time.').waitFor()
     visitor.check()
   })
 
@@ -294,7 +316,7 @@ describe.skipIf(BROWSER_PATH === null)('management', () => {
     await visitor.checkAccessible()
   })
 
-  test('workspaces have their members, keys, spend, budgets and credit, read at once for a whole page', async () => {
+  test('workspaces have their members, keys, spend, budgets and credit, read at once for a whole page, and a role changes once it is confirmed', async () => {
     const service = await services.start()
     for (let number = 0; number < 21; number += 1)
       await manage(service, '/workspaces', { body: { name: `Team ${number}`, slug: `team-${number}` } })
@@ -319,6 +341,20 @@ describe.skipIf(BROWSER_PATH === null)('management', () => {
     // The sums of all members, at once.
     expect(asked.filter((path) => path === '/usage')).toHaveLength(1)
     expect(await members.getByRole('link', { name: '$0', exact: true }).count()).toBe(2)
+    // A press of a key in the closed list changes nothing before it is confirmed.
+    const role = members.getByLabel('Role of user_ada')
+    await role.focus()
+    await page.keyboard.press('ArrowUp')
+    await page.getByRole('dialog', { name: 'Make user_ada an admin' }).waitFor()
+    interface Members {
+      readonly data: readonly { readonly user_id: string; readonly role: string }[]
+    }
+    const roleOfAda = async (): Promise<string | undefined> =>
+      (await manage<Members>(service, '/workspaces/default/members')).data.find(({ user_id: id }) => id === 'user_ada')?.role
+    expect([await roleOfAda(), await role.inputValue()]).toEqual(['member', 'member'])
+    await page.getByRole('button', { name: 'Make user_ada admin' }).click()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    expect(await roleOfAda()).toBe('admin')
     await row.getByRole('link', { name: '1', exact: true }).click()
     await page.getByRole('link', { name: 'search key' }).waitFor()
     await visitor.checkAccessible()
@@ -330,7 +366,10 @@ describe.skipIf(BROWSER_PATH === null)('management', () => {
     await page.getByText(/, \$0/).waitFor()
     await visitor.checkAccessible()
     await page.getByRole('link', { name: 'Models', exact: true }).last().click()
-    await page.getByLabel('Find a model').fill('echo')
+    // A letter that is typed just when the address gets those before it stays.
+    await page.evaluate(TYPE_ON)
+    await page.getByLabel('Find a model').fill('ech')
+    await page.waitForURL(/q=echo$/)
     await page.getByRole('button', { name: 'sandbox/echo', exact: true }).waitFor()
     await visitor.checkAccessible()
   })
@@ -354,6 +393,13 @@ describe.skipIf(BROWSER_PATH === null)('management', () => {
     await manage(service, '/keys', { body: { name: 'search key', workspace_id: team.id } })
     const { page, ...visitor } = await signedIn(browser, service, '/keys')
     await page.getByRole('link', { name: 'First inference key' }).waitFor()
+    // Keys are those of one workspace, which is named, while requests are those of every workspace.
+    const chosen = page.getByLabel('Workspace').locator('option:checked')
+    await chosen.and(page.getByText('Default', { exact: true })).waitFor({ state: 'attached' })
+    expect(await page.getByLabel('Workspace').locator('option').allTextContents()).toEqual(['Default', 'Team Search'])
+    await page.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name: 'Requests' }).click()
+    await chosen.and(page.getByText('every workspace', { exact: true })).waitFor({ state: 'attached' })
+    await page.goBack()
     await page.getByLabel('Workspace').selectOption('Team Search')
     await page.getByRole('link', { name: 'First inference key' }).waitFor({ state: 'detached' })
     await page.getByRole('link', { name: 'search key' }).waitFor()

@@ -28,6 +28,8 @@ describe.skipIf(BROWSER_PATH === null)('the overview', () => {
     upstream.script((exchange) => exchange.answer(500, JSON.stringify({ error: { message: 'The engine burst.' } })))
     await chat(service, { model: 'fake/good' })
     await trouble.waitFor()
+    // The line changes with each failure, so screen readers hear the names alone.
+    await page.getByRole('status').getByText('Failing: Good.', { exact: true }).waitFor()
     expect(await trouble.textContent()).toMatch(/of attempts failed in this half hour · 500 server at [\d:]+: The engine burst\.$/s)
     await visitor.checkAccessible()
     await trouble.click()
@@ -43,7 +45,9 @@ describe.skipIf(BROWSER_PATH === null)('the overview', () => {
   })
 
   test('shows nothing to click below the failing providers before it knows which they are, so that nothing moves from under a click', async () => {
-    const service = await services.start()
+    const service = await services.start({
+      config: 'providers: { far: { name: "Another provider with a long name", base_url: "http://127.0.0.1:1", dialects: [openai-chat] } }',
+    })
     await chat(service, { model: 'sandbox/error/provider_overloaded' })
     const { page, check } = await signedIn(browser, service, '/settings')
     const known = Promise.withResolvers<void>()
@@ -59,7 +63,14 @@ describe.skipIf(BROWSER_PATH === null)('the overview', () => {
     expect(await figures.first().isVisible()).toBe(false)
     known.resolve()
     await figures.first().waitFor()
-    expect(await page.locator('.trouble').count()).toBe(1)
+    // No column is beyond the edge of its table: a long name wraps.
+    await page.getByRole('table', { name: 'Providers' }).getByText('Another provider with a long name').waitFor()
+    const widths = page.locator('.table-frame').evaluateAll((frames) => frames.map((frame) => frame.scrollWidth - frame.clientWidth))
+    expect(await widths).toEqual([0, 0])
+    // The sandbox fails where it is asked to, which is no alarm.
+    expect(await page.locator('.trouble').allTextContents()).toEqual([
+      expect.stringMatching(/^◌Sandbox *Fails where it is asked to · 100 %/),
+    ])
     check()
   })
 
@@ -115,7 +126,7 @@ describe.skipIf(BROWSER_PATH === null)('the overview', () => {
     check()
   })
 
-  test('says what the month costs of its budget, marks one that is nearly or wholly used up, as of a key, and says nothing where there is none', async () => {
+  test('says what the month costs of its budget, marks one that is nearly or wholly used up, as of a key or of a day, and says nothing where there is none', async () => {
     const service = await services.start()
     const { page, ...visitor } = await signedIn(browser, service)
     const figures = page.locator('.figures > div')
@@ -144,6 +155,18 @@ describe.skipIf(BROWSER_PATH === null)('the overview', () => {
     expect(await full.getByRole('link').allTextContents()).toEqual(['trial'])
     await ofBudget.waitFor()
     expect(await ofBudget.getByRole('link').textContent()).toBe('$0 of $500.00')
+    const { data: workspaces } = await manage<{ data: readonly { figures: object }[] }>(service, '/workspaces?include=figures')
+    const budgets = [{ limit_usd: 5, reset_interval: 'daily', spend_usd: 5.01 }]
+    const data = workspaces.map((workspace) => ({ ...workspace, figures: { ...workspace.figures, budgets } }))
+    await page.route(
+      ({ pathname, searchParams: asked }) => pathname === '/api/v1/workspaces' && asked.get('include') === 'figures',
+      (route) => route.fulfill({ json: { data, total_count: data.length } }),
+    )
+    await page.reload()
+    const ofWorkspace = page.locator('.trouble').filter({ hasText: 'The budget of a workspace is used up' })
+    await ofWorkspace.getByText('Default $5.01 of $5.00 a day').waitFor()
+    expect(await ofWorkspace.getByRole('link').getAttribute('href')).toContain('workspace=default')
+    await ofBudget.waitFor()
     await visitor.checkAccessible()
     await ofBudget.getByRole('link').click()
     await page.getByText('Forecast for the month').waitFor()

@@ -90,7 +90,7 @@ describe.skipIf(BROWSER_PATH === null)('the list of requests', () => {
   test('says how many requests were found where all of them are loaded, and else that there may be more; a narrow window cuts no column', async () => {
     const service = await startWithRequests(services, 150)
     const { page, ...visitor } = await signedIn(browser, service, '/requests?q=status:ok')
-    await page.getByText('100+ found', { exact: true }).waitFor()
+    await page.getByText('The newest 100; more follow', { exact: true }).waitFor()
     await page.locator('.rows-scroller').evaluate((element) => element.scrollTo(0, element.scrollHeight))
     const found = page.getByText(/^\d+ found$/)
     await found.waitFor()

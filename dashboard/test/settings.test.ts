@@ -18,9 +18,21 @@ describe.skipIf(BROWSER_PATH === null)('settings', () => {
     })
   })
 
-  test('tell where each value comes from, and offer no switch for what the file, a variable or a flag sets', async () => {
+  test('tell where each value comes from, offer no switch for what the file, a variable or a flag sets, and show nothing below what is still loading', async () => {
     const { page, check } = await signedIn(browser, service, '/settings')
     const table = page.getByRole('table', { name: 'Effective configuration' })
+    await table.getByRole('row').nth(5).waitFor()
+    const known = Promise.withResolvers<void>()
+    await page.route('**/api/v1/workspaces/*', async (route) => {
+      await known.promise
+      await route.continue()
+    })
+    await page.reload()
+    await page.getByRole('region', { name: 'Logging' }).waitFor()
+    const hidden = page.locator('table[aria-label="Effective configuration"] tr').nth(5)
+    await hidden.waitFor({ state: 'attached' })
+    expect(await hidden.isVisible()).toBe(false)
+    known.resolve()
     await table.getByRole('row').nth(5).waitFor()
     const sources = async (setting: string): Promise<string> =>
       (

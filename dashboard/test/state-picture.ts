@@ -57,7 +57,7 @@ const CHANCE: readonly (readonly [RegExp, string])[] = [
   [/…[\w-]{4}\b/g, '…LAST'],
   [/\b[0-9a-f]{12,64}\b/g, 'HASH'],
   [/just now|\b\d+ (?:min|h|d) ago/g, 'AGO'],
-  [/(?:\d{1,2} [A-Z][a-z]{2} )?\b\d{2}:\d{2}(?::\d{2})?\b/g, 'TIME'],
+  [/(?:\d{1,2} [A-Z][a-z]{2}(?: \d{4},)? )?\b\d{2}:\d{2}(?::\d{2})?\b/g, 'TIME'],
   [/\b\d+(?:\.\d+)? (?:ms|s)\b/g, 'DURATION'],
   [/\d{4}-\d{2}-\d{2}T[\d:.%A-Z]+/g, 'INSTANT'],
   [/from=[^&\s"]+/g, 'from=INSTANT'],

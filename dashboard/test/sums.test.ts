@@ -16,8 +16,8 @@ const services = useHostedServices()
 const browser = useBrowser()
 
 const MINUTE_MS = 60_000
-/** Minutes ago: near the beginning of the range that is shown, at full hours and close to them, and now. */
-const AGES = [24 * 60 - 1, 24 * 60 + 5, 24 * 60 + 59, 600, 601, 599, 61, 60, 3, 2, 1, 0]
+/** Minutes ago: near the beginning of the range that is shown, at full hours and close to them, now, and in the time before the range. */
+const AGES = [24 * 60 - 1, 24 * 60 + 5, 24 * 60 + 59, 600, 601, 599, 61, 60, 3, 2, 1, 0, 30 * 60]
 
 const moveInTime = (dataDir: string): void => {
   const database = new Database(join(dataDir, 'patchbay.db'))
@@ -52,7 +52,7 @@ const openColumn = async (page: Page, chart: RegExp, region: string): Promise<nu
 }
 
 describe.skipIf(BROWSER_PATH === null)('a figure', () => {
-  test('of spend, of the overview and of a column opens exactly the requests that it counts', async () => {
+  test('of spend, of the overview and of a column opens exactly the requests that it counts, and has beside it what it was before', async () => {
     const first = await services.start()
     await savePreset(first, 'support-bot', 'Answer politely.')
     await savePreset(first, 'classifier', 'Name the category.')
@@ -72,12 +72,17 @@ describe.skipIf(BROWSER_PATH === null)('a figure', () => {
     for (const slug of ['support-bot', 'classifier', 'no preset']) {
       const row = groups.getByRole('row').filter({ has: page.getByRole('link', { name: slug }) })
       await row.waitFor()
-      const requests = Number(await row.getByRole('cell').nth(2).textContent())
+      const requests = Number(await row.getByRole('cell').nth(4).textContent())
       expect(requests).toBeGreaterThan(0)
       await row.getByRole('link', { name: slug }).click()
       expect({ slug, listed: await listed(page) }).toEqual({ slug, listed: requests })
       await page.goBack()
     }
+
+    const row = groups.getByRole('row').filter({ has: page.getByRole('link', { name: 'no preset' }) })
+    expect((await row.getByRole('cell').allTextContents()).slice(0, 3)).toEqual(['$0.022', '$0.013', '+$0.009'])
+    const before = page.locator('.figures > div').filter({ hasText: 'The time before' })
+    expect(await before.locator('dd').textContent()).toMatch(/^\$0\.01\d, \+\d+ % since$/)
 
     for (const [kept, named] of [
       ['key', 'preset'],

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 
+import { axisTicks } from '../src/screens/requests/axis-ticks.ts'
 import { bytes, duration, price } from '../src/units.ts'
 
 test.each([
@@ -29,3 +30,20 @@ test.each([
 ])('a price of %p dollars is shown as %p: two decimals at least, and all that it has', (dollars, text) => {
   expect(price(dollars)).toBe(text)
 })
+
+test.each([
+  [1, '0, 0.5 ms, 1 ms'],
+  [7, '0, 2 ms, 4 ms, 6 ms'],
+  [274, '0, 100 ms, 200 ms'],
+  [1400, '0, 0.5 s, 1 s'],
+  [9000, '0, 5 s'],
+  [61_000, '0, 30 s, 1 min'],
+  [200_000, '0, 1 min, 2 min, 3 min'],
+  [86_400_000, '0, 720 min, 1440 min'],
+])('an axis of %p ms has round times at its ticks: %p', (endMs, labels) => {
+  const ticks = axisTicks(endMs)
+  expect(ticks.map(({ label }) => label).join(', ')).toBe(labels)
+  expect(ticks[1]?.share).toBeCloseTo(Number.parseFloat(ticks[1]?.label ?? '') / (endMs / msOf(ticks[1]?.label ?? '')), 5)
+})
+
+const msOf = (label: string): number => (label.endsWith(' ms') ? 1 : label.endsWith(' min') ? 60_000 : 1000)

@@ -130,7 +130,11 @@ const figures = z
     keys: z.int().meta({ description: 'API keys that are not revoked.' }),
     spend_this_month: z.number().meta({ description: 'US dollars since the beginning of the month (UTC), as the cost of `GET /usage`.' }),
     budgets: z
-      .array(workspaceBudget.pick({ limit_usd: true, reset_interval: true }))
+      .array(
+        workspaceBudget.pick({ limit_usd: true, reset_interval: true }).extend({
+          spend_usd: z.number().meta({ description: 'What the budget counts in its running window, without what is held.' }),
+        }),
+      )
       .meta({ id: 'WorkspaceLimits', description: 'The longest interval first.' }),
     credit: credits.nullable().meta({ description: 'Null where no credit was ever added.' }),
   })

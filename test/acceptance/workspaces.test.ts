@@ -3,6 +3,7 @@ import { OpenRouter } from '@openrouter/sdk'
 import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { type Answer, call, infer, savePreset } from '../support/calls.ts'
+import { say, startFakeUpstream } from '../support/fake-upstream.ts'
 import { type StartedService, useServices } from '../support/started-service.ts'
 
 const services = useServices()
@@ -206,8 +207,13 @@ describe('what belongs to a workspace', () => {
     expect([made.status, dataOf(made)]).toMatchObject([201, { workspace_id: other.id }])
   })
 
-  test('200: with include=figures, members, keys, spend of the month, budgets and credit of each; anything else to include is 400', async () => {
-    const lone = await services.start()
+  test('200: with include=figures, members, keys, spend of the month, budgets with what each counts, and credit; anything else to include is 400', async () => {
+    const upstream = await startFakeUpstream()
+    const lone = await services.start({
+      config: `
+providers: { acme: { dialects: [openai-chat], base_url: "${upstream.url}", api_key: k } }
+models: { acme/dear: { endpoints: [{ provider: acme, model: dear, prices: { prompt: 1, completion: 1000 } }] } }`,
+    })
     for (const slug of ['quiet', 'busy']) await call(lone, 'POST', '/workspaces', { body: { name: slug, slug } })
     await call(lone, 'POST', '/workspaces/busy/members/add', { body: { user_ids: ['ada', 'grace'] } })
     const made = (await call(lone, 'POST', '/keys?workspace_id=busy', { body: { name: 'used' } })).json as { key: string }
@@ -216,7 +222,10 @@ describe('what belongs to a workspace', () => {
     await call(lone, 'PUT', '/workspaces/busy/budgets/daily', { body: { limit_usd: 5 } })
     await call(lone, 'PUT', '/workspaces/busy/budgets/monthly', { body: { limit_usd: 50.5, include_byok_in_budgets: true } })
     for (const amount_usd of [20, -5]) await call(lone, 'POST', '/credits?workspace_id=busy', { body: { amount_usd } })
-    await infer(lone, { model: 'sandbox/echo', messages: [{ role: 'user', content: 'Hi' }] }, { key: made.key })
+    upstream.script(say('Hi.'))
+    await infer(lone, { model: 'acme/dear', max_tokens: 5, messages: [{ role: 'user', content: 'Hi' }] }, { key: made.key })
+    // A budget that comes later counts what was spent in its window before.
+    await call(lone, 'PUT', '/workspaces/busy/budgets/weekly', { body: { limit_usd: 20 } })
     type Listed = { slug: string; include_byok_in_budgets: boolean; figures: object }
     const rows = dataOf(await call(lone, 'GET', '/workspaces?include=figures')) as Listed[]
     const figuresOf = (wanted: string) => rows.find(({ slug }) => slug === wanted)?.figures
@@ -224,12 +233,13 @@ describe('what belongs to a workspace', () => {
     expect(figuresOf('busy')).toEqual({
       members: 3,
       keys: 1,
-      spend_this_month: 0,
+      spend_this_month: 0.003007,
       budgets: [
-        { limit_usd: 50.5, reset_interval: 'monthly' },
-        { limit_usd: 5, reset_interval: 'daily' },
+        { limit_usd: 50.5, reset_interval: 'monthly', spend_usd: 0.003007 },
+        { limit_usd: 20, reset_interval: 'weekly', spend_usd: 0.003007 },
+        { limit_usd: 5, reset_interval: 'daily', spend_usd: 0.003007 },
       ],
-      credit: { total_credits: 15, total_usage: 0 },
+      credit: { total_credits: 15, total_usage: 0.003007 },
     })
     expect(rows.map((row) => [row.slug, row.include_byok_in_budgets])).toEqual([
       ['default', false],

@@ -35,6 +35,7 @@ export interface UsageGroup {
   readonly preset_version?: number | null
   readonly user?: string | null
   readonly workspace?: string | null
+  readonly workspace_slug?: string | null
   readonly interface?: string | null
   readonly error_type?: string | null
   /** True for the group that combines all groups that are not listed individually. */

@@ -23,7 +23,8 @@ const useNameOf = (id: string): string | null => {
   return isOther ? (member?.name ?? null) : (reader?.user_name ?? null)
 }
 
-const shortId = (id: string): string => {
+/** A name that somebody gave stays whole. */
+export const shortId = (id: string): string => {
   const short = MADE.exec(id)?.[1]
   return short === undefined ? id : `${short}…`
 }

@@ -1,7 +1,7 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 
 import { instant } from '../format.ts'
-import { RANGES, type RangeId, readRange } from '../range.ts'
+import { MONTHS, RANGES, type RangeId, readRange } from '../range.ts'
 
 /** Selects the time range of the screen, which its address holds. `usual`: the default range, which the address leaves out. */
 export const RangeSelect = ({ usual }: { usual?: RangeId }) => {
@@ -22,7 +22,7 @@ export const RangeSelect = ({ usual }: { usual?: RangeId }) => {
         }
       >
         {instants === null ? null : <option value="chosen">{instants.map((at) => instant(new Date(at).toISOString())).join(' – ')}</option>}
-        {RANGES.map((range) => (
+        {[...RANGES, ...MONTHS].map((range) => (
           <option key={range.id} value={range.id}>
             {range.title}
           </option>

@@ -1,8 +1,9 @@
 /** A search field whose text is in the address, updated a moment after typing. `/` focuses it. */
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useRef } from 'react'
 
 import { leaveByEscape, useKeys } from '../shell/keyboard.ts'
+import { useTyped } from './use-typed.ts'
 
 const PAUSE_MS = 250
 
@@ -10,17 +11,17 @@ export const SearchField = ({ label, placeholder, parameter = 'q' }: { label: st
   const search = useSearch({ strict: false })
   const navigate = useNavigate()
   const given = search[parameter] ?? ''
-  const [text, setText] = useState(given)
+  const { text, type, sent } = useTyped(given)
   const field = useRef<HTMLInputElement>(null)
   useKeys({ '/': () => field.current?.focus() })
-  useEffect(() => setText(given), [given])
   useEffect(() => {
     if (text === given) return
     const timer = setTimeout(() => {
+      sent(text)
       void navigate({ to: '.', search: (before) => ({ ...before, [parameter]: text === '' ? undefined : text }), replace: true })
     }, PAUSE_MS)
     return () => clearTimeout(timer)
-  }, [text, given, navigate, parameter])
+  }, [text, given, sent, navigate, parameter])
   return (
     <input
       ref={field}
@@ -29,7 +30,7 @@ export const SearchField = ({ label, placeholder, parameter = 'q' }: { label: st
       aria-label={label}
       placeholder={placeholder}
       value={text}
-      onChange={(event) => setText(event.target.value)}
+      onChange={(event) => type(event.target.value)}
       onKeyDown={leaveByEscape}
     />
   )

@@ -36,7 +36,7 @@ const Rows = <Row,>({ label, columns: all, rows, rowKey, isSelected }: Omit<Tabl
   const left = useFitting(frame, spare.length)
   const columns = left === 0 ? all : all.filter((column) => !spare.slice(-left).includes(column))
   return (
-    <ScrollingFrame frame={frame}>
+    <ScrollingFrame label={label} frame={frame}>
       <table className="table" aria-label={label}>
         <thead>
           <tr>

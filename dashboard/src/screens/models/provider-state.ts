@@ -11,6 +11,11 @@ interface ProviderState {
   readonly until: string | null
 }
 
+/** Its models fail when they are asked to, so that somebody can try what happens: nothing is wrong then. */
+export const SANDBOX = 'sandbox'
+/** Its only model fails always, so that somebody can watch a failover. */
+export const SANDBOX_SPARE = 'sandbox-spare'
+
 const STATES: Readonly<Record<ProviderHealth['status'], readonly [Mark, string]>> = {
   ok: ['ok', 'Answers'],
   degraded: ['left', 'Fails at times'],

@@ -5,6 +5,7 @@ import { money } from '../../format.ts'
 import { Button } from '../../parts/button.tsx'
 import { wordsOfProvider } from '../../parts/provider-words.ts'
 import { Status } from '../../parts/status.tsx'
+import { SANDBOX_SPARE } from './provider-state.ts'
 import type { ProviderTests, TestState } from './use-provider-tests.ts'
 import { duration } from '../../units.ts'
 
@@ -20,12 +21,9 @@ export const TestProvider = ({ of: { slug, name }, tests }: { of: Provider; test
   )
 }
 
-/** Its only model fails on purpose, so that somebody can watch a failover: a test of it would say nothing. */
-const FAILS_ON_PURPOSE = 'sandbox-spare'
-
-/** All providers are tested at the same time, so a slow one does not delay the others. */
+/** All providers are tested at the same time, so a slow one does not delay the others. A test of the spare sandbox would say nothing. */
 export const TestAll = ({ tests }: { tests: ProviderTests }) => {
-  const providers = (useQuery(providerList).data ?? []).filter(({ slug }) => slug !== FAILS_ON_PURPOSE)
+  const providers = (useQuery(providerList).data ?? []).filter(({ slug }) => slug !== SANDBOX_SPARE)
   return (
     <Button
       disabled={providers.length === 0}

@@ -1,24 +1,26 @@
 /** The state of the service: failing providers, usage, spend, the latest errors. */
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
 
 import { keysInUse } from '../../api/keys.ts'
 import { providerHealth } from '../../api/providers.ts'
 import { currentSession } from '../../api/session.ts'
 import { usage } from '../../api/usage.ts'
+import { workspaceFigures } from '../../api/workspaces.ts'
 import { count, money, numbered, percent } from '../../format.ts'
 import { ColumnsChart } from '../../parts/columns-chart.tsx'
 import { CopyCurl } from '../../parts/copy-curl.tsx'
-import { Loaded, Skeleton } from '../../parts/loaded.tsx'
+import { Loaded } from '../../parts/loaded.tsx'
+import { OnceKnown } from '../../parts/once-known.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { RangeSelect } from '../../parts/range-select.tsx'
 import { ScreenHead } from '../../parts/screen-head.tsx'
+import { useWholeList } from '../../parts/use-whole-list.ts'
 import { useNow } from '../../parts/when.tsx'
 import { rangeIn, rangeOf, type TimeRange } from '../../range.ts'
 import { TOO_MANY, usageSlots } from '../../usage-slots.ts'
 import { FirstSteps, useFirstSteps } from './first-steps.tsx'
-import { FullKeys } from './full-keys.tsx'
+import { FullBudgets, FullKeys } from './full-limits.tsx'
 import { LatestErrors } from './latest-errors.tsx'
 import { MonthOfBudget } from './month-of-budget.tsx'
 import { ProviderHealthList } from './provider-health-list.tsx'
@@ -36,10 +38,12 @@ export const OverviewScreen = () => {
   const isAdmin = session.data?.role === 'admin'
   const health = useQuery({ ...providerHealth, enabled: isAdmin })
   const keys = useQuery(keysInUse(scope.workspace))
+  const workspaces = useWholeList({ ...workspaceFigures, enabled: isAdmin, refetchInterval: 30_000 })
   const steps = useFirstSteps(scope.workspace, isAdmin)
   const isTroubleKnown =
     session.data !== undefined &&
     (!isAdmin || health.data !== undefined || health.error !== null) &&
+    (!isAdmin || workspaces.isWhole || workspaces.isFailed) &&
     (keys.data !== undefined || keys.error !== null)
   return (
     <>
@@ -48,6 +52,7 @@ export const OverviewScreen = () => {
         <CopyCurl path="/usage" query={{ from, to, interval, workspace_id: scope.workspace }} />
       </ScreenHead>
       {isAdmin ? <Trouble health={health.data ?? []} /> : null}
+      <FullBudgets workspaces={workspaces.rows.filter(({ id, slug }) => [undefined, id, slug].includes(scope.workspace))} />
       <FullKeys keys={keys.data ?? []} />
       <OnceKnown isKnown={isTroubleKnown} rows={5}>
         <Figures {...scope} />
@@ -74,21 +79,6 @@ export const OverviewScreen = () => {
     </>
   )
 }
-
-interface OnceKnownProps {
-  /** True if all that stands above is known, which would otherwise push this down, and from under a click. */
-  readonly isKnown: boolean
-  readonly rows: number
-  readonly children: ReactNode
-}
-
-/** It is hidden until then and not left out, so that it asks for its data meanwhile. */
-const OnceKnown = ({ isKnown, rows, children }: OnceKnownProps) => (
-  <>
-    {isKnown ? null : <Skeleton rows={rows} />}
-    <div hidden={!isKnown}>{children}</div>
-  </>
-)
 
 const Figures = ({ range, workspace }: Scope) => {
   const navigate = useNavigate()

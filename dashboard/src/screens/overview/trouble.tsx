@@ -5,16 +5,22 @@ import type { ProviderHealth } from '../../api/providers.ts'
 import { clockTime, percent } from '../../format.ts'
 import { wordsOfProvider } from '../../parts/provider-words.ts'
 import { useNow } from '../../parts/when.tsx'
-import { stateOf } from '../models/provider-state.ts'
+import { SANDBOX, SANDBOX_SPARE, stateOf } from '../models/provider-state.ts'
 
 export const Trouble = ({ health }: { health: readonly ProviderHealth[] }) => {
-  const failing = health.filter(({ status }) => status === 'down' || status === 'degraded')
+  const failing = health.filter(({ slug, status }) => slug !== SANDBOX_SPARE && (status === 'down' || status === 'degraded'))
   return (
-    <div role="status">
-      {failing.map((provider) => (
-        <TroubleLine key={provider.slug} provider={provider} />
-      ))}
-    </div>
+    <>
+      {/* The lines change with each failure, which nobody wants to hear again each time. */}
+      <span className="hidden-text" role="status">
+        {failing.length === 0 ? '' : `Failing: ${failing.map(({ name }) => name).join(', ')}.`}
+      </span>
+      {failing
+        .toSorted((one, other) => Number(one.slug === SANDBOX) - Number(other.slug === SANDBOX))
+        .map((provider) => (
+          <TroubleLine key={provider.slug} provider={provider} />
+        ))}
+    </>
   )
 }
 
@@ -22,17 +28,18 @@ const said = (message: string | null, name: string): string => (message === null
 
 const TroubleLine = ({ provider }: { provider: ProviderHealth }) => {
   const now = useNow()
-  const { name, strip, last_error: error } = provider
+  const { slug, name, strip, last_error: error } = provider
   const slot = strip.at(-1)
   const asked = (slot?.ok ?? 0) + (slot?.failed ?? 0)
+  const isPlayed = slug === SANDBOX
   const facts = [
-    stateOf(provider).words,
+    isPlayed ? 'Fails where it is asked to' : stateOf(provider).words,
     ...(slot === undefined || slot.failed === 0 ? [] : [`${percent(slot.failed / asked)} of attempts failed in this half hour`]),
     ...(error === null ? [] : [`${error.status ?? ''} ${error.type} at ${clockTime(error.at, now)}${said(error.message, name)}`.trim()]),
   ]
   return (
-    <Link to="/models" className="trouble">
-      <span aria-hidden="true">▲</span>
+    <Link to="/models" className={isPlayed ? 'trouble played' : 'trouble'}>
+      <span aria-hidden="true">{isPlayed ? '◌' : '▲'}</span>
       <strong>{name}</strong>
       <span>{facts.join(' · ')}</span>
     </Link>

@@ -96,11 +96,10 @@ export const Editor = ({ preset, versions }: PresetParts) => {
         { slug, base: seen, query: { workspace_id: workspace } },
         { shape, body, note },
       )
-      draft.discard()
+      await queries.invalidateQueries({ queryKey: ['presets', slug] })
+      await draft.saved(saved.version, () => showVersion(saved.version))
       setNote('')
       setShown(saved.version)
-      await queries.invalidateQueries({ queryKey: ['presets', slug] })
-      await showVersion(saved.version)
       const gets = isActive ? `callers get v${live.version} as before` : `the preset is ${status}, so no request gets it`
       toast([`Saved ${slug} as v${saved.version}, a draft: ${gets}.`, ...warnings].join(' '), null, `preset ${slug}`)
       return saved

@@ -14,6 +14,8 @@ export interface Draft {
   change(content: DraftContent): void
   /** Resets the draft to the contents of the version. */
   discard(): void
+  /** The content was saved as this version, which is shown once `show` resolves: what was written since becomes a draft of it. */
+  saved(as: number, show: () => Promise<void>): Promise<void>
 }
 
 /** `seen`: the newest version that is shown, of which a draft that begins now knows. */
@@ -42,5 +44,12 @@ export const useDraft = (slug: string, base: PresetVersion, seen: number): Draft
     isChanged: !sameContent(content, contentOf(base)),
     change: (next) => (sameContent(next, contentOf(base)) ? discard() : keep(next)),
     discard,
+    async saved(as, show) {
+      const written = readDraft(user, slug, base.version) ?? content
+      if (!sameContent(written, content)) keepDraft(user, slug, as, { ...written, seen: as })
+      // Until then this draft is what the page shows, and not the text that it replaced.
+      await show()
+      deleteDraft(user, slug, base.version, written)
+    },
   }
 }

@@ -1,8 +1,9 @@
 /** The filter as text, with suggestions for its keys and their values. */
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { type FormEvent, useEffect, useId, useRef, useState } from 'react'
+import { type FormEvent, useId, useRef } from 'react'
 
 import type { Guardrail } from '../../api/guardrails.ts'
+import { useTyped } from '../../parts/use-typed.ts'
 import { leaveByEscape, useKeys } from '../../shell/keyboard.ts'
 import { FILTER_KEYS, filterText, type ReadFilter } from './filter.ts'
 import { useGuardrails } from './use-guardrails.ts'
@@ -10,13 +11,15 @@ import { useGuardrails } from './use-guardrails.ts'
 export const FilterBar = ({ faults }: Pick<ReadFilter, 'faults'>) => {
   const { q = '', workspace } = useSearch({ strict: false })
   const navigate = useNavigate()
-  const [text, setText] = useState(q)
+  const { text, type, sent } = useTyped(q)
   const input = useRef<HTMLInputElement>(null)
   const id = useId()
   const guardrails = useGuardrails(workspace, OPEN_GUARDRAIL.test(text)).rows
-  useEffect(() => setText(q), [q])
   useKeys({ '/': () => input.current?.focus() })
-  const apply = (next: string): void => void navigate({ to: '.', search: (search) => ({ ...search, q: next.trim() || undefined }) })
+  const apply = (next: string): void => {
+    sent(next.trim())
+    void navigate({ to: '.', search: (search) => ({ ...search, q: next.trim() || undefined }) })
+  }
   const submit = (event: FormEvent): void => {
     event.preventDefault()
     apply(text)
@@ -28,7 +31,7 @@ export const FilterBar = ({ faults }: Pick<ReadFilter, 'faults'>) => {
           ref={input}
           type="search"
           value={text}
-          onChange={(event) => setText(event.target.value)}
+          onChange={(event) => type(event.target.value)}
           onBlur={() => apply(text)}
           onKeyDown={leaveByEscape}
           placeholder="Filter: status:error model:gpt preset:support-bot cost>0.01"

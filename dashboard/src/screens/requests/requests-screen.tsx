@@ -16,7 +16,7 @@ import { ScreenHead } from '../../parts/screen-head.tsx'
 import { useIsWide } from '../../parts/use-is-wide.ts'
 import { VirtualRows } from '../../parts/virtual-rows.tsx'
 import { useNow } from '../../parts/when.tsx'
-import { rangeOf, readRange } from '../../range.ts'
+import { rangeOf } from '../../range.ts'
 import { useKeys } from '../../shell/keyboard.ts'
 import { ColumnChooser, useChosenColumns } from './chosen-columns.tsx'
 import { FilterBar } from './filter-bar.tsx'
@@ -38,8 +38,8 @@ export const RequestsScreen = () => {
   const { query: filter, faults, isReady } = useRequestFilter(q, workspace)
   const columns = useChosenColumns()
   const bounded = useMemo(
-    () => ({ ...filter, from: range.from, ...(readRange(search).instants === null ? {} : { to: range.to }) }),
-    [filter, range.from, range.to, search],
+    () => ({ ...filter, from: range.from, ...(range.hasEnd ? { to: range.to } : {}) }),
+    [filter, range.from, range.to, range.hasEnd],
   )
   const list = useInfiniteQuery({ ...generationList(bounded), enabled: isReady })
   const scroller = useRef<HTMLDivElement>(null)
@@ -142,7 +142,8 @@ export const RequestsScreen = () => {
 }
 
 /** Lists have no total: the count is exact if all rows are loaded; otherwise it says that there may be more. */
-const foundOf = (loaded: number, hasMore: boolean): string => (hasMore ? `${count(loaded)}+ found` : `${count(loaded)} found`)
+const foundOf = (loaded: number, hasMore: boolean): string =>
+  hasMore ? `The newest ${count(loaded)}; more follow` : `${count(loaded)} found`
 
 const NOTHING = (): void => undefined
 

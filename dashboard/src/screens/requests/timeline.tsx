@@ -97,8 +97,10 @@ const Axis = ({ endMs }: { endMs: number }) => (
   <div className="timeline-row axis" aria-hidden="true">
     <span />
     <span className="timeline-axis faint number">
-      {axisTicks(endMs).map((tick) => (
-        <span key={tick}>{tick}</span>
+      {axisTicks(endMs).map(({ share, label }) => (
+        <span key={label} style={{ left: `${share * 100}%` }}>
+          {label}
+        </span>
       ))}
     </span>
     <span />

@@ -1,13 +1,16 @@
 /** The settings of a workspace, the person who is signed in, and the settings of the service. */
-import { useQuery } from '@tanstack/react-query'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 
 import { currentSession } from '../../api/session.ts'
+import { keyList } from '../../api/keys.ts'
 import { endSessionOf, serviceFacts, sessionList } from '../../api/settings.ts'
+import { workspaceOf } from '../../api/workspaces.ts'
 import { Button } from '../../parts/button.tsx'
 import { CopyCurl } from '../../parts/copy-curl.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import { Loaded, Skeleton } from '../../parts/loaded.tsx'
+import { OnceKnown } from '../../parts/once-known.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { Person } from '../../parts/person.tsx'
 import { ScreenHead } from '../../parts/screen-head.tsx'
@@ -23,7 +26,9 @@ export const SettingsScreen = () => {
   const session = useQuery(currentSession)
   const isAdmin = session.data?.role === 'admin'
   const service = useQuery({ ...serviceFacts, enabled: isAdmin })
+  const sessions = useQuery(sessionList())
   const workspace = useSearch({ strict: false }).workspace ?? session.data?.workspace_id
+  const isLoggingKnown = useIsLoggingKnown(workspace, isAdmin)
   return (
     <>
       <ScreenHead title="Settings">
@@ -38,16 +43,31 @@ export const SettingsScreen = () => {
           <LoggingSettings workspaceId={workspace} />
         </Panel>
       ) : null}
-      {session.isPending ? null : <Sessions />}
-      {isAdmin ? (
-        <Panel title="Service">
-          <Loaded query={service} rows={6}>
-            {(facts) => <EffectiveSettings facts={facts} />}
-          </Loaded>
-        </Panel>
-      ) : null}
+      {session.isPending ? null : (
+        <OnceKnown isKnown={isLoggingKnown} rows={4}>
+          <Sessions />
+          {isAdmin ? (
+            <OnceKnown isKnown={!sessions.isPending} rows={6}>
+              <Panel title="Service">
+                <Loaded query={service} rows={6}>
+                  {(facts) => <EffectiveSettings facts={facts} />}
+                </Loaded>
+              </Panel>
+            </OnceKnown>
+          ) : null}
+        </OnceKnown>
+      )}
     </>
   )
+}
+
+/** True if the part about logging has its final height, with the keys that it offers. */
+const useIsLoggingKnown = (workspaceId: string | undefined, isShown: boolean): boolean => {
+  const workspace = useQuery({ ...workspaceOf(workspaceId ?? ''), enabled: isShown && workspaceId !== undefined })
+  const { is_observability_io_logging_enabled: isOn, io_logging_api_key_ids: chosen } = workspace.data ?? {}
+  const hasKeys = isOn === true && chosen !== null
+  const keys = useInfiniteQuery({ ...keyList({ status: 'active', workspace_id: workspaceId }), enabled: isShown && hasKeys })
+  return !isShown || !(workspace.isPending || (hasKeys && keys.isPending))
 }
 
 const Browser = ({ agent }: { agent: string | null }) => (

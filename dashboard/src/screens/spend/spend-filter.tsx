@@ -1,18 +1,45 @@
+import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 
+import { isKeyHash, oneKey } from '../../api/keys.ts'
 import type { TimeRange } from '../../range.ts'
-import { requestsSearch, type SpendFilterValues } from './spend-groups.ts'
+import { PARAMETERS, requestsSearch, type SpendFilterValues } from './spend-groups.ts'
+import { DIMENSIONS, type Names } from './spend-series.ts'
+
+interface SpendFilterProps {
+  readonly filter: SpendFilterValues
+  readonly time: Pick<TimeRange, 'from' | 'to'>
+  readonly names: Names
+}
 
 /** The filters that apply to the sums, each with a link that removes it. */
-export const SpendFilter = ({ filter, time }: { filter: SpendFilterValues; time: Pick<TimeRange, 'from' | 'to'> }) => {
-  const given = Object.entries(filter)
+export const SpendFilter = ({ filter, time, names }: SpendFilterProps) => {
+  const hash = filter.key ?? ''
+  const key = useQuery({ ...oneKey(hash), enabled: isKeyHash(hash) }).data
+  const given = DIMENSIONS.flatMap(({ id, title }) => {
+    const value = filter[PARAMETERS[id]]
+    if (value === undefined) return []
+    const name = id === 'key' ? (key?.name ?? value.slice(0, 8)) : (names(id, value) ?? value)
+    return [{ parameter: PARAMETERS[id], title, value, name }]
+  })
   if (given.length === 0) return null
   return (
     <div className="row" aria-label="Narrowed to" role="group">
-      {given.map(([name, value]) => (
-        <Link key={name} to="." search={(before) => ({ ...before, [name]: undefined })} className="chip" resetScroll={false}>
-          <span className="faint">{name}</span> <span className="cut">{value.length > 40 ? `${value.slice(0, 12)}…` : value}</span>{' '}
-          <span aria-hidden="true">×</span>
+      {given.map(({ parameter, title, value, name }) => (
+        <Link
+          key={parameter}
+          to="."
+          // The workspace is in the address under the name that the workspace switch has for it, too.
+          search={(before) => ({
+            ...before,
+            [parameter]: undefined,
+            ...(parameter === 'workspace_id' ? { workspace: undefined } : {}),
+          })}
+          className="chip"
+          title={value}
+          resetScroll={false}
+        >
+          <span className="faint">{title}</span> <span className="cut">{name}</span> <span aria-hidden="true">×</span>
           <span className="hidden-text">take away</span>
         </Link>
       ))}

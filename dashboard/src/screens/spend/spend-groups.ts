@@ -21,7 +21,7 @@ export const spendFilterOf = (search: Search): SpendFilterValues =>
     }),
   )
 
-const PARAMETERS: Readonly<Record<Dimension, (typeof FILTERS)[number]>> = {
+export const PARAMETERS: Readonly<Record<Dimension, (typeof FILTERS)[number]>> = {
   key: 'key',
   model: 'model',
   provider: 'provider',
@@ -30,6 +30,9 @@ const PARAMETERS: Readonly<Record<Dimension, (typeof FILTERS)[number]>> = {
   workspace: 'workspace_id',
   interface: 'interface',
 }
+
+export const narrowedTo = (filter: SpendFilterValues): readonly Dimension[] =>
+  DIMENSIONS.flatMap(({ id }) => (filter[PARAMETERS[id]] === undefined ? [] : [id]))
 
 const DEEPER: Readonly<Record<Dimension, Dimension | null>> = {
   workspace: 'user',

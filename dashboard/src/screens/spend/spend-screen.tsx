@@ -6,23 +6,27 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 
 import { usage } from '../../api/usage.ts'
-import { compact, count, money, numbered } from '../../format.ts'
+import { compact, count, instant, money, numbered } from '../../format.ts'
 import { Button } from '../../parts/button.tsx'
 import { ColumnsChart } from '../../parts/columns-chart.tsx'
 import { CopyCurl } from '../../parts/copy-curl.tsx'
-import { Loaded } from '../../parts/loaded.tsx'
+import { Loaded, Skeleton } from '../../parts/loaded.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { RangeSelect } from '../../parts/range-select.tsx'
 import { saveCsv } from '../../parts/save-csv.ts'
 import { ScreenHead } from '../../parts/screen-head.tsx'
 import { useNow } from '../../parts/when.tsx'
-import { rangeOf } from '../../range.ts'
+import { rangeBefore, rangeOf } from '../../range.ts'
 import { SpendFilter } from './spend-filter.tsx'
-import { dimensionsOf, requestsSearch, spendFilterOf } from './spend-groups.ts'
-import { DIMENSIONS, type Measure, MEASURES, seriesOf } from './spend-series.ts'
+import { dimensionsOf, narrowedTo, requestsSearch, spendFilterOf } from './spend-groups.ts'
+import { DIMENSIONS, type Measure, MEASURES, seriesOf, totalCost } from './spend-series.ts'
 import { SpendTable } from './spend-table.tsx'
 import { SpendTotal } from './spend-total.tsx'
 import { useMonth } from './use-month.tsx'
+import { useNames } from './use-names.ts'
+
+/** The largest number of groups that the API lists one by one. */
+const TOP = 50
 
 const TOPS: Readonly<Record<Measure, (value: number) => string>> = {
   cost: money,
@@ -33,13 +37,21 @@ const TOPS: Readonly<Record<Measure, (value: number) => string>> = {
 export const SpendScreen = () => {
   const search = useSearch({ strict: false })
   const navigate = useNavigate()
-  const range = rangeOf(search, useNow(), '30d')
+  const now = useNow()
+  const [range, earlier] = [rangeOf(search, now, '30d'), rangeBefore(search, now, '30d')]
   const dimensions = dimensionsOf(search)
   const [group, and] = dimensions
   const measure = MEASURES.find(({ id }) => id === search['of'])?.id ?? 'cost'
   const filter = spendFilterOf(search)
-  const query = { ...filter, from: range.from, to: range.to, interval: range.interval, group_by: dimensions.join(',') }
+  const grouped = { ...filter, group_by: dimensions.join(',') }
+  const query = { ...grouped, from: range.from, to: range.to, interval: range.interval }
   const sums = useQuery(usage(query))
+  // The chart has few groups, and the table as many as there are at once, of which it needs no columns over time.
+  const step = range.interval === 'minute' ? 'minute' : 'month'
+  const hasMore = sums.data?.groups.some(({ other }) => other === true) === true
+  const all = useQuery({ ...usage({ ...query, interval: step, top: TOP }), enabled: hasMore })
+  const before = useQuery(usage({ ...grouped, ...earlier, interval: step, top: TOP }))
+  const names = useNames([...dimensions, ...narrowedTo(filter)], search['workspace'])
   const month = useMonth(filter)
   const choose = (name: string, value: string | undefined): void =>
     void navigate({ to: '.', search: (before) => ({ ...before, [name]: value }) })
@@ -70,17 +82,17 @@ export const SpendScreen = () => {
           ))}
         </select>
         <CopyCurl path="/usage" query={query} />
-        <Button onClick={() => saveCsv('/usage', query, `spend-by-${dimensions.join('-and-')}.csv`)}>CSV</Button>
+        <Button onClick={() => saveCsv('/usage', { ...query, top: TOP }, `spend-by-${dimensions.join('-and-')}.csv`)}>CSV</Button>
       </ScreenHead>
-      <SpendFilter filter={filter} time={sums.data ?? range} />
+      <SpendFilter filter={filter} time={sums.data ?? range} names={names} />
       <Loaded query={sums} rows={8}>
         {(data) => (
           <>
-            <SpendTotal used={data} filter={filter} month={month} />
+            <SpendTotal used={data} filter={filter} month={month} before={before.data === undefined ? undefined : totalCost(before.data)} />
             <Panel title="Over time" quiet>
               <ColumnsChart
                 label={`Spend by ${dimensions.join(' and ')}`}
-                {...seriesOf(data, dimensions, measure, range)}
+                {...seriesOf(data, dimensions, measure, range, names)}
                 format={measure === 'cost' ? money : measure === 'tokens' ? compact : count}
                 formatTop={TOPS[measure]}
                 height={160}
@@ -92,7 +104,22 @@ export const SpendScreen = () => {
               />
             </Panel>
             <Panel title="Groups" quiet>
-              <SpendTable used={data} dimensions={dimensions} filter={filter} />
+              {before.isPending || (hasMore && all.isPending) ? (
+                <Skeleton rows={8} />
+              ) : (
+                <>
+                  <SpendTable
+                    used={(hasMore ? all.data : undefined) ?? data}
+                    before={before.data ?? null}
+                    dimensions={dimensions}
+                    filter={filter}
+                    names={names}
+                  />
+                  <p className="faint small">
+                    Before is {instant(earlier.from)} to {instant(earlier.to)}.
+                  </p>
+                </>
+              )}
             </Panel>
           </>
         )}

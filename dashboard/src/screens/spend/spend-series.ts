@@ -30,26 +30,34 @@ export type Measure = (typeof MEASURES)[number]['id']
 const measured = (sums: UsageSums, measure: Measure): number =>
   measure === 'cost' ? sums.cost : measure === 'requests' ? sums.requests : sums.tokens_prompt + sums.tokens_completion
 
+export const totalCost = ({ groups }: Usage): number => groups.reduce((sum, { cost }) => sum + cost, 0)
+
 /** The identifier of a group; the combined group has one of its own. */
 export const groupValue = (group: UsageGroup, dimensions: Dimensions): string =>
   group.other === true ? 'others' : JSON.stringify(dimensions.map((dimension) => (dimension === undefined ? null : group[dimension])))
 
-export const valueName = (group: UsageGroup, dimension: Dimension): string => {
+/** The name of a value that is an id; undefined where the value is its own name. */
+export type Names = (dimension: Dimension, value: string) => string | undefined
+
+export const valueName = (group: UsageGroup, dimension: Dimension, names: Names): string => {
   if (group.other === true) return 'others'
   if (dimension === 'key') return group.key_name ?? group.key?.slice(0, 8) ?? 'no key'
-  return group[dimension] ?? (dimension === 'preset' ? 'no preset' : 'unknown')
+  const value = group[dimension] ?? null
+  if (value === null) return dimension === 'preset' ? 'no preset' : 'unknown'
+  return names(dimension, value) ?? (dimension === 'workspace' ? group.workspace_slug : undefined) ?? value
 }
 
-const groupName = (group: UsageGroup, dimensions: Dimensions): string =>
+const groupName = (group: UsageGroup, dimensions: Dimensions, names: Names): string =>
   group.other === true
     ? 'others'
-    : dimensions.flatMap((dimension) => (dimension === undefined ? [] : [valueName(group, dimension)])).join(' × ')
+    : dimensions.flatMap((dimension) => (dimension === undefined ? [] : [valueName(group, dimension, names)])).join(' × ')
 
 export const seriesOf = (
   { data, groups, interval }: Usage,
   dimensions: Dimensions,
   measure: Measure,
   { from: first, to: last }: Pick<TimeRange, 'from' | 'to'>,
+  names: Names,
 ): { readonly series: readonly Series[]; readonly slots: readonly Slot[] } => {
   const places = new Map(groups.map((group, index) => [groupValue(group, dimensions), index]))
   const sums = new Map<number, number[]>()
@@ -63,7 +71,7 @@ export const seriesOf = (
   }
   const nothing = groups.map(() => 0)
   return {
-    series: groups.map((group) => ({ name: groupName(group, dimensions) })),
+    series: groups.map((group) => ({ name: groupName(group, dimensions, names) })),
     slots: slotsOf({ from: first, to: last, interval }).map(({ from, to }) => ({
       from,
       to,

@@ -1,23 +1,28 @@
 import { Link } from '@tanstack/react-router'
 
 import type { Usage } from '../../api/usage.ts'
-import { asHead, compact, count, money, percent } from '../../format.ts'
+import { asHead, change, compact, count, money, percent } from '../../format.ts'
 import { Empty } from '../../parts/empty.tsx'
 import { Table } from '../../parts/table.tsx'
 import { countedBy, leadOf, requestsSearch, type SpendFilterValues } from './spend-groups.ts'
-import { type Dimension, type Dimensions, DIMENSIONS, groupValue, valueName } from './spend-series.ts'
+import { type Dimension, type Dimensions, DIMENSIONS, groupValue, type Names, totalCost, valueName } from './spend-series.ts'
 
 type Group = Usage['groups'][number]
 
 interface SpendTableProps {
   readonly used: Usage
+  /** The same sums of the time before; null if they could not be read. */
+  readonly before: Usage | null
   readonly dimensions: Dimensions
   readonly filter: SpendFilterValues
+  readonly names: Names
 }
 
-export const SpendTable = ({ used, dimensions, filter }: SpendTableProps) => {
+export const SpendTable = ({ used, before, dimensions, filter, names }: SpendTableProps) => {
   const { groups } = used
-  const total = groups.reduce((sum, { cost }) => sum + cost, 0)
+  const costs = costsBefore(used, before, dimensions)
+  const costBefore = (group: Group): number | null => costs.get(groupValue(group, dimensions)) ?? null
+  const total = totalCost(used)
   return (
     <Table
       label={`Spend by ${dimensions.join(' and ')}`}
@@ -34,12 +39,14 @@ export const SpendTable = ({ used, dimensions, filter }: SpendTableProps) => {
                   isHead: place === 0,
                   cell: (group: Group) =>
                     place > 0 && group.other === true ? null : (
-                      <GroupLink group={group} dimension={dimension} used={used} dimensions={dimensions} filter={filter} />
+                      <GroupLink group={group} dimension={dimension} used={used} dimensions={dimensions} filter={filter} names={names} />
                     ),
                 },
               ],
         ),
         { title: 'Cost', align: 'right', cell: ({ cost }) => money(cost) },
+        { title: 'Before', align: 'right', cell: (group) => money(costBefore(group)), wideOnly: true },
+        { title: 'Change', align: 'right', cell: (group) => change(group.cost, costBefore(group)), wideOnly: true },
         { title: 'Share', align: 'right', cell: ({ cost }) => percent(total === 0 ? 0 : cost / total), wideOnly: true },
         {
           title: 'Requests',
@@ -58,12 +65,14 @@ export const SpendTable = ({ used, dimensions, filter }: SpendTableProps) => {
   )
 }
 
-interface GroupProps extends SpendTableProps {
+interface GroupProps extends Pick<SpendTableProps, 'used' | 'dimensions' | 'filter'> {
   readonly group: Group
 }
 
-const GroupLink = ({ group, used, dimension, dimensions, filter }: GroupProps & { readonly dimension: Dimension }) => {
-  const name = valueName(group, dimension)
+type GroupLinkProps = GroupProps & Pick<SpendTableProps, 'names'> & { readonly dimension: Dimension }
+
+const GroupLink = ({ group, used, dimension, dimensions, filter, names }: GroupLinkProps) => {
+  const name = valueName(group, dimension, names)
   const lead = leadOf(group, dimension, dimensions, filter)
   if (lead === null) return <span title={group.other === true ? OTHERS : undefined}>{name}</span>
   return lead.kind === 'deeper' ? (
@@ -75,6 +84,19 @@ const GroupLink = ({ group, used, dimension, dimensions, filter }: GroupProps & 
       {name}
     </Link>
   )
+}
+
+/**
+ * By group. Not in it is a group that the time before may have among its own others; the others have what is left of the whole time before.
+ */
+const costsBefore = (used: Usage, before: Usage | null, dimensions: Dimensions): ReadonlyMap<string, number> => {
+  if (before === null) return new Map()
+  const known = new Map(before.groups.map((group) => [groupValue(group, dimensions), group.cost]))
+  const isWhole = !before.groups.some(({ other }) => other === true)
+  const named = used.groups.filter(({ other }) => other !== true).map((group) => groupValue(group, dimensions))
+  const costs = new Map(named.flatMap((group) => (isWhole || known.has(group) ? [[group, known.get(group) ?? 0] as const] : [])))
+  const rest = totalCost(before) - [...costs.values()].reduce((sum, cost) => sum + cost, 0)
+  return costs.size < named.length ? costs : costs.set('others', Math.max(0, rest))
 }
 
 const OTHERS = 'All groups together that are not listed by themselves: no filter of requests names them.'

@@ -1,18 +1,21 @@
 import { Link } from '@tanstack/react-router'
 
 import type { Usage } from '../../api/usage.ts'
-import { compact, count, money } from '../../format.ts'
+import { compact, count, money, percent } from '../../format.ts'
 import { type Figure, Figures } from '../../parts/figures.tsx'
 import { requestsSearch, type SpendFilterValues } from './spend-groups.ts'
+import { totalCost } from './spend-series.ts'
 
 interface SpendTotalProps {
   readonly used: Usage
   readonly filter: SpendFilterValues
   readonly month: readonly Figure[]
+  /** The cost of the time before; undefined until it is known. */
+  readonly before: number | undefined
 }
 
 /** The sum of all groups. Spend with customers' own keys, estimated cost and requests without a price are listed separately. */
-export const SpendTotal = ({ used, filter, month }: SpendTotalProps) => {
+export const SpendTotal = ({ used, filter, month, before }: SpendTotalProps) => {
   const { groups } = used
   const sum = (of: (group: Usage['groups'][number]) => number | undefined): number =>
     groups.reduce((total, group) => total + (of(group) ?? 0), 0)
@@ -24,7 +27,7 @@ export const SpendTotal = ({ used, filter, month }: SpendTotalProps) => {
   return (
     <Figures
       figures={[
-        { name: 'Spent', value: money(sum(({ cost }) => cost)) },
+        { name: 'Spent', value: money(totalCost(used)) },
         {
           name: 'Requests',
           value: (
@@ -38,7 +41,11 @@ export const SpendTotal = ({ used, filter, month }: SpendTotalProps) => {
         ...(estimated === 0 ? [] : [{ name: 'Estimated, part of it', value: money(estimated) }]),
         ...(unpriced === 0 ? [] : [{ name: 'Requests of unknown price', value: count(unpriced) }]),
         ...month,
+        { name: 'The time before', value: before === undefined ? '–' : `${money(before)}${growthOf(totalCost(used), before)}` },
       ]}
     />
   )
 }
+
+const growthOf = (now: number, before: number): string =>
+  before === 0 ? '' : now >= before ? `, +${percent(now / before - 1)} since` : `, −${percent(1 - now / before)} since`

@@ -21,7 +21,6 @@ import { money } from '../../format.ts'
 import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
 import { Empty } from '../../parts/empty.tsx'
-import { messageOf } from '../../parts/error-note.tsx'
 import { Field } from '../../parts/field.tsx'
 import { Loaded, Skeleton } from '../../parts/loaded.tsx'
 import { Menu } from '../../parts/menu.tsx'
@@ -59,14 +58,7 @@ const Members = ({ id, name }: { id: string; name: string }) => {
   const month = useSpendOfMonth(id)
   const [inviting, setInviting] = useState(false)
   const [leaving, setLeaving] = useState<Member | null>(null)
-  const setRole = (member: Member, role: string): void => {
-    changeMember(id, member.user_id, { role })
-      .then(() => {
-        const undo = (): void => void changeMember(id, member.user_id, { role: member.role })
-        toast(`${called(member)} is ${role} now, and signs in anew.`, undo, `role of ${member.user_id}`)
-      })
-      .catch((thrown: unknown) => toast(messageOf(thrown)))
-  }
+  const [next, setNext] = useState<{ member: Member; role: string } | null>(null)
   return (
     <Panel title={`Members of ${name}`} actions={<Button onClick={() => setInviting(true)}>Invite link</Button>}>
       {wanted === undefined ? null : (
@@ -101,7 +93,8 @@ const Members = ({ id, name }: { id: string; name: string }) => {
                       <select
                         aria-label={`Role of ${called(member)}`}
                         value={member.role}
-                        onChange={(event) => setRole(member, event.target.value)}
+                        // The keyboard changes a closed list with each press, so nothing is done before it is confirmed.
+                        onChange={(event) => setNext({ member, role: event.target.value })}
                       >
                         <option value="admin">admin</option>
                         <option value="member">member</option>
@@ -147,6 +140,16 @@ const Members = ({ id, name }: { id: string; name: string }) => {
       </Loaded>
       {wanted === undefined ? <ShowMore list={members} shown={members.data?.length ?? 0} /> : null}
       {inviting ? <InviteDialog workspaceId={id} onClose={() => setInviting(false)} /> : null}
+      {next === null ? null : (
+        <Confirm
+          title={`Make ${called(next.member)} ${next.role === 'admin' ? 'an admin' : 'a member'}`}
+          action={`Make ${called(next.member)} ${next.role}`}
+          onConfirm={() => changeMember(id, next.member.user_id, { role: next.role })}
+          onClose={() => setNext(null)}
+        >
+          <p>{next.role === 'admin' ? ADMINS : MEMBERS} Their sessions end now, and they sign in anew.</p>
+        </Confirm>
+      )}
       {leaving === null ? null : (
         <Confirm
           title={`Remove ${called(leaving)}`}
@@ -161,6 +164,9 @@ const Members = ({ id, name }: { id: string; name: string }) => {
     </Panel>
   )
 }
+
+const ADMINS = 'An admin manages everything in this workspace.'
+const MEMBERS = 'A member sees and does only what concerns their own keys and requests.'
 
 /** By person. A sum is unknown until all are loaded, and if so many people spent more that it is not listed by itself. */
 const useSpendOfMonth = (workspaceId: string) => {

@@ -1,0 +1,25 @@
+/** The names of people and workspaces, which the sums have only by their ids. */
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+
+import { currentSession } from '../../api/session.ts'
+import { membersOf, workspaceList } from '../../api/workspaces.ts'
+import { shortId } from '../../parts/person.tsx'
+import { useFurtherPages } from '../../parts/use-further-pages.ts'
+import { useWholeList } from '../../parts/use-whole-list.ts'
+import type { Dimension, Names } from './spend-series.ts'
+
+/** `wanted`: the dimensions whose values are shown. People have their names in the workspace that is shown, or in the reader's own. */
+export const useNames = (wanted: readonly (Dimension | undefined)[], workspace: string | undefined): Names => {
+  const reader = useQuery(currentSession).data
+  const isAdmin = reader?.role === 'admin'
+  const hasPeople = wanted.includes('user') && isAdmin
+  const members = useInfiniteQuery({ ...membersOf(workspace ?? reader?.workspace_id ?? ''), enabled: hasPeople })
+  useFurtherPages(members, hasPeople)
+  const { rows: workspaces } = useWholeList({ ...workspaceList, enabled: wanted.includes('workspace') && isAdmin })
+  return (dimension, value) => {
+    if (dimension === 'workspace') return workspaces.find(({ id, slug }) => id === value || slug === value)?.name
+    if (dimension !== 'user') return undefined
+    if (value === reader?.user_id && reader.user_name !== null) return reader.user_name
+    return members.data?.find(({ user_id: id }) => id === value)?.name ?? shortId(value)
+  }
+}
