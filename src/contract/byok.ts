@@ -5,12 +5,13 @@
 import { z } from 'zod'
 
 import { keyHash } from './key.ts'
+import { ruledModel } from './model-name.ts'
 import { shownName } from './stored-text.ts'
 
 const list = (item: z.ZodString, most: number) => z.array(item).min(1).max(most).nullable()
 
 const restrictions = {
-  allowed_models: list(z.string().min(1).max(256), 1000).meta({
+  allowed_models: list(ruledModel, 1000).meta({
     description: 'Models that it is used for, by any of their names, with * for any text; null: all.',
   }),
   allowed_user_ids: list(z.string().min(1).max(256), 1000).meta({ description: 'Users whose API keys may use it; null: all.' }),

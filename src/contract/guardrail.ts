@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { SERVER_TOOLS } from '../canonical/server-tools.ts'
 import { PATTERN_MAX } from '../lib/regex/parse.ts'
 import { dollarAmount } from './dollar-amount.ts'
+import { ruledModel } from './model-name.ts'
 import { shownName, storedText } from './stored-text.ts'
 
 const timestamp = z.iso.datetime()
@@ -80,6 +81,7 @@ const moderationEntry = z
 
 const LIST_MAX = 1000
 const names = z.array(z.string().min(1).max(256)).min(1).max(LIST_MAX)
+const models = z.array(ruledModel).min(1).max(LIST_MAX)
 const resetInterval = z.enum(['daily', 'weekly', 'monthly'])
 const dataRegion = z.enum(['global', 'europe', 'us'])
 const limitUsd = dollarAmount.gt(0)
@@ -100,8 +102,8 @@ const settings = {
   limit_usd: limitUsd.nullish(),
   reset_interval: resetInterval.nullish(),
   include_byok_in_budgets: z.boolean().optional(),
-  allowed_models: names.nullish(),
-  ignored_models: names.nullish(),
+  allowed_models: models.nullish(),
+  ignored_models: models.nullish(),
   allowed_providers: names.nullish(),
   ignored_providers: names.nullish(),
   enforce_zdr: flag,

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 
 import { dollarAmount } from './dollar-amount.ts'
+import { ruledModel } from './model-name.ts'
 import { providerFailure } from './provider-failure.ts'
 import { shownName, storedText } from './stored-text.ts'
 
@@ -88,7 +89,7 @@ const expiry = z.iso
   .refine((text) => /(?:Z|[+-]00:00)$/i.test(text), 'Use UTC, e.g. 2027-01-31T00:00:00Z.')
 
 const modelPatterns = z
-  .array(z.string().min(1).max(256))
+  .array(ruledModel)
   .min(1)
   .max(1000)
   .meta({ description: 'The only models that it may call; `*` stands for any text, as in `openai/*`.' })

@@ -88,3 +88,19 @@ describe('external.user', () => {
     expect(made.data).toMatchObject({ external_user: 'acme-with-null' })
   })
 })
+
+describe('a list of models with the name of a preset is refused, since rules see the models that a preset uses', () => {
+  const names = ['sandbox/echo', '@preset/support-bot']
+  const sentence = 'A rule sees the models that a preset uses, never its name: name those models.'
+
+  test.each([
+    ['of a key', '/keys', { name: 'a key', allowed_models: names }, 'allowed_models'],
+    ['of a guardrail', '/guardrails', { name: 'a rule', allowed_models: names }, 'allowed_models'],
+    ['that a guardrail forbids', '/guardrails', { name: 'a rule', ignored_models: names }, 'ignored_models'],
+    ['of a provider key', '/byok', { provider: 'openai', key: 'sk-their-own', allowed_models: names }, 'allowed_models'],
+  ])('%s', async (_, path, body, field) => {
+    const { status, json } = await call(service, 'POST', path, { body })
+    expect(status).toBe(400)
+    expect(json).toMatchObject({ error: { metadata: { issues: [{ path: `${field}[1]`, message: sentence }] } } })
+  })
+})
