@@ -116,6 +116,7 @@ export const evaluationResume = z
   .strictObject({
     budget_usd: evaluationBudget.meta({ description: 'What it may spend from its beginning on; as before when absent.' }),
   })
+  .prefault({})
   .meta({ id: 'EvaluationResumeBody', examples: [{ budget_usd: 2 }] })
 
 export const evaluationId = z.uuid().meta({ description: 'Id of an evaluation.' })

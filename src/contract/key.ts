@@ -142,6 +142,7 @@ export const rotateKeyBody = z
       .default(0)
       .meta({ description: 'How long the key before goes on working beside the new one.' }),
   })
+  .prefault({})
   .meta({ id: 'RotateKeyBody', examples: [{ grace_seconds: 3600 }] })
 
 export const createdKey = z

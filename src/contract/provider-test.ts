@@ -10,6 +10,7 @@ export const providerTestBody = z
     model: z.string().min(1).max(256).optional().meta({ description: 'A model of this provider; its cheapest one when absent.' }),
     key: keyHash.optional().meta({ description: 'The key that pays; the one that asks when absent.' }),
   })
+  .prefault({})
   .meta({ id: 'ProviderTestBody', examples: [{ model: 'openai/gpt-5.4' }] })
 
 export const providerTest = z

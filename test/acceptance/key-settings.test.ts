@@ -104,3 +104,9 @@ describe('a list of models with the name of a preset is refused, since rules see
     expect(json).toMatchObject({ error: { metadata: { issues: [{ path: `${field}[1]`, message: sentence }] } } })
   })
 })
+
+test('a call whose body has nothing that must be said takes none, or an empty one', async () => {
+  const { data } = await makeKey({})
+  for (const body of [undefined, '', {}])
+    expect((await call(service, 'POST', `/keys/${data.hash}/rotate`, { body })).json).toMatchObject({ data: { hash: data.hash } })
+})

@@ -21,7 +21,7 @@ import { inWorkspace } from '../../contract/workspace.ts'
 import type { EvaluationDetails, Evaluations } from '../../inference/evaluations/evaluations.ts'
 import type { Keys } from '../../keys/keys.ts'
 import { csvLine } from '../../lib/text/csv.ts'
-import { readJsonObject } from '../../lib/json/json-body.ts'
+import { readOptionalObject } from '../../lib/json/json-body.ts'
 import { answerOnce, type Onceness } from '../answer-once.ts'
 import { checkPatterns } from '../check-patterns.ts'
 import { acceptsCsv, csvHeaders } from '../csv-stream.ts'
@@ -165,7 +165,7 @@ export const evaluationRoutes = (
     body: evaluationResume,
     answers: { 200: { description: 'The evaluation, which runs from now on.', schema: whole } },
     async handle(request) {
-      const body = validate(evaluationResume, readJsonObject(await request.text()))
+      const body = validate(evaluationResume, readOptionalObject(await request.text()))
       const data = await evaluations.resume(presetIn(request), idOf(request), body, changedBy(request))
       return jsonInTurns({ data }, request.startTurn())
     },

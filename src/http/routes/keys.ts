@@ -13,7 +13,7 @@ import { spenderOf, type Keys, type MadeKey, type NewKey } from '../../keys/keys
 import { keyBudgets, keyLimits } from '../../ledger/key-budgets.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { readJsonObject } from '../../lib/json/json-body.ts'
+import { readJsonObject, readOptionalObject } from '../../lib/json/json-body.ts'
 import { nanosOf } from '../../lib/money.ts'
 import type { KeyPatch } from '../../storage/keys/key-store.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
@@ -139,7 +139,7 @@ export const keysRotate = (keys: Keys): Route => ({
   errors: [404, 409],
   async handle(request) {
     const hash = hashOf(request)
-    const { grace_seconds } = validate(rotateKeyBody, readJsonObject(await request.text()))
+    const { grace_seconds } = validate(rotateKeyBody, readOptionalObject(await request.text()))
     const { key, ...rest } = await keys.rotate(scopeOf(reachOf(request)), hash, grace_seconds, changedBy(request))
     return jsonResponse({ data: keyResource(rest), key }, { headers: { 'cache-control': 'no-store' } })
   },

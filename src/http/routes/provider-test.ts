@@ -7,7 +7,7 @@ import { GatewayError } from '../../errors.ts'
 import type { MakeRequest } from '../../inference/own-request.ts'
 import type { Keys } from '../../keys/keys.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { readJsonObject } from '../../lib/json/json-body.ts'
+import { readOptionalObject } from '../../lib/json/json-body.ts'
 import { dollars } from '../../lib/money.ts'
 import { nearestHint } from '../../lib/text/nearest-name.ts'
 import { createRateMeter } from '../../limits/gcra.ts'
@@ -46,8 +46,7 @@ export const providerTestCreate = ({ models, makeRequest, keys, clock }: Provide
     errors: [404, 429],
     async handle(request) {
       const slug = validate(providerSlug, request.params['slug'], ['slug'])
-      const bodyText = await request.text()
-      const { model: named, key } = validate(providerTestBody, readJsonObject(bodyText.trim() === '' ? '{}' : bodyText))
+      const { model: named, key } = validate(providerTestBody, readOptionalObject(await request.text()))
       const model = modelFor(models, slug, named)
       const payer = await payerOf(request, keys, key)
       const { allowed, retryAfterMs } = meter.take(`${reachOf(request).workspaceId} ${slug}`, 1, RATE, clock.monotonicMs())

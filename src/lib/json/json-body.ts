@@ -449,3 +449,7 @@ export const readJsonObject = (text: string, limits: JsonLimits = JSON_LIMITS): 
   const exact = members.some((member) => member.exact)
   return parse(text, exact) as Record<string, JsonValue>
 }
+
+/** The same, for a body that may be left out: undefined if there is none. */
+export const readOptionalObject = (text: string): Record<string, JsonValue> | undefined =>
+  text.trim() === '' ? undefined : readJsonObject(text)
