@@ -6,7 +6,7 @@ import { environment, SettingError, type StorageSettings } from '../config.ts'
 import { isoTimestamp, systemClock } from '../lib/clock.ts'
 import shippedCatalogue from '../models/catalogue-data.json' with { type: 'json' }
 import { catalogueChanges, type CatalogueChange } from '../models/catalogue-changes.ts'
-import { layerImports, parseImport, type CatalogueImport } from '../models/catalogue-imports.ts'
+import { layerImports, parseImport, pricesDay, type CatalogueImport } from '../models/catalogue-imports.ts'
 import type { Catalogue, EndpointEntry } from '../models/catalogue-schema.ts'
 import { ageDays } from '../models/model-resource.ts'
 import { PRICE_LIST_KINDS, type PriceListKind } from '../models/price-lists/price-list.ts'
@@ -60,12 +60,11 @@ const kindOf = (what: string, word: string): PriceListKind => {
   return kind
 }
 
-const DAY = /^\d{4}-\d{2}-\d{2}$/
-
 /** A price list does not say when it was made; a file's own time is that of its download. */
 const dayOf = (flag: string | undefined, path: string): string => {
   if (flag === undefined) return isoTimestamp(path === STDIN ? systemClock.now() : fileTime(path)).slice(0, 10)
-  if (!DAY.test(flag) || Number.isNaN(Date.parse(flag)))
+  // Date.parse would take 30 February for 2 March.
+  if (!pricesDay.safeParse(flag).success)
     throw new SettingError(`--as-of must be a day such as 2026-11-22 (it is ${JSON.stringify(flag)}).`)
   if (Date.parse(flag) > systemClock.now()) throw new SettingError('--as-of must not be in the future.')
   return flag

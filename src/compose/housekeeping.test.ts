@@ -38,6 +38,17 @@ describe('a job', () => {
     expect([asked.length, clock.waiting]).toEqual([2, 0])
   })
 
+  test('runs for the first time within a minute of the start, however long its interval is', async () => {
+    let runs = 0
+    const { clock } = start([{ everyMs: 60 * MINUTE_MS, deleteSome: async () => ((runs += 1), 0) }])
+    await pass(clock, MINUTE_MS)
+    expect(runs).toBe(1)
+    await pass(clock, 60 * MINUTE_MS - 1)
+    expect(runs).toBe(1)
+    await pass(clock, 1)
+    expect(runs).toBe(2)
+  })
+
   test('deletes by the clock that all nodes share: one whose own clock is a year ahead deletes nothing that the others keep', async () => {
     const asked: string[] = []
     const aheadMs = 365 * 24 * 60 * MINUTE_MS

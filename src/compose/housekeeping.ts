@@ -106,7 +106,10 @@ export const housekeepingJobs = (parts: {
   },
 ]
 
-/** Runs each job at its interval, until stopped. A failed job is tried again at its next time. */
+/** A process that never runs for as long as an interval must delete too. */
+const FIRST_MS = 60 * 1000
+
+/** Runs each job soon after the start and then at its interval, until stopped. A failed job is tried again at its next time. */
 export const startHousekeeping = (parts: {
   readonly clock: Clock
   /** Milliseconds since the epoch by the clock that all nodes share: one whose own clock leaps ahead would delete what the others still need. */
@@ -124,6 +127,7 @@ export const startHousekeeping = (parts: {
         while ((await deleteSome(before, PORTION_ROWS)) === PORTION_ROWS);
       },
       (thrown) => onError(thrown, `old ${deletes} not deleted`),
+      Math.min(FIRST_MS, everyMs),
     ),
   )
   return () => {

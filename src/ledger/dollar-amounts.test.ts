@@ -31,6 +31,12 @@ test.each(Object.entries(takes))('%s: nine decimals are taken, ten are refused',
   for (const usd of [1_000_000.5, Number.POSITIVE_INFINITY, Number.NaN]) expect(parse(usd).success).toBe(false)
 })
 
+test.each(Object.entries(takes))('%s: an amount that is too large is refused for its size alone', (_, parse) => {
+  for (const usd of [1_000_001, 9_999_999, 1e20]) {
+    expect(parse(usd).error?.issues).toMatchObject([{ code: 'too_big' }])
+  }
+})
+
 test('an amount in an address is written in decimals', () => {
   for (const limit of ['0x10', '1e3', '', ' 1', '-1']) expect(access.safeParse({ limit }).success).toBe(false)
 })

@@ -17,9 +17,12 @@ export interface CatalogueImport {
   readonly models: ListedModels
 }
 
+/** A day of the calendar: an import with anything else could not be read again. */
+export const pricesDay = z.iso.date()
+
 const stored = z.object({
   kind: z.enum(PRICE_LIST_KINDS),
-  asOf: z.iso.date(),
+  asOf: pricesDay,
   importedAt: z.iso.datetime(),
   models: z.record(modelId, modelEntry.required({ endpoints: true })),
 })

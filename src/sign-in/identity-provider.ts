@@ -125,7 +125,7 @@ const identityOf = (claims: object, { allowed_domains: domains, role_claim: role
   if (!outcome.success) throw new GatewayError('authentication', 'The identity provider did not say who signs in.')
   const { sub, email, email_verified: isVerified } = outcome.data
   if (domains !== undefined) {
-    const domain = isVerified === true || isVerified === 'true' ? email?.slice(email.lastIndexOf('@') + 1).toLowerCase() : undefined
+    const domain = isVerified === true || isVerified === 'true' ? DOMAIN.exec(email ?? '')?.[1]?.toLowerCase() : undefined
     if (domain === undefined || !domains.some((allowed) => allowed.toLowerCase() === domain)) {
       throw new GatewayError(
         'permission_denied',
@@ -135,6 +135,9 @@ const identityOf = (claims: object, { allowed_domains: domains, role_claim: role
   }
   return { userId: sub, role: roleClaim === undefined ? null : roleIn(Reflect.get(claims, roleClaim)) }
 }
+
+/** A text without somebody before its `@` is no address, even if it is the domain itself. */
+const DOMAIN = /.@([^@]+)$/s
 
 /** The claim is one role, or a list of groups that contains it. */
 const roleIn = (value: unknown): 'admin' | 'member' => ([value].flat().includes('admin') ? 'admin' : 'member')

@@ -9,6 +9,7 @@ import { type Clock, turnOf } from '../lib/clock.ts'
 import type { JsonObject } from '../lib/json/json.ts'
 import { type AuditedChange, type ChangedBy, recordChange } from './audit-log.ts'
 import type { Database } from './database.ts'
+import { containsText } from './match-text.ts'
 import type { FilesTable } from './tables/file-tables.ts'
 import type { Once } from './idempotency.ts'
 import type { Schema } from './tables/schema.ts'
@@ -128,7 +129,7 @@ export const createFileStore = (database: Database, seal: ByteSeal, clock: Clock
     async list({ workspaceId, named, after, limit }) {
       const rows = await found()
         .where('workspace_id', '=', workspaceId)
-        .$if(named !== undefined, (query) => query.where(sql<boolean>`lower(filename) like ${containing(named ?? '')} escape '\\'`))
+        .$if(named !== undefined, (query) => query.where((eb) => containsText(eb.ref('filename'), named ?? '')))
         .$if(after !== undefined, (query) =>
           query.where((eb) => eb(eb.refTuple('created_at', 'id'), '>', eb.tuple(after?.createdAt ?? '', after?.id ?? ''))),
         )
@@ -249,10 +250,6 @@ const deletePieces = async (database: Database, id: string, clock: Clock): Promi
 }
 
 const PORTION_PIECES = 128
-
-/** For `like`: both engines fold only ASCII letters. */
-const containing = (text: string): string =>
-  `%${text.replace(/[A-Z]/g, (letter) => letter.toLowerCase()).replace(/[\\%_]/g, (sign) => `\\${sign}`)}%`
 
 const toFile = (row: Selectable<FilesTable>): StoredFile => ({
   id: row.id,

@@ -133,6 +133,7 @@ test('exit 2 and one sentence for a missing file, and for one that is no list, o
     [['import', list, '--kind', 'hosted'], `patchbay: ${list}: it does not look like hosted, but like litellm.\n`],
     [['import', list, '--kind', 'litelm'], 'patchbay: --kind must be one of litellm, models.dev, hosted (it is "litelm").\n'],
     [['import', list, '--as-of', '2999-01-01'], 'patchbay: --as-of must not be in the future.\n'],
+    [['import', list, '--as-of', '2026-02-30'], 'patchbay: --as-of must be a day such as 2026-11-22 (it is "2026-02-30").\n'],
     [['import', list, '--as-of', 'today'], 'patchbay: --as-of must be a day such as 2026-11-22 (it is "today").\n'],
   ]
   for (const [args, stderr] of faults) expect(await catalogue(...args)).toEqual({ code: 2, stdout: '', stderr })

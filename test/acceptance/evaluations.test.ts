@@ -184,6 +184,16 @@ describe('a run', () => {
     expect(record.json).toMatchObject({ data: { origin: 'evaluation', preset_slug: 'compared', preset_version: 2 } })
   })
 
+  test('the interval of a pass rate contains the rate, even if all items or none passed', async () => {
+    await save('unanimous', 'fake/one')
+    const items = Array.from({ length: 10 }, (_, at) => ({ messages: user(`item ${at}`), expected: `echo item ${at}` }))
+    const all = await evaluated('unanimous', { version: 1, items, checks: [{ type: 'exact' }] })
+    expect(all.summary.version.pass_rate).toMatchObject({ value: 1, high: 1 })
+    const others = items.slice(0, 7).map((item) => ({ ...item, expected: 'other' }))
+    const none = await evaluated('unanimous', { version: 1, items: others, checks: [{ type: 'exact' }] })
+    expect(none.summary.version.pass_rate).toMatchObject({ value: 0, low: 0 })
+  })
+
   test('runs saved tests, and a failure of the provider is a failed item', async () => {
     await save('tested', 'fake/one')
     for (const text of ['good', 'bad']) {

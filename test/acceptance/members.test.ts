@@ -25,6 +25,16 @@ test('a member can get another role, name and address; absent fields stay unchan
   expect(entry).toMatchObject({ action: 'updated', before: { name: 'Ada' }, after: { name: null, role: 'admin' } })
 })
 
+test('a change to what a member is already has no entry in the audit log', async () => {
+  await call(service, 'POST', '/workspaces/default/members/add', { body: { user_ids: ['same'] } })
+  await patch('same', { role: 'admin', name: 'Ada' })
+  for (const body of [{ role: 'admin' }, { name: 'Ada', email: null }, {}]) {
+    expect(dataOf(await patch('same', body))).toMatchObject({ role: 'admin', name: 'Ada', email: null })
+  }
+  const { data } = (await call(service, 'GET', '/audit-log?object_type=member&object_id=same')).json as { data: object[] }
+  expect(data).toHaveLength(1)
+})
+
 test('another role ends the sessions of the person; another name does not', async () => {
   const person = await signInAs(service, { user_id: 'bo' })
   await patch('bo', { name: 'Bo' })

@@ -146,6 +146,8 @@ test('403: another domain, or an address that the provider has not confirmed', a
   for (const claims of [
     { email: 'eve@evil.example' },
     { email: 'eve@notcorp.example' },
+    { email: 'corp.example' },
+    { email: '@corp.example' },
     { email_verified: false },
     { email: undefined },
     { email_verified: undefined },

@@ -56,7 +56,12 @@ const wilson = (passed: number, n: number): Interval | null => {
   const spread = Z * Math.sqrt((rate * (1 - rate)) / n + (Z * Z) / (4 * n * n))
   const scale = 1 + (Z * Z) / n
   const middle = rate + (Z * Z) / (2 * n)
-  return { value: rate, low: Math.max(0, (middle - spread) / scale), high: Math.min(1, (middle + spread) / scale) }
+  // Rounding may leave a bound beside the rate where all or none passed.
+  return {
+    value: rate,
+    low: Math.min(rate, Math.max(0, (middle - spread) / scale)),
+    high: Math.max(rate, Math.min(1, (middle + spread) / scale)),
+  }
 }
 
 /** The mean of the differences item by item, which is possible because both sides have the same items. */

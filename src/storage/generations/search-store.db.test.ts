@@ -49,6 +49,15 @@ describeEachEngine('search', (engine) => {
     expect(await all('on-42', 'member')).toEqual(['person-42'])
   })
 
+  test('a part of a name is found in upper and lower case, in letters beyond ASCII too', async () => {
+    const find = await prepare(1000)
+    for (const text of ['ÄRGER', 'ärger', 'ärGER', 'first ä']) expect(await find(text, 'key')).toEqual([hashOf(0)])
+    expect(await find('ÖRGER', 'key')).toEqual([])
+    // No query is too large for an engine, however many letters a text has.
+    const letters = String.fromCodePoint(...Array.from({ length: 200 }, (_, index) => 0x400 + index))
+    expect(await find(letters, 'key')).toEqual([])
+  })
+
   test('nothing is found of another workspace, and of keys and requests nothing of another person', async () => {
     const find = await prepare(1000)
     expect(await find(' 3', 'key', { workspaceId: 'other' })).not.toBeEmpty()

@@ -1,4 +1,6 @@
 /** The people of each workspace. */
+import { isDeepStrictEqual } from 'node:util'
+
 import type { Slice } from '../../contract/paging.ts'
 import type { WorkspaceMemberResource } from '../../contract/workspace.ts'
 import { type AuditedChange, type ChangedBy, recordChange } from '../audit-log.ts'
@@ -94,7 +96,9 @@ export const createMemberStore = (database: Database): MemberStore => ({
       // An update that changes nothing takes the lock on both engines.
       const before = found === undefined ? undefined : await change({ id: found.id })
       if (before === undefined) return { result: null, audit: null }
-      const after = Object.keys(changes).length === 0 ? before : ((await change(changes)) ?? before)
+      const wanted = memberView({ ...before, ...changes })
+      if (isDeepStrictEqual(wanted, memberView(before))) return { result: before, audit: null }
+      const after = (await change(wanted)) ?? before
       if (after.role !== before.role) await endSignInsOf(transaction, workspaceId, [userId])
       return {
         result: after,
