@@ -119,7 +119,7 @@ export const composeService = async (base: BaseParts, file: ConfigFile, configPa
     }),
     startHousekeeping({
       clock,
-      sharedNow: parts.nodes.sharedNow,
+      sharedNow: parts.nodes.sharedClock.now,
       jobs: housekeepingJobs({
         database,
         generations: parts.generationStore,
@@ -159,7 +159,8 @@ export const composeService = async (base: BaseParts, file: ConfigFile, configPa
     boundOf: async (principal, request) => (await priceOf(app().pipeline, principal, request)).max,
     startTurn: () => createTurn(clock, parts.largeStep),
     flush: recorder.flush,
-    clock,
+    // No other node takes up an evaluation that one holds.
+    clock: parts.nodes.sharedClock,
     ids: parts.ids,
     onError,
   })
