@@ -32,7 +32,13 @@ export const openStorage = async (
   settings: StorageSettings,
   options: { service: boolean; onError: (error: Error) => void; warn: (sentence: string) => void },
 ): Promise<Storage> => {
-  const database = await openDatabase({ ...settings, exclusive: options.service, thread: options.service, onError: options.onError })
+  const database = await openDatabase({
+    ...settings,
+    exclusive: options.service,
+    thread: options.service,
+    onError: options.onError,
+    onWait: options.warn,
+  })
   try {
     const facts = createFactStore(database)
     const opened = settings.secret === null ? closeSecretFile(settings.dataDir) : null

@@ -169,9 +169,9 @@ test('once a destination has another address, what waits goes there, and at once
 
 test('traces that an earlier process left are sent, but for those that waited an hour', async () => {
   const { delivery, counts, pass } = start(() => 200)
-  const left = (id: string, ageMs: number) => ({ id, destinationId: 'd', createdAt: isoTimestamp(T0 - ageMs), ...trace('left') })
-  delivery.resume(left('old', 3_600_000))
-  delivery.resume(left('new', 3_590_000))
+  const left = { destinationId: 'd', createdAt: isoTimestamp(T0), ...trace('left') }
+  delivery.resume({ id: 'old', ...left }, 3_600_000)
+  delivery.resume({ id: 'new', ...left }, 3_590_000)
   await pass(1000)
   expect([counts, delivery.health]).toMatchObject([
     { delivered: 1, dropped_old: 1 },

@@ -23,8 +23,8 @@ export interface Delivery {
   add(trace: Encoded): void
   /** Replaces the sender by another one of the same type. */
   use(sender: Sender): void
-  /** Takes over a trace that an earlier process left behind. */
-  resume(trace: WaitingTrace): void
+  /** Takes over a trace that another process left behind, and that has waited for so long. */
+  resume(trace: WaitingTrace, ageMs: number): void
   /** Says whether there is room for more traces from earlier processes. */
   readonly hasRoom: boolean
   /**
@@ -194,9 +194,8 @@ export const createDelivery = (parts: DeliveryParts): Delivery => {
       }
       push(kept?.add(trace) ?? null, trace, size, clock.monotonicMs())
     },
-    resume({ id, text, path, createdAt }) {
+    resume({ id, text, path }, ageMs) {
       if (ended) return
-      const ageMs = Math.max(0, clock.now() - Date.parse(createdAt))
       push(id, { text, path }, Buffer.byteLength(text), clock.monotonicMs() - ageMs)
     },
     get hasRoom() {

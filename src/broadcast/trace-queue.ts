@@ -25,11 +25,12 @@ export interface TraceQueue {
 /** A destination that may take traces that were left behind. */
 export interface Taker {
   readonly hasRoom: boolean
-  resume(trace: WaitingTrace): void
+  resume(trace: WaitingTrace, ageMs: number): void
 }
 
 export interface TraceQueueParts {
   readonly store: WaitingTraceStore
+  /** By it every process holds its traces and takes those of others. */
   readonly clock: Clock
   readonly ids: IdSource
   readonly onError: (thrown: unknown, doing: string) => void
@@ -117,9 +118,10 @@ export const createTraceQueue = ({ store, clock, ids, onError }: TraceQueueParts
         const all = takers()
         const open = [...all].flatMap(([id, { hasRoom }]) => (hasRoom ? [id] : []))
         if (open.length === 0) return
-        for (const trace of await store.take(open, isoTimestamp(clock.now()), TAKEN_MAX, hold())) {
+        const nowMs = clock.now()
+        for (const trace of await store.take(open, isoTimestamp(nowMs), TAKEN_MAX, hold())) {
           held.add(trace.id)
-          all.get(trace.destinationId)?.resume(trace)
+          all.get(trace.destinationId)?.resume(trace, Math.max(0, nowMs - Date.parse(trace.createdAt)))
         }
       }
       return repeat(clock, POLL_MS, look, (thrown) => onError(thrown, 'traces that were left behind are not taken up'))

@@ -32,7 +32,7 @@ export interface BudgetParts {
 export const composeBudgets = (parts: {
   readonly database: Database
   readonly clock: Clock
-  readonly nodes: Pick<Nodes, 'sharedNow'>
+  readonly nodes: Pick<Nodes, 'sharedClock'>
   readonly ids: IdSource
   readonly log: Log
   readonly metrics: Metrics
@@ -59,7 +59,7 @@ export const composeBudgets = (parts: {
   const ledger = createLedger({
     database,
     clock,
-    sharedNow: parts.nodes.sharedNow,
+    sharedNow: parts.nodes.sharedClock.now,
     ids,
     sources: [keyLimitSource, budgets, creditsWhereOn, ...(parts.sources ?? [])],
     inFlight: () => inFlightOf(file()),

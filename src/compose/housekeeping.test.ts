@@ -67,8 +67,8 @@ describe('a job', () => {
     expect(asked).toEqual([isoTimestamp(T0 + MINUTE_MS), isoTimestamp(T0 - 3 * MINUTE_MS)])
   })
 
-  test('deletes in portions until one is not full', async () => {
-    let left = 2500
+  test('deletes in portions until one is not full, and others have their turn between them', async () => {
+    let left = 1250
     const limits: number[] = []
     const { clock } = start([
       {
@@ -81,7 +81,9 @@ describe('a job', () => {
       },
     ])
     await pass(clock, MINUTE_MS)
-    expect([left, limits]).toEqual([0, [1000, 1000, 1000]])
+    expect([left, limits]).toEqual([750, [500]])
+    for (const _ of [1, 2, 3]) await pass(clock, 0)
+    expect([left, limits]).toEqual([0, [500, 500, 500]])
   })
 
   test('that fails is logged, is tried again at its next time, and keeps no other from its work', async () => {

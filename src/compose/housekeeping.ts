@@ -1,5 +1,5 @@
 /** Deletes rows that are old enough, so that storage does not grow for ever. */
-import { isoTimestamp, type Clock } from '../lib/clock.ts'
+import { isoTimestamp, turnOf, type Clock } from '../lib/clock.ts'
 import { repeat } from '../lib/repeat.ts'
 import type { Database } from '../storage/database.ts'
 import type { ContentStore } from '../storage/generations/content-store.ts'
@@ -25,8 +25,8 @@ export interface Job {
 
 const HOUR_MS = 60 * 60 * 1000
 const DAY_MS = 24 * HOUR_MS
-/** In small portions, so that no write waits long for another. */
-const PORTION_ROWS = 1000
+/** In small portions, so that no write waits long for another: of records of requests, SQLite deletes so many in some ten milliseconds. */
+const PORTION_ROWS = 500
 
 export const housekeepingJobs = (parts: {
   readonly database: Database
@@ -124,7 +124,8 @@ export const startHousekeeping = (parts: {
       everyMs,
       async () => {
         const before = isoTimestamp(sharedNow() - keptMs())
-        while ((await deleteSome(before, PORTION_ROWS)) === PORTION_ROWS);
+        // SQLite answers at once, so without a turn of the event loop in between no request would be answered until all is deleted.
+        while ((await deleteSome(before, PORTION_ROWS)) === PORTION_ROWS) await turnOf(clock)
       },
       (thrown) => onError(thrown, `old ${deletes} not deleted`),
       Math.min(FIRST_MS, everyMs),

@@ -46,6 +46,8 @@ export interface Management extends ManagementParts {
 export const composeManagement = (parts: {
   storage: Storage
   clock: Clock
+  /** For what one node begins and another ends: repeated changes, sessions, links and codes. */
+  sharedClock: Clock
   ids: IdSource
   /** The budgets and credits that admission uses too, so that a change is in force when it is answered. */
   budgets: Budgets
@@ -58,7 +60,7 @@ export const composeManagement = (parts: {
   flush: () => Promise<void>
   onError: (thrown: unknown, doing: string) => void
 }): Management => {
-  const { storage, clock, ids, budgets, credits, figures, seal, startTurn, flush, onError } = parts
+  const { storage, clock, sharedClock, ids, budgets, credits, figures, seal, startTurn, flush, onError } = parts
   const { database, owner } = storage
   const [keyStore, byokStore] = [createKeyStore(database), createByokStore(database)]
   let peppers = derivedKeys(storage.secret, 'key-pepper')
@@ -83,16 +85,23 @@ export const composeManagement = (parts: {
     onError: (thrown) => onError(thrown, "a customer's provider key not used"),
   })
   const sessionStore = createSessionStore(database)
-  const links = createLoginLinks({ store: sessionStore, clock, ids, peppers: () => signInPeppers })
+  const links = createLoginLinks({ store: sessionStore, clock: sharedClock, ids, peppers: () => signInPeppers })
   const sessions = createSessions({
     store: sessionStore,
     keys,
-    clock,
+    clock: sharedClock,
     ids,
     peppers: () => signInPeppers,
     onError: (thrown) => onError(thrown, 'sessions not read or prolonged'),
   })
-  const codes = createApplicationCodes({ store: createOauthCodeStore(database), keys, sessions, clock, ids, peppers: () => signInPeppers })
+  const codes = createApplicationCodes({
+    store: createOauthCodeStore(database),
+    keys,
+    sessions,
+    clock: sharedClock,
+    ids,
+    peppers: () => signInPeppers,
+  })
   const workspaces = createWorkspaces({
     store: createWorkspaceStore(database),
     memberStore: createMemberStore(database),
@@ -114,7 +123,7 @@ export const composeManagement = (parts: {
     auditLog: createAuditLog(database, startTurn),
     activity: createActivityStore(database),
     clock,
-    onceness: { clock, seal },
+    onceness: { clock: sharedClock, seal },
     flush,
     onError: (thrown) => onError(thrown, 'an export broke off'),
     providerName: (slug) => names.get(slug) ?? slug,

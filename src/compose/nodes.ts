@@ -12,8 +12,8 @@ export interface Nodes {
   /** The number of nodes at the last exchange, including this one. */
   readonly seen: number
   readonly others: readonly Pick<OtherNode, 'id' | 'ageMs'>[]
-  /** The database's time in milliseconds since the epoch, which all nodes share; this node's own on SQLite. */
-  sharedNow(): number
+  /** The time of the database, for what nodes agree on; this node's own on SQLite. Lengths of time are measured as ever. */
+  readonly sharedClock: Clock
   /** Announces this node, and reads the reports of the others. */
   join(): Promise<void>
   /** Repeats the exchange regularly; the returned function stops it and signs this node off. */
@@ -60,7 +60,13 @@ export const composeNodes = (parts: {
   let aheadMs = 0
   metrics.gauge('patchbay_nodes', 'Processes on this database, by their last report.', () => seen)
 
-  const noteClock = (ms: number): void => {
+  /**
+   * The answer tells the database's time up to the time that it took: a difference that this explains is none, so that the time of nodes
+   * whose clocks are right does not waver when a node is busy.
+   */
+  const noteClock = (answeredMs: number, tookMs: number): void => {
+    const leastMs = answeredMs - clock.now()
+    const ms = Math.min(Math.max(aheadMs, leastMs), leastMs + tookMs)
     if (isApart(ms) && !isApart(aheadMs))
       log.warn({ seconds: Math.abs(Math.round(ms / 1000)) }, 'the clocks of this node and of the database differ by so many seconds')
     aheadMs = ms
@@ -69,8 +75,9 @@ export const composeNodes = (parts: {
   const exchange = async (): Promise<void> => {
     if (board === null) return
     try {
+      const askedMs = clock.monotonicMs()
       const { others, nowMs } = await board.exchange(knowledge.news())
-      noteClock(nowMs - clock.now())
+      noteClock(nowMs, clock.monotonicMs() - askedMs)
       seen = others.length + 1
       known = others
       knowledge.hear(others)
@@ -88,7 +95,7 @@ export const composeNodes = (parts: {
     get others() {
       return known
     },
-    sharedNow: () => clock.now() + aheadMs,
+    sharedClock: { ...clock, now: () => clock.now() + aheadMs },
     join: exchange,
     start() {
       let round = Promise.resolve()

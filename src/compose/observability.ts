@@ -42,6 +42,8 @@ export const composeObservability = (parts: {
   readonly database: Database
   readonly seal: TextSeal
   readonly clock: Clock
+  /** By it a node holds traces that wait, which no other node takes then. */
+  readonly sharedClock: Clock
   readonly ids: IdSource
   readonly log: Log
   readonly metrics: Metrics
@@ -49,7 +51,7 @@ export const composeObservability = (parts: {
   readonly env: Environment
   readonly onError: (thrown: unknown, doing: string) => void
 }): Observability => {
-  const { database, seal, clock, ids, log, metrics, reloadable, env, onError } = parts
+  const { database, seal, clock, sharedClock, ids, log, metrics, reloadable, env, onError } = parts
   const otel = readSettings(OTEL_SETTINGS, {}, env)
   const resource = resourceOf(otel)
   const [store, keyStore, waiting] = [
@@ -73,7 +75,7 @@ export const composeObservability = (parts: {
     resource,
     fetch,
     operator: operatorWatch(otel, resource, clock),
-    queue: createTraceQueue({ store: waiting, clock, ids, onError }),
+    queue: createTraceQueue({ store: waiting, clock: sharedClock, ids, onError }),
     count: (destination, outcome, traces) => outcomes.add([destination, outcome], traces),
     onError,
   })

@@ -84,7 +84,6 @@ export const composeParts = (base: BaseParts, reloadable: Reloadable, env: Envir
   const largeStep = createLargeSteps(clock)
   const startTurn = () => createTurn(clock, largeStep)
   const presetStore = createPresetStore(database, seal, startTurn)
-  const presets = createPresets({ store: presetStore, clock, ids })
   const guardrails = createGuardrails({
     store: createGuardrailStore(database),
     assignments: createGuardrailAssignmentStore(database),
@@ -94,6 +93,8 @@ export const composeParts = (base: BaseParts, reloadable: Reloadable, env: Envir
   })
   const routing = composeRouting({ clock, log, metrics, reloadable })
   const nodes = composeNodes({ database, node: base.node, clock, log, metrics, knowledge: knowledgeOf(routing) })
+  const { sharedClock } = nodes
+  const presets = createPresets({ store: presetStore, clock: sharedClock, ids })
   const budgetParts = composeBudgets({
     database,
     clock,
@@ -110,6 +111,7 @@ export const composeParts = (base: BaseParts, reloadable: Reloadable, env: Envir
   const management = composeManagement({
     storage,
     clock,
+    sharedClock,
     ids,
     budgets,
     credits,
@@ -122,7 +124,7 @@ export const composeParts = (base: BaseParts, reloadable: Reloadable, env: Envir
   const observe = observeAnswers(metrics, log)
   const running = createRunningAnswers()
   metrics.gauge('patchbay_running_generations', 'Generations being answered.', () => running.size)
-  const observability = composeObservability({ database, seal, clock, ids, log, metrics, reloadable, env, onError })
+  const observability = composeObservability({ database, seal, clock, sharedClock, ids, log, metrics, reloadable, env, onError })
   const settle = createSettle({ ledger, durations, recorder, running, sticky: routing.sticky, observe, onOvershoot })
 
   const contentStore = createContentStore(database, seal, startTurn)

@@ -6,10 +6,12 @@ import type { Keys } from '../keys/keys.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { LoginLinks } from '../sign-in/login-links.ts'
 import { repeat } from '../lib/repeat.ts'
+import { isoTimestamp } from '../lib/clock.ts'
 import { createCatalogueStore } from '../storage/catalogue-store.ts'
 import { createOauthCodeStore } from '../storage/workspaces/oauth-code-store.ts'
 import { createSessionStore } from '../storage/workspaces/session-store.ts'
 import { createChangeCounter } from '../storage/change-counter.ts'
+import { sumUsageDays } from '../storage/usage/sum-usage-days.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { priceOf } from '../inference/evaluations/evaluations.ts'
@@ -59,6 +61,12 @@ const REFUSED_HITS_MS = 5000
 
 /** Rows written since the last checkpoint are only in SQLite's log, which is bounded by size too. */
 const CHECKPOINT_MS = 30_000
+
+/** How often days that are over are summed, and how many at once: a database of years is summed within minutes after an upgrade. */
+const USAGE_DAYS_MS = 60_000
+const USAGE_DAYS_AT_ONCE = 30
+/** Requests of the last days may still be settled. */
+const UNSUMMED_MS = 3 * 86_400_000
 
 /** How often rollouts are checked, that is, how soon one halts after its figures demand it. */
 const ROLLOUT_CHECK_MS = 5000
@@ -119,7 +127,7 @@ export const composeService = async (base: BaseParts, file: ConfigFile, configPa
     }),
     startHousekeeping({
       clock,
-      sharedNow: parts.nodes.sharedNow,
+      sharedNow: parts.nodes.sharedClock.now,
       jobs: housekeepingJobs({
         database,
         generations: parts.generationStore,
@@ -138,6 +146,14 @@ export const composeService = async (base: BaseParts, file: ConfigFile, configPa
     repeat(clock, KEY_USES_MS, management.keys.noteUses, (thrown) => onError(thrown, 'last uses of keys not written')),
     repeat(clock, REFUSED_HITS_MS, parts.refusedHits.write, (thrown) => onError(thrown, 'finds of guardrails not written')),
     repeat(clock, CHECKPOINT_MS, database.checkpoint, (thrown) => log.warn({ error: thrown }, 'no checkpoint')),
+    repeat(
+      clock,
+      USAGE_DAYS_MS,
+      async () => {
+        await sumUsageDays(database, clock, isoTimestamp(parts.nodes.sharedClock.now() - UNSUMMED_MS), USAGE_DAYS_AT_ONCE)
+      },
+      (thrown) => onError(thrown, 'the usage of days not summed'),
+    ),
     repeat(clock, ROLLOUT_CHECK_MS, parts.rollouts.check, (thrown) => log.warn({ error: thrown }, 'rollouts not checked')),
     parts.lag.start(),
     parts.nodePlaces.start(),
@@ -159,7 +175,8 @@ export const composeService = async (base: BaseParts, file: ConfigFile, configPa
     boundOf: async (principal, request) => (await priceOf(app().pipeline, principal, request)).max,
     startTurn: () => createTurn(clock, parts.largeStep),
     flush: recorder.flush,
-    clock,
+    // No other node takes up an evaluation that one holds.
+    clock: parts.nodes.sharedClock,
     ids: parts.ids,
     onError,
   })

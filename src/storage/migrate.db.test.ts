@@ -2,6 +2,9 @@ import { expect, test } from 'bun:test'
 import { sql } from 'kysely'
 
 import { describeEachEngine, type TestEngine } from '../../test/support/databases.ts'
+import { createFakeClock } from '../../test/support/fake-clock.ts'
+import { patient } from '../../test/support/patience.ts'
+import { until } from '../../test/support/started-service.ts'
 import { systemClock } from '../lib/clock.ts'
 import { systemIds } from '../lib/id.ts'
 import type { Database } from './database.ts'
@@ -84,6 +87,37 @@ describeEachEngine('migrations', (engine: TestEngine) => {
     const database = await engine.open(location)
     expect(await tablesOf(database)).not.toContain('half')
     expect(await appliedIn(database)).toEqual(Object.keys(migrationsFor(engine.name)))
+  })
+
+  test('one that waits for a session which uses its table says so, holds up no other session, and goes on once that one ends', async () => {
+    // A SQLite file has one writer, whom nobody else holds up.
+    if (engine.name === 'sqlite') return
+    const location = await engine.locate()
+    const connection = await openBare(location)
+    const before = Object.entries(migrationsFor(engine.name)).filter(([name]) => name < '0027')
+    await migrate(connection, OPTIONS, Object.fromEntries(before))
+    const reading = Promise.withResolvers<void>()
+    const read = Promise.withResolvers<void>()
+    const report = connection.transaction(async (transaction) => {
+      await sql`select 1 from api_keys`.execute(transaction)
+      reading.resolve()
+      await read.promise
+    }, 'power')
+    await reading.promise
+    const clock = createFakeClock()
+    const sentences: string[] = []
+    const migrating = migrate(connection, { clock, ids: systemIds, onWait: (sentence) => sentences.push(sentence) })
+    // The sentence, and then the pause after the first try.
+    await until(() => clock.waiting === 2, 'the migration to give way', patient(10_000))
+    await sql`select 1 from api_keys`.execute(connection.kysely)
+    clock.advance(3000)
+    expect(sentences).toEqual([expect.stringContaining('pg_stat_activity')])
+    read.resolve()
+    await report
+    clock.advance(5000)
+    await migrating
+    expect(await appliedIn(connection)).toEqual(Object.keys(migrationsFor(engine.name)))
+    await connection.close()
   })
 
   test('a database of a newer version is refused, naming the migration', async () => {

@@ -1,6 +1,7 @@
 /** Migrates a database to the schema of this program, or refuses it. */
 import { DEFAULT_MIGRATION_TABLE, type Kysely, type Migration, Migrator, sql } from 'kysely'
 
+import { pause } from '../lib/clock.ts'
 import { type EngineConnection, retryConflicts, type RetryOptions } from './database.ts'
 import type { Engine } from './engine.ts'
 import { migrationsFor, type Schema } from './tables/schema.ts'
@@ -14,13 +15,18 @@ export const migrationsOf = (engine: Engine, names: readonly string[]): Record<s
   return Object.fromEntries(Object.entries(known).filter(([name]) => names.includes(name)))
 }
 
+export interface MigrateOptions extends RetryOptions {
+  /** Called once, with a sentence for the operator, if the migration takes long or waits for others. */
+  readonly onWait?: ((sentence: string) => void) | undefined
+}
+
 /**
  * Runs the missing migrations in one transaction, exclusively: under an advisory lock on PostgreSQL (two nodes may start at once), under
  * the write lock on SQLite. Throws StorageRefused, which names the migration, if the database has one that this program does not know.
  */
 export const migrate = async (
   connection: EngineConnection,
-  options: RetryOptions,
+  options: MigrateOptions,
   migrations: Record<string, Migration> = migrationsFor(connection.engine),
 ): Promise<void> =>
   connection.withMigrationAccess(async (kysely) => {
@@ -31,15 +37,52 @@ export const migrate = async (
       // clock was set back since. The names define the order.
       allowUnorderedMigrations: true,
     })
+    const said = options.clock.after(SAID_AFTER_MS, () => options.onWait?.(LASTS))
     try {
-      const { retryableFailure } = connection
-      await retryConflicts(() => migrateOnce(migrator), { ...options, retryableFailure, startMs: options.clock.monotonicMs() })
+      await (connection.engine === 'postgres'
+        ? migrateAmongOthers(kysely, migrator, connection, options)
+        : migrateAlone(migrator, connection, options))
     } catch (cause) {
       const unknown = await unknownMigration(kysely, migrations)
       if (unknown === undefined) throw cause
       throw new StorageRefused(unknownSentence(unknown), { cause })
+    } finally {
+      said()
     }
   })
+
+const SAID_AFTER_MS = 3000
+const LASTS =
+  'The database is still being migrated, and this process waits for it. It may also wait for another process that migrates, or for a session that uses a table which is to be changed, such as a backup: pg_stat_activity shows them.'
+
+const migrateAlone = (migrator: Migrator, { retryableFailure }: EngineConnection, options: MigrateOptions): Promise<void> =>
+  retryConflicts(() => migrateOnce(migrator), { ...options, retryableFailure, startMs: options.clock.monotonicMs() })
+
+/** Longer than the second after which PostgreSQL stops a vacuum that is in the way, and shorter than any limit of a running node. */
+const LOCK_WAIT_MS = 1500
+const LOCK_PAUSE_MS = 5000
+
+/**
+ * Nodes of the version before go on meanwhile. A change of a table waits for everybody who uses it, perhaps for a backup of an hour, and
+ * whoever comes after it waits for the change: so it gives up soon, and tries again.
+ */
+const migrateAmongOthers = async (
+  kysely: Kysely<Schema>,
+  migrator: Migrator,
+  { retryableFailure }: EngineConnection,
+  { clock }: MigrateOptions,
+): Promise<void> => {
+  for (;;) {
+    try {
+      await sql`set lock_timeout = ${sql.lit(LOCK_WAIT_MS)}`.execute(kysely)
+      await migrateOnce(migrator)
+      return
+    } catch (error) {
+      if (retryableFailure(error) !== 'conflict') throw error
+    }
+    await pause(clock, LOCK_PAUSE_MS)
+  }
+}
 
 const migrateOnce = async (migrator: Migrator): Promise<void> => {
   const { error } = await migrator.migrateToLatest()

@@ -20,6 +20,8 @@ export interface OpenDatabaseOptions extends DatabaseLocation {
   readonly exclusive: boolean
   /** Called with failures that concern no caller, such as an idle PostgreSQL connection that dies. */
   readonly onError: (error: Error) => void
+  /** Called with a sentence for the operator if opening takes long because of others. */
+  readonly onWait?: ((sentence: string) => void) | undefined
   /** If true, SQLite settles finished requests, and reads for people, in separate threads. PostgreSQL is a separate process anyhow. */
   readonly thread?: boolean
   readonly clock?: Clock | undefined
@@ -31,7 +33,7 @@ export const openDatabase = async (options: OpenDatabaseOptions): Promise<Databa
   const { clock = systemClock, ids = systemIds } = options
   const connection = await openEngine({ ...options, clock, ids })
   try {
-    await migrate(connection, { clock, ids })
+    await migrate(connection, { clock, ids, onWait: options.onWait })
     await connection.prepared()
   } catch (error) {
     await connection.close()

@@ -15,6 +15,7 @@ test('a server that ends the connection at the greeting, as Redis does for a wro
   const place = `127.0.0.1:${(server.address() as AddressInfo).port}`
   const refused = await messageFor(`redis://:secret-password@${place}`)
   expect(refused).toContain(`${place} accepts connections, but not this client: check the user and the password`)
+  expect(refused).toContain('NODE_EXTRA_CA_CERTS')
   expect(refused).not.toContain('secret-password')
   await new Promise<unknown>((closed) => server.close(closed))
   expect(await messageFor(`redis://:secret-password@${place}`)).toBe(`Error: ${place} cannot be reached: ECONNREFUSED.`)

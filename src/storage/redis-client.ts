@@ -48,7 +48,7 @@ const reasonFor = async ({ hostname, port, host }: URL): Promise<string> => {
     socket.on('error', (thrown: NodeJS.ErrnoException) => end(thrown.code ?? thrown.message))
   })
   return code === null
-    ? `${host} accepts connections, but not this client: check the user and the password in its URL, and rediss:// for a server with TLS.`
+    ? `${host} accepts connections, but not this client: check the user and the password in its URL, and rediss:// for a server with TLS, whose certificate must be signed by a public authority or by one in NODE_EXTRA_CA_CERTS.`
     : `${host} cannot be reached: ${code}.`
 }
 

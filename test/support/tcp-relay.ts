@@ -8,6 +8,8 @@ export interface TcpRelay {
   cut(): void
   /** Forwards nothing and closes nothing, as in a network partition. */
   hang(): void
+  /** Each open connection ends at the next byte that the service sends, and not before, as at a firewall that forgot it. */
+  forget(): void
   restore(): void
   close(): void
 }
@@ -15,6 +17,7 @@ export interface TcpRelay {
 export const startTcpRelay = async (target: string): Promise<TcpRelay> => {
   const { hostname, port } = new URL(target)
   const open = new Set<Socket>()
+  const forgotten = new WeakSet<Socket>()
   let isCut = false
   let isHanging = false
   const server = createServer((socket) => {
@@ -29,7 +32,7 @@ export const startTcpRelay = async (target: string): Promise<TcpRelay> => {
       [onward, socket],
     ] as const) {
       open.add(one)
-      one.on('data', (bytes) => void other.write(bytes))
+      one.on('data', (bytes) => (forgotten.has(one) ? one.destroy() : void other.write(bytes)))
       one.on('end', () => other.end())
       one.on('error', () => other.destroy())
       one.on('close', () => {
@@ -52,6 +55,9 @@ export const startTcpRelay = async (target: string): Promise<TcpRelay> => {
     hang() {
       isHanging = true
       for (const socket of open) socket.pause()
+    },
+    forget() {
+      for (const socket of open) forgotten.add(socket)
     },
     restore() {
       isCut = false

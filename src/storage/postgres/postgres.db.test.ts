@@ -263,6 +263,35 @@ describeEachEngine('lost connections', (engine) => {
     await database.ping()
   })
 
+  test('connections that died while they were idle fail no read and no transaction, and no write is sent twice', async () => {
+    const { databaseUrl } = await engine.locate()
+    const relay = await startTcpRelay(databaseUrl ?? '')
+    const { kysely, transaction } = await engine.open({ databaseUrl: relay.url, dataDir: '' })
+    const write = (name: string) => kysely.insertInto('service_facts').values({ name, value: '' })
+    const idle = async (): Promise<void> => {
+      await Promise.all(Array.from({ length: 10 }, () => transaction((each) => sql`select pg_sleep(0.05)`.execute(each))))
+      relay.forget()
+    }
+    await idle()
+    await kysely.selectFrom('change_counter').select('value').executeTakeFirstOrThrow()
+    await idle()
+    await transaction((each) => each.insertInto('service_facts').values({ name: 'once', value: '' }).execute())
+    await idle()
+    expect(await rejection(write('never').execute())).toBeInstanceOf(StorageUnavailable)
+    const facts = kysely.selectFrom('service_facts').select('name').where('name', 'in', ['once', 'never'])
+    expect(await facts.execute()).toEqual([{ name: 'once' }])
+    relay.close()
+  })
+
+  test('the server asks within a minute for a node whose machine is gone, so that it does not keep its locks for hours', async () => {
+    const database = await engine.open()
+    const asks = (kysely: Database['kysely']) =>
+      sql<object>`select current_setting('tcp_keepalives_idle') as idle, current_setting('tcp_user_timeout') as unread`.execute(kysely)
+    const expected = [{ idle: '30', unread: '60000' }]
+    expect((await asks(database.kysely)).rows).toEqual(expected)
+    expect((await database.patiently(asks)).rows).toEqual(expected)
+  })
+
   test('StorageUnavailable, and nothing written, when a connection dies within a transaction; the next one works', async () => {
     const location = await engine.locate()
     const database = await engine.open(location)

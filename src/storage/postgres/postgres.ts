@@ -147,14 +147,23 @@ const STANDARD_STRINGS = '-c standard_conforming_strings=on'
 /** A pool closes its idle connections itself. An operator's limit would end one while a request begins to use it, and that which hears of changes. */
 const NO_IDLE_LIMIT = '-c idle_session_timeout=0'
 
+/** How soon each side of an idle connection asks for the other: firewalls forget connections of which they see nothing for minutes. */
+const IDLE_S = 30
+/**
+ * The server lets go of what a node holds whose machine or network is gone, such as the locks of a migration, within a minute. By default it
+ * asks after two hours.
+ */
+const NOTICE_DEAD_NODES = `-c tcp_keepalives_idle=${IDLE_S} -c tcp_keepalives_interval=10 -c tcp_keepalives_count=3 -c tcp_user_timeout=60000`
+
 /** Our own settings for the server come last, so that they are the ones in effect. */
 const connectionOf = ({ databaseUrl }: PostgresOptions, settings = '') => {
   const address = parsePostgresUrl(databaseUrl)
   return {
     ...address,
-    options: `${address.options} ${ISOLATION} ${STANDARD_STRINGS} ${NO_IDLE_LIMIT} ${settings}`.trim(),
+    options: `${address.options} ${ISOLATION} ${STANDARD_STRINGS} ${NO_IDLE_LIMIT} ${NOTICE_DEAD_NODES} ${settings}`.trim(),
     connectionTimeoutMillis: CONNECT_MS,
     keepAlive: true,
+    keepAliveInitialDelayMillis: IDLE_S * 1000,
   }
 }
 
@@ -205,18 +214,22 @@ const openClient = async (options: PostgresOptions): Promise<Client> => {
 const NO_PASSWORD = 'The server asks for a password, and neither the database URL nor PGPASSWORD has one.'
 
 /** The part of a pool that Kysely uses, throwing our errors. */
-const translateErrors = (pool: Pool): PostgresPool => ({
-  async connect() {
+const translateErrors = (pool: Pool): PostgresPool => {
+  const connect = async (): Promise<PoolClient> => {
     try {
       const isFull = pool.totalCount >= pool.options.max && pool.idleCount === 0
-      return translateClientErrors(await (isFull ? soonFree(pool.connect()) : pool.connect()))
+      return await (isFull ? soonFree(pool.connect()) : pool.connect())
     } catch (cause) {
       if (messageOf(cause).includes('client password must be a')) throw new StorageRefused(NO_PASSWORD, { cause })
       throw new StorageUnavailable(`The database cannot be reached (${messageOf(cause)}).`, { cause })
     }
-  },
-  end: () => pool.end(),
-})
+  }
+  const idled = new WeakSet<PoolClient>()
+  return {
+    connect: async () => translateClientErrors(await connect(), connect, idled),
+    end: () => pool.end(),
+  }
+}
 
 /** A connection that comes too late is released to its pool. */
 const soonFree = async (waiting: Promise<PoolClient>): Promise<PoolClient> => {
@@ -234,15 +247,33 @@ const soonFree = async (waiting: Promise<PoolClient>): Promise<PoolClient> => {
 /**
  * After a fault, every further statement fails with it at once: a rollback on a connection that hangs would make its caller wait for a
  * second timeout. The server rolls back when the connection ends.
+ *
+ * A connection that died while it was idle says so only when it is used: a firewall forgot it, or the server is another one by now. What
+ * may be said twice goes on over the next connection, until one is new.
  */
-const translateClientErrors = (client: PoolClient): PostgresPoolClient => {
+const translateClientErrors = (taken: PoolClient, connect: () => Promise<PoolClient>, idled: WeakSet<PoolClient>): PostgresPoolClient => {
+  let client = taken
+  let isHeld = true
+  let answered = false
   let fault: Error | null = null
   async function query<R>(text: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<R>> {
     refuseNulCharacters(parameters)
     if (fault !== null) throw fault
     try {
-      return (await client.query(text, [...parameters])) as unknown as PostgresQueryResult<R>
+      const result = (await client.query(text, [...parameters])) as unknown as PostgresQueryResult<R>
+      answered = true
+      return result
     } catch (error) {
+      if (!answered && idled.has(client) && MAY_BE_REPEATED.test(text) && isBroken(error)) {
+        client.release(true)
+        isHeld = false
+        client = await connect().catch((unavailable: Error) => {
+          fault = unavailable
+          throw unavailable
+        })
+        isHeld = true
+        return query(text, parameters)
+      }
       if (isOutage(error)) {
         const says = serverError(error).code === READ_ONLY ? TAKES_NO_WRITES : 'The database does not answer'
         fault = new StorageUnavailable(`${says}: ${messageOf(error)}`, { cause: error })
@@ -256,9 +287,15 @@ const translateClientErrors = (client: PoolClient): PostgresPoolClient => {
   return {
     // Kysely's overload for cursors is for streaming rows, which we do not use.
     query: query as PostgresPoolClient['query'],
-    release: () => client.release(fault !== null),
+    release() {
+      idled.add(client)
+      if (isHeld) client.release(fault !== null)
+    },
   }
 }
+
+/** The beginning of a transaction, and reads: as the first statement of a connection, none of them changes anything. */
+const MAY_BE_REPEATED = /^\s*(?:begin|select)\b/i
 
 /** The sentence about PgBouncer and poolers like it, which refuse or drop the settings that a client sends with its connection (decisions/0150). */
 const BEHIND_POOLER =
@@ -321,6 +358,17 @@ const isOutage = (error: unknown): boolean => {
   const { code } = serverError(error)
   return code.startsWith('08') || code.startsWith('57P0') || code.startsWith('53') || OUTAGES.has(code)
 }
+
+const SHUTTING_DOWN = '57P01'
+
+/** True if the connection is gone, rather than silent: another one may do. */
+const isBroken = (error: unknown): boolean =>
+  isOutage(error) &&
+  (serverError(error).code === SHUTTING_DOWN || !(error instanceof Error && 'severity' in error)) &&
+  messageOf(error) !== NO_ANSWER
+
+/** The driver's words for the end of `query_timeout`. */
+const NO_ANSWER = 'Query read timeout'
 
 const serverError = (error: unknown): { code: string; constraint: string } => {
   if (!(error instanceof Error)) return { code: '', constraint: '' }

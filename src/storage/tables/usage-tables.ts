@@ -31,6 +31,21 @@ export const USAGE_MEASURES = [
 
 export interface UsageTables {
   usage_hours: UsageHoursTable
+  usage_days: UsageDaysTable
+  usage_summed_days: UsageSummedDaysTable
+}
+
+/** The sums of the hours of a day. */
+interface UsageDaysTable extends Omit<UsageHoursTable, 'hour'> {
+  /** `YYYY-MM-DD`, UTC. */
+  day: string
+}
+
+/** The days that are summed, or are being summed. A change of an hour of them deletes their row. */
+interface UsageSummedDaysTable {
+  day: string
+  /** 1 if so: only the sums of these days are read. */
+  complete: number
 }
 
 export interface UsageHoursTable extends Record<(typeof USAGE_MEASURES)[number], number>, Record<BucketColumn, number> {

@@ -6,7 +6,8 @@ import type { Engine } from '../engine.ts'
 import { indexFor, matching } from '../generations/generation-filter.ts'
 import { tableBy } from '../table-by.ts'
 import { BUCKET_COLUMNS, BUCKET_ENDS, bucketColumn, LATENCIES, type Latency, percentileOf } from './latency-buckets.ts'
-import { USAGE_MEASURES } from '../tables/usage-tables.ts'
+import { USAGE_DIMENSIONS, USAGE_MEASURES } from '../tables/usage-tables.ts'
+import { nextDay } from './usage-windows.ts'
 
 export type UsageInterval = 'minute' | 'hour' | 'day' | 'month'
 
@@ -106,8 +107,17 @@ export const createUsageSeries = ({ engine, reports }: Pick<Database, 'engine' |
     return count > MINUTE_RECORDS_MAX
   },
   async read(query) {
-    const source = query.interval === 'minute' ? minutesOf(recordsOf(query, engine, reports).selectAll()) : sql`usage_hours`
-    const { rows } = await seriesIn(query, sql`(select * from ${source} where ${conditionsOf(query)}) as used`).execute(reports)
+    const rowsIn = (source: RawBuilder<unknown>, more: RawBuilder<unknown>) =>
+      sql`select * from ${source} where ${conditionsOf(query)} and ${more}`
+    const source =
+      query.interval === 'minute'
+        ? rowsIn(minutesOf(recordsOf(query, engine, reports).selectAll()), sql`1 = 1`)
+        : unionOf(
+            piecesOf(query, await summedDays(query, reports)).map(([table, from, to]) =>
+              rowsIn(table, sql`hour >= ${from} and hour < ${to}`),
+            ),
+          )
+    const { rows } = await seriesIn(query, sql`(${source}) as used`).execute(reports)
     const groupOf = ({ slot, first_value: first, second_value: second }: SeriesRow): UsageGroup => {
       if (query.groupBy.length === 0) return []
       return slot > query.top ? null : query.groupBy.length === 1 ? [first] : [first, second]
@@ -157,11 +167,50 @@ const recordsOf = ({ from, to, workspaceId, ownedBy, only }: UsageQuery, engine:
   return reports.selectFrom(tableBy(engine, 'generations', name)).where(matching(held))
 }
 
-/** All conditions of the query, for rows with the columns of `usage_hours`. */
-const conditionsOf = ({ from, to, workspaceId, ownedBy, only, interval }: UsageQuery): RawBuilder<unknown> =>
+/** The days of the query that are summed (sum-usage-days.ts), in their order. */
+const summedDays = async ({ from, to, interval }: UsageQuery, reports: Database['reports']): Promise<readonly string[]> => {
+  if (interval === 'hour') return []
+  const first = from.endsWith('T00:00:00.000Z') ? from.slice(0, 10) : nextDay(from.slice(0, 10))
+  const rows = await reports
+    .selectFrom('usage_summed_days')
+    .select('day')
+    .where('complete', '=', 1)
+    .where('day', '>=', first)
+    .where('day', '<', to.slice(0, 10))
+    .orderBy('day')
+    .execute()
+  return rows.map(({ day }) => day)
+}
+
+type Piece = readonly [table: RawBuilder<unknown>, from: string, to: string]
+
+/** The range of the query in pieces, each of which is read from days or from hours. Few days are not summed, so that there are few pieces. */
+const piecesOf = ({ from, to }: UsageQuery, days: readonly string[]): readonly Piece[] => {
+  const runs: { from: string; to: string }[] = []
+  for (const day of days) {
+    const last = runs.at(-1)
+    if (last?.to === day) last.to = nextDay(day)
+    else runs.push({ from: day, to: nextDay(day) })
+  }
+  const pieces: Piece[] = []
+  let at = from.slice(0, 13)
+  for (const run of runs.slice(-RUNS_MAX)) {
+    if (at < `${run.from}T00`) pieces.push([HOURS, at, `${run.from}T00`])
+    pieces.push([DAYS, run.from, run.to])
+    at = `${run.to}T00`
+  }
+  return [...pieces, [HOURS, at, to.slice(0, 13)]]
+}
+
+/** Below the number of tables that SQLite joins in one statement. */
+const RUNS_MAX = 20
+
+const unionOf = (queries: readonly RawBuilder<unknown>[]): RawBuilder<unknown> => sql.join([...queries], sql` union all `)
+
+/** All conditions of the query but its range, for rows with the columns of `usage_hours`. */
+const conditionsOf = ({ workspaceId, ownedBy, only }: UsageQuery): RawBuilder<unknown> =>
   sql.join(
     [
-      ...(interval === 'minute' ? [] : [sql`hour >= ${from.slice(0, 13)}`, sql`hour < ${to.slice(0, 13)}`]),
       ...(workspaceId === null ? [sql`1 = 1`] : [sql`workspace_id = ${workspaceId}`]),
       ...(ownedBy === null ? [] : [sql`user_id = ${ownedBy}`]),
       ...Object.entries(only).map(([name, value]) => isValue(DIMENSIONS[name as UsageDimension], value)),
@@ -175,6 +224,13 @@ const isValue = (column: string, value: string | number | readonly string[]): Ra
       ? sql`1 = 0`
       : sql`${sql.ref(column)} in (${sql.join(value)})`
     : sql`${sql.ref(column)} = ${value}`
+
+const COLUMNS = [...USAGE_DIMENSIONS.filter((name) => name !== 'hour'), ...USAGE_MEASURES, ...BUCKET_COLUMNS].map((name) => sql.ref(name))
+
+const HOURS = sql`(select hour, ${sql.join(COLUMNS)} from usage_hours) as hours`
+
+/** The sums of days in the form of hourly sums, whose hour is a day. */
+const DAYS = sql`(select day as hour, ${sql.join(COLUMNS)} from usage_days) as days`
 
 /** The records, each in the form of an hourly sum. */
 const minutesOf = (

@@ -22,6 +22,9 @@ export const usageWindowsAt = (now: string): UsageWindows => {
 /** The day of a stored timestamp; they are all in UTC. */
 export const utcDay = (timestamp: string): string => timestamp.slice(0, 10)
 
+/** The day after this one. */
+export const nextDay = (day: string): string => new Date(Date.parse(day) + DAY_MS).toISOString().slice(0, 10)
+
 /** When the current UTC window ends: at midnight, on Monday, or on the 1st; null if it never ends. */
 export const windowEnd = (reset: 'daily' | 'weekly' | 'monthly' | null, nowMs: number): string | null => {
   const now = new Date(nowMs)

@@ -215,6 +215,7 @@ describeEachEngine('workspace store', (engine) => {
     observability_destinations: 'Their rows are emptied, and stay for what refers to them.',
     presets: 'They are history, and names in records.',
     sessions: 'Each ends with its membership.',
+    usage_days: 'Figures of the past stay.',
     usage_hours: 'Figures of the past stay.',
     workspace_counts: 'Presets and entries of the audit log stay, and so does how many they are.',
     workspace_spend: 'Money that was spent is accounted for.',
