@@ -124,7 +124,7 @@ export const createOutput = ({ runsCustomTools }: { readonly runsCustomTools: bo
   const message = (state: ItemState, item: Json): ModelEvent[] =>
     objectsIn(item['content']).flatMap((part, position) => {
       if (part['type'] === 'refusal') return emitRest(state, 'refusal', position, textOf(part['refusal']))
-      if (part['type'] !== 'output_text') return []
+      if (part['type'] !== 'output_text') return [{ type: 'unknown', kind: textOf(part['type']) }]
       const unreported = !state.reported.has(`text ${position}`)
       const events = emitRest(state, 'text', position, textOf(part['text']))
       const annotations = objectsIn(part['annotations']).slice(state.cited.get(position) ?? 0)
@@ -189,7 +189,8 @@ export const createOutput = ({ runsCustomTools }: { readonly runsCustomTools: bo
           if (drawn.length > 0) pictures.add(state)
           else pictures.delete(state)
         }
-        return drawn
+        // A picture that failed: clients of other interfaces are told that something is missing.
+        return drawn.length > 0 ? drawn : [{ type: 'unknown', kind: type }]
       }
       const opened = openCall(state, item)
       const whole = argumentsOf(item) || (state.call?.held ?? '')

@@ -41,7 +41,8 @@ export const decodeUsage = (
     inputAudio,
     outputAudio,
     outputImage,
-    webSearches: work.webSearches,
+    // OpenAI counts what it charges for; an answer may hold calls that cost nothing, and one call may be several searches.
+    webSearches: reportedSearches(response['tool_usage']) || work.webSearches,
     fileSearches: work.fileSearches,
     containers: work.containers,
     drawn: drawn.tokens,
@@ -63,6 +64,10 @@ export const usageSoFar = ({ pictures, ...work }: ToolWork): Usage =>
     unreportedInput: true,
     unreportedOutput: true,
   })
+
+/** Zero if the answer reports none, or no plausible count. */
+const reportedSearches = (toolUsage: unknown): number =>
+  isObject(toolUsage) && isObject(toolUsage['web_search']) ? sideCount(toolUsage['web_search']['num_requests']) : 0
 
 const drawnTokens = (toolUsage: unknown, pictures: number): { readonly tokens: number; readonly estimated: boolean } => {
   const counts = isObject(toolUsage) && isObject(toolUsage['image_gen']) ? toolUsage['image_gen'] : {}

@@ -1,4 +1,4 @@
-/** The 28 tools of the Responses interface (docs/contract/tools.md#tool-types). */
+/** The 30 tools of the Responses interface (docs/contract/tools.md#tool-types). */
 import { z } from 'zod'
 
 import {
@@ -83,18 +83,19 @@ const mcpTool = z
   })
   .meta({ id: 'McpTool' })
 
+/** The words are those of the picture model, and a newer one may know more: `xhigh`, `svg`. */
 const hostedImageTool = z
   .looseObject({
     type: z.literal('image_generation'),
     model: optionalText,
     size: optionalText,
-    quality: z.enum(['low', 'medium', 'high', 'auto']).nullish(),
-    background: z.enum(['transparent', 'opaque', 'auto']).nullish(),
-    output_format: z.enum(['png', 'webp', 'jpeg']).nullish(),
+    quality: optionalText,
+    background: optionalText,
+    output_format: optionalText,
     output_compression: z.int().min(0).max(100).nullish(),
-    moderation: z.enum(['auto', 'low']).nullish(),
+    moderation: optionalText,
     partial_images: z.int().min(0).nullish(),
-    input_fidelity: z.enum(['high', 'low']).nullish(),
+    input_fidelity: optionalText,
     input_image_mask: z.looseObject({ file_id: optionalText, image_url: optionalText }).nullish(),
   })
   .meta({ id: 'HostedImageGenerationTool' })
@@ -141,6 +142,8 @@ export const RESPONSES_TOOLS = [
   z.looseObject({ type: z.literal('local_shell') }),
   z.looseObject({ type: z.literal('shell') }),
   z.looseObject({ type: z.literal('apply_patch') }),
+  z.looseObject({ type: z.literal('computer') }),
+  z.looseObject({ type: z.literal('programmatic_tool_calling') }),
   customTool,
   namespaceTool,
   advisorTool,

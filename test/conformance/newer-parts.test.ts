@@ -1,0 +1,145 @@
+/** Parts of requests and answers that only the newest SDKs of the vendors have: none of them is refused, changed or lost silently. */
+import { describe, expect, test } from 'bun:test'
+
+import { CLIENT_DIALECTS } from '../../src/canonical/call.ts'
+import { readStream } from '../support/client-stream.ts'
+import { at } from '../support/json-at.ts'
+import { question, replay, type Reply } from '../support/replay.ts'
+import { recording } from '../support/recordings.ts'
+import { reported, sentTo, whole } from '../support/upstream-replies.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+const OPENAI = { slug: 'openai', model: 'gpt-6.2-sol' } as const
+
+/** The request that OpenAI gets, and the warnings of the client. */
+const atOpenAi = async (client: 'chat' | 'responses', dialect: 'openai-chat' | 'openai-responses', more: Json): Promise<[Json, Json[]]> => {
+  const reply = { type: 'application/json', pieces: [recording(dialect, 'length', false).bytes] } as const
+  const { sent, text } = await replay({
+    client,
+    upstreams: [{ dialect, reply, ...OPENAI }],
+    body: { ...question(client, false), ...more },
+    headers: { 'x-service-metadata': 'enabled' },
+  })
+  if (sent[0] === undefined) throw new Error(`Nothing was sent: ${text}`)
+  return [JSON.parse(sent[0].body) as Json, at(JSON.parse(text), 'service_metadata', 'warnings') ?? []]
+}
+
+describe('Responses: a tool and its choice reach OpenAI as they are', () => {
+  const PICTURES = { type: 'image_generation', quality: 'xhigh', output_format: 'svg', svg: { model: 'gpt-6-astra' } }
+
+  test.each<[string, Json]>([
+    ['computer', { tools: [{ type: 'computer' }], tool_choice: { type: 'computer' } }],
+    ['computer_use', { tools: [{ type: 'computer' }], tool_choice: { type: 'computer_use' } }],
+    ['calls by a program', { tools: [{ type: 'programmatic_tool_calling' }], tool_choice: { type: 'programmatic_tool_calling' } }],
+    ['words of a newer picture model', { tools: [PICTURES], tool_choice: { type: 'image_generation' } }],
+  ])('%s', async (_, asked) => {
+    const [body, warnings] = await atOpenAi('responses', 'openai-responses', asked)
+    expect(body).toMatchObject(asked)
+    expect(warnings).toEqual([])
+  })
+
+  test('a type that is newer than this release', async () => {
+    const asked = { tools: [{ type: 'dream' }], tool_choice: { type: 'dream' } }
+    const [body, warnings] = await atOpenAi('responses', 'openai-responses', asked)
+    expect(body).toMatchObject(asked)
+    expect(warnings).toMatchObject([{ field: 'tools[0].type' }])
+  })
+
+  test.each([
+    [{ type: 'function' }, 'tool_choice.name'],
+    [{ type: 'mcp' }, 'tool_choice.server_label'],
+    [{ type: 'allowed_tools', tools: [] }, 'tool_choice.mode'],
+    [{ type: 7 }, 'tool_choice.type'],
+  ])('400: %j lacks a member, which the error names', async (choice, path) => {
+    const refusal = atOpenAi('responses', 'openai-responses', { tool_choice: choice })
+    await expect(refusal).rejects.toMatchObject({ type: 'invalid_request', message: expect.stringContaining(path) as unknown as string })
+  })
+})
+
+describe.each(['openai-chat', 'openai-responses'] as const)('the lifetime of a cache mark reaches %s', (dialect) => {
+  const MARK = { prompt_cache_breakpoint: { mode: 'explicit', ttl: '12h' } }
+
+  test.each([
+    ['chat', { messages: [{ role: 'user', content: [{ type: 'text', text: 'Hi', ...MARK }] }] }],
+    ['responses', { input: [{ role: 'user', content: [{ type: 'input_text', text: 'Hi', ...MARK }] }] }],
+  ] as const)('from %s', async (client, asked) => {
+    const [body] = await atOpenAi(client, dialect, asked)
+    expect(JSON.stringify(body)).toContain(JSON.stringify(MARK).slice(1, -1))
+  })
+})
+
+const RESPONSE = { id: 'resp_1', object: 'response', created_at: 1, model: 'm', status: 'completed', usage: { input_tokens: 3, output_tokens: 2 } }
+
+const streamed = (item: Json): Reply =>
+  reported(
+    'openai-responses',
+    { type: 'response.created', response: { ...RESPONSE, status: 'in_progress', output: [] }, sequence_number: 0 },
+    { type: 'response.output_item.added', output_index: 0, item: { ...item, status: 'in_progress' }, sequence_number: 1 },
+    { type: 'response.output_item.done', output_index: 0, item, sequence_number: 2 },
+    { type: 'response.completed', response: { ...RESPONSE, output: [item] }, sequence_number: 3 },
+  )
+
+describe('a part of an answer of OpenAI that another interface cannot have is reported', () => {
+  const blocked = { code: 'moderation_blocked', message: 'No.', param: null, type: 'image_generation_error' }
+  const ITEMS: readonly (readonly [string, Json])[] = [
+    ['image_generation_call', { type: 'image_generation_call', id: 'ig_1', status: 'failed', result: null, error: blocked }],
+    ['hologram', { type: 'message', id: 'msg_1', role: 'assistant', status: 'completed', content: [{ type: 'hologram', data: 'x' }] }],
+  ]
+
+  for (const [kind, item] of ITEMS)
+    for (const client of CLIENT_DIALECTS.filter((each) => each !== 'responses'))
+      test.each([true, false])(`${kind} to ${client}, stream: %p`, async (stream) => {
+        const reply = stream ? streamed(item) : whole({ ...RESPONSE, output: [item] })
+        const { text } = await replay({
+          client,
+          upstreams: [{ dialect: 'openai-responses', reply, ...OPENAI }],
+          body: question(client, stream),
+          headers: { 'x-service-metadata': 'enabled' },
+        })
+        if (stream) expect(readStream(client, text)).toEqual({ end: 'normal', faults: [] })
+        expect(text).toContain(`"The answer holds a part of type ${kind}, which could not be translated; it was left out."`)
+      })
+})
+
+test('a drawing of OpenAI (svg) has its media type on Chat Completions, and goes back with it', async () => {
+  const item = { type: 'image_generation_call', id: 'ig_1', status: 'completed', output_format: 'svg', result: 'PHN2Zy8+' }
+  const { text } = await replay({
+    client: 'chat',
+    upstreams: [{ dialect: 'openai-responses', reply: whole({ ...RESPONSE, output: [item] }), ...OPENAI }],
+    body: question('chat', false),
+  })
+  expect(text).toContain('"data:image/svg+xml;base64,PHN2Zy8+"')
+  const back = await sentTo('responses', 'openai-chat', { input: [{ role: 'user', content: 'Draw' }, item, { role: 'user', content: 'Go on' }] })
+  expect(back.text).toContain('"data:image/svg+xml;base64,PHN2Zy8+"')
+})
+
+test.each([
+  ['OpenAI’s own count', { web_search: { num_requests: 3 } }, 0.03],
+  ['the calls, if it counts none', { web_search: { num_requests: 0 } }, 0.01],
+  ['the calls, if its count is none', { web_search: { num_requests: -1 } }, 0.01],
+])('searches are charged by %s', async (_, usage, cost) => {
+  const search = { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'x' } }
+  const { text } = await replay({
+    client: 'responses',
+    upstreams: [{ dialect: 'openai-responses', reply: whole({ ...RESPONSE, output: [search], tool_usage: usage }), ...OPENAI }],
+    body: { ...question('responses', false), tools: [{ type: 'web_search' }] },
+    prices: { prompt: 0, completion: 0, web_search: 0.01 },
+  })
+  expect(at(JSON.parse(text), 'usage', 'cost')).toBeCloseTo(cost, 10)
+})
+
+test('Messages: a system message that is shown only until the next user message is not shown to another model after it', async () => {
+  const reminder = (content: string): Json => ({ role: 'system', content, clear_at: 'next_user_message' })
+  const messages = [
+    { role: 'user', content: 'Hi' },
+    reminder('The old word.'),
+    { role: 'assistant', content: 'Hello' },
+    { role: 'user', content: 'Go on' },
+    reminder('The new word.'),
+  ]
+  for (const dialect of ['openai-chat', 'openai-responses', 'google', 'bedrock'] as const) {
+    const { text } = await sentTo('messages', dialect, { max_tokens: 100, messages })
+    expect([text.includes('The old word.'), text.includes('The new word.')]).toEqual([false, true])
+  }
+})
