@@ -7,7 +7,7 @@ import { responsesInclude, responsesModalities, responsesText } from './schemas/
 import { responsesReasoning } from './schemas/reasoning.ts'
 import { responsesInput } from './schemas/responses-input.ts'
 import { responsesToolChoice } from './schemas/responses-tool-choice.ts'
-import { RESPONSES_TOOLS, responsesTools, toolSearchAlias } from './schemas/responses-tools.ts'
+import { OPENAIS_TOOLS, RESPONSES_TOOLS, responsesTools } from './schemas/responses-tools.ts'
 import { tokenLimit } from './schemas/sampling.ts'
 import { optionalFlag } from './schemas/scalars.ts'
 import { EVERYWHERE, LENGTH_PARAMETERS, OPENAI, REASONING_PARAMETERS } from './shared.ts'
@@ -19,7 +19,7 @@ export const RESPONSES_FIELDS = {
   ...EVERYWHERE,
   tools: {
     schema: responsesTools,
-    items: taggedList('type', [...RESPONSES_TOOLS, toolSearchAlias], { unknown: 'unknown_tool_type' }),
+    items: taggedList('type', [...RESPONSES_TOOLS, ...OPENAIS_TOOLS], { unknown: 'unknown_tool_type' }),
     means: 'tools',
     presets: 'keep',
   },

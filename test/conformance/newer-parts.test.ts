@@ -143,3 +143,89 @@ test('Messages: a system message that is shown only until the next user message 
     expect([text.includes('The old word.'), text.includes('The new word.')]).toEqual([false, true])
   }
 })
+
+describe('Responses: an item of the input that changes the configuration', () => {
+  const update = (more: Json): Json => ({ type: 'configuration_update', ...more })
+  const format = { type: 'json_schema', name: 'out', schema: { type: 'object', properties: {}, additionalProperties: false } }
+  const input = [
+    { role: 'user', content: 'Hi' },
+    update({ reasoning: { effort: 'high' }, text: { format } }),
+    { role: 'assistant', content: 'Hello' },
+    update({ reasoning: { effort: 'low' } }),
+    { role: 'user', content: 'Go on' },
+  ]
+
+  test('reaches OpenAI as it is', async () => {
+    const [body, warnings] = await atOpenAi('responses', 'openai-responses', { input, reasoning: { effort: 'medium' } })
+    expect([body['input'], body['reasoning'], warnings]).toEqual([input, { effort: 'medium' }, []])
+  })
+
+  test('elsewhere the last one counts for the answer', async () => {
+    const asked = { input, reasoning: { effort: 'medium' } }
+    const { body, warnings } = await sentTo('responses', 'openai-chat', asked)
+    expect([body['reasoning_effort'], at(body, 'response_format', 'type'), warnings]).toEqual(['low', 'json_schema', 0])
+    expect(body['messages']).toHaveLength(3)
+    const without = await sentTo('responses', 'openai-chat', { input })
+    expect(without.body).toEqual(body)
+  })
+
+  test('400: an effort that does not exist', async () => {
+    const refusal = sentTo('responses', 'openai-chat', { input: [input[0], update({ reasoning: { effort: 'most' } })] })
+    await expect(refusal).rejects.toMatchObject({ type: 'invalid_prompt' })
+  })
+})
+
+test('Messages: a picture that may not be made smaller goes to another dialect with a warning', async () => {
+  const asking = (oversized_image: string): Json => ({
+    max_tokens: 100,
+    messages: [{ role: 'user', content: [{ type: 'image', source: { type: 'url', url: 'https://a.example/a.png' }, transformations: { oversized_image } }] }],
+  })
+  const [usual, asked] = [await sentTo('messages', 'openai-chat', asking('downsize')), await sentTo('messages', 'openai-chat', asking('error'))]
+  expect([usual.warnings, asked.warnings]).toEqual([0, 1])
+  expect(asked.text).toBe(usual.text)
+})
+
+describe('Chat Completions to Google', () => {
+  test('the description of a format is in its schema', async () => {
+    const json_schema = { name: 'out', description: 'The weather.', schema: { type: 'object', properties: {} } }
+    const { body } = await sentTo('chat', 'google', { messages: [{ role: 'user', content: 'Hi' }], response_format: { type: 'json_schema', json_schema } })
+    expect(at(body, 'generationConfig', 'responseJsonSchema', 'description')).toBe('The weather.')
+  })
+
+  test('a name of the assistant is left out with a warning', async () => {
+    const messages = [{ role: 'user', content: 'Hi' }, { role: 'assistant', content: 'Hello', name: 'eve' }, { role: 'user', content: 'Go on' }]
+    expect((await sentTo('chat', 'google', { messages })).warnings).toBe(1)
+  })
+})
+
+describe('Responses: a request that only fills the cache', () => {
+  const PREWARM = { prompt_cache_options: { prewarm: true } }
+
+  test.each([false, true])('gets the empty answer of OpenAI, whole and as a stream: %p', async (stream) => {
+    const reply = stream
+      ? reported(
+          'openai-responses',
+          { type: 'response.created', response: { ...RESPONSE, status: 'in_progress', output: [] }, sequence_number: 0 },
+          { type: 'response.completed', response: { ...RESPONSE, output: [] }, sequence_number: 1 },
+        )
+      : whole({ ...RESPONSE, output: [] })
+    const body = { ...question('responses', stream), ...PREWARM }
+    const { text, sent } = await replay({ client: 'responses', upstreams: [{ dialect: 'openai-responses', reply, ...OPENAI }], body })
+    expect(sent[0]?.body).toContain('"prompt_cache_options":{"prewarm":true}')
+    if (stream) expect(readStream('responses', text)).toEqual({ end: 'normal', faults: [] })
+    else expect(JSON.parse(text)).toMatchObject({ status: 'completed', output: [], error: null })
+  })
+
+  test.each([
+    { dialect: 'anthropic', model: 'claude-opus-5-5' },
+    { dialect: 'google', model: 'gemini-3-flash' },
+    { dialect: 'bedrock', model: 'anthropic.claude-opus-4-8' },
+    { dialect: 'openai-responses', slug: 'openai', model: 'gpt-5' },
+  ] as const)('is refused at $model, which would answer it', async (upstream) => {
+    const upstreams = [{ ...upstream, reply: whole({}) }]
+    const { text, sent } = await replay({ client: 'responses', upstreams, body: { ...question('responses', false), ...PREWARM } })
+    expect(sent).toEqual([])
+    expect(JSON.parse(text)).toMatchObject({ status: 'failed', error: { metadata: { error_type: 'invalid_request' } } })
+    expect(text).toContain('"message":"prompt_cache_options: ')
+  })
+})

@@ -1,6 +1,7 @@
 /** Encodes the format of an answer: a schema that the provider enforces, or else instructions for the model. */
 import type { Prompt } from '../../canonical/prompt.ts'
 import { isObject, type JsonValue } from '../../lib/json/json.ts'
+import { describedSchema } from '../described-schema.ts'
 import { FORMAT_FIELDS } from '../vendors/format-fields.ts'
 import { JSON_WORDS, schemaWords } from '../json-words.ts'
 import type { EncodeContext } from './encode-context.ts'
@@ -32,7 +33,7 @@ export const encodeFormat = (context: FormatContext, schemas: boolean): EncodedF
       return { schema: closed.schema }
     }
     context.mapped(field, `${upstreamModel} cannot be held to ${closed.obstacle}; the schema was described to the model in words.`)
-    return { words: schemaWords(schema as JsonValue) }
+    return { words: schemaWords(describedSchema(outputFormat, schema) as JsonValue) }
   }
   context.mapped(field, `${upstreamModel} cannot be held to a schema that is no object; the model is asked for JSON in words.`)
   return { words: JSON_WORDS }

@@ -7,6 +7,7 @@ import type { JsonObject, JsonValue } from '../../lib/json/json.ts'
 import { mapInSteps, type Steps } from '../../lib/steps.ts'
 import { settingFields } from '../../request-fields/request-fields.ts'
 import { fieldsOfObject } from '../vendors/editable-fields.ts'
+import { describedSchema } from '../described-schema.ts'
 import { jsonText } from '../transport/encoded.ts'
 import type { Attempt } from '../provider.ts'
 import { isPrefilled } from '../roles/turns.ts'
@@ -53,7 +54,7 @@ function* translated(context: EncodeContext, attempt: Attempt): Steps<string> {
     unthoughtLoop: !isImitation(context.target) && isUnthoughtLoop(turns),
     prefilled: isPrefilled(turns, BLOCK_FORM.isPaused),
   })
-  const format = schema === undefined ? undefined : { type: 'json_schema', schema: described(schema, context) }
+  const format = schema === undefined ? undefined : { type: 'json_schema', schema: describedSchema(context.prompt.outputFormat, schema) }
   const user = encodeUser(context)
   const head = JSON.stringify({ model: context.target.upstreamModel, max_tokens: maxTokens, ...(stream ? { stream } : {}) })
   const fields = {
@@ -91,12 +92,6 @@ const acceptedFields = (fields: Readonly<Record<string, unknown>>, context: Enco
 const turnText = ({ role, blocks, effort }: Turn): string => {
   const config = effort === undefined ? '' : `,"output_config":${JSON.stringify({ effort })}`
   return `{"role":"${role}","content":[${blocks.map(({ json }) => json).join(',')}]${config}}`
-}
-
-/** The dialect has no field for the description of a format, so it goes into the schema. */
-const described = (schema: Readonly<Record<string, unknown>>, { prompt: { outputFormat } }: EncodeContext): unknown => {
-  const description = outputFormat.type === 'json-schema' ? outputFormat.description : undefined
-  return description === undefined || schema['description'] !== undefined ? schema : { ...schema, description }
 }
 
 /** The dialect has a single field for the end user. */

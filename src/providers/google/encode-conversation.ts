@@ -94,7 +94,7 @@ const userParts = (message: Message, context: Context): JsonObject[] => {
   const { lose } = context.translation
   const at = placeOf(message)
   if (message.role !== 'user') lose(at, 'Google has no system message here; it was sent as a message of the user.')
-  if (message.name !== undefined) lose(`${at}.name`, 'Google has no names of participants; it was left out.')
+  loseName(message, context)
   const place = { at, role: message.role }
   return message.parts.flatMap((part) => (part.type === 'tool-result' ? toolResult(part, at, context) : plainPart(part, place, context)))
 }
@@ -116,9 +116,14 @@ const isOfResponse = (inline: JsonValue | undefined): boolean => isObject(inline
 
 const RESPONSE_TYPES: ReadonlySet<unknown> = new Set(['image/png', 'image/jpeg', 'image/webp', 'application/pdf', 'text/plain'])
 
+const loseName = (message: Message, { translation }: Context): void => {
+  if (message.name !== undefined) translation.lose(`${placeOf(message)}.name`, 'Google has no names of participants; it was left out.')
+}
+
 const modelParts = (message: Message, context: Context): JsonObject[] => {
   const { lose } = context.translation
   const at = placeOf(message)
+  loseName(message, context)
   const parts: ModelPart[] = []
   const own = isOwnMessage(message, context.modelId)
   let waiting: string | undefined

@@ -1,6 +1,7 @@
 /** Encodes `generationConfig`: sampling, limits, the format of the answer, thinking. */
 import type { ClientDialect } from '../../canonical/call.ts'
 import { isObject, type JsonObject } from '../../lib/json/json.ts'
+import { describedSchema } from '../described-schema.ts'
 import { FORMAT_FIELDS } from '../vendors/format-fields.ts'
 import type { Translation } from '../losses/translation.ts'
 import type { GeminiModel } from './gemini-model.ts'
@@ -89,6 +90,6 @@ const outputFormat = (
   }
   return {
     responseMimeType: 'application/json',
-    ...(format.type === 'json-schema' ? { responseJsonSchema: googleSchema(format.schema) } : {}),
+    ...(format.type === 'json-schema' ? { responseJsonSchema: googleSchema(describedSchema(format, format.schema)) } : {}),
   }
 }

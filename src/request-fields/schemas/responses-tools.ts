@@ -1,4 +1,4 @@
-/** The 30 tools of the Responses interface (docs/contract/tools.md#tool-types). */
+/** The 28 tools of the Responses interface (docs/contract/tools.md#tool-types). */
 import { z } from 'zod'
 
 import {
@@ -142,8 +142,6 @@ export const RESPONSES_TOOLS = [
   z.looseObject({ type: z.literal('local_shell') }),
   z.looseObject({ type: z.literal('shell') }),
   z.looseObject({ type: z.literal('apply_patch') }),
-  z.looseObject({ type: z.literal('computer') }),
-  z.looseObject({ type: z.literal('programmatic_tool_calling') }),
   customTool,
   namespaceTool,
   advisorTool,
@@ -161,9 +159,13 @@ export const RESPONSES_TOOLS = [
   toolSearchTool,
 ] as const
 
-/** OpenAI's own type of the tool search; here an alias (docs/contract/tools.md#tool-search). */
-export const toolSearchAlias = z.looseObject({ type: z.literal('tool_search') })
+/** OpenAI's own types: of the tool search, here an alias (docs/contract/tools.md#tool-search), and of tools that its newer models have. */
+export const OPENAIS_TOOLS = [
+  z.looseObject({ type: z.literal('tool_search') }),
+  z.looseObject({ type: z.literal('computer') }),
+  z.looseObject({ type: z.literal('programmatic_tool_calling') }),
+] as const
 
 export const responsesTools = z
-  .array(z.discriminatedUnion('type', [...RESPONSES_TOOLS, toolSearchAlias]).meta({ id: 'ResponsesTool' }))
+  .array(z.discriminatedUnion('type', [...RESPONSES_TOOLS, ...OPENAIS_TOOLS]).meta({ id: 'ResponsesTool' }))
   .meta({ description: 'A tool of a type that is not listed is kept as it is, with a warning.' })
