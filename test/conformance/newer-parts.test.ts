@@ -229,3 +229,33 @@ describe('Responses: a request that only fills the cache', () => {
     expect(text).toContain('"message":"prompt_cache_options: ')
   })
 })
+
+describe('what OpenAI charges for is charged', () => {
+  const costOf = async (answer: Json, prices: { prompt: number; completion: number; cache_write?: number; cache_write_1h?: number }) => {
+    const item = { type: 'message', id: 'msg_1', role: 'assistant', status: 'completed', content: [{ type: 'output_text', text: 'Yes', annotations: [] }] }
+    const reply = whole({ ...RESPONSE, output: [item], ...answer })
+    const upstreams = [{ dialect: 'openai-responses', reply, ...OPENAI }] as const
+    const { text, run } = await replay({ client: 'responses', upstreams, body: question('responses', false), prices })
+    return { cost: at(JSON.parse(text), 'usage', 'cost'), run }
+  }
+
+  test.each([
+    ['minutes', { cache_write_tokens: 1000, cache_write_tokens_details: { ttl_30m_tokens: 1000, ttl_12h_tokens: 0 } }, 0.0025],
+    ['hours', { cache_write_tokens: 1000, cache_write_tokens_details: { ttl_30m_tokens: 0, ttl_12h_tokens: 1000 } }, 0.005],
+    ['both', { cache_write_tokens: 1000, cache_write_tokens_details: { ttl_30m_tokens: 400, ttl_12h_tokens: 600 } }, 0.004],
+    ['no known time', { cache_write_tokens: 1000 }, 0.0025],
+    ['an impossible split', { cache_write_tokens: 1000, cache_write_tokens_details: { ttl_12h_tokens: 5000 } }, 0.005],
+  ])('a cache written for %s', async (_, input_tokens_details, cost) => {
+    const usage = { input_tokens: 1000, input_tokens_details, output_tokens: 0 }
+    expect((await costOf({ usage }, { prompt: 2, completion: 0, cache_write: 2.5, cache_write_1h: 5 })).cost).toBeCloseTo(cost, 10)
+  })
+
+  test('the model that writes a drawing (svg), which is counted apart', async () => {
+    const svg_usage = { model: 'gpt-6.2-sol', input_tokens: 1000, output_tokens: 2000, reasoning_tokens: 500, total_tokens: 3000 }
+    const drawing = { type: 'image_generation_call', id: 'ig_1', status: 'completed', output_format: 'svg', result: 'PHN2Zy8+', svg_usage }
+    const tool_usage = { image_gen: { input_tokens: 0, output_tokens: 1 } }
+    const plain = await costOf({ output: [{ ...drawing, svg_usage: null }], tool_usage }, { prompt: 2, completion: 10 })
+    const { cost } = await costOf({ output: [drawing], tool_usage }, { prompt: 2, completion: 10 })
+    expect(Number(cost) - Number(plain.cost)).toBeCloseTo(0.022, 10)
+  })
+})

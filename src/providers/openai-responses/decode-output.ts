@@ -4,9 +4,10 @@
  */
 import { builtInArguments, calledBuiltIn } from '../../canonical/built-in-tools.ts'
 import { type ModelEvent, PARAGRAPH_BREAK } from '../../canonical/event.ts'
+import { addedUsage, type Usage } from '../../canonical/usage.ts'
 import { isObject, objectsIn, textOf } from '../../lib/json/json.ts'
 import { callArguments } from '../tools/call-arguments.ts'
-import type { ToolWork } from './decode-usage.ts'
+import { decodeUsage, type ToolWork } from './decode-usage.ts'
 import { decodeAnnotation, decodeLogprobs, imageEvents, proofOf } from './decode-parts.ts'
 
 export type Json = Record<string, unknown>
@@ -59,6 +60,8 @@ export const createOutput = ({ runsCustomTools }: { readonly runsCustomTools: bo
   /** Pictures that have been begun, and those of which something came. */
   const begunPictures = new Set<ItemState>()
   const pictureItems = new Set<ItemState>()
+  let authored: Usage | null = null
+  const authors: string[] = []
   /** UTF-16 units of text so far, including paragraph breaks, and the item that the last of it belongs to. */
   let textLength = 0
   let textOwner: ItemState | null = null
@@ -157,6 +160,8 @@ export const createOutput = ({ runsCustomTools }: { readonly runsCustomTools: bo
     fileSearches,
     containers: containers.size,
     pictures: pictures.size,
+    authored,
+    authors,
   })
 
   return {
@@ -185,6 +190,13 @@ export const createOutput = ({ runsCustomTools }: { readonly runsCustomTools: bo
       if (type === 'reasoning') return reasoning(state, item)
       if (type === 'image_generation_call') {
         const drawn = imageEvents(item)
+        const { svg_usage: written } = item
+        if (isObject(written)) {
+          // Its count of thinking stands beside the others.
+          const usage = decodeUsage({ ...written, output_tokens_details: written })
+          authored = authored === null ? usage : addedUsage(authored, usage)
+          authors.push(textOf(written['model']))
+        }
         for (const pictures of [begunPictures, pictureItems]) {
           if (drawn.length > 0) pictures.add(state)
           else pictures.delete(state)
