@@ -58,8 +58,7 @@ export function* translate(
   const prompt = { ...shown, settings: withinLimits(shown.settings, target, warn) }
   for (const [name, setting] of Object.entries(prompt.settings)) {
     const outcome = SETTING_OUTCOMES[name as SettingName][dialect]
-    if (outcome === 'refused' || (outcome === 'dropped' && name === 'promptCacheOptions' && asksForNoAnswer(setting.value)))
-      refuseSetting(setting.field, providerName)
+    if (outcome === 'refused' || (outcome === 'dropped' && asksForNoAnswer(setting.value))) refuseSetting(setting.field, providerName)
     if (outcome === 'dropped') lose(setting.field, `${providerName} has no word for ${setting.field}; it was left out.`)
   }
   for (const field of prompt.otherFields) {
