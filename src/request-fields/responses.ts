@@ -41,12 +41,16 @@ export const RESPONSES_FIELDS = {
     presets: 'keep',
   },
   image: {
-    schema: z.looseObject({ context_compression: optionalText }).meta({ description: 'How OpenAI shortens pictures of a long conversation.' }),
+    schema: z
+      .looseObject({ context_compression: optionalText })
+      .meta({ description: 'How OpenAI shortens pictures of a long conversation.' }),
     means: 'none',
     presets: 'keep',
   },
   access_programs: {
-    schema: z.looseObject({ cyber: optionalText }).meta({ description: 'The programs of OpenAI for trusted access under which it answers.' }),
+    schema: z
+      .looseObject({ cyber: optionalText })
+      .meta({ description: 'The programs of OpenAI for trusted access under which it answers.' }),
     means: 'none',
     presets: 'keep',
   },

@@ -22,7 +22,7 @@ const atOpenAi = async (client: 'chat' | 'responses', dialect: 'openai-chat' | '
     headers: { 'x-service-metadata': 'enabled' },
   })
   if (sent[0] === undefined) throw new Error(`Nothing was sent: ${text}`)
-  return [JSON.parse(sent[0].body) as Json, at(JSON.parse(text), 'service_metadata', 'warnings') ?? []]
+  return [JSON.parse(sent[0].body) as Json, (at(JSON.parse(text), 'service_metadata', 'warnings') ?? []) as Json[]]
 }
 
 describe('Responses: a tool and its choice reach OpenAI as they are', () => {
@@ -52,8 +52,8 @@ describe('Responses: a tool and its choice reach OpenAI as they are', () => {
     [{ type: 'allowed_tools', tools: [] }, 'tool_choice.mode'],
     [{ type: 7 }, 'tool_choice.type'],
   ])('400: %j lacks a member, which the error names', async (choice, path) => {
-    const refusal = atOpenAi('responses', 'openai-responses', { tool_choice: choice })
-    await expect(refusal).rejects.toMatchObject({ type: 'invalid_request', message: expect.stringContaining(path) as unknown as string })
+    const refusal: unknown = await atOpenAi('responses', 'openai-responses', { tool_choice: choice }).catch((thrown: unknown) => thrown)
+    expect(refusal).toMatchObject({ type: 'invalid_request', metadata: { issues: [{ path }] } })
   })
 })
 
@@ -69,7 +69,14 @@ describe.each(['openai-chat', 'openai-responses'] as const)('the lifetime of a c
   })
 })
 
-const RESPONSE = { id: 'resp_1', object: 'response', created_at: 1, model: 'm', status: 'completed', usage: { input_tokens: 3, output_tokens: 2 } }
+const RESPONSE = {
+  id: 'resp_1',
+  object: 'response',
+  created_at: 1,
+  model: 'm',
+  status: 'completed',
+  usage: { input_tokens: 3, output_tokens: 2 },
+}
 
 const streamed = (item: Json): Reply =>
   reported(
@@ -110,7 +117,9 @@ test('a drawing of OpenAI (svg) has its media type on Chat Completions, and goes
     body: question('chat', false),
   })
   expect(text).toContain('"data:image/svg+xml;base64,PHN2Zy8+"')
-  const back = await sentTo('responses', 'openai-chat', { input: [{ role: 'user', content: 'Draw' }, item, { role: 'user', content: 'Go on' }] })
+  const back = await sentTo('responses', 'openai-chat', {
+    input: [{ role: 'user', content: 'Draw' }, item, { role: 'user', content: 'Go on' }],
+  })
   expect(back.text).toContain('"data:image/svg+xml;base64,PHN2Zy8+"')
 })
 
@@ -170,17 +179,25 @@ describe('Responses: an item of the input that changes the configuration', () =>
   })
 
   test('400: an effort that does not exist', async () => {
-    const refusal = sentTo('responses', 'openai-chat', { input: [input[0], update({ reasoning: { effort: 'most' } })] })
-    await expect(refusal).rejects.toMatchObject({ type: 'invalid_prompt' })
+    const asked = sentTo('responses', 'openai-chat', { input: [input[0], update({ reasoning: { effort: 'most' } })] })
+    expect(await asked.catch((thrown: unknown) => thrown)).toMatchObject({ type: 'invalid_prompt' })
   })
 })
 
 test('Messages: a picture that may not be made smaller goes to another dialect with a warning', async () => {
   const asking = (oversized_image: string): Json => ({
     max_tokens: 100,
-    messages: [{ role: 'user', content: [{ type: 'image', source: { type: 'url', url: 'https://a.example/a.png' }, transformations: { oversized_image } }] }],
+    messages: [
+      {
+        role: 'user',
+        content: [{ type: 'image', source: { type: 'url', url: 'https://a.example/a.png' }, transformations: { oversized_image } }],
+      },
+    ],
   })
-  const [usual, asked] = [await sentTo('messages', 'openai-chat', asking('downsize')), await sentTo('messages', 'openai-chat', asking('error'))]
+  const [usual, asked] = [
+    await sentTo('messages', 'openai-chat', asking('downsize')),
+    await sentTo('messages', 'openai-chat', asking('error')),
+  ]
   expect([usual.warnings, asked.warnings]).toEqual([0, 1])
   expect(asked.text).toBe(usual.text)
 })
@@ -188,12 +205,19 @@ test('Messages: a picture that may not be made smaller goes to another dialect w
 describe('Chat Completions to Google', () => {
   test('the description of a format is in its schema', async () => {
     const json_schema = { name: 'out', description: 'The weather.', schema: { type: 'object', properties: {} } }
-    const { body } = await sentTo('chat', 'google', { messages: [{ role: 'user', content: 'Hi' }], response_format: { type: 'json_schema', json_schema } })
+    const { body } = await sentTo('chat', 'google', {
+      messages: [{ role: 'user', content: 'Hi' }],
+      response_format: { type: 'json_schema', json_schema },
+    })
     expect(at(body, 'generationConfig', 'responseJsonSchema', 'description')).toBe('The weather.')
   })
 
   test('a name of the assistant is left out with a warning', async () => {
-    const messages = [{ role: 'user', content: 'Hi' }, { role: 'assistant', content: 'Hello', name: 'eve' }, { role: 'user', content: 'Go on' }]
+    const messages = [
+      { role: 'user', content: 'Hi' },
+      { role: 'assistant', content: 'Hello', name: 'eve' },
+      { role: 'user', content: 'Go on' },
+    ]
     expect((await sentTo('chat', 'google', { messages })).warnings).toBe(1)
   })
 })
@@ -232,7 +256,13 @@ describe('Responses: a request that only fills the cache', () => {
 
 describe('what OpenAI charges for is charged', () => {
   const costOf = async (answer: Json, prices: { prompt: number; completion: number; cache_write?: number; cache_write_1h?: number }) => {
-    const item = { type: 'message', id: 'msg_1', role: 'assistant', status: 'completed', content: [{ type: 'output_text', text: 'Yes', annotations: [] }] }
+    const item = {
+      type: 'message',
+      id: 'msg_1',
+      role: 'assistant',
+      status: 'completed',
+      content: [{ type: 'output_text', text: 'Yes', annotations: [] }],
+    }
     const reply = whole({ ...RESPONSE, output: [item], ...answer })
     const upstreams = [{ dialect: 'openai-responses', reply, ...OPENAI }] as const
     const { text, run } = await replay({ client: 'responses', upstreams, body: question('responses', false), prices })

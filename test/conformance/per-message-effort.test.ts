@@ -160,7 +160,11 @@ test.each<[string, readonly Json[], string]>([
   ['the last one of several counts', [user('A'), effort('low'), effort('medium')], 'medium'],
   ['it counts from the beginning', [effort('low'), user('A')], 'low'],
   ['a message without content counts too', [user('A'), effortAlone('low')], 'low'],
-  ['its words are no longer shown, but it counts', [effort('low', 'S'), user('A'), effortAlone('low', { content: 'T', clear_at: 'next_user_message' }), user('B')], 'low'],
+  [
+    'its words are no longer shown, but it counts',
+    [effort('low', 'S'), user('A'), effortAlone('low', { content: 'T', clear_at: 'next_user_message' }), user('B')],
+    'low',
+  ],
   ['a system message with words stands between', [user('A'), { role: 'system', content: 'S' }, effort('low')], 'low'],
   ['null changes nothing', [user('A'), { role: 'system', content: 'S', output_config: { effort: null } }], 'high'],
 ])('the effort that counts: %s', async (_, messages, level) => {

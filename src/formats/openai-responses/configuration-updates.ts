@@ -4,7 +4,7 @@
  */
 import type { JsonBody } from '../../lib/json/json-body.ts'
 import { editElementsInSteps, editMembers } from '../../lib/json/json-splice.ts'
-import { isObject, type JsonObject, type JsonChanges } from '../../lib/json/json.ts'
+import { isObject, type JsonChanges } from '../../lib/json/json.ts'
 import { lookForName } from '../../lib/text/may-name.ts'
 import type { Steps } from '../../lib/steps.ts'
 import { reasoningEffort } from '../../request-fields/schemas/reasoning.ts'
@@ -60,7 +60,7 @@ export function* withoutUpdates(body: JsonBody, locked: readonly Updatable[]): S
   return paths.length === 0 ? { changes: {}, paths } : { changes: { input: kept }, paths }
 }
 
-const saysMore = (item: JsonObject, held: readonly Updatable[]): boolean =>
+const saysMore = (item: Readonly<Record<string, unknown>>, held: readonly Updatable[]): boolean =>
   UPDATABLE.some((name) => !held.includes(name) && (item[name] ?? null) !== null)
 
 const UPDATABLE: readonly Updatable[] = ['reasoning', 'text']

@@ -58,7 +58,10 @@ export const decodeUsage = (
     servedTier: typeof servedTier === 'string' ? servedTier : null,
     unreportedInput: input.unreported,
     unreportedOutput: output.unreported,
-    estimated: drawn.estimated || [cached, keptLong, thinking, heard, made].includes(null) || work.authors.some((author) => author !== response['model']),
+    estimated:
+      drawn.estimated ||
+      [cached, keptLong, thinking, heard, made].includes(null) ||
+      work.authors.some((author) => author !== response['model']),
     beside: work.authored,
   })
 }

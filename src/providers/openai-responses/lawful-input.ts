@@ -75,8 +75,7 @@ const skeletonOf = (item: JsonValue, place: number, answeredLater: ReadonlySet<u
   const type = typeOf(item)
   const { call_id: id = null, name, role } = isObject(item) ? item : {}
   const stands = answeredLater.has(id) || (type === 'function_call_output' && id === null && typeof name === 'string')
-  if (type.endsWith('_output'))
-    return { role: 'user', at, parts: stands ? [] : [{ type: 'tool-result', callId: textOf(id), text: '' }] }
+  if (type.endsWith('_output')) return { role: 'user', at, parts: stands ? [] : [{ type: 'tool-result', callId: textOf(id), text: '' }] }
   if (type === 'message') return { role: role === 'assistant' ? 'assistant' : 'user', at, parts: [] }
   const isCall = type.endsWith('_call') && typeof id === 'string' && !stands
   const call: Part[] = isCall ? [{ type: 'tool-call', id, name: typeof name === 'string' ? name : type, arguments: '' }] : []
