@@ -89,7 +89,7 @@ const askedCitations = (block: Node): UnknownPart[] => {
   return citations !== null && optionalFlag(citations, 'enabled') === true ? [unknownPart('citations', citations)] : []
 }
 
-/** What is done with a picture that is too large: unless it is made smaller, as everywhere, only this dialect can express it. */
+/** The wish that a picture which is too large is not made smaller, which only this dialect can express. */
 const askedTransformations = (block: Node): UnknownPart[] => {
   const asked = (block.members['transformations'] ?? null) === null ? null : child(block, 'transformations')
   return asked !== null && Object.values(asked.members).some((value) => value !== null && value !== 'downsize')
