@@ -54,6 +54,8 @@ export interface OwnBlock {
 /** A provider may cache the prompt up to here. */
 export interface CacheMark {
   readonly ttl?: '5m' | '1h'
+  /** The lifetime of an OpenAI client's breakpoint (`12h`), which no other dialect has. */
+  readonly breakpointTtl?: string
 }
 
 interface Marked {

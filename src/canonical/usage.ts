@@ -6,7 +6,9 @@ export interface Usage {
   /** Input tokens that were neither read from nor written to a cache. */
   readonly inputFresh: number
   readonly inputCacheRead: number
+  /** For some minutes: five at Anthropic, thirty at OpenAI. */
   readonly inputCacheWrite5m: number
+  /** For hours: one at Anthropic, twelve at OpenAI. */
   readonly inputCacheWrite1h: number
   /** Output tokens that the client sees. */
   readonly output: number

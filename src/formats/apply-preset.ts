@@ -17,6 +17,7 @@ import { lockedPaths, overriding } from '../request-fields/setting-spellings.ts'
 import { withFormatInConfig } from './anthropic-messages/format-in-config.ts'
 import { withoutEffortChanges } from './anthropic-messages/effort-changes.ts'
 import { withoutAddedTools } from './openai-responses/added-tools.ts'
+import { type Updatable, withoutUpdates } from './openai-responses/configuration-updates.ts'
 import { holdLogprobs } from './openai-responses/held-logprobs.ts'
 import { addSystemPrompt } from './add-system-prompt.ts'
 import { type Fields, translateConfig } from './translate-config.ts'
@@ -56,6 +57,12 @@ export function* applyPreset(dialect: ClientDialect, sent: JsonBody, content: Pr
     Object.assign(changes, held.changes)
     overruled.push(...held.paths)
   }
+  const updates = dialect === 'responses' ? UPDATES.filter(([field, member]) => holds(locks, field, member)).map(([field]) => field) : []
+  if (updates.length > 0) {
+    const held = yield* withoutUpdates(body.with(changes), updates)
+    Object.assign(changes, held.changes)
+    overruled.push(...held.paths)
+  }
   if (dialect === 'messages' && locks.some(({ field, member }) => field === 'output_config' && (member === null || member === 'effort'))) {
     const held = yield* withoutEffortChanges(body)
     Object.assign(changes, held.changes)
@@ -78,6 +85,15 @@ export function* applyPreset(dialect: ClientDialect, sent: JsonBody, content: Pr
 
 const offersSearch = (tools: JsonValue | undefined): boolean =>
   Array.isArray(tools) && tools.some((tool: JsonValue) => isObject(tool) && tool['type'] === 'tool_search')
+
+/** The members of a field that an item of the input may change, too. */
+const UPDATES: readonly (readonly [Updatable, string])[] = [
+  ['reasoning', 'effort'],
+  ['text', 'format'],
+]
+
+const holds = (locks: readonly Lock[], field: string, member: string): boolean =>
+  locks.some((lock) => lock.field === field && (lock.member === null || lock.member === member))
 
 /** A top-level field, or one member of it, in which the preset's value prevails. */
 interface Lock {

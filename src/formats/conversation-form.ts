@@ -57,8 +57,9 @@ const checkResponses = (item: Node, names: Names): void => {
 }
 
 const checkMessages = (message: Node, names: Names): void => {
-  checkRole(message, MESSAGES_ROLES, names)
-  checkContent(message, 'content', names, true)
+  const role = checkRole(message, MESSAGES_ROLES, names)
+  // A system message may consist of its effort alone.
+  checkContent(message, 'content', names, role !== 'system' || member(message, 'output_config') === undefined)
 }
 
 const CHECKS: Readonly<Record<ClientDialect, (item: Node, names: Names) => void>> = {

@@ -39,13 +39,15 @@ export const unknownContent = (kind: string, node: Node): UnknownPart => {
 /** Parts about tools or the cache, which the model does not read. */
 const BESIDE_CONTENT: ReadonlySet<string> = new Set(['tool_reference', 'cache_edits'])
 
-/** Reads Anthropic's or OpenAI's cache mark. The request's `prompt_cache_options` says how long the latter lasts. */
+/** Reads Anthropic's or OpenAI's cache mark. The request's `prompt_cache_options` says how long the latter lasts if it does not say so. */
 export const cacheMark = (node: Node): { readonly cache?: CacheMark } => {
   const control = optionalChild(node, 'cache_control')
   if (control === null) {
     const breakpoint = optionalChild(node, 'prompt_cache_breakpoint')
-    if (breakpoint !== null) optionalText(breakpoint, 'mode')
-    return breakpoint === null ? {} : { cache: {} }
+    if (breakpoint === null) return {}
+    optionalText(breakpoint, 'mode')
+    const breakpointTtl = optionalText(breakpoint, 'ttl')
+    return { cache: breakpointTtl === null ? {} : { breakpointTtl } }
   }
   // Reads the type so that it is not reported as lost; there is only one.
   optionalText(control, 'type')

@@ -76,7 +76,7 @@ const tokenPrices = {
   completion: dollarsPerMillion('output tokens'),
   cache_read: dollarsPerMillion('input tokens read from the prompt cache; the price of prompt when absent').optional(),
   cache_write: dollarsPerMillion('input tokens written to the prompt cache; the price of prompt when absent').optional(),
-  cache_write_1h: dollarsPerMillion('input tokens written to the cache for an hour; cache_write when absent').optional(),
+  cache_write_1h: dollarsPerMillion('input tokens written to the cache for an hour or longer; cache_write when absent').optional(),
   reasoning: dollarsPerMillion('reasoning tokens; the price of completion when absent').optional(),
 }
 

@@ -1,5 +1,7 @@
 /** Cache marks in a history and tools that stay in their dialect, for providers that refuse such marks or use others. */
+import type { CacheMark } from '../canonical/prompt.ts'
 import type { Warning } from '../canonical/warning.ts'
+import type { JsonObject } from '../lib/json/json.ts'
 import type { JsonBody } from '../lib/json/json-body.ts'
 import { editElementsInSteps, editMembers, readMembers } from '../lib/json/json-splice.ts'
 import { includesInSteps } from '../lib/text/search-steps.ts'
@@ -61,6 +63,12 @@ function* isMarked(text: string, refused: RefusedMarks): Steps<boolean> {
 }
 
 const BREAKPOINT = '{"mode":"explicit"}'
+
+/** OpenAI's mark, with the lifetime that its own client named. */
+export const cacheBreakpoint = ({ breakpointTtl: ttl }: CacheMark): JsonObject => ({
+  mode: 'explicit',
+  ...(ttl === undefined ? {} : { ttl }),
+})
 
 /** `text`: the JSON of a message, an item or a tool, or of a part of its content. */
 function* withMarks(text: string, place: 'element' | 'part', refused: RefusedMarks, lose: () => void): Steps<string> {

@@ -7,9 +7,9 @@ import { responsesInclude, responsesModalities, responsesText } from './schemas/
 import { responsesReasoning } from './schemas/reasoning.ts'
 import { responsesInput } from './schemas/responses-input.ts'
 import { responsesToolChoice } from './schemas/responses-tool-choice.ts'
-import { RESPONSES_TOOLS, responsesTools, toolSearchAlias } from './schemas/responses-tools.ts'
+import { OPENAIS_TOOLS, RESPONSES_TOOLS, responsesTools } from './schemas/responses-tools.ts'
 import { tokenLimit } from './schemas/sampling.ts'
-import { optionalFlag } from './schemas/scalars.ts'
+import { optionalFlag, optionalText } from './schemas/scalars.ts'
 import { EVERYWHERE, LENGTH_PARAMETERS, OPENAI, REASONING_PARAMETERS } from './shared.ts'
 import { taggedList } from './tagged-list.ts'
 
@@ -19,7 +19,7 @@ export const RESPONSES_FIELDS = {
   ...EVERYWHERE,
   tools: {
     schema: responsesTools,
-    items: taggedList('type', [...RESPONSES_TOOLS, toolSearchAlias], { unknown: 'unknown_tool_type' }),
+    items: taggedList('type', [...RESPONSES_TOOLS, ...OPENAIS_TOOLS], { unknown: 'unknown_tool_type' }),
     means: 'tools',
     presets: 'keep',
   },
@@ -37,6 +37,20 @@ export const RESPONSES_FIELDS = {
     schema: z
       .array(z.looseObject({ type: z.string().min(1) }))
       .meta({ description: 'When OpenAI replaces the beginning of a long conversation by a summary.' }),
+    means: 'none',
+    presets: 'keep',
+  },
+  image: {
+    schema: z
+      .looseObject({ context_compression: optionalText })
+      .meta({ description: 'How OpenAI shortens pictures of a long conversation.' }),
+    means: 'none',
+    presets: 'keep',
+  },
+  access_programs: {
+    schema: z
+      .looseObject({ cyber: optionalText })
+      .meta({ description: 'The programs of OpenAI for trusted access under which it answers.' }),
     means: 'none',
     presets: 'keep',
   },

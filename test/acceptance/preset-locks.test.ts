@@ -114,6 +114,18 @@ const WALKS: Readonly<Record<string, Walk>> = {
     field: 'input[2].tools',
     sent: { model: 'up-cheap' },
   },
+  'reasoning_effort: an item of the input': {
+    preset: { locked: ['reasoning_effort'], reasoning_effort: 'low', provider: { only: ['fake'] } },
+    ...onResponses({ type: 'configuration_update', reasoning: { effort: 'high' } }),
+    field: 'input[1].reasoning',
+    sent: { reasoning_effort: 'low' },
+  },
+  'response_format: an item of the input': {
+    preset: { locked: ['response_format'], response_format: { type: 'json_object' }, provider: { only: ['fake'] } },
+    ...onResponses({ type: 'configuration_update', text: { format: { type: 'text' } } }),
+    field: 'input[1].text',
+    sent: { response_format: { type: 'json_object' } },
+  },
   'tools: MCP servers of Messages': {
     preset: { locked: ['tools'], model: 'm/claude' },
     request: { max_tokens: 9, mcp_servers: [{ type: 'url', url: 'https://mcp.example', name: 'x' }] },

@@ -98,6 +98,8 @@ const SAMPLES: Readonly<Record<ClientDialect, Readonly<Record<string, unknown>>>
     },
     include: ['file_search_call.results', 'message.output_text.logprobs'],
     context_management: [{ type: 'compaction', compact_threshold: 100_000 }],
+    image: { context_compression: 'enabled' },
+    access_programs: { cyber: 'standard' },
     max_tool_calls: 3,
     store: false,
     background: true,

@@ -193,6 +193,10 @@ describe('openai-responses: a client that speaks it too', () => {
       [HI, { type: 'local_shell_call', call_id: 'call_1', action: {} }, output('a')],
     ],
     ['what follows a compacted history', [HI, { type: 'compaction', encrypted_content: 'x' }, output('a')]],
+    ['a call that still runs in the background', [HI, { ...CALL, async: true }, STAYED]],
+    ['a custom tool that still runs in the background', [HI, { ...CUSTOM, async: true }]],
+    ['a call in the background with its later output', [HI, { ...CALL, async: true }, STAYED, output('a'), STAYED]],
+    ['an output that names its tool in place of a call', [HI, output('a', { call_id: null, name: 'run', namespace: 'jobs' }), STAYED]],
   ])('the bytes of %s stay', async (_, given) => {
     const { sent, warnings } = await relayed('openai', given)
     expect(sent).toContain(`"input":${JSON.stringify(given)}`)

@@ -12,6 +12,7 @@ type Json = Readonly<Record<string, unknown>>
 const user = (content: unknown): Json => ({ role: 'user', content })
 const assistant = (content: unknown): Json => ({ role: 'assistant', content })
 const effort = (level: string, content: unknown = []): Json => ({ role: 'system', content, output_config: { effort: level } })
+const effortAlone = (level: string, more: Json = {}): Json => ({ role: 'system', output_config: { effort: level }, ...more })
 const CALL = assistant([{ type: 'tool_use', id: 'toolu_1', name: 'f', input: {} }])
 const RESULT = user([{ type: 'tool_result', tool_use_id: 'toolu_1', content: 'ok' }])
 const TALK = [user('Plan it.'), assistant('1, 2, 3.')]
@@ -51,7 +52,8 @@ const LATER = [...TALK, effort('low'), user('Say it shortly.')]
 
 describe.each(['claude-opus-5-5', 'claude-haiku-5-5', 'claude-sonnet-5-5', 'claude-fable-5-1', 'claude-opus-5'])('%s', (model) => {
   test.each(WAYS)('gets the message whole, in its place, and the effort of the request as it was (stream %p)', async (stream) => {
-    for (const messages of [LATER, [...TALK, user('Go on.'), effort('low')], [...TALK, effort('low', ''), user('Go on.')]]) {
+    const without = [effortAlone('low'), effortAlone('low', { content: null })].map((message) => [...TALK, message, user('Go on.')])
+    for (const messages of [LATER, [...TALK, user('Go on.'), effort('low')], [...TALK, effort('low', ''), user('Go on.')], ...without]) {
       const answer = await ask({ dialect: 'anthropic', slug: 'anthropic', model, stream, messages })
       expect([answer.status, answer.headers.get('x-service-warnings')]).toEqual([200, null])
       expect(answer.sent[0]?.body).toContain(JSON.stringify(messages))
@@ -157,6 +159,12 @@ test.each<[string, readonly Json[], string]>([
   ['it counts through a loop of tools', [user('A'), effort('low'), CALL, RESULT], 'low'],
   ['the last one of several counts', [user('A'), effort('low'), effort('medium')], 'medium'],
   ['it counts from the beginning', [effort('low'), user('A')], 'low'],
+  ['a message without content counts too', [user('A'), effortAlone('low')], 'low'],
+  [
+    'its words are no longer shown, but it counts',
+    [effort('low', 'S'), user('A'), effortAlone('low', { content: 'T', clear_at: 'next_user_message' }), user('B')],
+    'low',
+  ],
   ['a system message with words stands between', [user('A'), { role: 'system', content: 'S' }, effort('low')], 'low'],
   ['null changes nothing', [user('A'), { role: 'system', content: 'S', output_config: { effort: null } }], 'high'],
 ])('the effort that counts: %s', async (_, messages, level) => {

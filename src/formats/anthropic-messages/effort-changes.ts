@@ -28,4 +28,4 @@ export function* withoutEffortChanges(body: JsonBody): Steps<HeldEffort> {
   return paths.length === 0 ? { changes: {}, paths } : { changes: { messages: kept }, paths }
 }
 
-const isEmpty = (content: unknown): boolean => content === '' || (Array.isArray(content) && content.length === 0)
+const isEmpty = (content: unknown = null): boolean => content === null || content === '' || (Array.isArray(content) && content.length === 0)

@@ -39,7 +39,9 @@ export function* parsePrompt(body: JsonBody): Steps<Prompt> {
   const choice = member(root, 'tool_choice') === undefined ? null : child(root, 'tool_choice')
   const system = readSystem(member(root, 'system'))
   yield
-  const messages = (yield* mapInSteps(nodesAt(member(root, 'messages'), 'messages', 'invalid_prompt'), readMessage)).flat()
+  const given = nodesAt(member(root, 'messages'), 'messages', 'invalid_prompt')
+  const lastOfUser = given.findLastIndex(({ members }) => members['role'] === 'user')
+  const messages = (yield* mapInSteps(given, (message, place) => readMessage(message, place < lastOfUser && isCleared(message)))).flat()
   yield
   const inOrder = withReplayedTurns(messages).map(inMakersOrder)
   const tools = yield* mapInSteps(children(root, 'tools'), readTool)
@@ -82,11 +84,15 @@ const systemOf = (given: readonly Part[], at = 'system'): Message[] => {
   return parts.length === 0 && given.length > 0 ? [] : [{ role: 'system', parts, at }]
 }
 
-const readMessage = (message: Node): readonly Message[] => {
+/** A system message that the model reads only until the user writes again. */
+const isCleared = ({ members }: Node): boolean => members['role'] === 'system' && members['clear_at'] === 'next_user_message'
+
+const readMessage = (message: Node, cleared: boolean): readonly Message[] => {
   const role = requiredWord(message, 'role', MESSAGES_ROLES)
-  const parts = readContent(message, 'content', BLOCKS)
+  const isEffortAlone = role === 'system' && member(message, 'content') === undefined && member(message, 'output_config') !== undefined
+  const parts = isEffortAlone ? [] : readContent(message, 'content', BLOCKS)
   if (role !== 'system') return [{ role, parts: attachProofs(parts), at: message.path }]
-  const said = systemOf(parts, message.path)
+  const said = cleared ? [] : systemOf(parts, message.path)
   const effort = readEffort(message)
   if (effort === null) return said
   const words = said.flatMap((one) => one.parts).filter((part) => part.type !== 'text' || part.text !== '')

@@ -11,7 +11,7 @@ export const BLOCKS: PartReaders = {
     const annotations = urls.length === 0 ? {} : { annotations: urls }
     return [{ type: 'text', text: requiredText(block, 'text'), ...annotations, ...cacheMark(block) }, ...others]
   },
-  image: (block) => readSource(block, (url) => ({ type: 'image', url, ...cacheMark(block) })),
+  image: (block) => [...readSource(block, (url) => ({ type: 'image', url, ...cacheMark(block) })), ...askedTransformations(block)],
   document: (block) => {
     const filename = optionalText(block, 'title')
     const parts = readSource(block, (url) => ({ type: 'file', url, filename, ...cacheMark(block) }))
@@ -87,6 +87,14 @@ const readSearchResult = (block: Node): Part => {
 const askedCitations = (block: Node): UnknownPart[] => {
   const citations = (block.members['citations'] ?? null) === null ? null : child(block, 'citations')
   return citations !== null && optionalFlag(citations, 'enabled') === true ? [unknownPart('citations', citations)] : []
+}
+
+/** The wish that a picture which is too large is not made smaller, which only this dialect can express. */
+const askedTransformations = (block: Node): UnknownPart[] => {
+  const asked = (block.members['transformations'] ?? null) === null ? null : child(block, 'transformations')
+  return asked !== null && Object.values(asked.members).some((value) => value !== null && value !== 'downsize')
+    ? [unknownPart('transformations', asked)]
+    : []
 }
 
 /** Reads citations. Web pages have URLs; a position in a document of the conversation has no canonical form. */

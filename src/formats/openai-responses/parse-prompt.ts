@@ -9,6 +9,7 @@ import { joinTurns, type Piece } from '../prompt-reader.ts'
 import { withReplayedTurns } from '../replayed-calls.ts'
 import { readOpenAiTools } from '../tool-reader.ts'
 import { ADDS_TOOLS } from './added-tools.ts'
+import { isUpdate, readUpdates, type Updated } from './configuration-updates.ts'
 import { readItem } from './read-item.ts'
 import { readResponsesSettings } from './read-settings.ts'
 import { readWaitingAgent, separateAgents } from './waiting-agents.ts'
@@ -25,8 +26,8 @@ export function* parsePrompt(body: JsonBody): Steps<Prompt> {
   const prompt = {
     messages: [...instructions, ...input.messages],
     ...tools,
-    outputFormat: readOutputFormat(text, 'format', (format) => format),
-    settings: readResponsesSettings(root, text),
+    outputFormat: readOutputFormat(input.updated.text ?? text, 'format', (format) => format),
+    settings: readResponsesSettings(root, text, input.updated.effort),
   }
   yield
   return { ...prompt, otherFields: otherFields('responses', root) }
@@ -38,9 +39,18 @@ const readInstructions = (value: unknown): Message[] => {
   return [{ role: 'system', parts: [{ type: 'text', text: value }], at: 'instructions' }]
 }
 
-/** `tools`: the tools that were added during the conversation. */
-function* readInput(value: unknown): Steps<{ readonly messages: readonly Message[]; readonly tools: readonly Node[] }> {
-  if (typeof value === 'string') return { messages: [{ role: 'user', parts: [{ type: 'text', text: value }], at: 'input' }], tools: [] }
+interface Input {
+  readonly messages: readonly Message[]
+  /** The tools that were added during the conversation. */
+  readonly tools: readonly Node[]
+  readonly updated: Updated
+}
+
+function* readInput(value: unknown): Steps<Input> {
+  if (typeof value === 'string') {
+    const messages: Message[] = [{ role: 'user', parts: [{ type: 'text', text: value }], at: 'input' }]
+    return { messages, tools: [], updated: readUpdates([]) }
+  }
   const all = nodesAt(value, 'input', 'invalid_prompt')
   const { items, waiting } = separateAgents(all)
   const read = (item: Node): Piece => {
@@ -49,12 +59,13 @@ function* readInput(value: unknown): Steps<{ readonly messages: readonly Message
   }
   yield
   const pieces = yield* mapInSteps(
-    items.filter((item) => item.members['type'] !== 'additional_tools'),
+    items.filter((item) => item.members['type'] !== 'additional_tools' && !isUpdate(item)),
     read,
   )
   yield
   return {
     messages: withReplayedTurns(joinTurns(pieces)),
     tools: items.filter((item) => ADDS_TOOLS.has(item.members['type'])).flatMap((item) => children(item, 'tools')),
+    updated: readUpdates(items),
   }
 }

@@ -100,7 +100,8 @@ const readPicture = (item: Node): Part[] => {
   const result = optionalText(item, 'result') ?? ''
   if (result === '') return [unknownPart('image_generation_call', item)]
   const format = optionalText(item, 'output_format') ?? 'png'
-  return [{ type: 'image', url: /^(?:https?|data):/i.test(result) ? result : `data:image/${format};base64,${result}` }]
+  const type = format === 'svg' ? 'svg+xml' : format
+  return [{ type: 'image', url: /^(?:https?|data):/i.test(result) ? result : `data:image/${type};base64,${result}` }]
 }
 
 /** Codex sends outputs that belong to no call, some of them without an id; the translation decides how to handle them. */

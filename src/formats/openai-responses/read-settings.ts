@@ -5,12 +5,12 @@ import { LOGPROBS_INCLUDED, SEALED_THINKING } from '../../request-fields/schemas
 import { type Node, optionalChild, optionalFlag, optionalNumber, optionalText } from '../json-node.ts'
 import { mapped, type Reading, reasoningOf, readSettings, text as textSetting, texts, unless } from '../setting-reader.ts'
 
-/** `text`: the body's object with that name. */
-export const readResponsesSettings = (root: Node, text: Node | null): Settings => {
+/** `text`: the body's object with that name. `effort`: what an item of the input changed the effort to. */
+export const readResponsesSettings = (root: Node, text: Node | null, effort: Reading<string> | null): Settings => {
   const include = texts(root, 'include')
   return readSettings('responses', root, {
     logprobs: include?.value.includes(LOGPROBS_INCLUDED) === true ? { value: true, field: include.field } : undefined,
-    reasoning: readReasoningSetting(root),
+    reasoning: readReasoningSetting(root, effort),
     verbosity: text === null ? undefined : textSetting(text, 'verbosity'),
     // A proof of thinking is always in the answer: without it no later turn could continue the thinking.
     include: unless(
@@ -22,14 +22,14 @@ export const readResponsesSettings = (root: Node, text: Node | null): Settings =
   })
 }
 
-const readReasoningSetting = (root: Node): Reading<ReasoningSetting> | undefined => {
+const readReasoningSetting = (root: Node, changed: Reading<string> | null): Reading<ReasoningSetting> | undefined => {
   const reasoning = optionalChild(root, 'reasoning')
-  if (reasoning === null) return undefined
-  const olderSummary = optionalText(reasoning, 'generate_summary')
+  if (reasoning === null) return changed === null ? undefined : reasoningOf({ effort: changed.value } as const, changed.field)
+  const [effort, olderSummary] = [optionalText(reasoning, 'effort'), optionalText(reasoning, 'generate_summary')]
   return reasoningOf(
     {
       enabled: optionalFlag(reasoning, 'enabled'),
-      effort: optionalText(reasoning, 'effort'),
+      effort: changed?.value ?? effort,
       maxTokens: optionalNumber(reasoning, 'max_tokens'),
       summary: optionalText(reasoning, 'summary') ?? olderSummary,
       exclude: optionalFlag(reasoning, 'exclude'),

@@ -3,6 +3,7 @@ import type { Prompt } from '../../canonical/prompt.ts'
 import { isObject, type JsonValue } from '../../lib/json/json.ts'
 import { FORMAT_FIELDS } from '../vendors/format-fields.ts'
 import { JSON_WORDS, schemaWords } from '../json-words.ts'
+import { describedSchema } from '../tools/described-schema.ts'
 import type { EncodeContext } from './encode-context.ts'
 
 export interface EncodedFormat {
@@ -32,7 +33,7 @@ export const encodeFormat = (context: FormatContext, schemas: boolean): EncodedF
       return { schema: closed.schema }
     }
     context.mapped(field, `${upstreamModel} cannot be held to ${closed.obstacle}; the schema was described to the model in words.`)
-    return { words: schemaWords(schema as JsonValue) }
+    return { words: schemaWords(describedSchema(schema, outputFormat) as JsonValue) }
   }
   context.mapped(field, `${upstreamModel} cannot be held to a schema that is no object; the model is asked for JSON in words.`)
   return { words: JSON_WORDS }

@@ -134,7 +134,10 @@ const textsOf = (text: string, { start, end, members }: JsonTree): Texts | null 
 function* readMessage(text: string, tree: JsonTree, index: number, reading: Reading): Steps<Source | null> {
   const message = textsOf(text, tree)
   const role = textIn(message?.members.get('role'))
-  const content = message?.members.get('content')
+  const effort = role === 'system' ? effortIn(message?.members.get('output_config')) : null
+  const given = message?.members.get('content')
+  // A change of the effort may come without content.
+  const content = effort !== null && (given === undefined || given === 'null') ? '""' : given
   if (message === null || (role !== 'user' && role !== 'assistant' && role !== 'system') || content === undefined) return null
   const at = `messages[${index}]`
   const read = tree.members?.get('content')?.elements?.map((block) => textsOf(text, block)) ?? asBlocks(content)
@@ -155,7 +158,6 @@ function* readMessage(text: string, tree: JsonTree, index: number, reading: Read
     const reported = `Thinking that ${reading.attempt.target.modelId} did not do itself was left out.`
     reading.attempt.warn({ code: 'unsupported_field', field: at, message: reported })
   }
-  const effort = role === 'system' ? effortIn(message.members.get('output_config')) : null
   const said: Message = effort === null ? { role, parts, at } : { role, parts, at, effort }
   return { text: message.json, message: said, blocks: parts.map(({ raw }) => raw), changed }
 }

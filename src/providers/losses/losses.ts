@@ -48,6 +48,9 @@ const hasFormat = (body: Call['body'], dialect: Call['dialect']): boolean =>
     return member === '' ? value !== null : isObject(value) && (value[member] ?? null) !== null
   })
 
+/** Says whether `prompt_cache_options` ask to fill the cache and for no answer: without them the model would answer, which costs more. */
+export const asksForNoAnswer = (options: unknown): boolean => isObject(options) && options['prewarm'] === true
+
 export const refuseSetting = (field: string, providerName: string): never => {
   throw new GatewayError('invalid_request', `${field}: ${providerName} cannot do this. Leave it out, or use another model.`)
 }

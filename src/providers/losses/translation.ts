@@ -14,7 +14,7 @@ import { isStoredAddress } from '../media/stored-addresses.ts'
 import { refuseName } from '../media/stored-objects.ts'
 import { refuseUnread } from './uncarried.ts'
 import { SETTING_OUTCOMES, type TranslatedDialect } from './loss-table.ts'
-import { type Losses, lossesTo, refuseSetting } from './losses.ts'
+import { asksForNoAnswer, type Losses, lossesTo, refuseSetting } from './losses.ts'
 
 export interface Translation extends Losses {
   readonly prompt: Prompt
@@ -58,8 +58,8 @@ export function* translate(
   const prompt = { ...shown, settings: withinLimits(shown.settings, target, warn) }
   for (const [name, setting] of Object.entries(prompt.settings)) {
     const outcome = SETTING_OUTCOMES[name as SettingName][dialect]
+    if (outcome === 'refused' || (outcome === 'dropped' && asksForNoAnswer(setting.value))) refuseSetting(setting.field, providerName)
     if (outcome === 'dropped') lose(setting.field, `${providerName} has no word for ${setting.field}; it was left out.`)
-    if (outcome === 'refused') refuseSetting(setting.field, providerName)
   }
   for (const field of prompt.otherFields) {
     if (!Object.hasOwn(carried, field)) lose(field, `${field} could not be translated for ${providerName}; it was left out.`)

@@ -2,7 +2,7 @@
 import type { CacheMark } from '../../canonical/prompt.ts'
 import type { Warning } from '../../canonical/warning.ts'
 import type { JsonObject } from '../../lib/json/json.ts'
-import { marksLost } from '../cache-marks.ts'
+import { cacheBreakpoint, marksLost } from '../cache-marks.ts'
 import { openAiModelOf } from '../vendors/openai-model.ts'
 import type { Attempt, Target } from '../provider.ts'
 import type { Losses } from '../losses/losses.ts'
@@ -43,7 +43,7 @@ export const messageContext = (
       }
       if (breakpoints && on === 'content') {
         kept = true
-        return { prompt_cache_breakpoint: { mode: 'explicit' } }
+        return { prompt_cache_breakpoint: cacheBreakpoint(mark) }
       }
       // One warning is enough, because coding agents put many marks on every request.
       if (!lost) lose(at, marksLost(target.providerName, at).message)

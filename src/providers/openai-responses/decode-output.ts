@@ -4,9 +4,10 @@
  */
 import { builtInArguments, calledBuiltIn } from '../../canonical/built-in-tools.ts'
 import { type ModelEvent, PARAGRAPH_BREAK } from '../../canonical/event.ts'
+import { addedUsage, type Usage } from '../../canonical/usage.ts'
 import { isObject, objectsIn, textOf } from '../../lib/json/json.ts'
 import { callArguments } from '../tools/call-arguments.ts'
-import type { ToolWork } from './decode-usage.ts'
+import { decodeUsage, type ToolWork } from './decode-usage.ts'
 import { decodeAnnotation, decodeLogprobs, imageEvents, proofOf } from './decode-parts.ts'
 
 export type Json = Record<string, unknown>
@@ -59,6 +60,8 @@ export const createOutput = ({ runsCustomTools }: { readonly runsCustomTools: bo
   /** Pictures that have been begun, and those of which something came. */
   const begunPictures = new Set<ItemState>()
   const pictureItems = new Set<ItemState>()
+  let authored: Usage | null = null
+  const authors: string[] = []
   /** UTF-16 units of text so far, including paragraph breaks, and the item that the last of it belongs to. */
   let textLength = 0
   let textOwner: ItemState | null = null
@@ -124,7 +127,7 @@ export const createOutput = ({ runsCustomTools }: { readonly runsCustomTools: bo
   const message = (state: ItemState, item: Json): ModelEvent[] =>
     objectsIn(item['content']).flatMap((part, position) => {
       if (part['type'] === 'refusal') return emitRest(state, 'refusal', position, textOf(part['refusal']))
-      if (part['type'] !== 'output_text') return []
+      if (part['type'] !== 'output_text') return [{ type: 'unknown', kind: textOf(part['type']) }]
       const unreported = !state.reported.has(`text ${position}`)
       const events = emitRest(state, 'text', position, textOf(part['text']))
       const annotations = objectsIn(part['annotations']).slice(state.cited.get(position) ?? 0)
@@ -157,6 +160,8 @@ export const createOutput = ({ runsCustomTools }: { readonly runsCustomTools: bo
     fileSearches,
     containers: containers.size,
     pictures: pictures.size,
+    authored,
+    authors,
   })
 
   return {
@@ -185,11 +190,19 @@ export const createOutput = ({ runsCustomTools }: { readonly runsCustomTools: bo
       if (type === 'reasoning') return reasoning(state, item)
       if (type === 'image_generation_call') {
         const drawn = imageEvents(item)
+        const { svg_usage: written } = item
+        if (isObject(written)) {
+          // Its count of thinking stands beside the others.
+          const usage = decodeUsage({ ...written, output_tokens_details: written })
+          authored = authored === null ? usage : addedUsage(authored, usage)
+          authors.push(textOf(written['model']))
+        }
         for (const pictures of [begunPictures, pictureItems]) {
           if (drawn.length > 0) pictures.add(state)
           else pictures.delete(state)
         }
-        return drawn
+        // A picture that failed: clients of other interfaces are told that something is missing.
+        return drawn.length > 0 ? drawn : [{ type: 'unknown', kind: type }]
       }
       const opened = openCall(state, item)
       const whole = argumentsOf(item) || (state.call?.held ?? '')

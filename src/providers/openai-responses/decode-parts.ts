@@ -52,5 +52,6 @@ export const proofOf = (item: Json): ReasoningProof | null => {
 export const imageEvents = (item: Json): ModelEvent[] => {
   const { result, output_format: format } = item
   if (typeof result !== 'string' || result === '') return []
-  return [{ type: 'image', url: `data:image/${typeof format === 'string' ? format : 'png'};base64,${result}` }]
+  const type = format === 'svg' ? 'svg+xml' : format
+  return [{ type: 'image', url: `data:image/${typeof type === 'string' ? type : 'png'};base64,${result}` }]
 }

@@ -6,6 +6,9 @@ import { isSenseless, partsOf, reportedTotal, sideCount } from '../token-count.t
 /** The work of a provider's own tools for an answer. */
 export interface ToolWork extends Pick<Usage, 'webSearches' | 'fileSearches' | 'containers'> {
   readonly pictures: number
+  /** The counts of the models that wrote drawings (`svg`), and their names; neither the answer's usage nor `tool_usage` holds them. */
+  readonly authored: Usage | null
+  readonly authors: readonly string[]
 }
 
 /**
@@ -23,6 +26,10 @@ export const decodeUsage = (
   const input = reportedTotal(usage['input_tokens'])
   const cached = partsOf(input.tokens, [inputDetails['cached_tokens'], inputDetails['cache_write_tokens']])
   const [cacheRead = 0, cacheWrite = 0] = cached ?? []
+  const lifetimes = isObject(inputDetails['cache_write_tokens_details']) ? inputDetails['cache_write_tokens_details'] : {}
+  const keptLong = partsOf(cacheWrite, [lifetimes['ttl_12h_tokens']])
+  // An impossible split counts for the longer lifetime, which is more expensive.
+  const [longWrite = 0] = keptLong ?? [cacheWrite]
   const output = reportedTotal(usage['output_tokens'])
   const thinking = partsOf(output.tokens, [outputDetails['reasoning_tokens']])
   const [reasoning = 0] = thinking ?? []
@@ -35,13 +42,15 @@ export const decodeUsage = (
   return usageOf({
     inputFresh: input.tokens - cacheRead - cacheWrite,
     inputCacheRead: cacheRead,
-    inputCacheWrite5m: cacheWrite,
+    inputCacheWrite5m: cacheWrite - longWrite,
+    inputCacheWrite1h: longWrite,
     output: output.tokens - reasoning,
     outputReasoning: reasoning,
     inputAudio,
     outputAudio,
     outputImage,
-    webSearches: work.webSearches,
+    // OpenAI counts what it charges for; an answer may hold calls that cost nothing, and one call may be several searches.
+    webSearches: reportedSearches(response['tool_usage']) || work.webSearches,
     fileSearches: work.fileSearches,
     containers: work.containers,
     drawn: drawn.tokens,
@@ -49,20 +58,31 @@ export const decodeUsage = (
     servedTier: typeof servedTier === 'string' ? servedTier : null,
     unreportedInput: input.unreported,
     unreportedOutput: output.unreported,
-    estimated: drawn.estimated || [cached, thinking, heard, made].includes(null),
+    estimated:
+      drawn.estimated ||
+      [cached, keptLong, thinking, heard, made].includes(null) ||
+      work.authors.some((author) => author !== response['model']),
+    beside: work.authored,
   })
 }
 
-export const NO_WORK: ToolWork = { webSearches: 0, fileSearches: 0, containers: 0, pictures: 0 }
+export const NO_WORK: ToolWork = { webSearches: 0, fileSearches: 0, containers: 0, pictures: 0, authored: null, authors: [] }
 
 /** The work of tools before the answer has ended: a client that leaves now pays for it. */
-export const usageSoFar = ({ pictures, ...work }: ToolWork): Usage =>
+export const usageSoFar = ({ webSearches, fileSearches, containers, pictures, authored }: ToolWork): Usage =>
   usageOf({
-    ...work,
+    webSearches,
+    fileSearches,
+    containers,
+    beside: authored,
     drawn: drawnTokens(null, pictures).tokens,
     unreportedInput: true,
     unreportedOutput: true,
   })
+
+/** Zero if the answer reports none, or no plausible count. */
+const reportedSearches = (toolUsage: unknown): number =>
+  isObject(toolUsage) && isObject(toolUsage['web_search']) ? sideCount(toolUsage['web_search']['num_requests']) : 0
 
 const drawnTokens = (toolUsage: unknown, pictures: number): { readonly tokens: number; readonly estimated: boolean } => {
   const counts = isObject(toolUsage) && isObject(toolUsage['image_gen']) ? toolUsage['image_gen'] : {}

@@ -93,7 +93,8 @@ const isSameWork = (one: ToolWork, other: ToolWork): boolean =>
   one.webSearches === other.webSearches &&
   one.fileSearches === other.fileSearches &&
   one.containers === other.containers &&
-  one.pictures === other.pictures
+  one.pictures === other.pictures &&
+  one.authored === other.authored
 
 const TERMINAL: ReadonlySet<string> = new Set(['response.completed', 'response.incomplete', 'response.failed', 'response.cancelled'])
 

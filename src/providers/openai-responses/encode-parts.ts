@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import type { CacheMark, Part, UrlCitation } from '../../canonical/prompt.ts'
 import type { ReasoningProof } from '../../canonical/reasoning.ts'
 import type { JsonObject } from '../../lib/json/json.ts'
+import { cacheBreakpoint } from '../cache-marks.ts'
 import type { Target } from '../provider.ts'
 import type { Losses } from '../losses/losses.ts'
 import { uncarried } from '../losses/uncarried.ts'
@@ -67,7 +68,7 @@ const fileOf = (url: string, filename: string | null): JsonObject => {
 
 const breakpoint = (cache: CacheMark | undefined, at: string, { family, marked }: ItemContext): JsonObject => {
   if (cache === undefined) return {}
-  if (family.cacheBreakpoints) return { prompt_cache_breakpoint: { mode: 'explicit' } }
+  if (family.cacheBreakpoints) return { prompt_cache_breakpoint: cacheBreakpoint(cache) }
   marked(at)
   return {}
 }

@@ -1,6 +1,8 @@
 /**
  * Repairs calls and outputs in the history of a client of the same dialect: OpenAI refuses the whole request for a call without an output,
  * an output that belongs to no call, or an output without content. After an interruption, agents send such items in every later request.
+ * A call that runs in the background (`async`) may be answered in any later request (OpenAI's guide "Async tool calling"), and an output
+ * may name its tool in place of a call.
  */
 import type { Message, Part } from '../../canonical/prompt.ts'
 import type { Warning } from '../../canonical/warning.ts'
@@ -31,7 +33,8 @@ export function* lawfulInput(textOf: () => string, items: readonly JsonValue[], 
   const types = items.map(typeOf)
   if (!types.some((type) => Object.hasOwn(OUTPUT_TYPES, type) || TEXT_OUTPUTS.has(type)) || types.some(isCompaction)) return null
   yield
-  const skeleton = yield* mapInSteps(items, skeletonOf)
+  const answeredLater = new Set(items.flatMap((item) => (isObject(item) && item['async'] === true ? [item['call_id']] : [])))
+  const skeleton = yield* mapInSteps(items, (item, place) => skeletonOf(item, place, answeredLater))
   const repairs = yield* pairingRepairs(skeleton, { openEnd: false })
   const isSilent = (place: number): boolean => TEXT_OUTPUTS.has(types[place] ?? '') && saysNothing(items[place])
   if (repairs === null && !items.some((_, place) => isSilent(place))) return null
@@ -66,14 +69,15 @@ const typeOf = (item: JsonValue): string => (isObject(item) && typeof item['type
 
 const isCompaction = (type: string): boolean => type.startsWith('compaction')
 
-/** The call or the output of an item; everything else in it is left out. */
-const skeletonOf = (item: JsonValue, place: number): Message => {
+/** The call or the output of an item, unless it needs no counterpart; everything else in it is left out. */
+const skeletonOf = (item: JsonValue, place: number, answeredLater: ReadonlySet<unknown>): Message => {
   const at = `input[${place}]`
   const type = typeOf(item)
-  const { call_id: id, name, role } = isObject(item) ? item : {}
-  if (type.endsWith('_output')) return { role: 'user', at, parts: [{ type: 'tool-result', callId: textOf(id), text: '' }] }
+  const { call_id: id = null, name, role } = isObject(item) ? item : {}
+  const stands = answeredLater.has(id) || (type === 'function_call_output' && id === null && typeof name === 'string')
+  if (type.endsWith('_output')) return { role: 'user', at, parts: stands ? [] : [{ type: 'tool-result', callId: textOf(id), text: '' }] }
   if (type === 'message') return { role: role === 'assistant' ? 'assistant' : 'user', at, parts: [] }
-  const isCall = type.endsWith('_call') && typeof id === 'string'
+  const isCall = type.endsWith('_call') && typeof id === 'string' && !stands
   const call: Part[] = isCall ? [{ type: 'tool-call', id, name: typeof name === 'string' ? name : type, arguments: '' }] : []
   return { role: 'assistant', at, parts: call }
 }

@@ -6,7 +6,7 @@ import { isObject, type JsonValue } from '../../lib/json/json.ts'
 import type { FieldMeaning } from '../../request-fields/field.ts'
 import { fieldOf, fieldsWhere, meaningsOf } from '../../request-fields/request-fields.ts'
 import type { EditableFields } from './editable-fields.ts'
-import { lossesTo } from '../losses/losses.ts'
+import { asksForNoAnswer, lossesTo, refuseSetting } from '../losses/losses.ts'
 import type { Attempt, Target } from '../provider.ts'
 import type { Vendor } from './vendor.ts'
 
@@ -31,7 +31,7 @@ export const keepAccepted = (
     // The removed tools were reported already.
     if (saysNothing(name, value) || (toolsGo && name === 'tool_choice')) continue
     const field = fields.reported(name)
-    if (meaningsOf(row).some((meaning) => INDISPENSABLE.has(meaning)))
+    if (meaningsOf(row).some((meaning) => INDISPENSABLE.has(meaning)) || asksForNoAnswer(value))
       lossesTo(warn).refuse(field, `${target.upstreamModel} of ${target.providerName} cannot do this. Leave it out, or use another model.`)
     warn({
       code: 'unsupported_field',
@@ -124,10 +124,12 @@ const IDENTIFIERS = ['user', 'safety_identifier', 'prompt_cache_key'] as const
 export const shortIdentifier = (name: string, most: number): string => createHash('sha256').update(name).digest('hex').slice(0, most)
 
 /** If the cache marks are left out, an option to cache only marked content would cache nothing, so it is left out too. */
-export const dropCacheOptions = (fields: EditableFields, { warn }: RuleContext): void => {
-  if (fields.value('prompt_cache_options') === undefined) return
-  fields.remove('prompt_cache_options')
+export const dropCacheOptions = (fields: EditableFields, { target, warn }: RuleContext): void => {
+  const options = fields.value('prompt_cache_options')
+  if (options === undefined) return
   const field = fields.reported('prompt_cache_options')
+  if (asksForNoAnswer(options)) refuseSetting(field, target.providerName)
+  fields.remove('prompt_cache_options')
   warn({ code: 'unsupported_field', field, message: `${field} was left out with the marks that it is about.` })
 }
 

@@ -152,7 +152,10 @@ const THIRD_KIMI = /^kimi-k[3-9]/
 const FIXED_KIMI = /^kimi-k(?:2\.[5-9]|[3-9])/
 
 const VENDORS: ReadonlyMap<string, Vendor> = new Map([
-  ['openai', vendor({ ...OPENAI, chat: [...OPENAI.chat, 'moderation'], responses: [...OPENAI.responses, 'moderation'] })],
+  [
+    'openai',
+    vendor({ ...OPENAI, chat: [...OPENAI.chat, 'moderation'], responses: [...OPENAI.responses, 'moderation', 'image', 'access_programs'] }),
+  ],
 
   // docs.claude.com, "Create a Message"; for thinking the models have rules of their own (anthropic/model-rules.ts).
   [

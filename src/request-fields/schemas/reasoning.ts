@@ -3,7 +3,7 @@ import { z } from 'zod'
 
 import { optionalFlag, optionalPositiveInteger } from './scalars.ts'
 
-const reasoningEffort = z.enum(['max', 'xhigh', 'high', 'medium', 'low', 'minimal', 'none'])
+export const reasoningEffort = z.enum(['max', 'xhigh', 'high', 'medium', 'low', 'minimal', 'none'])
 
 /** In its own field of Chat Completions, `default` leaves the effort open. */
 export const chatEffort = z.enum([...reasoningEffort.options, 'default'])

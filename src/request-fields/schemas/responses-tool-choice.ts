@@ -17,7 +17,17 @@ const HOSTED_TYPES = [
   'local_shell',
   'shell',
   'apply_patch',
+  'computer',
+  'programmatic_tool_calling',
 ] as const
+
+/** A tool that is chosen by its type alone. Any other type belongs to a tool that is newer than this release, as in `tools`. */
+const chosenByType = z.looseObject({
+  type: z
+    .string()
+    .regex(/^(?!(?:function|custom|mcp|allowed_tools)$)/, { error: 'Expected the members of this type beside it.', abort: true })
+    .meta({ examples: [...HOSTED_TYPES, ...SERVER_TOOLS.flatMap(serverToolTypes)] }),
+})
 
 export const responsesToolChoice = z
   .union([
@@ -30,7 +40,7 @@ export const responsesToolChoice = z
         mode: z.enum(['auto', 'required']),
         tools: z.array(z.looseObject({ type: z.string() })),
       }),
-      z.looseObject({ type: z.enum([...HOSTED_TYPES, ...SERVER_TOOLS.flatMap(serverToolTypes)]) }),
     ]),
+    chosenByType,
   ])
   .meta({ id: 'ResponsesToolChoice' })

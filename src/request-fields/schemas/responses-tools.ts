@@ -83,18 +83,19 @@ const mcpTool = z
   })
   .meta({ id: 'McpTool' })
 
+/** The words are those of the picture model, and a newer one may know more: `xhigh`, `svg`. */
 const hostedImageTool = z
   .looseObject({
     type: z.literal('image_generation'),
     model: optionalText,
     size: optionalText,
-    quality: z.enum(['low', 'medium', 'high', 'auto']).nullish(),
-    background: z.enum(['transparent', 'opaque', 'auto']).nullish(),
-    output_format: z.enum(['png', 'webp', 'jpeg']).nullish(),
+    quality: optionalText,
+    background: optionalText,
+    output_format: optionalText,
     output_compression: z.int().min(0).max(100).nullish(),
-    moderation: z.enum(['auto', 'low']).nullish(),
+    moderation: optionalText,
     partial_images: z.int().min(0).nullish(),
-    input_fidelity: z.enum(['high', 'low']).nullish(),
+    input_fidelity: optionalText,
     input_image_mask: z.looseObject({ file_id: optionalText, image_url: optionalText }).nullish(),
   })
   .meta({ id: 'HostedImageGenerationTool' })
@@ -158,9 +159,13 @@ export const RESPONSES_TOOLS = [
   toolSearchTool,
 ] as const
 
-/** OpenAI's own type of the tool search; here an alias (docs/contract/tools.md#tool-search). */
-export const toolSearchAlias = z.looseObject({ type: z.literal('tool_search') })
+/** OpenAI's own types: of the tool search, here an alias (docs/contract/tools.md#tool-search), and of tools that its newer models have. */
+export const OPENAIS_TOOLS = [
+  z.looseObject({ type: z.literal('tool_search') }),
+  z.looseObject({ type: z.literal('computer') }),
+  z.looseObject({ type: z.literal('programmatic_tool_calling') }),
+] as const
 
 export const responsesTools = z
-  .array(z.discriminatedUnion('type', [...RESPONSES_TOOLS, toolSearchAlias]).meta({ id: 'ResponsesTool' }))
+  .array(z.discriminatedUnion('type', [...RESPONSES_TOOLS, ...OPENAIS_TOOLS]).meta({ id: 'ResponsesTool' }))
   .meta({ description: 'A tool of a type that is not listed is kept as it is, with a warning.' })
