@@ -278,7 +278,7 @@ const agent = new Agent({ name: 'hello', model: new OpenAIResponsesModel(client,
 console.log((await run(agent, 'Hello!')).finalOutput)
 `,
     },
-    expect: ['Responses or Chat Completions, on every model.', REAL_STATUS],
+    expect: ['Responses or Chat Completions, on every model. Its WebSocket transport, which is off by itself, gets a 426.', REAL_STATUS],
   },
   {
     id: 'ai-7',
@@ -329,7 +329,7 @@ console.log((await run(agent, 'Hello!')).finalOutput)
     snippet: { language: 'js', text: AI_SDK('deepseek/deepseek-v4-pro') },
     expect: [
       'The providers of version 7, without `forceReasoning`. With tools, Responses needs `providerOptions: { openai: { store: false } }`: without it the client refers to stored calls, and the model reads only their results.',
-      "It reads no failure in the middle of a stream but Anthropic's: the text so far ends with the `finishReason` `unknown`.",
+      'Its providers of OpenAI and OpenAI-compatible read no failure in the middle of a stream: the text so far ends with the `finishReason` `unknown`.',
       REAL_STATUS,
     ],
   },
