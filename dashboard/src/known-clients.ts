@@ -278,7 +278,7 @@ const agent = new Agent({ name: 'hello', model: new OpenAIResponsesModel(client,
 console.log((await run(agent, 'Hello!')).finalOutput)
 `,
     },
-    expect: ['Responses or Chat Completions, on every model.', REAL_STATUS],
+    expect: ['Responses or Chat Completions, on every model. Its WebSocket transport, which is off by itself, gets a 426.', REAL_STATUS],
   },
   {
     id: 'ai-7',
@@ -293,7 +293,11 @@ console.log((await run(agent, 'Hello!')).finalOutput)
       zod: '4.6.7',
     },
     snippet: { language: 'js', text: AI_SDK('gpt-5.4') },
-    expect: ['The providers of OpenAI (Responses, and chat), Anthropic, OpenAI-compatible and OpenRouter.', REAL_STATUS],
+    expect: [
+      'The providers of OpenAI (Responses, and chat), Anthropic, OpenAI-compatible and OpenRouter.',
+      'By Responses it asks a model with a prefix in its id for thinking, and sends the thinking back, only with `providerOptions: { openai: { forceReasoning: true, store: false } }`.',
+      REAL_STATUS,
+    ],
   },
   {
     id: 'ai-6',
@@ -323,7 +327,11 @@ console.log((await run(agent, 'Hello!')).finalOutput)
       zod: '4.6.7',
     },
     snippet: { language: 'js', text: AI_SDK('deepseek/deepseek-v4-pro') },
-    expect: ['As version 7.', REAL_STATUS],
+    expect: [
+      'The providers of version 7, without `forceReasoning`. With tools, Responses needs `providerOptions: { openai: { store: false } }`: without it the client refers to stored calls, and the model reads only their results.',
+      'Its providers of OpenAI and OpenAI-compatible read no failure in the middle of a stream: the text so far ends with the `finishReason` `unknown`.',
+      REAL_STATUS,
+    ],
   },
   {
     id: 'openrouter-sdk',
@@ -358,7 +366,11 @@ const model = new ChatOpenAI({
 console.log((await model.invoke('Hello!')).text)
 `,
     },
-    expect: ['ChatOpenAI (also with useResponsesApi) and ChatAnthropic, on every model.', REAL_STATUS],
+    expect: [
+      'ChatOpenAI (also with useResponsesApi) and ChatAnthropic, on every model.',
+      'With useResponsesApi it does not read `response.failed`: if a provider fails in the middle of a stream, the text so far looks like the whole answer. On Chat Completions it raises the error.',
+      REAL_STATUS,
+    ],
   },
   {
     id: 'openai-go',

@@ -113,11 +113,15 @@ const withThinking = (message: JsonObject, attempt: Attempt, vendor: Vendor, los
   const [own, other] = field === 'reasoning' ? [reasoning, content] : [content, reasoning]
   if (typeof own === 'string' && other === undefined && given === undefined) return message
   const calls = rest['tool_calls']
-  const text = proven ? undefined : [own, other].find((said) => typeof said === 'string' && said !== '')
+  const text = proven ? undefined : [own, other, textOf(details)].find((said) => typeof said === 'string' && said !== '')
   if (text !== undefined) return { ...rest, [field]: text }
   if (filler !== null && Array.isArray(calls) && calls.length > 0) return { ...rest, [field]: filler }
   return Object.keys(rest).length === Object.keys(message).length ? message : rest
 }
+
+/** The text of thinking that a client sends back in pieces alone. */
+const textOf = (details: readonly JsonObject[]): string =>
+  details.map(({ text, summary }) => [text, summary].find((said) => typeof said === 'string') ?? '').join('')
 
 /** The place within an id of thinking is this service's own addition: OpenAI refuses encrypted thinking under another id than its own. */
 const withMakersIds = (message: JsonObject, details: readonly JsonObject[]): JsonObject => {

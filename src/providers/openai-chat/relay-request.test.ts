@@ -191,6 +191,13 @@ describe('the history that a client sends back', () => {
       { ...answer, reasoning: 'Hm.' },
       [],
     ],
+    ...['deepseek', 'moonshot', 'zai'].map((vendor): [string, string, object, object, readonly string[]] => [
+      `thinking that came back in pieces alone goes to ${vendor} as its text`,
+      vendor,
+      { ...answer, reasoning_details: [own, { type: 'reasoning.summary', summary: ' So.', index: 1 }], tool_calls: calls },
+      { ...answer, tool_calls: calls, reasoning_content: 'Hm. So.' },
+      [],
+    ]),
     ['calls without thinking stay so where none is missed', 'zai', { ...answer, tool_calls: calls }, { ...answer, tool_calls: calls }, []],
     ['the vendor’s own stays', 'deepseek', { ...answer, reasoning_content: 'Hm.' }, { ...answer, reasoning_content: 'Hm.' }, []],
     [
