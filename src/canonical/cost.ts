@@ -8,6 +8,8 @@ export interface Cost {
   readonly upstreamNanos: number | null
   readonly upstreamInputNanos: number
   readonly upstreamOutputNanos: number
+  /** How much less the prompt costs than without a cache; negative if it was dearer to write than was saved. Null if no price is known. */
+  readonly cacheSavedNanos: number | null
   /** The customer's own provider key was used. */
   readonly isByok: boolean
   /** The amount that providers charge to the customer's own provider keys. */
@@ -22,6 +24,7 @@ export const NO_COST: Cost = {
   upstreamNanos: 0,
   upstreamInputNanos: 0,
   upstreamOutputNanos: 0,
+  cacheSavedNanos: 0,
   isByok: false,
   customersNanos: 0,
 }
@@ -57,6 +60,7 @@ export const addedCosts = (first: Cost, second: Cost): Cost => ({
   upstreamNanos: added(first.upstreamNanos, second.upstreamNanos),
   upstreamInputNanos: first.upstreamInputNanos + second.upstreamInputNanos,
   upstreamOutputNanos: first.upstreamOutputNanos + second.upstreamOutputNanos,
+  cacheSavedNanos: added(first.cacheSavedNanos, second.cacheSavedNanos),
   isByok: first.isByok && second.isByok,
   customersNanos: first.customersNanos + second.customersNanos,
 })

@@ -74,8 +74,11 @@ export const NO_USAGE: Usage = {
 
 export const usageOf = (counts: Partial<Usage>): Usage => ({ ...NO_USAGE, ...counts })
 
-export const inputTokens = (usage: Usage): number =>
-  usage.inputFresh + usage.inputCacheRead + usage.inputCacheWrite5m + usage.inputCacheWrite1h
+export const inputTokens = (usage: Usage): number => usage.inputFresh + cachedTokens(usage)
+
+/** Tokens read from a cache or written to one. */
+export const cachedTokens = ({ inputCacheRead, inputCacheWrite5m, inputCacheWrite1h }: Usage): number =>
+  inputCacheRead + inputCacheWrite5m + inputCacheWrite1h
 
 export const outputTokens = (usage: Usage): number => usage.output + usage.outputReasoning
 

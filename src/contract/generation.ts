@@ -60,7 +60,10 @@ export const recordedGeneration = z.object({
   total_cost: z.number(),
   usage: z.number(),
   upstream_inference_cost: z.number().nullable(),
-  cache_discount: z.number().nullable(),
+  cache_discount: z.number().nullable().meta({
+    description:
+      'US dollars that the caches of providers saved; negative if writing cost more than reading saved. Null if nothing was read or written, or no price is known.',
+  }),
   usage_estimated: z.boolean(),
   cost_known: z.boolean(),
   is_byok: z.boolean(),

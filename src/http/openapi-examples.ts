@@ -43,6 +43,7 @@ const TAIL: AnswerTail = {
     upstreamNanos: 116_250,
     upstreamInputNanos: 26_250,
     upstreamOutputNanos: 90_000,
+    cacheSavedNanos: 0,
     isByok: false,
     customersNanos: 0,
   },

@@ -1,7 +1,7 @@
 /** Turns a finished answer into the row that is stored for it. The row contains neither prompt nor answer. */
 import { rulesOf } from '../canonical/guardrail-rules.ts'
 import type { Effect } from '../canonical/effect.ts'
-import { inputTokens, outputTokens } from '../canonical/usage.ts'
+import { cachedTokens, inputTokens, outputTokens } from '../canonical/usage.ts'
 import type { RecordedGeneration } from '../contract/generation.ts'
 import type { GatewayError } from '../errors.ts'
 import { cutText } from '../lib/text/cut-text.ts'
@@ -119,7 +119,7 @@ const generationResource = ({
     total_cost: dollars(cost.totalNanos),
     usage: dollars(cost.totalNanos),
     upstream_inference_cost: cost.upstreamNanos === null ? null : dollars(cost.upstreamNanos),
-    cache_discount: null,
+    cache_discount: cachedTokens(usage) === 0 || cost.cacheSavedNanos === null ? null : dollars(cost.cacheSavedNanos),
     usage_estimated: usage.estimated,
     cost_known: cost.isKnown && !costIsAssumed,
     is_byok: cost.isByok,

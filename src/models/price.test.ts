@@ -29,9 +29,18 @@ test('each disjoint count is charged once, at its own price', () => {
     upstreamNanos: 14_065_000,
     upstreamInputNanos: 4_965_000,
     upstreamOutputNanos: 8_100_000,
+    // 2340×3 = 7020 without a cache, 600 + 1125 + 240 = 1965 with it
+    cacheSavedNanos: 5_055_000,
     isByok: false,
     customersNanos: 0,
   })
+})
+
+test('writing a cache that is read by no one yet costs more than it saves, and without prices nothing is known of it', () => {
+  const usage = usageOf({ inputFresh: 10, inputCacheWrite5m: 1000 })
+  expect(costOf(usage, { prompt: 3, completion: 15, cache_write: 3.75 }).cacheSavedNanos).toBe(-750_000)
+  expect(costOf(usage, { prompt: 3, completion: 15 }).cacheSavedNanos).toBe(0)
+  expect(costOf(usage, null).cacheSavedNanos).toBeNull()
 })
 
 test('sound, pictures and searches have prices of their own, and none of their tokens is charged twice', () => {

@@ -1,5 +1,5 @@
 import type { Cost } from '../canonical/cost.ts'
-import { inputTokens, type Usage } from '../canonical/usage.ts'
+import { cachedTokens, inputTokens, type Usage } from '../canonical/usage.ts'
 import { nanosOf, tokenCostNanos } from '../lib/money.ts'
 import type { PriceEntry } from './catalogue-schema.ts'
 
@@ -27,6 +27,7 @@ export const costOf = (
       upstreamNanos: reported,
       upstreamInputNanos: 0,
       upstreamOutputNanos: reported ?? 0,
+      cacheSavedNanos: null,
       isByok: false,
       customersNanos: 0,
     }
@@ -36,12 +37,12 @@ export const costOf = (
   const cacheWrite = rates.cache_write ?? rates.prompt
   const audio = Math.min(usage.inputAudio, usage.inputFresh)
   const factor = usage.inferenceGeo === null ? 1 : (prices.inference_geo?.[usage.inferenceGeo] ?? 1)
-  const read =
-    tokenCostNanos(usage.inputFresh - audio, rates.prompt) +
-    tokenCostNanos(audio, prices.audio ?? rates.prompt) +
+  const cached =
     tokenCostNanos(usage.inputCacheRead, rates.cache_read ?? rates.prompt) +
     tokenCostNanos(usage.inputCacheWrite5m, cacheWrite) +
     tokenCostNanos(usage.inputCacheWrite1h, rates.cache_write_1h ?? cacheWrite)
+  const uncached = tokenCostNanos(cachedTokens(usage), rates.prompt)
+  const read = tokenCostNanos(usage.inputFresh - audio, rates.prompt) + tokenCostNanos(audio, prices.audio ?? rates.prompt) + cached
   const input = Math.round(read * factor) + inputImages * nanosOf(prices.image ?? 0)
   const spoken = Math.min(usage.outputAudio, usage.output)
   const drawn = Math.min(usage.outputImage, usage.output - spoken)
@@ -60,6 +61,7 @@ export const costOf = (
     upstreamNanos: total,
     upstreamInputNanos: input + (beside?.upstreamInputNanos ?? 0),
     upstreamOutputNanos: output + (beside?.upstreamOutputNanos ?? 0),
+    cacheSavedNanos: Math.round((uncached - cached) * factor) + (beside?.cacheSavedNanos ?? 0),
     isByok: false,
     customersNanos: 0,
   }

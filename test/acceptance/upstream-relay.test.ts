@@ -282,10 +282,18 @@ describe('usage and cost', () => {
     upstream.script((exchange) => exchange.answer(200, proseAnswer('Hi.', { usage })))
     const answer = await infer(service, { model: 'fake/one', messages })
     const cost = (600 * 2 + 400 * 0.5 + 100 * 10) / 1_000_000
+    const saved = (400 * (2 - 0.5)) / 1_000_000
     expect(answer.json).toMatchObject({ usage: { ...usage, cost } })
     const record = await call(service, 'GET', `/generation?id=${answer.headers.get('x-generation-id')}`, { key: service.inferenceKey })
     expect(record.json).toMatchObject({
-      data: { total_cost: cost, tokens_prompt: 1000, tokens_completion: 100, native_tokens_cached: 400, provider_name: 'Fake' },
+      data: {
+        total_cost: cost,
+        cache_discount: saved,
+        tokens_prompt: 1000,
+        tokens_completion: 100,
+        native_tokens_cached: 400,
+        provider_name: 'Fake',
+      },
     })
   })
 

@@ -33,6 +33,7 @@ export const TAIL: AnswerTail = {
     upstreamNanos: 1_200_000,
     upstreamInputNanos: 200_000,
     upstreamOutputNanos: 1_000_000,
+    cacheSavedNanos: 0,
     isByok: false,
     customersNanos: 0,
   },

@@ -38,12 +38,15 @@ export const CostLines = ({ record }: { record: Generation }) => {
           </li>
         ) : null}
         {record.usage_estimated ? <li>The provider reported no complete usage: what is missing was estimated.</li> : null}
-        {record.cache_discount === null || record.cache_discount === 0 ? null : <li>Cached input saved {money(record.cache_discount)}.</li>}
+        {record.cache_discount === null || record.cache_discount === 0 ? null : <li>{cacheSentence(record.cache_discount)}</li>}
         {record.cost_known ? null : <li>The price of this model is not known, so this request counts as $0 in sums.</li>}
       </ul>
     </div>
   )
 }
+
+const cacheSentence = (saved: number): string =>
+  saved > 0 ? `Cached input saved ${money(saved)}.` : `Writing to the cache cost ${money(-saved)} more than it saved.`
 
 /** To the nano-dollar, the unit of accounting. */
 const exactMoney = (amount: number): string => `$${amount.toFixed(9).replace(/0{1,7}$/, '')}`
