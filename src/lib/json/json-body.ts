@@ -450,6 +450,6 @@ export const readJsonObject = (text: string, limits: JsonLimits = JSON_LIMITS): 
   return parse(text, exact) as Record<string, JsonValue>
 }
 
-/** The same, for a body that may be left out: undefined if there is none. */
+/** Reads a body that may be left out: undefined if there is none. Throws JsonTextError. */
 export const readOptionalObject = (text: string): Record<string, JsonValue> | undefined =>
   text.trim() === '' ? undefined : readJsonObject(text)
