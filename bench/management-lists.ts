@@ -12,6 +12,7 @@ import { createKeyStore } from '../src/storage/keys/key-store.ts'
 import { createPresetStore, type PresetStore } from '../src/storage/presets/preset-store.ts'
 import { createSearchStore } from '../src/storage/generations/search-store.ts'
 import { NUMBERED_MAX } from '../src/storage/table-by.ts'
+import { usageWindowsAt } from '../src/storage/usage/usage-windows.ts'
 import { createReadWorkspaceFigures } from '../src/storage/usage/workspace-figures.ts'
 import { fillManagement, MANY } from '../test/support/management-records.ts'
 import { uninterrupted } from '../test/support/uninterrupted.ts'
@@ -82,7 +83,7 @@ await measureFilled(
 
     const shown = await presets.page({ workspaceId: MANY, status: 'active', after: null, limit: LIMIT })
     await measurePresets('presets: what a page of them serves', () => presets.summaries(shown.items.map(({ id }) => id)))
-    await measureReads(/many/g)('workspaces: their figures', () => createReadWorkspaceFigures(database)([MANY], middle.slice(0, 13)))
+    await measureReads(/many/g)('workspaces: their figures', () => createReadWorkspaceFigures(database)([MANY], usageWindowsAt(middle)))
 
     const log = createAuditLog(database, () => () => undefined)
     const measureAudit = measureReads(/(?<="requestId":")[\w-]+/g)

@@ -23,7 +23,6 @@ import type { TextSeal } from '../storage/presets/sealed-config.ts'
 import { createKeyStore } from '../storage/keys/key-store.ts'
 import { createOauthCodeStore } from '../storage/workspaces/oauth-code-store.ts'
 import { createSessionStore } from '../storage/workspaces/session-store.ts'
-import { createLedgerStore } from '../storage/ledger/ledger-store.ts'
 import { createReadWorkspaceFigures } from '../storage/usage/workspace-figures.ts'
 import { createMemberStore } from '../storage/workspaces/member-store.ts'
 import { createWorkspaceStore } from '../storage/workspaces/workspace-store.ts'
@@ -137,7 +136,6 @@ export const composeManagement = (parts: {
       changed: customerKeys.changed,
     }),
     readWorkspaceFigures: createReadWorkspaceFigures(database),
-    readWindows: createLedgerStore(database).read,
     async spent(workspaceId) {
       await flush()
       return credits.spent(workspaceId)

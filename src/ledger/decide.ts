@@ -51,10 +51,7 @@ export const decide = (bounds: readonly Bound[], estimateNanos: number, inFlight
   return null
 }
 
-export const spentOf = ({ scope, window }: Bound): number => spentIn(window, scope.includeByok)
-
-/** The amount of a window that a limit counts; `includeByok` if spending with customers' own provider keys is part of it. */
-export const spentIn = (window: ScopeWindowTable, includeByok: boolean): number => window.committed_n + (includeByok ? window.byok_n : 0)
+export const spentOf = ({ scope, window }: Bound): number => window.committed_n + (scope.includeByok ? window.byok_n : 0)
 
 const inFlightNanos = (leftNanos: number, { fraction, ceilingNanos }: InFlightSettings): number =>
   Math.min(ceilingNanos ?? Number.POSITIVE_INFINITY, Math.floor(leftNanos * fraction))

@@ -7,7 +7,6 @@ import type { Ledger } from '../../ledger/ledger.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { ActivityStore } from '../../storage/usage/activity-store.ts'
 import type { AuditLog } from '../../storage/audit-log.ts'
-import type { LedgerStore } from '../../storage/ledger/ledger-store.ts'
 import type { ReadWorkspaceFigures } from '../../storage/usage/workspace-figures.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
 import type { Onceness } from '../answer-once.ts'
@@ -39,7 +38,6 @@ export interface ManagementParts {
   /** Nano-dollars that the keys of a workspace have spent up to now. */
   readonly spent: (workspaceId: string) => Promise<number>
   readonly readWorkspaceFigures: ReadWorkspaceFigures
-  readonly readWindows: LedgerStore['read']
   /** For operations that create something once. */
   readonly onceness: Onceness
 }

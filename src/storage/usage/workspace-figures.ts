@@ -2,39 +2,62 @@
 import { sql } from 'kysely'
 
 import type { Database } from '../database.ts'
+import { SUBJECTS } from '../ledger/scope-windows.ts'
 import type { Span } from '../tables/ledger-tables.ts'
+import type { UsageWindows } from './usage-windows.ts'
 
 export interface WorkspaceFigures {
   readonly members: number
   /** Keys that are not revoked. */
   readonly keys: number
-  /** Since the given hour, without what was paid through customers' own provider keys. */
+  /** Since the beginning of the month, without what was paid through customers' own provider keys. */
   readonly spentNanos: number
-  /** By their interval. */
-  readonly limitsNanos: ReadonlyMap<Span, number>
+  readonly budgets: readonly BudgetFigures[]
   /** Null if none was ever added. */
   readonly credit: { readonly totalNanos: number; readonly spentNanos: number } | null
 }
 
-/** By id. `fromHour` is `YYYY-MM-DDTHH`; spend is summed from it on. */
-export type ReadWorkspaceFigures = (ids: readonly string[], fromHour: string) => Promise<ReadonlyMap<string, WorkspaceFigures>>
+export interface BudgetFigures {
+  readonly span: Span
+  readonly limitNanos: number
+  /** In its running window. */
+  readonly chargedNanos: number
+  /** The same, for what was paid through customers' own provider keys. */
+  readonly byokNanos: number
+}
+
+/** By id. Nothing is written: a window that admission has not begun is only summed. */
+export type ReadWorkspaceFigures = (ids: readonly string[], windows: UsageWindows) => Promise<ReadonlyMap<string, WorkspaceFigures>>
 
 export const createReadWorkspaceFigures =
   ({ reports }: Pick<Database, 'reports'>): ReadWorkspaceFigures =>
-  async (ids, fromHour) => {
+  async (ids, { day, week, month }) => {
     if (ids.length === 0) return new Map()
+    const starts = { daily: day, weekly: week, monthly: month, lifetime: '' } satisfies Record<Span, string>
     const counts = await reports
       .selectFrom('workspace_counts')
       .select(['workspace_id as id', 'counted', 'amount'])
       .where('workspace_id', 'in', ids)
       .where('counted', 'in', ['members', 'keys'])
       .execute()
-    const spent = await reports
+    const sums = await reports
       .selectFrom('usage_hours')
-      .select(['workspace_id as id', total('cost_nanos')])
-      .where('hour', '>=', fromHour)
+      .select([
+        'workspace_id as id',
+        ...SUMMED.flatMap((span) => [
+          totalSince(starts[span], 'cost_nanos').as(`${span}_charged`),
+          totalSince(starts[span], 'byok_cost_nanos').as(`${span}_byok`),
+        ]),
+      ])
+      .where('hour', '>=', week < month ? week : month)
       .where('workspace_id', 'in', ids)
       .groupBy('workspace_id')
+      .execute()
+    const begun = await reports
+      .selectFrom('scope_window')
+      .select(['subject', 'span', 'window_start', 'committed_n', 'byok_n'])
+      .where('subject', 'in', ids.map(SUBJECTS.workspace))
+      .where('window_start', 'in', Object.values(starts))
       .execute()
     const budgets = await reports
       .selectFrom('workspace_budgets')
@@ -52,6 +75,14 @@ export const createReadWorkspaceFigures =
       .select(['workspace_id as id', 'cost_nanos as amount'])
       .where('workspace_id', 'in', ids)
       .execute()
+    /** The figures of the window that admission checks; before there is one, the sum of the requests so far. */
+    const countedIn = (id: string, span: Span): Pick<BudgetFigures, 'chargedNanos' | 'byokNanos'> => {
+      const window = begun.find((row) => row.subject === SUBJECTS.workspace(id) && row.span === span && row.window_start === starts[span])
+      if (window !== undefined) return { chargedNanos: window.committed_n, byokNanos: window.byok_n }
+      if (span === 'lifetime') return { chargedNanos: amountIn(used, id), byokNanos: 0 }
+      const sum = sums.find((row) => row.id === id)
+      return { chargedNanos: sum?.[`${span}_charged`] ?? 0, byokNanos: sum?.[`${span}_byok`] ?? 0 }
+    }
     const amountIn = (rows: readonly { id: string; amount: number }[], wanted: string): number =>
       rows.find(({ id }) => id === wanted)?.amount ?? 0
     return new Map(
@@ -66,13 +97,22 @@ export const createReadWorkspaceFigures =
             counts.filter(({ counted }) => counted === 'keys'),
             id,
           ),
-          spentNanos: amountIn(spent, id),
-          limitsNanos: new Map(budgets.flatMap((budget) => (budget.id === id ? [[budget.span, budget.limit_nanos] as const] : []))),
+          spentNanos: sums.find((row) => row.id === id)?.monthly_charged ?? 0,
+          budgets: budgets.flatMap(({ id: of, span, limit_nanos }) =>
+            of === id ? [{ span, limitNanos: limit_nanos, ...countedIn(id, span) }] : [],
+          ),
           credit: credits.some((credit) => credit.id === id) ? { totalNanos: amountIn(credits, id), spentNanos: amountIn(used, id) } : null,
         },
       ]),
     )
   }
 
+/** The spans whose spending is summed by the hour. */
+const SUMMED = ['daily', 'weekly', 'monthly'] as const
+
+/** Since this day, of the hours that the query reads. */
+const totalSince = (day: string, column: 'cost_nanos' | 'byok_cost_nanos') =>
+  sql<number>`cast(sum(case when hour >= ${day} then ${sql.ref(column)} else 0 end) as bigint)`
+
 /** The cast is needed because PostgreSQL sums bigints into a numeric, which has no exact form in JavaScript. */
-const total = (column: 'cost_nanos' | 'amount_nanos') => sql<number>`cast(sum(${sql.ref(column)}) as bigint)`.as('amount')
+const total = (column: 'amount_nanos') => sql<number>`cast(sum(${sql.ref(column)}) as bigint)`.as('amount')
