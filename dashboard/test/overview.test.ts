@@ -157,7 +157,9 @@ describe.skipIf(BROWSER_PATH === null)('the overview', () => {
     expect(await ofBudget.getByRole('link').textContent()).toBe('$0 of $500.00')
     const { data: workspaces } = await manage<{ data: readonly { figures: object }[] }>(service, '/workspaces?include=figures')
     const budgets = [{ limit_usd: 5, reset_interval: 'daily', spend_usd: 5.01 }]
-    const data = workspaces.map((workspace) => ({ ...workspace, figures: { ...workspace.figures, budgets } }))
+    // Credit that is used up refuses nothing while the configuration file does not enforce it.
+    const credit = { total_credits: 1, total_usage: 2, is_enforced: false }
+    const data = workspaces.map((workspace) => ({ ...workspace, figures: { ...workspace.figures, budgets, credit } }))
     await page.route(
       ({ pathname, searchParams: asked }) => pathname === '/api/v1/workspaces' && asked.get('include') === 'figures',
       (route) => route.fulfill({ json: { data, total_count: data.length } }),
@@ -166,6 +168,7 @@ describe.skipIf(BROWSER_PATH === null)('the overview', () => {
     const ofWorkspace = page.locator('.trouble').filter({ hasText: 'The budget of a workspace is used up' })
     await ofWorkspace.getByText('Default $5.01 of $5.00 a day').waitFor()
     expect(await ofWorkspace.getByRole('link').getAttribute('href')).toContain('workspace=default')
+    expect(await ofWorkspace.textContent()).not.toContain('credit')
     await ofBudget.waitFor()
     await visitor.checkAccessible()
     await ofBudget.getByRole('link').click()

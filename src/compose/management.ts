@@ -51,6 +51,7 @@ export const composeManagement = (parts: {
   /** The budgets and credits that admission uses too, so that a change is in force when it is answered. */
   budgets: Budgets
   credits: Credits
+  areCreditsEnforced: () => boolean
   /** Seals stored answers whose content is shown only once. */
   seal: TextSeal
   startTurn: () => Turn
@@ -59,7 +60,7 @@ export const composeManagement = (parts: {
   flush: () => Promise<void>
   onError: (thrown: unknown, doing: string) => void
 }): Management => {
-  const { storage, clock, sharedClock, ids, budgets, credits, figures, seal, startTurn, flush, onError } = parts
+  const { storage, clock, sharedClock, ids, budgets, credits, areCreditsEnforced, figures, seal, startTurn, flush, onError } = parts
   const { database, owner } = storage
   const [keyStore, byokStore] = [createKeyStore(database), createByokStore(database)]
   let peppers = derivedKeys(storage.secret, 'key-pepper')
@@ -136,6 +137,7 @@ export const composeManagement = (parts: {
       changed: customerKeys.changed,
     }),
     readWorkspaceFigures: createReadWorkspaceFigures(database),
+    areCreditsEnforced,
     async spent(workspaceId) {
       await flush()
       return credits.spent(workspaceId)

@@ -115,6 +115,7 @@ export const composeParts = (base: BaseParts, reloadable: Reloadable, env: Envir
     ids,
     budgets,
     credits,
+    areCreditsEnforced: () => reloadable.settings.budgets.credits,
     figures: ledger.figures,
     seal,
     startTurn,

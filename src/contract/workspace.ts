@@ -136,7 +136,10 @@ const figures = z
         }),
       )
       .meta({ id: 'WorkspaceLimits', description: 'The longest interval first.' }),
-    credit: credits.nullable().meta({ description: 'Null where no credit was ever added.' }),
+    credit: credits
+      .extend({ is_enforced: z.boolean().meta({ description: 'False where `budgets.credits` is off: then it refuses nothing.' }) })
+      .nullable()
+      .meta({ id: 'WorkspaceCredit', description: 'Null where no credit was ever added.' }),
   })
   .meta({ id: 'WorkspaceFigures' })
 

@@ -239,7 +239,7 @@ models: { acme/dear: { endpoints: [{ provider: acme, model: dear, prices: { prom
         { limit_usd: 20, reset_interval: 'weekly', spend_usd: 0.003007 },
         { limit_usd: 5, reset_interval: 'daily', spend_usd: 0.003007 },
       ],
-      credit: { total_credits: 15, total_usage: 0.003007 },
+      credit: { total_credits: 15, total_usage: 0.003007, is_enforced: false },
     })
     expect(rows.map((row) => [row.slug, row.include_byok_in_budgets])).toEqual([
       ['default', false],

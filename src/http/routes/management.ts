@@ -38,6 +38,7 @@ export interface ManagementParts {
   /** Nano-dollars that the keys of a workspace have spent up to now. */
   readonly spent: (workspaceId: string) => Promise<number>
   readonly readWorkspaceFigures: ReadWorkspaceFigures
+  readonly areCreditsEnforced: () => boolean
   /** For operations that create something once. */
   readonly onceness: Onceness
 }

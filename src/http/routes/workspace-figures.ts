@@ -11,11 +11,12 @@ export type FiguresOf = (request: RouteRequest, workspaces: readonly WorkspaceRe
 
 interface WorkspaceFigureParts {
   readonly readWorkspaceFigures: ReadWorkspaceFigures
+  readonly areCreditsEnforced: () => boolean
   readonly flush: () => Promise<void>
   readonly clock: Clock
 }
 
-export const createFiguresOf = ({ readWorkspaceFigures, flush, clock }: WorkspaceFigureParts): FiguresOf => {
+export const createFiguresOf = ({ readWorkspaceFigures, areCreditsEnforced, flush, clock }: WorkspaceFigureParts): FiguresOf => {
   const reads = createPacedReads(clock)
   return async (request, workspaces) => {
     await flush()
@@ -24,14 +25,19 @@ export const createFiguresOf = ({ readWorkspaceFigures, flush, clock }: Workspac
     const figures = await reads.run(request, 'listWorkspaces', () => readWorkspaceFigures(ids, windows))
     return workspaces.map((workspace) => {
       const found = figures.get(workspace.id)
-      return found === undefined ? workspace : { ...workspace, figures: resourceOf(found, workspace.include_byok_in_budgets) }
+      if (found === undefined) return workspace
+      return { ...workspace, figures: resourceOf(found, workspace.include_byok_in_budgets, areCreditsEnforced()) }
     })
   }
 }
 
 const LONGEST_FIRST = ['lifetime', 'monthly', 'weekly', 'daily'] as const
 
-const resourceOf = ({ members, keys, spentNanos, budgets, credit }: WorkspaceFigures, includeByok: boolean): WorkspaceFiguresResource => ({
+const resourceOf = (
+  { members, keys, spentNanos, budgets, credit }: WorkspaceFigures,
+  includeByok: boolean,
+  is_enforced: boolean,
+): WorkspaceFiguresResource => ({
   members,
   keys,
   spend_this_month: dollars(spentNanos),
@@ -47,5 +53,5 @@ const resourceOf = ({ members, keys, spentNanos, budgets, credit }: WorkspaceFig
       },
     ]
   }),
-  credit: credit === null ? null : { total_credits: dollars(credit.totalNanos), total_usage: dollars(credit.spentNanos) },
+  credit: credit === null ? null : { total_credits: dollars(credit.totalNanos), total_usage: dollars(credit.spentNanos), is_enforced },
 })

@@ -79,7 +79,7 @@ const limitsIn = ({ id, slug, name, figures }: ListedWorkspace): readonly Limit[
     interval: INTERVALS[interval ?? 'lifetime'],
   }))
   const credit = figures?.credit ?? null
-  return credit === null
+  return credit === null || !credit.is_enforced
     ? budgets
     : [...budgets, { id: `${id} credit`, name: link, used: credit.total_usage, limit: credit.total_credits, interval: 'of credit' }]
 }
