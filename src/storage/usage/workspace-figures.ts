@@ -22,7 +22,7 @@ export interface BudgetFigures {
   readonly limitNanos: number
   /** In its running window. */
   readonly chargedNanos: number
-  /** The same, for what was paid through customers' own provider keys. */
+  /** What was paid in it through customers' own provider keys. */
   readonly byokNanos: number
 }
 
