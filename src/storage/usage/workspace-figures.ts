@@ -22,7 +22,7 @@ export interface BudgetFigures {
   readonly limitNanos: number
   /** In its running window. */
   readonly chargedNanos: number
-  /** What was paid in it through customers' own provider keys. */
+  /** Paid through customers' own provider keys in that window. */
   readonly byokNanos: number
 }
 
