@@ -125,8 +125,9 @@ test('a drawing of OpenAI (svg) has its media type on Chat Completions, and goes
 
 test.each([
   ['OpenAI’s own count', { web_search: { num_requests: 3 } }, 0.03],
-  ['the calls, if it counts none', { web_search: { num_requests: 0 } }, 0.01],
-  ['the calls, if its count is none', { web_search: { num_requests: -1 } }, 0.01],
+  ['OpenAI’s own count, if it is none', { web_search: { num_requests: 0 } }, 0],
+  ['the calls, if it has no count', { web_search: {} }, 0.01],
+  ['the calls, if its count cannot be one', { web_search: { num_requests: -1 } }, 0.01],
 ])('searches are charged by %s', async (_, usage, cost) => {
   const search = { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'x' } }
   const { text } = await replay({

@@ -1,7 +1,7 @@
 import { PICTURE_TOKENS, usageOf, type Usage } from '../../canonical/usage.ts'
 import { isObject } from '../../lib/json/json.ts'
 import { reportedCost } from '../reported-cost.ts'
-import { isSenseless, partsOf, reportedTotal, sideCount } from '../token-count.ts'
+import { isSenseless, partsOf, reportedTotal, sideCount, tokenCount } from '../token-count.ts'
 
 /** The work of a provider's own tools for an answer. */
 export interface ToolWork extends Pick<Usage, 'webSearches' | 'fileSearches' | 'containers'> {
@@ -50,7 +50,7 @@ export const decodeUsage = (
     outputAudio,
     outputImage,
     // OpenAI counts what it charges for; an answer may hold calls that cost nothing, and one call may be several searches.
-    webSearches: reportedSearches(response['tool_usage']) || work.webSearches,
+    webSearches: reportedSearches(response['tool_usage']) ?? work.webSearches,
     fileSearches: work.fileSearches,
     containers: work.containers,
     drawn: drawn.tokens,
@@ -80,9 +80,11 @@ export const usageSoFar = ({ webSearches, fileSearches, containers, pictures, au
     unreportedOutput: true,
   })
 
-/** Zero if the answer reports none, or no plausible count. */
-const reportedSearches = (toolUsage: unknown): number =>
-  isObject(toolUsage) && isObject(toolUsage['web_search']) ? sideCount(toolUsage['web_search']['num_requests']) : 0
+/** Null if the answer reports no count, or no plausible one. */
+const reportedSearches = (toolUsage: unknown): number | null => {
+  const count = isObject(toolUsage) && isObject(toolUsage['web_search']) ? toolUsage['web_search']['num_requests'] : null
+  return count === undefined || count === null ? null : tokenCount(count)
+}
 
 const drawnTokens = (toolUsage: unknown, pictures: number): { readonly tokens: number; readonly estimated: boolean } => {
   const counts = isObject(toolUsage) && isObject(toolUsage['image_gen']) ? toolUsage['image_gen'] : {}
