@@ -92,6 +92,7 @@ describe('a part of an answer of OpenAI that another interface cannot have is re
   const ITEMS: readonly (readonly [string, Json])[] = [
     ['image_generation_call', { type: 'image_generation_call', id: 'ig_1', status: 'failed', result: null, error: blocked }],
     ['hologram', { type: 'message', id: 'msg_1', role: 'assistant', status: 'completed', content: [{ type: 'hologram', data: 'x' }] }],
+    ['content', { type: 'message', id: 'msg_1', role: 'assistant', status: 'completed', content: [{ text: 'It has no type.' }] }],
   ]
 
   for (const [kind, item] of ITEMS)
