@@ -155,6 +155,18 @@ test('Messages: a system message that is shown only until the next user message 
   }
 })
 
+test('400: a system message that is cleared adds a tool, which stays added and which another dialect has no word for', async () => {
+  const added = { type: 'tool_addition', tools: [{ name: 'f', input_schema: { type: 'object' } }] }
+  const messages = [
+    { role: 'user', content: 'Hi' },
+    { role: 'system', content: [added, { type: 'text', text: 'Now.' }], clear_at: 'next_user_message' },
+    { role: 'assistant', content: 'Hello' },
+    { role: 'user', content: 'Go on' },
+  ]
+  const asked = sentTo('messages', 'openai-chat', { max_tokens: 100, messages })
+  expect(await asked.then(({ text }) => text, String)).toContain('tool_addition')
+})
+
 describe('Responses: an item of the input that changes the configuration', () => {
   const update = (more: Json): Json => ({ type: 'configuration_update', ...more })
   const format = { type: 'json_schema', name: 'out', schema: { type: 'object', properties: {}, additionalProperties: false } }
