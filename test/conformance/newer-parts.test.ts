@@ -192,6 +192,23 @@ describe('Responses: an item of the input that changes the configuration', () =>
     expect(without.body).toEqual(body)
   })
 
+  test.each([
+    ['takes the place of the request’s format', { text: { format } }, 'json_schema', 0],
+    ['without a format leaves that of the request', { text: {} }, 'json_object', 0],
+    ['with no format leaves that of the request', { text: { format: null } }, 'json_object', 0],
+    ['is reported where it changes something else', { text: { verbosity: 'low' }, reasoning: { summary: 'auto' } }, 'json_object', 2],
+    ['is reported where it changes the instructions', { instructions: 'Be brief.' }, 'json_object', 1],
+  ])('%s', async (_, changed, type, lost) => {
+    const asked = { input: [input[0], update(changed), input[4]], text: { format: { type: 'json_object' } } }
+    const { body, warnings } = await sentTo('responses', 'openai-chat', asked)
+    expect([at(body, 'response_format', 'type'), warnings]).toEqual([type, lost])
+  })
+
+  test('400: nothing but such items, which are no conversation', async () => {
+    const asked = sentTo('responses', 'openai-chat', { input: [update({ reasoning: { effort: 'low' } })] })
+    expect(await asked.catch((thrown: unknown) => thrown)).toMatchObject({ type: 'invalid_prompt' })
+  })
+
   test('400: an effort that does not exist', async () => {
     const asked = sentTo('responses', 'openai-chat', { input: [input[0], update({ reasoning: { effort: 'most' } })] })
     expect(await asked.catch((thrown: unknown) => thrown)).toMatchObject({ type: 'invalid_prompt' })

@@ -8,7 +8,7 @@ import { isObject, type JsonChanges } from '../../lib/json/json.ts'
 import { lookForName } from '../../lib/text/may-name.ts'
 import type { Steps } from '../../lib/steps.ts'
 import { reasoningEffort } from '../../request-fields/schemas/reasoning.ts'
-import { child, member, type Node, optionalChild, requiredWord } from '../json-node.ts'
+import { member, type Node, optionalChild, requiredWord, watchedNode } from '../json-node.ts'
 
 export const isUpdate = ({ members }: Node): boolean => members['type'] === UPDATE
 
@@ -18,20 +18,28 @@ export interface Updated {
   readonly effort: { readonly value: string; readonly field: string } | null
   /** The object that has the `format`. */
   readonly text: Node | null
+  /** The updates, which know what of them was read. */
+  readonly watched: readonly Node[]
 }
 
 export const readUpdates = (items: readonly Node[]): Updated => {
-  let updated: Updated = { effort: null, text: null }
-  for (const item of items.filter(isUpdate)) {
+  const watched = items.filter(isUpdate).map(watchedNode)
+  let updated: Updated = { effort: null, text: null, watched }
+  for (const item of watched) {
+    for (const name of NOT_SAID) member(item, name)
     const reasoning = optionalChild(item, 'reasoning')
     if (reasoning !== null && member(reasoning, 'effort') !== undefined) {
       const value = requiredWord(reasoning, 'effort', reasoningEffort.options)
       updated = { ...updated, effort: { value, field: `${reasoning.path}.effort` } }
     }
-    if (member(item, 'text') !== undefined) updated = { ...updated, text: child(item, 'text') }
+    const text = optionalChild(item, 'text')
+    if (text !== null && member(text, 'format') !== undefined) updated = { ...updated, text }
   }
   return updated
 }
+
+/** Members that change nothing. */
+const NOT_SAID = ['type', 'id', 'status'] as const
 
 /** The members of an update that a preset may lock. */
 export type Updatable = 'reasoning' | 'text'
