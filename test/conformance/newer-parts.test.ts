@@ -311,6 +311,20 @@ describe('what OpenAI charges for is charged', () => {
     expect((await costOf({ usage }, { prompt: 2, completion: 0, cache_write: 2.5, cache_write_1h: 5 })).cost).toBeCloseTo(cost, 10)
   })
 
+  test.each([
+    ['minutes', { ttl_30m_tokens: 1000, ttl_12h_tokens: 0 }, 0.0025],
+    ['both', { ttl_30m_tokens: 400, ttl_12h_tokens: 600 }, 0.004],
+  ])('a cache written for %s on Chat Completions', async (_, cache_write_tokens_details, cost) => {
+    const prompt_tokens_details = { cache_write_tokens: 1000, cache_write_tokens_details }
+    const usage = { prompt_tokens: 1000, prompt_tokens_details, completion_tokens: 0, total_tokens: 1000 }
+    const message = { role: 'assistant', content: 'Yes' }
+    const answer = { id: 'c', object: 'chat.completion', created: 1, model: 'm', choices: [{ index: 0, message, finish_reason: 'stop' }] }
+    const upstreams = [{ dialect: 'openai-chat', reply: whole({ ...answer, usage }), ...OPENAI }] as const
+    const prices = { prompt: 2, completion: 0, cache_write: 2.5, cache_write_1h: 5 }
+    const { text } = await replay({ client: 'chat', upstreams, body: question('chat', false), prices })
+    expect(at(JSON.parse(text), 'usage', 'cost')).toBeCloseTo(cost, 10)
+  })
+
   test('the model that writes a drawing (svg), which is counted apart', async () => {
     const svg_usage = { model: 'gpt-6.2-sol', input_tokens: 1000, output_tokens: 2000, reasoning_tokens: 500, total_tokens: 3000 }
     const drawing = { type: 'image_generation_call', id: 'ig_1', status: 'completed', output_format: 'svg', result: 'PHN2Zy8+', svg_usage }

@@ -1,5 +1,6 @@
 import { PICTURE_TOKENS, usageOf, type Usage } from '../../canonical/usage.ts'
 import { isObject } from '../../lib/json/json.ts'
+import { cacheWrites } from '../cache-writes.ts'
 import { reportedCost } from '../reported-cost.ts'
 import { isSenseless, partsOf, reportedTotal, sideCount, tokenCount } from '../token-count.ts'
 
@@ -26,10 +27,7 @@ export const decodeUsage = (
   const input = reportedTotal(usage['input_tokens'])
   const cached = partsOf(input.tokens, [inputDetails['cached_tokens'], inputDetails['cache_write_tokens']])
   const [cacheRead = 0, cacheWrite = 0] = cached ?? []
-  const lifetimes = isObject(inputDetails['cache_write_tokens_details']) ? inputDetails['cache_write_tokens_details'] : {}
-  const keptLong = partsOf(cacheWrite, [lifetimes['ttl_12h_tokens']])
-  // An impossible split counts for the longer lifetime, which is more expensive.
-  const [longWrite = 0] = keptLong ?? [cacheWrite]
+  const kept = cacheWrites(cacheWrite, inputDetails)
   const output = reportedTotal(usage['output_tokens'])
   const thinking = partsOf(output.tokens, [outputDetails['reasoning_tokens']])
   const [reasoning = 0] = thinking ?? []
@@ -42,8 +40,8 @@ export const decodeUsage = (
   return usageOf({
     inputFresh: input.tokens - cacheRead - cacheWrite,
     inputCacheRead: cacheRead,
-    inputCacheWrite5m: cacheWrite - longWrite,
-    inputCacheWrite1h: longWrite,
+    inputCacheWrite5m: kept.minutes,
+    inputCacheWrite1h: kept.hours,
     output: output.tokens - reasoning,
     outputReasoning: reasoning,
     inputAudio,
@@ -60,7 +58,8 @@ export const decodeUsage = (
     unreportedOutput: output.unreported,
     estimated:
       drawn.estimated ||
-      [cached, keptLong, thinking, heard, made].includes(null) ||
+      kept.estimated ||
+      [cached, thinking, heard, made].includes(null) ||
       work.authors.some((author) => author !== response['model']),
     beside: work.authored,
   })
