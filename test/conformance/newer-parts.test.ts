@@ -276,6 +276,11 @@ describe('Responses: a request that only fills the cache', () => {
     { dialect: 'google', model: 'gemini-3-flash' },
     { dialect: 'bedrock', model: 'anthropic.claude-opus-4-8' },
     { dialect: 'openai-responses', slug: 'openai', model: 'gpt-5' },
+    { dialect: 'openai-responses', model: 'a server of unknown fields' },
+    { dialect: 'openai-chat', model: 'another' },
+    { dialect: 'openai-responses', slug: 'openrouter', model: 'openai/gpt-6.2-sol' },
+    { dialect: 'openai-chat', slug: 'openrouter', model: 'openai/gpt-6.2-sol' },
+    { dialect: 'openai-responses', slug: 'vercel', model: 'openai/gpt-6.2-sol' },
   ] as const)('is refused at $model, which would answer it', async (upstream) => {
     const upstreams = [{ ...upstream, reply: whole({}) }]
     const { text, sent } = await replay({ client: 'responses', upstreams, body: { ...question('responses', false), ...PREWARM } })
