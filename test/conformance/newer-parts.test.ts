@@ -243,6 +243,15 @@ describe('Chat Completions to Google', () => {
     expect(at(body, 'generationConfig', 'responseJsonSchema', 'description')).toBe('The weather.')
   })
 
+  test('the description of a format whose schema stays a reference is left out with a warning, since Google takes nothing beside one', async () => {
+    const schema = { $ref: 'https://a.example/s.json' }
+    const { body, warnings } = await sentTo('chat', 'google', {
+      messages: [{ role: 'user', content: 'Hi' }],
+      response_format: { type: 'json_schema', json_schema: { name: 'out', description: 'The weather.', schema } },
+    })
+    expect([at(body, 'generationConfig', 'responseJsonSchema'), warnings]).toEqual([schema, 1])
+  })
+
   test('a name of the assistant is left out with a warning', async () => {
     const messages = [
       { role: 'user', content: 'Hi' },
