@@ -39,10 +39,14 @@ export const readUpdates = (items: readonly Node[]): Updated => {
 }
 
 /** Members that change nothing. */
-const NOT_SAID = ['type', 'id', 'status'] as const
+const NOT_SAID: ReadonlySet<string> = new Set(['type', 'id', 'status'])
 
-/** The members of an update that a preset may lock. */
-export type Updatable = 'reasoning' | 'text'
+/** What a preset locks of an update: a member, or a member of it. */
+export interface LockedUpdate {
+  readonly field: string
+  /** Null for the whole of the field. */
+  readonly member: string | null
+}
 
 interface HeldUpdates {
   /** Replaces the input by one without these updates. */
@@ -52,7 +56,7 @@ interface HeldUpdates {
 }
 
 /** Removes the updates of what a preset locks. */
-export function* withoutUpdates(body: JsonBody, locked: readonly Updatable[]): Steps<HeldUpdates> {
+export function* withoutUpdates(body: JsonBody, locked: readonly LockedUpdate[]): Steps<HeldUpdates> {
   const raw = body.raw('input')
   if (raw?.startsWith('[') !== true || !(yield* lookForName(/"configuration_update"/, raw))) return { changes: {}, paths: [] }
   const input = yield* body.parsing('input')
@@ -60,15 +64,25 @@ export function* withoutUpdates(body: JsonBody, locked: readonly Updatable[]): S
   const kept = yield* editElementsInSteps(raw, (text, at) => {
     const item = Array.isArray(input) ? input[at] : undefined
     if (!isObject(item) || item['type'] !== UPDATE) return text
-    const held = locked.filter((name) => (item[name] ?? null) !== null)
-    if (held.length === 0) return text
-    paths.push(...held.map((name) => `input[${at}].${name}`))
-    return saysMore(item, held) ? editMembers(text, Object.fromEntries(held.map((name) => [name, null]))) : null
+    const changes: Record<string, string | null> = {}
+    for (const lock of locked) {
+      const rest = withoutLocked(item[lock.field], lock)
+      if (rest === undefined) continue
+      changes[lock.field] = rest === null ? null : JSON.stringify(rest)
+      paths.push(`input[${at}].${lock.field}`)
+    }
+    if (Object.keys(changes).length === 0) return text
+    const saysMore = Object.keys(item).some((name) => !NOT_SAID.has(name) && changes[name] !== null && (item[name] ?? null) !== null)
+    return saysMore ? editMembers(text, changes) : null
   })
   return paths.length === 0 ? { changes: {}, paths } : { changes: { input: kept }, paths }
 }
 
-const saysMore = (item: Readonly<Record<string, unknown>>, held: readonly Updatable[]): boolean =>
-  UPDATABLE.some((name) => !held.includes(name) && (item[name] ?? null) !== null)
-
-const UPDATABLE: readonly Updatable[] = ['reasoning', 'text']
+/** What is left of a field; null for nothing, undefined if it holds nothing that is locked. */
+const withoutLocked = (value: unknown, { member: name }: LockedUpdate): object | null | undefined => {
+  if ((value ?? null) === null) return undefined
+  if (name === null || !isObject(value)) return null
+  if ((value[name] ?? null) === null) return undefined
+  const rest = Object.entries(value).filter(([key]) => key !== name)
+  return rest.length === 0 ? null : Object.fromEntries(rest)
+}
