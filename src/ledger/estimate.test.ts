@@ -95,7 +95,10 @@ test('fees, reasoning, tiers and cache writes count at their dearest', () => {
   expect(most({ cache_control: '1'.repeat(86) }, [at(cached)], 0)).toBe(500 * 2000)
   // A mark is many tokens itself.
   for (const mark of ['prompt_cache_breakpoint', 'prompt_cache_options', 'prompt_cache_retention']) {
-    const [plain, marked] = [{ prompt: 2, completion: 0 }, { ...cached, prompt: 1 }].map((prices) => most({ [mark]: '1' }, [at(prices)], 0))
+    const [plain, marked] = [
+      { prompt: 2, completion: 0 },
+      { ...cached, prompt: 1 },
+    ].map((prices) => most({ [mark]: '1' }, [at(prices)], 0))
     expect([mark, marked]).toEqual([mark, plain])
   }
 })

@@ -6,7 +6,14 @@ import type { ReasoningSetting } from '../../canonical/settings.ts'
 import { isObject, type JsonValue } from '../../lib/json/json.ts'
 import type { Steps } from '../../lib/steps.ts'
 import type { EditableFields } from '../vendors/editable-fields.ts'
-import { clampOutput, keepAccepted, nameOrdinaryTier, refuseAnswered, type RuleContext, shortenIdentifiers } from '../vendors/field-rules.ts'
+import {
+  clampOutput,
+  keepAccepted,
+  nameOrdinaryTier,
+  refuseAnswered,
+  type RuleContext,
+  shortenIdentifiers,
+} from '../vendors/field-rules.ts'
 import { acceptsChatField } from '../vendors/chat-fields.ts'
 import { type OpenAiModel, openAiModelOf } from '../vendors/openai-model.ts'
 import type { OutputLimit, ReasoningWords, Vendor, VendorsReasoning } from '../vendors/vendor.ts'
