@@ -41,7 +41,7 @@ export const readUpdates = (items: readonly Node[]): Updated => {
 /** Members that change nothing. */
 const NOT_SAID: ReadonlySet<string> = new Set(['type', 'id', 'status'])
 
-/** What a preset locks of an update: a member, or a member of it. */
+/** A field of an update that a preset locks, or one member of it. */
 export interface LockedUpdate {
   readonly field: string
   /** Null for the whole of the field. */
@@ -78,7 +78,7 @@ export function* withoutUpdates(body: JsonBody, locked: readonly LockedUpdate[])
   return paths.length === 0 ? { changes: {}, paths } : { changes: { input: kept }, paths }
 }
 
-/** What is left of a field; null for nothing, undefined if it holds nothing that is locked. */
+/** Returns the rest of a field; null if nothing is left, undefined if it holds nothing that is locked. */
 const withoutLocked = (value: unknown, { member: name }: LockedUpdate): object | null | undefined => {
   if ((value ?? null) === null) return undefined
   if (name === null || !isObject(value)) return null
