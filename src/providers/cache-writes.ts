@@ -2,7 +2,7 @@
 import { isObject } from '../lib/json/json.ts'
 import { partsOf } from './token-count.ts'
 
-export interface CacheWrites {
+interface CacheWrites {
   readonly minutes: number
   readonly hours: number
   /** The reported split cannot be right. */

@@ -42,7 +42,7 @@ export const readUpdates = (items: readonly Node[]): Updated => {
 const NOT_SAID: ReadonlySet<string> = new Set(['type', 'id', 'status'])
 
 /** A field of an update that a preset locks, or one member of it. */
-export interface LockedUpdate {
+interface LockedUpdate {
   readonly field: string
   /** Null for the whole of the field. */
   readonly member: string | null
