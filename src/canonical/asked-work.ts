@@ -204,7 +204,8 @@ const largestNumber = (value: unknown): number => {
   return (value as unknown[]).reduce<number>((most, entry) => Math.max(most, largestNumber(entry)), 0)
 }
 
-const CACHE_MARK = /[cC]ache_?(?:[cC]ontrol|[pP]oint)/
+/** The marks of Anthropic and Bedrock, and OpenAI's mark and settings. */
+const CACHE_MARK = /[cC]ache_?(?:[cC]ontrol|[pP]oint|breakpoint|options|retention)/
 /** Matches the names of the tool, the option and the plugin in all dialects. How often a model will search cannot be known in advance. */
 const SEARCH = /web_?search|google_?search|x_search|"id"\s*:\s*"web"/i
 const SEARCHES = 10

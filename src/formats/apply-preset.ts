@@ -17,7 +17,7 @@ import { lockedPaths, overriding } from '../request-fields/setting-spellings.ts'
 import { withFormatInConfig } from './anthropic-messages/format-in-config.ts'
 import { withoutEffortChanges } from './anthropic-messages/effort-changes.ts'
 import { withoutAddedTools } from './openai-responses/added-tools.ts'
-import { type Updatable, withoutUpdates } from './openai-responses/configuration-updates.ts'
+import { withoutUpdates } from './openai-responses/configuration-updates.ts'
 import { holdLogprobs } from './openai-responses/held-logprobs.ts'
 import { addSystemPrompt } from './add-system-prompt.ts'
 import { type Fields, translateConfig } from './translate-config.ts'
@@ -57,7 +57,7 @@ export function* applyPreset(dialect: ClientDialect, sent: JsonBody, content: Pr
     Object.assign(changes, held.changes)
     overruled.push(...held.paths)
   }
-  const updates = dialect === 'responses' ? UPDATES.filter(([field, member]) => holds(locks, field, member)).map(([field]) => field) : []
+  const updates = dialect === 'responses' ? lockedUpdates(locks) : []
   if (updates.length > 0) {
     const held = yield* withoutUpdates(body.with(changes), updates)
     Object.assign(changes, held.changes)
@@ -87,13 +87,16 @@ const offersSearch = (tools: JsonValue | undefined): boolean =>
   Array.isArray(tools) && tools.some((tool: JsonValue) => isObject(tool) && tool['type'] === 'tool_search')
 
 /** The members of a field that an item of the input may change, too. */
-const UPDATES: readonly (readonly [Updatable, string])[] = [
-  ['reasoning', 'effort'],
-  ['text', 'format'],
-]
+const UPDATES = [
+  { field: 'reasoning', member: 'effort' },
+  { field: 'text', member: 'format' },
+] as const
 
-const holds = (locks: readonly Lock[], field: string, member: string): boolean =>
-  locks.some((lock) => lock.field === field && (lock.member === null || lock.member === member))
+const lockedUpdates = (locks: readonly Lock[]): readonly Lock[] =>
+  UPDATES.flatMap(({ field, member }) => {
+    const here = locks.filter((lock) => lock.field === field)
+    return here.find((lock) => lock.member === null) ?? here.find((lock) => lock.member === member) ?? []
+  })
 
 /** A top-level field, or one member of it, in which the preset's value prevails. */
 interface Lock {

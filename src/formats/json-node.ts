@@ -35,6 +35,9 @@ export const nodeAt = (value: unknown, path: string, fault: Fault, watch: Watch 
   return { path, members: value, fault, watch }
 }
 
+/** The same node, which from here on records which of its members are read. */
+export const watchedNode = ({ members, path, fault }: Node): Node => nodeAt(members, path, fault, { asked: new Set(), inside: [] })
+
 /** The objects of a list, not watched; empty if the value is absent. */
 export const nodesAt = (value: unknown, path: string, fault: Fault): Node[] =>
   itemsOf(value, path, fault).map((item, index) => nodeAt(item, `${path}[${index}]`, fault))

@@ -5,9 +5,9 @@ import { SERVICE_FIELDS } from '../request-fields/service-fields.ts'
 import { shortText } from './findings.ts'
 import { type Node, unasked } from './json-node.ts'
 
-/** Returns paths in the request's own names. Call it only after every known field was read. */
-export const otherFields = (client: ClientDialect, root: Node): readonly string[] =>
-  unasked(root, PASSED_OVER[client])
+/** Returns paths in the request's own names. Call it only after every known field was read. `inside`: watched nodes within the conversation. */
+export const otherFields = (client: ClientDialect, root: Node, inside: readonly Node[] = []): readonly string[] =>
+  [...unasked(root, PASSED_OVER[client]), ...inside.flatMap((node) => unasked(node))]
     .filter((field) => !(NOT_DONE.has(field) && root.members[field] === false))
     .slice(0, FIELDS_MAX)
     .map(shortText)

@@ -119,7 +119,7 @@ const generationResource = ({
     total_cost: dollars(cost.totalNanos),
     usage: dollars(cost.totalNanos),
     upstream_inference_cost: cost.upstreamNanos === null ? null : dollars(cost.upstreamNanos),
-    cache_discount: cachedTokens(usage) === 0 || cost.cacheSavedNanos === null ? null : dollars(cost.cacheSavedNanos),
+    cache_discount: cachedTokens(usage) === 0 || costIsAssumed || cost.cacheSavedNanos === null ? null : dollars(cost.cacheSavedNanos),
     usage_estimated: usage.estimated,
     cost_known: cost.isKnown && !costIsAssumed,
     is_byok: cost.isByok,

@@ -7,7 +7,7 @@ import { NO_USAGE, PICTURE_TOKENS, type Usage } from '../canonical/usage.ts'
 import { type EstimateSettings, heldTools, outgoingNanos, unlimitedOutput } from '../ledger/estimate.ts'
 import { isBudgetRefusal } from '../ledger/refusal.ts'
 import { atOnce, inTurns, LARGE_BYTES, type Steps, type Turn } from '../lib/steps.ts'
-import { toolNanos, type ToolWork } from '../models/price.ts'
+import { costBeside, toolNanos, type ToolWork } from '../models/price.ts'
 import { type UpstreamRequest, wireBody } from '../providers/transport/upstream.ts'
 import { vendorOf } from '../providers/vendors/vendors.ts'
 import type { PlannedAttempt } from '../routing/plan-attempts.ts'
@@ -114,9 +114,12 @@ export class Hold {
     const work = askedWork(this.#request.call.body)
     const prices = this.#pricesOf(endpoint)
     const costOf = (tools: ToolWork): number => toolNanos(tools, prices, work.containerGigabytes)
-    const held = costOf(heldTools(work, endpoint))
-    const beyond = costOf(usage) - held
-    if (held === 0 || beyond <= this.#toolNanos) return undefined
+    const expected = heldTools(work, endpoint)
+    const held = costOf(expected)
+    // The models that write drawings (`svg`) are counted apart from the answer.
+    const authored = expected.drawn > 0 ? costBeside(usage, prices)?.totalNanos : undefined
+    const beyond = costOf(usage) + (authored ?? 0) - held
+    if ((held === 0 && authored === undefined) || beyond <= this.#toolNanos) return undefined
     const before = this.#toolNanos
     this.#toolNanos = beyond
     return this.#reserve(this.#measuredNanos)?.catch((refused: unknown) => {

@@ -68,6 +68,16 @@ test('of several attempts the dearest counts, and the first says what the prompt
   expect(estimate).toEqual({ mostNanos: 500 * 2000 + 10 * 5000, promptNanos: 434 * 1000 })
 })
 
+test('a cache that a provider writes unasked is held at its price, and that of the tier; not one that has to be marked', () => {
+  const tiers = [{ above_prompt_tokens: 400, prompt: 2, completion: 0, cache_write: 3, cache_write_1h: 6 }]
+  const prices = { prompt: 1, completion: 0, cache_write: 1.25, cache_write_1h: 2 }
+  for (const dialect of PROVIDER_DIALECTS) {
+    const unasked = dialect === 'openai-chat' || dialect === 'openai-responses'
+    expect(most(PROMPT, [at(prices, null, [dialect])], 0)).toBe(500 * (unasked ? 1250 : 1000))
+    expect(most(PROMPT, [at({ ...prices, tiers }, null, [dialect])], 0)).toBe(500 * (unasked ? 3000 : 2000))
+  }
+})
+
 test('fees, reasoning, tiers and cache writes count at their dearest', () => {
   expect(most(PROMPT, [at({ prompt: 0, completion: 0, request: 0.01 })], 10)).toBe(10_000_000)
   expect(most(PROMPT, [at({ prompt: 0, completion: 1, reasoning: 4 })], 10)).toBe(10 * 4000)
@@ -83,6 +93,14 @@ test('fees, reasoning, tiers and cache writes count at their dearest', () => {
   const cached = { prompt: 1, completion: 0, cache_write: 1.25, cache_write_1h: 2 }
   expect(most(PROMPT, [at(cached)], 0)).toBe(500 * 1000)
   expect(most({ cache_control: '1'.repeat(86) }, [at(cached)], 0)).toBe(500 * 2000)
+  // A mark is many tokens itself.
+  for (const mark of ['prompt_cache_breakpoint', 'prompt_cache_options', 'prompt_cache_retention']) {
+    const [plain, marked] = [
+      { prompt: 2, completion: 0 },
+      { ...cached, prompt: 1 },
+    ].map((prices) => most({ [mark]: '1' }, [at(prices)], 0))
+    expect([mark, marked]).toEqual([mark, plain])
+  }
 })
 
 test('stays a number that storage can hold, whatever the request asks for', () => {

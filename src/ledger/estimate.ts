@@ -220,8 +220,8 @@ const costNanos = (
   const costs = endpointsThatMayServe(model, endpoint, work.premiumTier).map((serving) => {
     const prices = serving.prices ?? assumedPrices
     const rates = dearest(prices, input, size.mediaBytes + size.linked > 0)
-    const tokens =
-      tokenCostNanos(input, weighed.marksCache ? rates.cached : rates.prompt) + tokenCostNanos(outputTokens * answers, rates.completion)
+    const rate = weighed.marksCache ? rates.cached : writesUnasked(endpoint) ? rates.unasked : rates.prompt
+    const tokens = tokenCostNanos(input, rate) + tokenCostNanos(outputTokens * answers, rates.completion)
     const byTools = toolNanos(tools, prices, work.containerGigabytes)
     return Math.ceil(tokens * dearestFactor(prices)) * passes + feeOf(weighed, prices) + byTools
   })
@@ -239,6 +239,10 @@ export const heldTools = (work: AskedWork, { provider: { dialects } }: ModelEndp
   }
 }
 
+/** OpenAI fills its cache for minutes unless it is told not to, and servers of its dialects may do the same; others fill it where marked. */
+const writesUnasked = ({ provider: { dialects } }: ModelEndpoint): boolean =>
+  dialects.includes('openai-chat') || dialects.includes('openai-responses')
+
 /** The account at the provider may have a geography of its own, so that of the request does not bound the price. */
 const dearestFactor = ({ inference_geo: factors }: PriceEntry): number =>
   factors === undefined ? 1 : Math.max(1, ...Object.values(factors))
@@ -250,13 +254,15 @@ interface Rates {
   readonly prompt: number
   /** The price of writing tokens to a cache, which may exceed the plain price. */
   readonly cached: number
+  /** The same for a cache that is kept for minutes, as one is that nobody asked for. */
+  readonly unasked: number
   readonly completion: number
 }
 
 /** A request may fall into any tier below its bound, and higher tiers are not necessarily more expensive. */
 const dearest = (prices: PriceEntry, tokens: number, withMedia: boolean): Rates => {
   const { tiers, audio = 0, completion_audio = 0, completion_image = 0 } = prices
-  const most = { prompt: withMedia ? audio : 0, cached: 0, completion: Math.max(completion_audio, completion_image) }
+  const most = { prompt: withMedia ? audio : 0, cached: 0, unasked: 0, completion: Math.max(completion_audio, completion_image) }
   raise(most, prices)
   for (const tier of tiers ?? NO_TIERS) if (tokens > tier.above_prompt_tokens) raise(most, tier)
   return most
@@ -267,6 +273,7 @@ const NO_TIERS: NonNullable<PriceEntry['tiers']> = []
 const raise = (most: { -readonly [Name in keyof Rates]: number }, rate: Omit<PriceEntry, 'tiers'>): void => {
   const { prompt, completion, cache_write = prompt, cache_write_1h = cache_write, reasoning = completion } = rate
   most.prompt = Math.max(most.prompt, prompt)
+  most.unasked = Math.max(most.unasked, prompt, cache_write)
   most.cached = Math.max(most.cached, prompt, cache_write, cache_write_1h)
   most.completion = Math.max(most.completion, completion, reasoning)
 }

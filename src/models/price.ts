@@ -53,7 +53,7 @@ export const costOf = (
     tokenCostNanos(usage.outputReasoning, rates.reasoning ?? rates.completion)
   const output = Math.round(written * factor)
   const fees = nanosOf(prices.request ?? 0) + toolNanos(usage, prices, containerGigabytes)
-  const beside = usage.beside === null ? null : costOf({ ...usage.beside, inferenceGeo: usage.inferenceGeo }, { ...prices, request: 0 })
+  const beside = costBeside(usage, prices)
   const total = Math.min(input + output + fees + (beside?.totalNanos ?? 0), TOTAL_MAX)
   return {
     totalNanos: total,
@@ -66,6 +66,10 @@ export const costOf = (
     customersNanos: 0,
   }
 }
+
+/** The cost of what is counted beside the answer; null if nothing is. */
+export const costBeside = ({ beside, inferenceGeo }: Usage, prices: PriceEntry): Cost | null =>
+  beside === null ? null : costOf({ ...beside, inferenceGeo }, { ...prices, request: 0 })
 
 /** The work of the provider's own tools for an answer, done or possible. */
 export type ToolWork = Pick<Usage, 'webSearches' | 'fileSearches' | 'containers' | 'drawn'>

@@ -414,8 +414,9 @@ describe('a model without a known price', () => {
     expect((await ask(service.inferenceKey, '/chat/completions', { model: 'fake/unpriced' })).status).toBe(200)
   })
 
-  test('counts at the default price if the operator sets one', async () => {
-    upstream.script(say('Hi.'))
+  test('counts at the default price if the operator sets one, which says nothing of what a cache saved', async () => {
+    const usage = { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10, prompt_tokens_details: { cached_tokens: 4 } }
+    upstream.script((exchange) => exchange.answer(200, proseAnswer('Hi.', { usage })))
     const other = await services.start({
       config: `${CONFIG}budgets: { unknown_price: default, default_price: { prompt: 1, completion: 1000 } }\n`,
     })
@@ -424,7 +425,7 @@ describe('a model without a known price', () => {
     expect(answer.status).toBe(200)
     expect((await current(key, other)).usage).toBeCloseTo(COST, 9)
     const { json } = await call(other, 'GET', `/generation?id=${answer.headers.get('x-generation-id')}`, { key })
-    expect(json).toMatchObject({ data: { cost_known: false, total_cost: COST } })
+    expect(json).toMatchObject({ data: { cost_known: false, total_cost: COST, cache_discount: null } })
     const models = await call(other, 'GET', '/models', { key })
     expect(models.text).toMatch(/"fake\/unpriced".*?"pricing":\{"prompt":"-1","completion":"-1"\}/)
     await other.stop()

@@ -163,6 +163,25 @@ describe.each(Object.keys(WALKS))('%s', (name) => {
   })
 })
 
+test('an item of the input keeps what it changes beside the locked member', async () => {
+  // On Responses a lock of the effort is one of the whole of `reasoning`.
+  const preset = { locked: ['response_format', 'reasoning_effort'], reasoning_effort: 'low', provider: { only: ['fake'] } }
+  expect((await savePreset(service, 'beside', { model: 'm/one', ...preset, messages: [] }, 'chat/completions')).status).toBe(200)
+  const update = {
+    type: 'configuration_update',
+    reasoning: { effort: 'high', summary: 'auto' },
+    text: { format: { type: 'text' }, verbosity: 'low' },
+  }
+  const body = { model: '@preset/beside', input: [user, update, user] }
+  const { json } = await infer(service, body, { path: '/responses', headers: { 'X-Service-Dry-Run': 'enabled' } })
+  const { warnings } = json as { warnings: readonly { code: string; field: string }[] }
+  expect(warnings.map(({ code, field }) => `${code} ${field}`).toSorted()).toEqual([
+    'locked_field input[1].reasoning',
+    'locked_field input[1].text',
+    'unsupported_field input[1].text.verbosity',
+  ])
+})
+
 describe('repeating what the preset says is no conflict', () => {
   test.each<[string, object, object, string]>([
     ['an ending', { model: 'm/one:extended', locked: ['provider'] }, {}, 'up-dear'],

@@ -173,6 +173,15 @@ test('a stream in which one more picture is begun than the limit can pay for end
   expect(spent).toBeLessThanOrEqual(0.6)
 })
 
+test('a stream ends once the models that write its drawings cost more than the limit can pay for', async () => {
+  const svg_usage = { model: 'up', input_tokens: 0, output_tokens: 400_000, total_tokens: 400_000 }
+  const stopped = streaming({ ...PICTURE, output_format: 'svg', svg_usage }, 2)
+  const key = await keyOf(1)
+  expect(await streamed(key, [{ type: 'image_generation', output_format: 'svg' }])).toContain('service_key_limit')
+  await stopped
+  expect(await spentBy(key)).toBeGreaterThan(0.8)
+})
+
 test('a stream ends once it has searched more often than the limit can pay for', async () => {
   const stopped = streaming({ type: 'file_search_call', status: 'completed' }, 30)
   const key = await keyOf(0.05)

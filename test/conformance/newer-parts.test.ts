@@ -92,6 +92,7 @@ describe('a part of an answer of OpenAI that another interface cannot have is re
   const ITEMS: readonly (readonly [string, Json])[] = [
     ['image_generation_call', { type: 'image_generation_call', id: 'ig_1', status: 'failed', result: null, error: blocked }],
     ['hologram', { type: 'message', id: 'msg_1', role: 'assistant', status: 'completed', content: [{ type: 'hologram', data: 'x' }] }],
+    ['content', { type: 'message', id: 'msg_1', role: 'assistant', status: 'completed', content: [{ text: 'It has no type.' }] }],
   ]
 
   for (const [kind, item] of ITEMS)
@@ -125,8 +126,9 @@ test('a drawing of OpenAI (svg) has its media type on Chat Completions, and goes
 
 test.each([
   ['OpenAI’s own count', { web_search: { num_requests: 3 } }, 0.03],
-  ['the calls, if it counts none', { web_search: { num_requests: 0 } }, 0.01],
-  ['the calls, if its count is none', { web_search: { num_requests: -1 } }, 0.01],
+  ['OpenAI’s own count, if it is none', { web_search: { num_requests: 0 } }, 0],
+  ['the calls, if it has no count', { web_search: {} }, 0.01],
+  ['the calls, if its count cannot be one', { web_search: { num_requests: -1 } }, 0.01],
 ])('searches are charged by %s', async (_, usage, cost) => {
   const search = { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'x' } }
   const { text } = await replay({
@@ -153,6 +155,18 @@ test('Messages: a system message that is shown only until the next user message 
   }
 })
 
+test('400: a system message that is cleared adds a tool, which stays added and which another dialect has no word for', async () => {
+  const added = { type: 'tool_addition', tools: [{ name: 'f', input_schema: { type: 'object' } }] }
+  const messages = [
+    { role: 'user', content: 'Hi' },
+    { role: 'system', content: [added, { type: 'text', text: 'Now.' }], clear_at: 'next_user_message' },
+    { role: 'assistant', content: 'Hello' },
+    { role: 'user', content: 'Go on' },
+  ]
+  const asked = sentTo('messages', 'openai-chat', { max_tokens: 100, messages })
+  expect(await asked.then(({ text }) => text, String)).toContain('tool_addition')
+})
+
 describe('Responses: an item of the input that changes the configuration', () => {
   const update = (more: Json): Json => ({ type: 'configuration_update', ...more })
   const format = { type: 'json_schema', name: 'out', schema: { type: 'object', properties: {}, additionalProperties: false } }
@@ -176,6 +190,23 @@ describe('Responses: an item of the input that changes the configuration', () =>
     expect(body['messages']).toHaveLength(3)
     const without = await sentTo('responses', 'openai-chat', { input })
     expect(without.body).toEqual(body)
+  })
+
+  test.each([
+    ['takes the place of the request’s format', { text: { format } }, 'json_schema', 0],
+    ['without a format leaves that of the request', { text: {} }, 'json_object', 0],
+    ['with no format leaves that of the request', { text: { format: null } }, 'json_object', 0],
+    ['is reported where it changes something else', { text: { verbosity: 'low' }, reasoning: { summary: 'auto' } }, 'json_object', 2],
+    ['is reported where it changes the instructions', { instructions: 'Be brief.' }, 'json_object', 1],
+  ])('%s', async (_, changed, type, lost) => {
+    const asked = { input: [input[0], update(changed), input[4]], text: { format: { type: 'json_object' } } }
+    const { body, warnings } = await sentTo('responses', 'openai-chat', asked)
+    expect([at(body, 'response_format', 'type'), warnings]).toEqual([type, lost])
+  })
+
+  test('400: nothing but such items, which are no conversation', async () => {
+    const asked = sentTo('responses', 'openai-chat', { input: [update({ reasoning: { effort: 'low' } })] })
+    expect(await asked.catch((thrown: unknown) => thrown)).toMatchObject({ type: 'invalid_prompt' })
   })
 
   test('400: an effort that does not exist', async () => {
@@ -212,6 +243,15 @@ describe('Chat Completions to Google', () => {
     expect(at(body, 'generationConfig', 'responseJsonSchema', 'description')).toBe('The weather.')
   })
 
+  test('the description of a format whose schema stays a reference is left out with a warning, since Google takes nothing beside one', async () => {
+    const schema = { $ref: 'https://a.example/s.json' }
+    const { body, warnings } = await sentTo('chat', 'google', {
+      messages: [{ role: 'user', content: 'Hi' }],
+      response_format: { type: 'json_schema', json_schema: { name: 'out', description: 'The weather.', schema } },
+    })
+    expect([at(body, 'generationConfig', 'responseJsonSchema'), warnings]).toEqual([schema, 1])
+  })
+
   test('a name of the assistant is left out with a warning', async () => {
     const messages = [
       { role: 'user', content: 'Hi' },
@@ -245,6 +285,11 @@ describe('Responses: a request that only fills the cache', () => {
     { dialect: 'google', model: 'gemini-3-flash' },
     { dialect: 'bedrock', model: 'anthropic.claude-opus-4-8' },
     { dialect: 'openai-responses', slug: 'openai', model: 'gpt-5' },
+    { dialect: 'openai-responses', model: 'a server of unknown fields' },
+    { dialect: 'openai-chat', model: 'another' },
+    { dialect: 'openai-responses', slug: 'openrouter', model: 'openai/gpt-6.2-sol' },
+    { dialect: 'openai-chat', slug: 'openrouter', model: 'openai/gpt-6.2-sol' },
+    { dialect: 'openai-responses', slug: 'vercel', model: 'openai/gpt-6.2-sol' },
   ] as const)('is refused at $model, which would answer it', async (upstream) => {
     const upstreams = [{ ...upstream, reply: whole({}) }]
     const { text, sent } = await replay({ client: 'responses', upstreams, body: { ...question('responses', false), ...PREWARM } })
@@ -278,6 +323,20 @@ describe('what OpenAI charges for is charged', () => {
   ])('a cache written for %s', async (_, input_tokens_details, cost) => {
     const usage = { input_tokens: 1000, input_tokens_details, output_tokens: 0 }
     expect((await costOf({ usage }, { prompt: 2, completion: 0, cache_write: 2.5, cache_write_1h: 5 })).cost).toBeCloseTo(cost, 10)
+  })
+
+  test.each([
+    ['minutes', { ttl_30m_tokens: 1000, ttl_12h_tokens: 0 }, 0.0025],
+    ['both', { ttl_30m_tokens: 400, ttl_12h_tokens: 600 }, 0.004],
+  ])('a cache written for %s on Chat Completions', async (_, cache_write_tokens_details, cost) => {
+    const prompt_tokens_details = { cache_write_tokens: 1000, cache_write_tokens_details }
+    const usage = { prompt_tokens: 1000, prompt_tokens_details, completion_tokens: 0, total_tokens: 1000 }
+    const message = { role: 'assistant', content: 'Yes' }
+    const answer = { id: 'c', object: 'chat.completion', created: 1, model: 'm', choices: [{ index: 0, message, finish_reason: 'stop' }] }
+    const upstreams = [{ dialect: 'openai-chat', reply: whole({ ...answer, usage }), ...OPENAI }] as const
+    const prices = { prompt: 2, completion: 0, cache_write: 2.5, cache_write_1h: 5 }
+    const { text } = await replay({ client: 'chat', upstreams, body: question('chat', false), prices })
+    expect(at(JSON.parse(text), 'usage', 'cost')).toBeCloseTo(cost, 10)
   })
 
   test('the model that writes a drawing (svg), which is counted apart', async () => {

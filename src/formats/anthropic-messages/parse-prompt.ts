@@ -92,7 +92,9 @@ const readMessage = (message: Node, cleared: boolean): readonly Message[] => {
   const isEffortAlone = role === 'system' && member(message, 'content') === undefined && member(message, 'output_config') !== undefined
   const parts = isEffortAlone ? [] : readContent(message, 'content', BLOCKS)
   if (role !== 'system') return [{ role, parts: attachProofs(parts), at: message.path }]
-  const said = cleared ? [] : systemOf(parts, message.path)
+  // Its tools and what this release does not know stay.
+  const shown = cleared ? parts.filter(({ type }) => type !== 'text') : parts
+  const said = cleared && shown.length === 0 ? [] : systemOf(shown, message.path)
   const effort = readEffort(message)
   if (effort === null) return said
   const words = said.flatMap((one) => one.parts).filter((part) => part.type !== 'text' || part.text !== '')

@@ -8,7 +8,7 @@ import { isObject, type JsonChanges } from '../../lib/json/json.ts'
 import { lookForName } from '../../lib/text/may-name.ts'
 import type { Steps } from '../../lib/steps.ts'
 import { reasoningEffort } from '../../request-fields/schemas/reasoning.ts'
-import { child, member, type Node, optionalChild, requiredWord } from '../json-node.ts'
+import { member, type Node, optionalChild, requiredWord, watchedNode } from '../json-node.ts'
 
 export const isUpdate = ({ members }: Node): boolean => members['type'] === UPDATE
 
@@ -18,23 +18,35 @@ export interface Updated {
   readonly effort: { readonly value: string; readonly field: string } | null
   /** The object that has the `format`. */
   readonly text: Node | null
+  /** The updates, which know what of them was read. */
+  readonly watched: readonly Node[]
 }
 
 export const readUpdates = (items: readonly Node[]): Updated => {
-  let updated: Updated = { effort: null, text: null }
-  for (const item of items.filter(isUpdate)) {
+  const watched = items.filter(isUpdate).map(watchedNode)
+  let updated: Updated = { effort: null, text: null, watched }
+  for (const item of watched) {
+    for (const name of NOT_SAID) member(item, name)
     const reasoning = optionalChild(item, 'reasoning')
     if (reasoning !== null && member(reasoning, 'effort') !== undefined) {
       const value = requiredWord(reasoning, 'effort', reasoningEffort.options)
       updated = { ...updated, effort: { value, field: `${reasoning.path}.effort` } }
     }
-    if (member(item, 'text') !== undefined) updated = { ...updated, text: child(item, 'text') }
+    const text = optionalChild(item, 'text')
+    if (text !== null && member(text, 'format') !== undefined) updated = { ...updated, text }
   }
   return updated
 }
 
-/** The members of an update that a preset may lock. */
-export type Updatable = 'reasoning' | 'text'
+/** Members that change nothing. */
+const NOT_SAID: ReadonlySet<string> = new Set(['type', 'id', 'status'])
+
+/** A field of an update that a preset locks, or one member of it. */
+interface LockedUpdate {
+  readonly field: string
+  /** Null for the whole of the field. */
+  readonly member: string | null
+}
 
 interface HeldUpdates {
   /** Replaces the input by one without these updates. */
@@ -44,7 +56,7 @@ interface HeldUpdates {
 }
 
 /** Removes the updates of what a preset locks. */
-export function* withoutUpdates(body: JsonBody, locked: readonly Updatable[]): Steps<HeldUpdates> {
+export function* withoutUpdates(body: JsonBody, locked: readonly LockedUpdate[]): Steps<HeldUpdates> {
   const raw = body.raw('input')
   if (raw?.startsWith('[') !== true || !(yield* lookForName(/"configuration_update"/, raw))) return { changes: {}, paths: [] }
   const input = yield* body.parsing('input')
@@ -52,15 +64,25 @@ export function* withoutUpdates(body: JsonBody, locked: readonly Updatable[]): S
   const kept = yield* editElementsInSteps(raw, (text, at) => {
     const item = Array.isArray(input) ? input[at] : undefined
     if (!isObject(item) || item['type'] !== UPDATE) return text
-    const held = locked.filter((name) => (item[name] ?? null) !== null)
-    if (held.length === 0) return text
-    paths.push(...held.map((name) => `input[${at}].${name}`))
-    return saysMore(item, held) ? editMembers(text, Object.fromEntries(held.map((name) => [name, null]))) : null
+    const changes: Record<string, string | null> = {}
+    for (const lock of locked) {
+      const rest = withoutLocked(item[lock.field], lock)
+      if (rest === undefined) continue
+      changes[lock.field] = rest === null ? null : JSON.stringify(rest)
+      paths.push(`input[${at}].${lock.field}`)
+    }
+    if (Object.keys(changes).length === 0) return text
+    const saysMore = Object.keys(item).some((name) => !NOT_SAID.has(name) && changes[name] !== null && (item[name] ?? null) !== null)
+    return saysMore ? editMembers(text, changes) : null
   })
   return paths.length === 0 ? { changes: {}, paths } : { changes: { input: kept }, paths }
 }
 
-const saysMore = (item: Readonly<Record<string, unknown>>, held: readonly Updatable[]): boolean =>
-  UPDATABLE.some((name) => !held.includes(name) && (item[name] ?? null) !== null)
-
-const UPDATABLE: readonly Updatable[] = ['reasoning', 'text']
+/** Returns the rest of a field; null if nothing is left, undefined if it holds nothing that is locked. */
+const withoutLocked = (value: unknown, { member: name }: LockedUpdate): object | null | undefined => {
+  if ((value ?? null) === null) return undefined
+  if (name === null || !isObject(value)) return null
+  if ((value[name] ?? null) === null) return undefined
+  const rest = Object.entries(value).filter(([key]) => key !== name)
+  return rest.length === 0 ? null : Object.fromEntries(rest)
+}

@@ -23,14 +23,17 @@ export function* parsePrompt(body: JsonBody): Steps<Prompt> {
   const instructions = readInstructions(member(root, 'instructions'))
   const tools = yield* readOpenAiTools(root, (node) => node, input.tools)
   yield
+  const { updated } = input
+  // An update takes its place, so it is not lost.
+  if (text !== null && updated.text !== null) member(text, 'format')
   const prompt = {
     messages: [...instructions, ...input.messages],
     ...tools,
-    outputFormat: readOutputFormat(input.updated.text ?? text, 'format', (format) => format),
-    settings: readResponsesSettings(root, text, input.updated.effort),
+    outputFormat: readOutputFormat(updated.text ?? text, 'format', (format) => format),
+    settings: readResponsesSettings(root, text, updated.effort),
   }
   yield
-  return { ...prompt, otherFields: otherFields('responses', root) }
+  return { ...prompt, otherFields: otherFields('responses', root, updated.watched) }
 }
 
 const readInstructions = (value: unknown): Message[] => {
@@ -62,6 +65,7 @@ function* readInput(value: unknown): Steps<Input> {
     items.filter((item) => item.members['type'] !== 'additional_tools' && !isUpdate(item)),
     read,
   )
+  if (all.length > 0 && pieces.length === 0) throw malformed('invalid_prompt', 'input', 'must hold a message for the model to answer')
   yield
   return {
     messages: withReplayedTurns(joinTurns(pieces)),

@@ -1,5 +1,6 @@
 /** Encodes `generationConfig`: sampling, limits, the format of the answer, thinking. */
 import type { ClientDialect } from '../../canonical/call.ts'
+import type { OutputFormat } from '../../canonical/prompt.ts'
 import { isObject, type JsonObject } from '../../lib/json/json.ts'
 import { FORMAT_FIELDS } from '../vendors/format-fields.ts'
 import type { Translation } from '../losses/translation.ts'
@@ -90,6 +91,17 @@ const outputFormat = (
   }
   return {
     responseMimeType: 'application/json',
-    ...(format.type === 'json-schema' ? { responseJsonSchema: describedSchema(googleSchema(format.schema), format) } : {}),
+    ...(format.type === 'json-schema' ? { responseJsonSchema: formatSchema(format, dialect, lose) } : {}),
   }
+}
+
+const formatSchema = (
+  format: Extract<OutputFormat, { type: 'json-schema' }>,
+  dialect: ClientDialect,
+  lose: Translation['lose'],
+): unknown => {
+  const schema = googleSchema(format.schema)
+  if (format.description === undefined || !isObject(schema) || schema['$ref'] === undefined) return describedSchema(schema, format)
+  lose(FORMAT_FIELDS[dialect], 'Google takes nothing beside the reference that this schema is; the description of the format was left out.')
+  return schema
 }

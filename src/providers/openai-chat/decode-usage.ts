@@ -1,6 +1,7 @@
 /** Reads the usage of an answer, in whichever place and by whichever way of counting a vendor reports it. */
 import { usageOf, type Usage } from '../../canonical/usage.ts'
 import { isObject } from '../../lib/json/json.ts'
+import { cacheWrites } from '../cache-writes.ts'
 import { reportedCost } from '../reported-cost.ts'
 import { isSenseless, partsOf, sideCount, tokenCount, reportedTotal } from '../token-count.ts'
 
@@ -34,6 +35,7 @@ export const decodeUsage = (reportedUsage: Json, servedTier: unknown = null): Us
     ),
   )
   const [cacheRead = 0, cacheWrite = 0] = cached ?? []
+  const kept = cacheWrites(cacheWrite, prompt)
   const completed = reportedTotal(usage['completion_tokens'])
   const reported = completion['reasoning_tokens'] ?? thoughtWithin(usage)
   const thought = sideCount(reported)
@@ -53,7 +55,8 @@ export const decodeUsage = (reportedUsage: Json, servedTier: unknown = null): Us
   return usageOf({
     inputFresh: input.tokens - cacheRead - cacheWrite,
     inputCacheRead: cacheRead,
-    inputCacheWrite5m: cacheWrite,
+    inputCacheWrite5m: kept.minutes,
+    inputCacheWrite1h: kept.hours,
     output: output - reasoning,
     outputReasoning: reasoning,
     inputAudio,
@@ -64,7 +67,7 @@ export const decodeUsage = (reportedUsage: Json, servedTier: unknown = null): Us
     servedTier: typeof servedTier === 'string' ? servedTier : null,
     unreportedInput: input.unreported,
     unreportedOutput: completed.unreported,
-    estimated: [cached, thinking, heard, made].includes(null) || isSenseless(searches, usage['num_search_queries']),
+    estimated: kept.estimated || [cached, thinking, heard, made].includes(null) || isSenseless(searches, usage['num_search_queries']),
   })
 }
 

@@ -6,7 +6,14 @@ import type { ReasoningSetting } from '../../canonical/settings.ts'
 import { isObject, type JsonValue } from '../../lib/json/json.ts'
 import type { Steps } from '../../lib/steps.ts'
 import type { EditableFields } from '../vendors/editable-fields.ts'
-import { clampOutput, keepAccepted, nameOrdinaryTier, type RuleContext, shortenIdentifiers } from '../vendors/field-rules.ts'
+import {
+  clampOutput,
+  keepAccepted,
+  nameOrdinaryTier,
+  refuseAnswered,
+  type RuleContext,
+  shortenIdentifiers,
+} from '../vendors/field-rules.ts'
 import { acceptsChatField } from '../vendors/chat-fields.ts'
 import { type OpenAiModel, openAiModelOf } from '../vendors/openai-model.ts'
 import type { OutputLimit, ReasoningWords, Vendor, VendorsReasoning } from '../vendors/vendor.ts'
@@ -18,6 +25,7 @@ import { NO_SCHEMA } from './encode-tools.ts'
 
 export function* applyFieldRules(fields: EditableFields, vendor: Vendor, context: RuleContext): Steps<void> {
   const model = vendor.openAiModels ? openAiModelOf(context.target) : null
+  refuseAnswered(fields, vendor, context)
   askForUsage(fields, vendor, context)
   yield* offerFunctions(fields, vendor, context)
   yield* mendSchemas(fields, vendor, context)

@@ -127,7 +127,7 @@ export const createOutput = ({ runsCustomTools }: { readonly runsCustomTools: bo
   const message = (state: ItemState, item: Json): ModelEvent[] =>
     objectsIn(item['content']).flatMap((part, position) => {
       if (part['type'] === 'refusal') return emitRest(state, 'refusal', position, textOf(part['refusal']))
-      if (part['type'] !== 'output_text') return [{ type: 'unknown', kind: textOf(part['type']) }]
+      if (part['type'] !== 'output_text') return [{ type: 'unknown', kind: textOf(part['type']) || 'content' }]
       const unreported = !state.reported.has(`text ${position}`)
       const events = emitRest(state, 'text', position, textOf(part['text']))
       const annotations = objectsIn(part['annotations']).slice(state.cited.get(position) ?? 0)

@@ -1,7 +1,8 @@
 import { PICTURE_TOKENS, usageOf, type Usage } from '../../canonical/usage.ts'
 import { isObject } from '../../lib/json/json.ts'
+import { cacheWrites } from '../cache-writes.ts'
 import { reportedCost } from '../reported-cost.ts'
-import { isSenseless, partsOf, reportedTotal, sideCount } from '../token-count.ts'
+import { isSenseless, partsOf, reportedTotal, sideCount, tokenCount } from '../token-count.ts'
 
 /** The work of a provider's own tools for an answer. */
 export interface ToolWork extends Pick<Usage, 'webSearches' | 'fileSearches' | 'containers'> {
@@ -26,10 +27,7 @@ export const decodeUsage = (
   const input = reportedTotal(usage['input_tokens'])
   const cached = partsOf(input.tokens, [inputDetails['cached_tokens'], inputDetails['cache_write_tokens']])
   const [cacheRead = 0, cacheWrite = 0] = cached ?? []
-  const lifetimes = isObject(inputDetails['cache_write_tokens_details']) ? inputDetails['cache_write_tokens_details'] : {}
-  const keptLong = partsOf(cacheWrite, [lifetimes['ttl_12h_tokens']])
-  // An impossible split counts for the longer lifetime, which is more expensive.
-  const [longWrite = 0] = keptLong ?? [cacheWrite]
+  const kept = cacheWrites(cacheWrite, inputDetails)
   const output = reportedTotal(usage['output_tokens'])
   const thinking = partsOf(output.tokens, [outputDetails['reasoning_tokens']])
   const [reasoning = 0] = thinking ?? []
@@ -42,15 +40,15 @@ export const decodeUsage = (
   return usageOf({
     inputFresh: input.tokens - cacheRead - cacheWrite,
     inputCacheRead: cacheRead,
-    inputCacheWrite5m: cacheWrite - longWrite,
-    inputCacheWrite1h: longWrite,
+    inputCacheWrite5m: kept.minutes,
+    inputCacheWrite1h: kept.hours,
     output: output.tokens - reasoning,
     outputReasoning: reasoning,
     inputAudio,
     outputAudio,
     outputImage,
     // OpenAI counts what it charges for; an answer may hold calls that cost nothing, and one call may be several searches.
-    webSearches: reportedSearches(response['tool_usage']) || work.webSearches,
+    webSearches: reportedSearches(response['tool_usage']) ?? work.webSearches,
     fileSearches: work.fileSearches,
     containers: work.containers,
     drawn: drawn.tokens,
@@ -60,7 +58,8 @@ export const decodeUsage = (
     unreportedOutput: output.unreported,
     estimated:
       drawn.estimated ||
-      [cached, keptLong, thinking, heard, made].includes(null) ||
+      kept.estimated ||
+      [cached, thinking, heard, made].includes(null) ||
       work.authors.some((author) => author !== response['model']),
     beside: work.authored,
   })
@@ -80,9 +79,11 @@ export const usageSoFar = ({ webSearches, fileSearches, containers, pictures, au
     unreportedOutput: true,
   })
 
-/** Zero if the answer reports none, or no plausible count. */
-const reportedSearches = (toolUsage: unknown): number =>
-  isObject(toolUsage) && isObject(toolUsage['web_search']) ? sideCount(toolUsage['web_search']['num_requests']) : 0
+/** Null if the answer reports no count, or no plausible one. */
+const reportedSearches = (toolUsage: unknown): number | null => {
+  const count = isObject(toolUsage) && isObject(toolUsage['web_search']) ? toolUsage['web_search']['num_requests'] : null
+  return count === undefined || count === null ? null : tokenCount(count)
+}
 
 const drawnTokens = (toolUsage: unknown, pictures: number): { readonly tokens: number; readonly estimated: boolean } => {
   const counts = isObject(toolUsage) && isObject(toolUsage['image_gen']) ? toolUsage['image_gen'] : {}

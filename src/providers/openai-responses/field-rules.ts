@@ -14,6 +14,7 @@ import {
   limitMetadata,
   nameOrdinaryTier,
   nameServiceTier,
+  refuseAnswered,
   type RuleContext,
   shortenIdentifiers,
 } from '../vendors/field-rules.ts'
@@ -26,6 +27,7 @@ import { encodeReasoning } from './encode-reasoning.ts'
 export function* applyFieldRules(fields: EditableFields, context: RuleContext): Steps<void> {
   const vendor = vendorOf(context.target.provider)
   const model = openAiModel(context.target.upstreamModel)
+  refuseAnswered(fields, vendor, context)
   changeReasoning(fields, model, context)
   clampOutput(fields, 'max_output_tokens', context)
   const accepted = vendor.accepts === 'everything' ? undefined : vendor.accepts.responses

@@ -123,6 +123,12 @@ const IDENTIFIERS = ['user', 'safety_identifier', 'prompt_cache_key'] as const
 
 export const shortIdentifier = (name: string, most: number): string => createHash('sha256').update(name).digest('hex').slice(0, most)
 
+/** Refuses to ask a vendor for no answer that is not known to give none: it would answer, which costs more. */
+export const refuseAnswered = (fields: EditableFields, { openAiModels }: Vendor, { target }: RuleContext): void => {
+  if (!openAiModels && asksForNoAnswer(fields.value('prompt_cache_options')))
+    refuseSetting(fields.reported('prompt_cache_options'), target.providerName)
+}
+
 /** If the cache marks are left out, an option to cache only marked content would cache nothing, so it is left out too. */
 export const dropCacheOptions = (fields: EditableFields, { target, warn }: RuleContext): void => {
   const options = fields.value('prompt_cache_options')
