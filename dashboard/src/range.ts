@@ -65,8 +65,11 @@ export const rangeOf = (search: Search, nowMs: number, usual?: RangeId): TimeRan
   if (instants !== null) return span(...instants, true)
   const now = Math.ceil(nowMs / MINUTE_MS) * MINUTE_MS
   const month = MONTHS.find((one) => one.id === id)
-  if (month !== undefined)
-    return month.ago === 0 ? span(monthOf(now, 0), now, false) : span(monthOf(now, month.ago), monthOf(now, month.ago - 1), true)
+  if (month !== undefined) {
+    const start = monthOf(nowMs, month.ago)
+    // In its first moment it has a minute, since a range is not empty.
+    return month.ago === 0 ? span(start, Math.max(now, start + MINUTE_MS), false) : span(start, monthOf(nowMs, month.ago - 1), true)
+  }
   const { lengthMs } = RANGES.find((one) => one.id === id) ?? RANGES[1]
   return span(now - lengthMs, now, false)
 }

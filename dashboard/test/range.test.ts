@@ -35,6 +35,15 @@ test('a month is one of UTC: this one until now, and the last one as a whole', (
     to: '2026-11-29T09:00:00.000Z',
     hasEnd: false,
   })
+  expect(rangeOf({ range: 'month' }, Date.parse('2026-11-30T23:59:30.000Z'))).toMatchObject({
+    from: '2026-11-01T00:00:00.000Z',
+    to: '2026-12-01T00:00:00.000Z',
+  })
+  expect(rangeOf({ range: 'month' }, Date.parse('2026-12-01T00:00:00.000Z'))).toMatchObject({
+    from: '2026-12-01T00:00:00.000Z',
+    to: '2026-12-01T00:01:00.000Z',
+  })
+  expect(rangeOf({ range: 'last-month' }, Date.parse('2026-11-30T23:59:30.000Z'))).toMatchObject({ from: '2026-10-01T00:00:00.000Z' })
   expect(rangeOf({ range: 'last-month' }, Date.parse('2027-01-31T23:59:00.000Z'))).toMatchObject({
     from: '2026-12-01T00:00:00.000Z',
     to: '2027-01-01T00:00:00.000Z',

@@ -39,11 +39,14 @@ test.each([
   [9000, '0, 5 s'],
   [61_000, '0, 30 s, 1 min'],
   [200_000, '0, 1 min, 2 min, 3 min'],
-  [86_400_000, '0, 720 min, 1440 min'],
+  [110_000, '0, 30 s, 1 min, 1 min 30 s'],
+  [10_800_600, '0, 1 h, 2 h, 3 h'],
+  [86_400_000, '0, 6 h, 12 h, 18 h, 24 h'],
+  [400_000_000, '0, 48 h, 96 h'],
 ])('an axis of %p ms has round times at its ticks: %p', (endMs, labels) => {
   const ticks = axisTicks(endMs)
   expect(ticks.map(({ label }) => label).join(', ')).toBe(labels)
   expect(ticks[1]?.share).toBeCloseTo(Number.parseFloat(ticks[1]?.label ?? '') / (endMs / msOf(ticks[1]?.label ?? '')), 5)
 })
 
-const msOf = (label: string): number => (label.endsWith(' ms') ? 1 : label.endsWith(' min') ? 60_000 : 1000)
+const msOf = (label: string): number => (label.endsWith(' ms') ? 1 : label.endsWith(' h') ? 3_600_000 : label.endsWith(' min') ? 60_000 : 1000)

@@ -150,7 +150,8 @@ export const composeService = async (base: BaseParts, file: ConfigFile, configPa
       clock,
       USAGE_DAYS_MS,
       async () => {
-        await sumUsageDays(database, clock, isoTimestamp(parts.nodes.sharedClock.now() - UNSUMMED_MS), USAGE_DAYS_AT_ONCE)
+        const before = isoTimestamp(parts.nodes.sharedClock.now() - UNSUMMED_MS)
+        await sumUsageDays(database, { clock, ids: parts.ids, before, limit: USAGE_DAYS_AT_ONCE })
       },
       (thrown) => onError(thrown, 'the usage of days not summed'),
     ),

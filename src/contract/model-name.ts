@@ -5,4 +5,4 @@ export const ruledModel = z
   .string()
   .min(1)
   .max(256)
-  .refine((name) => !name.includes('@preset/'), 'A rule sees the models that a preset uses, never its name: name those models.')
+  .refine((name) => !/@preset|\*preset\//i.test(name), 'A rule sees the models that a preset uses, never its name: name those models.')

@@ -103,6 +103,11 @@ describe('a list of models with the name of a preset is refused, since rules see
     expect(status).toBe(400)
     expect(json).toMatchObject({ error: { metadata: { issues: [{ path: `${field}[1]`, message: sentence }] } } })
   })
+
+  test.each(['@preset*', '@PRESET/support-bot', '*preset/support-bot', '*@preset/*'])('as is the pattern %s', async (pattern) => {
+    const { status } = await call(service, 'POST', '/keys', { body: { name: 'a key', allowed_models: [pattern] } })
+    expect(status).toBe(400)
+  })
 })
 
 test('a call whose body has nothing that must be said takes none, or an empty one', async () => {

@@ -42,7 +42,11 @@ export const usageDays = (engine: Engine): Migration => ({
       primary key (day, ${sql.join(NAMES.map((name) => sql.ref(name)))}, preset_version, interface, error_type)
     ) ${end}`.execute(db)
     // By its name it comes after the hours in a backup: hours that are restored would take their days out of it.
-    await sql`create table usage_summed_days (day ${text} not null primary key, complete ${integer} not null) ${end}`.execute(db)
+    await sql`create table usage_summed_days (
+      day ${text} not null primary key,
+      complete ${integer} not null,
+      run ${text} not null
+    ) ${end}`.execute(db)
     await (engine === 'postgres' ? heedLateInPostgres(db) : heedLateInSqlite(db))
   },
 })
@@ -52,10 +56,10 @@ export const usageDays = (engine: Engine): Migration => ({
  * summed anew. By a trigger, since processes of the version before know nothing of days. Hours that are not late pay a comparison.
  */
 const heedLateInPostgres = async (db: Kysely<unknown>): Promise<void> => {
-  // The lock keeps the day from being summed while an hour of it is written.
+  // The lock keeps a sum of the day from beginning while an hour of it is written, and is held for a moment by one that begins.
   await sql`create function patchbay_late_hour() returns trigger language plpgsql as $$
     begin
-      perform pg_advisory_xact_lock_shared(1886675042, 32);
+      perform pg_advisory_xact_lock_shared(1886675043, hashtext(substr(new.hour, 1, 10)));
       delete from usage_summed_days where day = substr(new.hour, 1, 10);
       return null;
     end $$`.execute(db)

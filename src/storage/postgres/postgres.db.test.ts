@@ -263,6 +263,16 @@ describeEachEngine('lost connections', (engine) => {
     await database.ping()
   })
 
+  test('a read that the server ends while it runs is not run again', async () => {
+    const { reports, kysely } = await engine.open()
+    await Promise.all([1, 2, 3].map(() => sql`select pg_sleep(0.05)`.execute(reports)))
+    const read = rejection(sql`select pg_sleep(2) /* ended */`.execute(reports))
+    const end = sql`select pg_terminate_backend(pid) from pg_stat_activity
+      where query like '%/* ended */' and pid <> pg_backend_pid() and state = 'active' and clock_timestamp() > query_start + interval '0.3 s'`
+    await until(async () => (await end.execute(kysely)).rows.length === 1, 'the read to run', patient(1000))
+    expect(await read).toBeInstanceOf(StorageUnavailable)
+  })
+
   test('connections that died while they were idle fail no read and no transaction, and no write is sent twice', async () => {
     const { databaseUrl } = await engine.locate()
     const relay = await startTcpRelay(databaseUrl ?? '')

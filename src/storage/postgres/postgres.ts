@@ -259,12 +259,19 @@ const translateClientErrors = (taken: PoolClient, connect: () => Promise<PoolCli
   async function query<R>(text: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<R>> {
     refuseNulCharacters(parameters)
     if (fault !== null) throw fault
+    const startMs = systemClock.monotonicMs()
     try {
       const result = (await client.query(text, [...parameters])) as unknown as PostgresQueryResult<R>
       answered = true
       return result
     } catch (error) {
-      if (!answered && idled.has(client) && MAY_BE_REPEATED.test(text) && isBroken(error)) {
+      if (
+        !answered &&
+        idled.has(client) &&
+        MAY_BE_REPEATED.test(text) &&
+        isBroken(error) &&
+        systemClock.monotonicMs() - startMs < DEAD_WITHIN_MS
+      ) {
         client.release(true)
         isHeld = false
         client = await connect().catch((unavailable: Error) => {
@@ -293,6 +300,9 @@ const translateClientErrors = (taken: PoolClient, connect: () => Promise<PoolCli
     },
   }
 }
+
+/** A dead connection says so at once. One that ends later has run the statement, which the operator may have ended on purpose. */
+const DEAD_WITHIN_MS = 100
 
 /** The beginning of a transaction, and reads: as the first statement of a connection, none of them changes anything. */
 const MAY_BE_REPEATED = /^\s*(?:begin|select)\b/i

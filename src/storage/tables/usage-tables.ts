@@ -46,6 +46,8 @@ interface UsageSummedDaysTable {
   day: string
   /** 1 if so: only the sums of these days are read. */
   complete: number
+  /** When the process began that sums the day, an ISO timestamp, and an id. */
+  run: string
 }
 
 export interface UsageHoursTable extends Record<(typeof USAGE_MEASURES)[number], number>, Record<BucketColumn, number> {

@@ -1,10 +1,13 @@
 import { expect, test } from 'bun:test'
+import { sql } from 'kysely'
 
 import { describeEachEngine } from '../../../test/support/databases.ts'
-import { systemClock } from '../../lib/clock.ts'
+import { type Clock, systemClock } from '../../lib/clock.ts'
+import { systemIds } from '../../lib/id.ts'
 import type { Database } from '../database.ts'
 import type { GenerationRecord } from '../generations/generation-store.ts'
 import { createLedgerStore } from '../ledger/ledger-store.ts'
+import { rejection } from '../testing/rejection.ts'
 import { settlementOf } from '../testing/settlement.ts'
 import { sumUsageDays } from './sum-usage-days.ts'
 import { createUsageSeries, type UsageQuery, type UsageSeries } from './usage-series.ts'
@@ -43,6 +46,8 @@ const QUERIES: readonly UsageQuery[] = (['hour', 'day', 'month'] as const).flatM
   { ...ALL, interval, groupBy: ['user'], workspaceId: 'w-1', only: { model: 'm-1' } },
 ])
 
+const optionsOf = (before: string, limit: number) => ({ clock: systemClock, ids: systemIds, before, limit })
+
 describeEachEngine('days that are summed', (engine) => {
   const readAll = async (database: Database): Promise<readonly UsageSeries[]> => {
     const usage = createUsageSeries(database)
@@ -56,43 +61,106 @@ describeEachEngine('days that are summed', (engine) => {
     const { settle } = createLedgerStore(database)
     await settle(RECORDS.map((record) => settlementOf(record)))
     const fromHours = await readAll(database)
-    expect(await sumUsageDays(database, systemClock, '2020-02-05T10:00:00.000Z', 3)).toBe(3)
+    expect(await sumUsageDays(database, optionsOf('2020-02-05T10:00:00.000Z', 3))).toBe(3)
     expect(await readAll(database)).toEqual(fromHours)
-    expect(await sumUsageDays(database, systemClock, '2020-02-05T10:00:00.000Z', 3)).toBe(1)
-    expect(await sumUsageDays(database, systemClock, '2020-02-05T10:00:00.000Z', 3)).toBe(0)
+    expect(await sumUsageDays(database, optionsOf('2020-02-05T10:00:00.000Z', 3))).toBe(1)
+    expect(await sumUsageDays(database, optionsOf('2020-02-05T10:00:00.000Z', 3))).toBe(0)
     expect(await readAll(database)).toEqual(fromHours)
 
     await settle([settlementOf(recordAt('2020-02-02T11:30:00.000Z', 100)), settlementOf(recordAt('2020-02-03T11:30:00.000Z', 101))])
     const withLate = await readAll(database)
     expect(withLate[QUERIES.findIndex(({ interval }) => interval === 'month')]?.points).toMatchObject([{ requests: RECORDS.length + 2 }])
-    expect(await sumUsageDays(database, systemClock, '2020-02-05T10:00:00.000Z', 9)).toBe(2)
+    expect(await sumUsageDays(database, optionsOf('2020-02-05T10:00:00.000Z', 9))).toBe(2)
     expect(await readAll(database)).toEqual(withLate)
   })
 
-  test('are not complete if a request is settled while they are summed', async () => {
-    // PostgreSQL sums them at once, and whoever settles waits.
-    if (engine.name === 'postgres') return
+  test('are not complete if a request is settled while they are summed, at whatever step', async () => {
     const database = await engine.open()
     const { settle } = createLedgerStore(database)
     await settle(RECORDS.map((record) => settlementOf(record)))
-    let turns = 0
-    const after = (_: number, task: () => void) => {
-      if (++turns === 20) void settle([settlementOf(recordAt('2020-02-01T00:30:00.000Z', 100))]).then(task)
+    const before = '2020-02-02T00:00:00.000Z'
+    const usage = createUsageSeries(database)
+    const read = async () => (await usage.read({ ...ALL, interval: 'day', groupBy: [] })).points[0]?.requests
+    // A day of few hours has four steps: its beginning, the removal of old sums, the sums, and its end.
+    for (const [index, step] of [1, 2, 3].entries()) {
+      let rests = 0
+      const after: Clock['after'] = (_, task) => {
+        if (++rests === step) void settle([settlementOf(recordAt('2020-02-01T00:30:00.000Z', 100 + step))]).then(task)
+        else setImmediate(task)
+        return () => undefined
+      }
+      expect(await sumUsageDays(database, { ...optionsOf(before, 9), clock: { ...systemClock, after } })).toBe(0)
+      expect(await read()).toBe(9 + index)
+    }
+    expect(await sumUsageDays(database, optionsOf(before, 9))).toBe(1)
+    expect(await read()).toBe(11)
+  })
+
+  test('are summed in short steps however many hours they have, and never by two at once', async () => {
+    const database = await engine.open()
+    const many = Array.from({ length: 600 }, (_, index) => ({
+      ...recordAt(`2020-02-01T${index % 2 === 0 ? '05' : '17'}:00:00.000Z`, index),
+      model: `model-${index % 550}`,
+    }))
+    const { settle } = createLedgerStore(database)
+    await settle(many.map((record) => settlementOf(record)))
+    const before = '2020-02-02T00:00:00.000Z'
+    const usage = createUsageSeries(database)
+    const read = () => usage.read({ ...ALL, interval: 'day', groupBy: ['model'] })
+    const fromHours = await read()
+    let rests = 0
+    const after: Clock['after'] = (_, task) => {
+      rests += 1
+      void sumUsageDays(database, optionsOf(before, 9)).then((days) => {
+        // The second one does nothing, except where the first has just ended.
+        if (days === 0) task()
+      })
+      return () => undefined
+    }
+    expect(await sumUsageDays(database, { ...optionsOf(before, 9), clock: { ...systemClock, after } })).toBe(1)
+    expect(rests).toBeGreaterThan(5)
+    expect(await read()).toEqual(fromHours)
+  })
+
+  test('are summed by another process 15 minutes after one began that died, and the dead one changes nothing any more', async () => {
+    const database = await engine.open()
+    await createLedgerStore(database).settle(RECORDS.map((record) => settlementOf(record)))
+    const before = '2020-02-02T00:00:00.000Z'
+    const usage = createUsageSeries(database)
+    const read = () => usage.read({ ...ALL, interval: 'day', groupBy: ['key'] })
+    const fromHours = await read()
+    const stopped = Promise.withResolvers<() => void>()
+    let rests = 0
+    const after: Clock['after'] = (_, task) => {
+      if (++rests === 1) stopped.resolve(task)
       else setImmediate(task)
       return () => undefined
     }
-    await sumUsageDays(database, { after }, '2020-02-02T00:00:00.000Z', 9)
-    const usage = createUsageSeries(database)
-    const read = async () => (await usage.read({ ...ALL, interval: 'day', groupBy: [] })).points[0]?.requests
-    expect(await read()).toBe(9)
-    expect(await sumUsageDays(database, systemClock, '2020-02-02T00:00:00.000Z', 9)).toBe(1)
-    expect(await read()).toBe(9)
+    const dying = sumUsageDays(database, { ...optionsOf(before, 9), clock: { ...systemClock, after } })
+    const goOn = await stopped.promise
+    expect(await sumUsageDays(database, optionsOf(before, 9))).toBe(0)
+    const later = { ...systemClock, now: () => Date.now() + 16 * 60_000 }
+    expect(await sumUsageDays(database, { ...optionsOf(before, 9), clock: later })).toBe(1)
+    goOn()
+    expect(await dying).toBe(0)
+    expect(await read()).toEqual(fromHours)
+  })
+
+  test('are summed also where one before them cannot be, which is tried again later, and reported', async () => {
+    const database = await engine.open()
+    await createLedgerStore(database).settle(RECORDS.map((record) => settlementOf(record)))
+    await sql`create unique index refuses_a_day on usage_days (day) where day = '2020-02-01'`.execute(database.kysely)
+    expect(await rejection(sumUsageDays(database, optionsOf('2020-02-05T00:00:00.000Z', 9)))).toBeInstanceOf(AggregateError)
+    const summed = await database.kysely.selectFrom('usage_summed_days').select('day').where('complete', '=', 1).orderBy('day').execute()
+    expect(summed.map(({ day }) => day)).toEqual(['2020-02-02', '2020-02-03', '2020-02-04'])
+    // Until then it is left alone.
+    expect(await sumUsageDays(database, optionsOf('2020-02-05T00:00:00.000Z', 9))).toBe(0)
   })
 
   test('are read in place of their hours', async () => {
     const database = await engine.open()
     await createLedgerStore(database).settle(RECORDS.map((record) => settlementOf(record)))
-    await sumUsageDays(database, systemClock, '2020-02-05T00:00:00.000Z', 9)
+    await sumUsageDays(database, optionsOf('2020-02-05T00:00:00.000Z', 9))
     const usage = createUsageSeries(database)
     const days: UsageQuery = { ...ALL, interval: 'day', groupBy: ['model'] }
     const before = await usage.read(days)
@@ -103,13 +171,13 @@ describeEachEngine('days that are summed', (engine) => {
   test('are none that are not over, also where the clock was set back', async () => {
     const database = await engine.open()
     await createLedgerStore(database).settle(RECORDS.map((record) => settlementOf(record)))
-    expect(await sumUsageDays(database, systemClock, '2020-02-06T00:00:00.000Z', 9)).toBe(5)
-    expect(await sumUsageDays(database, systemClock, '2020-02-03T23:59:59.999Z', 9)).toBe(0)
+    expect(await sumUsageDays(database, optionsOf('2020-02-06T00:00:00.000Z', 9))).toBe(5)
+    expect(await sumUsageDays(database, optionsOf('2020-02-03T23:59:59.999Z', 9))).toBe(0)
     const summed = await database.kysely.selectFrom('usage_summed_days').select('day').orderBy('day').execute()
     expect(summed.map(({ day }) => day)).toEqual(['2020-02-01', '2020-02-02'])
   })
 
   test('are none of a database without use', async () => {
-    expect(await sumUsageDays(await engine.open(), systemClock, '2020-02-06T00:00:00.000Z', 9)).toBe(0)
+    expect(await sumUsageDays(await engine.open(), optionsOf('2020-02-06T00:00:00.000Z', 9))).toBe(0)
   })
 })

@@ -202,7 +202,7 @@ const piecesOf = ({ from, to }: UsageQuery, days: readonly string[]): readonly P
   return [...pieces, [HOURS, at, to.slice(0, 13)]]
 }
 
-/** Below the number of tables that SQLite joins in one statement. */
+/** Each run is two terms of a compound SELECT, and one more follows them: SQLite takes up to 500. */
 const RUNS_MAX = 20
 
 const unionOf = (queries: readonly RawBuilder<unknown>[]): RawBuilder<unknown> => sql.join([...queries], sql` union all `)
