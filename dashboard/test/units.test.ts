@@ -49,4 +49,5 @@ test.each([
   expect(ticks[1]?.share).toBeCloseTo(Number.parseFloat(ticks[1]?.label ?? '') / (endMs / msOf(ticks[1]?.label ?? '')), 5)
 })
 
-const msOf = (label: string): number => (label.endsWith(' ms') ? 1 : label.endsWith(' h') ? 3_600_000 : label.endsWith(' min') ? 60_000 : 1000)
+const msOf = (label: string): number =>
+  label.endsWith(' ms') ? 1 : label.endsWith(' h') ? 3_600_000 : label.endsWith(' min') ? 60_000 : 1000
