@@ -206,7 +206,7 @@ const measureRounds = async (rows: readonly Row[], resident: readonly Contender[
   const idle = new Map([...targets].map(([name, { meter }]) => [name, meter?.memory() ?? null]))
   const warmed = new Set<Target>()
   for (let round = 1; round <= options.rounds; round += 1) {
-    // Of two equal targets, the one that is measured first is dearer: each comes first in every second round.
+    // The first of two equal targets is dearer, so each comes first in every second round.
     for (const row of round % 2 === 0 ? together.toReversed() : together) {
       const target = targets.get(row.target)
       if (target === undefined || target[row.plan.needs] === null) continue
