@@ -118,7 +118,7 @@ type Key = readonly unknown[]
 
 interface Source {
   readonly table: 'usage_hours' | 'usage_days'
-  /** Those of its primary key, in their order. */
+  /** The columns of its primary key, in their order. */
   readonly columns: readonly string[]
 }
 
