@@ -137,7 +137,10 @@ const thinkingRules: readonly Rule[] = [
   (body) => {
     const choice = body['tool_choice']
     const forced = isObject(choice) && (choice['type'] === 'any' || choice['type'] === 'tool')
-    return forced && thinks(body) && !isSince(body['model'], 408) ? 'Thinking may not be enabled when tool_choice forces tool use.' : null
+    const thinking = body['thinking']
+    // Recorded with claude-opus-4-6: adaptive thinking is accepted beside a demanded call.
+    const budgeted = isObject(thinking) && thinking['type'] === 'enabled'
+    return forced && budgeted ? 'Thinking may not be enabled when tool_choice forces tool use.' : null
   },
   (body) => {
     if (!thinks(body)) return null
