@@ -137,7 +137,10 @@ const thinkingRules: readonly Rule[] = [
   (body) => {
     const choice = body['tool_choice']
     const forced = isObject(choice) && (choice['type'] === 'any' || choice['type'] === 'tool')
-    return forced && thinks(body) && !isSince(body['model'], 408) ? 'Thinking may not be enabled when tool_choice forces tool use.' : null
+    const thinking = body['thinking']
+    // Recorded with claude-opus-4-6: adaptive thinking is accepted beside a demanded call.
+    const budgeted = isObject(thinking) && thinking['type'] === 'enabled'
+    return forced && budgeted ? 'Thinking may not be enabled when tool_choice forces tool use.' : null
   },
   (body) => {
     if (!thinks(body)) return null
@@ -207,7 +210,14 @@ const conversationRules: readonly Rule[] = [
     const inside = all.flatMap((one) => (isResult(one) ? objects(one.block['content']).map((block) => ({ block, at: one.at })) : [one]))
     if (inside.some(({ block }) => block['type'] === 'text' && block['text'] === ''))
       return 'messages: text content blocks must be non-empty'
-    return inside.some(({ block }) => block['type'] === 'text' && isBlank(block['text']))
+    // Recorded: white space is accepted among the other blocks of an answer.
+    const said = (one: Message): boolean => one.role === 'assistant' && one.blocks.some(({ block }) => !isBlank(block['text']))
+    const accepted = new Set(
+      messagesOf(body)
+        .filter(said)
+        .flatMap(({ blocks }) => blocks.map(({ at }) => at)),
+    )
+    return inside.some(({ block, at }) => block['type'] === 'text' && isBlank(block['text']) && !accepted.has(at))
       ? 'messages: text content blocks must contain non-whitespace text'
       : null
   },

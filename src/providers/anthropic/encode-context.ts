@@ -6,7 +6,7 @@ import { withLawfulMarks } from '../prompt-marks.ts'
 import { translate, type Translation } from '../losses/translation.ts'
 import type { Steps } from '../../lib/steps.ts'
 import { createGrammarBudget, type GrammarBudget } from './grammar-budget.ts'
-import { type ModelRules, rulesOf } from './model-rules.ts'
+import { type ModelRules, rulesAt } from './model-rules.ts'
 
 export interface EncodeContext extends Translation, ModelContext {
   /** The client's dialect, whose field names warnings use. */
@@ -28,7 +28,7 @@ export function* encodeContext({ call, target, warn }: Attempt): Steps<EncodeCon
     ...(yield* translate(prompt, 'anthropic', target, warn)),
     dialect: call.dialect,
     target,
-    rules: rulesOf(target.upstreamModel),
+    rules: rulesAt(target),
     grammar: createGrammarBudget(),
     fieldOf: (name) => prompt.settings[name]?.field ?? name,
   }

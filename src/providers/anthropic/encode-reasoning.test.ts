@@ -73,6 +73,17 @@ describe('reasoning', () => {
       { type: 'any' },
       ['unsupported_field reasoning'],
     ])
+    const adaptive = encode(given, { model: 'claude-opus-4-6' })
+    expect([adaptive.sent['thinking'], adaptive.sent['tool_choice'], adaptive.reported]).toEqual([
+      { type: 'adaptive' },
+      { type: 'any' },
+      [],
+    ])
+    const budget = { ...given, settings: settingsOf({ reasoning: { maxTokens: 2000 } }) }
+    const budgeted = encode(budget, { model: 'claude-opus-4-6' })
+    expect([budgeted.sent['thinking'], budgeted.reported]).toEqual([{ type: 'adaptive' }, ['mapped_field reasoning']])
+    // Elsewhere, as at Bedrock, such a model refuses both kinds.
+    expect(encode(given, { model: 'claude-opus-4-6', provider: 'acme' }).reported).toEqual(['unsupported_field reasoning'])
     const newer = encode(given, { model: 'claude-opus-5' })
     expect([newer.sent['thinking'], newer.sent['tool_choice'], newer.reported]).toEqual([
       { type: 'adaptive', display: 'summarized' },

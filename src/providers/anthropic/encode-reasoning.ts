@@ -58,7 +58,8 @@ export const encodeReasoning = (context: ModelContext, around: Around): EncodedR
     context.lose(field, `${obstacle} It was left out.`)
     return { maxTokens }
   }
-  if (rules.thinking === 'adaptive' || (rules.thinking === 'either' && reasoning.maxTokens === undefined)) {
+  const decides = reasoning.maxTokens === undefined || (around.forced && rules.forcedTools === 'without-budget')
+  if (rules.thinking === 'adaptive' || (rules.thinking === 'either' && decides)) {
     if (reasoning.maxTokens !== undefined)
       context.mapped(field, `${target.upstreamModel} decides itself how many tokens it thinks; the budget was left out.`)
     return { maxTokens, thinking: adaptive(reasoning, context), ...effortMember(reasoning.effort, field, context) }

@@ -19,8 +19,8 @@ export interface ModelRules {
   readonly display: 'unknown' | 'shown' | 'hidden'
   /** The values of `output_config.effort`, lowest first. */
   readonly efforts: readonly string[]
-  /** Says whether a call of a tool can be demanded. */
-  readonly forcedTools: 'always' | 'without-thinking' | 'never'
+  /** Says whether a call of a tool can be demanded. `without-budget`: beside thinking only if that is `adaptive`. */
+  readonly forcedTools: 'always' | 'without-budget' | 'without-thinking' | 'never'
   /** A message with the role `system` may come between the turns. */
   readonly systemTurns: boolean
   /** A system message between the turns may change the effort. Source: platform.claude.com, "Per-message effort". */
@@ -52,6 +52,18 @@ export const rulesOf = (upstreamModel: string): ModelRules => {
     prefill: version < 406,
     structuredOutputs: version >= 401,
   }
+}
+
+/**
+ * The rules at a provider. Anthropic takes a demanded call beside adaptive thinking from every model that has it (its page "Thinking",
+ * "Thinking with tool use"); Bedrock, from Opus 4.8 on.
+ */
+export const rulesAt = ({ provider, upstreamModel }: Pick<Target, 'provider' | 'upstreamModel'>): ModelRules => {
+  const rules = rulesOf(upstreamModel)
+  const adapts = rules.thinking === 'either' || rules.thinking === 'adaptive'
+  return provider === 'anthropic' && adapts && rules.forcedTools === 'without-thinking'
+    ? { ...rules, forcedTools: 'without-budget' }
+    : rules
 }
 
 /**

@@ -78,10 +78,10 @@ describe('calls and their results', () => {
 
 describe('text without a visible character', () => {
   test('is left out, with a warning if it was not empty', () => {
-    const given = [user(text('Hi'), text('')), assistant(text(' '), text('a')), { role: 'assistant', content: '' }, user(text('b'))]
+    const given = [user(text('Hi'), text('')), assistant(text('a')), { role: 'assistant', content: '' }, user(text(' '), text('b'))]
     expect(sent(given)).toEqual({
       messages: [user(text('Hi')), assistant(text('a')), user(text('b'))],
-      reported: ['unsupported_field messages[1]'],
+      reported: ['unsupported_field messages[3]'],
     })
   })
 
@@ -96,6 +96,30 @@ describe('text without a visible character', () => {
 
   test('400: a last question of nothing else', () => {
     expect(() => sent([HI, assistant(text('a')), user(text(' '))])).toThrow('messages[2]: ')
+  })
+})
+
+describe('white space that a Claude wrote among the blocks of its answer', () => {
+  const cited = { ...text('Ruby 4.0.6 is stable.'), citations: [] }
+  const call = { type: 'tool_use', id: 'a', name: 'f', input: {} }
+
+  test.each([
+    ['between two texts', [cited, text(' '), text('It came out in July.')]],
+    ['before a call', [text(' '), call]],
+  ])('goes back as it came: %s', (_, blocks) => {
+    const answer = blocks.includes(call) ? user({ type: 'tool_result', tool_use_id: 'a', content: 'x' }) : HI
+    const body = bodyOf([HI, assistant(...blocks), answer])
+    expect(relay(body)).toEqual({ text: body.replace('a/b', OLD), reported: [] })
+  })
+
+  test.each([
+    ['at the end', [cited, text(' ')], [cited]],
+    ['before thinking that ends the turn', [cited, text(' '), thinking], [cited]],
+    ['with a mark of the cache', [{ ...text(' '), cache_control: { type: 'ephemeral' } }, cited], [cited]],
+  ])('is left out where it would be refused: %s', (_, blocks, left) => {
+    const { messages, reported } = sent([HI, assistant(...blocks), HI])
+    expect(messages).toEqual([HI, assistant(...left), HI])
+    expect(reported).toContain('unsupported_field messages[1]')
   })
 })
 

@@ -154,6 +154,10 @@ function* readMessage(text: string, tree: JsonTree, index: number, reading: Read
     changed ||= part === FOREIGN || part === BLANK || part.raw.json !== block?.json
     if (isStep(block?.json.length)) yield
   }
+  if (reading.claude && dropLastBlanks(parts)) {
+    changed = true
+    tellBlank(at, reading)
+  }
   if (foreign) {
     const reported = `Thinking that ${reading.attempt.target.modelId} did not do itself was left out.`
     reading.attempt.warn({ code: 'unsupported_field', field: at, message: reported })
@@ -179,12 +183,8 @@ const FOREIGN = 'foreign'
 const BLANK = 'blank'
 
 /** Null for a block that this release cannot read. */
-const readBlock = (
-  { json, members }: Texts,
-  at: string,
-  role: Message['role'],
-  { attempt, claude }: Reading,
-): RawPart | 'foreign' | 'blank' | null => {
+const readBlock = ({ json, members }: Texts, at: string, role: Message['role'], reading: Reading): RawPart | 'foreign' | 'blank' | null => {
+  const { attempt, claude } = reading
   const type = textIn(members.get('type'))
   const raw = { type: type ?? '', json }
   // Servers other than Claude's may make ids with other characters, and recognise them.
@@ -196,12 +196,8 @@ const readBlock = (
       const text = members.get('text')
       if (text?.startsWith('"') !== true) return null
       if (!claude || !isBlank(text)) return opaque(raw, at)
-      if (text !== '""' || members.has('cache_control'))
-        attempt.warn({
-          code: 'unsupported_field',
-          field: at,
-          message: `${attempt.target.providerName} takes no empty text; it was left out.`,
-        })
+      if (role === 'assistant' && text !== '""' && !members.has('cache_control')) return opaque(raw, at)
+      if (text !== '""' || members.has('cache_control')) tellBlank(at, reading)
       return BLANK
     }
     case 'thinking':
@@ -243,6 +239,28 @@ const readBlock = (
       return opaque(raw, at)
   }
 }
+
+/**
+ * White space among the other blocks of an answer is taken back: Claude writes such texts itself, between what it cites. It is refused only
+ * where nothing is said with it, so it goes where it comes last, with or without thinking behind it.
+ */
+const dropLastBlanks = (parts: RawPart[]): boolean => {
+  const before = parts.length
+  for (let index = before - 1; index >= 0; index -= 1) {
+    const part = parts[index]
+    if (part?.type === 'reasoning') continue
+    if (part?.raw.type !== 'text' || !isBlank(readMembers(part.raw.json).get('text') ?? '')) break
+    parts.splice(index, 1)
+  }
+  return parts.length < before
+}
+
+const tellBlank = (at: string, { attempt }: Reading): void =>
+  attempt.warn({
+    code: 'unsupported_field',
+    field: at,
+    message: `${attempt.target.providerName} takes no empty text; it was left out.`,
+  })
 
 const opaque = (raw: Block, at: string): RawPart => ({ type: 'unknown', kind: raw.type, at, raw })
 

@@ -106,6 +106,13 @@ describe('thinking as the model takes it', () => {
       ['unsupported_field thinking'],
     ],
     [
+      'thinking without a budget stays beside a tool that is demanded',
+      SONNET,
+      { ...TOOLS, thinking: { type: 'adaptive' }, output_config: { effort: 'high' }, tool_choice: { type: 'any' } },
+      { ...TOOLS, max_tokens: 20_000, thinking: { type: 'adaptive' }, output_config: { effort: 'high' }, tool_choice: { type: 'any' } },
+      [],
+    ],
+    [
       'sampling that the model refuses is left out',
       OPUS,
       { temperature: 0.3, top_p: 0.9, top_k: 5 },

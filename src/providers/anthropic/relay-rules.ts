@@ -20,7 +20,7 @@ import { type Around, BUDGET_MIN, encodeReasoning, unthought } from './encode-re
 import { inputSchema } from './encode-tools.ts'
 import { createGrammarBudget, type GrammarBudget } from './grammar-budget.ts'
 import { keepEdits, keepLawful } from './lawful-fields.ts'
-import { isImitation, type ModelRules, rulesOf } from './model-rules.ts'
+import { isImitation, type ModelRules, rulesAt } from './model-rules.ts'
 
 /** `turns`: the conversation as it is sent. Returns what the system prompt has to say in addition. Throws `invalid_request`. */
 export function* applyModelRules(fields: EditableFields, attempt: Attempt, turns: readonly Turn[]): Steps<string | undefined> {
@@ -63,7 +63,7 @@ export const keepAcceptedFields = (fields: EditableFields, attempt: Attempt): vo
 
 const relayContext = (fields: EditableFields, { target, warn }: Attempt): ModelContext => ({
   target,
-  rules: rulesOf(target.upstreamModel),
+  rules: rulesAt(target),
   setting: (name) => settingIn(fields, name),
   fieldOf: (name) => FIELDS[name] ?? name,
   lose: (field, message) => warn({ code: 'unsupported_field', field, message }),
@@ -172,7 +172,7 @@ const isUnderstood = (
     case 'enabled':
       return (
         (rules.thinking === 'either' || rules.thinking === 'budget') &&
-        !(forced && rules.forcedTools === 'without-thinking') &&
+        !(forced && rules.forcedTools !== 'always') &&
         typeof budget === 'number' &&
         budget >= BUDGET_MIN &&
         !(typeof maxTokens === 'number' && budget >= maxTokens) &&

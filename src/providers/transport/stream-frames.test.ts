@@ -71,6 +71,8 @@ test.each<[string, string, string[]]>([
   ['a marker alone', said('[DONE]'), [CUT]],
   ['a last event without its blank line that is the end', said('a') + 'data: "end"', ['a', 'finish']],
   ['one that is not', said('a') + 'data: "b"', ['a', CUT]],
+  ['one that is a failure', said('a') + 'data: "fail"', ['a', 'thrown server: Told.']],
+  ['one that is cut off', said('a') + 'data: "fai', ['a', CUT]],
   ['a failure behind what came before it', said('a', 'fail', 'b', 'end'), ['a', 'thrown server: Told.']],
   ['no failure behind the model’s end', said('a', 'end', 'fail', 'b', '[DONE]'), ['a', 'finish', 'b']],
   ['nothing behind the model’s end that is not JSON', `${said('a', 'end')}data: {\n\n`, ['a', 'finish']],

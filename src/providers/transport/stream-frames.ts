@@ -2,6 +2,7 @@
 import type { Frame, TakeFrames } from '../../canonical/event.ts'
 import { GatewayError } from '../../errors.ts'
 import { parseExact } from '../../lib/json/exact-json.ts'
+import { jsonIn } from '../../lib/json/json.ts'
 import { parseExactInSteps } from '../../lib/json/json-steps.ts'
 import { SseDecoder, SseLimitError, type SseEvent } from '../../lib/network/sse.ts'
 import { inTurns, LARGE_BYTES, type Turn } from '../../lib/steps.ts'
@@ -121,14 +122,16 @@ class FrameStream {
     this.#stopped = this.#end.isOver()
   }
 
-  /** A last event without its blank line counts only if it is the end of the answer (docs/contract/streams.md#reading-providers). */
+  /** A last event without its blank line counts only if it ends the answer, well or not (docs/contract/streams.md#reading-providers). */
   async #readUnended(): Promise<void> {
     const last = this.#lastEvent()
     if (last === null || last.data === END_MARKER) return
     const said: Frame[] = []
     if (last.data.length > LARGE_BYTES) await this.#readIntoInTurns(said, last)
     else this.#readInto(said, last)
-    if (this.#failure !== null && !(this.#failure.thrown instanceof GatewayError)) throw this.#failure.thrown
+    // Whole JSON reports its failure; anything else was cut off. No report is large.
+    const isReport = last.data.length <= LARGE_BYTES && jsonIn(last.data) !== undefined
+    if (this.#failure !== null && (isReport || !(this.#failure.thrown instanceof GatewayError))) throw this.#failure.thrown
     if (this.#end.finished) await this.#take(said)
   }
 
