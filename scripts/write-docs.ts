@@ -12,6 +12,7 @@ import { z } from 'zod'
 
 import { ATTRIBUTES } from '../src/broadcast/attribute-names.ts'
 import { CLIENT_DIALECTS, type ClientDialect } from '../src/canonical/call.ts'
+import { CARRIED_SETTINGS } from '../src/canonical/settings.ts'
 import { openService } from '../src/compose/open-service.ts'
 import { configFileSchema } from '../src/config-file.ts'
 import { OTEL_SETTINGS, readSettings, SERVE_SETTINGS, STORAGE_SETTINGS } from '../src/config.ts'
@@ -23,7 +24,7 @@ import catalogueData from '../src/models/catalogue-data.json' with { type: 'json
 import type { Catalogue } from '../src/models/catalogue-schema.ts'
 import { PERSISTED_FIELDS } from '../src/request-fields/preset-fields.ts'
 import { REQUEST_FIELDS } from '../src/request-fields/request-fields.ts'
-import { SPELLINGS } from '../src/request-fields/setting-spellings.ts'
+import { pathsOf, SPELLINGS } from '../src/request-fields/setting-spellings.ts'
 import { fieldOutcomes, PART_OUTCOMES, TRANSLATED_DIALECTS } from '../src/providers/losses/loss-table.ts'
 import { SANDBOX_MODELS } from '../src/providers/sandbox/models.ts'
 import type { Family } from '../src/telemetry/metrics.ts'
@@ -245,6 +246,9 @@ const spellingsTable = (): string =>
       .map((spelling) => INTERFACES.map((shape) => codes(spelling[shape]) || 'none')),
   )
 
+/** Chat Completions has a field for each of them. */
+const carriedFields = (): string => codes(CARRIED_SETTINGS.flatMap((name) => pathsOf('chat', name)))
+
 const errorsTable = (): string =>
   table(
     ['`error_type`', 'Status', 'Another provider is tried', 'Messages `error.type`', 'Responses `error.code`', 'Meaning'],
@@ -370,6 +374,7 @@ const generatedParts = async (): Promise<ReadonlyMap<string, string>> => {
     ['sandbox-errors', sandboxErrors()],
     ['persisted-fields', persistedTable()],
     ['spellings', spellingsTable()],
+    ['carried-fields', carriedFields()],
     ['errors', errorsTable()],
     ['error-types', errorReference()],
     ['status-clients', statusClientsTable()],

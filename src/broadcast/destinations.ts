@@ -140,7 +140,7 @@ export const createDestinations = ({ store, keyStore, clock, ids, healthOf, tryO
     },
     async delete(reach, id, by) {
       const record = await find(reach, id)
-      const deleted = await store.delete(record, isoTimestamp(clock.now()), by)
+      const deleted = await store.delete(record, { by, now: isoTimestamp(clock.now()) })
       await changed()
       if (!deleted) throw unknownDestination()
     },

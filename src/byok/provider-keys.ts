@@ -107,7 +107,7 @@ export const createProviderKeys = ({ store, keyStore, clock, ids, sealingKey, or
     },
     async delete(reach, id, by) {
       const record = await find(reach, id)
-      const deleted = await store.delete(record, record.workspaceId ?? reach.workspaceId, now(), by)
+      const deleted = await store.delete(record, record.workspaceId ?? reach.workspaceId, { by, now: now() })
       changed(record.workspaceId)
       if (!deleted) throw unknownKey()
     },

@@ -175,7 +175,7 @@ export const forgetCatalogueVerb = async (settings: StorageSettings, word: strin
   const kind = kindOf('the kind', word)
   await withImports(settings, async ({ imports, store, storage }) => {
     const audit = auditOf(storage, 'deleted', kind, imports, null)
-    const isGone = await store.remove(kind, isoTimestamp(systemClock.now()), audit, fromShell(storage.owner.userId))
+    const isGone = await store.remove(kind, audit, { by: fromShell(storage.owner.userId), now: isoTimestamp(systemClock.now()) })
     if (!isGone) throw new SettingError(`no list of the kind ${kind} was imported.`)
     print(`the prices of ${kind} are forgotten; the shipped catalogue and other lists hold again`)
   })

@@ -138,7 +138,7 @@ export const createFiles = ({ store, workspaceBytes, clock, ids }: FilesParts): 
       }
     },
     async delete(reach, id, by) {
-      if (!(await store.delete(await find(reach, id), now(), by))) throw unknownFile()
+      if (!(await store.delete(await find(reach, id), { by, now: now() }))) throw unknownFile()
     },
   }
 }

@@ -162,15 +162,15 @@ export const createGuardrails = (parts: {
       const change = (was: GuardrailResource): GuardrailSettings => changedSettings(was, patch)
       const changed =
         id === defaultGuardrailId(workspaceId)
-          ? await store.upsertDefault(emptyDefault(workspaceId), change, now(), by)
-          : await store.update(workspaceId, id, change, now(), by)
+          ? await store.upsertDefault(emptyDefault(workspaceId), change, { by, now: now() })
+          : await store.update(workspaceId, id, change, { by, now: now() })
       ruleChanged(workspaceId, id)
       if (changed === null) throw unknownGuardrail()
       return changed
     },
     async delete(workspaceId, given, by) {
       const id = resolved(workspaceId, given)
-      const deleted = await store.delete(workspaceId, id, now(), by)
+      const deleted = await store.delete(workspaceId, id, { by, now: now() })
       ruleChanged(workspaceId, id)
       if (!deleted) throw unknownGuardrail()
     },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 
-import { changedBy } from '../../test/support/changed-by.ts'
+import { changeAt, changedBy } from '../../test/support/changed-by.ts'
 import { createFakeClock, T0 } from '../../test/support/fake-clock.ts'
 import { createFakeIds } from '../../test/support/fake-ids.ts'
 import { openSqliteDatabase } from '../../test/support/sqlite-database.ts'
@@ -158,7 +158,7 @@ describe('authenticate', () => {
     const { keys, store } = open()
     const { key, record } = await keys.create(inference, changedBy())
     expect(await keys.authenticate(key)).not.toBeNull()
-    await store.revoke(owner.workspaceId, record.hash, isoTimestamp(T0), changedBy())
+    await store.revoke(owner.workspaceId, record.hash, changeAt(isoTimestamp(T0)))
     keys.refreshCache()
     expect(await keys.authenticate(key)).toBeNull()
   })

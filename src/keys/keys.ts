@@ -290,13 +290,13 @@ export const createKeys = ({ store, clock, ids, peppers, onError }: KeysParts): 
     principalOf,
     async update(scope, hash, { expiresAt, ...rest }, by) {
       const patch: KeyPatch = expiresAt === undefined ? rest : { ...rest, expiresAt: futureInstant(expiresAt) }
-      const record = await store.update(scope, hash, patch, now(), by)
+      const record = await store.update(scope, hash, patch, { by, now: now() })
       cache.forget((known) => known.hash === hash)
       if (record === null) throw unknownKey()
       return withUsage(record)
     },
     async revoke(scope, hash, by) {
-      const revoked = await store.revoke(scope, hash, now(), by)
+      const revoked = await store.revoke(scope, hash, { by, now: now() })
       cache.forget((known) => known.hash === hash)
       if (!revoked) throw unknownKey()
     },
@@ -309,7 +309,7 @@ export const createKeys = ({ store, clock, ids, peppers, onError }: KeysParts): 
         label: keyLabel(key),
         retiredUntil: isoTimestamp(clock.now() + graceSeconds * 1000),
       }
-      const record = await store.rotate(scope, hash, secret, now(), by)
+      const record = await store.rotate(scope, hash, secret, { by, now: now() })
       cache.forget((known) => known.hash === hash)
       if (record === null) throw unknownKey()
       return { key, ...(await withUsage(record)) }

@@ -51,7 +51,7 @@ export const createBudgets = (parts: { database: Database; clock: Clock; ids: Id
       return written
     },
     async delete(workspaceId, span, by) {
-      const deleted = await store.delete(workspaceId, span, isoTimestamp(clock.now()), by)
+      const deleted = await store.delete(workspaceId, span, { by, now: isoTimestamp(clock.now()) })
       workspaces.forget(workspaceId)
       return deleted
     },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 
-import { changedBy } from '../../test/support/changed-by.ts'
+import { changeAt, changedBy } from '../../test/support/changed-by.ts'
 import { testSeal } from '../../test/support/test-seal.ts'
 import { uninterrupted } from '../../test/support/uninterrupted.ts'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
@@ -262,7 +262,7 @@ describe('serve', () => {
     const { save, served, presets, store, slug } = open()
     await save('a/one')
     await served()
-    await store.archive({ workspaceId, slug }, '2026-11-20T10:00:00.000Z', changedBy())
+    await store.archive({ workspaceId, slug }, changeAt('2026-11-20T10:00:00.000Z'))
     expect((await served()).version.version).toBe(1)
     presets.refreshCache()
     expect((await failure(served())).type).toBe('not_found')

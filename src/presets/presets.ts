@@ -180,7 +180,7 @@ export const createPresets = ({ store, clock, ids }: { store: PresetStore; clock
     },
     async patch(preset, patch, by) {
       const { workspaceId, slug } = preset
-      const outcome = await store.patch(preset, patch, now(), by)
+      const outcome = await store.patch(preset, patch, { by, now: now() })
       forget(workspaceId, slug)
       switch (outcome.kind) {
         case 'patched':
@@ -203,7 +203,7 @@ export const createPresets = ({ store, clock, ids }: { store: PresetStore; clock
     },
     async archive(preset, by) {
       const { workspaceId, slug } = preset
-      const known = await store.archive(preset, now(), by)
+      const known = await store.archive(preset, { by, now: now() })
       forget(workspaceId, slug)
       if (!known) unknownPreset(slug)
     },

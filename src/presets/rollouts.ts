@@ -82,7 +82,7 @@ export const createRollouts = (parts: {
     )
     if (checked === null || !(await store.noteLooks(rollout, checked.looks)) || checked.reason === null) return
     const reason = `${checked.reason} Version ${rollout.liveVersion} serves all requests again.`
-    await store.halt(rollout, reason, now(), { requestId: ids.prefixed('halt'), userId: null, keyHash: null })
+    await store.halt(rollout, reason, { by: { requestId: ids.prefixed('halt'), userId: null, keyHash: null }, now: now() })
     forget(rollout)
   }
 
@@ -97,8 +97,7 @@ export const createRollouts = (parts: {
             splits.toSorted((one, other) => order(one.version, live) - order(other.version, live)),
             before,
           ),
-        now(),
-        by,
+        { by, now: now() },
       )
       forget(preset)
       switch (outcome.kind) {
@@ -121,7 +120,7 @@ export const createRollouts = (parts: {
       return resource(stored)
     },
     async end(preset, by) {
-      const ended = await store.end(preset, now(), by)
+      const ended = await store.end(preset, { by, now: now() })
       forget(preset)
       if (!ended) throw unknown(`No rollout of the preset "${preset.slug}" is running.`)
     },

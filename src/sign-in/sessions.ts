@@ -108,10 +108,14 @@ export const createSessions = ({ store, keys, clock, ids, peppers, onError }: Se
     async openByLink(token, opening) {
       let opened: OpenedSession | null = null
       if (looksLikeToken(token)) {
-        await store.redeem(digestsOf(token, peppers), now(), { requestId: opening.requestId, userId: null, keyHash: null }, (link) => {
-          opened = begin(opening, { workspace_id: link.workspace_id, user_id: link.user_id, role: link.role, key_hash: null })
-          return opened.session
-        })
+        await store.redeem(
+          digestsOf(token, peppers),
+          { by: { requestId: opening.requestId, userId: null, keyHash: null }, now: now() },
+          (link) => {
+            opened = begin(opening, { workspace_id: link.workspace_id, user_id: link.user_id, role: link.role, key_hash: null })
+            return opened.session
+          },
+        )
       }
       if (opened === null) throw new GatewayError('authentication', WRONG_LINK)
       return opened
@@ -143,10 +147,11 @@ export const createSessions = ({ store, keys, clock, ids, peppers, onError }: Se
     nameOf: store.nameOf,
     list: (scope) => store.list(scope, now(), LISTED_MAX),
     async signOut({ workspaceId, userId, sessionId }, by) {
-      await store.end({ workspaceId, userId }, sessionId, 'signed_out', now(), by)
+      await store.end({ workspaceId, userId }, sessionId, 'signed_out', { by, now: now() })
     },
     async revoke(scope, id, by) {
-      if (!(await store.end(scope, id, 'revoked', now(), by))) throw new GatewayError('not_found', 'There is no session with this id.')
+      if (!(await store.end(scope, id, 'revoked', { by, now: now() })))
+        throw new GatewayError('not_found', 'There is no session with this id.')
     },
     watch(id) {
       const controller = new AbortController()

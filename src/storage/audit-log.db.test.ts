@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { changedBy } from '../../test/support/changed-by.ts'
+import { changeAt, changedBy } from '../../test/support/changed-by.ts'
 import { describeEachEngine } from '../../test/support/databases.ts'
 import { createAuditLog, recordChange, type AuditedChange, type AuditFilter } from './audit-log.ts'
 import { createChangeCounter } from './change-counter.ts'
@@ -177,12 +177,12 @@ describeEachEngine('audit log', (engine) => {
       limitReset: 'monthly',
     })
     await keys.insert(key, changedBy())
-    await keys.update(workspaceId, key.hash, { limitNanos: null, rpmLimit: 60 }, T1, changedBy())
-    await keys.update('another', key.hash, { limitNanos: 1 }, T1, changedBy())
-    await keys.revoke(workspaceId, key.hash, T2, changedBy())
+    await keys.update(workspaceId, key.hash, { limitNanos: null, rpmLimit: 60 }, changeAt(T1))
+    await keys.update('another', key.hash, { limitNanos: 1 }, changeAt(T1))
+    await keys.revoke(workspaceId, key.hash, changeAt(T2))
     await create('bot')
-    await store.patch({ workspaceId, slug: 'bot' }, { status: 'disabled' }, T1, changedBy())
-    await store.patch({ workspaceId, slug: 'bot' }, { designated_version: 9 }, T1, changedBy())
+    await store.patch({ workspaceId, slug: 'bot' }, { status: 'disabled' }, changeAt(T1))
+    await store.patch({ workspaceId, slug: 'bot' }, { designated_version: 9 }, changeAt(T1))
     const { items } = await log.list({ workspaceId, offset: 0, limit: 10 })
     const reported = items.map(({ action, objectType, before, after }) => ({ action, objectType, before, after }))
     expect(reported).toHaveLength(5)

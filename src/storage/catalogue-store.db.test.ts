@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { changedBy } from '../../test/support/changed-by.ts'
+import { changeAt, changedBy } from '../../test/support/changed-by.ts'
 import { describeEachEngine } from '../../test/support/databases.ts'
 import type { AuditedChange } from './audit-log.ts'
 import { createCatalogueStore } from './catalogue-store.ts'
@@ -34,9 +34,9 @@ describeEachEngine('imported lists of prices', (engine) => {
     const [store, counter] = [createCatalogueStore(database), createChangeCounter(database)]
     await store.put(list('{}'), audit, changedBy())
     const before = await counter.read()
-    expect(await store.remove('hosted', T1, audit, changedBy())).toBe(false)
+    expect(await store.remove('hosted', audit, changeAt(T1))).toBe(false)
     expect(await counter.read()).toBe(before)
-    expect(await store.remove('litellm', T1, audit, changedBy())).toBe(true)
+    expect(await store.remove('litellm', audit, changeAt(T1))).toBe(true)
     expect(await store.list()).toEqual([])
   })
 })

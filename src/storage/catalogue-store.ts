@@ -1,5 +1,5 @@
 /** Lists of models and prices that an operator imported, at most one of each kind. */
-import type { AuditedChange, ChangedBy } from './audit-log.ts'
+import type { AuditedChange, Change, ChangedBy } from './audit-log.ts'
 import { recordChange } from './audit-log.ts'
 import type { Database } from './database.ts'
 
@@ -20,7 +20,7 @@ export interface CatalogueStore {
   /** Replaces the list of that kind. */
   put(list: StoredImport, audit: AuditedChange, by: ChangedBy): Promise<void>
   /** False if there is no list of that kind. */
-  remove(kind: string, now: string, audit: AuditedChange, by: ChangedBy): Promise<boolean>
+  remove(kind: string, audit: AuditedChange, change: Change): Promise<boolean>
 }
 
 export const createCatalogueStore = (database: Database): CatalogueStore => ({
@@ -42,8 +42,8 @@ export const createCatalogueStore = (database: Database): CatalogueStore => ({
         .execute()
       return { result: undefined, audit }
     }),
-  remove: (kind, now, audit, by) =>
-    recordChange(database, { by, now }, async (transaction) => {
+  remove: (kind, audit, change) =>
+    recordChange(database, change, async (transaction) => {
       const { numDeletedRows } = await transaction.deleteFrom('catalogue_imports').where('kind', '=', kind).executeTakeFirstOrThrow()
       const isGone = Number(numDeletedRows) > 0
       return { result: isGone, audit: isGone ? audit : null }

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { sql } from 'kysely'
 
-import { changedBy } from '../../test/support/changed-by.ts'
+import { changeAt } from '../../test/support/changed-by.ts'
 import { describeEachEngine } from '../../test/support/databases.ts'
 import { GatewayError } from '../errors.ts'
 import type { Database } from './database.ts'
@@ -130,7 +130,7 @@ describeEachEngine('values at the border', (engine) => {
   test('text with U+0000 is refused as the client’s fault', async () => {
     const { create, store, workspaceId } = await preparePresets(await engine.open())
     await create('bot')
-    const patch = store.patch({ workspaceId, slug: 'bot' }, { name: 'a\u0000b' }, T1, changedBy())
+    const patch = store.patch({ workspaceId, slug: 'bot' }, { name: 'a\u0000b' }, changeAt(T1))
     expect(await rejection(patch)).toBeInstanceOf(GatewayError)
     expect((await store.get(workspaceId, 'bot'))?.name).toBe('bot')
   })

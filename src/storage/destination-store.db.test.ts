@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { changedBy } from '../../test/support/changed-by.ts'
+import { changeAt, changedBy } from '../../test/support/changed-by.ts'
 import { describeEachEngine, type TestEngine } from '../../test/support/databases.ts'
 import { testSeal } from '../../test/support/test-seal.ts'
 import type { DestinationSettings } from '../contract/destination.ts'
@@ -42,7 +42,7 @@ const open = async (engine: TestEngine) => {
   const workspaces = createWorkspaceStore(database)
   const insert = (one: DestinationRecord) => store.insert(one, SHOWN, changedBy())
   const broadcast = (isEnabled: boolean) =>
-    workspaces.update(workspaceId, { settings: { is_observability_broadcast_enabled: isEnabled } }, T1, changedBy())
+    workspaces.update(workspaceId, { settings: { is_observability_broadcast_enabled: isEnabled } }, changeAt(T1))
   return { database, workspaceId, record, store, insert, broadcast, workspaces, log: createAuditLog(database, () => () => undefined) }
 }
 
@@ -111,7 +111,7 @@ describeEachEngine('destinations of traces', (engine) => {
     expect(await store.replace(two, renamed, SHOWN, changedBy())).toBe('name')
     // Its own name is no conflict, and the name of a deleted destination is free.
     expect(await store.replace(one, { ...one, updatedAt: T1 }, SHOWN, changedBy())).toBeNull()
-    expect(await store.delete(one, T1, changedBy())).toBe(true)
+    expect(await store.delete(one, changeAt(T1))).toBe(true)
     expect(await store.replace(two, renamed, SHOWN, changedBy())).toBeNull()
   })
 
@@ -134,7 +134,7 @@ describeEachEngine('destinations of traces', (engine) => {
     expect(new Set(outcomes)).toEqual(new Set(['changed', null]))
     const after = await store.get(null, 'one')
     expect(after?.settings.sampling_rate).toBe(outcomes[0] === null ? 0.1 : 0.2)
-    expect(await store.delete(before, T1, changedBy())).toBe(true)
+    expect(await store.delete(before, changeAt(T1))).toBe(true)
     expect(await change(0.3)).toBe('changed')
   })
 
@@ -143,7 +143,7 @@ describeEachEngine('destinations of traces', (engine) => {
     await broadcast(true)
     const one = record('one')
     await insert(one)
-    expect([await store.delete(one, T1, changedBy()), await store.delete(one, T1, changedBy())]).toEqual([true, false])
+    expect([await store.delete(one, changeAt(T1)), await store.delete(one, changeAt(T1))]).toEqual([true, false])
     expect(await store.get(null, 'one')).toBeNull()
     expect([(await store.list(workspaceId, { offset: 0, limit: 10 })).totalCount, await store.inForce()]).toEqual([0, []])
     const rows = await database.kysely.selectFrom('observability_destinations').select(['id', 'sealed_config', 'deleted_at']).execute()

@@ -4,7 +4,7 @@ import type { Selectable, Transaction } from 'kysely'
 import type { DestinationSettings, DestinationType } from '../contract/destination.ts'
 import type { Slice } from '../contract/paging.ts'
 import type { JsonObject } from '../lib/json/json.ts'
-import { type AuditedChange, type ChangedBy, recordChange } from './audit-log.ts'
+import { type AuditedChange, type Change, type ChangedBy, recordChange } from './audit-log.ts'
 import type { Database } from './database.ts'
 import type { Once } from './idempotency.ts'
 import type { DestinationsTable } from './tables/management-tables.ts'
@@ -42,7 +42,7 @@ export interface DestinationStore {
   /** Replaces the record if it is still the same as `before`. */
   replace(before: DestinationRecord, after: DestinationRecord, shown: JsonObject, by: ChangedBy): Promise<DestinationConflict | null>
   /** The row stays for history, without its configuration. */
-  delete(record: DestinationRecord, now: string, by: ChangedBy): Promise<boolean>
+  delete(record: DestinationRecord, change: Change): Promise<boolean>
   /** The enabled destinations of workspaces with broadcasting. */
   inForce(): Promise<readonly DestinationRecord[]>
 }
@@ -122,11 +122,11 @@ export const createDestinationStore = (database: Database, seal: TextSeal): Dest
         return { result: null, audit: audited('updated', after, viewOf(before, null), shown) }
       }),
 
-    delete: (record, now, by) =>
-      recordChange(database, { by, now }, async (transaction) => {
+    delete: (record, change) =>
+      recordChange(database, change, async (transaction) => {
         const row = await transaction
           .updateTable('observability_destinations')
-          .set({ deleted_at: now, sealed_config: '', enabled: 0 })
+          .set({ deleted_at: change.now, sealed_config: '', enabled: 0 })
           .where('id', '=', record.id)
           .where('deleted_at', 'is', null)
           .returning('id')

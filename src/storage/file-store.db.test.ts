@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { changedBy } from '../../test/support/changed-by.ts'
+import { changeAt, changedBy } from '../../test/support/changed-by.ts'
 import { describeEachEngine, type TestEngine } from '../../test/support/databases.ts'
 import { testSeal } from '../../test/support/test-seal.ts'
 import type { Database } from './database.ts'
@@ -157,8 +157,8 @@ describeEachEngine('files', (engine) => {
     expect(await piecesLeft(database)).toBe(301)
     const found = await store.get(workspaceId, 'f-1')
     expect(found?.sizeBytes).toBe(300)
-    expect(await store.delete(file('f-1'), T1, changedBy())).toBe(true)
-    expect(await store.delete(file('f-1'), T1, changedBy())).toBe(false)
+    expect(await store.delete(file('f-1'), changeAt(T1))).toBe(true)
+    expect(await store.delete(file('f-1'), changeAt(T1))).toBe(false)
     expect([await store.get(workspaceId, 'f-1'), await piecesLeft(database)]).toEqual([null, 1])
   })
 
@@ -178,7 +178,7 @@ describeEachEngine('files', (engine) => {
       await store.begin(file(id, { createdAt }), ROOMY)
       await store.append(file(id, { createdAt }), 0, [bytesOf(1, 1)], ROOMY)
     }
-    expect(await workspaces.delete('w-2', T1, changedBy())).toBe('deleted')
+    expect(await workspaces.delete('w-2', changeAt(T1))).toBe('deleted')
     expect(await store.get(null, 'f-1')).toBeNull()
     expect(await store.begin(file('f-5', { workspaceId: 'w-2' }), ROOMY)).toBe(false)
     for (let left = 9; left === 9;) left = await store.deleteLeftOver(T1, 9)

@@ -7,7 +7,7 @@ import { type Selectable, sql, type Transaction } from 'kysely'
 import type { Position } from '../contract/cursor.ts'
 import { type Clock, turnOf } from '../lib/clock.ts'
 import type { JsonObject } from '../lib/json/json.ts'
-import { type AuditedChange, type ChangedBy, recordChange } from './audit-log.ts'
+import { type AuditedChange, type Change, type ChangedBy, recordChange } from './audit-log.ts'
 import type { Database } from './database.ts'
 import { containsText } from './match-text.ts'
 import type { FilesTable } from './tables/file-tables.ts'
@@ -60,7 +60,7 @@ export interface FileStore {
   /** Up to `count` pieces from `position` on; none at the end, or if the file is gone. Throws if a stored piece was changed. */
   pieces(id: string, position: number, count: number): Promise<readonly Uint8Array[]>
   /** Returns false if the file is gone already. */
-  delete(file: StoredFile, now: string, by: ChangedBy): Promise<boolean>
+  delete(file: StoredFile, change: Change): Promise<boolean>
   /** Deletes up to `limit` pieces of deleted files, and incomplete files that received nothing since `before`; returns the number. */
   deleteLeftOver(before: string, limit: number): Promise<number>
 }
@@ -171,8 +171,8 @@ export const createFileStore = (database: Database, seal: ByteSeal, clock: Clock
       return rows.map((row) => seal.openBytes(row.sealed, sealedAs(id, row.position)))
     },
 
-    async delete(file, now, by) {
-      const deleted = await recordChange<boolean>(database, { by, now }, async (transaction) => {
+    async delete(file, change) {
+      const deleted = await recordChange<boolean>(database, change, async (transaction) => {
         const row = await transaction.deleteFrom('files').where('id', '=', file.id).returning('id').executeTakeFirst()
         return { result: row !== undefined, audit: row === undefined ? null : audited('deleted', file, viewOf(file), null) }
       })

@@ -136,8 +136,7 @@ export const createWorkspaces = ({ store, memberStore, defaultId, clock, ids }: 
           ...(description === undefined ? {} : { description }),
           settings: definedOnly(settings),
         },
-        now(),
-        by,
+        { by, now: now() },
       )
       cache.forget((_, known) => known === id)
       if (outcome === 'unknown') throw unknownWorkspace()
@@ -147,7 +146,7 @@ export const createWorkspaces = ({ store, memberStore, defaultId, clock, ids }: 
     async delete(caller, id, by) {
       requireAll(caller)
       if (id === defaultId) throw new GatewayError('invalid_request', 'The default workspace cannot be deleted.')
-      const outcome = await store.delete(id, now(), by)
+      const outcome = await store.delete(id, { by, now: now() })
       if (outcome === 'unknown') throw unknownWorkspace()
       if (outcome === 'has-keys') throw new GatewayError('invalid_request', 'The workspace still has API keys: revoke them first.')
     },
@@ -168,17 +167,17 @@ export const createWorkspaces = ({ store, memberStore, defaultId, clock, ids }: 
         name: null,
         email: null,
       }))
-      return memberStore.add(members, createdAt, by)
+      return memberStore.add(members, { by, now: createdAt })
     },
     async updateMember(id, userId, body, by) {
       const { role, name, email } = body
       const changes = { ...(role !== undefined && { role }), ...(name !== undefined && { name }), ...(email !== undefined && { email }) }
-      const member = await memberStore.update({ workspaceId: id, userId }, changes, now(), by)
+      const member = await memberStore.update({ workspaceId: id, userId }, changes, { by, now: now() })
       if (member === null) throw new GatewayError('not_found', 'The workspace has no such member.')
       return member
     },
     async removeMembers(id, userIds, by) {
-      const outcome = await memberStore.remove(id, userIds, now(), by)
+      const outcome = await memberStore.remove(id, userIds, { by, now: now() })
       if (typeof outcome === 'number') return outcome
       throw new GatewayError(
         'invalid_request',

@@ -70,7 +70,7 @@ export const generationContentDelete = (parts: GenerationContentParts): Route =>
     const id = idOf(request)
     const scope = scopeOf(reachOf(request))
     await flushAll(parts)
-    const isGone = await parts.contents.store.delete(id, scope, changedBy(request), isoTimestamp(parts.clock.now()))
+    const isGone = await parts.contents.store.delete(id, scope, { by: changedBy(request), now: isoTimestamp(parts.clock.now()) })
     if (!isGone) throw await notStored(id, scope, parts.generations.store)
     return jsonResponse({ deleted: true })
   },

@@ -99,7 +99,7 @@ export const presetTestRoutes = ({ tests, onceness, clock, ids }: PresetTestPart
     errors: [400, 404, 409],
     async handle(request) {
       const id = validate(presetTestId, request.params['id'], ['id'])
-      if (!(await tests.remove(presetIn(request), id, isoTimestamp(clock.now()), changedBy(request)))) {
+      if (!(await tests.remove(presetIn(request), id, { by: changedBy(request), now: isoTimestamp(clock.now()) }))) {
         throw new GatewayError('not_found', 'The preset has no test of this id.')
       }
       return jsonResponse({ deleted: true })

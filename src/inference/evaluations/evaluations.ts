@@ -194,7 +194,7 @@ export const createEvaluations = ({
     },
     async cancel(preset, id, by) {
       const evaluation = await find(preset, id)
-      await store.end(evaluation, { state: 'cancelled', passed: null, reason: null }, now(), by)
+      await store.end(evaluation, { state: 'cancelled', passed: null, reason: null }, { by, now: now() })
       return details(await find(preset, id))
     },
     async resume(preset, id, { budget_usd: budgetUsd }, by) {
@@ -203,11 +203,11 @@ export const createEvaluations = ({
         throw new GatewayError('invalid_request', 'This evaluation is done: all its items were run. Start another one.')
       }
       const budgetNanos = budgetUsd === undefined ? spec.budgetNanos : nanosOf(budgetUsd)
-      await store.resume({ ...evaluation, spec: { ...spec, budgetNanos } }, now(), by)
+      await store.resume({ ...evaluation, spec: { ...spec, budgetNanos } }, { by, now: now() })
       return details(await find(preset, id))
     },
     async delete(preset, id, by) {
-      if (!(await store.delete(preset, id, now(), by))) throw unknownEvaluation()
+      if (!(await store.delete(preset, id, { by, now: now() }))) throw unknownEvaluation()
     },
   }
 }

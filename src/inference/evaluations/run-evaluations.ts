@@ -124,7 +124,10 @@ const runEvaluation = async (
     (thrown) => parts.onError(thrown, 'the hold on an evaluation was not renewed'),
   )
   const end = (how: EvaluationEnd): Promise<boolean> =>
-    store.end(evaluation, how, isoTimestamp(clock.now()), { requestId: ids.prefixed('eval'), userId: null, keyHash: evaluation.keyHash })
+    store.end(evaluation, how, {
+      by: { requestId: ids.prefixed('eval'), userId: null, keyHash: evaluation.keyHash },
+      now: isoTimestamp(clock.now()),
+    })
   try {
     const principal = await parts.keys.payer(evaluation.workspaceId, evaluation.keyHash)
     await parts.flush()

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { changedBy } from '../../../test/support/changed-by.ts'
+import { changeAt } from '../../../test/support/changed-by.ts'
 import { describeEachSettler } from '../../../test/support/databases.ts'
 import { testSeal } from '../../../test/support/test-seal.ts'
 import { createContentStore, type StoredContent } from './content-store.ts'
@@ -25,10 +25,10 @@ describeEachSettler('contents', (engine) => {
     expect(await store.get('gen-1', 'w-2')).toBeNull()
     expect((await store.sizesOf(['gen-1', 'gen-nothing'])).get('gen-1')).toBeGreaterThan(10)
     expect([...(await store.sizesOf(['gen-1', 'gen-nothing'])).keys()]).toEqual(['gen-1'])
-    expect(await store.delete('gen-1', 'w-2', changedBy(), T1)).toBe(false)
+    expect(await store.delete('gen-1', 'w-2', changeAt(T1))).toBe(false)
     expect(await store.deleteExpired(T1, 10)).toBe(1)
     expect(await store.get('gen-2', null)).toBeNull()
-    expect(await store.delete('gen-1', 'w-1', changedBy(), T1)).toBe(true)
+    expect(await store.delete('gen-1', 'w-1', changeAt(T1))).toBe(true)
     expect(await store.get('gen-1', 'w-1')).toBeNull()
   })
 })

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 
 import type { JsonObject } from '../../lib/json/json.ts'
 import { throughout, type Turn } from '../../lib/steps.ts'
-import { type ChangedBy, recordChange } from '../audit-log.ts'
+import { type Change, recordChange } from '../audit-log.ts'
 import type { Database } from '../database.ts'
 import { deleteOldest } from '../delete-oldest.ts'
 import type { GenerationContentsTable } from '../tables/generation-tables.ts'
@@ -27,7 +27,7 @@ export interface ContentStore {
   /** Null if there is none of this id in the scope (one workspace, or all of them if null). Throws if the stored text was changed since. */
   get(id: string, scope: string | null): Promise<StoredContent | null>
   /** False if there is none. */
-  delete(id: string, scope: string | null, by: ChangedBy, now: string): Promise<boolean>
+  delete(id: string, scope: string | null, change: Change): Promise<boolean>
   /** Deletes up to `limit` expired contents; returns how many were deleted. */
   deleteExpired(now: string, limit: number): Promise<number>
 }
@@ -71,8 +71,8 @@ export const createContentStore = (database: Database, seal: TextSeal, startTurn
     }
   },
 
-  delete: (id, scope, by, now) =>
-    recordChange(database, { by, now }, async (transaction) => {
+  delete: (id, scope, change) =>
+    recordChange(database, change, async (transaction) => {
       const gone = await transaction
         .deleteFrom('generation_contents')
         .where('id', '=', id)

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { changedBy } from '../../../test/support/changed-by.ts'
+import { changeAt, changedBy } from '../../../test/support/changed-by.ts'
 import { guardrailWith } from '../../../test/support/guardrail.ts'
 import { describeEachEngine } from '../../../test/support/databases.ts'
 import { DEFAULT_SETTINGS } from '../../contract/workspace.ts'
@@ -72,20 +72,20 @@ describeEachEngine('guardrail store', (engine) => {
     expect(await store.get('another', 'g-1')).toBeNull()
     const renamed = { ...made, name: 'New name', limit_usd: null, reset_interval: null, updated_at: T2 }
     const change = (was: GuardrailResource) => ({ ...was, name: 'New name', limit_usd: null, reset_interval: null })
-    expect(await store.update('another', 'g-1', change, T2, changedBy())).toBeNull()
-    expect(await store.update(workspaceId, 'g-1', change, T2, changedBy())).toEqual(renamed)
+    expect(await store.update('another', 'g-1', change, changeAt(T2))).toBeNull()
+    expect(await store.update(workspaceId, 'g-1', change, changeAt(T2))).toEqual(renamed)
     expect(await store.get(workspaceId, 'g-1')).toEqual(renamed)
-    expect(await store.delete('another', 'g-1', T2, changedBy())).toBe(false)
-    expect(await store.delete(workspaceId, 'g-1', T2, changedBy())).toBe(true)
-    expect(await store.delete(workspaceId, 'g-1', T2, changedBy())).toBe(false)
+    expect(await store.delete('another', 'g-1', changeAt(T2))).toBe(false)
+    expect(await store.delete(workspaceId, 'g-1', changeAt(T2))).toBe(true)
+    expect(await store.delete(workspaceId, 'g-1', changeAt(T2))).toBe(false)
     expect(await counter.read()).toBe(before + 3)
   })
 
   test('every change leaves one entry in the audit log, with what was and what is; what changes nothing leaves none', async () => {
     const { store, guardrail, assignments, assign, keys, key, log, workspaceId, userId } = await prepare()
     await store.insert(guardrail('g-1'), changedBy())
-    await store.update(workspaceId, 'g-1', (was) => ({ ...was, name: 'New name' }), T2, changedBy())
-    await store.update(workspaceId, 'never', (was) => was, T2, changedBy())
+    await store.update(workspaceId, 'g-1', (was) => ({ ...was, name: 'New name' }), changeAt(T2))
+    await store.update(workspaceId, 'never', (was) => was, changeAt(T2))
     await keys.insert(key(hashOf('a')), changedBy())
     await assign('g-1', 'key', hashOf('a'))
     await assign('g-1', 'key', hashOf('a'))
@@ -94,8 +94,8 @@ describeEachEngine('guardrail store', (engine) => {
     const off = { workspaceId, guardrailId: 'g-1', kind: 'key', subjects: [hashOf('a'), hashOf('f')], now: T2 } as const
     await assignments.unassign({ ...off, by: changedBy() })
     await assignments.unassign({ ...off, by: changedBy() })
-    await store.delete(workspaceId, 'g-1', T2, changedBy())
-    await store.delete(workspaceId, 'g-1', T2, changedBy())
+    await store.delete(workspaceId, 'g-1', changeAt(T2))
+    await store.delete(workspaceId, 'g-1', changeAt(T2))
     const { items } = await log.list({ workspaceId, objectType: 'guardrail', objectId: 'g-1', offset: 0, limit: 20 })
     const of = (wanted: string): readonly unknown[] =>
       items.filter(({ action }) => action === wanted).map(({ before, after }) => [before, after])
@@ -116,14 +116,14 @@ describeEachEngine('guardrail store', (engine) => {
     await store.insert(guardrail('g-1'), changedBy())
     await store.insert({ ...guardrail('g-2'), workspace_id: 'w-1' }, changedBy())
     const member = { id: 'm-2', workspace_id: 'w-1', user_id: 'ada', role: 'member', created_at: T1, name: null, email: null } as const
-    await members.add([member], T1, changedBy())
+    await members.add([member], changeAt(T1))
     const to = ['ada', userId].map((subject) => ({ id: `a-${subject}`, subject }))
     const here = { workspaceId: 'w-1', guardrailId: 'g-2', kind: 'member', now: T1 } as const
     expect(await assignments.assign({ ...here, assignments: to, by: changedBy() })).toEqual({ assigned: 2 })
     const assigned = () => assignments.members({ workspaceId: 'w-1', guardrailId: null, offset: 0, limit: 10 })
-    await members.remove('w-1', ['ada'], T2, changedBy())
+    await members.remove('w-1', ['ada'], changeAt(T2))
     expect((await assigned()).items.map(({ user_id }) => user_id)).toEqual([userId])
-    expect(await workspaces.delete('w-1', T2, changedBy())).toBe('deleted')
+    expect(await workspaces.delete('w-1', changeAt(T2))).toBe('deleted')
     expect([await store.get('w-1', 'g-2'), await assigned()]).toEqual([null, { items: [], totalCount: 0 }])
     expect(await store.get(workspaceId, 'g-1')).toEqual(guardrail('g-1'))
   })
@@ -169,7 +169,7 @@ describeEachEngine('guardrail store', (engine) => {
         by: changedBy(),
       }),
     ).toBe(1)
-    await keys.revoke(workspaceId, hashOf('a'), T2, changedBy())
+    await keys.revoke(workspaceId, hashOf('a'), changeAt(T2))
     expect(await assignments.keys(all)).toEqual({ items: [], totalCount: 0 })
   })
 
@@ -210,7 +210,7 @@ describeEachEngine('guardrail store', (engine) => {
     const { store, guardrail, keys, key, assign, workspaceId } = await prepare()
     await store.insert(guardrail('g-1'), changedBy())
     await keys.insert(key(hashOf('a')), changedBy())
-    await store.delete(workspaceId, 'g-1', T1, changedBy())
+    await store.delete(workspaceId, 'g-1', changeAt(T1))
     expect(await assign('g-1', 'key', hashOf('a'))).toBeNull()
   })
 
@@ -232,9 +232,9 @@ describeEachEngine('guardrail store', (engine) => {
     await assign('g-1', 'key', hashOf('a'))
     await assign('g-2', 'member', userId)
     const made = { ...guardrail('g-default'), updated_at: null }
-    const saved = await store.upsertDefault(made, (was) => ({ ...was, name: 'House rules' }), T2, changedBy())
+    const saved = await store.upsertDefault(made, (was) => ({ ...was, name: 'House rules' }), changeAt(T2))
     expect(saved).toMatchObject({ id: 'g-default', name: 'House rules' })
-    expect(await store.upsertDefault(made, (was) => ({ ...was, description: 'Again' }), T2, changedBy())).toMatchObject({
+    expect(await store.upsertDefault(made, (was) => ({ ...was, description: 'Again' }), changeAt(T2))).toMatchObject({
       name: 'House rules',
       description: 'Again',
     })
@@ -244,8 +244,8 @@ describeEachEngine('guardrail store', (engine) => {
       ['g-default', 'workspace'],
     ])
     expect(await store.applyingTo({ ...caller, keyHash: hashOf('c'), userId: 'other' })).toMatchObject([{ by: 'workspace' }])
-    await store.delete(workspaceId, 'g-1', T2, changedBy())
-    await store.delete(workspaceId, 'g-default', T2, changedBy())
+    await store.delete(workspaceId, 'g-1', changeAt(T2))
+    await store.delete(workspaceId, 'g-default', changeAt(T2))
     expect((await store.applyingTo(caller)).map(({ by }) => by)).toEqual(['member'])
     expect((await assignments.members({ workspaceId, guardrailId: 'g-2', offset: 0, limit: 10 })).items).toMatchObject([
       { user_id: userId, organization_id: workspaceId },

@@ -6,7 +6,7 @@ import type { GuardrailResource, GuardrailSettings } from '../../contract/guardr
 import type { Slice } from '../../contract/paging.ts'
 import type { JsonObject } from '../../lib/json/json.ts'
 import { dollars, nanosOf } from '../../lib/money.ts'
-import { type AuditedChange, type ChangedBy, recordChange } from '../audit-log.ts'
+import { type AuditedChange, type Change, type ChangedBy, recordChange } from '../audit-log.ts'
 import type { Database } from '../database.ts'
 import { changeAssignments } from './guardrail-assignment-store.ts'
 import type { GuardrailsTable } from '../tables/guardrail-tables.ts'
@@ -28,23 +28,21 @@ export interface GuardrailStore {
   workspaceOf(id: string): Promise<string | null>
   /** The ids of all workspaces. */
   workspaceIds(): Promise<readonly string[]>
-  /** Reads, changes and writes in one transaction; `change` may be called several times. */
+  /** Reads, changes and writes in one transaction; `edit` may be called several times. */
   update(
     workspaceId: string,
     id: string,
-    change: (settings: GuardrailResource) => GuardrailSettings,
-    now: string,
-    by: ChangedBy,
+    edit: (settings: GuardrailResource) => GuardrailSettings,
+    change: Change,
   ): Promise<GuardrailResource | null>
   /** Changes the workspace's default guardrail; creates it from `made` if there is none yet. */
   upsertDefault(
     made: GuardrailResource,
-    change: (settings: GuardrailResource) => GuardrailSettings,
-    now: string,
-    by: ChangedBy,
+    edit: (settings: GuardrailResource) => GuardrailSettings,
+    change: Change,
   ): Promise<GuardrailResource>
   /** Also deletes its assignments. */
-  delete(workspaceId: string, id: string, now: string, by: ChangedBy): Promise<boolean>
+  delete(workspaceId: string, id: string, change: Change): Promise<boolean>
   /** Newest first. */
   list(workspaceId: string, slice: Slice): Promise<Page<GuardrailResource>>
   /** At most three: the key's, the member's and the workspace's, in this order. */
@@ -85,18 +83,18 @@ export const createGuardrailStore = (database: Database): GuardrailStore => ({
     return rows.map(({ id }) => id)
   },
 
-  update: (workspaceId, id, change, now, by) =>
-    recordChange<GuardrailResource | null>(database, { by, now }, async (transaction) => {
+  update: (workspaceId, id, edit, change) =>
+    recordChange<GuardrailResource | null>(database, change, async (transaction) => {
       const before = await lock(transaction, workspaceId, id)
       if (before === null) return { result: null, audit: null }
-      const changed = { ...before, ...change(before) }
+      const changed = { ...before, ...edit(before) }
       if (isDeepStrictEqual(changed, before)) return { result: before, audit: null }
-      const after = await write(transaction, { ...changed, updated_at: now })
+      const after = await write(transaction, { ...changed, updated_at: change.now })
       return { result: after, audit: audited('updated', before, after) }
     }),
 
-  upsertDefault: (made, change, now, by) =>
-    recordChange(database, { by, now }, async (transaction) => {
+  upsertDefault: (made, edit, change) =>
+    recordChange(database, change, async (transaction) => {
       await lockWorkspace(transaction, made.workspace_id)
       const fresh = await transaction
         .insertInto('guardrails')
@@ -105,14 +103,14 @@ export const createGuardrailStore = (database: Database): GuardrailStore => ({
         .returning('id')
         .executeTakeFirst()
       const before = (await lock(transaction, made.workspace_id, made.id)) ?? made
-      const changed = { ...before, ...change(before) }
+      const changed = { ...before, ...edit(before) }
       if (fresh === undefined && isDeepStrictEqual(changed, before)) return { result: before, audit: null }
-      const after = await write(transaction, { ...changed, updated_at: now })
+      const after = await write(transaction, { ...changed, updated_at: change.now })
       return { result: after, audit: fresh === undefined ? audited('updated', before, after) : audited('created', null, after) }
     }),
 
-  delete: (workspaceId, id, now, by) =>
-    changeAssignments(database, workspaceId, { by, now }, async (transaction) => {
+  delete: (workspaceId, id, change) =>
+    changeAssignments(database, workspaceId, change, async (transaction) => {
       await transaction.deleteFrom('guardrail_assignments').where('workspace_id', '=', workspaceId).where('guardrail_id', '=', id).execute()
       const row = await transaction
         .deleteFrom('guardrails')

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { changedBy } from '../../../test/support/changed-by.ts'
+import { changeAt, changedBy } from '../../../test/support/changed-by.ts'
 import { describeEachEngine, type TestEngine } from '../../../test/support/databases.ts'
 import { createAuditLog } from '../audit-log.ts'
 import { createByokStore, type ByokRecord } from './byok-store.ts'
@@ -62,8 +62,8 @@ describeEachEngine('provider keys', (engine) => {
     for (const each of [one, bare]) await insert(each)
     expect(await counter.read()).toBe(before + 2)
     expect([await store.get('one'), await store.get('bare'), await store.get('other')]).toEqual([one, bare, null])
-    expect(await store.delete(one, workspaceId, T1, changedBy())).toBe(true)
-    expect(await store.delete(one, workspaceId, T1, changedBy())).toBe(false)
+    expect(await store.delete(one, workspaceId, changeAt(T1))).toBe(true)
+    expect(await store.delete(one, workspaceId, changeAt(T1))).toBe(false)
     const rows = await database.kysely.selectFrom('byok_keys').select('id').execute()
     expect(rows).toEqual([{ id: 'bare' }])
   })

@@ -4,7 +4,7 @@ import type { Selectable, Transaction } from 'kysely'
 import type { ByokUse } from '../../contract/byok.ts'
 import type { Slice } from '../../contract/paging.ts'
 import type { JsonObject } from '../../lib/json/json.ts'
-import { type AuditedChange, type ChangedBy, recordChange } from '../audit-log.ts'
+import { type AuditedChange, type Change, type ChangedBy, recordChange } from '../audit-log.ts'
 import type { Database } from '../database.ts'
 import type { Once } from '../idempotency.ts'
 import type { ByokKeysTable } from '../tables/management-tables.ts'
@@ -41,7 +41,7 @@ export interface ByokStore {
   /** Replaces the record if it is still as it was when `record` was derived from it; returns false otherwise. */
   replace(record: ByokRecord, before: ByokRecord, auditWorkspaceId: string, by: ChangedBy): Promise<boolean>
   /** Deletes the row with the sealed secret. */
-  delete(record: ByokRecord, auditWorkspaceId: string, now: string, by: ChangedBy): Promise<boolean>
+  delete(record: ByokRecord, auditWorkspaceId: string, change: Change): Promise<boolean>
   nextSortOrder(workspaceId: string | null, provider: string): Promise<number>
   /** The records whose data key is sealed under another key, at most `limit`. */
   sealedUnderOther(kekId: string, limit: number): Promise<readonly ByokRecord[]>
@@ -103,8 +103,8 @@ export const createByokStore = (database: Database): ByokStore => ({
       return { result: row, audit: row ? audited('updated', auditWorkspaceId, before, record) : null }
     }),
 
-  delete: (record, auditWorkspaceId, now, by) =>
-    recordChange(database, { by, now }, async (transaction) => {
+  delete: (record, auditWorkspaceId, change) =>
+    recordChange(database, change, async (transaction) => {
       const row = await transaction.deleteFrom('byok_keys').where('id', '=', record.id).returning('id').executeTakeFirst()
       return { result: row !== undefined, audit: row === undefined ? null : audited('deleted', auditWorkspaceId, record, null) }
     }),

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { sql } from 'kysely'
 
-import { changedBy } from '../../../test/support/changed-by.ts'
+import { changeAt, changedBy } from '../../../test/support/changed-by.ts'
 import { describeEachEngine } from '../../../test/support/databases.ts'
 import { createChangeCounter } from '../change-counter.ts'
 import { EVERY_KEY } from '../../contract/key-query.ts'
@@ -49,7 +49,7 @@ describeEachEngine('key store', (engine) => {
     await store.renewDigest(hashOf('a'), hashOf('b'), 'second')
     expect([await store.find([hashOf('a')], T0), (await store.find([hashOf('b')], T0))?.hash]).toEqual([null, hashOf('a')])
     expect([(await store.get(hashOf('a')))?.pepperId, await store.countOtherPeppers('second')]).toEqual(['second', 0])
-    await store.revoke(workspaceId, hashOf('a'), T1, changedBy())
+    await store.revoke(workspaceId, hashOf('a'), changeAt(T1))
     expect(await store.find([hashOf('b')], T0)).toBeNull()
   })
 
@@ -59,10 +59,10 @@ describeEachEngine('key store', (engine) => {
     await store.insert(before, changedBy())
     const after = { ...before, name: 'renamed', disabled: true, limitNanos: null, providerFailure: 'auto' as const, updatedAt: T1 }
     const patch = { name: 'renamed', disabled: true, limitNanos: null, providerFailure: 'auto' } as const
-    expect(await store.update(workspaceId, before.hash, patch, T1, changedBy())).toEqual(after)
-    expect(await store.update(workspaceId, before.hash, {}, T2, changedBy())).toEqual(after)
+    expect(await store.update(workspaceId, before.hash, patch, changeAt(T1))).toEqual(after)
+    expect(await store.update(workspaceId, before.hash, {}, changeAt(T2))).toEqual(after)
     expect(await store.get(before.hash)).toEqual(after)
-    expect(await store.update('another', before.hash, { name: 'x' }, T2, changedBy())).toBeNull()
+    expect(await store.update('another', before.hash, { name: 'x' }, changeAt(T2))).toBeNull()
   })
 
   test('a list that looks through few keys goes on where it ended, and has each key that fits once, in each order', async () => {
@@ -75,7 +75,7 @@ describeEachEngine('key store', (engine) => {
       }
       await store.insert(key(hashOf(String(number)), { ...more, creatorUserId: `user-${number % 3}` }), changedBy())
     }
-    await store.revoke(null, hashOf('5'), T1, changedBy())
+    await store.revoke(null, hashOf('5'), changeAt(T1))
     await store.noteUses(new Map(['2', '3', '5', '7', '8'].map((digit) => [hashOf(digit), digit < '6' ? T1 : T2])))
     const all = { ...EVERY_KEY, workspaceId, now: T2, offset: 0, limit: 100 }
     for (const sort of ['created_at', 'name', 'last_used_at'] as const) {
@@ -145,11 +145,11 @@ describeEachEngine('key store', (engine) => {
     const { store, key, workspaceId } = await prepare()
     const dead = key(hashOf('a'))
     await store.insert(dead, changedBy())
-    expect(await store.revoke('another', dead.hash, T1, changedBy())).toBe(false)
-    expect(await store.revoke(workspaceId, dead.hash, T1, changedBy())).toBe(true)
-    expect(await store.revoke(workspaceId, dead.hash, T2, changedBy())).toBe(false)
+    expect(await store.revoke('another', dead.hash, changeAt(T1))).toBe(false)
+    expect(await store.revoke(workspaceId, dead.hash, changeAt(T1))).toBe(true)
+    expect(await store.revoke(workspaceId, dead.hash, changeAt(T2))).toBe(false)
     expect(await store.get(dead.hash)).toBeNull()
-    expect(await store.update(workspaceId, dead.hash, { disabled: false }, T2, changedBy())).toBeNull()
+    expect(await store.update(workspaceId, dead.hash, { disabled: false }, changeAt(T2))).toBeNull()
     expect(await store.list({ ...EVERY_KEY, workspaceId, now: T2, offset: 0, limit: 10 })).toEqual({ items: [], next: null, isCut: false })
     expect(await rejection(store.insert(dead, changedBy()))).toBeInstanceOf(Error)
   })
@@ -172,9 +172,9 @@ describeEachEngine('key store', (engine) => {
     const { store, key, workspaceId, counter } = await prepare()
     const start = await counter.read()
     await store.insert(key(hashOf('a')), changedBy())
-    await store.update(workspaceId, hashOf('a'), { disabled: true }, T1, changedBy())
-    await store.revoke(workspaceId, hashOf('a'), T1, changedBy())
-    await store.revoke(workspaceId, hashOf('a'), T1, changedBy())
+    await store.update(workspaceId, hashOf('a'), { disabled: true }, changeAt(T1))
+    await store.revoke(workspaceId, hashOf('a'), changeAt(T1))
+    await store.revoke(workspaceId, hashOf('a'), changeAt(T1))
     expect(await counter.read()).toBe(start + 3)
   })
 

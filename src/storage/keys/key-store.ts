@@ -6,7 +6,7 @@ import type { KeyFilter } from '../../contract/key-query.ts'
 import type { ProviderFailureMode } from '../../contract/provider-failure.ts'
 import type { JsonObject } from '../../lib/json/json.ts'
 import { dollars } from '../../lib/money.ts'
-import { type AuditedChange, type ChangedBy, recordChange } from '../audit-log.ts'
+import { type AuditedChange, type Change, type ChangedBy, recordChange } from '../audit-log.ts'
 import type { Database } from '../database.ts'
 import type { Once } from '../idempotency.ts'
 import { listKeys, type KeyListInput } from './key-list.ts'
@@ -84,7 +84,7 @@ export interface KeyStore {
   /** The person's key for the playground. */
   playground(workspaceId: string, userId: string): Promise<KeyRecord | null>
   /** Ends the sessions that the key opened, except the one that asks, and the codes that it made. Null if the scope has no such key. */
-  rotate(scope: string | null, hash: string, secret: RotatedSecret, now: string, by: ChangedBy): Promise<KeyRecord | null>
+  rotate(scope: string | null, hash: string, secret: RotatedSecret, change: Change): Promise<KeyRecord | null>
   /** Uses by key hash. A use earlier than the known one changes nothing. */
   noteUses(uses: ReadonlyMap<string, string>): Promise<void>
   /** Null for an unknown key and for a revoked one, which stays invalid for ever. */
@@ -97,9 +97,9 @@ export interface KeyStore {
   countOtherPeppers(pepperId: string): Promise<number>
   list(input: KeyListInput): Promise<{ readonly items: readonly KeyRecord[]; readonly next: KeyFilter['after']; readonly isCut: boolean }>
   /** Null if the scope (one workspace, or all of them if null) has no such key. */
-  update(scope: string | null, hash: string, patch: KeyPatch, now: string, by: ChangedBy): Promise<KeyRecord | null>
+  update(scope: string | null, hash: string, patch: KeyPatch, change: Change): Promise<KeyRecord | null>
   /** Returns false if the scope has no such key (any more). */
-  revoke(scope: string | null, hash: string, now: string, by: ChangedBy): Promise<boolean>
+  revoke(scope: string | null, hash: string, change: Change): Promise<boolean>
   usage(hash: string, now: string): Promise<KeyUsage>
   /** Says whether all of these are live keys of the workspace, or of any workspace if null. */
   hasAll(workspaceId: string | null, hashes: readonly string[]): Promise<boolean>
@@ -158,10 +158,10 @@ export const createKeyStore = (database: Database): KeyStore => ({
     return row === undefined ? null : toKey(row)
   },
 
-  rotate: (scope, hash, { digest, pepperId, label, retiredUntil }, now, by) =>
+  rotate: (scope, hash, { digest, pepperId, label, retiredUntil }, change) =>
     changeLive(
       database,
-      { scope, hash, now, by },
+      { scope, hash, change },
       'rotated',
       ({ digest: replaced }) => ({
         digest,
@@ -169,10 +169,10 @@ export const createKeyStore = (database: Database): KeyStore => ({
         label,
         retired_digest: replaced,
         retired_until: retiredUntil,
-        updated_at: now,
+        updated_at: change.now,
       }),
       async (transaction) => {
-        await endSessionsOfKey(transaction, hash, by.sessionId ?? null)
+        await endSessionsOfKey(transaction, hash, change.by.sessionId ?? null)
         await deleteCodesOfKey(transaction, hash)
       },
     ),
@@ -220,27 +220,27 @@ export const createKeyStore = (database: Database): KeyStore => ({
     return { items: rows.map(toKey), ...rest }
   },
 
-  update: (scope, hash, patch, now, by) =>
+  update: (scope, hash, patch, change) =>
     changeLive(
       database,
-      { scope, hash, now, by },
+      { scope, hash, change },
       'updated',
       (before) => {
         const columns = changedColumns(patch)
         return Object.entries(columns).every(([name, value]) => before[name as keyof typeof before] === value)
           ? null
-          : { ...columns, updated_at: now }
+          : { ...columns, updated_at: change.now }
       },
       async (transaction, before) => {
         await deleteCodesOfKey(transaction, hash)
         // A key that works again opens none of the sessions that ended with it.
-        const isOver = before.disabled === 1 || (before.expires_at !== null && before.expires_at <= now)
+        const isOver = before.disabled === 1 || (before.expires_at !== null && before.expires_at <= change.now)
         if (isOver || patch.disabled === true) await endSessionsOfKey(transaction, hash, null)
       },
     ),
 
-  revoke: async (scope, hash, now, by) =>
-    (await changeLive(database, { scope, hash, now, by }, 'revoked', () => ({ deleted_at: now }))) !== null,
+  revoke: async (scope, hash, change) =>
+    (await changeLive(database, { scope, hash, change }, 'revoked', () => ({ deleted_at: change.now }))) !== null,
 
   usage: async (hash, now) => (await readKeyUsage(database, [hash], now)).get(hash) ?? NOTHING_USED,
 
@@ -262,12 +262,12 @@ export const createKeyStore = (database: Database): KeyStore => ({
 /** `changesOf`: null if nothing would change. */
 const changeLive = (
   database: Database,
-  { scope, hash, now, by }: { scope: string | null; hash: string; now: string; by: ChangedBy },
+  { scope, hash, change }: { scope: string | null; hash: string; change: Change },
   action: 'updated' | 'revoked' | 'rotated',
   changesOf: (before: Selectable<ApiKeysTable>) => Updateable<ApiKeysTable> | null,
   alongside: (transaction: Transaction<Schema>, before: Selectable<ApiKeysTable>) => Promise<void> = async () => {},
 ): Promise<KeyRecord | null> =>
-  recordChange(database, { by, now }, async (transaction) => {
+  recordChange(database, change, async (transaction) => {
     const live = (set: Updateable<ApiKeysTable>) =>
       transaction
         .updateTable('api_keys')

@@ -4,7 +4,7 @@ import { type Kysely, sql, type Selectable } from 'kysely'
 import type { JsonObject } from '../../lib/json/json.ts'
 import { dollars } from '../../lib/money.ts'
 import { GatewayError } from '../../errors.ts'
-import { type ChangedBy, recordChange } from '../audit-log.ts'
+import { type Change, type ChangedBy, recordChange } from '../audit-log.ts'
 import type { Database } from '../database.ts'
 import type { Once } from '../idempotency.ts'
 import type { Span, WorkspaceBudgetsTable } from '../tables/ledger-tables.ts'
@@ -43,7 +43,7 @@ export interface BudgetStore {
    */
   put(budget: NewBudget, by: ChangedBy, options: PutBudgetOptions): Promise<BudgetRecord>
   /** False if there was none. */
-  delete(workspaceId: string, span: Span, now: string, by: ChangedBy): Promise<boolean>
+  delete(workspaceId: string, span: Span, change: Change): Promise<boolean>
 }
 
 const BROADEST_FIRST: readonly Span[] = ['lifetime', 'monthly', 'weekly', 'daily']
@@ -94,8 +94,8 @@ export const createBudgetStore = (database: Database): BudgetStore => ({
       const after = toBudget(row)
       return { result: after, audit: audited(replaced === undefined ? 'created' : 'updated', after, replaced ?? null, after) }
     }),
-  delete: (workspaceId, span, now, by) =>
-    recordChange(database, { by, now }, async (transaction) => {
+  delete: (workspaceId, span, change) =>
+    recordChange(database, change, async (transaction) => {
       const row = await transaction
         .deleteFrom('workspace_budgets')
         .where('workspace_id', '=', workspaceId)

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { changedBy } from '../../../test/support/changed-by.ts'
+import { changeAt, changedBy } from '../../../test/support/changed-by.ts'
 import { describeEachEngine } from '../../../test/support/databases.ts'
 import { testSeal } from '../../../test/support/test-seal.ts'
 import type { JsonObject } from '../../lib/json/json.ts'
@@ -91,12 +91,12 @@ describeEachEngine('evaluations', (engine) => {
     const store = createEvaluationStore({ database, seal: testSeal, startTurn: () => () => undefined })
     const [ref, evaluation] = [{ workspaceId, slug: 'bot' }, evaluationOf(workspaceId, 'e-1')]
     await store.create(evaluation, [ITEM, ITEM], changedBy())
-    expect(await store.resume(evaluation, T1, changedBy())).toBe(false)
+    expect(await store.resume(evaluation, changeAt(T1))).toBe(false)
     await store.take('one', T0, T1)
-    await store.end(evaluation, { state: 'stopped', passed: null, reason: 'no money' }, T1, changedBy())
+    await store.end(evaluation, { state: 'stopped', passed: null, reason: 'no money' }, changeAt(T1))
     expect(await store.hold('e-1', 'one', T2)).toBe(false)
     const raised = { ...evaluation, spec: { ...evaluation.spec, budgetNanos: 5 } }
-    expect(await store.resume(raised, T1, changedBy())).toBe(true)
+    expect(await store.resume(raised, changeAt(T1))).toBe(true)
     expect(await store.get(ref, 'e-1')).toEqual(raised)
     // The holder may not have noticed the end: nobody else runs it until the holder releases it.
     expect(await store.take('two', T0, T2)).toBeNull()
@@ -105,8 +105,8 @@ describeEachEngine('evaluations', (engine) => {
     expect(await store.take('two', T0, T2)).toBeNull()
     await store.release('e-1', 'one')
     expect(await store.take('two', T0, T2)).toEqual(raised)
-    await store.end(evaluation, { state: 'done', passed: true, reason: null }, T1, changedBy())
-    expect(await store.resume(evaluation, T1, changedBy())).toBe(false)
+    await store.end(evaluation, { state: 'done', passed: true, reason: null }, changeAt(T1))
+    expect(await store.resume(evaluation, changeAt(T1))).toBe(false)
   })
 
   test('ask again what a budget ended on its way, or left without its tools, and count its cost', async () => {
@@ -165,8 +165,8 @@ describeEachEngine('evaluations', (engine) => {
     const steps: readonly (() => Promise<unknown>)[] = [
       () => store.keepAnswers('e-1', 1, { version: ANSWER }, 7),
       () => store.finishItem('e-1', 0, { answer: said, baseline: null, preference: null }),
-      () => store.end(evaluations[0]!, { state: 'stopped', passed: null, reason: 'no money' }, T1, changedBy()),
-      () => store.resume(evaluations[0]!, T1, changedBy()),
+      () => store.end(evaluations[0]!, { state: 'stopped', passed: null, reason: 'no money' }, changeAt(T1)),
+      () => store.resume(evaluations[0]!, changeAt(T1)),
     ]
     for (const step of steps) {
       await step()
@@ -178,8 +178,8 @@ describeEachEngine('evaluations', (engine) => {
       [false, ['version']],
       [false, []],
     ])
-    expect(await store.delete(other, 'e-1', T2, changedBy())).toBe(false)
-    expect(await store.delete(ref, 'e-1', T2, changedBy())).toBe(true)
+    expect(await store.delete(other, 'e-1', changeAt(T2))).toBe(false)
+    expect(await store.delete(ref, 'e-1', changeAt(T2))).toBe(true)
     expect(await beside()).toEqual(before)
   })
 
@@ -190,13 +190,13 @@ describeEachEngine('evaluations', (engine) => {
     const store = createEvaluationStore({ database, seal: testSeal, startTurn: () => () => undefined })
     const [ref, evaluation] = [{ workspaceId, slug: 'bot' }, evaluationOf(workspaceId, 'e-1')]
     await store.create(evaluation, [ITEM], changedBy())
-    const end = () => store.end(evaluation, { state: 'done', passed: true, reason: null }, T1, changedBy())
+    const end = () => store.end(evaluation, { state: 'done', passed: true, reason: null }, changeAt(T1))
     expect([await end(), await end()]).toEqual([true, false])
     expect(await store.take('one', T1, T2)).toBeNull()
     expect(await store.get(ref, 'e-1')).toMatchObject({ state: 'done', passed: true, endedAt: T1 })
     expect(await store.list(ref, { offset: 0, limit: 10 })).toMatchObject({ totalCount: 1 })
     expect(await store.get({ workspaceId: 'other', slug: 'bot' }, 'e-1')).toBeNull()
-    expect([await store.delete(ref, 'e-1', T2, changedBy()), await store.delete(ref, 'e-1', T2, changedBy())]).toEqual([true, false])
+    expect([await store.delete(ref, 'e-1', changeAt(T2)), await store.delete(ref, 'e-1', changeAt(T2))]).toEqual([true, false])
     expect(await store.items('e-1')).toEqual([])
     expect(await store.paid('e-1/')).toEqual({ answered: new Map(), cutShortNanos: 0 })
   })

@@ -5,7 +5,7 @@ import type { EvaluationItem, EvaluationState, Outcome, Check } from '../../cont
 import type { Slice } from '../../contract/paging.ts'
 import { dollars } from '../../lib/money.ts'
 import { type Steps, throughout } from '../../lib/steps.ts'
-import { type AuditedChange, type ChangedBy, recordChange } from '../audit-log.ts'
+import { type AuditedChange, type Change, type ChangedBy, recordChange } from '../audit-log.ts'
 import { lackedMoney, lackedTools } from '../ledger/ended-by-budget.ts'
 import type { Once } from '../idempotency.ts'
 import { type Page, readPage } from '../page.ts'
@@ -91,7 +91,7 @@ export interface EvaluationStore {
   get(preset: PresetRef, id: string): Promise<StoredEvaluation | null>
   items(id: string): Promise<readonly StoredItem[]>
   /** Deletes the evaluation with all its results. False if there is none of this id. */
-  delete(preset: PresetRef, id: string, now: string, by: ChangedBy): Promise<boolean>
+  delete(preset: PresetRef, id: string, change: Change): Promise<boolean>
   /** Takes a running evaluation that nobody holds at `now`; `holder` then holds it until `until`. */
   take(holder: string, now: string, until: string): Promise<StoredEvaluation | null>
   /** False if another process holds it, or it is no longer running. */
@@ -105,9 +105,9 @@ export interface EvaluationStore {
    * Runs a stopped or cancelled evaluation again, with the given spec. A current holder keeps it: a process that has not noticed the end
    * goes on, and no item is run twice at once. False if it is neither stopped nor cancelled.
    */
-  resume(evaluation: StoredEvaluation, now: string, by: ChangedBy): Promise<boolean>
+  resume(evaluation: StoredEvaluation, change: Change): Promise<boolean>
   /** False if it had already ended. */
-  end(evaluation: Pick<StoredEvaluation, 'id' | 'workspaceId' | 'slug'>, end: EvaluationEnd, now: string, by: ChangedBy): Promise<boolean>
+  end(evaluation: Pick<StoredEvaluation, 'id' | 'workspaceId' | 'slug'>, end: EvaluationEnd, change: Change): Promise<boolean>
   /** The cost of the requests whose ids begin with the prefix. */
   paid(requestIdPrefix: string): Promise<PaidRequests>
 }
@@ -259,8 +259,8 @@ export const createEvaluationStore = ({ database, seal, startTurn }: ReadDatabas
       return items
     },
 
-    delete: (ref, id, now, by) =>
-      recordChange<boolean>(database, { by, now }, async (transaction) => {
+    delete: (ref, id, change) =>
+      recordChange<boolean>(database, change, async (transaction) => {
         const row = await transaction
           .selectFrom('evaluations')
           .select('id')
@@ -315,8 +315,8 @@ export const createEvaluationStore = ({ database, seal, startTurn }: ReadDatabas
         .execute()
     },
 
-    resume: (evaluation, now, by) =>
-      recordChange<boolean>(database, { by, now }, async (transaction) => {
+    resume: (evaluation, change) =>
+      recordChange<boolean>(database, change, async (transaction) => {
         const { id, spec } = evaluation
         const { numUpdatedRows } = await transaction
           .updateTable('evaluations')
@@ -352,11 +352,11 @@ export const createEvaluationStore = ({ database, seal, startTurn }: ReadDatabas
       await writeProgress(database.kysely, id, position, await sealedProgress(id, position, { result, answers: {} }))
     },
 
-    end: (evaluation, { state, passed, reason }, now, by) =>
-      recordChange<boolean>(database, { by, now }, async (transaction) => {
+    end: (evaluation, { state, passed, reason }, change) =>
+      recordChange<boolean>(database, change, async (transaction) => {
         const { numUpdatedRows } = await transaction
           .updateTable('evaluations')
-          .set({ state, passed: passed === null ? null : passed ? 1 : 0, reason, ended_at: now })
+          .set({ state, passed: passed === null ? null : passed ? 1 : 0, reason, ended_at: change.now })
           .where('id', '=', evaluation.id)
           .where('state', '=', 'running')
           .executeTakeFirstOrThrow()

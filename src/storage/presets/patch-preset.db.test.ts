@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { changedBy } from '../../../test/support/changed-by.ts'
+import { changeAt } from '../../../test/support/changed-by.ts'
 import { describeEachEngine } from '../../../test/support/databases.ts'
 import { createChangeCounter } from '../change-counter.ts'
 import { preparePresets, T0, T1, T2 } from '../testing/preset-input.ts'
@@ -9,8 +9,8 @@ describeEachEngine('patching a preset', (engine) => {
   test('changes what is named and leaves the rest', async () => {
     const { create, store, workspaceId } = await preparePresets(await engine.open())
     await create('bot')
-    await store.patch({ workspaceId, slug: 'bot' }, { name: 'Bot', description: 'Helps.' }, T1, changedBy())
-    const outcome = await store.patch({ workspaceId, slug: 'bot' }, { description: null }, T2, changedBy())
+    await store.patch({ workspaceId, slug: 'bot' }, { name: 'Bot', description: 'Helps.' }, changeAt(T1))
+    const outcome = await store.patch({ workspaceId, slug: 'bot' }, { description: null }, changeAt(T2))
     expect(outcome).toMatchObject({
       kind: 'patched',
       preset: { name: 'Bot', description: null, status: 'active', status_updated_at: null, created_at: T0, updated_at: T2 },
@@ -21,13 +21,13 @@ describeEachEngine('patching a preset', (engine) => {
   test('status_updated_at moves only when the status really changes', async () => {
     const { create, store, workspaceId } = await preparePresets(await engine.open())
     await create('bot')
-    expect(await store.patch({ workspaceId, slug: 'bot' }, { status: 'active' }, T1, changedBy())).toMatchObject({
+    expect(await store.patch({ workspaceId, slug: 'bot' }, { status: 'active' }, changeAt(T1))).toMatchObject({
       preset: { status_updated_at: null },
     })
-    expect(await store.patch({ workspaceId, slug: 'bot' }, { status: 'disabled' }, T1, changedBy())).toMatchObject({
+    expect(await store.patch({ workspaceId, slug: 'bot' }, { status: 'disabled' }, changeAt(T1))).toMatchObject({
       preset: { status_updated_at: T1 },
     })
-    expect(await store.patch({ workspaceId, slug: 'bot' }, { status: 'disabled' }, T2, changedBy())).toMatchObject({
+    expect(await store.patch({ workspaceId, slug: 'bot' }, { status: 'disabled' }, changeAt(T2))).toMatchObject({
       preset: { status_updated_at: T1 },
     })
   })
@@ -36,12 +36,12 @@ describeEachEngine('patching a preset', (engine) => {
     const database = await engine.open()
     const { create, store, workspaceId } = await preparePresets(database)
     await create('bot')
-    await store.patch({ workspaceId, slug: 'bot' }, { name: 'Bot', description: 'Helps.', labels: { live: 1 } }, T1, changedBy())
+    await store.patch({ workspaceId, slug: 'bot' }, { name: 'Bot', description: 'Helps.', labels: { live: 1 } }, changeAt(T1))
     const before = await store.get(workspaceId, 'bot')
     const counter = await createChangeCounter(database).read()
     const same = { name: 'Bot', description: 'Helps.', status: 'active', designated_version: 1, labels: { live: 1, gone: null } } as const
     for (const patch of [{}, same])
-      expect(await store.patch({ workspaceId, slug: 'bot' }, patch, T2, changedBy())).toEqual({ kind: 'patched', preset: before! })
+      expect(await store.patch({ workspaceId, slug: 'bot' }, patch, changeAt(T2))).toEqual({ kind: 'patched', preset: before! })
     expect(await store.get(workspaceId, 'bot')).toEqual(before)
     expect(await createChangeCounter(database).read()).toBe(counter)
   })
@@ -50,10 +50,10 @@ describeEachEngine('patching a preset', (engine) => {
     const database = await engine.open()
     const { create, store, workspaceId } = await preparePresets(database)
     await create('bot')
-    expect(await store.archive({ workspaceId, slug: 'bot' }, T1, changedBy())).toBe(true)
+    expect(await store.archive({ workspaceId, slug: 'bot' }, changeAt(T1))).toBe(true)
     const before = await store.get(workspaceId, 'bot')
     const counter = await createChangeCounter(database).read()
-    expect(await store.archive({ workspaceId, slug: 'bot' }, T2, changedBy())).toBe(true)
+    expect(await store.archive({ workspaceId, slug: 'bot' }, changeAt(T2))).toBe(true)
     expect(await store.get(workspaceId, 'bot')).toEqual(before)
     expect(before).toMatchObject({ status: 'archived', updated_at: T1 })
     expect(await createChangeCounter(database).read()).toBe(counter)
@@ -63,7 +63,7 @@ describeEachEngine('patching a preset', (engine) => {
     const { create, store, workspaceId } = await preparePresets(await engine.open())
     await create('bot', { versionId: 'v-1' })
     await create('bot', { versionId: 'v-2' })
-    expect(await store.patch({ workspaceId, slug: 'bot' }, { designated_version: 1 }, T1, changedBy())).toMatchObject({
+    expect(await store.patch({ workspaceId, slug: 'bot' }, { designated_version: 1 }, changeAt(T1))).toMatchObject({
       preset: { designated_version_id: 'v-1', designated_version: { version: 1 } },
     })
     expect(await create('bot', { versionId: 'v-3' })).toMatchObject({ preset: { designated_version: { id: 'v-3', version: 3 } } })
@@ -75,12 +75,12 @@ describeEachEngine('patching a preset', (engine) => {
     await create('bot')
     const before = await store.get(workspaceId, 'bot')
     const counter = await createChangeCounter(database).read()
-    expect(await store.patch({ workspaceId, slug: 'bot' }, { name: 'x', designated_version: 2 }, T1, changedBy())).toEqual({
+    expect(await store.patch({ workspaceId, slug: 'bot' }, { name: 'x', designated_version: 2 }, changeAt(T1))).toEqual({
       kind: 'no-such-version',
       version: 2,
       label: null,
     })
-    expect(await store.patch({ workspaceId, slug: 'bot' }, { name: 'x', labels: { good: 1, bad: 9 } }, T1, changedBy())).toEqual({
+    expect(await store.patch({ workspaceId, slug: 'bot' }, { name: 'x', labels: { good: 1, bad: 9 } }, changeAt(T1))).toEqual({
       kind: 'no-such-version',
       version: 9,
       label: 'bad',
@@ -94,8 +94,8 @@ describeEachEngine('patching a preset', (engine) => {
     await create('bot')
     await create('bot')
     const proto = JSON.parse('{"__proto__": 2, "staging": 1, "live": 1}') as Record<string, number>
-    await store.patch({ workspaceId, slug: 'bot' }, { labels: proto }, T1, changedBy())
-    await store.patch({ workspaceId, slug: 'bot' }, { labels: { staging: null, live: 2, none: null } }, T2, changedBy())
+    await store.patch({ workspaceId, slug: 'bot' }, { labels: proto }, changeAt(T1))
+    await store.patch({ workspaceId, slug: 'bot' }, { labels: { staging: null, live: 2, none: null } }, changeAt(T2))
     const preset = await store.get(workspaceId, 'bot')
     expect(Object.entries(preset?.labels ?? {})).toEqual([
       ['__proto__', 2],
@@ -109,7 +109,7 @@ describeEachEngine('patching a preset', (engine) => {
     const labels = Array.from({ length: 16 }, (_, index) => `label${index}`)
     await Promise.all(
       labels.flatMap((label) => [
-        store.patch({ workspaceId, slug: 'bot' }, { labels: { [label]: 1 } }, T1, changedBy()),
+        store.patch({ workspaceId, slug: 'bot' }, { labels: { [label]: 1 } }, changeAt(T1)),
         create('bot') as Promise<unknown>,
       ]),
     )
@@ -121,16 +121,16 @@ describeEachEngine('patching a preset', (engine) => {
   test('an unknown preset, or one of another workspace, is not found', async () => {
     const { create, store, workspaceId } = await preparePresets(await engine.open())
     await create('bot')
-    expect(await store.patch({ workspaceId, slug: 'none' }, { name: 'x' }, T1, changedBy())).toEqual({ kind: 'not-found' })
-    expect(await store.patch({ workspaceId: 'another', slug: 'bot' }, { name: 'x' }, T1, changedBy())).toEqual({ kind: 'not-found' })
-    expect(await store.archive({ workspaceId: 'another', slug: 'bot' }, T1, changedBy())).toBe(false)
+    expect(await store.patch({ workspaceId, slug: 'none' }, { name: 'x' }, changeAt(T1))).toEqual({ kind: 'not-found' })
+    expect(await store.patch({ workspaceId: 'another', slug: 'bot' }, { name: 'x' }, changeAt(T1))).toEqual({ kind: 'not-found' })
+    expect(await store.archive({ workspaceId: 'another', slug: 'bot' }, changeAt(T1))).toBe(false)
   })
 
   test('archiving twice is archiving once', async () => {
     const { create, store, workspaceId } = await preparePresets(await engine.open())
     await create('bot')
-    expect(await store.archive({ workspaceId, slug: 'bot' }, T1, changedBy())).toBe(true)
-    expect(await store.archive({ workspaceId, slug: 'bot' }, T2, changedBy())).toBe(true)
+    expect(await store.archive({ workspaceId, slug: 'bot' }, changeAt(T1))).toBe(true)
+    expect(await store.archive({ workspaceId, slug: 'bot' }, changeAt(T2))).toBe(true)
     expect(await store.get(workspaceId, 'bot')).toMatchObject({ status: 'archived', status_updated_at: T1 })
   })
 })
@@ -140,7 +140,7 @@ describeEachEngine('resolving a preset', (engine) => {
     const { create, store, workspaceId } = await preparePresets(await engine.open())
     await create('bot')
     await create('bot')
-    await store.patch({ workspaceId, slug: 'bot' }, { labels: { old: 1, now: 2 } }, T1, changedBy())
+    await store.patch({ workspaceId, slug: 'bot' }, { labels: { old: 1, now: 2 } }, changeAt(T1))
     const versionOf = async (reference: Parameters<typeof store.resolve>[2]) => {
       const resolution = await store.resolve(workspaceId, 'bot', reference)
       return resolution.kind === 'found' ? resolution.version.version : resolution.kind
@@ -157,7 +157,7 @@ describeEachEngine('resolving a preset', (engine) => {
   test('an archived or disabled preset is found with its status, an unknown one is not', async () => {
     const { create, store, workspaceId } = await preparePresets(await engine.open())
     await create('bot')
-    await store.archive({ workspaceId, slug: 'bot' }, T1, changedBy())
+    await store.archive({ workspaceId, slug: 'bot' }, changeAt(T1))
     expect(await store.resolve(workspaceId, 'bot', { by: 'designation' })).toMatchObject({ kind: 'found', preset: { status: 'archived' } })
     expect(await store.resolve(workspaceId, 'none', { by: 'designation' })).toEqual({ kind: 'no-such-preset' })
   })

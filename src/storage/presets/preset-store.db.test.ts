@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import * as fc from 'fast-check'
 import { sql } from 'kysely'
 
-import { changedBy } from '../../../test/support/changed-by.ts'
+import { changeAt, changedBy } from '../../../test/support/changed-by.ts'
 import { describeEachEngine } from '../../../test/support/databases.ts'
 import { testSeal } from '../../../test/support/test-seal.ts'
 import { uninterrupted } from '../../../test/support/uninterrupted.ts'
@@ -166,8 +166,8 @@ describeEachEngine('preset store', (engine) => {
     const { create, store, workspaceId } = await preparePresets(await engine.open())
     await create('archived')
     await create('disabled')
-    expect(await store.archive({ workspaceId, slug: 'archived' }, T1, changedBy())).toBe(true)
-    await store.patch({ workspaceId, slug: 'disabled' }, { status: 'disabled' }, T1, changedBy())
+    expect(await store.archive({ workspaceId, slug: 'archived' }, changeAt(T1))).toBe(true)
+    await store.patch({ workspaceId, slug: 'disabled' }, { status: 'disabled' }, changeAt(T1))
     expect(created(await create('archived', { now: T2 }))).toMatchObject({ status: 'active', status_updated_at: T2 })
     expect(created(await create('disabled', { now: T2 }))).toMatchObject({ status: 'disabled', status_updated_at: T1 })
   })
@@ -198,7 +198,7 @@ describeEachEngine('preset store', (engine) => {
     const { create, store, workspaceId } = await preparePresets(database)
     for (let number = 0; number < 9; number += 1)
       await create(`${number % 4 === 0 ? 'rare' : 'bot'}-${number}`, { now: [T0, T1, T2][number % 3] ?? T0 })
-    await store.patch({ workspaceId, slug: 'bot-1' }, { status: 'disabled' }, T2, changedBy())
+    await store.patch({ workspaceId, slug: 'bot-1' }, { status: 'disabled' }, changeAt(T2))
     const few = createPresetStore(database, testSeal, uninterrupted, 2)
     for (const query of [{}, { status: 'active' }, { q: 'RARE' }, { q: 'rare', status: 'active' }, { q: 'nothing' }] as const) {
       const whole = (await store.list({ workspaceId, ...query, offset: 0, limit: 50 })).items.map(({ slug }) => slug)
@@ -341,7 +341,7 @@ describeEachEngine('preset store', (engine) => {
       const saved = created(await store.createVersion({ ...versionInput(workspaceId, slug), designate: false }))
       expect([saved.designated_version.config, saved.saved_version?.version]).toEqual([config, 2])
       const behindDraft = countTurnsBehind(log)
-      const outcome = await store.patch({ workspaceId, slug }, { name: 'n' }, T1, changedBy())
+      const outcome = await store.patch({ workspaceId, slug }, { name: 'n' }, changeAt(T1))
       expect(outcome).toMatchObject({ kind: 'patched', preset: { name: 'n', designated_version: { config } } })
       return [behindDraft, countTurnsBehind(log)]
     }

@@ -11,7 +11,7 @@ import {
   type PresetWithVersion,
 } from '../../contract/preset.ts'
 import { throughout, type Turn } from '../../lib/steps.ts'
-import type { ChangedBy } from '../audit-log.ts'
+import type { Change } from '../audit-log.ts'
 import { createPresetVersion, type CreateVersionInput, type CreateVersionOutcome } from './create-preset-version.ts'
 import type { Database } from '../database.ts'
 import { containsText } from '../match-text.ts'
@@ -48,11 +48,11 @@ export interface PresetStore {
   versions(input: PresetRef & { ascending: boolean } & Slice): Promise<PresetVersions | null>
   version(workspaceId: string, slug: string, number: number): Promise<PresetVersionResource | null>
   /** Throws `precondition_failed`; so does `archive`. */
-  patch(preset: ChangedPreset, patch: PresetPatch, now: string, by: ChangedBy): Promise<PatchPresetOutcome>
+  patch(preset: ChangedPreset, patch: PresetPatch, change: Change): Promise<PatchPresetOutcome>
   /** The history of the preset and its labels, newest first; null if there is no such preset. */
   moves(query: MoveQuery): Promise<MoveSlice | null>
   /** Returns false if there is no such preset. Archiving it again changes nothing. */
-  archive(preset: ChangedPreset, now: string, by: ChangedBy): Promise<boolean>
+  archive(preset: ChangedPreset, change: Change): Promise<boolean>
   /** The parts that an inference request needs: the preset, whatever its status, and the one version that it serves for this reference. */
   resolve(workspaceId: string, slug: string, reference: VersionReference): Promise<PresetResolution>
   /** Deletes answers that were kept for idempotency; returns the number. */
@@ -139,13 +139,13 @@ export const createPresetStore = (
     get: (workspaceId, slug) => getPreset(sealed, workspaceId, slug),
     versions: (input) => listVersions(sealed, input),
     version: (workspaceId, slug, number) => getVersion(sealed, workspaceId, slug, number),
-    async patch(preset, patch, now, by) {
-      const outcome = await inPresetLine(database, preset, () => patchPreset(sealed, preset, patch, { now, by }))
+    async patch(preset, patch, change) {
+      const outcome = await inPresetLine(database, preset, () => patchPreset(sealed, preset, patch, change))
       return outcome.kind === 'patched' ? { ...outcome, preset: await throughout(outcome.preset, startTurn()) } : outcome
     },
     moves: (query) => listMoves(database, query),
-    async archive(preset, now, by) {
-      const outcome = await inPresetLine(database, preset, () => patchPreset(sealed, preset, { status: 'archived' }, { now, by }))
+    async archive(preset, change) {
+      const outcome = await inPresetLine(database, preset, () => patchPreset(sealed, preset, { status: 'archived' }, change))
       return outcome.kind !== 'not-found'
     },
     resolve: (workspaceId, slug, reference) => resolvePreset(sealed, workspaceId, slug, reference),

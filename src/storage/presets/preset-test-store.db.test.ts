@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { changedBy } from '../../../test/support/changed-by.ts'
+import { changeAt, changedBy } from '../../../test/support/changed-by.ts'
 import { describeEachEngine } from '../../../test/support/databases.ts'
 import { testSeal } from '../../../test/support/test-seal.ts'
 import { createPresetTestStore } from './preset-test-store.ts'
@@ -28,8 +28,8 @@ describeEachEngine('saved tests', (engine) => {
     expect(await tests.list(ref)).toEqual([two!, one!])
     const rows = await database.kysely.selectFrom('preset_tests').select('sealed_input').execute()
     expect(rows.every(({ sealed_input }) => !sealed_input.includes('half of'))).toBe(true)
-    expect(await tests.remove({ workspaceId, slug: 'other' }, 'test-0', T1, changedBy())).toBe(false)
-    expect(await tests.remove(ref, 'test-0', T1, changedBy())).toBe(true)
+    expect(await tests.remove({ workspaceId, slug: 'other' }, 'test-0', changeAt(T1))).toBe(false)
+    expect(await tests.remove(ref, 'test-0', changeAt(T1))).toBe(true)
     expect(await tests.list(ref)).toEqual([two!])
   })
 })

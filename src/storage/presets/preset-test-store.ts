@@ -1,7 +1,7 @@
 /** Inputs that are stored for trying a preset. They may contain what people wrote, so they are sealed. */
 
 import { PRESET_TESTS_MAX, type PresetTest } from '../../contract/preset-test.ts'
-import { type ChangedBy, recordChange } from '../audit-log.ts'
+import { type Change, type ChangedBy, recordChange } from '../audit-log.ts'
 import type { Once } from '../idempotency.ts'
 import { auditOf, lockPreset, presetIdOf, type PresetRef } from './preset-ref.ts'
 import type { SealedDatabase } from './preset-rows.ts'
@@ -13,7 +13,7 @@ export interface PresetTestStore {
   list(preset: PresetRef): Promise<readonly PresetTest[] | null>
   add(preset: PresetRef, test: PresetTest, by: ChangedBy, once?: Once<Added>): Promise<Added>
   /** Returns false if there is none of this id. */
-  remove(preset: PresetRef, id: string, now: string, by: ChangedBy): Promise<boolean>
+  remove(preset: PresetRef, id: string, change: Change): Promise<boolean>
 }
 
 export const createPresetTestStore = ({ database, seal }: SealedDatabase): PresetTestStore => ({
@@ -54,8 +54,8 @@ export const createPresetTestStore = ({ database, seal }: SealedDatabase): Prese
       return { result: 'added', audit: { ...auditOf(ref, 'test_added'), before: null, after: { test_id: id, name } } }
     }),
 
-  remove: (ref, id, now, by) =>
-    recordChange<boolean>(database, { by, now }, async (transaction) => {
+  remove: (ref, id, change) =>
+    recordChange<boolean>(database, change, async (transaction) => {
       const preset = await lockPreset(transaction, ref)
       if (preset === null) return { result: false, audit: null }
       const removed = await transaction

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { changedBy } from '../../../test/support/changed-by.ts'
+import { changeAt } from '../../../test/support/changed-by.ts'
 import { describeEachEngine } from '../../../test/support/databases.ts'
 import { DEFAULT_HALT } from '../../contract/rollout.ts'
 import { layOut } from '../../presets/split.ts'
@@ -21,7 +21,7 @@ const prepare = async (database: Database) => {
   const rollouts = createRolloutStore(database)
   const ref = { workspaceId, slug: 'bot' }
   const put = (id: string, now = T1) =>
-    rollouts.put(ref, { id, splits: SPLITS, sticky: 'session', halt: null }, (_, before) => layOut(SPLITS, before), now, changedBy())
+    rollouts.put(ref, { id, splits: SPLITS, sticky: 'session', halt: null }, (_, before) => layOut(SPLITS, before), changeAt(now))
   return { rollouts, ref, put, store, create }
 }
 
@@ -57,9 +57,9 @@ describeEachEngine('rollouts', (engine) => {
     expect(await put('r-1')).toMatchObject({ kind: 'put', rollout: { liveVersion: 1, startedAt: T1 } })
     expect([...((await resolve())?.versions.keys() ?? [])]).toEqual([1, 2])
     expect(await put('r-2', T2)).toMatchObject({ rollout: { id: 'r-2', startedAt: T1, updatedAt: T2 } })
-    expect(await rollouts.end(ref, T2, changedBy())).toBe(true)
+    expect(await rollouts.end(ref, changeAt(T2))).toBe(true)
     expect(await resolve()).toBeNull()
-    expect(await rollouts.end(ref, T2, changedBy())).toBe(false)
+    expect(await rollouts.end(ref, changeAt(T2))).toBe(false)
     expect(await rollouts.get(ref)).toMatchObject({ state: 'ended', endedAt: T2 })
   })
 
@@ -71,10 +71,10 @@ describeEachEngine('rollouts', (engine) => {
       { ...ref, workspaceId: 'other' },
     ]) {
       expect(await rollouts.get(other)).toBeNull()
-      expect(await rollouts.end(other, T2, changedBy())).toBe(false)
+      expect(await rollouts.end(other, changeAt(T2))).toBe(false)
     }
     const outcome = async (splits: typeof SPLITS, halt: StoredRollout['halt'] = DEFAULT_HALT, of = ref) =>
-      rollouts.put(of, { id: 'r-2', splits, sticky: 'session', halt }, (_, before) => layOut(splits, before), T2, changedBy())
+      rollouts.put(of, { id: 'r-2', splits, sticky: 'session', halt }, (_, before) => layOut(splits, before), changeAt(T2))
     expect(await outcome(SPLITS, null, { ...ref, slug: 'other' })).toEqual({ kind: 'no-such-preset' })
     expect(await outcome([...SPLITS, { version: 3, weight: 1 }])).toEqual({ kind: 'no-such-version', version: 3 })
     const [live, candidate] = [
@@ -95,10 +95,10 @@ describeEachEngine('rollouts', (engine) => {
     await create('other')
     await create('other', { designate: false })
     const other = { ...ref, slug: 'other' }
-    await rollouts.put(other, { id: 'r-other', splits: SPLITS, sticky: 'user', halt: DEFAULT_HALT }, () => [], T1, changedBy())
+    await rollouts.put(other, { id: 'r-other', splits: SPLITS, sticky: 'user', halt: DEFAULT_HALT }, () => [], changeAt(T1))
     await put('r-1')
     await put('r-2')
-    await rollouts.end(ref, T2, changedBy())
+    await rollouts.end(ref, changeAt(T2))
     expect(await rollouts.get(other)).toMatchObject({ id: 'r-other', state: 'running', halt: DEFAULT_HALT, endedAt: null })
     expect(await rollouts.get(ref)).toMatchObject({ id: 'r-2', state: 'ended' })
     const entries = await database.kysely.selectFrom('audit_log').selectAll().where('action', 'like', 'rollout%').execute()
@@ -128,12 +128,11 @@ describeEachEngine('rollouts', (engine) => {
           seen.push(before)
           return [{ end: 1_000_000, version: live }]
         },
-        T1,
-        changedBy(),
+        changeAt(T1),
       )
     await put('r-1')
     await put('r-2')
-    await rollouts.end(ref, T2, changedBy())
+    await rollouts.end(ref, changeAt(T2))
     await put('r-3')
     expect(seen).toEqual([[], [{ end: 1_000_000, version: 1 }], []])
     expect(await rollouts.get(ref)).toMatchObject({ looks: {}, endedAt: null, startedAt: T1 })
@@ -147,10 +146,10 @@ describeEachEngine('rollouts', (engine) => {
     expect(await rollouts.noteLooks(one, { 2: 1 })).toBe(false)
     await put('r-2')
     expect(await rollouts.noteLooks({ ...one, looks: { 2: 1 } }, { 2: 2 })).toBe(false)
-    expect(await rollouts.halt(one, 'worse', T2, changedBy())).toBe(false)
+    expect(await rollouts.halt(one, 'worse', changeAt(T2))).toBe(false)
     const [two] = (await rollouts.running()) as [RunningRollout]
     expect(two.looks).toEqual({ 2: 1 })
-    const halted = await Promise.all([1, 2, 3].map(() => rollouts.halt(two, 'worse', T2, changedBy())))
+    const halted = await Promise.all([1, 2, 3].map(() => rollouts.halt(two, 'worse', changeAt(T2))))
     expect(halted.filter(Boolean)).toHaveLength(1)
     expect(await rollouts.running()).toEqual([])
   })
@@ -190,7 +189,7 @@ describeEachEngine('rollouts', (engine) => {
     const asked = () => Promise.all(Array.from({ length: 5 }, () => database.ping()))
     await asked()
     let settled = 0
-    const changes = Array.from({ length: 40 }, (_, at) => (at % 2 === 0 ? put(`r-${at}`) : rollouts.end(ref, T2, changedBy())))
+    const changes = Array.from({ length: 40 }, (_, at) => (at % 2 === 0 ? put(`r-${at}`) : rollouts.end(ref, changeAt(T2))))
     const outcome = Promise.allSettled(changes.map((change) => change.finally(() => (settled += 1))))
     await asked()
     expect(settled).toBe(0)

@@ -3,7 +3,7 @@ import { type Kysely, type RawBuilder, type Selectable, sql, type Transaction } 
 
 import type { HaltRule, RolloutState, Split, Sticky } from '../../contract/rollout.ts'
 import type { JsonObject } from '../../lib/json/json.ts'
-import { type ChangedBy, recordChange } from '../audit-log.ts'
+import { type Change, recordChange } from '../audit-log.ts'
 import type { Database } from '../database.ts'
 import { lackedMoney } from '../ledger/ended-by-budget.ts'
 import { inPresetLine } from './preset-line.ts'
@@ -63,11 +63,10 @@ export interface RolloutStore {
     preset: PresetRef,
     wanted: NewRollout,
     layOut: (live: number, before: StoredRollout['segments']) => StoredRollout['segments'],
-    now: string,
-    by: ChangedBy,
+    change: Change,
   ): Promise<PutRollout>
   /** Returns false if none runs. */
-  end(preset: PresetRef, now: string, by: ChangedBy): Promise<boolean>
+  end(preset: PresetRef, change: Change): Promise<boolean>
   running(): Promise<readonly RunningRollout[]>
   /** The figures from the stored records of its requests, by version. */
   figures(id: string): Promise<readonly RolloutFigures[]>
@@ -75,7 +74,7 @@ export interface RolloutStore {
   /** Returns false if another process has looked since, or the rollout no longer runs. */
   noteLooks(rollout: RunningRollout, looks: StoredRollout['looks']): Promise<boolean>
   /** Returns false if the rollout no longer runs in this form. */
-  halt(rollout: RunningRollout, reason: string, now: string, by: ChangedBy): Promise<boolean>
+  halt(rollout: RunningRollout, reason: string, change: Change): Promise<boolean>
 }
 
 /** Neither a client that leaves nor a spent budget is the fault of a version. */
@@ -96,9 +95,9 @@ export const createRolloutStore = (database: Database): RolloutStore => ({
     return row === undefined ? null : toRollout(row)
   },
 
-  put: (ref, wanted, layOut, now, by) =>
+  put: (ref, wanted, layOut, change) =>
     inPresetLine(database, ref, () =>
-      recordChange<PutRollout>(database, { by, now }, async (transaction) => {
+      recordChange<PutRollout>(database, change, async (transaction) => {
         const preset = await lockPreset(transaction, ref)
         if (preset === null) return { result: { kind: 'no-such-preset' }, audit: null }
         const missing = wanted.splits.find(({ version }) => version > preset.last_version)
@@ -120,8 +119,8 @@ export const createRolloutStore = (database: Database): RolloutStore => ({
           halt: wanted.halt === null ? null : JSON.stringify(wanted.halt),
           // Looks of earlier splits count too: each of them was a chance to be wrong.
           looks: JSON.stringify(before?.looks ?? {}),
-          started_at: before?.startedAt ?? now,
-          updated_at: now,
+          started_at: before?.startedAt ?? change.now,
+          updated_at: change.now,
           ended_at: null,
           reason: null,
         } as const
@@ -138,11 +137,11 @@ export const createRolloutStore = (database: Database): RolloutStore => ({
       }),
     ),
 
-  end: (ref, now, by) =>
+  end: (ref, change) =>
     inPresetLine(database, ref, () =>
-      recordChange<boolean>(database, { by, now }, async (transaction) => {
+      recordChange<boolean>(database, change, async (transaction) => {
         const preset = await lockPreset(transaction, ref)
-        const before = preset === null ? null : await endRollout(transaction, preset.id, { state: 'ended', reason: null, now })
+        const before = preset === null ? null : await endRollout(transaction, preset.id, { state: 'ended', reason: null, now: change.now })
         if (before === null) return { result: false, audit: null }
         return { result: true, audit: audited(ref, 'rollout_ended', before, null) }
       }),
@@ -220,13 +219,13 @@ export const createRolloutStore = (database: Database): RolloutStore => ({
     return Number(numUpdatedRows) === 1
   },
 
-  halt: (rollout, reason, now, by) =>
+  halt: (rollout, reason, change) =>
     inPresetLine(database, rollout, () =>
-      recordChange<boolean>(database, { by, now }, async (transaction) => {
+      recordChange<boolean>(database, change, async (transaction) => {
         const preset = await lockPreset(transaction, rollout)
         const row = preset === null ? undefined : await rowOf(transaction, preset.id)
         if (preset === null || row?.id !== rollout.id) return { result: false, audit: null }
-        const before = await endRollout(transaction, preset.id, { state: 'halted', reason, now })
+        const before = await endRollout(transaction, preset.id, { state: 'halted', reason, now: change.now })
         if (before === null) return { result: false, audit: null }
         return {
           result: true,

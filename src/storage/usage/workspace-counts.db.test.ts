@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { changedBy } from '../../../test/support/changed-by.ts'
+import { changeAt } from '../../../test/support/changed-by.ts'
 import { describeEachEngine } from '../../../test/support/databases.ts'
 import { createAuditLog } from '../audit-log.ts'
 import { createLedgerStore } from '../ledger/ledger-store.ts'
@@ -24,8 +24,8 @@ describeEachEngine('sums of workspaces', (engine) => {
     const listed = async (status?: 'active' | 'archived') => (await store.list({ workspaceId, status, offset: 0, limit: 1 })).totalCount
     for (const slug of ['a', 'b', 'c']) await create(slug)
     expect(await counted()).toEqual([3, 0])
-    await store.archive({ workspaceId, slug: 'b' }, T1, changedBy())
-    await store.archive({ workspaceId, slug: 'b' }, T1, changedBy())
+    await store.archive({ workspaceId, slug: 'b' }, changeAt(T1))
+    await store.archive({ workspaceId, slug: 'b' }, changeAt(T1))
     expect(await counted()).toEqual([2, 1])
     expect([await listed(), await listed('active'), await listed('archived')]).toEqual([3, 2, 1])
     expect((await store.list({ workspaceId, q: 'a', offset: 0, limit: 1 })).totalCount).toBe(1)
@@ -54,12 +54,12 @@ describeEachEngine('sums of workspaces', (engine) => {
       email: null,
     })
     const before = await countOf(database.kysely, workspaceId, ['members'])
-    await members.add([member('x'), member('y')], T1, changedBy())
-    await members.add([member('x'), member('z')], T1, changedBy())
+    await members.add([member('x'), member('y')], changeAt(T1))
+    await members.add([member('x'), member('z')], changeAt(T1))
     expect(await countOf(database.kysely, workspaceId, ['members'])).toBe(before + 3)
-    await members.remove(workspaceId, ['x', 'nobody'], T1, changedBy())
+    await members.remove(workspaceId, ['x', 'nobody'], changeAt(T1))
     expect((await members.list(workspaceId, { offset: 0, limit: 1 })).totalCount).toBe(before + 2)
-    await store.delete(workspaceId, T1, changedBy())
+    await store.delete(workspaceId, changeAt(T1))
     expect(await countOf(database.kysely, workspaceId, ['members'])).toBe(0)
     await database.close()
   })

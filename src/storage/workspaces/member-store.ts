@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 
 import type { Slice } from '../../contract/paging.ts'
 import type { WorkspaceMemberResource } from '../../contract/workspace.ts'
-import { type AuditedChange, type ChangedBy, recordChange } from '../audit-log.ts'
+import { type AuditedChange, type Change, recordChange } from '../audit-log.ts'
 import type { Database } from '../database.ts'
 import { changeAssignments } from '../guardrails/guardrail-assignment-store.ts'
 import { requireAnotherAdmin } from './last-admin.ts'
@@ -16,11 +16,11 @@ export interface MemberStore {
   list(workspaceId: string, slice: Slice): Promise<Page<WorkspaceMemberResource>>
   has(workspaceId: string, userId: string): Promise<boolean>
   /** Adds and returns the people who were not members yet. */
-  add(members: readonly WorkspaceMemberResource[], now: string, by: ChangedBy): Promise<readonly WorkspaceMemberResource[]>
+  add(members: readonly WorkspaceMemberResource[], change: Change): Promise<readonly WorkspaceMemberResource[]>
   /** Null if there is no such member. A change of role ends the person's sessions. */
-  update(member: MemberToChange, changes: MemberChanges, now: string, by: ChangedBy): Promise<WorkspaceMemberResource | null>
+  update(member: MemberToChange, patch: MemberChanges, change: Change): Promise<WorkspaceMemberResource | null>
   /** Returns how many were removed, or the ids of those who still have keys in the workspace; in that case nothing was changed. */
-  remove(workspaceId: string, userIds: readonly string[], now: string, by: ChangedBy): Promise<number | readonly string[]>
+  remove(workspaceId: string, userIds: readonly string[], change: Change): Promise<number | readonly string[]>
 }
 
 export interface MemberToChange {
@@ -47,8 +47,8 @@ export const createMemberStore = (database: Database): MemberStore => ({
     return row !== undefined
   },
 
-  add: (members, now, by) =>
-    recordChange(database, { by, now }, async (transaction) => {
+  add: (members, change) =>
+    recordChange(database, change, async (transaction) => {
       // Two requests that add the same people must not wait for one another, so both write their rows in the same order.
       const inOrder = members.toSorted((one, other) => (one.user_id < other.user_id ? -1 : 1))
       const [first] = inOrder
@@ -57,7 +57,7 @@ export const createMemberStore = (database: Database): MemberStore => ({
       // A member may have a row already, if another workspace names the person too.
       await transaction
         .insertInto('users')
-        .values(inOrder.map(({ user_id }) => ({ id: user_id, name: user_id, email: null, created_at: now })))
+        .values(inOrder.map(({ user_id }) => ({ id: user_id, name: user_id, email: null, created_at: change.now })))
         .onConflict((conflict) => conflict.column('id').doNothing())
         .execute()
       const added = await transaction
@@ -76,10 +76,10 @@ export const createMemberStore = (database: Database): MemberStore => ({
       }
     }),
 
-  update: ({ workspaceId, userId }, changes, now, by) =>
-    recordChange<WorkspaceMemberResource | null>(database, { by, now }, async (transaction) => {
-      if (changes.role === 'member') await requireAnotherAdmin(transaction, workspaceId, [userId], by)
-      const change = (set: MemberChanges | { id: string }) =>
+  update: ({ workspaceId, userId }, patch, change) =>
+    recordChange<WorkspaceMemberResource | null>(database, change, async (transaction) => {
+      if (patch.role === 'member') await requireAnotherAdmin(transaction, workspaceId, [userId], change.by)
+      const write = (set: MemberChanges | { id: string }) =>
         transaction
           .updateTable('workspace_members')
           .set(set)
@@ -94,11 +94,11 @@ export const createMemberStore = (database: Database): MemberStore => ({
         .where('user_id', '=', userId)
         .executeTakeFirst()
       // An update that changes nothing takes the lock on both engines.
-      const before = found === undefined ? undefined : await change({ id: found.id })
+      const before = found === undefined ? undefined : await write({ id: found.id })
       if (before === undefined) return { result: null, audit: null }
-      const wanted = memberView({ ...before, ...changes })
+      const wanted = memberView({ ...before, ...patch })
       if (isDeepStrictEqual(wanted, memberView(before))) return { result: before, audit: null }
-      const after = (await change(wanted)) ?? before
+      const after = (await write(wanted)) ?? before
       if (after.role !== before.role) await endSignInsOf(transaction, workspaceId, [userId])
       return {
         result: after,
@@ -113,9 +113,9 @@ export const createMemberStore = (database: Database): MemberStore => ({
       }
     }),
 
-  remove: (workspaceId, userIds, now, by) =>
-    changeAssignments<number | readonly string[]>(database, workspaceId, { by, now }, async (transaction) => {
-      await requireAnotherAdmin(transaction, workspaceId, userIds, by)
+  remove: (workspaceId, userIds, change) =>
+    changeAssignments<number | readonly string[]>(database, workspaceId, change, async (transaction) => {
+      await requireAnotherAdmin(transaction, workspaceId, userIds, change.by)
       const busy = await transaction
         .selectFrom('api_keys')
         .select('creator_user_id')

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 
-import { changedBy } from '../../../test/support/changed-by.ts'
+import { changeAt, changedBy } from '../../../test/support/changed-by.ts'
 import { describeEachEngine } from '../../../test/support/databases.ts'
 import { createFakeClock, T0 } from '../../../test/support/fake-clock.ts'
 import { EVERY_KEY, type KeySort } from '../../contract/key-query.ts'
@@ -87,13 +87,13 @@ describeEachEngine('people', (engine) => {
     test('of a link counts as long as its person has that role; the role coming back does not bring it back', async () => {
       const { sessions, members } = await open()
       await sessions.addLink({ ...linkOf('l-1', 'ada'), role: null }, 'm-1', changedBy())
-      await sessions.redeem(['digest of l-1'], NOW, changedBy(), (link) => sessionOf('s-1', { user_id: link.user_id, role: link.role }))
+      await sessions.redeem(['digest of l-1'], changeAt(NOW), (link) => sessionOf('s-1', { user_id: link.user_id, role: link.role }))
       const counts = async () => (await sessions.find(['digest of s-1'], NOW))?.role ?? null
       expect(await counts()).toBe('member')
-      await members.update({ workspaceId: 'w-0', userId: 'ada' }, { name: 'Ada' }, NOW, changedBy())
+      await members.update({ workspaceId: 'w-0', userId: 'ada' }, { name: 'Ada' }, changeAt(NOW))
       expect(await counts()).toBe('member')
       for (const role of ['admin', 'member'] as const) {
-        expect((await members.update({ workspaceId: 'w-0', userId: 'ada' }, { role }, NOW, changedBy()))?.role).toBe(role)
+        expect((await members.update({ workspaceId: 'w-0', userId: 'ada' }, { role }, changeAt(NOW)))?.role).toBe(role)
         expect(await counts()).toBeNull()
       }
     })
@@ -105,8 +105,8 @@ describeEachEngine('people', (engine) => {
         { workspaceId: 'w-1', userId: null },
         { workspaceId: null, userId: 'ada' },
       ])
-        expect(await sessions.end(scope, 's-1', 'revoked', NOW, changedBy())).toBe(false)
-      expect(await sessions.end({ workspaceId: 'w-0', userId: 'owner' }, 's-1', 'revoked', NOW, changedBy())).toBe(true)
+        expect(await sessions.end(scope, 's-1', 'revoked', changeAt(NOW))).toBe(false)
+      expect(await sessions.end({ workspaceId: 'w-0', userId: 'owner' }, 's-1', 'revoked', changeAt(NOW))).toBe(true)
     })
   })
 
@@ -116,12 +116,12 @@ describeEachEngine('people', (engine) => {
     for (const id of ['s-1', 's-2', 's-3']) await sessions.insert(sessionOf(id), changedBy())
     await sessions.prolong('s-1', at(30), at(90))
     expect([await ids(NOW), await ids(at(60))]).toEqual([['s-1', 's-2', 's-3'], ['s-1']])
-    expect(await sessions.end({ workspaceId: null, userId: null }, 's-1', 'revoked', NOW, changedBy())).toBe(true)
+    expect(await sessions.end({ workspaceId: null, userId: null }, 's-1', 'revoked', changeAt(NOW))).toBe(true)
     expect(await ids(NOW)).toEqual(['s-2', 's-3'])
     await sessions.addLink({ ...linkOf('l-1', 'ada'), role: null }, 'm-1', changedBy())
     await sessions.addLink({ ...linkOf('l-2', 'ada'), role: null }, 'm-2', changedBy())
     const redeem = (link: string, id: string) =>
-      sessions.redeem([`digest of ${link}`], NOW, changedBy(), ({ user_id, role }) => sessionOf(id, { user_id, role }))
+      sessions.redeem([`digest of ${link}`], changeAt(NOW), ({ user_id, role }) => sessionOf(id, { user_id, role }))
     expect([await redeem('l-1', 's-4'), await redeem('l-1', 's-5')]).toMatchObject([{ id: 's-4' }, null])
     expect(await redeem('l-2', 's-6')).toMatchObject({ id: 's-6' })
     expect((await sessions.list({ workspaceId: 'w-0', userId: 'ada' }, NOW, 10)).map(({ id }) => id)).toEqual(['s-6', 's-4'])
@@ -156,8 +156,7 @@ describeEachEngine('people', (engine) => {
   test('of many who redeem one link at once, one gets a session; after its time nobody does', async () => {
     const { sessions } = await open()
     await sessions.addLink({ ...linkOf('l-1', 'ada'), role: 'admin' }, 'm-1', changedBy())
-    const redeem = (id: string, now: string) =>
-      sessions.redeem(['digest of l-1'], now, changedBy(), () => sessionOf(id, { user_id: 'ada' }))
+    const redeem = (id: string, now: string) => sessions.redeem(['digest of l-1'], changeAt(now), () => sessionOf(id, { user_id: 'ada' }))
     expect(await redeem('late', at(15))).toBeNull()
     const opened = await Promise.all(['a', 'b', 'c', 'd'].map((id) => redeem(id, NOW)))
     expect(opened.filter((session) => session !== null)).toHaveLength(1)

@@ -1,6 +1,6 @@
 import type { Selectable, Transaction } from 'kysely'
 
-import { type AuditedChange, type ChangedBy, recordChange } from '../audit-log.ts'
+import { type AuditedChange, type Change, type ChangedBy, recordChange } from '../audit-log.ts'
 import { requireAnotherAdmin } from './last-admin.ts'
 import type { Database } from '../database.ts'
 import { deleteOldest } from '../delete-oldest.ts'
@@ -25,12 +25,7 @@ export interface SessionStore {
    * Deletes the link with one of these digests and opens the session that `open` makes from it, all or
    * nothing; null if there is no such link any more.
    */
-  redeem(
-    digests: readonly string[],
-    now: string,
-    by: ChangedBy,
-    open: (link: LoginLinkRecord) => SessionRecord,
-  ): Promise<SessionRecord | null>
+  redeem(digests: readonly string[], change: Change, open: (link: LoginLinkRecord) => SessionRecord): Promise<SessionRecord | null>
   /** The session with one of these digests, if it is still valid. The next three also look only at valid sessions. */
   find(digests: readonly string[], now: string): Promise<SessionRecord | null>
   get(id: string, now: string): Promise<SessionRecord | null>
@@ -42,7 +37,7 @@ export interface SessionStore {
   /** The name of a person in a workspace; null if none is known there. */
   nameOf(person: Pick<SessionRecord, 'workspace_id' | 'user_id'>): Promise<string | null>
   /** Returns false if the scope has no such session. */
-  end(scope: SessionScope, id: string, action: 'signed_out' | 'revoked', now: string, by: ChangedBy): Promise<boolean>
+  end(scope: SessionScope, id: string, action: 'signed_out' | 'revoked', change: Change): Promise<boolean>
   /**
    * Stores the link. If `role` is null, the link gets the person's role, or `member` for somebody new, who becomes a member with this
    * call. A role that differs replaces the person's role, which ends their current sessions.
@@ -64,18 +59,18 @@ export const createSessionStore = (database: Database): SessionStore => ({
       return { result: undefined, audit: audited('signed_in', session) }
     }),
 
-  redeem: (digests, now, by, open) =>
-    recordChange<SessionRecord | null>(database, { by, now }, async (transaction) => {
+  redeem: (digests, change, open) =>
+    recordChange<SessionRecord | null>(database, change, async (transaction) => {
       const link = await transaction
         .deleteFrom('login_links')
         .where('digest', 'in', digests)
-        .where('expires_at', '>', now)
+        .where('expires_at', '>', change.now)
         .returningAll()
         .executeTakeFirst()
       if (link === undefined) return { result: null, audit: null }
       const session = open(link)
       await transaction.insertInto('sessions').values(session).execute()
-      return { result: session, audit: audited('signed_in', session), by: { ...by, userId: session.user_id, sessionId: session.id } }
+      return { result: session, audit: audited('signed_in', session), by: { ...change.by, userId: session.user_id, sessionId: session.id } }
     }),
 
   async find(digests, now) {
@@ -116,8 +111,8 @@ export const createSessionStore = (database: Database): SessionStore => ({
     return row?.name ?? null
   },
 
-  end: ({ workspaceId, userId }, id, action, now, by) =>
-    recordChange<boolean>(database, { by, now }, async (transaction) => {
+  end: ({ workspaceId, userId }, id, action, change) =>
+    recordChange<boolean>(database, change, async (transaction) => {
       const ended = await transaction
         .deleteFrom('sessions')
         .where('id', '=', id)

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { sql } from 'kysely'
 
-import { changedBy } from '../../../test/support/changed-by.ts'
+import { changeAt, changedBy } from '../../../test/support/changed-by.ts'
 import { describeEachEngine } from '../../../test/support/databases.ts'
 import { guardrailWith } from '../../../test/support/guardrail.ts'
 import { testSeal } from '../../../test/support/test-seal.ts'
@@ -87,7 +87,7 @@ describeEachEngine('workspace store', (engine) => {
     const { make, store } = await open()
     const ids = ['w-1', 'w-2', 'w-3', 'w-4', 'w-5', 'w-6']
     for (const id of ids) await make(id, id)
-    const outcomes = await Promise.all(ids.map((id) => store.update(id, { slug: 'search', settings: {} }, T2, changedBy())))
+    const outcomes = await Promise.all(ids.map((id) => store.update(id, { slug: 'search', settings: {} }, changeAt(T2))))
     expect(outcomes.filter((outcome) => outcome === 'slug-taken')).toHaveLength(5)
     expect(await store.get('search')).not.toBeNull()
   })
@@ -98,7 +98,7 @@ describeEachEngine('workspace store', (engine) => {
     const keys = createKeyStore(database)
     const hashes = ['a', 'b', 'c', 'd', 'e', 'f'].map((digit) => digit.repeat(64))
     const [deletion, ...insertions] = await Promise.allSettled([
-      store.delete('w-1', T2, changedBy()),
+      store.delete('w-1', changeAt(T2)),
       ...hashes.map((hash) => keys.insert(keyRecord({ hash, workspaceId: 'w-1' }), changedBy())),
     ])
     const made = insertions.filter(({ status }) => status === 'fulfilled')
@@ -111,7 +111,7 @@ describeEachEngine('workspace store', (engine) => {
   test('what is made in a workspace that was deleted meanwhile is not made, so nothing of it stays', async () => {
     const { store, make, member, members, database } = await open()
     await make('w-1', 'search')
-    await store.delete('w-1', T2, changedBy())
+    await store.delete('w-1', changeAt(T2))
     const guardrails = createGuardrailStore(database)
     const guardrail = { ...guardrailWith({}).guardrail, workspace_id: 'w-1' }
     const providerKey: ByokRecord = {
@@ -141,9 +141,9 @@ describeEachEngine('workspace store', (engine) => {
     const link = { id: 'l-1', digest: 'digest', workspace_id: 'w-1', user_id: 'u-1', created_at: T2, expires_at: T2, role: null }
     const made = await Promise.allSettled([
       guardrails.insert(guardrail, changedBy()),
-      guardrails.upsertDefault(guardrail, () => guardrail, T2, changedBy()),
+      guardrails.upsertDefault(guardrail, () => guardrail, changeAt(T2)),
       createByokStore(database).insert(providerKey, 'w-1', changedBy()),
-      members.add([member('u-1')], T2, changedBy()),
+      members.add([member('u-1')], changeAt(T2)),
       createSessionStore(database).addLink(link, 'm-1', changedBy()),
     ])
     expect(made.map((one) => (one.status === 'rejected' ? one.reason : null))).toEqual(
@@ -159,7 +159,7 @@ describeEachEngine('workspace store', (engine) => {
     const { store, make, workspace, database } = await open()
     await make('w-1', 'search')
     expect([await store.get('w-1'), await store.get('search')]).toEqual([workspace('w-1', 'search'), workspace('w-1', 'search')])
-    const changed = await store.update('w-1', { name: 'y', settings: { default_text_model: 'a/one' } }, T2, changedBy())
+    const changed = await store.update('w-1', { name: 'y', settings: { default_text_model: 'a/one' } }, changeAt(T2))
     expect(changed).toEqual({
       ...workspace('w-1', 'search'),
       name: 'y',
@@ -167,8 +167,8 @@ describeEachEngine('workspace store', (engine) => {
       settings: { ...DEFAULT_SETTINGS, default_text_model: 'a/one' },
     })
     expect(await store.get('search')).toEqual(changed as WorkspaceRecord)
-    expect(await store.update('w-1', { slug: 'default', settings: {} }, T2, changedBy())).toBe('slug-taken')
-    expect(await store.update('never', { name: 'y', settings: {} }, T2, changedBy())).toBe('unknown')
+    expect(await store.update('w-1', { slug: 'default', settings: {} }, changeAt(T2))).toBe('slug-taken')
+    expect(await store.update('never', { name: 'y', settings: {} }, changeAt(T2))).toBe('unknown')
     await database.kysely.updateTable('workspaces').set({ settings: '{}' }).where('id', '=', 'w-1').execute()
     expect((await store.get('w-1'))?.settings).toEqual(DEFAULT_SETTINGS)
     expect((await store.list({ onlyId: null, ...PAGE })).items.map(({ id }) => id)).toEqual(['w-0', 'w-1'])
@@ -181,16 +181,16 @@ describeEachEngine('workspace store', (engine) => {
     const keys = createKeyStore(database)
     const hash = 'a'.repeat(64)
     await keys.insert(keyRecord({ hash, workspaceId: 'w-1', creatorUserId: 'u-0', disabled: true }), changedBy())
-    expect(await store.delete('w-1', T2, changedBy())).toBe('has-keys')
-    expect(await members.remove('w-1', ['u-0'], T2, changedBy())).toEqual(['u-0'])
+    expect(await store.delete('w-1', changeAt(T2))).toBe('has-keys')
+    expect(await members.remove('w-1', ['u-0'], changeAt(T2))).toEqual(['u-0'])
     expect([await keys.hasAll('w-1', [hash, hash]), await keys.hasAll('w-0', [hash]), await keys.hasAll(null, [hash])]).toEqual([
       true,
       false,
       true,
     ])
-    await keys.revoke('w-1', hash, T2, changedBy())
-    expect(await store.delete('w-1', T2, changedBy())).toBe('deleted')
-    expect(await store.delete('w-1', T2, changedBy())).toBe('unknown')
+    await keys.revoke('w-1', hash, changeAt(T2))
+    expect(await store.delete('w-1', changeAt(T2))).toBe('deleted')
+    expect(await store.delete('w-1', changeAt(T2))).toBe('unknown')
     expect([await store.get('w-1'), await store.get('search'), await members.list('w-1', PAGE)]).toEqual([
       null,
       null,
@@ -233,12 +233,12 @@ describeEachEngine('workspace store', (engine) => {
     await make('w-1', 'search')
     const entries = async () => (await log.list({ workspaceId: 'w-1', ...PAGE })).totalCount
     const before = await entries()
-    expect((await members.add([member('a'), member('b')], T2, changedBy())).map(({ user_id }) => user_id)).toEqual(['a', 'b'])
-    expect(await members.add([member('a')], T2, changedBy())).toEqual([])
+    expect((await members.add([member('a'), member('b')], changeAt(T2))).map(({ user_id }) => user_id)).toEqual(['a', 'b'])
+    expect(await members.add([member('a')], changeAt(T2))).toEqual([])
     expect([await members.has('w-1', 'a'), await members.has('w-0', 'a')]).toEqual([true, false])
     expect((await members.list('w-1', { offset: 1, limit: 1 })).totalCount).toBe(3)
-    expect(await members.remove('w-1', ['a', 'never'], T2, changedBy())).toBe(1)
-    expect(await members.remove('w-1', ['a'], T2, changedBy())).toBe(0)
+    expect(await members.remove('w-1', ['a', 'never'], changeAt(T2))).toBe(1)
+    expect(await members.remove('w-1', ['a'], changeAt(T2))).toBe(0)
     expect(await entries()).toBe(before + 2)
   })
 
@@ -248,16 +248,15 @@ describeEachEngine('workspace store', (engine) => {
       await make(id, id)
       await members.add(
         ['a', 'b'].map((user_id) => ({ ...member(user_id), workspace_id: id })),
-        T2,
-        changedBy(),
+        changeAt(T2),
       )
     }
     // Neither a key that is revoked nor one of another workspace keeps a member here.
     const keys = createKeyStore(database)
     const keyOf = (digit: string, workspaceId: string) => keyRecord({ hash: digit.repeat(64), workspaceId, creatorUserId: 'a' })
     for (const key of [keyOf('1', 'w-1'), keyOf('2', 'w-2')]) await keys.insert(key, changedBy())
-    expect(await members.remove('w-1', ['a'], T2, changedBy())).toEqual(['a'])
-    await keys.revoke('w-1', '1'.repeat(64), T2, changedBy())
+    expect(await members.remove('w-1', ['a'], changeAt(T2))).toEqual(['a'])
+    await keys.revoke('w-1', '1'.repeat(64), changeAt(T2))
 
     const subjects = ['w-1', 'w-2'].flatMap((workspace_id) =>
       (['member', 'key'] as const).flatMap((subject_kind) =>
@@ -273,14 +272,14 @@ describeEachEngine('workspace store', (engine) => {
     const left = async (table: 'guardrail_assignments' | 'workspace_members') =>
       (await database.kysely.selectFrom(table).selectAll().orderBy('id').execute()) as readonly object[]
     const [people, assigned] = [await left('workspace_members'), await left('guardrail_assignments')]
-    expect(await members.remove('w-1', ['a'], T2, changedBy())).toBe(1)
+    expect(await members.remove('w-1', ['a'], changeAt(T2))).toBe(1)
     const gone = { workspace_id: 'w-1', subject_kind: 'member', subject: 'a' }
     const isGone = (row: object, of: object): boolean => Object.entries(of).every(([name, value]) => Reflect.get(row, name) === value)
     expect(await left('guardrail_assignments')).toEqual(assigned.filter((row) => !isGone(row, gone)))
     expect(await left('workspace_members')).toEqual(people.filter((row) => !isGone(row, { workspace_id: 'w-1', user_id: 'a' })))
 
     const before = await left('workspace_members')
-    await members.update({ workspaceId: 'w-1', userId: 'b' }, { role: 'admin', name: 'Bea' }, T2, changedBy())
+    await members.update({ workspaceId: 'w-1', userId: 'b' }, { role: 'admin', name: 'Bea' }, changeAt(T2))
     expect((await left('workspace_members')).filter((row) => !isGone(row, { workspace_id: 'w-1', user_id: 'b' }))).toEqual(
       before.filter((row) => !isGone(row, { workspace_id: 'w-1', user_id: 'b' })),
     )
@@ -291,7 +290,7 @@ describeEachEngine('workspace store', (engine) => {
     const destinations = createDestinationStore(database, testSeal)
     for (const id of ['w-1', 'w-2']) {
       await make(id, id)
-      await store.update(id, { settings: { is_observability_broadcast_enabled: true } }, T2, changedBy())
+      await store.update(id, { settings: { is_observability_broadcast_enabled: true } }, changeAt(T2))
       const settings = { ...DESTINATION, name: id }
       const config = { url: 'https://traces.example/' }
       await destinations.insert(
@@ -301,7 +300,7 @@ describeEachEngine('workspace store', (engine) => {
       )
     }
     const elsewhere = await destinations.get(null, 'w-2')
-    await store.delete('w-1', T2, changedBy())
+    await store.delete('w-1', changeAt(T2))
     expect([await destinations.get(null, 'w-1'), await destinations.get(null, 'w-2')]).toEqual([null, elsewhere])
     const rows = await database.kysely.selectFrom('observability_destinations').select(['id', 'sealed_config']).orderBy('id').execute()
     expect(rows.map(({ sealed_config: sealed }) => sealed === '')).toEqual([true, false])
@@ -310,7 +309,7 @@ describeEachEngine('workspace store', (engine) => {
   test('requests that add the same people at once write their rows in one order, so none waits for one that waits for it', async () => {
     const { database, members, make, member } = await open()
     await make('w-1', 'search')
-    await members.add(['c', 'a', 'b'].map(member), T2, changedBy())
+    await members.add(['c', 'a', 'b'].map(member), changeAt(T2))
     const written = await sql<{ user_id: string }>`select user_id from workspace_members where workspace_id = 'w-1' and role = 'member'
       order by ${sql.ref(database.engine === 'sqlite' ? 'rowid' : 'ctid')}`.execute(database.kysely)
     expect(written.rows.map(({ user_id }) => user_id)).toEqual(['a', 'b', 'c'])

@@ -4,7 +4,7 @@ import { type Selectable, sql, type Transaction } from 'kysely'
 
 import type { Slice } from '../../contract/paging.ts'
 import { DEFAULT_SETTINGS, type WorkspaceSettings } from '../../contract/workspace.ts'
-import { type AuditedChange, type ChangedBy, recordChange } from '../audit-log.ts'
+import { type AuditedChange, type Change, type ChangedBy, recordChange } from '../audit-log.ts'
 import type { Database } from '../database.ts'
 import type { Once } from '../idempotency.ts'
 import { DELETED_WITH_WORKSPACE, type Schema } from '../tables/schema.ts'
@@ -36,9 +36,9 @@ export interface WorkspaceStore {
   list(input: { onlyId: string | null } & Slice): Promise<Page<WorkspaceRecord>>
   /** Returns false if the slug is taken. The creator is the first member. */
   create(workspace: WorkspaceRecord, memberId: string, by: ChangedBy, once?: Once<boolean>): Promise<boolean>
-  update(id: string, patch: WorkspacePatch, now: string, by: ChangedBy): Promise<WorkspaceRecord | 'unknown' | 'slug-taken'>
+  update(id: string, patch: WorkspacePatch, change: Change): Promise<WorkspaceRecord | 'unknown' | 'slug-taken'>
   /** Refused while the workspace has keys that are not revoked. */
-  delete(id: string, now: string, by: ChangedBy): Promise<'deleted' | 'unknown' | 'has-keys'>
+  delete(id: string, change: Change): Promise<'deleted' | 'unknown' | 'has-keys'>
 }
 
 export const createWorkspaceStore = (database: Database): WorkspaceStore => ({
@@ -133,21 +133,21 @@ export const createWorkspaceStore = (database: Database): WorkspaceStore => ({
       return { result: true, audit: audited('created', workspace.id, null, workspace) }
     }),
 
-  update: (id, patch, now, by) =>
-    recordChange<WorkspaceRecord | 'unknown' | 'slug-taken'>(database, { by, now }, async (transaction) => {
+  update: (id, patch, change) =>
+    recordChange<WorkspaceRecord | 'unknown' | 'slug-taken'>(database, change, async (transaction) => {
       const before = await lock(transaction, id)
       if (before === null) return { result: 'unknown', audit: null }
       if (patch.slug !== undefined && (await slugIsTaken(transaction, patch.slug, id))) return { result: 'slug-taken', audit: null }
       const { settings, ...columns } = patch
       const changed: WorkspaceRecord = { ...before, ...columns, settings: { ...before.settings, ...settings } }
       if (isDeepStrictEqual(changed, before)) return { result: before, audit: null }
-      const after = { ...changed, updatedAt: now }
+      const after = { ...changed, updatedAt: change.now }
       await transaction.updateTable('workspaces').set(rowOf(after)).where('id', '=', id).execute()
       return { result: after, audit: audited('updated', id, before, after) }
     }),
 
-  delete: (id, now, by) =>
-    recordChange<'deleted' | 'unknown' | 'has-keys'>(database, { by, now }, async (transaction) => {
+  delete: (id, change) =>
+    recordChange<'deleted' | 'unknown' | 'has-keys'>(database, change, async (transaction) => {
       const before = await lock(transaction, id)
       if (before === null) return { result: 'unknown', audit: null }
       const key = await transaction
@@ -159,7 +159,7 @@ export const createWorkspaceStore = (database: Database): WorkspaceStore => ({
       if (key !== undefined) return { result: 'has-keys', audit: null }
       await transaction
         .updateTable('observability_destinations')
-        .set({ deleted_at: now, sealed_config: '', enabled: 0 })
+        .set({ deleted_at: change.now, sealed_config: '', enabled: 0 })
         .where('workspace_id', '=', id)
         .execute()
       for (const table of DELETED_WITH_WORKSPACE) {
@@ -168,7 +168,7 @@ export const createWorkspaceStore = (database: Database): WorkspaceStore => ({
       // No slug that may be chosen contains a tilde.
       await transaction
         .updateTable('workspaces')
-        .set({ deleted_at: now, slug: `${before.slug}~${id}` })
+        .set({ deleted_at: change.now, slug: `${before.slug}~${id}` })
         .where('id', '=', id)
         .execute()
       return { result: 'deleted', audit: audited('deleted', id, before, null) }
