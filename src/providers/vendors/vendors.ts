@@ -337,7 +337,8 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
     }),
   ],
 
-  // inference-docs.cerebras.ai, "Chat completions" and "OpenAI compatibility": 400 for the penalties and logit_bias.
+  // inference-docs.cerebras.ai, "Chat completions" and "OpenAI compatibility": 400 for the penalties and logit_bias. The types of its
+  // package cerebras_cloud_sdk (chat/completion_create_params): a message of the assistant has `reasoning`.
   [
     'cerebras',
     vendor({
@@ -361,6 +362,7 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
       textParts: 'user',
       namedRoles: [],
       reasoning: { ...EFFORT, efforts: ['none', 'low', 'medium', 'high'] },
+      thinkingBack: { field: 'reasoning', filler: null },
       embeddings: null,
     }),
   ],
