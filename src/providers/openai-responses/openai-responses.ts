@@ -95,7 +95,7 @@ const readWhole = ({ text, body }: WholeAnswer, target: Target, native: boolean,
 
 /**
  * Arguments are text in this dialect, but some servers send an object. True if any were changed: in the event, its item, or the items of
- * its answer. Those of a search for tools are no text, and OpenAI refuses it as one.
+ * its answer. Those of a search for tools are an object at OpenAI too.
  */
 const mendArguments = (body: Record<string, unknown>): boolean => {
   const { item, response } = body
