@@ -177,7 +177,7 @@ describe('the history that a client sends back', () => {
       { ...answer, tool_calls: calls, reasoning_content: 'Hm.' },
       [],
     ]),
-    ...['vllm', 'ollama', 'cerebras'].map((vendor): [string, string, object, object, readonly string[]] => [
+    ...['vllm', 'ollama'].map((vendor): [string, string, object, object, readonly string[]] => [
       `thinking goes back beside calls to ${vendor}, which knows its newer name alone`,
       vendor,
       { ...answer, reasoning_content: 'Hm.', tool_calls: calls },

@@ -141,7 +141,14 @@ describe('the upstream’s own text', () => {
     expect(frames.map(({ native }) => native)).toEqual([{ dialect: 'responses', json }])
   })
 
-  const searched = { type: 'tool_search_call', id: 'tsc_1', call_id: null, execution: 'server', status: 'completed', arguments: { paths: ['tools'] } }
+  const searched = {
+    type: 'tool_search_call',
+    id: 'tsc_1',
+    call_id: null,
+    execution: 'server',
+    status: 'completed',
+    arguments: { paths: ['tools'] },
+  }
   const asked = JSON.stringify({ id: 'resp_1', status: 'completed', output: [searched] })
   test('of a search for tools too, whose arguments are an object', async () => {
     const whole = await ask((exchange) => exchange.answer(200, asked), { stream: false })

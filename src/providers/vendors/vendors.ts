@@ -337,8 +337,7 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
     }),
   ],
 
-  // inference-docs.cerebras.ai, "Chat completions" and "OpenAI compatibility": 400 for the penalties and logit_bias. The types of its
-  // package cerebras_cloud_sdk (chat/completion_create_params): a message of the assistant has `reasoning`.
+  // inference-docs.cerebras.ai, "Chat completions" and "OpenAI compatibility": 400 for the penalties and logit_bias.
   [
     'cerebras',
     vendor({
@@ -362,7 +361,6 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
       textParts: 'user',
       namedRoles: [],
       reasoning: { ...EFFORT, efforts: ['none', 'low', 'medium', 'high'] },
-      thinkingBack: { field: 'reasoning', filler: null },
       embeddings: null,
     }),
   ],
