@@ -23,7 +23,7 @@ export const decodeUsage = (reportedUsage: Json, servedTier: unknown = null): Us
   const usage = inWordsOfDialect(reportedUsage)
   const prompt = objectOf(usage['prompt_tokens_details'])
   const completion = objectOf(usage['completion_tokens_details'])
-  const input = reportedTotal(usage['prompt_tokens'], cachedBeside(usage))
+  const input = reportedTotal(usage['prompt_tokens'], besidePrompt(usage))
   const cached = cacheParts(
     input.tokens,
     firstReported(prompt['cached_tokens'], usage['prompt_cache_hit_tokens'], usage['cached_tokens'], usage['cache_read_input_tokens']),
@@ -101,13 +101,14 @@ const inWordsOfDialect = (usage: Json): Json => {
 }
 
 /**
- * The cached tokens of a prompt, if they are not among those of the prompt: Portkey's gateway counts as Anthropic does, and only the total
- * holds everything.
+ * Tokens of a prompt that are not among those of the prompt, and that only the total holds: cached ones of Portkey's gateway, which counts
+ * as Anthropic does, and those of speech at Mistral.
  */
-const cachedBeside = (usage: Json): number => {
+const besidePrompt = (usage: Json): number => {
   const cached = sideCount(usage['cache_read_input_tokens']) + sideCount(usage['cache_creation_input_tokens'])
+  const heard = sideCount(objectOf(usage['prompt_tokens_details'])['audio_tokens'])
   const rest = sideCount(usage['total_tokens']) - sideCount(usage['prompt_tokens']) - sideCount(usage['completion_tokens'])
-  return rest === cached ? cached : 0
+  return rest === cached || rest === heard ? rest : 0
 }
 
 /** SGLang counts thinking beside its details, but within the completion. Perplexity counts under the same name what is not within it. */
@@ -122,8 +123,8 @@ const restOfTotal = (usage: Json, prompt: Json, completion: Json): number => {
   const asked = countOrNull(usage['prompt_tokens'])
   const said = countOrNull(usage['completion_tokens'])
   const total = countOrNull(usage['total_tokens'])
-  if (!asked || !total || said === null || total <= asked + said + cachedBeside(usage)) return 0
-  // Mistral includes speech input in the total, and reports it in seconds.
+  if (!asked || !total || said === null || total <= asked + said + besidePrompt(usage)) return 0
+  // Mistral includes speech input in the total, and may report it in seconds alone.
   if (
     [completion['reasoning_tokens'], usage['reasoning_tokens'], usage['prompt_audio_seconds']].some(
       (told) => told !== undefined && told !== null,

@@ -253,6 +253,22 @@ describe('usage', () => {
       { prompt_tokens: 10, prompt_tokens_details: { cached_tokens: 2, cache_creation_input_tokens: 3 } },
       { inputFresh: 5, inputCacheRead: 2, inputCacheWrite5m: 3 },
     ],
+    [
+      'adds speech that is counted beside the prompt, as Mistral counts it',
+      {
+        prompt_audio_seconds: 3,
+        prompt_tokens: 9,
+        completion_tokens: 248,
+        total_tokens: 632,
+        prompt_tokens_details: { cached_tokens: 0, audio_tokens: 375 },
+      },
+      { inputFresh: 384, inputAudio: 375, output: 248, estimated: false },
+    ],
+    [
+      'does not add speech that is counted within it',
+      { prompt_tokens: 384, completion_tokens: 248, total_tokens: 632, prompt_tokens_details: { audio_tokens: 375 } },
+      { inputFresh: 384, inputAudio: 375, output: 248 },
+    ],
     ['knows a cost in dollars', { cost: 0.5 }, { reportedCostNanos: 500_000_000 }],
     ['knows a cost by kinds', { cost: { input_tokens_cost: 0.1, total_cost: 0.5 } }, { reportedCostNanos: 500_000_000 }],
     ['knows a cost in ticks', { cost_in_usd_ticks: 5_000_000_000 }, { reportedCostNanos: 500_000_000 }],

@@ -57,17 +57,17 @@ const MAKERS: Readonly<Record<ReasoningFormat, string>> = {
 
 /**
  * The formats that routers name by maker, whatever cloud the model ran in (`azure-openai-responses-v1`), and the names of that maker's
- * models.
+ * models: those of a router, and those of servers that name no maker (Snowflake's `claude-sonnet-4-6`).
  */
 const FAMILIES: readonly (readonly [format: RegExp, model: RegExp])[] = [
-  [/(?:^|-)anthropic-/, /^anthropic\//],
-  [/(?:^|-)openai-/, /^openai\//],
-  [/(?:^|-)google-/, /^google\//],
-  [/(?:^|-)xai-/, /^x-?ai\//],
-  [/(?:^|-)meta-/, /^meta(?:-llama)?\//],
+  [/(?:^|-)anthropic-/, /^anthropic\/|(?:^|[./])claude-/],
+  [/(?:^|-)openai-/, /^openai\/|(?:^|[./])(?:gpt-(?!oss)|o\d)/],
+  [/(?:^|-)google-/, /^google\/|(?:^|[./])gemini-/],
+  [/(?:^|-)xai-/, /^x-?ai\/|(?:^|[./])grok-/],
+  [/(?:^|-)meta-/, /^meta(?:-llama)?\/|(?:^|[./])llama-/],
 ]
 
-/** False if the maker of the format is known and the model is another maker's. */
+/** False if the maker of the format is known, and nothing in its name says that the model is that maker's. */
 export const mayBeOf = (format: string, model: string): boolean => {
   const family = FAMILIES.find(([name]) => name.test(format))
   return family === undefined || family[1].test(model)

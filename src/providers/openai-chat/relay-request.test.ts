@@ -279,6 +279,18 @@ describe('the history that a client sends back', () => {
     expect(history(given, 'acme', 'x-ai/grok-5')).toEqual({ only: answer, lost: ['messages[0]'] })
   })
 
+  test.each([
+    ['anthropic-claude-v1', 'claude-sonnet-4-6', 'gpt-oss-20b'],
+    ['anthropic-claude-v1', 'bedrock/us.anthropic.claude-sonnet-4-6-v1:0', 'llama-4'],
+    ['openai-responses-v1', 'gpt-5.4', 'gpt-oss-20b'],
+    ['google-gemini-v1', 'gemini-3.5-flash', 'gemma-4'],
+    ['xai-responses-v1', 'grok-5', 'llama-4'],
+  ])('proofs in %s go back to a server of your own whose model is %s, and not to %s', (format, model, another) => {
+    const given = { ...answer, reasoning_details: [{ ...signed, format }] }
+    expect(history(given, 'acme', model)).toEqual({ only: given, lost: [] })
+    expect(history(given, 'acme', another)).toEqual({ only: answer, lost: ['messages[0]'] })
+  })
+
   test('a router gets the ids of the makers, and a server that nobody knows what the client has', () => {
     const placed = [
       { type: 'reasoning.encrypted', data: 'x', format: 'openai-responses-v1', id: 'rs_1_pbt0t2c1', index: 0 },

@@ -141,6 +141,27 @@ describe('the upstream’s own text', () => {
     expect(frames.map(({ native }) => native)).toEqual([{ dialect: 'responses', json }])
   })
 
+  const searched = {
+    type: 'tool_search_call',
+    id: 'tsc_1',
+    call_id: null,
+    execution: 'server',
+    status: 'completed',
+    arguments: { paths: ['tools'] },
+  }
+  const asked = JSON.stringify({ id: 'resp_1', status: 'completed', output: [searched] })
+  test('of a search for tools too, whose arguments are an object', async () => {
+    const whole = await ask((exchange) => exchange.answer(200, asked), { stream: false })
+    expect(whole.frames.map(({ native }) => native?.json)).toEqual([asked])
+
+    const lines = [
+      JSON.stringify({ type: 'response.output_item.done', output_index: 0, item: searched }),
+      JSON.stringify({ type: 'response.completed', response: JSON.parse(asked) as object }),
+    ]
+    const { frames } = await ask((exchange) => exchange.stream(lines))
+    expect(frames.slice(-2).map(({ native }) => native?.json)).toEqual(lines)
+  })
+
   test('is one line, also where an event came in several', async () => {
     const { frames } = await ask(async (exchange) => {
       await exchange.head(200)

@@ -95,12 +95,14 @@ const readWhole = ({ text, body }: WholeAnswer, target: Target, native: boolean,
 
 /**
  * Arguments are text in this dialect, but some servers send an object. True if any were changed: in the event, its item, or the items of
- * its answer.
+ * its answer. Those of a search for tools are an object at OpenAI too.
  */
 const mendArguments = (body: Record<string, unknown>): boolean => {
   const { item, response } = body
   const output = listOf(body['output'])
-  const holders = [body, item, ...output].filter((holder) => isObject(holder)).filter((holder) => isObject(holder['arguments']))
+  const holders = [body, item, ...output]
+    .filter((holder) => isObject(holder))
+    .filter((holder) => isObject(holder['arguments']) && holder['type'] !== 'tool_search_call')
   for (const holder of holders) holder['arguments'] = callArguments(holder['arguments'])
   return (isObject(response) && mendArguments(response)) || holders.length > 0
 }
