@@ -103,7 +103,7 @@ const ProviderState = ({ of: health, name }: { of: ProviderHealth | undefined; n
         </div>
       ) : null}
       {health === undefined || health.last_error === null ? null : (
-        <div className="narrow-only small">
+        <div className="narrow-only small soft">
           Last failure: <LastFailure of={health.last_error} name={name} />
         </div>
       )}
