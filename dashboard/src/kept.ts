@@ -16,7 +16,7 @@ export const useKept = <Value>(name: string, first: () => Value): [value: Value,
     hold(current)
   }
   const keep: Keep<Value> = (change) => {
-    const next = change instanceof Function ? change(valueAt(place, first)) : change
+    const next = isFunction(change) ? change(valueAt(place, first)) : change
     keepValue(place, next)
     hold({ place, value: next })
   }
@@ -25,6 +25,8 @@ export const useKept = <Value>(name: string, first: () => Value): [value: Value,
 
 /** A function gets the value as it is by then, which may have been changed while something was awaited. */
 type Keep<Value> = (next: Value | ((now: Value) => Value)) => void
+
+const isFunction = <Value>(next: Value | ((now: Value) => Value)): next is (now: Value) => Value => typeof next === 'function'
 
 interface Held<Value> {
   readonly place: string
