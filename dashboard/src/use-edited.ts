@@ -1,4 +1,4 @@
-/** What somebody has written over a saved object and not saved yet. A change of the object by somebody else discards none of it. */
+/** Keeps the edits of a saved object that are not saved yet. A change of the object by somebody else discards none of them. */
 import { useKept } from './kept.ts'
 
 export interface Edited<Form extends object> {
