@@ -6,7 +6,7 @@ import { currentSession } from './api/session.ts'
 import { forgetValue, keepValue, readKept } from './kept-values.ts'
 
 /** Works as `useState`. Call `forget` after saving. Each name must be used with one type of value, which JSON can represent. */
-export const useKept = <Value>(name: string, first: () => Value): [value: Value, keep: (value: Value) => void, forget: () => void] => {
+export const useKept = <Value>(name: string, first: () => Value): [value: Value, keep: Keep<Value>, forget: () => void] => {
   const place = `${useQuery(currentSession).data?.user_id ?? NOBODY} ${name}`
   const [held, hold] = useState<Held<Value>>(() => ({ place, value: valueAt(place, first) }))
   let current = held
@@ -15,12 +15,18 @@ export const useKept = <Value>(name: string, first: () => Value): [value: Value,
     current = { place, value: valueAt(place, first) }
     hold(current)
   }
-  const keep = (next: Value): void => {
+  const keep: Keep<Value> = (change) => {
+    const next = isFunction(change) ? change(valueAt(place, first)) : change
     keepValue(place, next)
     hold({ place, value: next })
   }
   return [current.value, keep, () => forgetValue(place)]
 }
+
+/** A function gets the value as it is by then, which may have been changed while something was awaited. */
+type Keep<Value> = (next: Value | ((now: Value) => Value)) => void
+
+const isFunction = <Value>(next: Value | ((now: Value) => Value)): next is (now: Value) => Value => typeof next === 'function'
 
 interface Held<Value> {
   readonly place: string

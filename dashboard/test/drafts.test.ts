@@ -74,6 +74,47 @@ describe.skipIf(BROWSER_PATH === null)('a draft', () => {
   })
 })
 
+describe.skipIf(BROWSER_PATH === null)('a text and a note that are typed', () => {
+  test('while a draft is saved, and until the saved version is shown, become a draft of it', async () => {
+    await savePreset(service, 'slow-bot', 'Answer briefly.')
+    const { page, expectStatus, check } = await signedIn(browser, service, '/presets/slow-bot')
+    await page.getByLabel('System prompt').waitFor()
+    expectStatus(500)
+    const [saving, fetching] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const path = '**/api/v1/presets/slow-bot'
+    await page.route(`${path}/chat/completions**`, async (route) => {
+      await saving.promise
+      await route.continue()
+    })
+    // The list of versions cannot be read again, so the new one is fetched alone.
+    await page.route(`${path}/versions?**`, (route) => route.fulfill({ status: 500, json: {} }))
+    await page.route(`${path}/versions/2**`, async (route) => {
+      await fetching.promise
+      await route.continue()
+    })
+    const [prompt, note] = [page.getByLabel('System prompt'), page.getByLabel('Note')]
+    await prompt.fill('Answer politely.')
+    await note.fill('politer')
+    const sent = page.waitForRequest(`${path}/chat/completions**`)
+    const asked = page.waitForRequest(`${path}/versions/2**`)
+    await page.keyboard.press('Control+s')
+    await sent
+    await note.fill('and friendly')
+    saving.resolve()
+    await asked
+    await prompt.press('Control+End')
+    await page.keyboard.type(' And friendly.')
+    await page.getByText('Saved slow-bot as v2').waitFor()
+    fetching.resolve()
+    await page.getByText('Draft from v2').waitFor()
+    expect([await prompt.inputValue(), await note.inputValue()]).toEqual(['Answer politely. And friendly.', 'and friendly'])
+    await page.getByLabel('Version to begin with').selectOption('1')
+    await page.getByText('Draft from').waitFor({ state: 'detached' })
+    expect(await prompt.inputValue()).toBe('Answer briefly.')
+    check()
+  })
+})
+
 describe.skipIf(BROWSER_PATH === null)('a draft that the browser has no room for', () => {
   test('is written and saved all the same, and the page says that it is not kept', async () => {
     await savePreset(service, 'large-bot', 'Answer briefly.')

@@ -21,6 +21,32 @@ const saveTwoVersions = async (slug: string): Promise<void> => {
 }
 
 describe.skipIf(BROWSER_PATH === null)('labels of a preset', () => {
+  test('stand in columns, and the fields of a rollout on one line; a name that is refused stays in its field', async () => {
+    await saveTwoVersions('aligned-bot')
+    const labels = { production: 1, 'canary-of-the-shop-for-europe': 2 }
+    await manage(service, '/presets/aligned-bot', { method: 'PATCH', body: { labels } })
+    const { page, expectStatus, check } = await signedIn(browser, service, '/presets/aligned-bot?tab=labels')
+    expectStatus(404, 500)
+    const lefts = async (): Promise<unknown[]> =>
+      Promise.all(Object.keys(labels).map(async (label) => (await page.getByLabel(`Version of ${label}`).boundingBox())?.x))
+    await page.getByLabel('Share in per cent').waitFor()
+    expect(new Set(await lefts()).size).toBe(1)
+    const fields = [page.getByLabel('Version', { exact: true }), page.getByLabel('Share in per cent'), page.getByLabel('Keep a caller')]
+    expect(new Set(await Promise.all(fields.map(async (field) => (await field.boundingBox())?.y))).size).toBe(1)
+    await page.route('**/api/v1/presets/aligned-bot', (route) =>
+      route.request().method() === 'PATCH' ? route.fulfill({ status: 500, json: {} }) : route.continue(),
+    )
+    await page.getByLabel('New label').fill('staging')
+    await page.getByRole('button', { name: 'Add label' }).click()
+    await page.getByRole('button', { name: 'Dismiss' }).waitFor()
+    expect(await page.getByLabel('New label').inputValue()).toBe('staging')
+    await page.unrouteAll()
+    await page.getByRole('button', { name: 'Add label' }).click()
+    await page.getByLabel('Version of staging').waitFor()
+    expect(await page.getByLabel('New label').inputValue()).toBe('')
+    check()
+  })
+
   test('move with their history; a protected one asks first, and is let go again', async () => {
     await saveTwoVersions('labelled-bot')
     await manage(service, '/presets/labelled-bot', { method: 'PATCH', body: { labels: { production: 1 } } })

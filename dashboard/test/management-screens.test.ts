@@ -97,6 +97,25 @@ describe.skipIf(BROWSER_PATH === null)('management', () => {
     visitor.check()
   })
 
+  test('spend by person has their names at once, from the sums themselves, and moves nothing when a list of people comes', async () => {
+    await chat(service, { model: 'sandbox/echo' })
+    const { page, check } = await signedIn(browser, service, '/spend')
+    await page.getByText('Spend', { exact: true }).first().waitFor()
+    const asked: string[] = []
+    await page.route('**/api/v1/workspaces/*/members**', (route) => {
+      asked.push(route.request().url())
+      return route.continue()
+    })
+    const sums = page.waitForResponse((response) => response.url().includes('group_by=user'))
+    await page.getByLabel('Group by').selectOption({ label: 'by person' })
+    expect(await (await sums).json()).toMatchObject({
+      groups: expect.arrayContaining([expect.objectContaining({ user_name: 'Owner' })]) as unknown,
+    })
+    await page.getByRole('table', { name: 'Spend by user', exact: true }).last().getByRole('link', { name: 'Owner' }).waitFor()
+    expect(asked).toEqual([])
+    check()
+  })
+
   test('spend names what the month costs and its budget, where no other workspace is summed with it', async () => {
     const service = await services.start()
     await manage(service, '/workspaces/default/budgets/monthly', { method: 'PUT', body: { limit_usd: 100 } })

@@ -52,6 +52,25 @@ describe.skipIf(BROWSER_PATH === null)('the service away and back', () => {
     await checkAccessible()
   })
 
+  test('if the response to a new object is lost, the page does not claim that there is none', async () => {
+    const service = await services.start()
+    const { page, expectOutage } = await signedIn(browser, service, '/guardrails')
+    await page.getByRole('button', { name: 'New guardrail' }).first().click()
+    const dialog = page.getByRole('dialog', { name: 'New guardrail' })
+    await dialog.getByLabel('Name').fill('numbers')
+    expectOutage()
+    await page.route('**/api/v1/guardrails', async (route) => {
+      if (route.request().method() !== 'POST') return route.continue()
+      await route.fetch()
+      return route.abort()
+    })
+    await dialog.getByRole('button', { name: 'Create' }).click()
+    await dialog.getByText('This may have been done all the same: look before you repeat it.').waitFor()
+    expect(await dialog.getByLabel('Name').inputValue()).toBe('numbers')
+    await page.keyboard.press('Escape')
+    await page.getByRole('link', { name: 'numbers' }).waitFor()
+  })
+
   test('a screen whose script was not fetched yet opens when the service is back', async () => {
     const { service, relay } = await startBehindRelay()
     const away = Promise.withResolvers<void>()

@@ -105,6 +105,21 @@ describe.skipIf(BROWSER_PATH === null)('the list of requests', () => {
     await visitor.checkAccessible()
   })
 
+  test('has one main heading on the page: its own, or that of the request beside it', async () => {
+    const service = await startWithRequests(services, 3)
+    const { page, check } = await signedIn(browser, service, '/requests')
+    const headings = page.getByRole('heading', { level: 1 })
+    await page.locator('[data-row] a').first().click()
+    await page.getByRole('heading', { name: /^Request gen-/, level: 1 }).waitFor()
+    await page.getByRole('heading', { name: 'Requests', level: 2 }).waitFor()
+    expect(await headings.count()).toBe(1)
+    expect(await page.title()).toStartWith('gen-')
+    await page.keyboard.press('Escape')
+    await page.getByRole('heading', { name: 'Requests', level: 1 }).waitFor()
+    expect(await headings.count()).toBe(1)
+    check()
+  })
+
   test('followed live has what fits the filter alone, moves nothing below the pointer, and says how many came', async () => {
     const service = await services.start()
     for (let count = 0; count < 3; count += 1) await chat(service, { model: 'sandbox/echo' })

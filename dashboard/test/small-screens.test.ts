@@ -57,6 +57,16 @@ describe.skipIf(BROWSER_PATH === null)('on a phone', () => {
     await chat(service, { model: 'sandbox/error/provider_overloaded' })
   })
 
+  test('Models shows the last failure of a provider', async () => {
+    const { page, checkAccessible } = await signedIn(browser, service, '/models', { viewport: { width: 390, height: 780 } })
+    await page
+      .getByRole('table', { name: 'Providers' })
+      .getByText(/provider_overloaded/)
+      .filter({ visible: true })
+      .waitFor()
+    await checkAccessible()
+  })
+
   test.each(SCREENS)(
     'the screen "%s" is no wider than a phone, nothing of it is cut, no table scrolls sideways, and everybody can use it, at four times the size or with text of one and a half too',
     async (path) => {

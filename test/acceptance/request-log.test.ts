@@ -306,6 +306,27 @@ describe('usage', () => {
     expect(head).toEndWith('ttft_p50_ms,ttft_p95_ms,total_p50_ms,total_p95_ms,ttft_p99_ms,total_p99_ms')
   })
 
+  test('what a person spent has their id and their name, in JSON and as a table; the names of another workspace are not told', async () => {
+    await call(service, 'POST', '/workspaces', { body: { name: 'Nearby', slug: 'nearby' } })
+    for (const [workspace, name] of [
+      ['default', 'Rosa Luna'],
+      ['nearby', 'Zita Nearby'],
+    ] as const) {
+      await call(service, 'POST', `/workspaces/${workspace}/members/add`, { body: { user_ids: ['rosa'] } })
+      expect((await call(service, 'PATCH', `/workspaces/${workspace}/members/rosa`, { body: { name } })).status).toBe(200)
+    }
+    const { key } = await createKey(service, { name: 'of Rosa', creator_user_id: 'rosa' })
+    await infer({ ...service, inferenceKey: key }, { model: 'fake/good', messages: [{ role: 'user', content: 'hi' }] })
+    const table = await call(service, 'GET', '/usage?group_by=user,key&workspace_id=default', { headers: { accept: 'text/csv' } })
+    expect(await usage('group_by=user&workspace_id=default')).toMatchObject({
+      usage: { groups: expect.arrayContaining([expect.objectContaining({ user: 'rosa', user_name: 'Rosa Luna' })]) as unknown },
+    })
+    const [head = '', ...lines] = table.text.split('\r\n')
+    const line = lines.find((one) => one.includes(',rosa,')) ?? ''
+    const cells = Object.fromEntries(head.split(',').map((name, at) => [name, line.split(',')[at]]))
+    expect(cells).toMatchObject({ user: 'rosa', key_name: 'of Rosa', user_name: 'Rosa Luna' })
+  })
+
   test.each([
     'interval=week',
     'group_by=colour',

@@ -42,7 +42,7 @@ export const askRaw = async (path: string, request: ApiRequest = {}): Promise<Re
     .finally(() => clearTimeout(late))
   if (response === null || isOfProxy(response)) {
     markUnreached()
-    throw new ApiError('The service could not be reached.', { status: 0 })
+    throw new ApiError(request.method === 'POST' ? UNREACHED_POST : UNREACHED, { status: 0 })
   }
   markReached()
   if (response.ok) return response
@@ -56,6 +56,11 @@ export const askRaw = async (path: string, request: ApiRequest = {}): Promise<Re
     requestId: error.requestId,
   })
 }
+
+const UNREACHED = 'The service could not be reached.'
+
+/** The response may be what was lost, and another POST would do the same once more. */
+const UNREACHED_POST = `${UNREACHED} This may have been done all the same: look before you repeat it.`
 
 /** A model may take longer. Everything else has answered by then, unless the network swallows it (decisions/0186). */
 const LATE_MS = 10_000

@@ -34,6 +34,7 @@ export interface UsageGroup {
   readonly preset?: string | null
   readonly preset_version?: number | null
   readonly user?: string | null
+  readonly user_name?: string | null
   readonly workspace?: string | null
   readonly workspace_slug?: string | null
   readonly interface?: string | null

@@ -92,22 +92,26 @@ export const usageRoute = ({ usage, list, auditLog, reads, clock, flush }: Usage
       const interval = wanted === 'minute' && (await usage.isDense(query(wanted))) ? 'hour' : wanted
       const { from, to } = query(interval)
       const found = await usage.read(query(interval))
-      return { series: found, names: await usage.names(groupBy, found), range: { from, to }, interval }
+      return { series: found, names: await usage.names({ groupBy, workspaceId }, found), range: { from, to }, interval }
     })
     if (acceptsCsv(request.headers)) {
       const entry = { action: 'exported', objectType: 'generations', objectId: 'usage', before: null } as const
       const after = Object.fromEntries([...request.query].filter(([, value]) => value !== ''))
       await auditLog.note({ ...entry, workspaceId: reach.workspaceId, after }, changedBy(request), isoTimestamp(nowMs))
+      // A last column, as the newest amounts are.
+      const hasPeople = groupBy.includes('user')
       const lines = series.points.map(({ time, group, ...sums }) => [
         time,
         ...cellsOf(groupBy, group, names),
         ...AMOUNTS.map(([, cell]) => cell(sums)),
+        ...(hasPeople ? [valuesOf(groupBy, group, names)['user_name'] ?? null] : []),
       ])
       const head = [
         'time',
         ...groupBy.flatMap((dimension) => columnsOf(dimension)),
         ...(groupBy.length === 0 ? [] : ['other']),
         ...AMOUNTS.map(([column]) => column),
+        ...(hasPeople ? ['user_name'] : []),
       ]
       return new Response([head, ...lines].map(csvLine).join(''), { headers: csvHeaders('usage.csv') })
     }
@@ -160,11 +164,11 @@ const valuesOf = (
   return shown
 }
 
-const NAMED: Partial<Record<Dimension, string>> = { key: 'key_name', workspace: 'workspace_slug' }
+const NAMED: Partial<Record<Dimension, string>> = { key: 'key_name', user: 'user_name', workspace: 'workspace_slug' }
 
 const columnsOf = (dimension: Dimension): readonly string[] => {
   const named = NAMED[dimension]
-  return named === undefined ? [dimension] : [dimension, named]
+  return named === undefined || dimension === 'user' ? [dimension] : [dimension, named]
 }
 
 const cellsOf = (groupBy: readonly Dimension[], group: UsageGroup, names: UsageNames): readonly CsvCell[] => {

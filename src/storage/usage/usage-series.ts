@@ -74,21 +74,27 @@ export interface UsageSeries {
   readonly groups: readonly UsageSlot[]
 }
 
-/** The names of keys, presets and workspaces, by id. */
+/** The names of keys, presets, people and workspaces, by id. */
 export type UsageNames = ReadonlyMap<string, string>
 
 export interface UsageSeriesStore {
   /** True if the minutes of the query involve more records than one answer looks through. */
   isDense(query: UsageQuery): Promise<boolean>
   read(query: UsageQuery): Promise<UsageSeries>
-  names(groupBy: readonly UsageDimension[], series: UsageSeries): Promise<UsageNames>
+  names(query: Pick<UsageQuery, 'groupBy' | 'workspaceId'>, series: UsageSeries): Promise<UsageNames>
 }
 
+type NamesOf = (ids: RawBuilder<unknown>, workspaceId: string | null) => RawBuilder<{ readonly id: string; readonly name: string }>
+
 const NAMED = {
-  key: sql`select hash as id, name from api_keys where hash`,
-  preset: sql`select id, slug as name from presets where id`,
-  workspace: sql`select id, slug as name from workspaces where id`,
-} as const
+  key: (ids) => sql`select hash as id, name from api_keys where hash in (${ids})`,
+  preset: (ids) => sql`select id, slug as name from presets where id in (${ids})`,
+  // Each workspace has its own name of a person, which the others do not see.
+  user: (ids, workspaceId) => sql`select user_id as id, max(name) as name from workspace_members
+    where name is not null and user_id in (${ids}) and ${workspaceId === null ? sql`1 = 1` : sql`workspace_id = ${workspaceId}`}
+    group by user_id`,
+  workspace: (ids) => sql`select id, slug as name from workspaces where id in (${ids})`,
+} satisfies Partial<Record<UsageDimension, NamesOf>>
 
 const isNamed = (dimension: UsageDimension): dimension is keyof typeof NAMED => Object.hasOwn(NAMED, dimension)
 
@@ -126,12 +132,12 @@ export const createUsageSeries = ({ engine, reports }: Pick<Database, 'engine' |
     const groups = summedBySlot(rows).map((row): UsageSlot => ({ group: groupOf(row), ...sumsIn(row) }))
     return { points, groups }
   },
-  async names(groupBy, { groups }) {
+  async names({ groupBy, workspaceId }, { groups }) {
     const names = new Map<string, string>()
     for (const [at, dimension] of groupBy.entries()) {
       const ids = groups.flatMap(({ group }) => group?.[at] ?? [])
       if (!isNamed(dimension) || ids.length === 0) continue
-      const { rows } = await sql<{ id: string; name: string }>`${NAMED[dimension]} in (${sql.join(ids)})`.execute(reports)
+      const { rows } = await NAMED[dimension](sql.join(ids), workspaceId).execute(reports)
       for (const { id, name } of rows) names.set(id, name)
     }
     return names

@@ -12,8 +12,15 @@ interface FilterJsonEditorProps {
 }
 
 export const FilterJsonEditor = ({ rows, faults, onRows }: FilterJsonEditorProps) => {
-  const [text, setText] = useState(() => filterJson(rows))
+  const written = filterJson(rows)
+  const [of, setOf] = useState(written)
+  const [text, setText] = useState(written)
   const [wrong, setWrong] = useState<string | null>(null)
+  // Somebody else saved other rules. A text that is not valid yet stays, since it is nowhere else.
+  if (of !== written && wrong === null) {
+    setOf(written)
+    setText(written)
+  }
   return (
     <JsonEditor
       label="Rules as JSON"
@@ -23,6 +30,7 @@ export const FilterJsonEditor = ({ rows, faults, onRows }: FilterJsonEditorProps
         const read = readFilterJson(next, rows)
         setText(next)
         setWrong('fault' in read ? read.fault : null)
+        if ('rows' in read) setOf(filterJson(read.rows))
         onRows('fault' in read ? null : read.rows)
       }}
     />

@@ -4,7 +4,6 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 
 import { assignedKeys, assignedMembers, deleteGuardrail, type Guardrail, saveGuardrail } from '../../api/guardrails.ts'
-import { useKept } from '../../kept.ts'
 import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
 import { messageOf } from '../../parts/error-note.tsx'
@@ -12,7 +11,9 @@ import { FormOrJson } from '../../parts/form-or-json.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { ShowMore } from '../../parts/show-more.tsx'
 import { Panel } from '../../parts/panel.tsx'
+import { SavedMeanwhile } from '../../parts/saved-meanwhile.tsx'
 import { toast } from '../../shell/toasts.tsx'
+import { useEdited } from '../../use-edited.ts'
 import { AssignDialog } from './assign-dialog.tsx'
 import { draftOf, type FilterRow, hitsOf, patternFaults, rowsOf } from './filter-rows.ts'
 import { FilterForm } from './filter-form.tsx'
@@ -21,24 +22,27 @@ import { TestBox } from './test-box.tsx'
 import { TryOnRequests } from './try-on-requests.tsx'
 
 export const GuardrailEditor = ({ of: guardrail }: { of: Guardrail }) => {
-  const [rows, setRows, forgetRows] = useKept<readonly FilterRow[]>(`rules of ${guardrail.id}`, () => rowsOf(guardrail))
+  const saved = rowsOf(guardrail)
+  const form = useEdited<{ rows: readonly FilterRow[] }>(`rules of ${guardrail.id}`, { rows: saved })
+  const { rows } = form.value
   const [asJson, setAsJson] = useState(false)
   const [isUnread, setUnread] = useState(false)
   const [busy, setBusy] = useState(false)
-  const [refusal, setRefusal] = useState<{ readonly of: readonly FilterRow[]; readonly thrown: unknown } | null>(null)
+  const [refusal, setRefusal] = useState<{ readonly of: string; readonly thrown: unknown } | null>(null)
   const [tested, setTested] = useState<unknown>(null)
   const [act, setAct] = useState<'delete' | 'assign' | null>(null)
   const navigate = useNavigate()
   const draft = draftOf(rows)
-  const isChanged = JSON.stringify(draft) !== JSON.stringify(draftOf(rowsOf(guardrail)))
+  const written = JSON.stringify(draft)
+  const isChanged = written !== JSON.stringify(draftOf(saved))
   // If the rules were changed before the error came, it does not apply to the present ones.
-  const fault = refusal?.of === rows ? refusal.thrown : null
+  const fault = refusal?.of === written ? refusal.thrown : null
   // The test box tests the draft while it is typed, so a bad pattern is reported before it is saved.
   const refused = patternFaults(rows, fault ?? tested)
   const change = (next: readonly FilterRow[] | null): void => {
     setRefusal(null)
     setUnread(next === null)
-    if (next !== null) setRows(next)
+    if (next !== null) form.change({ rows: next })
   }
   const choose = (json: boolean): void => {
     setAsJson(json)
@@ -49,10 +53,10 @@ export const GuardrailEditor = ({ of: guardrail }: { of: Guardrail }) => {
     setRefusal(null)
     saveGuardrail(guardrail.id, draft)
       .then(() => {
-        forgetRows()
+        form.saved({ rows })
         toast(`${guardrail.name} is saved: in force now.`)
       })
-      .catch((thrown: unknown) => setRefusal({ of: rows, thrown }))
+      .catch((thrown: unknown) => setRefusal({ of: written, thrown }))
       .finally(() => setBusy(false))
   }
   return (
@@ -77,6 +81,7 @@ export const GuardrailEditor = ({ of: guardrail }: { of: Guardrail }) => {
           </p>
         )}
         <div className="stack">
+          <SavedMeanwhile what={guardrail.name} form={form} isSaving={busy} />
           <FormOrJson label="Rules as" asJson={asJson} onChoose={choose} />
           {asJson ? (
             <FilterJsonEditor rows={rows} faults={refused} onRows={change} />

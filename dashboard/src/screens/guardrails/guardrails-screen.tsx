@@ -75,7 +75,7 @@ export const GuardrailsScreen = () => {
         </Loaded>
         <ShowMore list={guardrails} shown={guardrails.data?.length ?? 0} />
       </Panel>
-      {chosen === undefined ? null : <GuardrailEditor of={chosen} key={`${chosen.id}${chosen.updated_at}`} />}
+      {chosen === undefined ? null : <GuardrailEditor of={chosen} key={chosen.id} />}
       {wanted === undefined || guardrails.data === undefined || chosen !== undefined ? null : <Unlisted id={wanted} />}
       {isNew ? <NewGuardrail onClose={() => setNew(false)} /> : null}
     </>
@@ -83,9 +83,7 @@ export const GuardrailsScreen = () => {
 }
 
 const Unlisted = ({ id }: { id: string }) => (
-  <Loaded query={useQuery(oneGuardrail(id))}>
-    {(guardrail) => <GuardrailEditor of={guardrail} key={`${id}${guardrail.updated_at}`} />}
-  </Loaded>
+  <Loaded query={useQuery(oneGuardrail(id))}>{(guardrail) => <GuardrailEditor of={guardrail} key={id} />}</Loaded>
 )
 
 const nameCell = ({ id, name }: Guardrail) => (

@@ -94,7 +94,7 @@ export const KeysScreen = () => {
                 columns={[
                   { title: 'Name', isHead: true, cell: nameCell },
                   { title: 'Ends with', cell: ({ label }) => <code className="faint">…{label.slice(-4)}</code>, wideOnly: true },
-                  { title: 'Person', cell: ({ creator_user_id }) => <Person id={creator_user_id} />, wideOnly: true },
+                  { title: 'Person', cell: ({ creator_user_id }) => <Person id={creator_user_id} />, isWords: true, wideOnly: true },
                   { title: 'State', cell: (key) => <KeyState of={key} /> },
                   { title: 'Spent', align: 'right', cell: spentCell },
                   { title: 'Rate limit', align: 'right', cell: rateCell, wideOnly: true },

@@ -49,7 +49,7 @@ export const ProviderTable = ({ tests }: { tests: ProviderTests }) => {
                   </>
                 ),
               },
-              { title: 'State', cell: ({ slug }) => <ProviderState of={healthOf(slug)} /> },
+              { title: 'State', cell: ({ slug, name }) => <ProviderState of={healthOf(slug)} name={name} /> },
               { title: 'Answered, 24 h', align: 'right', cell: ({ slug }) => uptimeOf(healthOf(slug)) },
               {
                 title: 'Last failure',
@@ -90,7 +90,7 @@ const Models = ({ of: health }: { of: ProviderHealth | undefined }) => {
   return models === 0 ? null : <span className="faint small wide-only"> {models === 1 ? '1 model' : `${count(models)} models`}</span>
 }
 
-const ProviderState = ({ of: health }: { of: ProviderHealth | undefined }) => {
+const ProviderState = ({ of: health, name }: { of: ProviderHealth | undefined; name: string }) => {
   const { mark, words, until } = stateOf(health)
   return (
     <>
@@ -102,6 +102,11 @@ const ProviderState = ({ of: health }: { of: ProviderHealth | undefined }) => {
           <WhoIsAffected provider={health} />
         </div>
       ) : null}
+      {health === undefined || health.last_error === null ? null : (
+        <div className="narrow-only small soft">
+          Last failure: <LastFailure of={health.last_error} name={name} />
+        </div>
+      )}
     </>
   )
 }

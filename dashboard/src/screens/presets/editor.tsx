@@ -30,14 +30,18 @@ import { useDraft } from './use-draft.ts'
 
 const EMPTY: readonly Message[] = [{ role: 'user', text: '' }]
 
-export const Editor = ({ preset, versions }: PresetParts) => {
+export const Editor = ({ preset, versions, isWhole }: PresetParts) => {
   const { slug, status, designated_version: live, latest_version: latest } = preset
   const { version: chosen, workspace } = useSearch({ strict: false })
   const navigate = useNavigate()
   const queries = useQueryClient()
   // Another version may go live meanwhile; the draft keeps the version that it was started from.
   const [opened] = useState(live.version)
-  const base = versions.find(({ version }) => version === Number(chosen ?? opened)) ?? live
+  const found = versions.find(({ version }) => version === Number(chosen ?? opened))
+  // While a version is fetched, the one before stays: what is typed into another one would become its draft.
+  const [last, setLast] = useState(found ?? live)
+  const base = found ?? (isWhole ? live : last)
+  if (base.id !== last.id) setLast(base)
   const [shown, setShown] = useState(latest)
   const draft = useDraft(slug, base, shown)
   const [note, setNote] = useKept(`note of ${preset.id}`, () => '')
@@ -98,7 +102,8 @@ export const Editor = ({ preset, versions }: PresetParts) => {
       )
       await queries.invalidateQueries({ queryKey: ['presets', slug] })
       await draft.saved(saved.version, () => showVersion(saved.version))
-      setNote('')
+      // A note that was written meanwhile is about the next version.
+      setNote((now) => (now === note ? '' : now))
       setShown(saved.version)
       const gets = isActive ? `callers get v${live.version} as before` : `the preset is ${status}, so no request gets it`
       toast([`Saved ${slug} as v${saved.version}, a draft: ${gets}.`, ...warnings].join(' '), null, `preset ${slug}`)
@@ -180,7 +185,7 @@ export const Editor = ({ preset, versions }: PresetParts) => {
           ) : null}
         </span>
       </div>
-      {chosen === undefined || base.version === Number(chosen) ? null : (
+      {chosen === undefined || found !== undefined || !isWhole ? null : (
         <p className="note warn" role="status">
           {slug} has no version {chosen}: this is v{base.version}.
         </p>

@@ -27,6 +27,8 @@ export const Labels = ({ preset: { slug, labels, latest_version: latest, workspa
   const reload = (): Promise<void> => queries.invalidateQueries({ queryKey: ['presets', slug] })
   const move = async ({ label, to }: Move, confirm: boolean): Promise<void> => {
     await patchPreset(slug, { labels: { [label]: to }, ...(confirm ? { confirm } : {}) }, { workspace_id: workspace })
+    // A name stays in its field until it is a label: it may be refused.
+    setName((now) => (now.trim() === label ? '' : now))
     const before = labels[label] ?? null
     const undo = (): void =>
       void patchPreset(slug, { labels: { [label]: before }, confirm: true }, { workspace_id: workspace }).then(reload)
@@ -51,7 +53,6 @@ export const Labels = ({ preset: { slug, labels, latest_version: latest, workspa
   const add = (event: FormEvent): void => {
     event.preventDefault()
     begin({ label: name.trim(), to: latest })
-    setName('')
   }
   return (
     <div className="stack">

@@ -8,6 +8,8 @@ export interface PresetParts {
   readonly versions: readonly PresetVersion[]
   /** The newest ones, without a gap. */
   readonly listed: readonly PresetVersion[]
+  /** False while a version that the address names is fetched. */
+  readonly isWhole: boolean
   /** Lists older ones. */
   readonly moreVersions: MoreRows
 }

@@ -57,7 +57,7 @@ export const PresetScreen = () => {
   if (shown !== slug && found.data !== undefined && versions.data !== undefined && named.isWhole) setShown(slug)
   if (found.data !== undefined && role === 'member') return <PresetReading preset={found.data} />
   if (found.data !== undefined && versions.data !== undefined && shown === slug)
-    return <Preset key={slug} preset={found.data} versions={named.versions} listed={versions.data} moreVersions={versions} />
+    return <Preset key={slug} preset={found.data} {...named} listed={versions.data} moreVersions={versions} />
   return (
     <>
       <ScreenHead title={slug} />

@@ -9,13 +9,19 @@ import { Confirm } from '../../parts/confirm.tsx'
 import { messageOf } from '../../parts/error-note.tsx'
 import { Field } from '../../parts/field.tsx'
 import { Panel } from '../../parts/panel.tsx'
+import { SavedMeanwhile } from '../../parts/saved-meanwhile.tsx'
 import { toast } from '../../shell/toasts.tsx'
+import { useEdited } from '../../use-edited.ts'
 import type { PresetParts } from './preset-parts.ts'
 
-export const PresetSettings = ({ preset: { slug, name, description, status, require_evaluation: isEvaluationRequired } }: PresetParts) => {
+export const PresetSettings = ({
+  preset: { id, slug, name, description, status, require_evaluation: isEvaluationRequired },
+}: PresetParts) => {
   const { workspace } = useSearch({ strict: false })
   const queries = useQueryClient()
+  const form = useEdited(`name of ${id}`, { name, description: description ?? '' })
   const [fault, setFault] = useState<string | null>(null)
+  const [busy, setBusy] = useState(false)
   const [next, setNext] = useState<'active' | 'disabled' | 'archived' | null>(null)
   const patch = async (change: Parameters<typeof patchPreset>[1]): Promise<void> => {
     await patchPreset(slug, change, { workspace_id: workspace })
@@ -24,28 +30,35 @@ export const PresetSettings = ({ preset: { slug, name, description, status, requ
   }
   const requireEvaluation = (isRequired: boolean): void =>
     void patch({ require_evaluation: isRequired }).catch((thrown: unknown) => toast(messageOf(thrown)))
-  const submit = (event: FormEvent<HTMLFormElement>): void => {
+  const submit = (event: FormEvent): void => {
     event.preventDefault()
-    const form = new FormData(event.currentTarget)
-    const text = (field: string): string => {
-      const value = form.get(field)
-      return typeof value === 'string' ? value.trim() : ''
-    }
     setFault(null)
-    patch({ name: text('name'), description: text('description') || null }).catch((thrown: unknown) => setFault(messageOf(thrown)))
+    setBusy(true)
+    patch({ name: form.value.name.trim(), description: form.value.description.trim() || null })
+      .then(() => form.saved(form.value))
+      .catch((thrown: unknown) => setFault(messageOf(thrown)))
+      .finally(() => setBusy(false))
   }
   return (
     <>
       <Panel title="Name">
         <form className="stack narrow-form" onSubmit={submit}>
           <Field label="Name" fault={fault}>
-            <input name="name" defaultValue={name} required maxLength={200} />
+            <input value={form.value.name} onChange={(event) => form.change({ name: event.target.value })} required maxLength={200} />
           </Field>
           <Field label="Description">
-            <textarea name="description" defaultValue={description ?? ''} rows={3} maxLength={2000} />
+            <textarea
+              value={form.value.description}
+              onChange={(event) => form.change({ description: event.target.value })}
+              rows={3}
+              maxLength={2000}
+            />
           </Field>
+          <SavedMeanwhile what={slug} form={form} isSaving={busy} />
           <div>
-            <Button type="submit">Save</Button>
+            <Button type="submit" busy={busy}>
+              Save
+            </Button>
           </div>
         </form>
       </Panel>

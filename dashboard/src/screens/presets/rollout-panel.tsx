@@ -117,7 +117,7 @@ const NewRollout = ({ preset, versions, onStart }: PresetParts & { onStart: (rol
       .finally(() => setBusy(false))
   }
   return (
-    <form className="row top" onSubmit={submit}>
+    <form className="row fields" onSubmit={submit}>
       <Field label="Version">
         <VersionSelectField versions={versions.filter((one) => one.version !== live)} value={version} onChange={setVersion} />
       </Field>

@@ -1,6 +1,6 @@
 /** The draft of a preset: the contents of its base version until somebody edits it. */
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 
 import type { PresetVersion } from '../../api/presets.ts'
 import { currentSession } from '../../api/session.ts'
@@ -28,14 +28,20 @@ export const useDraft = (slug: string, base: PresetVersion, seen: number): Draft
     content: null,
     isKept: true,
   })
+  // A draft of another version is read from where it is kept, since it may have been saved meanwhile.
+  if (state.of !== of && state.content !== null) setState({ of: '', content: null, isKept: true })
   const kept = state.of === of ? state.content : readDraft(user, slug, base.version)
   const content = kept ?? { ...contentOf(base), seen }
   const discard = (): void => {
     deleteDraft(user, slug, base.version, content)
     setState({ of, content: null, isKept: true })
   }
+  /** The version that this draft was saved as, until the page shows that. */
+  const moving = useRef<number | null>(null)
+  useEffect(() => () => void (moving.current = null), [base.id])
   const keep = (next: DraftContent): void => {
-    const isKept = keepDraft(user, slug, base.version, next)
+    const savedAs = moving.current
+    const isKept = savedAs === null ? keepDraft(user, slug, base.version, next) : keepDraft(user, slug, savedAs, { ...next, seen: savedAs })
     if (!isKept && state.isKept) toast('This browser has no room to keep the draft. It is lost with this tab unless you save it.')
     setState({ of, content: next, isKept })
   }
@@ -47,7 +53,8 @@ export const useDraft = (slug: string, base: PresetVersion, seen: number): Draft
     async saved(as, show) {
       const written = readDraft(user, slug, base.version) ?? content
       if (!sameContent(written, content)) keepDraft(user, slug, as, { ...written, seen: as })
-      // Until then this draft is what the page shows, and not the text that it replaced.
+      // Until then this draft is what the page shows, and not the text that it replaced. What is typed into it is a draft of the version.
+      moving.current = as
       await show()
       deleteDraft(user, slug, base.version, written)
     },

@@ -73,7 +73,7 @@ export const RequestsScreen = () => {
   return (
     <>
       {listIsShown ? (
-        <ScreenHead title="Requests">
+        <ScreenHead title="Requests" isBeside={id !== null}>
           <RangeSelect />
           <Button aria-pressed={isLive} onClick={toggleLive} keys="f">
             <span aria-hidden="true">{isLive ? '● ' : '○ '}</span>Live

@@ -7,15 +7,17 @@ import { Button } from '../../parts/button.tsx'
 import { messageOf } from '../../parts/error-note.tsx'
 import { Field } from '../../parts/field.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
+import { SavedMeanwhile } from '../../parts/saved-meanwhile.tsx'
 import { LoggedKeys } from './logged-keys.tsx'
 import { toast } from '../../shell/toasts.tsx'
 import { readCount, readNumber, writeNumber } from '../../typed-number.ts'
+import { useEdited } from '../../use-edited.ts'
 
 export const LoggingSettings = ({ workspaceId }: { workspaceId: string }) => {
   const workspace = useQuery(workspaceOf(workspaceId))
   return (
     <Loaded query={workspace} rows={10}>
-      {(data) => <LoggingForm of={data} key={data.updated_at} />}
+      {(data) => <LoggingForm of={data} key={data.id} />}
     </Loaded>
   )
 }
@@ -23,10 +25,13 @@ export const LoggingSettings = ({ workspaceId }: { workspaceId: string }) => {
 const DAYS_MAX = 3650
 
 const LoggingForm = ({ of: workspace }: { of: Workspace }) => {
-  const [on, setOn] = useState(workspace.is_observability_io_logging_enabled)
-  const [share, setShare] = useState(writeNumber(workspace.io_logging_sampling_rate * 100))
-  const [days, setDays] = useState(String(workspace.io_logging_retention_days))
-  const [keys, setKeys] = useState(workspace.io_logging_api_key_ids)
+  const form = useEdited(`logging of ${workspace.id}`, {
+    on: workspace.is_observability_io_logging_enabled,
+    share: writeNumber(workspace.io_logging_sampling_rate * 100),
+    days: String(workspace.io_logging_retention_days),
+    keys: workspace.io_logging_api_key_ids,
+  })
+  const { on, share, days, keys } = form.value
   const [busy, setBusy] = useState(false)
   const [fault, setFault] = useState<string | null>(null)
   const submit = (event: FormEvent): void => {
@@ -49,14 +54,17 @@ const LoggingForm = ({ of: workspace }: { of: Workspace }) => {
       io_logging_retention_days: kept,
       io_logging_api_key_ids: keys,
     })
-      .then(() => toast(on ? 'Contents of new requests are kept: in force now.' : 'Contents are not kept any more: in force now.'))
+      .then(() => {
+        form.saved(form.value)
+        toast(on ? 'Contents of new requests are kept: in force now.' : 'Contents are not kept any more: in force now.')
+      })
       .catch((thrown: unknown) => setFault(messageOf(thrown)))
       .finally(() => setBusy(false))
   }
   return (
     <form className="stack" onSubmit={submit}>
       <label className="check">
-        <input type="checkbox" checked={on} onChange={(event) => setOn(event.target.checked)} />
+        <input type="checkbox" checked={on} onChange={(event) => form.change({ on: event.target.checked })} />
         Keep requests and answers of {workspace.name}
       </label>
       <p className="soft">
@@ -69,7 +77,7 @@ const LoggingForm = ({ of: workspace }: { of: Workspace }) => {
             <Field label="Share of the requests, in per cent">
               <input
                 value={share}
-                onChange={(event) => setShare(event.target.value)}
+                onChange={(event) => form.change({ share: event.target.value })}
                 inputMode="decimal"
                 className="short"
                 autoComplete="off"
@@ -78,14 +86,14 @@ const LoggingForm = ({ of: workspace }: { of: Workspace }) => {
             <Field label="Deleted after days">
               <input
                 value={days}
-                onChange={(event) => setDays(event.target.value)}
+                onChange={(event) => form.change({ days: event.target.value })}
                 inputMode="numeric"
                 className="short"
                 autoComplete="off"
               />
             </Field>
           </div>
-          <LoggedKeys workspaceId={workspace.id} chosen={keys} onChange={setKeys} />
+          <LoggedKeys workspaceId={workspace.id} chosen={keys} onChange={(next) => form.change({ keys: next })} />
         </>
       ) : null}
       {fault === null ? null : (
@@ -93,6 +101,7 @@ const LoggingForm = ({ of: workspace }: { of: Workspace }) => {
           {fault}
         </p>
       )}
+      <SavedMeanwhile what={`The logging of ${workspace.name}`} form={form} isSaving={busy} />
       <div>
         <Button type="submit" kind="primary" busy={busy}>
           Save

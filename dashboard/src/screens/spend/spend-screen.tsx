@@ -51,7 +51,8 @@ export const SpendScreen = () => {
   const hasMore = sums.data?.groups.some(({ other }) => other === true) === true
   const all = useQuery({ ...usage({ ...query, interval: step, top: TOP }), enabled: hasMore })
   const before = useQuery(usage({ ...grouped, ...earlier, interval: step, top: TOP }))
-  const names = useNames([...dimensions, ...narrowedTo(filter)], search['workspace'])
+  // The sums have the names of their people; those of a filter are looked up.
+  const names = useNames([...dimensions.filter((one) => one !== 'user'), ...narrowedTo(filter)], search['workspace'])
   const month = useMonth(filter)
   const choose = (name: string, value: string | undefined): void =>
     void navigate({ to: '.', search: (before) => ({ ...before, [name]: value }) })

@@ -44,6 +44,7 @@ export const valueName = (group: UsageGroup, dimension: Dimension, names: Names)
   if (dimension === 'key') return group.key_name ?? group.key?.slice(0, 8) ?? 'no key'
   const value = group[dimension] ?? null
   if (value === null) return dimension === 'preset' ? 'no preset' : 'unknown'
+  if (dimension === 'user') return group.user_name ?? names(dimension, value) ?? value
   return names(dimension, value) ?? (dimension === 'workspace' ? group.workspace_slug : undefined) ?? value
 }
 
