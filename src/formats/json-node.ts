@@ -115,17 +115,40 @@ export const whole = (node: Node): Readonly<Record<string, unknown>> => {
 /** Marks a member as not read, because its value turned out to have no canonical form. */
 export const disown = (node: Node, key: string): void => void node.watch?.asked.delete(key)
 
-/** The paths of the members that were not read, including those of inner nodes. `passOver`: members of the node itself to ignore. */
-export const unasked = (node: Node, passOver: ReadonlySet<string> = NONE): string[] => {
-  const { watch } = node
-  if (watch === null) return []
-  const keys = Object.keys(node.members).filter((key) => !watch.asked.has(key) && !passOver.has(key) && node.members[key] !== null)
-  // A disowned member gets one warning for the whole of it.
-  const deeper = watch.inside.filter(({ key }) => watch.asked.has(key))
-  return [...keys.map((key) => memberPath(node, key)), ...deeper.flatMap((inner) => unasked(inner.node))]
+/** The members of a node that are not reported if nothing read them. */
+export interface PassedOver {
+  readonly names: ReadonlySet<string>
+  /** The same for its inner nodes; absent: `names` is for them too. */
+  readonly inside?: ReadonlySet<string>
+  readonly emptyLists?: boolean
 }
 
-const NONE: ReadonlySet<string> = new Set()
+/** The paths of the members that were not read, including those of inner nodes; at most `most`. */
+export const unasked = (node: Node, { names, inside = names, emptyLists = false }: PassedOver, most: number): string[] => {
+  const found: string[] = []
+  addUnasked(node, names, { inside, emptyLists, most, found })
+  return found
+}
+
+interface Unasked extends Required<Omit<PassedOver, 'names'>> {
+  readonly most: number
+  readonly found: string[]
+}
+
+/** Nearly all nodes were read in full, so nothing is allocated for them. */
+const addUnasked = (node: Node, passOver: ReadonlySet<string>, searched: Unasked): void => {
+  const { watch } = node
+  if (watch === null) return
+  for (const key in node.members) {
+    if (searched.found.length >= searched.most) return
+    if (watch.asked.has(key) || passOver.has(key)) continue
+    const value = node.members[key]
+    if (value !== null && !(searched.emptyLists && Array.isArray(value) && value.length === 0)) searched.found.push(memberPath(node, key))
+  }
+  // A disowned member gets one warning for the whole of it.
+  for (const inner of watch.inside) if (watch.asked.has(inner.key)) addUnasked(inner.node, searched.inside, searched)
+}
+
 
 export const malformedMember = (node: Node, key: string, message: string): GatewayError =>
   malformed(node.fault, memberPath(node, key), message)

@@ -8,6 +8,7 @@ import { type OutputBounds, outputWithin } from '../vendors/field-rules.ts'
 import type { Target } from '../provider.ts'
 import { withLawfulCalls } from '../tools/lawful-calls.ts'
 import { withPicturesOfUser } from '../media/made-pictures.ts'
+import { loseOfBash } from '../tools/bash-as-function.ts'
 import { withPairedResults } from '../tools/paired-results.ts'
 import { withoutTextCalls, withTextCalls } from '../tools/text-calls.ts'
 import { isStoredAddress } from '../media/stored-addresses.ts'
@@ -61,6 +62,10 @@ export function* translate(
     if (outcome === 'refused' || (outcome === 'dropped' && asksForNoAnswer(setting.value))) refuseSetting(setting.field, providerName)
     if (outcome === 'dropped') lose(setting.field, `${providerName} has no word for ${setting.field}; it was left out.`)
   }
+  // Anthropic's encoder says so itself, since Claude gets the tool as it was declared.
+  if (dialect !== 'anthropic')
+    for (const [index, tool] of prompt.tools.entries())
+      if (tool.type === 'function' && tool.knownToClaude !== undefined) loseOfBash(tool.knownToClaude, `tools[${index}]`, { lose })
   for (const field of prompt.otherFields) {
     if (!Object.hasOwn(carried, field)) lose(field, `${field} could not be translated for ${providerName}; it was left out.`)
   }
