@@ -28,7 +28,7 @@ const SAYS_NOTHING: readonly (readonly [RegExp, string])[] = [
   [/\.logprobs\[\d+\]\./, 'How probable the words of an earlier answer were.'],
   [/chat: .*\.index$/, 'The place of a piece in a stream.'],
   [/^chat: a call: messages\[2\]\.name$/, 'The call has the name.'],
-  [/^chat: .*: messages\[1\]\.(?:reasoning|reasoning_content)$/, 'The same thinking in other words for it.'],
+  [/^chat: .*: messages\[1\]\.reasoning(?:_content|_details\[0\])?$/, 'The same thinking in other words for it.'],
   [/^chat: settings: logprobs$/, 'Their number asks for them too.'],
   [/ stream_options\./, 'The service writes the stream.'],
   [/ store$/, 'Nothing is stored: it is false, or reported.'],
