@@ -153,9 +153,9 @@ const addUnasked = (node: Node, passOver: ReadonlySet<string>, searched: Unasked
     if (value !== null && !(searched.emptyLists && Array.isArray(value) && value.length === 0)) searched.found.push(memberPath(node, key))
   }
   // A disowned member gets one warning for the whole of it.
-  for (const inner of watch.inside ?? []) if (watch.whole || watch.asked.includes(inner.key)) addUnasked(inner.node, searched.inside, searched)
+  for (const inner of watch.inside ?? [])
+    if (watch.whole || watch.asked.includes(inner.key)) addUnasked(inner.node, searched.inside, searched)
 }
-
 
 export const malformedMember = (node: Node, key: string, message: string): GatewayError =>
   malformed(node.fault, memberPath(node, key), message)

@@ -2,7 +2,17 @@
 import type { CacheMark, Message, Part, UrlCitation } from '../canonical/prompt.ts'
 import type { ReasoningProof } from '../canonical/reasoning.ts'
 import { isObject } from '../lib/json/json.ts'
-import { children, malformedMember, member, type Node, optionalChild, optionalNumber, optionalText, requiredText, whole } from './json-node.ts'
+import {
+  children,
+  malformedMember,
+  member,
+  type Node,
+  optionalChild,
+  optionalNumber,
+  optionalText,
+  requiredText,
+  whole,
+} from './json-node.ts'
 
 /** Readers, keyed by the `type` of the object that they read. */
 export type Readers<Out> = Readonly<Record<string, (node: Node) => Out>>

@@ -89,13 +89,15 @@ const isUnit = (value: JsonValue, path: Path): boolean => {
 const leavesOf = (value: JsonValue, path: Path = []): readonly Path[] => {
   if (isUnit(value, path)) return [path]
   if (isList(value) && value.length > 0) return value.flatMap((item, index) => leavesOf(item, [...path, index]))
-  if (isObject(value) && Object.keys(value).length > 0) return Object.entries(value).flatMap(([key, item]) => leavesOf(item, [...path, key]))
+  if (isObject(value) && Object.keys(value).length > 0)
+    return Object.entries(value).flatMap(([key, item]) => leavesOf(item, [...path, key]))
   // They decide what the rest means.
   return ['type', 'role', 'max_tokens'].includes(String(path.at(-1))) ? [] : [path]
 }
 
 const without = (value: JsonValue, [key, ...rest]: Path): JsonValue => {
-  const kept = (name: string | number, item: JsonValue): JsonValue[] => (name !== key ? [item] : rest.length === 0 ? [] : [without(item, rest)])
+  const kept = (name: string | number, item: JsonValue): JsonValue[] =>
+    name !== key ? [item] : rest.length === 0 ? [] : [without(item, rest)]
   if (isList(value)) return value.flatMap((item, index) => kept(index, item))
   return isObject(value)
     ? Object.fromEntries(Object.entries(value).flatMap(([name, item]) => kept(name, item).map((left) => [name, left])))
@@ -112,7 +114,9 @@ const isNamed = (at: string, fields: readonly string[], body: object): boolean =
 const isMessage = (field: string, body: object): boolean => {
   const item = /^input\[(\d+)\]$/.exec(field)
   const { input } = body as { readonly input?: readonly { readonly type?: string }[] }
-  return item === null ? /^(?:messages|system|input)(?:\[\d+\])?$/.test(field) : /^(?:message|.*_output)$/.test(input?.[Number(item[1])]?.type ?? '')
+  return item === null
+    ? /^(?:messages|system|input)(?:\[\d+\])?$/.test(field)
+    : /^(?:message|.*_output)$/.test(input?.[Number(item[1])]?.type ?? '')
 }
 
 describe.each(CLIENT_DIALECTS.flatMap((client) => Object.entries(EVERY_MEMBER[client]).map(([name, body]) => ({ client, name, body }))))(

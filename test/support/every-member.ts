@@ -26,13 +26,19 @@ const chatLooked = (call: Json, result: Json, message: Json = {}): Json => ({
   ],
   tools: [chatTool],
 })
-const chatSays = (...content: readonly Json[]): Json => ({ messages: [{ role: 'user', content: [{ type: 'text', text: 'Hi' }, ...content] }] })
-const chatAnswered = (answer: Json): Json => ({ messages: [hi, { role: 'assistant', content: 'Yes', ...answer }, { ...hi, content: 'On' }] })
+const chatSays = (...content: readonly Json[]): Json => ({
+  messages: [{ role: 'user', content: [{ type: 'text', text: 'Hi' }, ...content] }],
+})
+const chatAnswered = (answer: Json): Json => ({
+  messages: [hi, { role: 'assistant', content: 'Yes', ...answer }, { ...hi, content: 'On' }],
+})
 
 const CHAT: Readonly<Record<string, Json>> = {
   'a message of the user': { messages: [{ ...hi, name: 'Ann', newer_7: 'x' }] },
   'a message of the system': { messages: [{ role: 'system', content: 'Be brief.', name: 'Eve', newer_7: 'x' }, hi] },
-  'a message of the developer': { messages: [{ role: 'developer', content: [{ type: 'text', text: 'Be brief.', ...mark, newer_7: 1 }], name: 'Eve' }, hi] },
+  'a message of the developer': {
+    messages: [{ role: 'developer', content: [{ type: 'text', text: 'Be brief.', ...mark, newer_7: 1 }], name: 'Eve' }, hi],
+  },
   'a text': chatSays({ type: 'text', text: 'More', ...mark, newer_7: { a: 1 } }),
   'a breakpoint': chatSays({ type: 'text', text: 'More', prompt_cache_breakpoint: { mode: 'explicit', ttl: '12h' } }),
   'a picture': chatSays({ type: 'image_url', image_url: { url: PICTURE, detail: 'high', newer_7: 1 }, ...mark, newer_7: 1 }),
@@ -40,37 +46,74 @@ const CHAT: Readonly<Record<string, Json>> = {
   'a film': chatSays({ type: 'video_url', video_url: { url: 'data:video/mp4;base64,AAAAIGZ0', newer_7: 1 }, newer_7: 1, ...mark }),
   'a file': chatSays({ type: 'file', file: { file_data: `data:application/pdf;base64,${PDF}`, filename: 'a.pdf', newer_7: 1 }, ...mark }),
   'a file by its id': chatSays({ type: 'file', file: { file_id: 'file-1' } }),
-  "Mistral's document": chatSays({ type: 'document_url', document_url: `data:application/pdf;base64,${PDF}`, document_name: 'a.pdf', newer_7: 1 }),
+  "Mistral's document": chatSays({
+    type: 'document_url',
+    document_url: `data:application/pdf;base64,${PDF}`,
+    document_name: 'a.pdf',
+    newer_7: 1,
+  }),
   'an unknown part': chatSays({ type: 'hologram', hologram: { a: 1 } }),
   'an answer': chatAnswered({ name: 'Eve', refusal: 'No.', newer_7: 'x' }),
   'an answer with speech': chatAnswered({ audio: { id: 'audio_1', expires_at: 1, data: 'UklGRg==', transcript: 'Yes' } }),
   'an answer with sources': chatAnswered({
-    annotations: [{ type: 'url_citation', url_citation: { url: 'https://a.example', title: 'A', start_index: 0, end_index: 3, content: 'a' } }],
+    annotations: [
+      { type: 'url_citation', url_citation: { url: 'https://a.example', title: 'A', start_index: 0, end_index: 3, content: 'a' } },
+    ],
   }),
   'an answer with another kind of source': chatAnswered({ annotations: [{ type: 'file_citation', file_citation: { a: 1 } }] }),
   'an answer with thinking': chatAnswered({ reasoning: 'Hm.', reasoning_content: 'Hm.' }),
   'an answer with details of thinking': chatAnswered({
     reasoning: 'Hm.',
     reasoning_content: 'Hm.',
-    reasoning_details: [{ type: 'reasoning.text', text: 'Hm.', signature: 'c2ln', format: 'anthropic-claude-v1', index: 0, id: 'r1', newer_7: 1 }],
+    reasoning_details: [
+      { type: 'reasoning.text', text: 'Hm.', signature: 'c2ln', format: 'anthropic-claude-v1', index: 0, id: 'r1', newer_7: 1 },
+    ],
   }),
-  'an answer with a summary': chatAnswered({ reasoning_details: [{ type: 'reasoning.summary', summary: 'Hm.', format: 'unknown', index: 0 }] }),
+  'an answer with a summary': chatAnswered({
+    reasoning_details: [{ type: 'reasoning.summary', summary: 'Hm.', format: 'unknown', index: 0 }],
+  }),
   'an answer with blocks of thinking': chatAnswered({ thinking_blocks: [{ type: 'thinking', thinking: 'Hm.', signature: 'c2ln' }] }),
   'an answer with a picture': chatAnswered({ images: [{ type: 'image_url', image_url: { url: PICTURE }, index: 0 }] }),
-  'an answer in parts': chatAnswered({ content: [{ type: 'text', text: 'Yes', ...mark }, { type: 'refusal', refusal: 'No.' }] }),
+  'an answer in parts': chatAnswered({
+    content: [
+      { type: 'text', text: 'Yes', ...mark },
+      { type: 'refusal', refusal: 'No.' },
+    ],
+  }),
   'a call': chatLooked({ newer_7: 1, function: { ...chatCall.function, newer_7: 1 } }, { name: 'look', newer_7: 1 }),
   'a call with a signature': chatLooked({ extra_content: { google: { thought_signature: 'c2ln' }, other: { a: 1 } } }, {}),
-  'a result in parts': chatLooked({}, { content: [{ type: 'text', text: 'fog', ...mark }, { type: 'image_url', image_url: { url: PICTURE, detail: 'low' } }] }),
+  'a result in parts': chatLooked(
+    {},
+    {
+      content: [
+        { type: 'text', text: 'fog', ...mark },
+        { type: 'image_url', image_url: { url: PICTURE, detail: 'low' } },
+      ],
+    },
+  ),
   'a call of a custom tool': {
     messages: [
       hi,
-      { role: 'assistant', content: null, tool_calls: [{ id: 'call_1', type: 'custom', custom: { name: 'sql', input: 'select', newer_7: 1 } }] },
+      {
+        role: 'assistant',
+        content: null,
+        tool_calls: [{ id: 'call_1', type: 'custom', custom: { name: 'sql', input: 'select', newer_7: 1 } }],
+      },
       { role: 'tool', tool_call_id: 'call_1', content: 'fog' },
     ],
-    tools: [{ type: 'custom', custom: { name: 'sql', description: 'Asks.', format: { type: 'grammar', grammar: { syntax: 'regex', definition: 'a+' } } } }],
+    tools: [
+      {
+        type: 'custom',
+        custom: { name: 'sql', description: 'Asks.', format: { type: 'grammar', grammar: { syntax: 'regex', definition: 'a+' } } },
+      },
+    ],
   },
   'an older call': {
-    messages: [hi, { role: 'assistant', content: null, function_call: { name: 'look', arguments: '{"city":"Oslo"}' } }, { role: 'function', name: 'look', content: 'fog' }],
+    messages: [
+      hi,
+      { role: 'assistant', content: null, function_call: { name: 'look', arguments: '{"city":"Oslo"}' } },
+      { role: 'function', name: 'look', content: 'fog' },
+    ],
     functions: [chatTool.function],
     function_call: 'auto',
   },
@@ -82,16 +125,27 @@ const CHAT: Readonly<Record<string, Json>> = {
   'a choice among some': {
     messages: [hi],
     tools: [chatTool],
-    tool_choice: { type: 'allowed_tools', allowed_tools: { mode: 'required', tools: [{ type: 'function', function: { name: 'look' } }], newer_7: 1 } },
+    tool_choice: {
+      type: 'allowed_tools',
+      allowed_tools: { mode: 'required', tools: [{ type: 'function', function: { name: 'look' } }], newer_7: 1 },
+    },
   },
   'an unknown tool': { messages: [hi], tools: [chatTool, { type: 'telescope', telescope: { a: 1 } }] },
   'a format': {
     messages: [hi],
-    response_format: { type: 'json_schema', json_schema: { name: 'out', description: 'A place.', schema: { ...SCHEMA, additionalProperties: false }, strict: true, newer_7: 1 }, newer_7: 1 },
+    response_format: {
+      type: 'json_schema',
+      json_schema: { name: 'out', description: 'A place.', schema: { ...SCHEMA, additionalProperties: false }, strict: true, newer_7: 1 },
+      newer_7: 1,
+    },
   },
   'a search': {
     messages: [hi],
-    web_search_options: { search_context_size: 'high', user_location: { type: 'approximate', approximate: { city: 'Oslo', country: 'NO' } }, newer_7: 1 },
+    web_search_options: {
+      search_context_size: 'high',
+      user_location: { type: 'approximate', approximate: { city: 'Oslo', country: 'NO' } },
+      newer_7: 1,
+    },
   },
 }
 
@@ -123,7 +177,12 @@ const CHAT_SETTINGS: Readonly<Record<string, Json>> = {
     tools: [chatTool],
     newer_7: { a: 1 },
   },
-  'speech and pictures': { messages: [hi], modalities: ['text', 'audio'], audio: { voice: 'ash', format: 'wav' }, image_config: { aspect_ratio: '1:1' } },
+  'speech and pictures': {
+    messages: [hi],
+    modalities: ['text', 'audio'],
+    audio: { voice: 'ash', format: 'wav' },
+    image_config: { aspect_ratio: '1:1' },
+  },
   effort: { messages: [hi], reasoning: { effort: 'high', summary: 'detailed', newer_7: 1 } },
   'hidden thinking': { messages: [hi], reasoning: { max_tokens: 2000, exclude: true } },
   'several answers': { messages: [hi], n: 2 },
@@ -132,9 +191,17 @@ const CHAT_SETTINGS: Readonly<Record<string, Json>> = {
 // Responses.
 
 const asked = { type: 'message', role: 'user', content: 'Hi' }
-const said = { type: 'message', id: 'msg_1', role: 'assistant', status: 'completed', content: [{ type: 'output_text', text: 'Yes', annotations: [] }] }
+const said = {
+  type: 'message',
+  id: 'msg_1',
+  role: 'assistant',
+  status: 'completed',
+  content: [{ type: 'output_text', text: 'Yes', annotations: [] }],
+}
 const responsesTool = { type: 'function', name: 'look', description: 'Looks.', parameters: SCHEMA, strict: false }
-const inputSays = (...content: readonly Json[]): Json => ({ input: [{ ...asked, content: [{ type: 'input_text', text: 'Hi' }, ...content] }] })
+const inputSays = (...content: readonly Json[]): Json => ({
+  input: [{ ...asked, content: [{ type: 'input_text', text: 'Hi' }, ...content] }],
+})
 const inputOf = (...items: readonly Json[]): Json => ({ input: [asked, ...items, asked], store: false })
 const inputLooked = (call: Json, output: Json): Json => ({
   ...inputOf(
@@ -150,7 +217,14 @@ const RESPONSES: Readonly<Record<string, Json>> = {
   'a text': inputSays({ type: 'input_text', text: 'More', ...breakpoint, newer_7: { a: 1 } }),
   'a picture': inputSays({ type: 'input_image', image_url: PICTURE, detail: 'high', ...breakpoint, newer_7: 1 }),
   'a picture by its id': inputSays({ type: 'input_image', file_id: 'file-1', detail: 'auto' }),
-  'a file': inputSays({ type: 'input_file', file_data: `data:application/pdf;base64,${PDF}`, filename: 'a.pdf', detail: 'low', ...breakpoint, newer_7: 1 }),
+  'a file': inputSays({
+    type: 'input_file',
+    file_data: `data:application/pdf;base64,${PDF}`,
+    filename: 'a.pdf',
+    detail: 'low',
+    ...breakpoint,
+    newer_7: 1,
+  }),
   'a file by its address': inputSays({ type: 'input_file', file_url: 'https://a.example/a.pdf' }),
   'a sound': inputSays({ type: 'input_audio', input_audio: { data: 'UklGRg==', format: 'wav', newer_7: 1 }, newer_7: 1 }),
   'an answer': inputOf({
@@ -184,18 +258,45 @@ const RESPONSES: Readonly<Record<string, Json>> = {
     said,
   ),
   'thinking in full': inputOf(
-    { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 'Hm.' }], content: [{ type: 'reasoning_text', text: 'Hm, hm.', newer_7: 1 }] },
+    {
+      type: 'reasoning',
+      id: 'rs_1',
+      summary: [{ type: 'summary_text', text: 'Hm.' }],
+      content: [{ type: 'reasoning_text', text: 'Hm, hm.', newer_7: 1 }],
+    },
     said,
   ),
-  'a call': inputLooked({ caller: { type: 'direct' }, newer_7: 1 }, { id: 'fo_1', status: 'completed', caller: { type: 'direct' }, newer_7: 1 }),
-  'a call from a program': inputLooked({ caller: { type: 'program', caller_id: 'p_1' } }, { caller: { type: 'program', caller_id: 'p_1' } }),
-  'a result in parts': inputLooked({}, { output: [{ type: 'input_text', text: 'fog', newer_7: 1 }, { type: 'input_image', image_url: PICTURE, detail: 'low' }] }),
+  'a call': inputLooked(
+    { caller: { type: 'direct' }, newer_7: 1 },
+    { id: 'fo_1', status: 'completed', caller: { type: 'direct' }, newer_7: 1 },
+  ),
+  'a call from a program': inputLooked(
+    { caller: { type: 'program', caller_id: 'p_1' } },
+    { caller: { type: 'program', caller_id: 'p_1' } },
+  ),
+  'a result in parts': inputLooked(
+    {},
+    {
+      output: [
+        { type: 'input_text', text: 'fog', newer_7: 1 },
+        { type: 'input_image', image_url: PICTURE, detail: 'low' },
+      ],
+    },
+  ),
   'a call of a custom tool': {
     ...inputOf(
       { type: 'custom_tool_call', id: 'ct_1', call_id: 'call_1', name: 'sql', input: 'select', status: 'completed', newer_7: 1 },
       { type: 'custom_tool_call_output', id: 'co_1', call_id: 'call_1', output: 'fog', newer_7: 1 },
     ),
-    tools: [{ type: 'custom', name: 'sql', description: 'Asks.', format: { type: 'grammar', syntax: 'regex', definition: 'a+', newer_7: 1 }, newer_7: 1 }],
+    tools: [
+      {
+        type: 'custom',
+        name: 'sql',
+        description: 'Asks.',
+        format: { type: 'grammar', syntax: 'regex', definition: 'a+', newer_7: 1 },
+        newer_7: 1,
+      },
+    ],
   },
   'a local shell': {
     ...inputOf(
@@ -267,11 +368,26 @@ const RESPONSES: Readonly<Record<string, Json>> = {
     },
   ),
   'several actions on a computer': inputOf(
-    { type: 'computer_call', id: 'cc_1', call_id: 'call_1', status: 'completed', actions: [{ type: 'screenshot' }], pending_safety_checks: [] },
+    {
+      type: 'computer_call',
+      id: 'cc_1',
+      call_id: 'call_1',
+      status: 'completed',
+      actions: [{ type: 'screenshot' }],
+      pending_safety_checks: [],
+    },
     { type: 'computer_call_output', call_id: 'call_1', output: { type: 'computer_screenshot', image_url: PICTURE } },
   ),
   'a search for tools': inputOf(
-    { type: 'tool_search_call', id: 'ts_1', call_id: 'call_1', execution: 'client', status: 'completed', arguments: { query: 'a' }, newer_7: 1 },
+    {
+      type: 'tool_search_call',
+      id: 'ts_1',
+      call_id: 'call_1',
+      execution: 'client',
+      status: 'completed',
+      arguments: { query: 'a' },
+      newer_7: 1,
+    },
     {
       type: 'tool_search_output',
       id: 'to_1',
@@ -282,12 +398,30 @@ const RESPONSES: Readonly<Record<string, Json>> = {
       newer_7: 1,
     },
   ),
-  'tools that were added': { input: [{ type: 'additional_tools', id: 'at_1', role: 'developer', tools: [{ ...responsesTool, newer_7: 1 }], newer_7: 1 }, asked] },
+  'tools that were added': {
+    input: [{ type: 'additional_tools', id: 'at_1', role: 'developer', tools: [{ ...responsesTool, newer_7: 1 }], newer_7: 1 }, asked],
+  },
   'a changed configuration': inputOf({ type: 'configuration_update', id: 'cu_1', reasoning: { effort: 'high', newer_7: 1 }, newer_7: 1 }),
-  'a drawn picture': inputOf({ type: 'image_generation_call', id: 'ig_1', status: 'completed', result: PNG, output_format: 'png', newer_7: 1 }),
-  'a search on the web': inputOf({ type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'a', sources: [] } }, said),
-  'a search in files': inputOf({ type: 'file_search_call', id: 'fs_1', status: 'completed', queries: ['a'], results: [{ text: 'a' }] }, said),
-  'an interpreter': inputOf({ type: 'code_interpreter_call', id: 'ci_1', status: 'completed', code: 'a', container_id: 'c', outputs: [] }, said),
+  'a drawn picture': inputOf({
+    type: 'image_generation_call',
+    id: 'ig_1',
+    status: 'completed',
+    result: PNG,
+    output_format: 'png',
+    newer_7: 1,
+  }),
+  'a search on the web': inputOf(
+    { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'a', sources: [] } },
+    said,
+  ),
+  'a search in files': inputOf(
+    { type: 'file_search_call', id: 'fs_1', status: 'completed', queries: ['a'], results: [{ text: 'a' }] },
+    said,
+  ),
+  'an interpreter': inputOf(
+    { type: 'code_interpreter_call', id: 'ci_1', status: 'completed', code: 'a', container_id: 'c', outputs: [] },
+    said,
+  ),
   'a call of an MCP server': inputOf({ type: 'mcp_call', id: 'mc_1', server_label: 's', name: 'a', arguments: '{}', output: 'b' }, said),
   'a list of an MCP server': inputOf({ type: 'mcp_list_tools', id: 'ml_1', server_label: 's', tools: [{ name: 'a' }] }, said),
   'an approval': inputOf(
@@ -296,7 +430,10 @@ const RESPONSES: Readonly<Record<string, Json>> = {
   ),
   'a compaction': inputOf({ type: 'compaction', id: 'cp_1', encrypted_content: 'a' }),
   'an unknown item': inputOf({ type: 'hologram', id: 'h_1', hologram: { a: 1 } }),
-  'a function': { input: 'Hi', tools: [{ ...responsesTool, strict: true, allowed_callers: ['direct'], output_schema: SCHEMA, newer_7: 1 }] },
+  'a function': {
+    input: 'Hi',
+    tools: [{ ...responsesTool, strict: true, allowed_callers: ['direct'], output_schema: SCHEMA, newer_7: 1 }],
+  },
   'a namespace': {
     input: 'Hi',
     tools: [{ type: 'namespace', name: 'ns', description: 'Of a server.', tools: [{ ...responsesTool, newer_7: 1 }], newer_7: 1 }],
@@ -316,7 +453,17 @@ const RESPONSES: Readonly<Record<string, Json>> = {
   'a choice': { input: 'Hi', tools: [responsesTool], tool_choice: { type: 'function', name: 'look', newer_7: 1 } },
   'a format': {
     input: 'Hi',
-    text: { format: { type: 'json_schema', name: 'out', description: 'A place.', schema: { ...SCHEMA, additionalProperties: false }, strict: true, newer_7: 1 }, newer_7: 1 },
+    text: {
+      format: {
+        type: 'json_schema',
+        name: 'out',
+        description: 'A place.',
+        schema: { ...SCHEMA, additionalProperties: false },
+        strict: true,
+        newer_7: 1,
+      },
+      newer_7: 1,
+    },
   },
   effort: { input: 'Hi', reasoning: { effort: 'high', summary: 'detailed', newer_7: 1 } },
   'a concise summary': { input: 'Hi', reasoning: { effort: 'high', generate_summary: 'concise' } },
@@ -382,24 +529,60 @@ const pdf = { type: 'base64', media_type: 'application/pdf', data: PDF }
 
 const MESSAGES: Readonly<Record<string, Json>> = {
   'a message of the user': { messages: [{ ...hi, newer_7: 1 }] },
-  'a message of the system': { messages: [hi, { role: 'assistant', content: 'Yes' }, { role: 'system', content: 'Be brief.', clear_at: 'never', newer_7: 1 }, hi] },
+  'a message of the system': {
+    messages: [hi, { role: 'assistant', content: 'Yes' }, { role: 'system', content: 'Be brief.', clear_at: 'never', newer_7: 1 }, hi],
+  },
   'an effort of the system': { messages: [{ role: 'system', output_config: { effort: 'high', newer_7: 1 } }, hi] },
-  'a change of tools': { messages: [{ role: 'system', content: [{ type: 'tool_addition', tool: { type: 'tool_reference', name: 'look' } }] }, hi], tools: [tool] },
+  'a change of tools': {
+    messages: [{ role: 'system', content: [{ type: 'tool_addition', tool: { type: 'tool_reference', name: 'look' } }] }, hi],
+    tools: [tool],
+  },
   'a system prompt': { messages: [hi], system: [{ type: 'text', text: 'Be brief.', ...mark, newer_7: 1 }] },
   'a text': block({ type: 'text', text: 'More', ...mark, newer_7: { a: 1 } }),
   'a picture': block({ type: 'image', source: { type: 'base64', media_type: 'image/png', data: PNG, newer_7: 1 }, ...mark, newer_7: 1 }),
-  'a picture that may not shrink': block({ type: 'image', source: { type: 'base64', media_type: 'image/png', data: PNG }, transformations: { oversized_image: 'error' } }),
+  'a picture that may not shrink': block({
+    type: 'image',
+    source: { type: 'base64', media_type: 'image/png', data: PNG },
+    transformations: { oversized_image: 'error' },
+  }),
   'a picture by its id': block({ type: 'image', source: { type: 'file', file_id: 'file_1' } }),
-  'a document': block({ type: 'document', source: { ...pdf, newer_7: 1 }, title: 'T', context: 'C', citations: { enabled: true, newer_7: 1 }, ...mark, newer_7: 1 }),
-  'a document of text': block({ type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'A', newer_7: 1 }, title: 'T', context: 'C' }),
-  'a document of blocks': block({ type: 'document', source: { type: 'content', content: [{ type: 'text', text: 'A', newer_7: 1 }], newer_7: 1 }, ...mark }),
-  'a result of a search': block({ type: 'search_result', source: 's', title: 'T', content: [{ type: 'text', text: 'A', newer_7: 1 }], citations: { enabled: true }, ...mark, newer_7: 1 }),
+  'a document': block({
+    type: 'document',
+    source: { ...pdf, newer_7: 1 },
+    title: 'T',
+    context: 'C',
+    citations: { enabled: true, newer_7: 1 },
+    ...mark,
+    newer_7: 1,
+  }),
+  'a document of text': block({
+    type: 'document',
+    source: { type: 'text', media_type: 'text/plain', data: 'A', newer_7: 1 },
+    title: 'T',
+    context: 'C',
+  }),
+  'a document of blocks': block({
+    type: 'document',
+    source: { type: 'content', content: [{ type: 'text', text: 'A', newer_7: 1 }], newer_7: 1 },
+    ...mark,
+  }),
+  'a result of a search': block({
+    type: 'search_result',
+    source: 's',
+    title: 'T',
+    content: [{ type: 'text', text: 'A', newer_7: 1 }],
+    citations: { enabled: true },
+    ...mark,
+    newer_7: 1,
+  }),
   'a file for the container': block({ type: 'container_upload', file_id: 'file_1', ...mark }),
   'an unknown block': block({ type: 'hologram', hologram: 1 }),
   'an answer': answered({
     type: 'text',
     text: 'Yes',
-    citations: [{ type: 'web_search_result_location', url: 'https://a.example', title: 'A', cited_text: 'a', encrypted_index: 'b', newer_7: 1 }],
+    citations: [
+      { type: 'web_search_result_location', url: 'https://a.example', title: 'A', cited_text: 'a', encrypted_index: 'b', newer_7: 1 },
+    ],
     newer_7: 1,
   }),
   'an answer that cites a document': answered({
@@ -413,33 +596,93 @@ const MESSAGES: Readonly<Record<string, Json>> = {
   'a call by code': looked({ caller: { type: 'code_execution_20250825', tool_id: 'srvtoolu_1' } }, {}),
   'a call of a toolset': looked({ toolset_name: 's' }, { toolset_name: 's' }),
   'a result': looked({}, { is_error: true, ...mark, newer_7: 1 }),
-  'a result in blocks': looked({}, {
-    content: [
-      { type: 'text', text: 'fog', newer_7: 1 },
-      { type: 'image', source: { type: 'base64', media_type: 'image/png', data: PNG }, newer_7: 1 },
-      { type: 'search_result', source: 's', title: 'T', content: [{ type: 'text', text: 'A' }], newer_7: 1 },
-    ],
-  }),
+  'a result in blocks': looked(
+    {},
+    {
+      content: [
+        { type: 'text', text: 'fog', newer_7: 1 },
+        { type: 'image', source: { type: 'base64', media_type: 'image/png', data: PNG }, newer_7: 1 },
+        { type: 'search_result', source: 's', title: 'T', content: [{ type: 'text', text: 'A' }], newer_7: 1 },
+      ],
+    },
+  ),
   'a result that names a tool': looked({}, { content: [{ type: 'tool_reference', tool_name: 'look', ...mark, newer_7: 1 }] }),
-  'a state of the browser': looked({}, { content: [{ type: 'text', text: 'fog' }, { type: 'browser_state', tabs: [{ tab_id: 't', title: 'T', url: 'u' }] }] }),
-  'a search that Anthropic ran': served('web_search', [{ type: 'web_search_result', url: 'https://a.example', title: 'A', encrypted_content: 'b', page_age: '1' }]),
-  'a page that Anthropic read': served('web_fetch', { type: 'web_fetch_result', url: 'https://a.example', content: { type: 'document', source: pdf } }),
-  'code that Anthropic ran': served('code_execution', { type: 'code_execution_result', stdout: 'a', stderr: '', return_code: 0, content: [] }),
-  'a shell that Anthropic ran': served('bash_code_execution', { type: 'bash_code_execution_result', stdout: 'a', stderr: '', return_code: 0, content: [] }),
+  'a state of the browser': looked(
+    {},
+    {
+      content: [
+        { type: 'text', text: 'fog' },
+        { type: 'browser_state', tabs: [{ tab_id: 't', title: 'T', url: 'u' }] },
+      ],
+    },
+  ),
+  'a search that Anthropic ran': served('web_search', [
+    { type: 'web_search_result', url: 'https://a.example', title: 'A', encrypted_content: 'b', page_age: '1' },
+  ]),
+  'a page that Anthropic read': served('web_fetch', {
+    type: 'web_fetch_result',
+    url: 'https://a.example',
+    content: { type: 'document', source: pdf },
+  }),
+  'code that Anthropic ran': served('code_execution', {
+    type: 'code_execution_result',
+    stdout: 'a',
+    stderr: '',
+    return_code: 0,
+    content: [],
+  }),
+  'a shell that Anthropic ran': served('bash_code_execution', {
+    type: 'bash_code_execution_result',
+    stdout: 'a',
+    stderr: '',
+    return_code: 0,
+    content: [],
+  }),
   'an MCP call': answered(
     { type: 'mcp_tool_use', id: 'mcptoolu_1', name: 'a', server_name: 's', input: {} },
     { type: 'mcp_tool_result', tool_use_id: 'mcptoolu_1', is_error: false, content: [{ type: 'text', text: 'b' }] },
     { type: 'text', text: 'Yes' },
   ),
-  'a compaction': answered({ type: 'compaction', content: 'We met.', signature: 's', encrypted_content: 'e', tool_changes: [{ type: 'tool_removal' }], ...mark, newer_7: 1 }),
+  'a compaction': answered({
+    type: 'compaction',
+    content: 'We met.',
+    signature: 's',
+    encrypted_content: 'e',
+    tool_changes: [{ type: 'tool_removal' }],
+    ...mark,
+    newer_7: 1,
+  }),
   'a fallback': answered({ type: 'fallback', from: { model: 'a' }, to: { model: 'b' }, trigger: 't' }, { type: 'text', text: 'Yes' }),
   'a function': {
     messages: [hi],
     tools: [
-      { ...tool, type: 'custom', strict: true, ...mark, defer_loading: false, allowed_callers: ['code_execution_20260120'], input_examples: [{ city: 'Oslo' }], eager_input_streaming: true, newer_7: 1 },
+      {
+        ...tool,
+        type: 'custom',
+        strict: true,
+        ...mark,
+        defer_loading: false,
+        allowed_callers: ['code_execution_20260120'],
+        input_examples: [{ city: 'Oslo' }],
+        eager_input_streaming: true,
+        newer_7: 1,
+      },
     ],
   },
-  'a shell': { messages: [hi], tools: [{ type: 'bash_20250124', name: 'bash', ...mark, allowed_callers: ['direct'], input_examples: [{ command: 'ls' }], strict: true, defer_loading: false }] },
+  'a shell': {
+    messages: [hi],
+    tools: [
+      {
+        type: 'bash_20250124',
+        name: 'bash',
+        ...mark,
+        allowed_callers: ['direct'],
+        input_examples: [{ command: 'ls' }],
+        strict: true,
+        defer_loading: false,
+      },
+    ],
+  },
   'a search tool': {
     messages: [hi],
     tools: [
@@ -461,9 +704,17 @@ const MESSAGES: Readonly<Record<string, Json>> = {
   'a choice': { messages: [hi], tools: [tool], tool_choice: { type: 'tool', name: 'look', disable_parallel_tool_use: true, newer_7: 1 } },
   'an output': {
     messages: [hi],
-    output_config: { effort: 'high', format: { type: 'json_schema', schema: { ...SCHEMA, additionalProperties: false }, newer_7: 1 }, task_budget: { type: 'tokens', total: 50_000 }, newer_7: 1 },
+    output_config: {
+      effort: 'high',
+      format: { type: 'json_schema', schema: { ...SCHEMA, additionalProperties: false }, newer_7: 1 },
+      task_budget: { type: 'tokens', total: 50_000 },
+      newer_7: 1,
+    },
   },
-  'thinking that is asked for': { messages: [hi], thinking: { type: 'enabled', budget_tokens: 2000, display: 'summarized', block_binding: { type: 'a' }, newer_7: 1 } },
+  'thinking that is asked for': {
+    messages: [hi],
+    thinking: { type: 'enabled', budget_tokens: 2000, display: 'summarized', block_binding: { type: 'a' }, newer_7: 1 },
+  },
   settings: {
     messages: [hi],
     temperature: 0.5,

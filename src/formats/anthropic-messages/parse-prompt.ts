@@ -74,7 +74,9 @@ const readSystem = (value: unknown, unread: UnreadMembers): Message[] => {
   if (value === undefined) return []
   if (typeof value === 'string') return systemOf([{ type: 'text', text: value }])
   if (!Array.isArray(value)) throw malformed('invalid_prompt', 'system', 'must be a string or a list of blocks')
-  return systemOf(nodesAt(value, 'system', 'invalid_prompt').flatMap((block) => unread.reading(block, (watched) => readPart(watched, BLOCKS))))
+  return systemOf(
+    nodesAt(value, 'system', 'invalid_prompt').flatMap((block) => unread.reading(block, (watched) => readPart(watched, BLOCKS))),
+  )
 }
 
 /** Only Anthropic understands the billing line, and it gets the body as written (docs/contract/messages.md#request). */

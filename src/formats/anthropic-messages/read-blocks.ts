@@ -1,8 +1,28 @@
 /** Reads content blocks of a message, of the system prompt and of a tool's result. */
 import type { Part, UrlCitation } from '../../canonical/prompt.ts'
 import { openProof, UNSIGNED } from '../../canonical/reasoning.ts'
-import { child, children, member, type Node, optionalChild, optionalFlag, optionalText, requiredText, requiredUrl, whole } from '../json-node.ts'
-import { cacheMark, type PartReaders, passOverDirectCaller, readContent, toolResult, type UnknownPart, unknownContent, unknownPart } from '../prompt-reader.ts'
+import {
+  child,
+  children,
+  member,
+  type Node,
+  optionalChild,
+  optionalFlag,
+  optionalText,
+  requiredText,
+  requiredUrl,
+  whole,
+} from '../json-node.ts'
+import {
+  cacheMark,
+  type PartReaders,
+  passOverDirectCaller,
+  readContent,
+  toolResult,
+  type UnknownPart,
+  unknownContent,
+  unknownPart,
+} from '../prompt-reader.ts'
 import { SERVER_TOOL_BLOCKS } from './read-server-tool-blocks.ts'
 
 export const BLOCKS: PartReaders = {

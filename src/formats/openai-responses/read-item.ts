@@ -129,8 +129,8 @@ const readPicture = (item: Node): Part[] => {
 /** Codex sends outputs that belong to no call, some of them without an id; the translation decides how to handle them. */
 const readOutput = (item: Node): Piece => {
   passOverDirectCaller(item)
-  // The call has the name.
-  member(item, 'name')
+  // The call has its name.
+  for (const key of ['name', 'namespace']) member(item, key)
   const content = isAbsent(item, 'output') ? [] : readContent(item, 'output', PARTS)
   return { role: 'user', parts: toolResult(optionalText(item, 'call_id') ?? '', content), open: true }
 }

@@ -68,7 +68,10 @@ const ownTool = ({ knownToClaude, cache }: FunctionTool, at: string, context: En
 }
 
 /** The tool as its client declared it, with the mark that is left for it. */
-const marked = ({ cache_control: _, ...declared }: Readonly<Record<string, unknown>>, cache: CacheMark | undefined): Readonly<Record<string, unknown>> => ({
+const marked = (
+  { cache_control: _, ...declared }: Readonly<Record<string, unknown>>,
+  cache: CacheMark | undefined,
+): Readonly<Record<string, unknown>> => ({
   ...declared,
   ...cacheMember(cache),
 })

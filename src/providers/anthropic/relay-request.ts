@@ -102,7 +102,8 @@ const nameTools = (fields: EditableFields, { call, target, warn }: Attempt): voi
   const { lose } = lossesTo(warn)
   const kept = (tools as readonly JsonValue[]).flatMap((tool, index): readonly JsonValue[] => {
     const type = isObject(tool) ? tool['type'] : undefined
-    if (typeof type === 'string' && CLAUDES_BASH.test(type) && !mayBeClaude(target)) return [bashFunction(tool, `tools[${index}]`, { lose })]
+    if (typeof type === 'string' && CLAUDES_BASH.test(type) && !mayBeClaude(target))
+      return [bashFunction(tool, `tools[${index}]`, { lose })]
     if (typeof type !== 'string' || !/^(?:service|openrouter):/.test(type)) return [tool]
     if (isWebSearch(type)) return [{ ...webSearchTool(tool, `tools[${index}]`, { lose }), ...markOf(tool) } as JsonObject]
     lose(`tools[${index}]`, `${target.providerName} has no tool like ${type}; it was left out.`)

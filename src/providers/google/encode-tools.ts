@@ -1,6 +1,6 @@
 /** Encodes tools and the choice among them. */
 import type { FunctionTool, ProviderTool } from '../../canonical/prompt.ts'
-import { isObject, type JsonObject } from '../../lib/json/json.ts'
+import type { JsonObject } from '../../lib/json/json.ts'
 import type { Growth } from '../../lib/json/json-size.ts'
 import { mapInSteps, SCHEMA_UNITS, type Steps } from '../../lib/steps.ts'
 import { firstOfItsName } from '../anthropic/lawful-fields.ts'

@@ -65,7 +65,11 @@ const encodeProviderTool = ({ kind, at, raw }: ProviderTool, translation: Transl
 const SEARCH_OPTIONS = wordSet('search_context_size allowed_domains user_location')
 
 const webSearch = (source: unknown, at: string, translation: Translation): JsonObject => {
-  const { search_context_size: size, allowed_domains: domains, user_location: location } = searchOptions(source, at, SEARCH_OPTIONS, translation)
+  const {
+    search_context_size: size,
+    allowed_domains: domains,
+    user_location: location,
+  } = searchOptions(source, at, SEARCH_OPTIONS, translation)
   return {
     type: 'web_search',
     ...(size === 'low' || size === 'medium' || size === 'high' ? { search_context_size: size } : {}),

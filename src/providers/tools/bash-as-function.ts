@@ -5,7 +5,8 @@ import type { Losses } from '../losses/losses.ts'
 /** `at`: the client's path of the tool. */
 export const loseOfBash = (declared: JsonObject, at: string, { lose }: Pick<Losses, 'lose'>): void => {
   for (const [name, value] of Object.entries(declared))
-    if (!CARRIED.has(name) && !isDefault(value)) lose(`${at}.${name}`, `The shell was sent as a function, which has no ${name}; it was left out.`)
+    if (!CARRIED.has(name) && !isDefault(value))
+      lose(`${at}.${name}`, `The shell was sent as a function, which has no ${name}; it was left out.`)
 }
 
 const CARRIED: ReadonlySet<string> = new Set(['type', 'name', 'cache_control'])
