@@ -161,7 +161,7 @@ export interface CustomTool {
 }
 
 /** A tool that the provider runs itself, or one of a kind without a canonical form; `raw` is the client's own JSON. */
-export interface ProviderTool {
+export interface ProviderTool extends Marked {
   readonly type: 'provider'
   readonly kind: string
   readonly at: string

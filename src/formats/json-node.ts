@@ -16,18 +16,23 @@ export interface Node {
   readonly watch: Watch | null
 }
 
+/** A list, since readers ask for few members, and a conversation has many nodes. */
 interface Watch {
-  readonly asked: Set<string>
-  /** The watched nodes created from members, with the member's name. */
-  readonly inside: { readonly key: string; readonly node: Node }[]
+  asked: string[]
+  /** All members were asked for. */
+  whole: boolean
+  /** The watched nodes created from members, with the member's name; null if there are none. */
+  inside: { readonly key: string; readonly node: Node }[] | null
 }
+
+const newWatch = (): Watch => ({ asked: [], whole: false, inside: null })
 
 /** The whole body as a watched node. */
 export const bodyNode = (body: JsonBody): Node => ({
   path: '',
   members: Object.fromEntries(body.keys.map((key) => [key, body.get(key)])),
   fault: 'invalid_request',
-  watch: { asked: new Set(), inside: [] },
+  watch: newWatch(),
 })
 
 export const nodeAt = (value: unknown, path: string, fault: Fault, watch: Watch | null = null): Node => {
@@ -36,7 +41,7 @@ export const nodeAt = (value: unknown, path: string, fault: Fault, watch: Watch 
 }
 
 /** The same node, which from here on records which of its members are read. */
-export const watchedNode = ({ members, path, fault }: Node): Node => nodeAt(members, path, fault, { asked: new Set(), inside: [] })
+export const watchedNode = ({ members, path, fault }: Node): Node => ({ members, path, fault, watch: newWatch() })
 
 /** The objects of a list, not watched; empty if the value is absent. */
 export const nodesAt = (value: unknown, path: string, fault: Fault): Node[] =>
@@ -44,7 +49,7 @@ export const nodesAt = (value: unknown, path: string, fault: Fault): Node[] =>
 
 /** Returns a member; undefined if it is absent or null, which clients send for a setting that they leave open. */
 export const member = (node: Node, key: string): unknown => {
-  node.watch?.asked.add(key)
+  node.watch?.asked.push(key)
   return node.members[key] ?? undefined
 }
 
@@ -108,24 +113,49 @@ export const requiredUrl = (node: Node, key: string): string => {
 
 /** Returns all members of the object and marks each as read. */
 export const whole = (node: Node): Readonly<Record<string, unknown>> => {
-  for (const key of Object.keys(node.members)) node.watch?.asked.add(key)
+  if (node.watch !== null) node.watch.whole = true
   return node.members
 }
 
 /** Marks a member as not read, because its value turned out to have no canonical form. */
-export const disown = (node: Node, key: string): void => void node.watch?.asked.delete(key)
-
-/** The paths of the members that were not read, including those of inner nodes. `passOver`: members of the node itself to ignore. */
-export const unasked = (node: Node, passOver: ReadonlySet<string> = NONE): string[] => {
-  const { watch } = node
-  if (watch === null) return []
-  const keys = Object.keys(node.members).filter((key) => !watch.asked.has(key) && !passOver.has(key) && node.members[key] !== null)
-  // A disowned member gets one warning for the whole of it.
-  const deeper = watch.inside.filter(({ key }) => watch.asked.has(key))
-  return [...keys.map((key) => memberPath(node, key)), ...deeper.flatMap((inner) => unasked(inner.node))]
+export const disown = (node: Node, key: string): void => {
+  if (node.watch !== null) node.watch.asked = node.watch.asked.filter((asked) => asked !== key)
 }
 
-const NONE: ReadonlySet<string> = new Set()
+/** The members of a node that are not reported if nothing read them. */
+export interface PassedOver {
+  readonly names: ReadonlySet<string>
+  /** The same for its inner nodes; absent: `names` is for them too. */
+  readonly inside?: ReadonlySet<string>
+  readonly emptyLists?: boolean
+}
+
+/** The paths of the members that were not read, including those of inner nodes; at most `most`. */
+export const unasked = (node: Node, { names, inside = names, emptyLists = false }: PassedOver, most: number): string[] => {
+  const found: string[] = []
+  addUnasked(node, names, { inside, emptyLists, most, found })
+  return found
+}
+
+interface Unasked extends Required<Omit<PassedOver, 'names'>> {
+  readonly most: number
+  readonly found: string[]
+}
+
+/** Nearly all nodes were read in full, so nothing is allocated for them. */
+const addUnasked = (node: Node, passOver: ReadonlySet<string>, searched: Unasked): void => {
+  const { watch } = node
+  if (watch === null) return
+  for (const key in node.members) {
+    if (watch.whole || searched.found.length >= searched.most) break
+    if (watch.asked.includes(key) || passOver.has(key)) continue
+    const value = node.members[key]
+    if (value !== null && !(searched.emptyLists && Array.isArray(value) && value.length === 0)) searched.found.push(memberPath(node, key))
+  }
+  // A disowned member gets one warning for the whole of it.
+  for (const inner of watch.inside ?? [])
+    if (watch.whole || watch.asked.includes(inner.key)) addUnasked(inner.node, searched.inside, searched)
+}
 
 export const malformedMember = (node: Node, key: string, message: string): GatewayError =>
   malformed(node.fault, memberPath(node, key), message)
@@ -136,8 +166,11 @@ export const malformed = (fault: Fault, path: string, message: string): GatewayE
 const memberPath = (node: Node, key: string): string => (node.path === '' ? key : `${node.path}.${key}`)
 
 const inside = (node: Node, key: string, value: unknown, path: string): Node => {
-  const inner = nodeAt(value, path, node.fault, node.watch === null ? null : { asked: new Set(), inside: [] })
-  node.watch?.inside.push({ key, node: inner })
+  const { watch } = node
+  if (watch === null) return nodeAt(value, path, node.fault)
+  const inner = nodeAt(value, path, node.fault, newWatch())
+  watch.inside ??= []
+  watch.inside.push({ key, node: inner })
   return inner
 }
 

@@ -4,16 +4,16 @@ import { fieldsWhere, meaningsOf } from '../request-fields/request-fields.ts'
 import { SERVICE_FIELDS } from '../request-fields/service-fields.ts'
 import { shortText } from './findings.ts'
 import { type Node, unasked } from './json-node.ts'
+import { UNREAD_MAX } from './unread-members.ts'
 
-/** Returns paths in the request's own names. Call it only after every known field was read. `inside`: watched nodes within the conversation. */
-export const otherFields = (client: ClientDialect, root: Node, inside: readonly Node[] = []): readonly string[] =>
-  [...unasked(root, PASSED_OVER[client]), ...inside.flatMap((node) => unasked(node))]
+/** Returns paths in the request's own names. Call it only after every known field was read. `inside`: paths within the conversation. */
+export const otherFields = (client: ClientDialect, root: Node, inside: readonly string[]): readonly string[] =>
+  [...unasked(root, { names: PASSED_OVER[client], inside: NONE }, UNREAD_MAX), ...inside]
     .filter((field) => !(NOT_DONE.has(field) && root.members[field] === false))
-    .slice(0, FIELDS_MAX)
+    .slice(0, UNREAD_MAX)
     .map(shortText)
 
-/** A hostile body can hold as many fields as it has bytes. */
-const FIELDS_MAX = 50
+const NONE: ReadonlySet<string> = new Set()
 
 /** Nothing is stored and nothing runs in the background, so a request that sets these to false loses nothing. */
 const NOT_DONE: ReadonlySet<string> = new Set(['store', 'background'])

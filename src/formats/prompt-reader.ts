@@ -1,7 +1,18 @@
 /** Reads conversations of the three dialects: tables of readers by `type`, and the few shapes that all dialects share. */
 import type { CacheMark, Message, Part, UrlCitation } from '../canonical/prompt.ts'
 import type { ReasoningProof } from '../canonical/reasoning.ts'
-import { children, malformedMember, member, type Node, optionalChild, optionalNumber, optionalText, requiredText } from './json-node.ts'
+import { isObject } from '../lib/json/json.ts'
+import {
+  children,
+  malformedMember,
+  member,
+  type Node,
+  optionalChild,
+  optionalNumber,
+  optionalText,
+  requiredText,
+  whole,
+} from './json-node.ts'
 
 /** Readers, keyed by the `type` of the object that they read. */
 export type Readers<Out> = Readonly<Record<string, (node: Node) => Out>>
@@ -28,12 +39,24 @@ export const readPart = (part: Node, readers: PartReaders): readonly Part[] => {
 
 export type UnknownPart = Extract<Part, { type: 'unknown' }>
 
-export const unknownPart = (kind: string, { path }: { readonly path: string }): UnknownPart => ({ type: 'unknown', kind, at: path })
+/** The part is reported as a whole, so its members are not. */
+export const unknownPart = (kind: string, node: Node): UnknownPart => {
+  whole(node)
+  return unknownAt(kind, node.path)
+}
+
+export const unknownAt = (kind: string, at: string): UnknownPart => ({ type: 'unknown', kind, at })
 
 /** A part of the question to the model in a form that only the client's own dialect defines. */
 export const unknownContent = (kind: string, node: Node): UnknownPart => {
   const fileId = node.members['file_id']
   return { ...unknownPart(kind, node), content: true, ...(typeof fileId === 'string' ? { fileId } : {}) }
+}
+
+/** A call that the model makes itself has nothing to say about its caller. One by the model's program or code is reported as unread. */
+export const passOverDirectCaller = (node: Node): void => {
+  const { caller } = node.members
+  if (isObject(caller) && caller['type'] === 'direct') member(node, 'caller')
 }
 
 /** Parts about tools or the cache, which the model does not read. */
@@ -45,6 +68,7 @@ export const cacheMark = (node: Node): { readonly cache?: CacheMark } => {
   if (control === null) {
     const breakpoint = optionalChild(node, 'prompt_cache_breakpoint')
     if (breakpoint === null) return {}
+    // There is one mode.
     optionalText(breakpoint, 'mode')
     const breakpointTtl = optionalText(breakpoint, 'ttl')
     return { cache: breakpointTtl === null ? {} : { breakpointTtl } }

@@ -30,6 +30,7 @@ import { cacheMark } from './prompt-reader.ts'
 export const functionTool = (node: Node, schemaKey: string, marks: Node = node): FunctionTool => {
   const strict = optionalFlag(node, 'strict')
   const deferred = optionalFlag(marks, 'defer_loading') ?? optionalFlag(node, 'defer_loading')
+  passOverDirectCallers(node)
   return {
     type: 'function',
     name: requiredText(node, 'name'),
@@ -41,16 +42,24 @@ export const functionTool = (node: Node, schemaKey: string, marks: Node = node):
   }
 }
 
+/** A model may call every tool directly. Only its own dialect can restrict that, or let its code call them. */
+const passOverDirectCallers = (tool: Node): void => {
+  const { allowed_callers: callers } = tool.members
+  if (Array.isArray(callers) && callers.every((one) => one === 'direct')) member(tool, 'allowed_callers')
+}
+
 export const providerTool = (tool: Node): ProviderTool => ({
   type: 'provider',
   kind: requiredText(tool, 'type'),
   at: tool.path,
   raw: whole(tool),
+  ...cacheMark(tool),
 })
 
 /** Reads a custom tool. The `grammar` of Chat Completions is in an object of its own, that of Responses is beside its type. */
 const customTool = (node: Node, at: string, inside: Inside): CustomTool => {
   const format = optionalChild(node, 'format')
+  passOverDirectCallers(node)
   const grammar = format !== null && optionalText(format, 'type') === 'grammar' ? inside(format, 'grammar') : null
   return {
     type: 'custom',
@@ -65,7 +74,16 @@ const customTool = (node: Node, at: string, inside: Inside): CustomTool => {
 /** Returns a function with the schema that the type implies; null for any other type. */
 const builtIn = (tool: Node): FunctionTool | null => {
   const kind = builtInTool(tool.members)
-  return kind === null ? null : { type: 'function', name: kind, builtIn: kind, ...builtInFunction(kind, whole(tool)) }
+  if (kind === null) return null
+  passOverEnvironment(tool)
+  passOverDirectCallers(tool)
+  return { type: 'function', name: kind, builtIn: kind, ...builtInFunction(kind, tool.members) }
+}
+
+/** The function of a shell has the skills of its environment; that it is local is why it is a function. */
+export const passOverEnvironment = (node: Node): void => {
+  const environment = optionalChild(node, 'environment')
+  if (environment !== null) for (const key of ['type', 'skills']) member(environment, key)
 }
 
 /** Returns the node that holds the members of a kind. */

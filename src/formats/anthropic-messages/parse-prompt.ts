@@ -23,10 +23,11 @@ import {
   whole,
 } from '../json-node.ts'
 import { otherFields } from '../other-fields.ts'
-import { attachProofs, readContent, readPart } from '../prompt-reader.ts'
+import { attachProofs, cacheMark, readContent, readPart } from '../prompt-reader.ts'
 import { withReplayedTurns } from '../replayed-calls.ts'
 import { MESSAGES_ROLES } from '../roles.ts'
 import { functionTool, providerTool } from '../tool-reader.ts'
+import { startUnreadMembers, type UnreadMembers } from '../unread-members.ts'
 import { BLOCKS } from './read-blocks.ts'
 import { readMessagesSettings } from './read-settings.ts'
 import { thinkingFirst } from './unasked-thinking.ts'
@@ -37,11 +38,14 @@ export function* parsePrompt(body: JsonBody): Steps<Prompt> {
   const outputConfig = optionalChild(root, 'output_config')
   // A list or a string gets the fault of this field.
   const choice = member(root, 'tool_choice') === undefined ? null : child(root, 'tool_choice')
-  const system = readSystem(member(root, 'system'))
+  const unread = startUnreadMembers('messages')
+  const system = readSystem(member(root, 'system'), unread)
   yield
   const given = nodesAt(member(root, 'messages'), 'messages', 'invalid_prompt')
   const lastOfUser = given.findLastIndex(({ members }) => members['role'] === 'user')
-  const messages = (yield* mapInSteps(given, (message, place) => readMessage(message, place < lastOfUser && isCleared(message)))).flat()
+  const read = (message: Node, place: number): readonly Message[] =>
+    unread.reading(message, (watched) => readMessage(watched, place < lastOfUser && isCleared(message)))
+  const messages = (yield* mapInSteps(given, read)).flat()
   yield
   const inOrder = withReplayedTurns(messages).map(inMakersOrder)
   const tools = yield* mapInSteps(children(root, 'tools'), readTool)
@@ -54,7 +58,7 @@ export function* parsePrompt(body: JsonBody): Steps<Prompt> {
     settings: readMessagesSettings(root, choice, outputConfig),
   }
   yield
-  return { ...prompt, otherFields: otherFields('messages', root) }
+  return { ...prompt, otherFields: otherFields('messages', root, unread.paths) }
 }
 
 /** A tool without a type, or of type `custom`, is a function of the client; every other type except the shell is a tool of the provider. */
@@ -63,14 +67,16 @@ const readTool = (tool: Node): Tool => {
   // Every other dialect sends arguments as soon as it has them, so this wish is not lost.
   member(tool, 'eager_input_streaming')
   if (type === 'custom') return functionTool(tool, 'input_schema')
-  return CLAUDES_BASH.test(type) ? claudesBash(whole(tool) as JsonObject) : providerTool(tool)
+  return CLAUDES_BASH.test(type) ? { ...claudesBash(whole(tool) as JsonObject), ...cacheMark(tool) } : providerTool(tool)
 }
 
-const readSystem = (value: unknown): Message[] => {
+const readSystem = (value: unknown, unread: UnreadMembers): Message[] => {
   if (value === undefined) return []
   if (typeof value === 'string') return systemOf([{ type: 'text', text: value }])
   if (!Array.isArray(value)) throw malformed('invalid_prompt', 'system', 'must be a string or a list of blocks')
-  return systemOf(nodesAt(value, 'system', 'invalid_prompt').flatMap((block) => readPart(block, BLOCKS)))
+  return systemOf(
+    nodesAt(value, 'system', 'invalid_prompt').flatMap((block) => unread.reading(block, (watched) => readPart(watched, BLOCKS))),
+  )
 }
 
 /** Only Anthropic understands the billing line, and it gets the body as written (docs/contract/messages.md#request). */
@@ -89,6 +95,8 @@ const isCleared = ({ members }: Node): boolean => members['role'] === 'system' &
 
 const readMessage = (message: Node, cleared: boolean): readonly Message[] => {
   const role = requiredWord(message, 'role', MESSAGES_ROLES)
+  // It says which message is left out, here and not by a provider.
+  if (role === 'system') member(message, 'clear_at')
   const isEffortAlone = role === 'system' && member(message, 'content') === undefined && member(message, 'output_config') !== undefined
   const parts = isEffortAlone ? [] : readContent(message, 'content', BLOCKS)
   if (role !== 'system') return [{ role, parts: attachProofs(parts), at: message.path }]

@@ -4,8 +4,8 @@ import type { Part } from '../../canonical/prompt.ts'
 import { serverToolName } from '../../canonical/server-tool-name.ts'
 import { isServerTool, type ServerTool } from '../../canonical/server-tools.ts'
 import { isObject, objectsIn, textsIn } from '../../lib/json/json.ts'
-import { type Node, optionalText, requiredText } from '../json-node.ts'
-import { type PartReaders, unknownContent } from '../prompt-reader.ts'
+import { member, type Node, optionalText, requiredText } from '../json-node.ts'
+import { type PartReaders, passOverDirectCaller, unknownContent } from '../prompt-reader.ts'
 import { replayedCall, replayedResult } from '../replayed-calls.ts'
 
 const readUse = (block: Node): readonly Part[] => {
@@ -15,12 +15,13 @@ const readUse = (block: Node): readonly Part[] => {
   const tool = isServerTool(own) ? own : place === null ? undefined : claudesTool(name)
   // The result of a call that a vendor ran can be read only by that vendor.
   if (tool === undefined) return [unknownContent('server_tool_use', block)]
+  passOverDirectCaller(block)
   return [
     replayedCall({
       id: optionalText(block, 'call_id') ?? id,
       tool,
       instance: optionalText(block, 'instance_name'),
-      arguments: JSON.stringify(block.members['input'] ?? {}),
+      arguments: JSON.stringify(member(block, 'input') ?? {}),
       place: place ?? UNKNOWN_PLACE,
       catalog: optionalText(block, 'catalog'),
     }),
@@ -36,7 +37,8 @@ const readResult =
   (block: Node): readonly Part[] => {
     const id = requiredText(block, 'tool_use_id')
     if (!isOwn && placeOfServerCall(id) === null) return [unknownContent(type, block)]
-    const { content } = block.members
+    const content = member(block, 'content')
+    passOverDirectCaller(block)
     const result = shownResult(content)
     return [
       replayedResult({

@@ -8,6 +8,7 @@ import { otherFields } from '../other-fields.ts'
 import { joinTurns, type Piece, readContent, toolResult } from '../prompt-reader.ts'
 import { withReplayedTurns } from '../replayed-calls.ts'
 import { CHAT_ROLES } from '../roles.ts'
+import { startUnreadMembers } from '../unread-members.ts'
 import { readOpenAiTools } from '../tool-reader.ts'
 import { CONTENT_PARTS } from './content-parts.ts'
 import { readAssistant } from './read-assistant.ts'
@@ -16,7 +17,10 @@ import { readChatSettings } from './read-settings.ts'
 /** Throws `invalid_prompt` naming the faulty message, or `invalid_request` for a fault outside the messages. */
 export function* parsePrompt(body: JsonBody): Steps<Prompt> {
   const root = bodyNode(body)
-  const pieces = yield* mapInSteps(nodesAt(member(root, 'messages'), 'messages', 'invalid_prompt'), readMessage)
+  const unread = startUnreadMembers('chat')
+  const pieces = yield* mapInSteps(nodesAt(member(root, 'messages'), 'messages', 'invalid_prompt'), (message) =>
+    unread.reading(message, readMessage),
+  )
   yield
   const turns = joinTurns(pieces)
   yield
@@ -29,7 +33,7 @@ export function* parsePrompt(body: JsonBody): Steps<Prompt> {
     settings: readChatSettings(root),
   }
   yield
-  return { ...prompt, otherFields: otherFields('chat', root) }
+  return { ...prompt, otherFields: otherFields('chat', root, unread.paths) }
 }
 
 const readMessage = (message: Node): Piece => {

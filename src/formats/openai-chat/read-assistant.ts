@@ -5,7 +5,7 @@
 import type { Part, UrlCitation } from '../../canonical/prompt.ts'
 import { isObject } from '../../lib/json/json.ts'
 import { child, children, member, type Node, optionalChild, optionalText, requiredText } from '../json-node.ts'
-import { readAnnotations, readContent, readerFor, unknownPart } from '../prompt-reader.ts'
+import { readAnnotations, readContent, readerFor, unknownAt, unknownPart } from '../prompt-reader.ts'
 import { CONTENT_PARTS } from './content-parts.ts'
 import { BEHIND_WORDS, inOrderOfAnswer } from './answer-order.ts'
 import { withSources } from './place-sources.ts'
@@ -20,7 +20,7 @@ export const readAssistant = (message: Node): readonly Part[] => {
     ...content,
     ...(refusal === null ? [] : [{ type: 'refusal', text: refusal } as const]),
     ...children(message, 'images').flatMap((image) => readerFor(CONTENT_PARTS, 'image_url')?.(image) ?? []),
-    ...NO_WORD.filter((key) => isThere(message, key)).map((key) => unknownPart(key, { path: `${message.path}.${key}` })),
+    ...NO_WORD.filter((key) => isThere(message, key)).map((key) => unknownAt(key, `${message.path}.${key}`)),
   ]
   const parts = inOrderOfAnswer(calls.length > 0 ? lastTurnBehindWords(thoughts) : thoughts, said, calls)
   return withSources(parts, urls, onlyText(content))
@@ -54,7 +54,7 @@ const BESIDE_CONTENT = [
   ...NO_WORD,
 ]
 
-const isThere = (message: Node, key: string): boolean => (message.members[key] ?? null) !== null
+const isThere = (message: Node, key: string): boolean => member(message, key) !== undefined
 
 /** Reads the content and the sources beside it. */
 const readAssistantContent = (message: Node): { readonly parts: readonly Part[]; readonly urls: readonly UrlCitation[] } => {

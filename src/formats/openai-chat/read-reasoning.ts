@@ -6,7 +6,7 @@
 import type { Part } from '../../canonical/prompt.ts'
 import { type PlaceOfThought, readPlacedId } from '../../canonical/place-of-thought.ts'
 import { openProof, REASONING_FORMATS, type ReasoningFormat, type ReasoningProof } from '../../canonical/reasoning.ts'
-import { children, type Node, optionalNumber, optionalText, requiredText } from '../json-node.ts'
+import { children, member, type Node, optionalNumber, optionalText, requiredText, whole } from '../json-node.ts'
 import { type UnknownPart, unknownPart } from '../prompt-reader.ts'
 import { readServerToolDetail, SERVER_TOOL_DETAIL } from './read-server-tool-detail.ts'
 
@@ -20,6 +20,8 @@ export interface Thought {
 /** `callIds`: the ids of the client's calls in the message. A proof of a call is a piece of its own. */
 export const readReasoning = (message: Node, callIds: ReadonlySet<string>): Thought[] => {
   const details = children(message, 'reasoning_details')
+  // All of them hold the same thinking.
+  for (const key of ['thinking_blocks', 'reasoning', 'reasoning_content']) member(message, key)
   if (details.length > 0) {
     const pieces = details.map(readPiece)
     const ran = pieces.flatMap((piece) =>
@@ -56,6 +58,8 @@ interface Piece {
 }
 
 const readPiece = (detail: Node): Piece | Thought | UnknownPart => {
+  // A piece is carried or reported as a whole.
+  whole(detail)
   const type = requiredText(detail, 'type')
   const { id, place } = readPlacedId(optionalText(detail, 'id'))
   const ran = type === SERVER_TOOL_DETAIL ? readServerToolDetail(detail) : null

@@ -6,22 +6,25 @@ import { answeredBuiltIn, builtInArguments, builtInOutput, calledBuiltIn } from 
 import type { MessagePhase, Part } from '../../canonical/prompt.ts'
 import { isObject } from '../../lib/json/json.ts'
 import { openProof, type ReasoningProof, UNSIGNED } from '../../canonical/reasoning.ts'
-import { children, type Node, optionalText, requiredText, requiredUrl, requiredWord } from '../json-node.ts'
+import { children, member, type Node, optionalText, requiredText, requiredUrl, requiredWord } from '../json-node.ts'
 import {
   cacheMark,
   type PartReaders,
   type Piece,
+  passOverDirectCaller,
   readAnnotations,
   readContent,
   readerFor,
   type Readers,
   toolResult,
   unknownContent,
+  unknownAt,
   unknownPart,
   type UnknownPart,
 } from '../prompt-reader.ts'
 import { fileAddress, imageDetail, readInputAudio } from '../media-parts.ts'
 import { RESPONSES_ROLES } from '../roles.ts'
+import { passOverEnvironment } from '../tool-reader.ts'
 import { readServerToolItem } from './read-server-tool-item.ts'
 
 export const readItem = (item: Node): Piece => {
@@ -55,38 +58,57 @@ const ITEMS: Readers<Piece> = {
 }
 
 /** Reads a call of a built-in tool, or its output. The output of a local shell may have its call's id in either member. */
-const readBuiltIn = ({ members }: Node): Piece | null => {
+const readBuiltIn = (item: Node): Piece | null => {
+  const { members } = item
   const id = members['call_id'] ?? (members['type'] === 'local_shell_call_output' ? members['id'] : null)
   if (typeof id !== 'string') return null
   const builtIn = calledBuiltIn(members)
+  if (builtIn !== null || answeredBuiltIn(members) !== null) {
+    for (const key of BUILT_IN_MEMBERS) member(item, key)
+    passOverEnvironment(item)
+  }
+  passOverDirectCaller(item)
   if (builtIn !== null)
     return ofAssistant([{ type: 'tool-call', id, name: builtIn, builtIn, arguments: builtInArguments(builtIn, members) }])
   if (answeredBuiltIn(members) === null) return null
   return { role: 'user', parts: toolResult(id, [{ type: 'text', text: builtInOutput(members) }]), open: true }
 }
 
+/** The call has its limit of output already; its output is cut to that. */
+const BUILT_IN_MEMBERS = ['call_id', 'action', 'operation', 'output', 'max_output_length'] as const
+
 /**
  * Reads calls of other client tools that have item types of their own (`tool_search_call`, `computer_call`), and their outputs.
  * Returns null for what a provider ran itself, which has no `call_id`.
  */
-const readOtherCall = (type: string, { members }: Node): Piece | null => {
-  const { call_id: id, action, operation, arguments: args, output, tools } = members
-  if (typeof id !== 'string') return null
+const readOtherCall = (type: string, item: Node): Piece | null => {
+  const id = item.members['call_id']
+  if (typeof id !== 'string' || !/_(?:call|output)$/.test(type)) return null
+  member(item, 'call_id')
+  // Either side may have run the call, which is over.
+  member(item, 'execution')
+  passOverDirectCaller(item)
   if (type.endsWith('_call'))
-    return ofAssistant([
-      { type: 'tool-call', id, name: type.slice(0, -'_call'.length), arguments: textOf(action ?? operation ?? args ?? {}) },
-    ])
-  if (!type.endsWith('_output')) return null
+    return ofAssistant([{ type: 'tool-call', id, name: type.slice(0, -'_call'.length), arguments: textOf(otherArguments(item)) }])
+  const [output, tools] = [member(item, 'output'), member(item, 'tools')]
   const found = Array.isArray(tools) ? { tools: tools.flatMap((tool: unknown) => (isObject(tool) ? [tool['name']] : [])) } : ''
   const seen = isObject(output) ? output['image_url'] : null
   const said: Part = typeof seen === 'string' ? { type: 'image', url: seen } : { type: 'text', text: textOf(output ?? found) }
   return { role: 'user', parts: toolResult(id, [said]), open: true }
 }
 
+/** A computer may get several actions at once. */
+const otherArguments = (item: Node): unknown => {
+  const key = ['action', 'actions', 'operation', 'arguments'].find((one) => (item.members[one] ?? null) !== null)
+  if (key === undefined) return {}
+  return key === 'actions' ? { actions: member(item, key) } : member(item, key)
+}
+
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
 
 const readCall = (item: Node): Omit<Extract<Part, { type: 'tool-call' }>, 'arguments'> => {
   const namespace = optionalText(item, 'namespace')
+  passOverDirectCaller(item)
   return {
     type: 'tool-call',
     id: requiredText(item, 'call_id'),
@@ -105,17 +127,19 @@ const readPicture = (item: Node): Part[] => {
 }
 
 /** Codex sends outputs that belong to no call, some of them without an id; the translation decides how to handle them. */
-const readOutput = (item: Node): Piece => ({
-  role: 'user',
-  parts: toolResult(optionalText(item, 'call_id') ?? '', isAbsent(item, 'output') ? [] : readContent(item, 'output', PARTS)),
-  open: true,
-})
+const readOutput = (item: Node): Piece => {
+  passOverDirectCaller(item)
+  // The call has its name.
+  for (const key of ['name', 'namespace']) member(item, key)
+  const content = isAbsent(item, 'output') ? [] : readContent(item, 'output', PARTS)
+  return { role: 'user', parts: toolResult(optionalText(item, 'call_id') ?? '', content), open: true }
+}
 
 const readMessage = (item: Node): Piece => {
   const role = requiredWord(item, 'role', RESPONSES_ROLES)
   const parts = readContent(item, 'content', PARTS)
   if (role !== 'assistant') return { role, parts, open: false }
-  const phase = PHASES.find((known) => known === item.members['phase'])
+  const phase = PHASES.find((known) => known === member(item, 'phase'))
   return { role, parts: phase === undefined ? parts : parts.map((part) => (part.type === 'text' ? { ...part, phase } : part)), open: true }
 }
 
@@ -127,7 +151,8 @@ const PHASES: readonly MessagePhase[] = ['commentary', 'final_answer']
  */
 const readReasoning = (item: Node): Part[] => {
   const full = readTexts(item, 'content')
-  const shown = full === '' ? readTexts(item, 'summary') : full
+  const summarized = readTexts(item, 'summary')
+  const shown = full === '' ? summarized : full
   const read = readProof(item)
   if (shown === '' && read === null) return []
   const summary = full === '' && shown !== '' ? { summary: true } : {}
@@ -180,7 +205,7 @@ const readFile = (part: Node): Part[] => {
 /** The detail at which a file is read; no other dialect can express it. */
 const fileDetail = (part: Node): UnknownPart[] => {
   const { detail } = imageDetail(part)
-  return detail === undefined ? [] : [unknownPart('detail', { path: `${part.path}.detail` })]
+  return detail === undefined ? [] : [unknownAt('detail', `${part.path}.detail`)]
 }
 
-const isAbsent = (part: Node, key: string): boolean => (part.members[key] ?? null) === null
+const isAbsent = (part: Node, key: string): boolean => member(part, key) === undefined

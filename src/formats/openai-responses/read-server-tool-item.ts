@@ -4,7 +4,7 @@ import type { Part } from '../../canonical/prompt.ts'
 import { serverToolName } from '../../canonical/server-tool-name.ts'
 import { isServerTool, type ServerTool } from '../../canonical/server-tools.ts'
 import { isObject, type JsonObject, objectIn } from '../../lib/json/json.ts'
-import { type Node, optionalText } from '../json-node.ts'
+import { type Node, optionalText, whole } from '../json-node.ts'
 import { replayedCall, replayedResult } from '../replayed-calls.ts'
 
 /** Returns null for an item that is not the service's. */
@@ -25,7 +25,7 @@ export const readServerToolItem = (type: string, item: Node): readonly Part[] | 
     name: _name,
     catalog,
     ...shown
-  } = item.members
+  } = whole(item)
   const callId = typeof call_id === 'string' && call_id !== '' ? call_id : id === '' ? `call${item.path.replaceAll(/\W+/g, '_')}` : id
   const { arguments: json, result } = spread(tool, shown)
   const call = replayedCall({

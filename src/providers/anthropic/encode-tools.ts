@@ -1,7 +1,8 @@
 /** Encodes tools, and whether the model has to call one. */
-import { type CustomTool, type FunctionTool, type ProviderTool, WEB_SEARCH } from '../../canonical/prompt.ts'
-import { isObject, type JsonObject } from '../../lib/json/json.ts'
+import { type CacheMark, type CustomTool, type FunctionTool, type ProviderTool, WEB_SEARCH } from '../../canonical/prompt.ts'
+import { isObject } from '../../lib/json/json.ts'
 import { SCHEMA_UNITS, startPace, type Steps } from '../../lib/steps.ts'
+import { loseOfBash } from '../tools/bash-as-function.ts'
 import { demandsSearch } from '../tools/demanded-tool.ts'
 import { cacheMember, type EncodeContext } from './encode-context.ts'
 import { warnOfLoosened } from './encode-format.ts'
@@ -29,7 +30,7 @@ export function* encodeTools(context: EncodeContext): Steps<EncodedTools> {
 function* encodeList(context: EncodeContext): Steps<unknown[]> {
   const tools: unknown[] = []
   let searches = false
-  const search = (source: unknown, field: string): void => {
+  const search = (source: unknown, field: string, cache?: CacheMark): void => {
     if (!context.rules.claude || searches) {
       context.lose(
         field,
@@ -40,14 +41,15 @@ function* encodeList(context: EncodeContext): Steps<unknown[]> {
       return
     }
     searches = true
-    tools.push(webSearchTool(source, field, context))
+    tools.push({ ...webSearchTool(source, field, context), ...cacheMember(cache) })
   }
   const isStep = startPace()
   for (const [index, tool] of context.prompt.tools.entries()) {
     if (isStep(SCHEMA_UNITS)) yield
-    if (tool.type === 'function') tools.push(ownTool(tool, context) ?? functionTool(tool, `tools[${index}]`, context))
-    else if (tool.type === 'provider' && isWebSearch(tool.kind)) search(tool.raw, tool.at)
-    else if (tool.type === 'provider' && context.rules.claude && CLAUDES_OWN.test(tool.kind)) tools.push(tool.raw)
+    if (tool.type === 'function') tools.push(ownTool(tool, `tools[${index}]`, context) ?? functionTool(tool, `tools[${index}]`, context))
+    else if (tool.type === 'provider' && isWebSearch(tool.kind)) search(tool.raw, tool.at, tool.cache)
+    else if (tool.type === 'provider' && context.rules.claude && CLAUDES_OWN.test(tool.kind))
+      tools.push(marked(isObject(tool.raw) ? tool.raw : {}, tool.cache))
     else loseTool(tool, context)
   }
   const options = context.setting('webSearchOptions')
@@ -58,8 +60,21 @@ function* encodeList(context: EncodeContext): Steps<unknown[]> {
 /** Tools that Claude was trained on and the client runs: their calls are like those of any function. */
 const CLAUDES_OWN = /^(?:bash|text_editor|computer|memory)_\d{8}$/
 
-const ownTool = ({ knownToClaude }: FunctionTool, { rules }: EncodeContext): JsonObject | null =>
-  rules.claude ? (knownToClaude ?? null) : null
+const ownTool = ({ knownToClaude, cache }: FunctionTool, at: string, context: EncodeContext): Readonly<Record<string, unknown>> | null => {
+  if (knownToClaude === undefined) return null
+  if (context.rules.claude) return marked(knownToClaude, cache)
+  loseOfBash(knownToClaude, at, context)
+  return null
+}
+
+/** The tool as its client declared it, with the mark that is left for it. */
+const marked = (
+  { cache_control: _, ...declared }: Readonly<Record<string, unknown>>,
+  cache: CacheMark | undefined,
+): Readonly<Record<string, unknown>> => ({
+  ...declared,
+  ...cacheMember(cache),
+})
 
 const loseTool = (tool: CustomTool | ProviderTool, context: EncodeContext): void =>
   context.lose(tool.at, `${context.target.providerName} has no tool like ${tool.kind}; it was left out.`)

@@ -7,7 +7,7 @@ import { isObject, type JsonObject, type JsonValue, type JsonChanges } from '../
 import { lookForName } from '../../lib/text/may-name.ts'
 import { testInSteps } from '../../lib/text/search-steps.ts'
 import { type EditableFields, fieldsOfBody } from '../vendors/editable-fields.ts'
-import { loseCarried, lossesTo } from '../losses/losses.ts'
+import { loseCarried, type Losses, lossesTo } from '../losses/losses.ts'
 import { holdsThinkingOfOthers } from '../thinking/proof-makers.ts'
 import type { Attempt, Target } from '../provider.ts'
 import { isKnownVendor } from '../vendors/vendors.ts'
@@ -21,6 +21,7 @@ import { encodeServiceTier } from './service-tier.ts'
 import { mayHoldUnsupportedMedia, refuseUnsupportedMedia } from '../media/unsupported-media.ts'
 import { refuseStoredFiles } from './stored-files.ts'
 import { unbilledMessages, unbilledSystem } from './unbilled.ts'
+import { loseOfBash } from '../tools/bash-as-function.ts'
 import { isWebSearch, webSearchTool } from './web-search-tool.ts'
 
 /** Returns the changes to the client's body. */
@@ -101,9 +102,10 @@ const nameTools = (fields: EditableFields, { call, target, warn }: Attempt): voi
   const { lose } = lossesTo(warn)
   const kept = (tools as readonly JsonValue[]).flatMap((tool, index): readonly JsonValue[] => {
     const type = isObject(tool) ? tool['type'] : undefined
-    if (typeof type === 'string' && CLAUDES_BASH.test(type) && !mayBeClaude(target)) return [bashFunction(tool)]
+    if (typeof type === 'string' && CLAUDES_BASH.test(type) && !mayBeClaude(target))
+      return [bashFunction(tool, `tools[${index}]`, { lose })]
     if (typeof type !== 'string' || !/^(?:service|openrouter):/.test(type)) return [tool]
-    if (isWebSearch(type)) return [webSearchTool(tool, `tools[${index}]`, { lose }) as JsonObject]
+    if (isWebSearch(type)) return [{ ...webSearchTool(tool, `tools[${index}]`, { lose }), ...markOf(tool) } as JsonObject]
     lose(`tools[${index}]`, `${target.providerName} has no tool like ${type}; it was left out.`)
     return []
   })
@@ -120,10 +122,15 @@ const mayBeClaude = ({ provider, upstreamModel }: Target): boolean =>
   provider === 'anthropic' || rulesOf(upstreamModel).claude || !isKnownVendor(provider)
 
 /** Only Claude is trained on its shell; other models get it as a function. */
-const bashFunction = (tool: JsonValue): JsonObject => {
+const bashFunction = (tool: JsonValue, at: string, losses: Pick<Losses, 'lose'>): JsonObject => {
   const { name, description, parameters } = claudesBash()
-  const { cache_control: mark } = isObject(tool) ? tool : {}
-  return { name, description, input_schema: parameters as JsonObject, ...(mark === undefined ? {} : { cache_control: mark }) }
+  if (isObject(tool)) loseOfBash(tool, at, losses)
+  return { name, description, input_schema: parameters as JsonObject, ...markOf(tool) }
+}
+
+const markOf = (tool: JsonValue): JsonObject => {
+  const { cache_control: mark = null } = isObject(tool) ? tool : {}
+  return mark === null ? {} : { cache_control: mark }
 }
 
 /** JSON text of a system prompt with one more paragraph. */

@@ -1,11 +1,12 @@
 /** Encodes tools and the choice among them. */
 import type { FunctionTool, ProviderTool } from '../../canonical/prompt.ts'
-import { isObject, type JsonObject } from '../../lib/json/json.ts'
+import type { JsonObject } from '../../lib/json/json.ts'
 import type { Growth } from '../../lib/json/json-size.ts'
 import { mapInSteps, SCHEMA_UNITS, type Steps } from '../../lib/steps.ts'
 import { firstOfItsName } from '../anthropic/lawful-fields.ts'
 import { demandedTool, loseChoice } from '../tools/demanded-tool.ts'
 import type { Translation } from '../losses/translation.ts'
+import { searchOptions } from '../tools/search-options.ts'
 import { googleParameters, schemaGrowth } from './json-schema.ts'
 
 export interface EncodedTools {
@@ -29,7 +30,7 @@ export function* encodeTools(translation: Translation): Steps<EncodedTools> {
       return
     }
     searches = true
-    for (const option of searchOptions(options)) lose(`${at}.${option}`, `Google’s web search has no ${option}; it was left out.`)
+    searchOptions(options, at, NO_OPTIONS, { lose })
   }
   for (const tool of prompt.tools) {
     if (tool.type === 'function') continue
@@ -84,11 +85,4 @@ const callingConfig = (choice: Translation['prompt']['toolChoice'], functions: r
 /** Matches the web search of every vendor, and the service's own under either prefix. */
 const isWebSearch = (tool: ProviderTool): boolean => /^(?:service:|openrouter:)?web_search(?:_|$)/.test(tool.kind)
 
-const searchOptions = (raw: unknown): string[] => {
-  if (!isObject(raw)) return []
-  const given = (key: string, value: unknown): boolean => {
-    if (value === null || ['type', 'name', 'cache_control'].includes(key)) return false
-    return !(key === 'engine' && (value === 'native' || value === 'auto')) && !(isObject(value) && Object.keys(value).length === 0)
-  }
-  return Object.entries(raw).flatMap(([key, value]) => (given(key, value) ? [key] : []))
-}
+const NO_OPTIONS: ReadonlySet<string> = new Set()

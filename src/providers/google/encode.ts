@@ -40,7 +40,7 @@ export function* encodeBody(
 /** Only one warning for all marks of a request: they are many, and Google caches without them. */
 const warnOfCacheMarks = ({ prompt, lose }: Translation): void => {
   const marked = prompt.messages.find(({ parts }) => parts.some((part) => 'cache' in part && part.cache !== undefined))
-  const tool = prompt.tools.findIndex((each) => each.type === 'function' && each.cache !== undefined)
+  const tool = prompt.tools.findIndex((each) => each.type !== 'custom' && each.cache !== undefined)
   const at = marked === undefined ? (tool < 0 ? null : `tools[${tool}]`) : (marked.at ?? 'messages')
   if (at !== null) lose(at, 'Google caches prompts by itself; the marks for its cache were left out.')
 }

@@ -8,8 +8,10 @@ import { type OutputBounds, outputWithin } from '../vendors/field-rules.ts'
 import type { Target } from '../provider.ts'
 import { withLawfulCalls } from '../tools/lawful-calls.ts'
 import { withPicturesOfUser } from '../media/made-pictures.ts'
+import { loseOfBash } from '../tools/bash-as-function.ts'
 import { withPairedResults } from '../tools/paired-results.ts'
 import { withoutTextCalls, withTextCalls } from '../tools/text-calls.ts'
+import { asksForForm, lostForm } from '../thinking/summary-form.ts'
 import { isStoredAddress } from '../media/stored-addresses.ts'
 import { refuseName } from '../media/stored-objects.ts'
 import { refuseUnread } from './uncarried.ts'
@@ -61,6 +63,13 @@ export function* translate(
     if (outcome === 'refused' || (outcome === 'dropped' && asksForNoAnswer(setting.value))) refuseSetting(setting.field, providerName)
     if (outcome === 'dropped') lose(setting.field, `${providerName} has no word for ${setting.field}; it was left out.`)
   }
+  const { reasoning } = prompt.settings
+  if (reasoning !== undefined && !KEEPS_FORMS.has(dialect) && asksForForm(reasoning.value))
+    lose(reasoning.field, lostForm(providerName, reasoning.value))
+  // Anthropic's encoder says so itself, since Claude gets the tool as it was declared.
+  if (dialect !== 'anthropic')
+    for (const [index, tool] of prompt.tools.entries())
+      if (tool.type === 'function' && tool.knownToClaude !== undefined) loseOfBash(tool.knownToClaude, `tools[${index}]`, { lose })
   for (const field of prompt.otherFields) {
     if (!Object.hasOwn(carried, field)) lose(field, `${field} could not be translated for ${providerName}; it was left out.`)
   }
@@ -75,6 +84,9 @@ export function* translate(
     },
   }
 }
+
+/** The first has a word for the form of readable thinking; the encoder of the second knows which of its vendors have one. */
+const KEEPS_FORMS: ReadonlySet<TranslatedDialect> = new Set(['openai-responses', 'openai-chat'] as const)
 
 /**
  * All dialects but this one refuse a call without a result even at the end of the conversation. Known vendors of this one do too, which the

@@ -3,6 +3,7 @@ import type { ReasoningSetting } from '../../canonical/settings.ts'
 import type { Warning } from '../../canonical/warning.ts'
 import { definedOnly } from '../../lib/defined-only.ts'
 import type { JsonObject } from '../../lib/json/json.ts'
+import { asksForForm, lostForm } from '../thinking/summary-form.ts'
 import { budgetBeside, effortOfBudget, nearestEffort, thinksNot } from '../thinking/effort.ts'
 import type { ReasoningWords } from '../vendors/vendor.ts'
 
@@ -14,6 +15,7 @@ export const encodeReasoning = (
   warn: (warning: Warning) => void,
 ): JsonObject => {
   if (value.summary !== undefined && !showsThinking) warn(lost(field, 'This provider gives no summary of its thinking here.'))
+  else if (asksForForm(value)) warn(lost(field, lostForm('This provider', value)))
   if (thinksNot(value)) return off(words, field, warn)
   return { ...encodeBudget(value, words), ...encodeEffort(value, field, words, warn) }
 }

@@ -13,6 +13,7 @@ export const encodeTools = (translation: Translation, context: MessageContext): 
   const fields: Record<string, JsonValue> = {}
   for (const tool of prompt.tools) {
     const search = tool.type === 'provider' && SEARCH.test(tool.kind) ? encodeSearch(tool, context) : null
+    if (search !== null && tool.type === 'provider') context.cacheControl(tool.cache, 'tools', 'call')
     if (search?.tool !== undefined) tools.push(search.tool)
     else if (search?.fields !== undefined) Object.assign(fields, search.fields)
     else if (tool.type === 'provider')

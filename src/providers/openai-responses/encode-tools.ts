@@ -3,20 +3,21 @@ import type { CustomTool, ProviderTool, Tool } from '../../canonical/prompt.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json/json.ts'
 import { demandedTool, demandsSearch } from '../tools/demanded-tool.ts'
 import type { Translation } from '../losses/translation.ts'
+import { searchOptions } from '../tools/search-options.ts'
 import { runsByItself } from '../tools/vendor-tools.ts'
 import { wordSet } from '../../lib/text/word-set.ts'
 import type { LostMarks } from './lost-marks.ts'
 
 export const encodeTools = (translation: Translation, marks: LostMarks): readonly JsonObject[] => {
   const tools = translation.prompt.tools.flatMap((tool, index) => {
-    if (tool.type === 'function' && tool.cache !== undefined) marks.lose(`tools[${index}]`)
+    if (tool.type !== 'custom' && tool.cache !== undefined) marks.lose(`tools[${index}]`)
     return encodeTool(tool, translation)
   })
   const options = translation.setting('webSearchOptions')
   // Chat Completions asks for a search by an option beside the tools.
   return options === undefined || tools.some(({ type }) => type === 'web_search')
     ? tools
-    : [...tools, webSearch(isObject(options) ? options : {})]
+    : [...tools, webSearch(options, translation.prompt.settings.webSearchOptions?.field ?? 'web_search_options', translation)]
 }
 
 /** Returns members to spread: the default choice is left out, and so is a choice of a tool that cannot be demanded. */
@@ -52,45 +53,27 @@ const customTool = ({ name, description, grammar }: CustomTool): JsonObject => (
 })
 
 /** Encodes the web search of every dialect; of the other tools that providers run, those of this dialect are passed on as they are. */
-const encodeProviderTool = ({ kind, at, raw }: ProviderTool, { lose }: Translation): readonly JsonObject[] => {
+const encodeProviderTool = ({ kind, at, raw }: ProviderTool, translation: Translation): readonly JsonObject[] => {
   if (isObject(raw) && runsByItself(kind, raw)) return [raw as JsonObject]
   if (!/(?:^|:)web_search(?:_|$)/.test(kind)) {
-    lose(at, `A tool of type ${kind} could not be translated for this provider; it was left out.`)
+    translation.lose(at, `A tool of type ${kind} could not be translated for this provider; it was left out.`)
     return []
   }
-  const tool = isObject(raw) ? raw : {}
-  // A tool of this service has its options in `parameters`.
-  const inParameters = isObject(tool['parameters'])
-  const options = isObject(tool['parameters']) ? tool['parameters'] : tool
-  for (const [name, value] of Object.entries(options)) {
-    if (value !== null && !SEARCH_OPTIONS.has(name))
-      lose(`${at}.${inParameters ? 'parameters.' : ''}${name}`, `This provider's web search has no word for ${name}; it was left out.`)
-  }
-  return [webSearch(options)]
+  return [webSearch(raw, at, translation)]
 }
 
-/** The options that are carried over, and the members that only name the tool. */
-const SEARCH_OPTIONS: ReadonlySet<string> = wordSet('type name cache_control search_context_size allowed_domains filters user_location')
+const SEARCH_OPTIONS = wordSet('search_context_size allowed_domains user_location')
 
-const webSearch = (options: Readonly<Record<string, unknown>>): JsonObject => {
-  const size = options['search_context_size']
-  const filters = isObject(options['filters']) ? options['filters'] : options
-  const domains = filters['allowed_domains']
-  const location = options['user_location']
+const webSearch = (source: unknown, at: string, translation: Translation): JsonObject => {
+  const {
+    search_context_size: size,
+    allowed_domains: domains,
+    user_location: location,
+  } = searchOptions(source, at, SEARCH_OPTIONS, translation)
   return {
     type: 'web_search',
     ...(size === 'low' || size === 'medium' || size === 'high' ? { search_context_size: size } : {}),
     ...(Array.isArray(domains) && domains.length > 0 ? { filters: { allowed_domains: domains as JsonValue[] } } : {}),
-    ...(isObject(location) ? { user_location: approximate(location) } : {}),
+    ...(isObject(location) ? { user_location: location as JsonObject } : {}),
   }
-}
-
-/** Chat Completions wraps the location in an object of its own. */
-const approximate = (location: Readonly<Record<string, unknown>>): JsonObject => {
-  const place = isObject(location['approximate']) ? location['approximate'] : location
-  const known = ['city', 'country', 'region', 'timezone'].flatMap((name) => {
-    const value = place[name]
-    return typeof value === 'string' ? [[name, value]] : []
-  })
-  return { type: 'approximate', ...(Object.fromEntries(known) as JsonObject) }
 }
