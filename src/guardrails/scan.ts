@@ -2,6 +2,7 @@
 import { type Clock, turnOf } from '../lib/clock.ts'
 import { createFoldedText, createFolding, type Folded, isDisguised } from '../lib/text/folded-text.ts'
 import type { Matcher } from '../lib/regex/any-match.ts'
+import { followedSteps } from '../lib/regex/followed.ts'
 import type { Steps } from '../lib/steps.ts'
 
 /** Yields after each step. */
@@ -33,21 +34,38 @@ export const createRunScan = (clock: Clock, withinMs: number): RunScan => {
   return run
 }
 
-/** Characters per step. Hostile text makes an automaton build a state for every unit; even then a step takes only a few milliseconds. */
-const PIECE_CHARACTERS = 512
+/** Characters per step. */
+const PIECE_MAX = 512
+const PIECE_MIN = 4
+/** The length of the first piece, before it is known what a piece costs. */
+const PIECE_FIRST = 16
+/** The steps of patterns that may be followed for one piece: a few milliseconds. */
+const PIECE_STEPS = 4000
 
+/**
+ * Hostile text makes an automaton work out a state for every unit, and a wide pattern makes each of them dear, so the length of a piece
+ * follows from what the piece before it cost.
+ */
 export function* piecesOf(text: string): Generator<string, void, undefined> {
-  for (let at = 0; at < text.length; at += PIECE_CHARACTERS) yield text.slice(at, at + PIECE_CHARACTERS)
+  let length = PIECE_FIRST
+  for (let at = 0; at < text.length;) {
+    const before = followedSteps()
+    const piece = text.slice(at, at + length)
+    yield piece
+    at += piece.length
+    const cost = followedSteps() - before
+    length = cost > PIECE_STEPS ? Math.max(PIECE_MIN, Math.floor((length * PIECE_STEPS) / cost)) : Math.min(PIECE_MAX, 2 * length)
+  }
 }
 
 /** Matches the text as written, and as it reads without disguises. */
 export function* matchesAny(openMatcher: () => Matcher, text: string): Scan<boolean> {
   const readings = new BothReadings(openMatcher())
   const folding = createFolding(readings)
-  for (let at = 0; at < text.length; at += PIECE_CHARACTERS) {
-    if (at > 0) yield
-    folding.push(text.slice(at, at + PIECE_CHARACTERS))
+  for (const piece of piecesOf(text)) {
+    folding.push(piece)
     if (readings.matched) return true
+    yield
   }
   folding.end()
   return readings.end()

@@ -120,7 +120,9 @@ export const createTextScreen = (
       nextAhead += 1
     }
     let out = ''
-    for (const { from, to, label } of spans.length === 0 ? spans : unite(spans)) {
+    for (const { from, to: last, label } of spans.length === 0 ? spans : unite(spans)) {
+      // The rest of a known finding arrives with later pieces.
+      const to = Math.min(last, length)
       if (to <= released) continue
       if (from >= limit) break
       if (from > released) out += held.release(from - released)

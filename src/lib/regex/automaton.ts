@@ -3,6 +3,7 @@
  * place at once, so it finds that something matches and where the match ends, but not where it begins. Memory is bounded: a
  * text that leads through too many states clears the table.
  */
+import { countFollowed } from './followed.ts'
 import type { Program } from './compile.ts'
 import { createReach, type Reach } from './reach.ts'
 import { TrailTable } from './threads.ts'
@@ -105,6 +106,7 @@ export class Automaton {
     const ends = (reach.accepted ? ACCEPTS : 0) | (reach.asks ? ASKS : 0)
     reach.from(program.start)
     const waiting = reach.taken(behind).toSorted((left, right) => left - right)
+    countFollowed(state.waiting.length + reach.reached + waiting.length)
     const next = this.#rowOf({ waiting, before: program.hasAssertions ? behind : 0 })
     const move = (next << MOVE_SHIFT) | ends | (waiting.length === 0 ? IDLE : 0)
     // If the table was cleared, the row belongs to another state.

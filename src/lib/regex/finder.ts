@@ -41,8 +41,15 @@ export type Found = (start: number, end: number, match: string) => void
 /** No more than this is kept of a match in progress: of a longer one the length is known, but not the whole text. */
 const KEPT_MAX = 16_384
 
-/** Threads read a longer match in progress even if nothing has matched yet, so that little is ever read again in one step. */
+/**
+ * Threads read a longer match in progress even if nothing has matched yet, so that little is ever read again at once: no more units than
+ * this, or fewer where more than a few steps wait for each.
+ */
 const READ_AGAIN_MAX = 1024
+const READ_AGAIN_STEPS_MAX = 4 * READ_AGAIN_MAX
+
+/** Units that are read before it is looked at again whether that much is in progress. */
+const RUN_MAX = 64
 
 export const createFinder = ({ automaton }: Regex, found: Found): Finder => new TextFinder(automaton, found)
 
@@ -86,7 +93,15 @@ class TextFinder implements Finder {
 
   push(text: string): void {
     this.#keep(text)
-    for (let at = 0; at < text.length;) at = this.#threads === null ? this.#run(text, at) : this.#runThreads(this.#threads, text, at)
+    for (let at = 0; at < text.length;) {
+      at = this.#threads === null ? this.#run(text, at) : this.#runThreads(this.#threads, text, at)
+      if (this.#threads === null && this.#isLong()) this.#threads = this.#readAgain()
+    }
+  }
+
+  #isLong(): boolean {
+    const units = this.#length - this.#since
+    return units > READ_AGAIN_MAX || units * this.#state.waiting.length > READ_AGAIN_STEPS_MAX
   }
 
   pause(): void {
@@ -101,8 +116,8 @@ class TextFinder implements Finder {
   }
 
   /**
-   * The fast path. Runs to the end of the text, or to the returned offset if a match ends
-   * before the unit there; threads continue from it.
+   * The fast path. Runs to the returned offset: the end of the text, or that of so many units, or a unit before which a match ends;
+   * threads continue from that one.
    */
   #run(text: string, from: number): number {
     const automaton = this.#automaton
@@ -111,9 +126,10 @@ class TextFinder implements Finder {
     let row = automaton.rowOf(this.#state)
     // The last unit after which no match was in progress, if there was one.
     let idleAt = from - 1
+    const end = Math.min(text.length, from + RUN_MAX)
     let at = from
     let accepts = false
-    for (; at < text.length; at += 1) {
+    for (; at < end; at += 1) {
       const unit = text.charCodeAt(at)
       const behind = unit < 128 ? (ascii[unit] as number) : of(unit)
       let move = table[row + behind] as number
@@ -175,7 +191,6 @@ class TextFinder implements Finder {
     const { settled } = this
     if (settled < this.#length) {
       // Threads do not need the text: they have already read what is cut off.
-      if (this.#length - settled > READ_AGAIN_MAX) this.#threads ??= this.#readAgain()
       const from = Math.max(settled, this.#length - KEPT_MAX)
       this.#kept = this.#kept.slice(from - this.#keptFrom) + text
       this.#keptFrom = from

@@ -3,6 +3,7 @@
  * from which match each of them continues, is worked out once for each combination that texts lead to; after that a unit costs one
  * look-up.
  */
+import { countFollowed } from './followed.ts'
 import type { Program } from './compile.ts'
 import type { Reach } from './reach.ts'
 
@@ -78,6 +79,7 @@ export class TrailTable {
     const isSame = from.length === trails.groups.length && from.every((source, group) => source === group)
     const move: Move = { next: this.trails(groups, behind), accepts, from: isSame ? null : from }
     this.built += 1
+    countFollowed(2 * reach.reached)
     this.#spend(MOVE_NUMBERS + from.length)
     trails.moves[behind] = move
     return move
