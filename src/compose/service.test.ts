@@ -218,6 +218,21 @@ describe('a new configuration file', () => {
     expect((await chat(process, key)).status).toBe(200)
   })
 
+  test('changes which private addresses traces may go to: one that it adds is tried at once, one that it leaves out no longer', async () => {
+    const process = await start()
+    const { key } = await makeKey(process, 'management')
+    const refusal = async (): Promise<string> => {
+      const body = { type: 'otel-collector', name: 'Near', config: { endpoint: 'http://127.0.0.1:1' } }
+      return JSON.stringify((await ask(process, key, 'POST', '/observability/destinations', body)).json)
+    }
+    const notTrusted = expect.stringContaining('observability.trusted_hosts')
+    expect(await refusal()).toEqual(notTrusted)
+    process.service.reload(fileOf({ observability: { trusted_hosts: ['127.0.0.1:1'] } }))
+    expect(await refusal()).toEqual(expect.stringMatching(/does not take traces: (?!.*trusted_hosts)/))
+    process.service.reload(fileOf({}))
+    expect(await refusal()).toEqual(notTrusted)
+  })
+
   test('changes what is served', async () => {
     const process = await start()
     const { key } = await makeKey(process, 'inference')
