@@ -253,13 +253,16 @@ describe('at inference', () => {
     expect(streamChunks(streamed.text).at(-1)?.usage).toMatchObject({ is_byok: true })
   })
 
-  test('if the operator moves the provider to another address, the key is not sent there until it is entered again', async () => {
+  test("if the operator moves the provider to another address, the key is not sent there until it is entered again, nor is the service's own for one that is is_byok_only", async () => {
     const { id } = await enter({})
     service.configure(config(spare.url))
     service.signal('SIGHUP')
     await until(() => service.stderr().includes('configuration reloaded'), 'the reload')
     const before = spare.exchanges.length
     const ask = () => infer(service, { model: 'fake/one', messages: [{ role: 'user', content: 'Hi' }] })
+    await ask()
+    expect(spare.exchanges.slice(before).map(tokenOf)).toEqual([SHARED])
+    await call(service, 'PATCH', `/byok/${id}`, { body: { is_byok_only: true } })
     await ask()
     expect(spare.exchanges.slice(before).map(tokenOf)).toEqual([SHARED])
     await call(service, 'PATCH', `/byok/${id}`, { body: { key: OTHER } })
