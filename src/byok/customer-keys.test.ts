@@ -83,11 +83,14 @@ test.each<[string, Partial<ByokRecord['use']>, boolean]>([
   ['is_required', { is_required: true, allowed_models: ['m/one'] }, false],
   ['is_required for other models', { is_required: true, allowed_models: ['m/two'] }, true],
   ['nothing of the kind', {}, true],
-])("a key that does not open and says %s: it is not used, and what it says of the service's own keys holds", async (_, use, sharedAllowed) => {
-  const { keys } = open([{ ...record('a', use), sealedSecret: record('b').sealedSecret }])
-  const lookup = await keys.forCaller('w', user)
-  expect(lookup?.('fake', (name) => name === 'm/one')).toEqual({ keys: [], sharedAllowed })
-})
+])(
+  "a key that does not open and says %s: it is not used, and what it says of the service's own keys holds",
+  async (_, use, sharedAllowed) => {
+    const { keys } = open([{ ...record('a', use), sealedSecret: record('b').sealedSecret }])
+    const lookup = await keys.forCaller('w', user)
+    expect(lookup?.('fake', (name) => name === 'm/one')).toEqual({ keys: [], sharedAllowed })
+  },
+)
 
 test('a key is not sent to a new address of its provider, and comes back with the old one, without a query', async () => {
   let address = originOf()

@@ -345,7 +345,10 @@ describe('every hour, what is old enough is deleted, and nothing else:', () => {
       .insertInto('generation_contents')
       .values({ id: 'g', workspace_id: owner.workspaceId, created_at: at, expires_at: expired, sealed: '' })
       .execute()
-    await kysely.insertInto('login_links').values({ id: 'l', digest: 'l', ...person }).execute()
+    await kysely
+      .insertInto('login_links')
+      .values({ id: 'l', digest: 'l', ...person })
+      .execute()
     const session = { csrf_digest: '', key_hash: null, user_agent: null, last_used_at: at, ends_at: expired }
     await kysely
       .insertInto('sessions')
@@ -356,7 +359,14 @@ describe('every hour, what is old enough is deleted, and nothing else:', () => {
       .insertInto('traces_waiting')
       .values({ id: 't', created_at: at, ...trace })
       .execute()
-    const code = { callback_url: null, code_challenge: null, code_challenge_method: null, key_settings: '{}', used_at: null, key_hash: null }
+    const code = {
+      callback_url: null,
+      code_challenge: null,
+      code_challenge_method: null,
+      key_settings: '{}',
+      used_at: null,
+      key_hash: null,
+    }
     const { workspaceId: workspace_id, userId: user_id } = owner
     await kysely
       .insertInto('oauth_codes')
@@ -366,7 +376,10 @@ describe('every hour, what is old enough is deleted, and nothing else:', () => {
       .insertInto('endpoint_slots')
       .values({ slot: at.slice(0, 16), endpoint: 'e', ok: 1, failed: 0 })
       .execute()
-    await kysely.insertInto('guardrail_hours').values({ guardrail_id: 'g', hour: at.slice(0, 13), rule: 'r', requests: 1 }).execute()
+    await kysely
+      .insertInto('guardrail_hours')
+      .values({ guardrail_id: 'g', hour: at.slice(0, 13), rule: 'r', requests: 1 })
+      .execute()
 
     const left = async (): Promise<readonly string[]> => {
       const tables = [

@@ -213,7 +213,10 @@ describe('locked fields', () => {
   ])('%s leaves the effort to the messages', (_, locked) => {
     const messages = [USER, { role: 'system', content: [], output_config: { effort: 'low' } }]
     const config = { reasoning_effort: 'high', locked }
-    expect(merged({ messages }, { shape: 'chat', dialect: 'messages', config })).toMatchObject({ messages, output_config: { effort: 'high' } })
+    expect(merged({ messages }, { shape: 'chat', dialect: 'messages', config })).toMatchObject({
+      messages,
+      output_config: { effort: 'high' },
+    })
   })
 
   test('a lock holds a field that the interface does not know, since an upstream may', () => {
