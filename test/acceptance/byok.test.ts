@@ -117,6 +117,16 @@ describe('managing them', () => {
     expect((await call(service, 'POST', '/byok', { body })).status).toBe(400)
   })
 
+  test.each([
+    ['a fallback becomes the only one', { is_fallback: true }, { is_byok_only: true }],
+    ['a fallback becomes required', { is_fallback: true }, { is_required: true }],
+    ['the only one becomes a fallback', { is_byok_only: true }, { is_fallback: true }],
+  ])('400, and nothing changes: %s', async (_, given, change) => {
+    const { id } = await enter(given)
+    expect((await call(service, 'PATCH', `/byok/${id}`, { body: change })).status).toBe(400)
+    expect((await call(service, 'GET', `/byok/${id}`)).json).toMatchObject({ data: given })
+  })
+
   test('a change without the key keeps the key; the provider cannot be changed', async () => {
     const { id } = await enter({})
     expect((await call(service, 'PATCH', `/byok/${id}`, { body: { provider: 'spare', base_url: spare.url } })).status).toBe(400)
