@@ -69,13 +69,28 @@ test('a workspace without any has no look-up at all', async () => {
   expect(keys.forCaller('w', user)).toBeNull()
 })
 
-test('one that does not open is reported, and the others are used', async () => {
+test('one that does not open is reported once, and the others are used', async () => {
   const { keys, faults } = open([{ ...record('a'), sealedSecret: record('b').sealedSecret }, record('c')])
   const lookup = await keys.forCaller('w', user)
   expect(lookup?.('fake', () => true).keys.map(({ id, apiKey }) => [id, apiKey])).toEqual([['c', 'secret of c']])
+  for (let request = 0; request < 5; request += 1) await keys.forCaller('w', user)
   expect(faults).toHaveLength(1)
   expect(String(faults[0])).not.toContain('secret of')
 })
+
+test.each<[string, Partial<ByokRecord['use']>, boolean]>([
+  ['is_byok_only', { is_byok_only: true }, false],
+  ['is_required', { is_required: true, allowed_models: ['m/one'] }, false],
+  ['is_required for other models', { is_required: true, allowed_models: ['m/two'] }, true],
+  ['nothing of the kind', {}, true],
+])(
+  "a key that does not open and says %s: it is not used, and what it says of the service's own keys holds",
+  async (_, use, sharedAllowed) => {
+    const { keys } = open([{ ...record('a', use), sealedSecret: record('b').sealedSecret }])
+    const lookup = await keys.forCaller('w', user)
+    expect(lookup?.('fake', (name) => name === 'm/one')).toEqual({ keys: [], sharedAllowed })
+  },
+)
 
 test('a key is not sent to a new address of its provider, and comes back with the old one, without a query', async () => {
   let address = originOf()
@@ -84,7 +99,7 @@ test('a key is not sent to a new address of its provider, and comes back with th
   expect(await ids()).toEqual(['a'])
   address = 'https://other.example'
   keys.addressesChanged()
-  expect(await ids()).toBeUndefined()
+  expect(await ids()).toEqual([])
   expect(faults).toHaveLength(1)
   address = originOf()
   keys.addressesChanged()

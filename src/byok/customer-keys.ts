@@ -48,7 +48,7 @@ export interface CustomerKeysParts {
   /** Returns all keys that may have sealed a secret. */
   readonly sealingKeys: () => readonly SealingKey[]
   readonly originOf: ProviderKeysParts['originOf']
-  /** Called for a stored key that cannot be unsealed; requests continue without it. */
+  /** Called once for a stored key that cannot be unsealed. It is not used, but what it says of the service's own keys holds. */
   readonly onError: (thrown: unknown) => void
 }
 
@@ -57,23 +57,24 @@ const CACHE_MAX = 10_000
 
 interface OpenedKey {
   readonly record: ByokRecord
-  readonly apiKey: string
+  /** Null if it cannot be unsealed. */
+  readonly apiKey: string | null
 }
 
 export const createCustomerKeys = ({ store, clock, sealingKeys, originOf, onError }: CustomerKeysParts): CustomerKeys => {
   const cache = createLoadCache<string, readonly ByokRecord[]>(CACHE_MAX, clock)
   let opened = new WeakMap<readonly ByokRecord[], readonly OpenedKey[]>()
 
-  const open = (record: ByokRecord): readonly OpenedKey[] => {
+  const open = (record: ByokRecord): OpenedKey => {
     try {
-      return [{ record, apiKey: unseal(record, sealContext(record, originOf), sealingKeys()) }]
+      return { record, apiKey: unseal(record, sealContext(record, originOf), sealingKeys()) }
     } catch (thrown) {
       onError(thrown)
-      return []
+      return { record, apiKey: null }
     }
   }
   const openedOf = (records: readonly ByokRecord[]): readonly OpenedKey[] => {
-    const known = opened.get(records) ?? records.flatMap(open)
+    const known = opened.get(records) ?? records.map(open)
     opened.set(records, known)
     return known
   }
@@ -102,7 +103,7 @@ const lookupOf = (opened: readonly OpenedKey[], user: KeyUser): CustomerKeyLooku
     const ofProvider = mine.filter(({ record }) => record.provider === provider)
     const usable = ofProvider.filter(({ record: { use } }) => use.allowed_models?.some(isModel) ?? true)
     return {
-      keys: usable.map(({ record, apiKey }) => ({ id: record.id, apiKey, isFallback: record.use.is_fallback })),
+      keys: usable.flatMap(({ record, apiKey }) => (apiKey === null ? [] : { id: record.id, apiKey, isFallback: record.use.is_fallback })),
       sharedAllowed: !ofProvider.some(({ record: { use } }) => use.is_byok_only) && !usable.some(({ record: { use } }) => use.is_required),
     }
   }

@@ -97,7 +97,7 @@ export const createProviderKeys = ({ store, keyStore, clock, ids, sealingKey, or
       const use: ByokUse = { ...before.use, ...definedOnly(given) }
       await check(before.workspaceId, use)
       if (key === undefined && isDeepStrictEqual(use, before.use)) return before
-      const version = before.version + (key === undefined ? 0 : 1)
+      const version = before.version + 1
       const secret = key === undefined ? {} : { version, label: maskedLabel(key), ...sealFor(key, { ...before, version }) }
       const record: ByokRecord = { ...before, use, ...secret, updatedAt: now() }
       const replaced = await store.replace(record, before, before.workspaceId ?? reach.workspaceId, by)

@@ -59,9 +59,10 @@ export const composeObservability = (parts: {
     createKeyStore(database),
     createWaitingTraceStore(database, seal),
   ]
-  const trusted = reloadable.built(({ observability }) => observability.trusted_hosts)
   const hosts = reloadable.built(({ observability }) => new Set(observability.trusted_hosts.map((host) => host.toLowerCase())))
-  const fetch = reloadable.built(() => createSafeFetch({ clock, trustedHosts: trusted(), trustedBy: 'observability.trusted_hosts' }))
+  const fetch = reloadable.built(({ observability }) =>
+    createSafeFetch({ clock, trustedHosts: observability.trusted_hosts, trustedBy: 'observability.trusted_hosts' }),
+  )
   const outcomes = metrics.counter('patchbay_broadcast_total', 'Traces by destination and outcome; `retried` counts requests.', [
     'destination',
     'outcome',

@@ -14,7 +14,8 @@ import { composeService, type Service } from './service.ts'
 const { database, owner, dataDir } = await openSqliteDatabase()
 const secret = makeRootSecret(dataDir)
 
-const HOUR_MS = 60 * 60 * 1000
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
 
 const fileOf = (written: object): ConfigFile => configFileSchema.parse(written)
@@ -218,6 +219,21 @@ describe('a new configuration file', () => {
     expect((await chat(process, key)).status).toBe(200)
   })
 
+  test('changes which private addresses traces may go to: one that it adds is tried at once, one that it leaves out no longer', async () => {
+    const process = await start()
+    const { key } = await makeKey(process, 'management')
+    const refusal = async (): Promise<string> => {
+      const body = { type: 'otel-collector', name: 'Near', config: { endpoint: 'http://127.0.0.1:1' } }
+      return JSON.stringify((await ask(process, key, 'POST', '/observability/destinations', body)).json)
+    }
+    const notTrusted = expect.stringContaining('observability.trusted_hosts')
+    expect(await refusal()).toEqual(notTrusted)
+    process.service.reload(fileOf({ observability: { trusted_hosts: ['127.0.0.1:1'] } }))
+    expect(await refusal()).toEqual(expect.stringMatching(/does not take traces: (?!.*trusted_hosts)/))
+    process.service.reload(fileOf({}))
+    expect(await refusal()).toEqual(notTrusted)
+  })
+
   test('changes what is served', async () => {
     const process = await start()
     const { key } = await makeKey(process, 'inference')
@@ -304,6 +320,114 @@ describe('every hour, what is old enough is deleted, and nothing else:', () => {
     await keptAfter(await start(), 0, [1, 1, 1])
     await keptAfter(await start(), 2, [1, 1, 0])
     await keptAfter(await start(), 91, [0, 0, 0])
+  })
+
+  test('each row without a retention of its own goes when nobody needs it any more, and no sooner', async () => {
+    const process = await start()
+    const pass = async (ms: number): Promise<void> => {
+      process.clock.advance(ms)
+      for (let turns = 0; turns < 50; turns += 1) await turn()
+    }
+    // The first run of every job, so that the next ends an hour.
+    await pass(MINUTE_MS)
+    const [at, expired] = [new Date(T0).toISOString(), new Date(T0 + HOUR_MS).toISOString()]
+    const person = { workspace_id: owner.workspaceId, user_id: owner.userId, role: 'admin', created_at: at, expires_at: expired } as const
+    const { kysely } = database
+    const file = { workspace_id: owner.workspaceId, filename: 'a', mime_type: 'text/plain', size_bytes: 1, created_at: at }
+    await kysely
+      .insertInto('files')
+      .values([
+        { id: 'begun', complete: 0, ...file },
+        { id: 'whole', complete: 1, ...file },
+      ])
+      .execute()
+    await kysely
+      .insertInto('generation_contents')
+      .values({ id: 'g', workspace_id: owner.workspaceId, created_at: at, expires_at: expired, sealed: '' })
+      .execute()
+    await kysely
+      .insertInto('login_links')
+      .values({ id: 'l', digest: 'l', ...person })
+      .execute()
+    const session = { csrf_digest: '', key_hash: null, user_agent: null, last_used_at: at, ends_at: expired }
+    await kysely
+      .insertInto('sessions')
+      .values({ id: 's', digest: 's', ...session, ...person })
+      .execute()
+    const trace = { destination_id: 'd', sealed: '', held_by: 'n', held_until: at }
+    await kysely
+      .insertInto('traces_waiting')
+      .values({ id: 't', created_at: at, ...trace })
+      .execute()
+    const code = {
+      callback_url: null,
+      code_challenge: null,
+      code_challenge_method: null,
+      key_settings: '{}',
+      used_at: null,
+      key_hash: null,
+    }
+    const { workspaceId: workspace_id, userId: user_id } = owner
+    await kysely
+      .insertInto('oauth_codes')
+      .values({ id: 'c', digest: 'c', workspace_id, user_id, created_at: at, expires_at: at, ...code })
+      .execute()
+    await kysely
+      .insertInto('endpoint_slots')
+      .values({ slot: at.slice(0, 16), endpoint: 'e', ok: 1, failed: 0 })
+      .execute()
+    await kysely
+      .insertInto('guardrail_hours')
+      .values({ guardrail_id: 'g', hour: at.slice(0, 13), rule: 'r', requests: 1 })
+      .execute()
+
+    const left = async (): Promise<readonly string[]> => {
+      const tables = [
+        'files',
+        'generation_contents',
+        'login_links',
+        'sessions',
+        'traces_waiting',
+        'oauth_codes',
+        'endpoint_slots',
+        'guardrail_hours',
+      ] as const
+      const found = await Promise.all(
+        tables.map(async (table) => {
+          const query = kysely.selectFrom(table).select((eb) => eb.fn.countAll<number>().as('rows'))
+          return { table, rows: (await query.executeTakeFirstOrThrow()).rows }
+        }),
+      )
+      return found.map(({ table, rows }) => `${table} ${rows}`)
+    }
+    const after = async (ms: number): Promise<readonly string[]> => {
+      const before = await left()
+      process.clock.setWall(T0 + ms - HOUR_MS)
+      // Files are looked at every five minutes.
+      await pass(HOUR_MS - 5 * MINUTE_MS)
+      await pass(5 * MINUTE_MS)
+      const now = await left()
+      return before.filter((line) => !now.includes(line)).map((line) => line.slice(0, line.indexOf(' ')))
+    }
+    expect(await after(HOUR_MS - MINUTE_MS)).toEqual([])
+    expect(await after(HOUR_MS + MINUTE_MS)).toEqual(['files', 'generation_contents', 'login_links', 'sessions'])
+    expect(await after(2 * HOUR_MS - MINUTE_MS)).toEqual([])
+    expect(await after(2 * HOUR_MS + MINUTE_MS)).toEqual(['traces_waiting'])
+    expect(await after(DAY_MS - MINUTE_MS)).toEqual([])
+    expect(await after(DAY_MS + MINUTE_MS)).toEqual(['oauth_codes'])
+    expect(await after(2 * DAY_MS - MINUTE_MS)).toEqual([])
+    expect(await after(2 * DAY_MS + HOUR_MS)).toEqual(['endpoint_slots', 'guardrail_hours'])
+    expect((await kysely.selectFrom('files').select('id').execute()).map(({ id }) => id)).toEqual(['whole'])
+  })
+
+  test('the pieces of a file that is gone, within five minutes', async () => {
+    const process = await start()
+    process.clock.advance(HOUR_MS)
+    const pieces = async () => (await database.kysely.selectFrom('file_pieces').select('position').execute()).length
+    await becomes(pieces, 0)
+    await database.kysely.insertInto('file_pieces').values({ file_id: 'gone', position: 0, sealed: '' }).execute()
+    process.clock.advance(5 * MINUTE_MS)
+    await becomes(pieces, 0)
   })
 
   test('after the retention of a new configuration file', async () => {

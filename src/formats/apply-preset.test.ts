@@ -206,10 +206,17 @@ describe('locked fields', () => {
     expect(firstFault(() => apply({ messages: [USER, ...changes] }, rejecting))).toEqual(expect.arrayContaining([paths[0]]))
   })
 
-  test('a preset that does not lock the effort leaves it to the messages', () => {
+  test.each<[string, string[]]>([
+    ['no lock', []],
+    ['a lock of the output format', ['response_format']],
+    ['a lock of another field', ['temperature']],
+  ])('%s leaves the effort to the messages', (_, locked) => {
     const messages = [USER, { role: 'system', content: [], output_config: { effort: 'low' } }]
-    const config = { output_config: { effort: 'high' } }
-    expect(merged({ messages }, { dialect: 'messages', config })).toEqual({ messages, ...config })
+    const config = { reasoning_effort: 'high', locked }
+    expect(merged({ messages }, { shape: 'chat', dialect: 'messages', config })).toMatchObject({
+      messages,
+      output_config: { effort: 'high' },
+    })
   })
 
   test('a lock holds a field that the interface does not know, since an upstream may', () => {

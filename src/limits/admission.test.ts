@@ -274,9 +274,11 @@ describe('how far behind the process is', () => {
     expect(run([...calm, 400, 400, 400, ...calm])).toEqual({ last: 1, most: 1 })
   })
 
-  test('no more for a single long pause in each second', () => {
+  test('no more for a single long pause in each second, but for two of them', () => {
     const second = [200, ...Array.from({ length: 37 }, () => 1)]
     expect(run([...second, ...second, ...second])).toEqual({ last: 1, most: 1 })
+    const worse = [200, ...second]
+    expect(run([...worse, ...worse, ...worse])).toEqual({ last: 200, most: 200 })
   })
 
   test('what they are late by where it is lasting, and nothing again a second after', () => {

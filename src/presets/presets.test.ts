@@ -394,6 +394,13 @@ test('the model list has every active preset with its designated version, and no
   expect([active, disabled, archived].map(({ slug }) => listed.get(slug))).toEqual([2, undefined, undefined])
 })
 
+test('the model list does not end with the first hundred presets', async () => {
+  const made = Array.from({ length: 101 }, open)
+  for (const { save } of made) await save('a/one')
+  const listed = new Set((await open().presets.served(workspaceId)).map(({ preset: { slug } }) => slug))
+  expect(made.filter(({ slug }) => !listed.has(slug))).toEqual([])
+})
+
 test('the model list reads a preset once, until something changes', async () => {
   const { presets, save, resolved, slug } = open()
   await save('a/one')

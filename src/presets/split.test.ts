@@ -96,6 +96,27 @@ test('of 10,000 sessions each version gets its weight as near as chance allows, 
   }
 })
 
+test('a name falls on the same slot in every release, so that no session changes its version when nodes are replaced', () => {
+  expect(slotOf('preset-1', 'session session-1')).toBe(192_362)
+})
+
+test('a layout does not grow with the number of changes: two versions that take turns come back to two segments', () => {
+  let segments: readonly Segment[] = []
+  for (let step = 1; step < 100; step += 1) {
+    segments = layOut(
+      [
+        { version: 1, weight: 100 - step },
+        { version: 2, weight: step },
+      ],
+      segments,
+    )
+  }
+  expect(segments).toEqual([
+    { end: 10_000, version: 1 },
+    { end: 1_000_000, version: 2 },
+  ])
+})
+
 test('two presets draw apart from each other', () => {
   const names = Array.from({ length: 2000 }, (_, at) => `session ${at}`)
   const half = SLOTS / 2

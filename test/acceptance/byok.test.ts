@@ -117,6 +117,16 @@ describe('managing them', () => {
     expect((await call(service, 'POST', '/byok', { body })).status).toBe(400)
   })
 
+  test.each([
+    ['a fallback becomes the only one', { is_fallback: true }, { is_byok_only: true }],
+    ['a fallback becomes required', { is_fallback: true }, { is_required: true }],
+    ['the only one becomes a fallback', { is_byok_only: true }, { is_fallback: true }],
+  ])('400, and nothing changes: %s', async (_, given, change) => {
+    const { id } = await enter(given)
+    expect((await call(service, 'PATCH', `/byok/${id}`, { body: change })).status).toBe(400)
+    expect((await call(service, 'GET', `/byok/${id}`)).json).toMatchObject({ data: given })
+  })
+
   test('a change without the key keeps the key; the provider cannot be changed', async () => {
     const { id } = await enter({})
     expect((await call(service, 'PATCH', `/byok/${id}`, { body: { provider: 'spare', base_url: spare.url } })).status).toBe(400)
@@ -253,13 +263,16 @@ describe('at inference', () => {
     expect(streamChunks(streamed.text).at(-1)?.usage).toMatchObject({ is_byok: true })
   })
 
-  test('if the operator moves the provider to another address, the key is not sent there until it is entered again', async () => {
+  test("if the operator moves the provider to another address, the key is not sent there until it is entered again, nor is the service's own for one that is is_byok_only", async () => {
     const { id } = await enter({})
     service.configure(config(spare.url))
     service.signal('SIGHUP')
     await until(() => service.stderr().includes('configuration reloaded'), 'the reload')
     const before = spare.exchanges.length
     const ask = () => infer(service, { model: 'fake/one', messages: [{ role: 'user', content: 'Hi' }] })
+    await ask()
+    expect(spare.exchanges.slice(before).map(tokenOf)).toEqual([SHARED])
+    await call(service, 'PATCH', `/byok/${id}`, { body: { is_byok_only: true } })
     await ask()
     expect(spare.exchanges.slice(before).map(tokenOf)).toEqual([SHARED])
     await call(service, 'PATCH', `/byok/${id}`, { body: { key: OTHER } })

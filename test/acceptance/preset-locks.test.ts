@@ -99,8 +99,8 @@ const WALKS: Readonly<Record<string, Walk>> = {
     field: 'input[1].tools',
     sent: { tools: [expect.objectContaining({ function: expect.objectContaining({ name: 'own' }) })] },
   },
-  'tools: finds of a search that the preset does not offer': {
-    preset: { locked: ['tools'], provider: { only: ['fake'] } },
+  'tools: finds of a search that the preset, which has other tools, does not offer': {
+    preset: { locked: ['tools'], provider: { only: ['fake'] }, tools: [{ type: 'function', function: { name: 'own' } }] },
     ...onResponses(
       { type: 'tool_search_output', call_id: 'c1', tools: [weather] },
       {

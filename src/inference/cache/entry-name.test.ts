@@ -30,6 +30,7 @@ const DIFFERENT: Readonly<Record<string, (request: NamedRequest) => NamedRequest
   stream: (request) => ({ ...request, call: { ...request.call, stream: true } }),
   models: (request) => ({ ...request, call: { ...request.call, models: ['m/one', 'm/two'] } }),
   preset: (request) => ({ ...request, preset }),
+  'another preset': (request) => ({ ...request, preset: { ...preset, id: 'q' } }),
   version: (request) => ({ ...request, preset: { ...preset, version: 2 } }),
   strictness: (request) => ({ ...request, strict: true }),
   'provider failures': (request) => ({ ...request, headers: { ...request.headers, sent } }),
@@ -58,7 +59,7 @@ test('requests that differ in one thing, or in several, have different names', (
   const singles = names.map((name) => changed([name]))
   expect(new Set(singles).size).toBe(names.length)
   // A preset and its version, or a version header and its beta: the later change replaces the earlier one.
-  const apart = names.filter((name) => !['version', 'beta', 'another guardrail', 'provider failures'].includes(name))
+  const apart = names.filter((name) => !['another preset', 'version', 'beta', 'another guardrail', 'provider failures'].includes(name))
   fc.assert(
     fc.property(fc.subarray(apart), fc.subarray(apart), (one, other) => {
       expect(changed(one) === changed(other)).toBe(one.join() === other.join())
@@ -85,10 +86,14 @@ test('bodies have the same name exactly where they differ in white space alone',
   )
 })
 
-test('a name says nothing to who lacks the secret, and the session of a header does not count', async () => {
+test('a name says nothing to who lacks the secret, and the session of a header does not count, not even beside one of the body', async () => {
   expect(entryName(prepared, SECRET)).not.toBe(entryName(prepared, new Uint8Array(32).fill(1)))
   const headers = { ...prepared.headers, sessionId: 's-1' }
   const within = await preparedFrom(createFakeClock(), receivedFrom(BODY, { headers, format: FORMATS.chat }))
   expect(within.call.body.value('session_id')).toBe('s-1')
   expect(entryName(within, SECRET)).toBe(entryName(prepared, SECRET))
+  const own = { ...BODY, session_id: 's-2' }
+  const [alone, beside] = [receivedFrom(own), receivedFrom(own, { headers, format: FORMATS.chat })]
+  const [one, other] = [await preparedFrom(createFakeClock(), alone), await preparedFrom(createFakeClock(), beside)]
+  expect(entryName(other, SECRET)).toBe(entryName(one, SECRET))
 })

@@ -24,9 +24,7 @@ const data = (...texts: string[]): SseEvent[] => texts.map((each) => ({ event: n
 
 describe('decoding', () => {
   const grammar: [string, string, SseEvent[]][] = [
-    ['LF', 'data: a\n\ndata: b\n\n', data('a', 'b')],
-    ['CRLF', 'data: a\r\n\r\ndata: b\r\n\r\n', data('a', 'b')],
-    ['CR', 'data: a\r\rdata: b\r\r', data('a', 'b')],
+    ['each event ends with a blank line', 'data: a\n\ndata: b\n\n', data('a', 'b')],
     ['mixed line ends', 'data: a\r\n\ndata: b\n\r\ndata: c\r\r\n', data('a', 'b', 'c')],
     ['one space after the colon is removed, a second one is not', 'data:a\n\ndata:  b\n\n', data('a', ' b')],
     ['several data lines are joined with LF', 'data: a\ndata:\ndata: b\n\n', data('a\n\nb')],
@@ -49,11 +47,13 @@ describe('decoding', () => {
   ]
 
   for (const [guarantee, stream, events] of grammar) {
-    test(`${guarantee}, whole, split at every byte, and byte by byte`, () => {
-      const all = bytes(stream)
-      expect(decode(all)).toEqual(events)
-      for (let at = 0; at <= all.length; at += 1) expect(decode(all.subarray(0, at), all.subarray(at))).toEqual(events)
-      expect(decode(...Array.from(all, (byte) => Uint8Array.of(byte)))).toEqual(events)
+    test(`${guarantee}, at every kind of line end, whole, split at every byte, and byte by byte`, () => {
+      const streams = stream.includes('\r') ? [stream] : ['\n', '\r\n', '\r'].map((lineEnd) => stream.replaceAll('\n', lineEnd))
+      for (const all of streams.map(bytes)) {
+        expect(decode(all)).toEqual(events)
+        for (let at = 0; at <= all.length; at += 1) expect(decode(all.subarray(0, at), all.subarray(at))).toEqual(events)
+        expect(decode(...Array.from(all, (byte) => Uint8Array.of(byte)))).toEqual(events)
+      }
     })
   }
 
