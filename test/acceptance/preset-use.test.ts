@@ -127,7 +127,11 @@ describe('naming it', () => {
 
   const refused: Readonly<Record<string, { status: number; request: object; said?: string; limit?: number; says: string }>> = {
     'a field that does not fit': { status: 400, request: { model: '@preset/named@1', temperature: 'hot' }, says: 'temperature' },
-    'a loss that a strict request does not take': { status: 400, request: { model: '@preset/named@1', strict: true, plugins: [{ id: 'no-such-plugin' }] }, says: 'strict' },
+    'a loss that a strict request does not take': {
+      status: 400,
+      request: { model: '@preset/named@1', strict: true, plugins: [{ id: 'no-such-plugin' }] },
+      says: 'strict',
+    },
     'a guardrail that blocks': { status: 403, request: { model: '@preset/named@1' }, said: 'the forbidden word', says: 'content filter' },
     'a spent limit': { status: 403, request: { model: 'fake/priced@preset/named@1' }, limit: 0.000_001, says: 'limit' },
     'no provider that fits': { status: 503, request: { model: '@preset/named@1', provider: { only: ['nobody'] } }, says: 'provider' },
