@@ -83,8 +83,8 @@ export interface Pipeline {
   readonly turn: Turn
   /** prepare → screen → plan, and what the request would do. */
   dryRun(received: Received): Promise<JsonObject | Refused>
-  /** prepare → screen → plan, and the token count of the first planned endpoint. Aborting `connection` ends the question. */
-  countTokens(received: Received, connection: AbortController): Promise<TokenCount | Refused>
+  /** prepare → screen → plan, and the token count of the first planned endpoint. Aborting `connection` ends the question; if it is null, nobody is asked. */
+  countTokens(received: Received, connection: AbortController | null): Promise<TokenCount | Refused>
   /** Why models of a preset cannot answer here and its tools cannot run: one sentence for each. */
   unservable(saved: SavedTools): Steps<readonly string[]>
 }
