@@ -109,6 +109,7 @@ interface ErrorOptions {
   readonly status?: number
   readonly retryAfterSeconds?: number | undefined
   readonly unread?: boolean
+  readonly preset?: string | null
 }
 
 /** A failure that may be shown to a client. `message` is shown to the client (a status of 500 masks it); `cause` goes only to the log. */
@@ -122,6 +123,8 @@ export class GatewayError extends Error {
   readonly retryAfterSeconds: number | undefined
   /** The body of the request was refused before its end, so the rest is still to come on the connection, which cannot be used again. */
   readonly unread: boolean
+  /** The preset and version of a refused request, `slug@3`, sent as `X-Preset`; null if it used none. */
+  readonly preset: string | null
 
   constructor(type: ErrorType, message?: string, options: ErrorOptions = {}) {
     super(message ?? ERRORS[type].message, options.cause === undefined ? undefined : { cause: options.cause })
@@ -130,12 +133,17 @@ export class GatewayError extends Error {
     this.metadata = options.metadata ?? {}
     this.retryAfterSeconds = options.retryAfterSeconds
     this.unread = options.unread ?? false
+    this.preset = options.preset ?? null
   }
 
   /** The same failure, with more facts. */
   withMetadata(more: ErrorMetadata): GatewayError {
-    const { cause, status, retryAfterSeconds, unread } = this
-    return new GatewayError(this.type, this.message, { cause, status, retryAfterSeconds, unread, metadata: { ...this.metadata, ...more } })
+    return new GatewayError(this.type, this.message, { ...this, cause: this.cause, metadata: { ...this.metadata, ...more } })
+  }
+
+  /** The same failure, of a request that used this preset. */
+  withPreset(preset: string): GatewayError {
+    return new GatewayError(this.type, this.message, { ...this, cause: this.cause, preset })
   }
 
   /** The text that may leave the service: a 500 says nothing about its cause (docs/contract/errors.md#types). */

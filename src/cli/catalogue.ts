@@ -6,7 +6,7 @@ import { environment, SettingError, type StorageSettings } from '../config.ts'
 import { isoTimestamp, systemClock } from '../lib/clock.ts'
 import shippedCatalogue from '../models/catalogue-data.json' with { type: 'json' }
 import { catalogueChanges, type CatalogueChange } from '../models/catalogue-changes.ts'
-import { layerImports, parseImport, pricesDay, type CatalogueImport } from '../models/catalogue-imports.ts'
+import { layerImports, pricesDay, readImports, type CatalogueImport } from '../models/catalogue-imports.ts'
 import type { Catalogue, EndpointEntry } from '../models/catalogue-schema.ts'
 import { ageDays } from '../models/model-resource.ts'
 import { PRICE_LIST_KINDS, type PriceListKind } from '../models/price-lists/price-list.ts'
@@ -17,6 +17,7 @@ import { createCatalogueStore, type CatalogueStore } from '../storage/catalogue-
 import { changeLine, refusedLine, summaryLine, unknownLine } from './catalogue-report.ts'
 import { fromShell } from './from-shell.ts'
 import { print } from './print.ts'
+import { warn } from './warn.ts'
 import { withStorage } from './with-storage.ts'
 
 const SHIPPED = shippedCatalogue as Catalogue
@@ -172,8 +173,9 @@ const shownLine = (model: string, { provider, prices }: EndpointEntry, { from, a
 const days = (count: number): string => `${count} day${count === 1 ? '' : 's'}`
 
 export const forgetCatalogueVerb = async (settings: StorageSettings, word: string): Promise<void> => {
-  const kind = kindOf('the kind', word)
   await withImports(settings, async ({ imports, store, storage }) => {
+    // A newer version may have imported a kind that this one does not know.
+    const kind = (await store.list()).some((list) => list.kind === word) ? word : kindOf('the kind', word)
     const audit = auditOf(storage, 'deleted', kind, imports, null)
     const isGone = await store.remove(kind, audit, { by: fromShell(storage.owner.userId), now: isoTimestamp(systemClock.now()) })
     if (!isGone) throw new SettingError(`no list of the kind ${kind} was imported.`)
@@ -190,13 +192,13 @@ interface Opened {
 const withImports = (settings: StorageSettings, work: (opened: Opened) => Promise<void>): Promise<void> =>
   withStorage(settings, async (storage) => {
     const store = createCatalogueStore(storage.database)
-    await work({ imports: (await store.list()).map(parseImport), store, storage })
+    await work({ imports: readImports(await store.list(), warn), store, storage })
   })
 
 const auditOf = (
   { owner }: Storage,
   action: string,
-  kind: PriceListKind,
+  kind: string,
   imports: readonly CatalogueImport[],
   after: AuditedChange['after'],
 ): AuditedChange => {

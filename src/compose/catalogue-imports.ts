@@ -1,5 +1,5 @@
 /** The imported price lists that this process knows. */
-import { parseImport, type CatalogueImport } from '../models/catalogue-imports.ts'
+import { readImports, type CatalogueImport } from '../models/catalogue-imports.ts'
 import type { CatalogueStore } from '../storage/catalogue-store.ts'
 
 export interface CatalogueImports {
@@ -8,9 +8,13 @@ export interface CatalogueImports {
   refresh(): Promise<boolean>
 }
 
-export const openCatalogueImports = async (store: Pick<CatalogueStore, 'revision' | 'list'>): Promise<CatalogueImports> => {
+/** `onDamaged` gets a sentence for each list that is left out because it cannot be read. */
+export const openCatalogueImports = async (
+  store: Pick<CatalogueStore, 'revision' | 'list'>,
+  onDamaged: (sentence: string) => void,
+): Promise<CatalogueImports> => {
   let revision = await store.revision()
-  const read = async (): Promise<readonly CatalogueImport[]> => (await store.list()).map(parseImport)
+  const read = async (): Promise<readonly CatalogueImport[]> => readImports(await store.list(), onDamaged)
   let imports = await read()
   return {
     current: () => imports,

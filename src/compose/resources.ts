@@ -22,7 +22,7 @@ interface Current {
 
 const RESOURCES: readonly ((parts: Parts, current: Current) => readonly Route[])[] = [
   ({ rollouts }) => rolloutRoutes(rollouts),
-  (parts, { pipeline }) => evaluationRoutes(composeEvaluations(parts, pipeline), parts.management.keys, parts.management.onceness),
+  (parts, { pipeline }) => evaluationRoutes({ ...parts.management, evaluations: composeEvaluations(parts, pipeline) }),
   ({ presetTests, management, clock, ids }) => presetTestRoutes({ tests: presetTests, onceness: management.onceness, clock, ids }),
   ({ observability, management }) => destinationRoutes({ ...management, destinations: observability.destinations }),
   (parts, { file }) => {

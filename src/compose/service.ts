@@ -94,7 +94,7 @@ export const composeService = async (base: BaseParts, file: ConfigFile, configPa
 
   const { engine } = database
   const knowledge = createServiceKnowledge({ ...base, engine, nodes: parts.nodes, reloadable, configPath })
-  const imports = await openCatalogueImports(createCatalogueStore(database))
+  const imports = await openCatalogueImports(createCatalogueStore(database), (sentence) => log.error({}, sentence))
   const app = reloadable.built((current) => {
     const models = composeModels(current, configPath, env, imports.current())
     for (const sentence of unknownNames(current, models)) log.warn({}, sentence)

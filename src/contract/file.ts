@@ -3,19 +3,15 @@ import { z } from 'zod'
 
 import { wholeNumber } from './paging.ts'
 import { cursorText } from './cursor.ts'
+import { oneLine } from './stored-text.ts'
 import { inWorkspace } from './workspace.ts'
 
 /** The maximum size of a file. */
 export const FILE_BYTES_MAX = 100 * 1024 * 1024
 
-/** Characters that names must not contain: control characters, lone surrogates, and characters that change the text direction. */
-const NOT_IN_NAMES = /[\p{Cc}\p{Cs}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/u
-
-export const fileName = z
-  .string()
+export const fileName = oneLine
   .min(1, 'Give the file a name.')
   .max(255, 'A name may have at most 255 characters.')
-  .refine((name) => !NOT_IN_NAMES.test(name), 'A name may have no control characters.')
   .refine((name) => !/^[/\\]|\.\.|\\/.test(name), 'A name may have no "..", no "\\" and no "/" at its beginning.')
   .refine((name) => name.trim() === name, 'A name may not begin or end with a space.')
   .meta({ description: 'Not unique: a workspace may have several files of one name.', examples: ['report.pdf'] })

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 
 import { dollarAmount } from './dollar-amount.ts'
-import { storedText } from './stored-text.ts'
+import { trimmedName } from './stored-text.ts'
 
 const METHODS = ['S256', 'plain'] as const
 export type ChallengeMethod = (typeof METHODS)[number]
@@ -29,7 +29,7 @@ const challenge = z
   .regex(/^[\w.~-]+={0,2}$/, 'Use letters, digits and -._~ as RFC 7636 says.')
 const method = z.enum(METHODS)
 
-const label = storedText.trim().min(1).max(200)
+const label = trimmedName(200)
 const limit = dollarAmount.min(0)
 const interval = z.enum(['daily', 'weekly', 'monthly'])
 const expiry = z.iso

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { fitsWithin } from '../lib/json/json-steps.ts'
 import { jsonValue } from './json-value.ts'
 import { namedValues } from './named-values.ts'
-import { storedText } from './stored-text.ts'
+import { trimmedName } from './stored-text.ts'
 
 /** Messages of Chat Completions. They are fully validated where they are used. */
 export const testMessages = z.array(namedValues(z.string(), jsonValue)).min(1).max(1000)
@@ -20,7 +20,7 @@ export const testInput = {
 export const PRESET_TESTS_MAX = 50
 const INPUT_BYTES_MAX = 64 * 1024
 
-const testName = storedText.trim().min(1).max(200)
+const testName = trimmedName(200)
 
 export const presetTestBody = z
   .strictObject({ name: testName, ...testInput })

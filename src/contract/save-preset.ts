@@ -3,6 +3,7 @@ import { isUtf8 } from 'node:buffer'
 
 import { z } from 'zod'
 
+import { oneLine } from './stored-text.ts'
 import { invalidRequest, validate } from './validate.ts'
 
 export interface SaveOptions {
@@ -22,10 +23,8 @@ const designate = z
   .optional()
   .meta({ description: 'false: save the version without serving it. The first version of a preset is served in any case.' })
 
-const note = z
-  .string()
+const note = oneLine
   .max(NOTE_MAX, `Use at most ${NOTE_MAX} characters.`)
-  .regex(/^\P{Cc}*$/u, 'Use one line without control characters.')
   .optional()
   .meta({ description: 'What changed and why, kept with the version. UTF-8, or percent-encoded UTF-8.', examples: ['shorter answers'] })
 

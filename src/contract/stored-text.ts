@@ -4,5 +4,22 @@ import { z } from 'zod'
 /** Text that every engine stores as it is: PostgreSQL refuses U+0000, and neither keeps half a surrogate pair. */
 export const storedText = z.string().refine((text) => text.isWellFormed() && !text.includes('\0'), 'Use well-formed text without U+0000.')
 
+/** Control characters, lone surrogates, line breaks, and characters that change the direction of text. */
+const NOT_IN_A_LINE = /[\p{Cc}\p{Cs}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/u
+
+const inOneLine = (text: z.ZodString) =>
+  text.refine(
+    (line) => !NOT_IN_A_LINE.test(line),
+    'Use one line of well-formed text, without control characters and marks of direction (U+200E, U+202E and the like).',
+  )
+
+/** Text that lists, tables and terminals show in one line, and in the order in which it is stored (decisions/0243). */
+export const oneLine = inOneLine(z.string())
+
 /** A name that lists show: one of white space alone could not be seen there. */
-export const shownName = (most: number) => storedText.max(most).regex(/\S/, 'Write a name that is not blank.')
+export const shownName = (most: number) => named(oneLine, most)
+
+/** A shown name that is stored without the white space around it. */
+export const trimmedName = (most: number) => named(inOneLine(z.string().trim()), most)
+
+const named = (text: typeof oneLine, most: number) => text.max(most).regex(/\S/, 'Write a name that is not blank.')

@@ -7,7 +7,7 @@ import { credits, workspaceBudget } from './budget.ts'
 import { keyHash } from './key.ts'
 import { presetLabel } from './preset.ts'
 import { jsonValue } from './json-value.ts'
-import { shownName, storedText } from './stored-text.ts'
+import { shownName, storedText, trimmedName } from './stored-text.ts'
 
 const timestamp = z.iso.datetime()
 const modelName = z.string().min(1).max(256).nullable()
@@ -194,7 +194,7 @@ export const memberId = z.string().min(1).max(256)
 export const updateMemberBody = z
   .strictObject({
     role: memberRole.optional(),
-    name: storedText.trim().min(1).max(200).nullable().optional(),
+    name: trimmedName(200).nullable().optional(),
     email: z.string().max(320, { abort: true }).check(z.email()).nullable().optional(),
   })
   .meta({

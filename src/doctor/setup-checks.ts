@@ -68,16 +68,18 @@ export const checkStorage = async (settings: StorageSettings, hasData: boolean):
       onError: () => undefined,
       warn: (sentence) => warnings.push(sentence),
     })
+    const damaged: string[] = []
     let imports: readonly CatalogueImport[]
     try {
       await database.ping()
-      imports = (await openCatalogueImports(createCatalogueStore(database))).current()
+      imports = (await openCatalogueImports(createCatalogueStore(database), (sentence) => damaged.push(sentence))).current()
     } finally {
       await database.close()
     }
     const where = settings.databaseUrl === null ? `SQLite in ${settings.dataDir}` : 'PostgreSQL'
     const storage = { name: 'storage', state: 'fine', says: `${where} answers, at the schema of this version.` } as const
-    return { checks: [storage, secretCheck(settings, warnings)], imports }
+    const lists = damaged.map((says) => ({ name: 'prices', state: 'wrong', says }) as const)
+    return { checks: [storage, ...lists, secretCheck(settings, warnings)], imports }
   } catch (thrown) {
     if (thrown instanceof StorageRefused || thrown instanceof StorageUnavailable || thrown instanceof SettingError)
       return only({ name: 'storage', state: 'wrong', says: thrown.message })

@@ -1,5 +1,6 @@
 /** The headers of an answer. Call it only when the answer begins: by then it is known what the translation loses. */
 import type { Admitted } from '../inference/admitted.ts'
+import { presetName } from '../presets/model-reference.ts'
 import type { CacheUse } from '../inference/cache/cache-use.ts'
 
 export const answerHeaders = ({ generationId, request: { preset }, warnings, cache }: Admitted): Record<string, string> => {
@@ -9,7 +10,7 @@ export const answerHeaders = ({ generationId, request: { preset }, warnings, cac
 }
 
 export const presetHeader = (preset: Admitted['request']['preset']): Record<string, string> =>
-  preset === null ? {} : { 'x-preset': `${preset.slug}@${preset.version}` }
+  preset === null ? {} : { 'x-preset': presetName(preset) }
 
 /** The response cache's result, under both names (docs/contract/response-cache.md#headers). */
 const cacheHeaders = (cache: CacheUse): Record<string, string> => {

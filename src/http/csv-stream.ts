@@ -1,10 +1,9 @@
 /** A table that is written while it is read: never more than one page of it is in memory. */
+import { acceptedTable } from './accepted-table.ts'
 import { openResponseWriter } from './response-writer.ts'
 
 /** True if a table is asked for instead of JSON. */
-export const acceptsCsv = (headers: Headers): boolean => /\btext\/csv\b/i.test((headers.get('accept') ?? '').slice(0, ACCEPT_MAX))
-
-const ACCEPT_MAX = 1024
+export const acceptsCsv = (headers: Headers): boolean => acceptedTable(headers, ['text/csv']) !== null
 
 /** A failure breaks the connection, so that the beginning is not mistaken for the whole. */
 export const csvStream = (file: string, pieces: AsyncIterable<string>, onError: (thrown: unknown) => void): Response => {

@@ -16,6 +16,7 @@ export const errorResponse = (error: GatewayError, surface: Surface, formats: Fo
 export const errorHeaders = (error: GatewayError): Record<string, string> => ({
   ...rateLimitHeaders(error.metadata['rate_limit']),
   ...(error.retryAfterSeconds === undefined ? {} : { 'retry-after': String(error.retryAfterSeconds) }),
+  ...(error.preset === null ? {} : { 'x-preset': error.preset }),
   ...(error.status === 405 && Array.isArray(error.metadata['allow']) ? { allow: error.metadata['allow'].join(', ') } : {}),
   // RFC 9110 requires the answer to name the protocol to upgrade to.
   ...(error.status === 426 ? { upgrade: 'HTTP/1.1' } : {}),

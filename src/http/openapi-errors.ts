@@ -63,13 +63,20 @@ export const errorResponseObject = (surface: Surface, status: number, policy: Po
   const retry = status === 429 || status === 503 || status === 402 ? { 'Retry-After': { $ref: '#/components/headers/Retry-After' } } : {}
   const generation =
     surface !== 'management' && AFTER_ROUTING.has(status) ? { 'X-Generation-Id': { $ref: '#/components/headers/X-Generation-Id' } } : {}
-  const headers = { ...retry, ...generation }
+  const preset =
+    policy === 'inference' && surface !== 'management' && !BEFORE_PRESETS.has(status)
+      ? { 'X-Preset': { $ref: '#/components/headers/X-Preset' } }
+      : {}
+  const headers = { ...retry, ...generation, ...preset }
   return {
     description: MEANINGS[status] ?? 'The request failed.',
     ...(Object.keys(headers).length === 0 ? {} : { headers }),
     content: { 'application/json': { schema, examples: Object.fromEntries(examples) as JsonObject } },
   }
 }
+
+/** Statuses of requests that are refused before their preset is looked up. */
+const BEFORE_PRESETS: ReadonlySet<number> = new Set([401, 413])
 
 /** The meaning of each status for a client (docs/contract/errors.md#types). */
 const MEANINGS: Readonly<Record<number, string>> = {

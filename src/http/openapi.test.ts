@@ -111,7 +111,8 @@ describe('the document of the real routes', () => {
       )
     }
     expect(headersOf('/embeddings')).toEqual(['X-Service-Strict', 'X-Service-Dry-Run', ...cache])
-    for (const path of ['/messages/count_tokens', '/responses/input_tokens']) expect(headersOf(path)).toEqual(['X-Service-Strict'])
+    for (const path of ['/messages/count_tokens', '/responses/input_tokens'])
+      expect(headersOf(path)).toEqual(['X-Service-Strict', 'X-Service-Dry-Run'])
   })
 
   test.each(['/chat/completions', '/responses', '/messages', '/embeddings'])(

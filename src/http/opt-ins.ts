@@ -14,12 +14,17 @@ export const strictHeader = {
   'X-Service-Strict': enabled.meta({ description: 'Refuses with 400 what would otherwise be left out with a warning.' }),
 }
 
+/** A count of tokens is then estimated. */
+export const dryRunHeader = {
+  'X-Service-Dry-Run': enabled.meta({
+    description: 'Answers with the plan, the upstream request and the likely cost, or with an estimated count; no provider is called.',
+  }),
+}
+
 /** The headers that embeddings share with the three interfaces. */
 export const commonHeaders = {
   ...strictHeader,
-  'X-Service-Dry-Run': enabled.meta({
-    description: 'Answers with the plan, the upstream request and the likely cost; no provider is called.',
-  }),
+  ...dryRunHeader,
   'X-Service-Cache': flag.meta({ description: 'Whether a kept answer may be given, and this one kept; a preset that forbids it wins.' }),
   'X-Service-Cache-TTL': z.string().regex(/^\d+$/).optional().meta({ description: 'Seconds to keep the answer, 1 to 86400.' }),
   'X-Service-Cache-Clear': flag.meta({ description: 'true: the kept answer is removed, and a provider is asked.' }),

@@ -60,6 +60,9 @@ test.each<[string, string, string]>([
   ['DELETE', '/api/things/7', 'DELETE /things/:id {"id":"7"}'],
   // A literal wins over a parameter, for every method that it has.
   ['GET', '/api/things/count', 'GET /things/count {}'],
+  ['HEAD', '/api/things/count', 'GET /things/count {}'],
+  // An object may be called as the literal is.
+  ['DELETE', '/api/things/count', 'DELETE /things/:id {"id":"count"}'],
   ['GET', '/api/things/7/parts/8', 'GET /things/:id/parts/:part {"id":"7","part":"8"}'],
   // A star matches what no other path does.
   ['GET', '/api/app', 'GET /app {}'],
@@ -93,7 +96,7 @@ test.each<[string, string, string]>([
   ['GET', '/api/things/%C3', '400'],
   ['PUT', '/api/things', '405'],
   ['PATCH', '/api/things/7', '405'],
-  ['DELETE', '/api/things/count', '405'],
+  ['PATCH', '/api/things/count', '405'],
   ['HEAD', '/api/nothing', '404'],
   ['TRACE', '/health', '405'],
   ['get', '/health', '405'],
@@ -129,6 +132,7 @@ test('405 tells which methods there are', () => {
     expect((thrown as GatewayError).metadata).toEqual({ allow: ['GET', 'HEAD', 'POST'] })
   }
   expect(router.methods('/api/things')).toEqual(['GET', 'HEAD', 'POST'])
+  expect(router.methods('/api/things/count')).toEqual(['GET', 'HEAD', 'DELETE'])
   expect(() => router.methods('/api/nothing')).toThrow('There is no /api/nothing here.')
 })
 

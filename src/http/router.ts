@@ -27,6 +27,11 @@ interface Node {
   readonly routes: Map<string, Route>
 }
 
+interface Found {
+  readonly node: Node
+  readonly values: readonly string[]
+}
+
 const newNode = (): Node => ({ literal: new Map(), parameter: null, rest: null, routes: new Map() })
 
 /** A longer path is not one of our routes; splitting it would only cost time. */
@@ -45,38 +50,38 @@ export const createRouter = (mounts: readonly { readonly base: string; readonly 
       if (!route.path.includes(':')) fixed.set(`${route.method} ${base}${route.path}`, { route, params: {} })
     }
   }
-  const find = (path: string): { node: Node; values: string[] } | null => {
+  const find = (path: string): readonly Found[] => {
     const segments = segmentsOf(path)
-    if (segments.length > SEGMENTS_MAX) return null
-    const values: string[] = []
-    const node = walk(root, segments, 0, values)
-    return node === null || node.routes.size === 0 ? null : { node, values }
+    return segments.length > SEGMENTS_MAX ? [] : [...walk(root, segments, 0, [])]
   }
   return {
     match(method, path) {
       const known = fixed.get(`${method} ${path}`)
       if (known !== undefined) return known
       const found = find(path)
-      if (found === null) throw unknownPath(path)
+      if (found.length === 0) throw unknownPath(path)
       // HEAD is routed like GET: the server leaves the body out.
-      const route = found.node.routes.get(method === 'HEAD' ? 'GET' : method)
-      if (route === undefined) {
-        throw new GatewayError('invalid_request', `${path.slice(0, 200)} answers ${methodsOf(found.node).join(', ')}, not ${method}.`, {
-          status: 405,
-          metadata: { allow: methodsOf(found.node) },
-        })
+      const asked = method === 'HEAD' ? 'GET' : method
+      for (const { node, values } of found) {
+        const route = node.routes.get(asked)
+        if (route === undefined) continue
+        const names = segmentsOf(route.path).filter((segment) => segment.startsWith(':'))
+        return {
+          route,
+          params: Object.fromEntries(names.map((name, position) => [name.slice(1), decodeSegment(values[position] ?? '')])),
+        }
       }
-      const names = segmentsOf(route.path).filter((segment) => segment.startsWith(':'))
-      return {
-        route,
-        params: Object.fromEntries(names.map((name, position) => [name.slice(1), decodeSegment(found.values[position] ?? '')])),
-      }
+      const allow = methodsOf(found)
+      throw new GatewayError('invalid_request', `${path.slice(0, 200)} answers ${allow.join(', ')}, not ${method}.`, {
+        status: 405,
+        metadata: { allow },
+      })
     },
-    isOpen: (path) => [...(find(path)?.node.routes.values() ?? [])].some(({ anyOrigin }) => anyOrigin === true),
+    isOpen: (path) => find(path).some(({ node }) => [...node.routes.values()].some(({ anyOrigin }) => anyOrigin === true)),
     methods: (path) => {
       const found = find(path)
-      if (found === null) throw unknownPath(path)
-      return methodsOf(found.node)
+      if (found.length === 0) throw unknownPath(path)
+      return methodsOf(found)
     },
   }
 }
@@ -85,7 +90,10 @@ const unknownPath = (path: string): GatewayError =>
   new GatewayError('not_found', `There is no ${path.slice(0, 200)} here. GET /openapi.json lists every path.`)
 
 /** HEAD is answered wherever GET is. */
-const methodsOf = ({ routes }: Node): string[] => [...routes.keys()].flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
+const methodsOf = (found: readonly Found[]): string[] => {
+  const methods = new Set(found.flatMap(({ node }) => [...node.routes.keys()]))
+  return [...methods].flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
+}
 
 const segmentsOf = (path: string): string[] => path.split('/').slice(1)
 
@@ -107,25 +115,22 @@ const descend = (root: Node, segments: readonly string[]): Node => {
   return node
 }
 
-/** A literal segment wins over a parameter, with backtracking if it leads nowhere: `/presets/versions` may be a slug. */
-const walk = (node: Node, segments: readonly string[], at: number, values: string[]): Node | null => {
+/**
+ * Every node with routes to which the path leads, those first that are to be preferred: a literal segment wins over a parameter, as long as
+ * there is a route for the method. `/presets/versions` may be a slug, and a member may be called `add`.
+ */
+function* walk(node: Node, segments: readonly string[], at: number, values: readonly string[]): Generator<Found> {
   const segment = segments[at]
-  if (segment === undefined) return node
-  const kept = values.length
-  const literal = node.literal.get(segment)
-  if (literal !== undefined) {
-    const found = walk(literal, segments, at + 1, values)
-    if (found !== null && found.routes.size > 0) return found
+  if (segment === undefined) {
+    if (node.routes.size > 0) yield { node, values }
+    return
   }
+  const literal = node.literal.get(segment)
+  if (literal !== undefined) yield* walk(literal, segments, at + 1, values)
   // An empty segment in the middle is refused later as a name; at the end it is only the trailing slash of another path.
-  if (node.parameter === null || (segment === '' && at === segments.length - 1)) return node.rest
-  // Drops the names that were collected on the literal's branch before it led nowhere.
-  values.length = kept
-  values.push(segment)
-  const found = walk(node.parameter, segments, at + 1, values)
-  if (found !== null && found.routes.size > 0) return found
-  values.length = kept
-  return node.rest
+  const isName = segment !== '' || at < segments.length - 1
+  if (node.parameter !== null && isName) yield* walk(node.parameter, segments, at + 1, [...values, segment])
+  if (node.rest !== null) yield { node: node.rest, values }
 }
 
 /** Decoded exactly once: the result is data and never part of a path again (docs/contract/presets.md#slugs). */

@@ -26,13 +26,13 @@ interface CountParts {
   readonly routing: Pick<RoutingState, 'credentials'>
 }
 
-/** Throws the provider's failure. Only the first candidate is asked, because another one would count differently. */
-export const countTokens = async (request: Planned, connection: AbortController, parts: CountParts): Promise<TokenCount> => {
+/** Throws the provider's failure. Only the first candidate is asked, because another one would count differently; without a connection none is. */
+export const countTokens = async (request: Planned, connection: AbortController | null, parts: CountParts): Promise<TokenCount> => {
   const { call } = request
   const { turn } = parts.context
   if (turn !== undefined && call.body.held.length > LARGE_BYTES) await inTurns(call.readingPrompt(), turn)
   else call.prompt()
-  const counted = await providersCount(request, connection, parts)
+  const counted = connection === null ? null : await providersCount(request, connection, parts)
   const { preset } = request
   return counted === null
     ? { preset, inputTokens: estimatedInputTokens(call), estimated: true }

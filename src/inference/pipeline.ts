@@ -38,6 +38,7 @@ import { readFiles, type ReadFilesParts } from './files/read-files.ts'
 import { failureWithFiles, withFileTexts } from './files/answer-file-texts.ts'
 import { idleTools, type SavedTools } from './idle-tools.ts'
 import { healed, wantsHealing } from './heal-answer.ts'
+import { presetName } from '../presets/model-reference.ts'
 import { Refused, refusalFacts } from './refused.ts'
 import type { RunningAnswers } from './running-answers.ts'
 import { createAskModel } from './loop/ask-model.ts'
@@ -82,8 +83,8 @@ export interface Pipeline {
   readonly turn: Turn
   /** prepare → screen → plan, and what the request would do. */
   dryRun(received: Received): Promise<JsonObject | Refused>
-  /** prepare → screen → plan, and the token count of the first planned endpoint. Aborting `connection` ends the question. */
-  countTokens(received: Received, connection: AbortController): Promise<TokenCount | Refused>
+  /** prepare → screen → plan, and the token count of the first planned endpoint. Aborting `connection` ends the question; if it is null, nobody is asked. */
+  countTokens(received: Received, connection: AbortController | null): Promise<TokenCount | Refused>
   /** Why models of a preset cannot answer here and its tools cannot run: one sentence for each. */
   unservable(saved: SavedTools): Steps<readonly string[]>
 }
@@ -99,10 +100,11 @@ export const createPipeline = (given: PipelineParts): Pipeline => {
   ): Promise<Next | Refused> => {
     let prepared: Prepared | null = null
     let screened: Screened | null = null
+    let preset: string | null = null
     try {
       const isLarge = received.bytes > LARGE_BYTES
       if (isLarge) await largeStep().then(() => inTurns(readFields(received), turn))
-      prepared = await prepare(received, parts)
+      prepared = await prepare(received, parts, (found) => (preset = presetName(found)))
       if (prepared.plugins !== null) prepared = await withPlugins(prepared, prepared.plugins, parts)
       await nextStage
       const screening = screen(prepared, parts)
@@ -120,7 +122,7 @@ export const createPipeline = (given: PipelineParts): Pipeline => {
       return result
     } catch (thrown) {
       if (prepared !== null && screened === null && received.origin === undefined) noteRefusedHits(prepared.effects)
-      return new Refused(asFailure(thrown), refusalFacts(prepared, screened, parts))
+      return new Refused(asFailure(thrown), refusalFacts(prepared, screened, parts), preset)
     }
   }
 

@@ -44,8 +44,15 @@ export interface PrepareParts {
   readonly customerKeysOf: (caller: Principal) => CustomerKeyLookup | null | Promise<CustomerKeyLookup | null>
 }
 
-/** Does not wait for values that are in memory. Throws if the request itself is at fault, or if storage is unavailable. */
-export const prepare = async (received: Received, parts: PrepareParts): Promise<Prepared> => {
+/**
+ * Does not wait for values that are in memory. Throws if the request itself is at fault, or if storage is unavailable; `onPreset` has
+ * then been called if its preset was found.
+ */
+export const prepare = async (
+  received: Received,
+  parts: PrepareParts,
+  onPreset: (found: { readonly slug: string; readonly version: number }) => void = () => undefined,
+): Promise<Prepared> => {
   const { principal, headers } = received
   // Embeddings have no conversation: presets and the default models of a workspace do not apply to them.
   const converses = received.apiType === 'completions'
@@ -64,6 +71,7 @@ export const prepare = async (received: Received, parts: PrepareParts): Promise<
         : serveStored(stored, named.preset?.pin ?? null, principal, parts.presets)
   const found = foundPreset instanceof Promise ? await foundPreset : foundPreset
   const served = found === null ? null : drawVersion(found, received, body)
+  if (served !== null) onPreset({ slug: served.preset.slug, version: served.version.version })
   const reading =
     served === null || named === null
       ? readPlain(received, body, defaults)

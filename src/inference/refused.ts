@@ -9,8 +9,9 @@ export class Refused {
   /** Null if the request was refused before its model was known. */
   readonly facts: RefusalFacts | null
 
-  constructor(error: GatewayError, facts: RefusalFacts | null) {
-    this.error = error
+  /** `preset`: `slug@version`, if one was found by then. */
+  constructor(error: GatewayError, facts: RefusalFacts | null, preset: string | null) {
+    this.error = preset === null ? error : error.withPreset(preset)
     this.facts = facts
   }
 }

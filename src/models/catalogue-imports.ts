@@ -24,11 +24,36 @@ const stored = z.object({
   kind: z.enum(PRICE_LIST_KINDS),
   asOf: pricesDay,
   importedAt: z.iso.datetime(),
-  models: z.record(modelId, modelEntry.required({ endpoints: true })),
+  models: z
+    .string()
+    .transform((text, context): unknown => {
+      try {
+        return JSON.parse(text)
+      } catch {
+        context.addIssue({ code: 'custom', message: 'it is not JSON' })
+        return z.NEVER
+      }
+    })
+    .pipe(z.record(modelId, modelEntry.required({ endpoints: true }))),
 })
 
-/** Parses a row of storage, whose entries are JSON. Throws if another program wrote an invalid one. */
-export const parseImport = (row: { readonly models: string }): CatalogueImport => stored.parse({ ...row, models: JSON.parse(row.models) })
+/**
+ * Parses the rows of storage, whose entries are JSON. A row that cannot be read (it is damaged, or a newer version wrote it) is left out
+ * and passed to `onDamaged` in a sentence that names it and says what to do.
+ */
+export const readImports = (
+  rows: readonly { readonly kind: string; readonly models: string }[],
+  onDamaged: (sentence: string) => void,
+): readonly CatalogueImport[] =>
+  rows.flatMap((row) => {
+    const { data, error } = stored.safeParse(row)
+    if (data !== undefined) return [data]
+    const [issue] = error.issues
+    onDamaged(
+      `The imported price list "${row.kind}" in the database cannot be read (${issue?.path.join('.')}: ${issue?.message}), and is left out: the shipped prices hold instead. Import it again with patchbay catalogue import, or remove it with patchbay catalogue forget ${row.kind}.`,
+    )
+    return []
+  })
 
 /** The source of a price and its date; the date is null for the operator's file, which has none. */
 export interface PriceSource {

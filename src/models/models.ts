@@ -88,10 +88,10 @@ export const createModels = (
       return provider?.anyModel === true ? [provider.variable] : []
     },
     nearest(id, most) {
-      const wanted = undated(id.slice(0, COMPARED_LENGTH))
+      const wanted = undated(id.slice(0, COMPARED_LENGTH).toLowerCase())
       const enablable = [...dormant].flatMap(([known, variables]) => (variables.length === 0 ? [] : [known]))
       return [...new Set([...byId.keys(), ...enablable])]
-        .map((known) => ({ known, ...nearness(wanted, known) }))
+        .map((known) => ({ known, ...nearness(wanted, known.toLowerCase()) }))
         .filter(({ best }) => best < Number.POSITIVE_INFINITY)
         .sort((a, b) => a.best - b.best || (a.whole === b.whole ? 0 : a.whole - b.whole))
         .slice(0, most)

@@ -19,6 +19,9 @@ export interface PresetReference {
   readonly pin: VersionReference
 }
 
+/** How a used version is named: `slug@3`. */
+export const presetName = ({ slug, version }: { readonly slug: string; readonly version: number }): string => `${slug}@${version}`
+
 /** `model` and `preset` are the raw fields of the body; null counts as absent. Throws `invalid_request`. */
 export const parseModelReference = (model: unknown, preset: unknown): ModelReference => {
   const named = parseModel(readText(model, 'model'))

@@ -130,6 +130,7 @@ describe("a vendor's own name", () => {
     ['llama-latest', 'GET /api/v1/models lists what there is.'],
     ['claude-opus-4-8', 'No provider of "claude-opus-4-8" is enabled here. The operator can set ANTHROPIC_API_KEY.'],
     ['gpt-5.5', 'Did you mean openai/gpt-5.4?'],
+    ['MISTRALAI/MISTRAL-LARGE', 'Did you mean mistralai/mistral-large-2, mistralai/mistral-large-3?'],
     ['gpt-5.5-2026-03-05', 'Did you mean openai/gpt-5.4?'],
   ])('404: %s', (name, sentence) => {
     const refusal = refusalOf(() => planOf(models, { model: name }))

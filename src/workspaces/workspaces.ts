@@ -35,7 +35,7 @@ export interface Workspaces {
   list(caller: Caller, slice: Slice): Promise<Page<WorkspaceRecord>>
   /**
    * Throws `permission_denied` for callers from other workspaces than the default one, as `delete` does,
-   * and `invalid_request` for a slug that is taken.
+   * and 409 for a slug that is taken.
    */
   create(caller: Caller, body: z.output<typeof createWorkspaceBody>, by: ChangedBy, once?: Once<WorkspaceRecord>): Promise<WorkspaceRecord>
   update(id: string, body: z.output<typeof updateWorkspaceBody>, by: ChangedBy): Promise<WorkspaceRecord>
@@ -223,4 +223,5 @@ export const workspaceResource = (workspace: WorkspaceRecord, includeByokInBudge
 
 const unknownWorkspace = (): GatewayError => new GatewayError('not_found', 'There is no workspace with this id.')
 
-const slugTaken = (slug: string): GatewayError => new GatewayError('invalid_request', `slug: there is a workspace "${slug}" already.`)
+const slugTaken = (slug: string): GatewayError =>
+  new GatewayError('precondition_failed', `slug: there is a workspace "${slug}" already.`, { status: 409 })

@@ -2,6 +2,7 @@
 import { utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
+import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
 
 import { call } from '../support/calls.ts'
@@ -123,6 +124,34 @@ test('forget returns to the shipped prices, and the audit log records all of it'
   const { data } = (await call(service, 'GET', '/audit-log?object_type=catalogue')).json as { data: { action: string }[] }
   expect(data.map(({ action }) => action)).toEqual(['deleted', 'imported', 'imported', 'imported', 'imported'])
   expect(await catalogue('forget', 'litellm')).toMatchObject({ code: 2, stderr: 'patchbay: no list of the kind litellm was imported.\n' })
+})
+
+test('a damaged list does not end a start: it is left out, and the log, the doctor and the commands say which and what to do', async () => {
+  const flags = (dataDir: string) => ['--data-dir', dataDir, '--config', service.configPath]
+  const first = await services.start({ config: OWN, env })
+  const { dataDir } = first
+  expect((await services.run(['catalogue', 'import', join(FIXTURES, 'litellm.json'), ...flags(dataDir)], env)).code).toBe(0)
+  await first.stop()
+  const database = new Database(join(dataDir, 'patchbay.db'))
+  database.run(`update catalogue_imports set models = '{"openai/gpt-5.4":'`)
+  database.run(`insert into catalogue_imports select 'of-a-newer-version', as_of, imported_at, '{}' from catalogue_imports`)
+  database.close()
+
+  const again = await services.start({ config: OWN, env, dataDir })
+  const answer = (await call(again, 'GET', '/models/openai/gpt-5.4', { key: first.managementKey })).json as Detail
+  expect(answer.pricing_source.from).toBe('catalogue')
+  for (const sentence of [
+    'The imported price list "litellm" in the database cannot be read (models: it is not JSON), and is left out: the shipped prices hold instead. ',
+    'Import it again with patchbay catalogue import, or remove it with patchbay catalogue forget of-a-newer-version.',
+  ]) {
+    expect(again.stderr()).toContain(JSON.stringify(sentence).slice(1, -1))
+    const doctor = JSON.parse((await services.run(['doctor', '--json', ...flags(dataDir)], env)).stdout) as { checks: object[] }
+    expect(doctor.checks).toContainEqual({ name: 'prices', state: 'wrong', says: expect.stringContaining(sentence) })
+    expect((await services.run(['catalogue', 'show', 'openai/gpt-5.4', ...flags(dataDir)], env)).stderr).toContain(sentence)
+  }
+  for (const kind of ['litellm', 'of-a-newer-version'])
+    expect((await services.run(['catalogue', 'forget', kind, ...flags(dataDir)], env)).code).toBe(0)
+  expect((await services.run(['catalogue', 'show', 'openai/gpt-5.4', ...flags(dataDir)], env)).stderr).toBe('')
 })
 
 test('exit 2 and one sentence for a missing file, and for one that is no list, of another kind, or dated in the future', async () => {

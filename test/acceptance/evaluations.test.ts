@@ -382,6 +382,11 @@ describe('a run', () => {
         .split('\n')
         .map((line) => (JSON.parse(line) as { position: number }).position),
     ).toEqual([0, 1, 2])
+    expect(await exported('application/json, text/csv;q=0.5')).toStartWith('{"data":')
+    const entries = (await call(service, 'GET', '/audit-log?action=evaluation_exported')).json as { data: object[] }
+    expect(entries.data).toMatchObject(
+      ['application/x-ndjson', 'text/csv'].map((as) => ({ object_type: 'preset', object_id: 'kept', after: { evaluation_id: id, as } })),
+    )
     expect((await call(service, 'DELETE', `/presets/kept/evaluations/${id}`)).json).toEqual({ deleted: true })
     expect((await call(service, 'GET', `/presets/kept/evaluations/${id}`)).status).toBe(404)
   })

@@ -1,6 +1,8 @@
 /** `patchbay keys …`, beside the running service and without one (docs/contract/operating.md#keys-in-the-shell). */
 import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 
+import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
 
 import { call, infer } from '../support/calls.ts'
@@ -89,9 +91,14 @@ describe('list', () => {
   })
 })
 
-test('a name that holds line breaks or escape sequences stays one plain line of the list', async () => {
-  const { status } = await call(service, 'POST', '/keys', { body: { name: 'two\n\u001b[2Jlines' } })
-  expect(status).toBe(201)
+test('a name that holds line breaks or escape sequences, from before such names were refused, stays one plain line of the list', async () => {
+  const { json } = await call(service, 'POST', '/keys', { body: { name: 'two lines' } })
+  const { hash } = (json as { data: { hash: string } }).data
+  const database = new Database(join(service.dataDir, 'patchbay.db'))
+  database.run('update api_keys set name = ? where hash = ?', ['two\n\u001b[2Jlines', hash])
+  database.close()
+  expect((await call(service, 'GET', `/keys/${hash}`)).json).toMatchObject({ data: { name: 'two\n\u001b[2Jlines' } })
+  expect((await call(service, 'PATCH', `/keys/${hash}`, { body: { disabled: true } })).status).toBe(200)
   const { stdout } = await keys('list')
   expect(stdout).not.toContain('\u001b')
   expect(stdout.split('\n').filter((line) => line.includes('lines'))).toEqual([expect.stringMatching(/^[a-f0-9]{64} .* two \[2Jlines$/)])

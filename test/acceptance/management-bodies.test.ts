@@ -158,8 +158,10 @@ test.each<[string, string, object]>([
   ['PATCH', '/observability/destinations/DESTINATION', {}],
   ['POST', '/workspaces', { slug: 'blank' }],
   ['PATCH', '/workspaces/default', {}],
-])('400: a name of white space, which no list could show: %s %s', async (method, path, body) => {
-  for (const name of [' ', '\t\u00a0']) {
+  ['PATCH', '/workspaces/default/members/member', {}],
+  ['POST', '/presets/mine/tests', { messages: [{ role: 'user', content: 'x' }] }],
+])('400: a name that no list could show as it is: %s %s', async (method, path, body) => {
+  for (const name of [' ', '\u2003\u00a0', 'a\nb', 'a\u0000b', 'a\u001b[2Jb', 'a\u0085b', 'a\u2028b', 'a\u202eb', 'a\u2066b', 'a\ud800b']) {
     const answer = await call(service, method, withIds(path), { body: { ...body, name } })
     expect([answer.status, JSON.stringify(answer.error.metadata)]).toEqual([400, expect.stringContaining('"path":"name"')])
   }

@@ -25,6 +25,13 @@ test('a member can get another role, name and address; absent fields stay unchan
   expect(entry).toMatchObject({ action: 'updated', before: { name: 'Ada' }, after: { name: null, role: 'admin' } })
 })
 
+test.each(['add', 'remove', 'añadir', '%2f'])('a member can be called %p', async (userId) => {
+  await call(service, 'POST', '/workspaces/default/members/add', { body: { user_ids: [userId] } })
+  expect(dataOf(await patch(userId, { role: 'admin', name: ' Ada ' }))).toMatchObject({ user_id: userId, role: 'admin', name: 'Ada' })
+  const removed = await call(service, 'POST', '/workspaces/default/members/remove', { body: { user_ids: [userId] } })
+  expect(removed.json).toEqual({ removed_count: 1 })
+})
+
 test('a change to what a member is already has no entry in the audit log', async () => {
   await call(service, 'POST', '/workspaces/default/members/add', { body: { user_ids: ['same'] } })
   await patch('same', { role: 'admin', name: 'Ada' })

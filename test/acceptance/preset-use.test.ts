@@ -15,6 +15,7 @@ providers:
 models:
   fake/one: { endpoints: [{ provider: fake, model: up-one }] }
   fake/limited: { supported_parameters: [temperature, max_tokens], endpoints: [{ provider: fake, model: up-limited }] }
+  fake/priced: { endpoints: [{ provider: fake, model: up-priced, prices: { prompt: 1, completion: 1 } }] }
   fake/two: { endpoints: [{ provider: fake, model: up-two }] }
   fake/claude: { endpoints: [{ provider: claude, model: claude-haiku-4-5 }] }
 `,
@@ -119,6 +120,38 @@ describe('naming it', () => {
     expect(named.status).toBe(200)
     expect(upstream.last.body).toMatchObject({ model: 'up-one', temperature: 0.3 })
   })
+
+  beforeAll(async () => {
+    await call(service, 'PATCH', '/guardrails/default', { body: { content_filters: [{ pattern: 'forbidden', action: 'block' }] } })
+  })
+
+  const refused: Readonly<Record<string, { status: number; request: object; said?: string; limit?: number; says: string }>> = {
+    'a field that does not fit': { status: 400, request: { model: '@preset/named@1', temperature: 'hot' }, says: 'temperature' },
+    'a loss that a strict request does not take': {
+      status: 400,
+      request: { model: '@preset/named@1', strict: true, plugins: [{ id: 'no-such-plugin' }] },
+      says: 'strict',
+    },
+    'a guardrail that blocks': { status: 403, request: { model: '@preset/named@1' }, said: 'the forbidden word', says: 'content filter' },
+    'a spent limit': { status: 403, request: { model: 'fake/priced@preset/named@1' }, limit: 0.000_001, says: 'limit' },
+    'no provider that fits': { status: 503, request: { model: '@preset/named@1', provider: { only: ['nobody'] } }, says: 'provider' },
+  }
+  for (const [what, { status, request, said = 'Hello!', limit = null, says }] of Object.entries(refused)) {
+    test(`${status}: ${what}; the refusal names the version used, on every interface`, async () => {
+      const { key } = await createKey(service, { name: what, limit })
+      for (const dialect of ['chat', 'responses', 'messages'] as const) {
+        for (const stream of [false, true]) {
+          for (const headers of [{}, { 'x-service-metadata': 'enabled' }]) {
+            const asked = { max_tokens: 16, ...request, stream, ...conversationOf(dialect, said) }
+            const answer = await infer(service, asked, { path: PATHS[dialect], headers, key })
+            expect([dialect, answer.status, answer.headers.get('x-preset')]).toEqual([dialect, status, 'named@1'])
+            expect(answer.text).toContain(says)
+            expect(answer.headers.get('x-request-id')).toStartWith('req-')
+          }
+        }
+      }
+    })
+  }
 
   test('200: a save is served at once', async () => {
     for (let version = 1; version <= 10; version += 1) {

@@ -161,6 +161,16 @@ test('a count names the version of the preset whose prompt it counted', async ()
   }
 })
 
+test.each(['/responses/input_tokens', '/messages/count_tokens'])('a dry run of %s is estimated, and no provider is asked', async (path) => {
+  const body = { model: 'messages/m', input: QUESTION, messages: [{ role: 'user', content: QUESTION }] }
+  const count = (word: string) => infer(service, body, { path, headers: { 'x-service-dry-run': word } })
+  const before = upstream.exchanges.length
+  expect((await count('enabled')).json).toMatchObject({ input_tokens: expect.any(Number), estimated: true })
+  expect((await count('true')).status).toBe(400)
+  expect(upstream.exchanges).toHaveLength(before)
+  expect((await count('disabled')).json).toMatchObject({ input_tokens: 4711, estimated: false })
+})
+
 test('responses/input_tokens refuses an unknown model and an earlier response as Responses refuses them', async () => {
   const refused = await infer(service, { model: 'nobody/none', input: QUESTION }, { path: '/responses/input_tokens' })
   expect(refused.status).toBe(404)

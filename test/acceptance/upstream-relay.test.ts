@@ -39,6 +39,60 @@ models:
 
 const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: 'user', content: 'Hello!' }]
 
+describe("headers are each side's own", () => {
+  const vendors = {
+    'set-cookie': '__cf_bm=secret; path=/; HttpOnly',
+    'openai-organization': 'org-of-the-operator',
+    'openai-project': 'proj-of-the-operator',
+    'anthropic-organization-id': 'org-of-the-operator',
+    'x-request-id': 'vendors-id',
+    'request-id': 'vendors-id',
+    'cf-ray': 'vendors-id',
+    server: 'vendors-server',
+    via: '1.1 vendors-proxy',
+    'keep-alive': 'timeout=999',
+    'proxy-authenticate': 'Basic realm="vendors"',
+    'x-ratelimit-remaining-requests': '1',
+    'access-control-allow-origin': '*',
+    'x-generation-id': 'vendors-id',
+    'x-preset': 'vendors@1',
+  }
+  const clients = {
+    cookie: 'session=of-the-client',
+    forwarded: 'for=client.example',
+    via: '1.1 clients-proxy',
+    te: 'trailers',
+    'x-forwarded-for': '198.51.100.7',
+    'x-forwarded-host': 'client.example',
+    'x-real-ip': '198.51.100.7',
+    'proxy-authorization': 'Basic clients',
+    'x-api-key': 'clients-key',
+    'openai-organization': 'org-of-the-client',
+    referer: 'https://client.example/',
+  }
+  const own =
+    /^(?:cache-control|content-length|content-type|date|request-id|transfer-encoding|x-accel-buffering|x-generation-id|x-request-id)$/
+
+  test.each([
+    ['an answer', false, 200],
+    ['a stream', true, 200],
+    ['a failure', false, 429],
+  ])('of %s (stream: %p, %d)', async (_, stream, status) => {
+    upstream.script(async (exchange) => {
+      if (!stream) return exchange.answer(status, status === 200 ? proseAnswer('Hi.') : '{"error":{"message":"Slow down."}}', vendors)
+      await exchange.head(200, { 'content-type': 'text/event-stream', ...vendors })
+      await exchange.piece([proseChunk('Hi.'), FINISH_CHUNK].map(dataEvent).join(''))
+      await exchange.done()
+    })
+    const answer = await infer(service, { model: 'fake/one', stream, messages }, { headers: clients })
+    expect(answer.text).toContain(status === 200 ? 'Hi.' : 'Slow down.')
+    expect([...answer.headers.keys()].filter((name) => !own.test(name))).toEqual([])
+    for (const value of Object.values(vendors)) expect([...answer.headers.values()]).not.toContain(value)
+    const sent = upstream.last.headers
+    for (const value of Object.values(clients)) expect(Object.values(sent)).not.toContain(value)
+  })
+})
+
 interface RecordedChoice {
   readonly finish_reason?: string | null
   readonly delta?: RecordedMessage

@@ -72,11 +72,23 @@ describe('@openrouter/sdk', () => {
 })
 
 describe('a workspace', () => {
-  test('400: a slug that is taken, or none, or has the form of an id, which in a path could mean either', async () => {
-    for (const slug of ['search', 'default', 'Search!', '-', 'a--b', '', other.id, '3f2b8c1e-8a54-4c39-9d7f-0a1b2c3d4e5f']) {
+  test('409: a slug that is taken, with a reason that names it', async () => {
+    const answers = [
+      ...(await Promise.all(['search', 'default'].map((slug) => call(service, 'POST', '/workspaces', { body: { name: 'x', slug } })))),
+      await call(service, 'PATCH', '/workspaces/search', { body: { slug: 'default' } }),
+    ]
+    for (const { status, error } of answers) {
+      expect([status, error.metadata]).toEqual([
+        409,
+        { error_type: 'conflict', reason: expect.stringMatching(/^slug: there is a workspace "\w+" already\.$/) },
+      ])
+    }
+  })
+
+  test('400: a slug that is none, or has the form of an id, which in a path could mean either', async () => {
+    for (const slug of ['Search!', '-', 'a--b', '', other.id, '3f2b8c1e-8a54-4c39-9d7f-0a1b2c3d4e5f']) {
       expect((await call(service, 'POST', '/workspaces', { body: { name: 'x', slug } })).status).toBe(400)
     }
-    expect((await call(service, 'PATCH', '/workspaces/search', { body: { slug: 'default' } })).status).toBe(400)
     expect((await call(service, 'PATCH', '/workspaces/search', { body: { slug: other.id } })).status).toBe(400)
     expect((await call(service, 'PATCH', '/workspaces/default', { body: { slug: 'moved' } })).status).toBe(400)
   })

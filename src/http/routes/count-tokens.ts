@@ -9,7 +9,7 @@ import { Refused } from '../../inference/refused.ts'
 import type { Formats } from '../../formats/formats.ts'
 import { presetHeader } from '../answer-headers.ts'
 import { jsonResponse } from '../json-response.ts'
-import { strictHeader } from '../opt-ins.ts'
+import { dryRunHeader, strictHeader, wantsDryRun } from '../opt-ins.ts'
 import { receivedOf } from '../received.ts'
 import type { Route } from '../route.ts'
 
@@ -39,7 +39,7 @@ export const countTokensRoute = (
     tag: 'Inference',
     policy: 'inference',
     surface: dialect,
-    headers: strictHeader,
+    headers: { ...strictHeader, ...dryRunHeader },
     body,
     answers: {
       200: {
@@ -58,7 +58,7 @@ export const countTokensRoute = (
       const leave = (): void => connection.abort(new GatewayError('timeout', 'The client closed the connection.'))
       request.signal.addEventListener('abort', leave, { once: true })
       if (request.signal.aborted) leave()
-      const count = await parts.pipeline.countTokens(received, connection)
+      const count = await parts.pipeline.countTokens(received, wantsDryRun(request.headers) ? null : connection)
       if (count instanceof Refused) throw count.error
       const answer = { ...members, input_tokens: count.inputTokens, estimated: count.estimated }
       return jsonResponse(answer, { headers: presetHeader(count.preset) })

@@ -20,11 +20,15 @@ import { validate } from '../../contract/validate.ts'
 import { inWorkspace } from '../../contract/workspace.ts'
 import type { EvaluationDetails, Evaluations } from '../../inference/evaluations/evaluations.ts'
 import type { Keys } from '../../keys/keys.ts'
+import { isoTimestamp, type Clock } from '../../lib/clock.ts'
 import { csvLine } from '../../lib/text/csv.ts'
 import { readOptionalObject } from '../../lib/json/json-body.ts'
+import type { AuditLog } from '../../storage/audit-log.ts'
+import { auditOf } from '../../storage/presets/preset-ref.ts'
 import { answerOnce, type Onceness } from '../answer-once.ts'
 import { checkPatterns } from '../check-patterns.ts'
-import { acceptsCsv, csvHeaders } from '../csv-stream.ts'
+import { acceptedTable } from '../accepted-table.ts'
+import { csvHeaders } from '../csv-stream.ts'
 import { jsonInTurns, jsonResponse, linesInTurns } from '../json-response.ts'
 import { payerOf } from '../payer.ts'
 import { presetIn } from '../preset-path.ts'
@@ -44,13 +48,17 @@ const one = {
 } as const
 
 /** The types of a list of items as lines. */
-const LINES = ['text/csv', 'application/x-ndjson']
+const LINES = ['text/csv', 'application/x-ndjson'] as const
 
-export const evaluationRoutes = (
-  evaluations: Evaluations,
-  keys: Pick<Keys, 'payer' | 'playground'>,
-  onceness: Onceness,
-): readonly Route[] => [
+export interface EvaluationRouteParts {
+  readonly evaluations: Evaluations
+  readonly keys: Pick<Keys, 'payer' | 'playground'>
+  readonly onceness: Onceness
+  readonly auditLog: Pick<AuditLog, 'note'>
+  readonly clock: Clock
+}
+
+export const evaluationRoutes = ({ evaluations, keys, onceness, ...audit }: EvaluationRouteParts): readonly Route[] => [
   {
     ...shared,
     method: 'POST',
@@ -120,7 +128,8 @@ export const evaluationRoutes = (
     answers: { 200: { description: 'The evaluation as far as it is.', schema: whole, types: LINES } },
     async handle(request) {
       const found = await evaluations.get(presetIn(request), idOf(request))
-      return exported(request, `evaluation-${found.id}`, found.items, resultLines) ?? jsonInTurns({ data: found }, request.startTurn())
+      const named = { name: `evaluation-${found.id}`, ids: { evaluation_id: found.id } }
+      return (await exported(request, named, found.items, resultLines, audit)) ?? jsonInTurns({ data: found }, request.startTurn())
     },
   },
   {
@@ -140,8 +149,9 @@ export const evaluationRoutes = (
     async handle(request) {
       const other = validate(evaluationId, request.query.get('with') ?? undefined, ['with'])
       const found = await evaluations.compare(presetIn(request), idOf(request), other)
-      const name = `evaluation-${found.evaluation.id}-${found.other.id}`
-      return exported(request, name, found.items, comparisonLines) ?? jsonInTurns({ data: found }, request.startTurn())
+      const [id, otherId] = [found.evaluation.id, found.other.id]
+      const named = { name: `evaluation-${id}-${otherId}`, ids: { evaluation_id: id, compared_with: otherId } }
+      return (await exported(request, named, found.items, comparisonLines, audit)) ?? jsonInTurns({ data: found }, request.startTurn())
     },
   },
   {
@@ -183,17 +193,21 @@ export const evaluationRoutes = (
   },
 ]
 
-/** Null if JSON is asked for. */
-const exported = <Item>(
-  { headers, startTurn }: RouteRequest,
-  name: string,
+/** Null if JSON is asked for. An export is an entry of the audit log, as other tables are. */
+const exported = async <Item>(
+  request: RouteRequest,
+  { name, ids }: { readonly name: string; readonly ids: Readonly<Record<string, string>> },
   items: readonly Item[],
   csvLines: (items: readonly Item[]) => Iterable<string>,
-): Promise<Response> | null => {
-  if (acceptsCsv(headers)) return linesInTurns(csvLines(items), csvHeaders(`${name}.csv`), startTurn())
-  if (!/\bapplication\/(?:x-ndjson|jsonl)\b/i.test(headers.get('accept') ?? '')) return null
-  const type = { 'content-type': 'application/x-ndjson; charset=utf-8', 'cache-control': 'no-store' }
-  return linesInTurns(jsonLines(items), type, startTurn())
+  { auditLog, clock }: Pick<EvaluationRouteParts, 'auditLog' | 'clock'>,
+): Promise<Response | null> => {
+  const type = acceptedTable(request.headers, [...LINES, 'application/jsonl'])
+  if (type === null) return null
+  const entry = { ...auditOf(presetIn(request), 'evaluation_exported'), before: null, after: { ...ids, as: type } }
+  await auditLog.note(entry, changedBy(request), isoTimestamp(clock.now()))
+  if (type === 'text/csv') return linesInTurns(csvLines(items), csvHeaders(`${name}.csv`), request.startTurn())
+  const headers = { 'content-type': 'application/x-ndjson; charset=utf-8', 'cache-control': 'no-store' }
+  return linesInTurns(jsonLines(items), headers, request.startTurn())
 }
 
 function* jsonLines(items: readonly unknown[]): Generator<string> {

@@ -37,6 +37,14 @@ describe('a wait in headers', () => {
     [{ 'anthropic-ratelimit-requests-remaining': '0', 'anthropic-ratelimit-requests-reset': '2026-11-20T10:01:00Z' }, 60],
     [{ 'anthropic-ratelimit-requests-remaining': '1', 'anthropic-ratelimit-requests-reset': '2026-11-20T10:01:00Z' }, undefined],
     [{ 'x-ratelimit-reset': 'tomorrow' }, undefined],
+    // A month at most: a longer wait counts as none.
+    [{ 'retry-after': '2678400' }, 2_678_400],
+    [{ 'retry-after': '2678401' }, undefined],
+    [{ 'retry-after': '1000000000' }, undefined],
+    [{ 'retry-after': 'Fri, 20 Nov 2099 10:00:30 GMT' }, undefined],
+    [{ 'retry-after-ms': '999999999999' }, undefined],
+    [{ 'x-ratelimit-reset': '9999999999' }, undefined],
+    [{ 'anthropic-ratelimit-requests-remaining': '0', 'anthropic-ratelimit-requests-reset': '2099-01-01T00:00:00Z' }, undefined],
   ])('%j: %p', (headers, seconds) => {
     expect(retryHint(new Headers(headers), NOW)).toBe(seconds as number)
   })
@@ -55,6 +63,7 @@ describe('a wait in a sentence', () => {
     ['please try again after 1 seconds', 1],
     ['Try again in 2 minutes.', 120],
     ['Wait 1 hour and retry.', 3600],
+    ['Please try again in 999999h.', undefined],
     ['The job ran for 6.2s.', undefined],
   ])('%p: %p', (message, seconds) => {
     expect(retryHintInText(message)).toBe(seconds as number)

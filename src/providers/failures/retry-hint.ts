@@ -1,7 +1,7 @@
 /** Reads how long a provider asks to wait, in whole seconds, from any of the ways in which providers say so. */
 
-/** A longer wait is no help to a client, so it counts as no hint. */
-const MOST_SECONDS = 999_999_999
+/** The longest quotas are those of a month. A longer wait is a mistake that would keep a client away for years: it counts as no hint. */
+const MOST_SECONDS = 31 * 24 * 60 * 60
 
 /** Reads the headers of a response; undefined if they have no sensible value. */
 export const retryHint = (headers: Headers, nowMs: number): number | undefined =>

@@ -7,7 +7,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../database.ts'
 
 export interface Invariant {
-  readonly name: 'I1' | 'I2' | 'I3' | 'I5' | 'I6' | 'I8' | 'I9' | 'I10' | 'I11'
+  readonly name: 'I1' | 'I2' | 'I3' | 'I5' | 'I6' | 'I8' | 'I9' | 'I10' | 'I11' | 'I12'
   readonly says: string
 }
 
@@ -27,6 +27,7 @@ export const INVARIANTS: readonly Invariant[] = [
   { name: 'I9', says: 'every generation that used tokens is in the ledger' },
   { name: 'I10', says: 'the ledger adds up to the use of each key and hour' },
   { name: 'I11', says: 'what a workspace has spent is what its keys used' },
+  { name: 'I12', says: 'the use of each day is that of its hours' },
 ]
 
 /** More breaches of one invariant than this say nothing new. */
@@ -52,6 +53,7 @@ const LEDGER_AFTER = sql`coalesce((select value from service_facts where name = 
 const USAGE_HOURS_AFTER = sql`coalesce((select value from service_facts where name = 'usage-hours-after'), '')`
 
 const sum = (amount: RawBuilder<unknown>): RawBuilder<number> => sql`cast(coalesce(sum(${amount}), 0) as bigint)`
+const TOKENS = sql`(tokens_prompt + tokens_completion)`
 const windowText = sql`w.subject || ' ' || w.span || ' from ' || w.window_start`
 const text = (number: RawBuilder<unknown>): RawBuilder<string> => sql`cast(${number} as text)`
 
@@ -128,4 +130,15 @@ const QUERIES: Readonly<Record<Invariant['name'], (now: string) => RawBuilder<un
       union all
       select k.workspace_id, -d.cost_nanos from key_usage_days d join api_keys k on k.hash = d.key_hash
     ) as amounts group by workspace_id having sum(amount) <> 0`,
+  // A day without its row, or with one that is not complete, is read by its hours; without it the job sums it again.
+  I12: () => sql`
+    select key_hash || ' on ' || day || ': the day and its hours differ by ' || ${text(sql`sum(requests)`)} || ' requests, '
+      || ${text(sql`sum(tokens)`)} || ' tokens, ' || ${text(sql`sum(amount)`)} || ' and ' || ${text(sql`sum(byok)`)}
+      || '. The day is summed again after: delete from usage_summed_days where day = ''' || day || '''' as what
+    from (
+      select day, key_hash, requests, ${TOKENS} as tokens, cost_nanos as amount, byok_cost_nanos as byok from usage_days
+      union all
+      select substr(hour, 1, 10), key_hash, -requests, -${TOKENS}, -cost_nanos, -byok_cost_nanos from usage_hours
+    ) as amounts where day in (select s.day from usage_summed_days s where s.complete = 1) group by key_hash, day
+    having sum(requests) <> 0 or sum(tokens) <> 0 or sum(amount) <> 0 or sum(byok) <> 0`,
 }

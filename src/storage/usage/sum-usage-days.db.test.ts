@@ -6,6 +6,7 @@ import { type Clock, systemClock } from '../../lib/clock.ts'
 import { systemIds } from '../../lib/id.ts'
 import type { Database } from '../database.ts'
 import type { GenerationRecord } from '../generations/generation-store.ts'
+import { auditLedger } from '../ledger/ledger-audit.ts'
 import { createLedgerStore } from '../ledger/ledger-store.ts'
 import { rejection } from '../testing/rejection.ts'
 import { settlementOf } from '../testing/settlement.ts'
@@ -72,6 +73,28 @@ describeEachEngine('days that are summed', (engine) => {
     expect(withLate[QUERIES.findIndex(({ interval }) => interval === 'month')]?.points).toMatchObject([{ requests: RECORDS.length + 2 }])
     expect(await sumUsageDays(database, optionsOf('2020-02-05T10:00:00.000Z', 9))).toBe(2)
     expect(await readAll(database)).toEqual(withLate)
+  })
+
+  test('are compared with their hours by the audit of the ledger, which says how to have a day summed again', async () => {
+    const database = await engine.open()
+    const { settle } = createLedgerStore(database)
+    await settle(RECORDS.map((record) => settlementOf(record)))
+    const audited = async () =>
+      (await auditLedger(database, '2020-02-06T00:00:00.000Z')).filter(({ invariant }) => invariant === 'I12').map(({ what }) => what)
+    const options = optionsOf('2020-02-05T10:00:00.000Z', 9)
+    expect(await sumUsageDays(database, options)).toBe(4)
+    expect(await audited()).toEqual([])
+    await sql`update usage_days set cost_nanos = cost_nanos + 5 where day = '2020-02-02' and error_type = ''`.execute(database.kysely)
+    await sql`delete from usage_days where day = '2020-02-04' and key_hash = ${'1'.repeat(64)}`.execute(database.kysely)
+    const found = await audited()
+    expect(found.map((what) => what.slice(64))).toContainEqual(
+      expect.stringMatching(/^ on 2020-02-04: the day and its hours differ by -\d+ requests, -\d+ tokens, -\d+ and -\d+\. The day is /),
+    )
+    const remedies = new Set(found.map((what) => /: (delete from usage_summed_days where day = '[-\d]+')$/.exec(what)?.[1] ?? ''))
+    expect([...remedies].sort()).toEqual(['02', '04'].map((day) => `delete from usage_summed_days where day = '2020-02-${day}'`))
+    for (const remedy of remedies) await sql.raw(remedy).execute(database.kysely)
+    expect(await sumUsageDays(database, options)).toBe(2)
+    expect(await audited()).toEqual([])
   })
 
   test('are not complete if a request is settled while they are summed, at whatever step', async () => {
