@@ -68,13 +68,10 @@ const ownTool = ({ knownToClaude, cache }: FunctionTool, at: string, context: En
 }
 
 /** The tool as its client declared it, with the mark that is left for it. */
-const marked = (
-  { cache_control: _, ...declared }: Readonly<Record<string, unknown>>,
-  cache: CacheMark | undefined,
-): Readonly<Record<string, unknown>> => ({
-  ...declared,
-  ...cacheMember(cache),
-})
+const marked = (known: Readonly<Record<string, unknown>>, cache: CacheMark | undefined): Readonly<Record<string, unknown>> => {
+  const { cache_control: _, ...declared } = known
+  return { ...declared, ...cacheMember(cache) }
+}
 
 const loseTool = (tool: CustomTool | ProviderTool, context: EncodeContext): void =>
   context.lose(tool.at, `${context.target.providerName} has no tool like ${tool.kind}; it was left out.`)
