@@ -61,7 +61,7 @@ describe('a misuse is one sentence on stderr and exit code 2', () => {
     ['another root secret', ['keys', 'list'], { PATCHBAY_SECRET: 'x'.repeat(32) }, 'PATCHBAY_SECRET is not the root secret'],
   ])('%s', (_, args, env, sentence) => {
     // The database of this directory exists, with its own secret, before any of these commands.
-    if (args[0] === 'keys') makeDatabase()
+    if (args[0] === 'keys' || args[0] === 'catalogue') makeDatabase()
     const { status, stdout, stderr } = run(args, env)
     expect(stderr).toContain(sentence)
     expect([status, stdout, stderr.trimEnd().split('\n').length]).toEqual([2, '', 1])

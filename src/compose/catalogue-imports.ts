@@ -8,20 +8,21 @@ export interface CatalogueImports {
   refresh(): Promise<boolean>
 }
 
-/** `onDamaged` gets a sentence for each list that is left out because it cannot be read. */
+/** `onDamaged` gets a sentence for each list that cannot be read. A running process keeps the list of that kind that it knows. */
 export const openCatalogueImports = async (
   store: Pick<CatalogueStore, 'revision' | 'list'>,
   onDamaged: (sentence: string) => void,
 ): Promise<CatalogueImports> => {
   let revision = await store.revision()
-  const read = async (): Promise<readonly CatalogueImport[]> => readImports(await store.list(), onDamaged)
-  let imports = await read()
+  const read = async (known: readonly CatalogueImport[]): Promise<readonly CatalogueImport[]> =>
+    readImports(await store.list(), onDamaged, known)
+  let imports = await read([])
   return {
     current: () => imports,
     async refresh() {
       const now = await store.revision()
       if (now === revision) return false
-      imports = await read()
+      imports = await read(imports)
       revision = now
       return true
     },

@@ -5,7 +5,7 @@ import { SERVER_TOOLS } from '../canonical/server-tools.ts'
 import { PATTERN_MAX } from '../lib/regex/parse.ts'
 import { dollarAmount } from './dollar-amount.ts'
 import { ruledModel } from './model-name.ts'
-import { oneLine, shownName, storedText } from './stored-text.ts'
+import { shownName, storedText } from './stored-text.ts'
 
 const timestamp = z.iso.datetime()
 
@@ -44,7 +44,7 @@ const pattern = z
   .meta({ description: 'A JavaScript regular expression without look-around and back-references. The longest match counts.' })
 
 const contentFilter = z
-  .strictObject({ pattern, action, label: oneLine.max(100).nullish(), applies_to: side.optional() })
+  .strictObject({ pattern, action, label: storedText.max(100).nullish(), applies_to: side.optional() })
   .meta({ id: 'GivenContentFilter' })
 
 const contentFilterOut = z

@@ -127,13 +127,14 @@ export interface PassedOver {
   readonly names: ReadonlySet<string>
   /** The same for its inner nodes; absent: `names` is for them too. */
   readonly inside?: ReadonlySet<string>
-  readonly emptyLists?: boolean
+  /** Also members with an empty value. */
+  readonly empty?: boolean
 }
 
 /** The paths of the members that were not read, including those of inner nodes; at most `most`. */
-export const unasked = (node: Node, { names, inside = names, emptyLists = false }: PassedOver, most: number): string[] => {
+export const unasked = (node: Node, { names, inside = names, empty = false }: PassedOver, most: number): string[] => {
   const found: string[] = []
-  addUnasked(node, names, { inside, emptyLists, most, found })
+  addUnasked(node, names, { inside, empty, most, found })
   return found
 }
 
@@ -150,11 +151,19 @@ const addUnasked = (node: Node, passOver: ReadonlySet<string>, searched: Unasked
     if (watch.whole || searched.found.length >= searched.most) break
     if (watch.asked.includes(key) || passOver.has(key)) continue
     const value = node.members[key]
-    if (value !== null && !(searched.emptyLists && Array.isArray(value) && value.length === 0)) searched.found.push(memberPath(node, key))
+    if (value !== null && !(searched.empty && isEmpty(value))) searched.found.push(memberPath(node, key))
   }
   // A disowned member gets one warning for the whole of it.
   for (const inner of watch.inside ?? [])
     if (watch.whole || watch.asked.includes(inner.key)) addUnasked(inner.node, searched.inside, searched)
+}
+
+/** Clients send false, '', [] and {} where they set nothing. */
+const isEmpty = (value: unknown): boolean => {
+  if (value === false || value === '') return true
+  if (!isObject(value)) return Array.isArray(value) && value.length === 0
+  for (const _ in value) return false
+  return true
 }
 
 export const malformedMember = (node: Node, key: string, message: string): GatewayError =>

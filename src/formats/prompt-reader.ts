@@ -75,6 +75,8 @@ export const cacheMark = (node: Node): { readonly cache?: CacheMark } => {
   }
   // Reads the type so that it is not reported as lost; there is only one.
   optionalText(control, 'type')
+  // It says who shares the entry, which each provider decides by itself.
+  member(control, 'scope')
   const ttl = optionalText(control, 'ttl')
   if (ttl === null) return { cache: {} }
   if (ttl !== '5m' && ttl !== '1h') throw malformedMember(control, 'ttl', 'must be 5m or 1h')

@@ -10,6 +10,7 @@ import {
   WEB_SEARCH,
 } from '../canonical/prompt.ts'
 import { serverToolName } from '../canonical/server-tool-name.ts'
+import { isObject } from '../lib/json/json.ts'
 import { mapInSteps, type Steps } from '../lib/steps.ts'
 import {
   child,
@@ -81,9 +82,10 @@ const builtIn = (tool: Node): FunctionTool | null => {
 }
 
 /** The function of a shell has the skills of its environment; that it is local is why it is a function. */
-export const passOverEnvironment = (node: Node): void => {
-  const environment = optionalChild(node, 'environment')
-  if (environment !== null) for (const key of ['type', 'skills']) member(environment, key)
+const passOverEnvironment = (node: Node): void => {
+  if (!isObject(node.members['environment'])) return
+  const environment = child(node, 'environment')
+  for (const key of ['type', 'skills']) member(environment, key)
 }
 
 /** Returns the node that holds the members of a kind. */

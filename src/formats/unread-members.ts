@@ -16,7 +16,7 @@ export const UNREAD_MAX = 50
 
 export const startUnreadMembers = (client: ClientDialect): UnreadMembers => {
   const paths: string[] = []
-  const passedOver = { names: MEANINGLESS[client], emptyLists: true }
+  const passedOver = { names: MEANINGLESS[client], empty: true }
   const note = (watched: Node): void => {
     if (paths.length < UNREAD_MAX) paths.push(...unasked(watched, passedOver, UNREAD_MAX - paths.length))
   }
@@ -38,7 +38,7 @@ export const startUnreadMembers = (client: ClientDialect): UnreadMembers => {
  */
 const MEANINGLESS: Readonly<Record<ClientDialect, ReadonlySet<string>>> = {
   // A `type` is read where it decides anything. `parsed` and `parsed_arguments` repeat a text as the SDK read it; `index` counts pieces of a stream.
-  chat: new Set(['type', 'index', 'parsed', 'parsed_arguments', 'provider_specific_fields']),
-  responses: new Set(['type', 'id', 'status', 'created_by', 'logprobs', 'parsed', 'parsed_arguments']),
+  chat: new Set(['type', 'id', 'index', 'padding', 'parsed', 'parsed_arguments', 'provider_specific_fields']),
+  responses: new Set(['type', 'id', 'status', 'end_turn', 'created_by', 'logprobs', 'parsed', 'parsed_arguments']),
   messages: new Set(['type', 'parsed_output']),
 }

@@ -28,7 +28,8 @@ const rangesOf = (accept: string): readonly Range[] =>
       return { range, weight: given === undefined ? 1 : WEIGHT.test(given) ? Number(given) : 0 }
     })
 
-const WEIGHT = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/
+/** People also write `.5`, which the grammar does not have. */
+const WEIGHT = /^(?:0?\.\d{1,3}|0\.?|1(?:\.0{0,3})?)$/
 
 /** The most specific range that covers JSON decides. */
 const weightOfJson = (ranges: readonly Range[]): number =>

@@ -38,21 +38,25 @@ const stored = z.object({
 })
 
 /**
- * Parses the rows of storage, whose entries are JSON. A row that cannot be read (it is damaged, or a newer version wrote it) is left out
- * and passed to `onDamaged` in a sentence that names it and says what to do.
+ * Parses the rows of storage, whose entries are JSON. Instead of a row that cannot be read (it is damaged, or a newer version wrote it)
+ * the list of that kind in `known` stays, if there is one; `onDamaged` gets a sentence that names the row and says what to do.
  */
 export const readImports = (
   rows: readonly { readonly kind: string; readonly models: string }[],
   onDamaged: (sentence: string) => void,
+  known: readonly CatalogueImport[] = [],
 ): readonly CatalogueImport[] =>
   rows.flatMap((row) => {
     const { data, error } = stored.safeParse(row)
     if (data !== undefined) return [data]
     const [issue] = error.issues
+    const before = known.filter(({ kind }) => kind === row.kind)
+    const holds =
+      before.length === 0 ? 'and is left out: the shipped prices hold instead' : 'so the list of before holds until the next start'
     onDamaged(
-      `The imported price list "${row.kind}" in the database cannot be read (${issue?.path.join('.')}: ${issue?.message}), and is left out: the shipped prices hold instead. Import it again with patchbay catalogue import, or remove it with patchbay catalogue forget ${row.kind}.`,
+      `The imported price list "${row.kind}" in the database cannot be read (${issue?.path.join('.')}: ${issue?.message}), ${holds}. If a newer version of Patchbay imported it, upgrade this one; otherwise import it again with patchbay catalogue import, or remove it with patchbay catalogue forget ${row.kind}.`,
     )
-    return []
+    return before
   })
 
 /** The source of a price and its date; the date is null for the operator's file, which has none. */

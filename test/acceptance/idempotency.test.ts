@@ -89,7 +89,7 @@ describeEachEngine('Idempotency-Key', (engine) => {
   })
 
   test('a workspace whose slug is taken does not use the key up', async () => {
-    expect((await post('/workspaces', { name: 'x', slug: 'default' }, 'key-5')).status).toBe(400)
+    expect((await post('/workspaces', { name: 'x', slug: 'default' }, 'key-5')).status).toBe(409)
     expect((await post('/workspaces', { name: 'x', slug: 'free-now' }, 'key-5')).status).toBe(201)
   })
 

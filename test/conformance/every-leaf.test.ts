@@ -40,6 +40,7 @@ const SAYS_NOTHING: readonly (readonly [RegExp, string])[] = [
   [/allowed_callers\[0\]$/, 'The model calls tools directly.'],
   [/\.schema\.additionalProperties$/, 'Every object is closed there.'],
   [/^responses: a shell: input\[2\]\.max_output_length$/, 'The output is cut already.'],
+  [/^responses: a shell: input\[1\]\.environment\./, 'Where a run was that is over.'],
   [/^responses: a computer: input\[2\]\.output\.file_id$/, 'The picture itself is sent.'],
   [/^messages: a message of the system: messages\[2\]\.clear_at$/, 'The usual value.'],
   [/\.media_type$/, 'There is one type of text.'],

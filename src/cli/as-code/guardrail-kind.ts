@@ -4,13 +4,15 @@ import { z } from 'zod'
 import { SettingError } from '../../config.ts'
 import { inSentences } from '../../contract/issue-sentence.ts'
 import { createGuardrailBody, guardrail, updateGuardrailBody } from '../../contract/guardrail.ts'
+import { storedText } from '../../contract/stored-text.ts'
 import { isList, type JsonObject, type JsonValue } from '../../lib/json/json.ts'
 import { compilePatterns } from '../../lib/regex/known-regex.ts'
 import { atOnce } from '../../lib/steps.ts'
 import type { Document } from './document.ts'
 import type { Kind } from './kind.ts'
 
-const fileSchema = createGuardrailBody.omit({ workspace_id: true })
+/** A name that the service has had since names could be of several lines is read too; the service decides whether a new one fits. */
+const fileSchema = createGuardrailBody.omit({ workspace_id: true }).extend({ name: storedText.min(1) })
 
 /** The service compiles patterns after its schema check, in steps. */
 const readSchema = fileSchema.superRefine(({ content_filters }, context) => {
@@ -47,7 +49,9 @@ export const guardrailKind: Kind = {
     const isFollowing = (name: string): boolean => FAMILY.test(name) && Object.hasOwn(document, WHOLE)
     const absent = Object.keys(updateGuardrailBody.shape).filter((name) => !Object.hasOwn(document, name) && !isFollowing(name))
     const cleared = absent.map((name) => [name, name === 'include_byok_in_budgets' ? false : null])
-    await remote.ask('PATCH', `/guardrails/${encodeURIComponent(current.id)}`, { body: { ...Object.fromEntries(cleared), ...document } })
+    // Files know a guardrail by its name, so that stays.
+    const { name: _, ...settings } = document
+    await remote.ask('PATCH', `/guardrails/${encodeURIComponent(current.id)}`, { body: { ...Object.fromEntries(cleared), ...settings } })
   },
   async remove(remote, { id }) {
     await remote.ask('DELETE', `/guardrails/${encodeURIComponent(id)}`)

@@ -4,13 +4,15 @@ import { z } from 'zod'
 import { SettingError } from '../../config.ts'
 import { inSentences } from '../../contract/issue-sentence.ts'
 import { apiKey, keyHash, updateKeyBody } from '../../contract/key.ts'
+import { storedText } from '../../contract/stored-text.ts'
 import { type JsonObject, textOf } from '../../lib/json/json.ts'
 import type { Remote } from '../remote.ts'
 import type { Document } from './document.ts'
 import { plainName } from './guardrail-kind.ts'
 import type { Kind } from './kind.ts'
 
-const fileSchema = updateKeyBody.extend({ hash: keyHash }).strict()
+/** A name that the service has had since names could be of several lines is read too; the service decides whether a new one fits. */
+const fileSchema = updateKeyBody.extend({ hash: keyHash, name: storedText.optional() }).strict()
 
 const DEFAULTS: JsonObject = { disabled: false, include_byok_in_limit: false, strict: false }
 
@@ -30,7 +32,8 @@ export const keyKind: Kind = {
   },
   async write(remote, document, current) {
     if (current === null) throw new SettingError('the service has no such key; make it with "patchbay keys create", and pull.')
-    const fields = Object.keys(updateKeyBody.shape).filter((name) => name !== 'name' || Object.hasOwn(document, name))
+    const isRenamed = Object.hasOwn(document, 'name') && document['name'] !== current.document['name']
+    const fields = Object.keys(updateKeyBody.shape).filter((name) => name !== 'name' || isRenamed)
     const body = Object.fromEntries(fields.map((name) => [name, document[name] ?? DEFAULTS[name] ?? null]))
     await remote.ask('PATCH', `/keys/${current.id}`, { body })
   },

@@ -3,6 +3,7 @@ import { z } from 'zod'
 
 import { type apiKey, createdKey } from '../../contract/key.ts'
 import { preset, presetVersion, savedPreset } from '../../contract/preset.ts'
+import { asOneLine } from '../../contract/stored-text.ts'
 import type { JsonObject } from '../../lib/json/json.ts'
 import { isSame, type Document } from '../as-code/document.ts'
 import { guardrailKind } from '../as-code/guardrail-kind.ts'
@@ -87,10 +88,16 @@ const isEarlierImport = (existing: number, missing: number, { versions }: Planne
 
 const patchOf = ({ name, description }: PlannedPreset, labels: Readonly<Record<string, number>>, designated: number): JsonObject => ({
   designated_version: designated,
-  ...(name === undefined ? {} : { name: name.slice(0, 200) }),
-  ...(description === undefined ? {} : { description: description.slice(0, 2000) }),
+  ...nameOf(name),
+  ...(description === undefined ? {} : { description: description.slice(0, 2000).toWellFormed() }),
   ...(Object.keys(labels).length === 0 ? {} : { labels }),
 })
+
+/** Other products allow names of several lines. A name that the service refuses would come after the versions, and end the import between. */
+const nameOf = (name: string | undefined): JsonObject => {
+  const line = asOneLine((name ?? '').slice(0, 200).toWellFormed()).trim()
+  return line === '' ? {} : { name: line }
+}
 
 type Version = z.output<typeof presetVersion>
 

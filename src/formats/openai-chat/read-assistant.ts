@@ -5,7 +5,7 @@
 import type { Part, UrlCitation } from '../../canonical/prompt.ts'
 import { isObject } from '../../lib/json/json.ts'
 import { child, children, member, type Node, optionalChild, optionalText, requiredText } from '../json-node.ts'
-import { readAnnotations, readContent, readerFor, unknownAt, unknownPart } from '../prompt-reader.ts'
+import { passOverDirectCaller, readAnnotations, readContent, readerFor, unknownAt, unknownPart } from '../prompt-reader.ts'
 import { CONTENT_PARTS } from './content-parts.ts'
 import { BEHIND_WORDS, inOrderOfAnswer } from './answer-order.ts'
 import { withSources } from './place-sources.ts'
@@ -66,6 +66,7 @@ const readAssistantContent = (message: Node): { readonly parts: readonly Part[];
 }
 
 const readToolCall = (call: Node): Part => {
+  passOverDirectCaller(call)
   const type = optionalText(call, 'type') ?? 'function'
   if (type === 'custom') {
     const custom = child(call, type)

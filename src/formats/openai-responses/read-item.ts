@@ -24,7 +24,6 @@ import {
 } from '../prompt-reader.ts'
 import { fileAddress, imageDetail, readInputAudio } from '../media-parts.ts'
 import { RESPONSES_ROLES } from '../roles.ts'
-import { passOverEnvironment } from '../tool-reader.ts'
 import { readServerToolItem } from './read-server-tool-item.ts'
 
 export const readItem = (item: Node): Piece => {
@@ -65,7 +64,6 @@ const readBuiltIn = (item: Node): Piece | null => {
   const builtIn = calledBuiltIn(members)
   if (builtIn !== null || answeredBuiltIn(members) !== null) {
     for (const key of BUILT_IN_MEMBERS) member(item, key)
-    passOverEnvironment(item)
   }
   passOverDirectCaller(item)
   if (builtIn !== null)
@@ -74,8 +72,8 @@ const readBuiltIn = (item: Node): Piece | null => {
   return { role: 'user', parts: toolResult(id, [{ type: 'text', text: builtInOutput(members) }]), open: true }
 }
 
-/** The call has its limit of output already; its output is cut to that. */
-const BUILT_IN_MEMBERS = ['call_id', 'action', 'operation', 'output', 'max_output_length'] as const
+/** The run is over: its output is cut to its limit already, and its environment means nothing to another one. */
+const BUILT_IN_MEMBERS = ['call_id', 'action', 'operation', 'output', 'max_output_length', 'environment'] as const
 
 /**
  * Reads calls of other client tools that have item types of their own (`tool_search_call`, `computer_call`), and their outputs.
@@ -121,6 +119,8 @@ const readCall = (item: Node): Omit<Extract<Part, { type: 'tool-call' }>, 'argum
 const readPicture = (item: Node): Part[] => {
   const result = optionalText(item, 'result') ?? ''
   if (result === '') return [unknownPart('image_generation_call', item)]
+  // The picture is made; these say how.
+  for (const key of ['action', 'revised_prompt', 'background', 'quality', 'size']) member(item, key)
   const format = optionalText(item, 'output_format') ?? 'png'
   const type = format === 'svg' ? 'svg+xml' : format
   return [{ type: 'image', url: /^(?:https?|data):/i.test(result) ? result : `data:image/${type};base64,${result}` }]
@@ -151,7 +151,9 @@ const PHASES: readonly MessagePhase[] = ['commentary', 'final_answer']
  */
 const readReasoning = (item: Node): Part[] => {
   const full = readTexts(item, 'content')
-  const summarized = readTexts(item, 'summary')
+  const summarized = full === '' ? readTexts(item, 'summary') : ''
+  // A full text holds what its summary says, and only routers name the form of a proof.
+  for (const key of ['summary', 'format']) member(item, key)
   const shown = full === '' ? summarized : full
   const read = readProof(item)
   if (shown === '' && read === null) return []

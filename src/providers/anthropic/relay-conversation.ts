@@ -196,7 +196,9 @@ const readBlock = ({ json, members }: Texts, at: string, role: Message['role'], 
       const text = members.get('text')
       if (text?.startsWith('"') !== true) return null
       if (!claude || !isBlank(text)) return opaque(raw, at)
-      if (role === 'assistant' && text !== '""' && !members.has('cache_control')) return opaque(raw, at)
+      // Other hosts of Claude refuse it (decisions/0240).
+      const isKept = attempt.target.provider === 'anthropic' && role === 'assistant'
+      if (isKept && text !== '""' && !members.has('cache_control')) return opaque(raw, at)
       if (text !== '""' || members.has('cache_control')) tellBlank(at, reading)
       return BLANK
     }

@@ -45,6 +45,8 @@ const DEFAULTS: ReadonlyMap<string, readonly unknown[]> = new Map<string, readon
   ['strict', [false]],
   ['allowed_callers', ['direct']],
   ['response_inclusion', ['full']],
+  ['external_web_access', [true]],
+  ['search_content_types', ['text']],
 ])
 
 /** Undefined if it names no place. Chat Completions wraps the location in `approximate`. */

@@ -24,10 +24,10 @@ const target: Target = {
 
 const CUT = 'thrown provider_unavailable: Acme ended the stream before the answer was complete.'
 
-/** A dialect with three kinds of events: `"end"`, `"fail"`, and text for everything else. */
+/** A dialect with three kinds of events: `"end"`, `"fail"` (also in a list), and text for everything else. */
 const reader: EventReader = {
   read(body, _, frames) {
-    if (body === 'fail') throw new GatewayError('server', 'Told.')
+    if (String(body) === 'fail') throw new GatewayError('server', 'Told.')
     const said: ModelEvent = body === 'end' ? { type: 'finish', reason: 'stop', native: null } : { type: 'text', text: String(body) }
     frames.push({ events: [said] })
   },
@@ -71,7 +71,9 @@ test.each<[string, string, string[]]>([
   ['a marker alone', said('[DONE]'), [CUT]],
   ['a last event without its blank line that is the end', said('a') + 'data: "end"', ['a', 'finish']],
   ['one that is not', said('a') + 'data: "b"', ['a', CUT]],
-  ['one that is a failure', said('a') + 'data: "fail"', ['a', 'thrown server: Told.']],
+  ['one that is a failure', said('a') + 'data: ["fail"]', ['a', 'thrown server: Told.']],
+  ['one that is a word, which reports nothing', said('a') + 'data: "fail"', ['a', CUT]],
+  ['a last ping without its blank line', said('a', 'end') + 'data: null', ['a', 'finish']],
   ['one that is cut off', said('a') + 'data: "fai', ['a', CUT]],
   ['a failure behind what came before it', said('a', 'fail', 'b', 'end'), ['a', 'thrown server: Told.']],
   ['no failure behind the model’s end', said('a', 'end', 'fail', 'b', '[DONE]'), ['a', 'finish', 'b']],

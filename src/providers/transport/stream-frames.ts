@@ -2,7 +2,7 @@
 import type { Frame, TakeFrames } from '../../canonical/event.ts'
 import { GatewayError } from '../../errors.ts'
 import { parseExact } from '../../lib/json/exact-json.ts'
-import { jsonIn } from '../../lib/json/json.ts'
+import { isObject, jsonIn } from '../../lib/json/json.ts'
 import { parseExactInSteps } from '../../lib/json/json-steps.ts'
 import { SseDecoder, SseLimitError, type SseEvent } from '../../lib/network/sse.ts'
 import { inTurns, LARGE_BYTES, type Turn } from '../../lib/steps.ts'
@@ -125,12 +125,12 @@ class FrameStream {
   /** A last event without its blank line counts only if it ends the answer, well or not (docs/contract/streams.md#reading-providers). */
   async #readUnended(): Promise<void> {
     const last = this.#lastEvent()
-    if (last === null || last.data === END_MARKER) return
+    if (last === null || last.data === END_MARKER || isPing(last)) return
     const said: Frame[] = []
     if (last.data.length > LARGE_BYTES) await this.#readIntoInTurns(said, last)
     else this.#readInto(said, last)
     // Whole JSON reports its failure; anything else was cut off. No report is large.
-    const isReport = last.data.length <= LARGE_BYTES && jsonIn(last.data) !== undefined
+    const isReport = last.data.length <= LARGE_BYTES && isReportIn(jsonIn(last.data))
     if (this.#failure !== null && (isReport || !(this.#failure.thrown instanceof GatewayError))) throw this.#failure.thrown
     if (this.#end.finished) await this.#take(said)
   }
@@ -185,6 +185,9 @@ class FrameStream {
 interface Failure {
   readonly thrown: unknown
 }
+
+/** Servers report in an object, or in a list of them. */
+const isReportIn = (json: unknown): boolean => isObject(json) || Array.isArray(json)
 
 /**
  * Some servers and proxies keep a connection open with events that say nothing in place of comments: a bare word, or an event of that name

@@ -388,6 +388,8 @@ const WRITTEN: Readonly<Record<string, Readonly<Record<string, readonly Row[]>>>
     ],
     file_pieces: [{ file_id: 'file_1', position: 0, sealed: 'sealed' }],
   },
+  // A day without use: an invented day would have no hours.
+  '0032-usage-days': { usage_summed_days: [{ day: '2026-09-01', run: 'run-1', complete: 1 }] },
 }
 
 /** Brings an empty database to the schema of the last of `names`, and writes at each level the rows that its versions wrote. */

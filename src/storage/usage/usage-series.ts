@@ -89,10 +89,10 @@ type NamesOf = (ids: RawBuilder<unknown>, workspaceId: string | null) => RawBuil
 const NAMED = {
   key: (ids) => sql`select hash as id, name from api_keys where hash in (${ids})`,
   preset: (ids) => sql`select id, slug as name from presets where id in (${ids})`,
-  // Each workspace has its own name of a person, which the others do not see.
+  // Each workspace has its own name of a person, which the others do not see; of several names none is right for all.
   user: (ids, workspaceId) => sql`select user_id as id, max(name) as name from workspace_members
     where name is not null and user_id in (${ids}) and ${workspaceId === null ? sql`1 = 1` : sql`workspace_id = ${workspaceId}`}
-    group by user_id`,
+    group by user_id having min(name) = max(name)`,
   workspace: (ids) => sql`select id, slug as name from workspaces where id in (${ids})`,
 } satisfies Partial<Record<UsageDimension, NamesOf>>
 
