@@ -1,4 +1,6 @@
 /** Keeps the edits of a saved object that are not saved yet. A change of the object by somebody else discards none of them. */
+import { useState } from 'react'
+
 import { useKept } from './kept.ts'
 
 export interface Edited<Form extends object> {
@@ -7,10 +9,12 @@ export interface Edited<Form extends object> {
   readonly isChanged: boolean
   /** The object was saved by somebody else after this person began to write. */
   readonly hasMoved: boolean
+  /** Somebody else changed a field that this person has changed too. */
+  readonly isAgainstTheirs: boolean
   change(fields: Partial<Form>): void
   discard(): void
-  /** The form was saved as `sent`: what was written since stays. */
-  saved(sent: Form): void
+  /** The form was saved as `sent`, and the service has it as `stored`: what was written since stays. */
+  saved(sent: Form, stored: Form): void
 }
 
 interface Written<Form> {
@@ -19,25 +23,42 @@ interface Written<Form> {
   readonly begun: Form | null
 }
 
-/** `name` is that of `useKept`. `saved` and the edits must be values that JSON can represent. */
-export const useEdited = <Form extends object>(name: string, saved: Form): Edited<Form> => {
-  const [{ edits, begun }, keep, forget] = useKept<Written<Form>>(name, () => ({ edits: {}, begun: null }))
-  const differing = (fields: Partial<Form>, from: Form): Partial<Form> =>
-    Object.fromEntries(Object.entries(fields).filter(([field, value]) => !isSame(value, from[field as keyof Form]))) as Partial<Form>
-  const write = (written: Partial<Form>, since: Form): void => {
-    const isNothing = Object.keys(written).length === 0
-    keep({ edits: written, begun: isNothing ? null : since })
-    if (isNothing) forget()
-  }
+/** The edits end with the screen, so that none is forgotten and saved later with others. */
+export const useEdited = <Form extends object>(saved: Form): Edited<Form> => editedIn(useState(untouched<Form>), saved)
+
+/** As `useEdited`, but keeps the edits under the name, as `useKept` does. `saved` and they must be values that JSON can represent. */
+export const useKeptEdits = <Form extends object>(name: string, saved: Form): Edited<Form> => {
+  const [written, keep] = useKept(`edits of ${name}`, untouched<Form>)
+  return editedIn([written, keep], saved)
+}
+
+type Keep<Form> = (next: Written<Form> | ((now: Written<Form>) => Written<Form>)) => void
+
+const editedIn = <Form extends object>(
+  [{ edits, begun }, keep]: readonly [written: Written<Form>, keep: Keep<Form>],
+  saved: Form,
+): Edited<Form> => {
   const value = { ...saved, ...edits }
+  const touched = fieldsOf(differing(edits, saved))
   return {
     value,
-    isChanged: Object.keys(differing(edits, saved)).length > 0,
-    hasMoved: begun !== null && !isSame(begun, saved) && !isSame(value, saved),
-    change: (fields) => write(differing({ ...edits, ...fields }, saved), begun ?? saved),
-    discard: () => write({}, saved),
-    saved: (sent) => keep((now) => ({ edits: differing(now.edits, sent), begun: null })),
+    isChanged: touched.length > 0,
+    hasMoved: begun !== null && touched.length > 0 && !isSame(begun, saved),
+    isAgainstTheirs: begun !== null && touched.some((field) => !isSame(begun[field], saved[field])),
+    change: (fields) => keep(written(differing({ ...edits, ...fields }, saved), begun ?? saved)),
+    discard: () => keep(untouched),
+    saved: (sent, stored) => keep((now) => written(differing(now.edits, sent), stored)),
   }
 }
+
+const untouched = <Form>(): Written<Form> => ({ edits: {}, begun: null })
+
+const written = <Form extends object>(edits: Partial<Form>, begun: Form): Written<Form> =>
+  fieldsOf(edits).length === 0 ? untouched() : { edits, begun }
+
+const fieldsOf = <Form extends object>(edits: Partial<Form>): readonly (keyof Form)[] => Object.keys(edits) as (keyof Form)[]
+
+const differing = <Form extends object>(fields: Partial<Form>, from: Form): Partial<Form> =>
+  Object.fromEntries(Object.entries(fields).filter(([field, value]) => !isSame(value, from[field as keyof Form]))) as Partial<Form>
 
 const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)

@@ -34,7 +34,9 @@ describe.skipIf(BROWSER_PATH === null)('what is typed stays if somebody else sav
     await days.fill('7')
     await patch('/workspaces/default', { io_logging_sampling_rate: 0.5 })
     await comeBack(page)
-    await logging.getByText('was changed by somebody else after you began').waitFor()
+    await logging
+      .getByText('was changed by somebody else after you began. What you wrote is kept, and Save keeps what they changed.')
+      .waitFor()
     expect([await days.inputValue(), await share.inputValue()]).toEqual(['7', '50'])
     await checkAccessible()
     await logging.getByRole('button', { name: 'Show what is saved' }).click()
@@ -42,7 +44,7 @@ describe.skipIf(BROWSER_PATH === null)('what is typed stays if somebody else sav
     await page.getByRole('button', { name: 'Undo' }).click()
     await logging.getByRole('button', { name: 'Save', exact: true }).click()
     await page.getByText('Contents of new requests are kept').waitFor()
-    expect(await logging.getByText('was changed by somebody else').count()).toBe(0)
+    expect(await logging.getByText(/was changed by somebody else|Not saved/).count()).toBe(0)
     expect(await manage(service, '/workspaces/default')).toMatchObject({
       data: { io_logging_sampling_rate: 0.5, io_logging_retention_days: 7 },
     })
@@ -61,7 +63,9 @@ describe.skipIf(BROWSER_PATH === null)('what is typed stays if somebody else sav
     expect(await page.getByText('was changed by somebody else').count()).toBe(0)
     await patch(`/guardrails/${data.id}`, pattern('THEIRS'))
     await comeBack(page)
-    await page.getByText('all numbers was changed by somebody else').waitFor()
+    await page
+      .getByText('all numbers was changed by somebody else after you began. What you wrote is kept; Save puts it in the place')
+      .waitFor()
     expect(await page.getByLabel('Pattern', { exact: true }).inputValue()).toBe('MINE-1')
     await page.getByRole('button', { name: 'JSON' }).click()
     await page.getByLabel('Rules as JSON').getByText('MINE-1').waitFor()
@@ -70,6 +74,58 @@ describe.skipIf(BROWSER_PATH === null)('what is typed stays if somebody else sav
     await patch(`/guardrails/${data.id}`, pattern('NEWER'))
     await comeBack(page)
     await page.getByLabel('Rules as JSON').getByText('NEWER').waitFor()
+    check()
+  })
+
+  test('in rules that are no valid JSON yet, even if nothing else was written before them', async () => {
+    const { data } = await manage<{ data: { id: string } }>(service, '/guardrails', { body: { name: 'words' } })
+    const rules = (pattern: string) => ({ content_filters: [{ pattern, action: 'flag' }] })
+    const { page, check } = await signedIn(browser, service, `/guardrails?guardrail=${data.id}`)
+    await page.getByRole('button', { name: 'JSON' }).click()
+    await page.locator('.cm-editor').waitFor()
+    const text = page.getByRole('textbox', { name: 'Rules as JSON' })
+    const theirs = page.getByText('words was changed by somebody else')
+    await text.fill('{"content_filters": [MINE')
+    await patch(`/guardrails/${data.id}`, rules('THEIRS'))
+    await comeBack(page)
+    await theirs.waitFor()
+    await page.getByRole('button', { name: 'Show what is saved' }).click()
+    await text.getByText('THEIRS').waitFor()
+    expect([await theirs.count(), await page.getByText('This is no JSON').count()]).toEqual([0, 0])
+    await text.fill('{"content_filters": [MINE')
+    await patch(`/guardrails/${data.id}`, rules('NEWER'))
+    await comeBack(page)
+    await theirs.waitFor()
+    await text.fill(JSON.stringify(rules('MINE')))
+    await page.getByText('This is no JSON').waitFor({ state: 'detached' })
+    expect(await theirs.count()).toBe(1)
+    check()
+  })
+
+  test('in what is typed during a save', async () => {
+    await savePreset(service, 'busy-bot', 'Answer briefly.')
+    const { page, check } = await signedIn(browser, service, '/presets/busy-bot?tab=settings')
+    const saving = Promise.withResolvers<void>()
+    await page.route('**/api/v1/presets/busy-bot', async (route) => {
+      if (route.request().method() === 'PATCH') await saving.promise
+      await route.continue()
+    })
+    const description = page.getByLabel('Description')
+    await description.fill('Mine.')
+    const sent = page.waitForRequest((request) => request.method() === 'PATCH')
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await sent
+    await description.fill('Mine again.')
+    saving.resolve()
+    await page.getByText('Saved; it is in force now.').waitFor()
+    await page.getByText('Not saved yet.').waitFor()
+    expect(await page.getByText('was changed by somebody else').count()).toBe(0)
+    await patch('/presets/busy-bot', { description: 'Theirs.' })
+    await comeBack(page)
+    await page
+      .getByText('busy-bot was changed by somebody else after you began. What you wrote is kept; Save puts it in the place')
+      .waitFor()
+    expect(await description.inputValue()).toBe('Mine again.')
     check()
   })
 
@@ -87,6 +143,82 @@ describe.skipIf(BROWSER_PATH === null)('what is typed stays if somebody else sav
     await page.getByRole('button', { name: 'Save', exact: true }).click()
     await page.getByText('Saved; it is in force now.').waitFor()
     expect(await manage(service, '/presets/support-bot')).toMatchObject({ data: { name: 'Support', description: 'Mine.' } })
+    check()
+  })
+})
+
+describe.skipIf(BROWSER_PATH === null)('what is not saved is not taken for what is in force', () => {
+  let service: RunningService
+  beforeAll(async () => {
+    service = await services.start()
+  })
+
+  test('in the logging of a workspace: the page says so, and forgets it with the screen', async () => {
+    await manage(service, '/workspaces/default', { method: 'PATCH', body: { is_observability_io_logging_enabled: true } })
+    const { page, checkAccessible, check } = await signedIn(browser, service, '/settings')
+    const logging = page.getByRole('region', { name: 'Logging' })
+    const box = logging.getByRole('checkbox', { name: 'Keep requests and answers' })
+    await box.uncheck()
+    await logging.getByText('Not saved yet.').waitFor()
+    await checkAccessible()
+    const screens = page.getByRole('navigation', { name: 'Screens' })
+    await screens.getByRole('link', { name: 'Keys' }).click()
+    await page.getByRole('heading', { name: 'Keys', level: 1 }).waitFor()
+    await screens.getByRole('link', { name: 'Settings' }).click()
+    await box.waitFor()
+    expect([await box.isChecked(), await logging.getByText('Not saved yet.').count()]).toEqual([true, 0])
+    await logging.getByLabel('Deleted after days').fill('7')
+    await logging.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.getByText('Contents of new requests are kept').waitFor()
+    expect(await manage(service, '/workspaces/default')).toMatchObject({
+      data: { is_observability_io_logging_enabled: true, io_logging_retention_days: 7 },
+    })
+    check()
+  })
+
+  test('in the description of a preset and in rules that are no valid JSON: kept over a reload, marked, and discarded by a button', async () => {
+    await savePreset(service, 'support-bot', 'Answer briefly.')
+    const { page, check } = await signedIn(browser, service, '/presets/support-bot?tab=settings')
+    const mark = page.getByText('Not saved yet.')
+    await page.getByLabel('Description').fill('Mine.')
+    await page.reload()
+    await mark.waitFor()
+    expect(await page.getByLabel('Description').inputValue()).toBe('Mine.')
+    await page.getByRole('button', { name: 'Discard' }).click()
+    await mark.waitFor({ state: 'detached' })
+    expect(await page.getByLabel('Description').inputValue()).toBe('')
+
+    const { data } = await manage<{ data: { id: string } }>(service, '/guardrails', { body: { name: 'words' } })
+    await page.goto(`${service.url}/dashboard/guardrails?guardrail=${data.id}`)
+    await page.getByRole('button', { name: 'JSON' }).click()
+    await page.locator('.cm-editor').waitFor()
+    const text = page.getByRole('textbox', { name: 'Rules as JSON' })
+    await text.fill('{"content_filters": [MINE')
+    await mark.waitFor()
+    await page.reload()
+    await text.getByText('MINE').waitFor()
+    await page.getByText('This is no JSON').waitFor()
+    await page.getByRole('button', { name: 'Discard' }).click()
+    await mark.waitFor({ state: 'detached' })
+    await text.getByText('MINE').waitFor({ state: 'detached' })
+    check()
+  })
+
+  test('in rules that an older page kept in another shape: the screen opens without them', async () => {
+    const { data } = await manage<{ data: { id: string } }>(service, '/guardrails', { body: { name: 'before' } })
+    const { page, check } = await signedIn(browser, service, '/')
+    const session = page.waitForResponse('**/sessions/current')
+    await page.reload()
+    const { data: person } = (await (await session).json()) as { data: { user_id: string } }
+    const row = { id: 2000, slug: null, pattern: 'OLD', label: '', action: 'flag', side: 'both' }
+    await page.evaluate(
+      `sessionStorage.setItem('patchbay.kept.${person.user_id} rules of ${data.id}', ${JSON.stringify(JSON.stringify([row]))})`,
+    )
+    await page.goto(`${service.url}/dashboard/guardrails?guardrail=${data.id}`)
+    await page.getByRole('heading', { name: 'Rules of before' }).waitFor()
+    await page.getByRole('button', { name: '+ pattern' }).click()
+    await page.getByLabel('Pattern', { exact: true }).fill('NEW')
+    await page.getByText('Not saved yet.').waitFor()
     check()
   })
 })

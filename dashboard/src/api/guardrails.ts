@@ -63,8 +63,8 @@ export const tryOnRequests = async (body: unknown, workspace: string | undefined
 export const createGuardrail = async (name: string, workspace: string | undefined): Promise<Guardrail> =>
   (await changed(ask<{ data: Guardrail }>('/guardrails', { method: 'POST', body: { name, workspace_id: workspace } }))).data
 
-export const saveGuardrail = async (id: string, draft: GuardrailDraft): Promise<unknown> =>
-  changed(ask(`/guardrails/${segment(id)}`, { method: 'PATCH', body: draft }))
+export const saveGuardrail = async (id: string, draft: GuardrailDraft): Promise<{ data: Guardrail }> =>
+  changed(ask<{ data: Guardrail }>(`/guardrails/${segment(id)}`, { method: 'PATCH', body: draft }))
 
 export const deleteGuardrail = async (id: string): Promise<unknown> => changed(ask(`/guardrails/${segment(id)}`, { method: 'DELETE' }))
 

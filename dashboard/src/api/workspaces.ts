@@ -45,8 +45,8 @@ export const creditsOf = (id: string) =>
 export const createWorkspace = async (body: { name: string; slug: string }): Promise<unknown> =>
   changed(ask('/workspaces', { method: 'POST', body }))
 
-export const changeWorkspace = async (id: string, body: Readonly<Record<string, unknown>>): Promise<unknown> =>
-  changed(ask(`/workspaces/${segment(id)}`, { method: 'PATCH', body }))
+export const changeWorkspace = async (id: string, body: Readonly<Record<string, unknown>>): Promise<{ data: Workspace }> =>
+  changed(ask<{ data: Workspace }>(`/workspaces/${segment(id)}`, { method: 'PATCH', body }))
 
 /** A change of role ends the sessions of the person. */
 export const changeMember = async (id: string, userId: string, body: Readonly<Record<string, unknown>>): Promise<unknown> =>

@@ -1,7 +1,7 @@
 /** Shown where somebody else saved the object that this person is editing. What is typed stays until they choose otherwise. */
-import { Button } from './button.tsx'
-import { toast } from '../shell/toasts.tsx'
 import type { Edited } from '../use-edited.ts'
+import { Button } from './button.tsx'
+import { discardEdits } from './unsaved.tsx'
 
 interface SavedMeanwhileProps<Form extends object> {
   readonly what: string
@@ -12,15 +12,13 @@ interface SavedMeanwhileProps<Form extends object> {
 
 export const SavedMeanwhile = <Form extends object>({ what, form, isSaving }: SavedMeanwhileProps<Form>) => {
   if (!form.hasMoved || isSaving) return null
-  const discard = (): void => {
-    const { value } = form
-    form.discard()
-    toast('What you wrote is discarded.', () => form.change(value))
-  }
   return (
     <div className="note warn row" role="alert">
-      <span>{what} was changed by somebody else after you began. What you wrote is kept; Save puts it in the place of theirs.</span>
-      <Button onClick={discard}>Show what is saved</Button>
+      <span>
+        {what} was changed by somebody else after you began. What you wrote is kept
+        {form.isAgainstTheirs ? '; Save puts it in the place of theirs' : ', and Save keeps what they changed'}.
+      </span>
+      <Button onClick={() => discardEdits(form)}>Show what is saved</Button>
     </div>
   )
 }

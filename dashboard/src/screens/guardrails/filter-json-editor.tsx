@@ -2,37 +2,33 @@ import { useState } from 'react'
 
 import { JsonEditor } from '../../parts/json-editor.tsx'
 import { filterJson, readFilterJson } from './filter-json.ts'
-import type { FilterRow, PatternFaults } from './filter-rows.ts'
+import type { PatternFaults, WrittenRules } from './filter-rows.ts'
 
 interface FilterJsonEditorProps {
-  readonly rows: readonly FilterRow[]
+  readonly rules: WrittenRules
   readonly faults: PatternFaults
-  /** Called with the rules, or with null if the text is not valid. */
-  readonly onRows: (rows: readonly FilterRow[] | null) => void
+  readonly onChange: (rules: WrittenRules) => void
 }
 
-export const FilterJsonEditor = ({ rows, faults, onRows }: FilterJsonEditorProps) => {
+export const FilterJsonEditor = ({ rules: { rows, unread }, faults, onChange }: FilterJsonEditorProps) => {
   const written = filterJson(rows)
-  const [of, setOf] = useState(written)
-  const [text, setText] = useState(written)
-  const [wrong, setWrong] = useState<string | null>(null)
-  // Somebody else saved other rules. A text that is not valid yet stays, since it is nowhere else.
-  if (of !== written && wrong === null) {
-    setOf(written)
-    setText(written)
-  }
+  // The spaces and line breaks of a text stay for as long as the rules are those that it says.
+  const [typed, setTyped] = useState({ of: written, text: written })
   return (
     <JsonEditor
       label="Rules as JSON"
-      value={text}
-      fault={wrong ?? ([...faults.values()].join(' ') || null)}
-      onChange={(next) => {
-        const read = readFilterJson(next, rows)
-        setText(next)
-        setWrong('fault' in read ? read.fault : null)
-        if ('rows' in read) setOf(filterJson(read.rows))
-        onRows('fault' in read ? null : read.rows)
+      value={unread ?? (typed.of === written ? typed.text : written)}
+      fault={faultOf(unread) ?? ([...faults.values()].join(' ') || null)}
+      onChange={(text) => {
+        const read = readFilterJson(text, rows)
+        if ('rows' in read) setTyped({ of: filterJson(read.rows), text })
+        onChange('rows' in read ? { rows: read.rows, unread: null } : { rows, unread: text })
       }}
     />
   )
+}
+
+const faultOf = (unread: string | null): string | null => {
+  const read = unread === null ? null : readFilterJson(unread, [])
+  return read !== null && 'fault' in read ? read.fault : null
 }

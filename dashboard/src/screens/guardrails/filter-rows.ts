@@ -15,6 +15,13 @@ export interface FilterRow {
   readonly scanScope?: ScanScope | undefined
 }
 
+/** The rules as somebody has written them. */
+export interface WrittenRules {
+  readonly rows: readonly FilterRow[]
+  /** JSON that is not valid yet, or null. The rows are those from before. */
+  readonly unread: string | null
+}
+
 export const FILTER_ACTIONS: readonly FilterAction[] = ['block', 'redact', 'flag']
 export const FILTER_SIDES: readonly FilterSide[] = ['input', 'output', 'both']
 export const SCAN_SCOPES: readonly ScanScope[] = ['user_only', 'all_messages']

@@ -12,10 +12,11 @@ import { Loaded } from '../../parts/loaded.tsx'
 import { ShowMore } from '../../parts/show-more.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { SavedMeanwhile } from '../../parts/saved-meanwhile.tsx'
+import { Unsaved } from '../../parts/unsaved.tsx'
 import { toast } from '../../shell/toasts.tsx'
-import { useEdited } from '../../use-edited.ts'
+import { useKeptEdits } from '../../use-edited.ts'
 import { AssignDialog } from './assign-dialog.tsx'
-import { draftOf, type FilterRow, hitsOf, patternFaults, rowsOf } from './filter-rows.ts'
+import { draftOf, hitsOf, patternFaults, rowsOf, type WrittenRules } from './filter-rows.ts'
 import { FilterForm } from './filter-form.tsx'
 import { FilterJsonEditor } from './filter-json-editor.tsx'
 import { TestBox } from './test-box.tsx'
@@ -23,10 +24,10 @@ import { TryOnRequests } from './try-on-requests.tsx'
 
 export const GuardrailEditor = ({ of: guardrail }: { of: Guardrail }) => {
   const saved = rowsOf(guardrail)
-  const form = useEdited<{ rows: readonly FilterRow[] }>(`rules of ${guardrail.id}`, { rows: saved })
-  const { rows } = form.value
-  const [asJson, setAsJson] = useState(false)
-  const [isUnread, setUnread] = useState(false)
+  const form = useKeptEdits(`rules of ${guardrail.id}`, formOf(guardrail))
+  const { rows, unread } = form.value.rules
+  const [isJson, setJson] = useState(false)
+  const asJson = isJson || unread !== null
   const [busy, setBusy] = useState(false)
   const [refusal, setRefusal] = useState<{ readonly of: string; readonly thrown: unknown } | null>(null)
   const [tested, setTested] = useState<unknown>(null)
@@ -39,21 +40,21 @@ export const GuardrailEditor = ({ of: guardrail }: { of: Guardrail }) => {
   const fault = refusal?.of === written ? refusal.thrown : null
   // The test box tests the draft while it is typed, so a bad pattern is reported before it is saved.
   const refused = patternFaults(rows, fault ?? tested)
-  const change = (next: readonly FilterRow[] | null): void => {
+  const change = (rules: WrittenRules): void => {
     setRefusal(null)
-    setUnread(next === null)
-    if (next !== null) form.change({ rows: next })
+    setJson(asJson)
+    form.change({ rules })
   }
   const choose = (json: boolean): void => {
-    setAsJson(json)
-    setUnread(false)
+    setJson(json)
+    if (unread !== null) form.change({ rules: { rows, unread: null } })
   }
   const save = (): void => {
     setBusy(true)
     setRefusal(null)
     saveGuardrail(guardrail.id, draft)
-      .then(() => {
-        form.saved({ rows })
+      .then(({ data: stored }) => {
+        form.saved(form.value, formOf(stored))
         toast(`${guardrail.name} is saved: in force now.`)
       })
       .catch((thrown: unknown) => setRefusal({ of: written, thrown }))
@@ -69,7 +70,7 @@ export const GuardrailEditor = ({ of: guardrail }: { of: Guardrail }) => {
             <Button kind="danger" onClick={() => setAct('delete')}>
               Delete
             </Button>
-            <Button kind="primary" onClick={save} busy={busy} disabled={!isChanged || isUnread}>
+            <Button kind="primary" onClick={save} busy={busy} disabled={!isChanged || unread !== null}>
               Save
             </Button>
           </span>
@@ -82,11 +83,20 @@ export const GuardrailEditor = ({ of: guardrail }: { of: Guardrail }) => {
         )}
         <div className="stack">
           <SavedMeanwhile what={guardrail.name} form={form} isSaving={busy} />
-          <FormOrJson label="Rules as" asJson={asJson} onChoose={choose} />
+          <div className="row">
+            <FormOrJson label="Rules as" asJson={asJson} onChoose={choose} />
+            <Unsaved form={form} />
+          </div>
           {asJson ? (
-            <FilterJsonEditor rows={rows} faults={refused} onRows={change} />
+            <FilterJsonEditor rules={form.value.rules} faults={refused} onChange={change} />
           ) : (
-            <FilterForm guardrail={guardrail.id} rows={rows} faults={refused} hits={hitsOf(guardrail)} onRows={change} />
+            <FilterForm
+              guardrail={guardrail.id}
+              rows={rows}
+              faults={refused}
+              hits={hitsOf(guardrail)}
+              onRows={(next) => change({ rows: next, unread: null })}
+            />
           )}
         </div>
         <Assignments id={guardrail.id} />
@@ -116,6 +126,9 @@ export const GuardrailEditor = ({ of: guardrail }: { of: Guardrail }) => {
     </div>
   )
 }
+
+/** One field, so that a text that is not valid yet also counts as a change of the rules. */
+const formOf = (guardrail: Guardrail): { readonly rules: WrittenRules } => ({ rules: { rows: rowsOf(guardrail), unread: null } })
 
 const Assignments = ({ id }: { id: string }) => {
   const keys = useInfiniteQuery(assignedKeys(id))

@@ -3,15 +3,16 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 
-import { patchPreset } from '../../api/presets.ts'
+import { patchPreset, type Preset } from '../../api/presets.ts'
 import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
 import { messageOf } from '../../parts/error-note.tsx'
 import { Field } from '../../parts/field.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { SavedMeanwhile } from '../../parts/saved-meanwhile.tsx'
+import { Unsaved } from '../../parts/unsaved.tsx'
 import { toast } from '../../shell/toasts.tsx'
-import { useEdited } from '../../use-edited.ts'
+import { useKeptEdits } from '../../use-edited.ts'
 import type { PresetParts } from './preset-parts.ts'
 
 export const PresetSettings = ({
@@ -19,14 +20,15 @@ export const PresetSettings = ({
 }: PresetParts) => {
   const { workspace } = useSearch({ strict: false })
   const queries = useQueryClient()
-  const form = useEdited(`name of ${id}`, { name, description: description ?? '' })
+  const form = useKeptEdits(`name of ${id}`, formOf({ name, description }))
   const [fault, setFault] = useState<string | null>(null)
   const [busy, setBusy] = useState(false)
   const [next, setNext] = useState<'active' | 'disabled' | 'archived' | null>(null)
-  const patch = async (change: Parameters<typeof patchPreset>[1]): Promise<void> => {
-    await patchPreset(slug, change, { workspace_id: workspace })
+  const patch = async (change: Parameters<typeof patchPreset>[1]): ReturnType<typeof patchPreset> => {
+    const answer = await patchPreset(slug, change, { workspace_id: workspace })
     await queries.invalidateQueries({ queryKey: ['presets'] })
     toast('Saved; it is in force now.')
+    return answer
   }
   const requireEvaluation = (isRequired: boolean): void =>
     void patch({ require_evaluation: isRequired }).catch((thrown: unknown) => toast(messageOf(thrown)))
@@ -35,7 +37,7 @@ export const PresetSettings = ({
     setFault(null)
     setBusy(true)
     patch({ name: form.value.name.trim(), description: form.value.description.trim() || null })
-      .then(() => form.saved(form.value))
+      .then(({ data }) => form.saved(form.value, formOf(data)))
       .catch((thrown: unknown) => setFault(messageOf(thrown)))
       .finally(() => setBusy(false))
   }
@@ -55,10 +57,11 @@ export const PresetSettings = ({
             />
           </Field>
           <SavedMeanwhile what={slug} form={form} isSaving={busy} />
-          <div>
+          <div className="row">
             <Button type="submit" busy={busy}>
               Save
             </Button>
+            <Unsaved form={form} />
           </div>
         </form>
       </Panel>
@@ -104,6 +107,8 @@ export const PresetSettings = ({
     </>
   )
 }
+
+const formOf = ({ name, description }: Pick<Preset, 'name' | 'description'>) => ({ name, description: description ?? '' })
 
 const ACTIONS = {
   active: { verb: 'Activate', effect: 'Requests with it are answered again.' },

@@ -8,6 +8,7 @@ import { messageOf } from '../../parts/error-note.tsx'
 import { Field } from '../../parts/field.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { SavedMeanwhile } from '../../parts/saved-meanwhile.tsx'
+import { Unsaved } from '../../parts/unsaved.tsx'
 import { LoggedKeys } from './logged-keys.tsx'
 import { toast } from '../../shell/toasts.tsx'
 import { readCount, readNumber, writeNumber } from '../../typed-number.ts'
@@ -25,12 +26,7 @@ export const LoggingSettings = ({ workspaceId }: { workspaceId: string }) => {
 const DAYS_MAX = 3650
 
 const LoggingForm = ({ of: workspace }: { of: Workspace }) => {
-  const form = useEdited(`logging of ${workspace.id}`, {
-    on: workspace.is_observability_io_logging_enabled,
-    share: writeNumber(workspace.io_logging_sampling_rate * 100),
-    days: String(workspace.io_logging_retention_days),
-    keys: workspace.io_logging_api_key_ids,
-  })
+  const form = useEdited(formOf(workspace))
   const { on, share, days, keys } = form.value
   const [busy, setBusy] = useState(false)
   const [fault, setFault] = useState<string | null>(null)
@@ -54,8 +50,8 @@ const LoggingForm = ({ of: workspace }: { of: Workspace }) => {
       io_logging_retention_days: kept,
       io_logging_api_key_ids: keys,
     })
-      .then(() => {
-        form.saved(form.value)
+      .then(({ data: stored }) => {
+        form.saved(form.value, formOf(stored))
         toast(on ? 'Contents of new requests are kept: in force now.' : 'Contents are not kept any more: in force now.')
       })
       .catch((thrown: unknown) => setFault(messageOf(thrown)))
@@ -102,11 +98,19 @@ const LoggingForm = ({ of: workspace }: { of: Workspace }) => {
         </p>
       )}
       <SavedMeanwhile what={`The logging of ${workspace.name}`} form={form} isSaving={busy} />
-      <div>
+      <div className="row">
         <Button type="submit" kind="primary" busy={busy}>
           Save
         </Button>
+        <Unsaved form={form} />
       </div>
     </form>
   )
 }
+
+const formOf = (workspace: Workspace) => ({
+  on: workspace.is_observability_io_logging_enabled,
+  share: writeNumber(workspace.io_logging_sampling_rate * 100),
+  days: String(workspace.io_logging_retention_days),
+  keys: workspace.io_logging_api_key_ids,
+})
