@@ -142,9 +142,9 @@ test('a damaged list does not end a start: it is left out, and the log, the doct
   expect(answer.pricing_source.from).toBe('catalogue')
   for (const sentence of [
     'The imported price list "litellm" in the database cannot be read (models: it is not JSON), and is left out: the shipped prices hold instead. ',
-    'Import it again with patchbay catalogue import, or remove it with patchbay catalogue forget of-a-newer-version.',
+    'otherwise import it again with patchbay catalogue import, or remove it with patchbay catalogue forget of-a-newer-version.',
   ]) {
-    expect(again.stderr()).toContain(JSON.stringify(sentence).slice(1, -1))
+    await until(async () => again.stderr().includes(JSON.stringify(sentence).slice(1, -1)), 'its line of the log')
     const doctor = JSON.parse((await services.run(['doctor', '--json', ...flags(dataDir)], env)).stdout) as { checks: object[] }
     expect(doctor.checks).toContainEqual({ name: 'prices', state: 'wrong', says: expect.stringContaining(sentence) })
     expect((await services.run(['catalogue', 'show', 'openai/gpt-5.4', ...flags(dataDir)], env)).stderr).toContain(sentence)

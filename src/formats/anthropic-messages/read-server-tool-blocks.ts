@@ -38,6 +38,8 @@ const readResult =
     const id = requiredText(block, 'tool_use_id')
     if (!isOwn && placeOfServerCall(id) === null) return [unknownContent(type, block)]
     const content = member(block, 'content')
+    // The call has it.
+    member(block, 'name')
     passOverDirectCaller(block)
     const result = shownResult(content)
     return [
