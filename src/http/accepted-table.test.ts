@@ -20,6 +20,7 @@ test.each<[string | null, string | null]>([
   ['text/csv, application/json', CSV],
   ['application/json, text/csv', CSV],
   ['application/json, text/csv;q=0.5', null],
+  ['text/csv;q=.5', CSV],
   ['application/json;q=0.4, text/csv;q=0.5', CSV],
   ['text/csv;q=0', null],
   ['text/csv;q=0, */*', null],

@@ -599,6 +599,14 @@ test('a file from Windows is read, and names without a letter become presets of 
   ])
 })
 
+test('a name of several lines becomes one line, so that the import is not refused behind its versions', async () => {
+  const prompts = join(services.directory(), 'lines.jsonl')
+  writeFileSync(prompts, `${JSON.stringify({ id: 'pmpt_lines', name: 'Two\nlines\t!', version: '1', instructions: 'Be kind.' })}\n`)
+  expect((await run(['openai-prompts', prompts])).code).toBe(0)
+  const { data } = (await call(service, 'GET', '/presets?limit=100')).json as { data: readonly { readonly name: string }[] }
+  expect(data.map(({ name }) => name)).toContain('Two lines !')
+})
+
 test('a comment in JSON is an error, because a member would be lost with it; so is a config that is not valid', async () => {
   const path = join(services.directory(), 'commented.json')
   for (const text of ['{ "providers": { "openai": { "keys": [], // none\n "network_config": {} } } }', '{ "provider": "openai", }']) {

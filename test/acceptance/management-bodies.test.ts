@@ -167,6 +167,12 @@ test.each<[string, string, object]>([
   }
 })
 
+test('a name may hold the joiners and marks that scripts and emoji need', async () => {
+  for (const name of ['\u05ea\u05de\u05d9\u05db\u05d4\u200f!', '\u061c\u0645', '\u0645\u06cc\u200c\u062e', '\u{1f469}\u200d\u{1f4bb}']) {
+    expect(dataOf(await call(service, 'PATCH', withIds('/keys/HASH'), { body: { name } }))['name']).toBe(name)
+  }
+})
+
 test.each([
   '/keys/HASH',
   '/presets/mine',

@@ -83,8 +83,8 @@ const readOtherCall = (type: string, item: Node): Piece | null => {
   const id = item.members['call_id']
   if (typeof id !== 'string' || !/_(?:call|output)$/.test(type)) return null
   member(item, 'call_id')
-  // Either side may have run the call, which is over.
-  member(item, 'execution')
+  // Either side may have run the call, wherever; it is over.
+  for (const key of ['execution', 'environment']) member(item, key)
   passOverDirectCaller(item)
   if (type.endsWith('_call'))
     return ofAssistant([{ type: 'tool-call', id, name: type.slice(0, -'_call'.length), arguments: textOf(otherArguments(item)) }])
