@@ -104,19 +104,19 @@ describe.skipIf(BROWSER_PATH === null)('keys', () => {
     await visitor.checkAccessible()
   })
 
-  test('a name with characters that nobody sees is written out where it must be typed, and reverses no sentence', async () => {
-    const { data: made } = await manage<{ data: { hash: string } }>(service, '/keys', { body: { name: 'two  words\u200b \u202eyek' } })
+  test('a name with characters that nobody sees is written out where it must be typed, and moves nothing in a sentence', async () => {
+    const { data: made } = await manage<{ data: { hash: string } }>(service, '/keys', { body: { name: 'two  words\u200b \u200fyek' } })
     const { page, ...visitor } = await signedIn(browser, service, `/keys?key=${made.hash}`)
     const listed = page.getByRole('table', { name: 'Keys' }).getByRole('link', { name: /^two/ })
-    expect(await listed.innerText()).toMatch(/^two\s+wordsU\+200B U\+202Eyek$/)
+    expect(await listed.innerText()).toMatch(/^two\s+wordsU\+200B U\+200Fyek$/)
     await page.getByRole('button', { name: /^Actions for two/ }).click()
     await page.getByRole('menuitem', { name: 'Revoke' }).click()
-    const seen = 'two wordsU+200B U+202Eyek'
+    const seen = 'two wordsU+200B U+200Fyek'
     await page.getByLabel(`Type ${seen} to confirm`).fill(seen)
     await page.getByRole('button', { name: `Revoke ${seen}` }).click()
     const said = page.locator('.toast', { hasText: 'is revoked' })
     await said.waitFor()
-    expect(await said.innerText()).not.toContain('\u202e')
+    expect(await said.innerText()).not.toContain('\u200f')
     // The detail asks once more for the key before it closes.
     visitor.expectStatus(404)
     expect(new URL(page.url()).search).toBe('')

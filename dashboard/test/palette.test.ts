@@ -56,6 +56,8 @@ describe.skipIf(BROWSER_PATH === null)('the palette', () => {
     await page.getByRole('heading', { level: 1, name: 'Workspaces' }).waitFor()
     await page.getByLabel('Role of ada@example.com').waitFor()
     const members = page.getByRole('table', { name: 'Members of Default' }).getByRole('row')
+    // The table is called so when the name of the workspace is there.
+    await members.first().waitFor()
     expect(await members.count()).toBe(2)
     await page.getByRole('link', { name: 'show all members' }).click()
     await until(async () => (await members.count()) > 2, 'the other members')

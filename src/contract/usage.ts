@@ -82,13 +82,9 @@ const values = {
   preset: z.string().nullable().optional().meta({ description: 'The slug.' }),
   preset_version: z.int().nullable().optional(),
   user: z.string().nullable().optional(),
-  user_name: z
-    .string()
-    .nullable()
-    .optional()
-    .meta({
-      description: 'The name that the workspace has for the person; null if workspaces that are summed together have different ones.',
-    }),
+  user_name: z.string().nullable().optional().meta({
+    description: 'The name that the workspace has for the person; null if workspaces that are summed together have different ones.',
+  }),
   workspace: z.string().nullable().optional(),
   workspace_slug: z.string().nullable().optional(),
   interface: z.string().nullable().optional(),
