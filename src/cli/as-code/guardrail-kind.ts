@@ -11,7 +11,7 @@ import { atOnce } from '../../lib/steps.ts'
 import type { Document } from './document.ts'
 import type { Kind } from './kind.ts'
 
-/** A name that the service has had since names could be of several lines is read too; the service decides whether a new one fits. */
+/** A name from before names were one line is read too (decisions/0243); the service decides whether a new one fits. */
 const fileSchema = createGuardrailBody.omit({ workspace_id: true }).extend({ name: storedText.min(1) })
 
 /** The service compiles patterns after its schema check, in steps. */

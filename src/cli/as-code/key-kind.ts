@@ -11,7 +11,7 @@ import type { Document } from './document.ts'
 import { plainName } from './guardrail-kind.ts'
 import type { Kind } from './kind.ts'
 
-/** A name that the service has had since names could be of several lines is read too; the service decides whether a new one fits. */
+/** A name from before names were one line is read too (decisions/0243); the service decides whether a new one fits. */
 const fileSchema = updateKeyBody.extend({ hash: keyHash, name: storedText.optional() }).strict()
 
 const DEFAULTS: JsonObject = { disabled: false, include_byok_in_limit: false, strict: false }
