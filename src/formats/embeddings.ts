@@ -10,12 +10,14 @@ import { JsonBody } from '../lib/json/json-body.ts'
 import { isObject } from '../lib/json/json.ts'
 import { dollars } from '../lib/money.ts'
 import type { AnswerHead, AnswerTail, ClientFormat } from './format.ts'
+import { renderError } from './openai-chat/render-error.ts'
 
-type Head = Pick<AnswerHead, 'generationId' | 'model' | 'provider'>
-
-export interface EmbeddingsFormat extends Pick<ClientFormat, 'dialect' | 'parseCall'> {
-  renderAnswer(head: Head, answer: Frame, tail: Pick<AnswerTail, 'usage' | 'cost'>): string
-  renderError(error: GatewayError, head: Head): string
+export interface EmbeddingsFormat extends Pick<ClientFormat, 'dialect' | 'parseCall' | 'renderError'> {
+  renderAnswer(
+    head: Pick<AnswerHead, 'generationId' | 'model' | 'provider'>,
+    answer: Frame,
+    tail: Pick<AnswerTail, 'usage' | 'cost' | 'metadata'>,
+  ): string
 }
 
 export const embeddingsFormat: EmbeddingsFormat = {
@@ -28,7 +30,7 @@ export const embeddingsFormat: EmbeddingsFormat = {
     yield
     return { call: callOf(body, model, named(user), named(session_id)), warnings: lostFields(body) }
   },
-  renderAnswer({ generationId, model, provider }, { native }, { usage, cost }) {
+  renderAnswer({ generationId, model, provider }, { native }, { usage, cost, metadata }) {
     if (native === undefined) throw new TypeError('Vectors came without their text.')
     const reported = { prompt_tokens: inputTokens(usage), total_tokens: inputTokens(usage), cost: dollars(cost.totalNanos) }
     return (native.body ?? JsonBody.ofParsed(native.json)).textWith({
@@ -36,13 +38,10 @@ export const embeddingsFormat: EmbeddingsFormat = {
       model: JSON.stringify(model),
       provider: JSON.stringify(provider),
       usage: JSON.stringify(reported),
+      ...(metadata === null ? {} : { [metadata.field]: JSON.stringify(metadata.value) }),
     })
   },
-  renderError: (error, { generationId }) =>
-    JSON.stringify({
-      id: generationId,
-      error: { code: error.status, message: error.publicMessage, metadata: error.publicMetadata },
-    }),
+  renderError,
 }
 
 const PRESETLESS = 'A preset is for conversations. Name an embedding model.'

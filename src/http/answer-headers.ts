@@ -9,7 +9,7 @@ export const answerHeaders = ({ generationId, request: { preset }, warnings, cac
   return cache === null ? headers : { ...headers, ...cacheHeaders(cache) }
 }
 
-export const presetHeader = (preset: Admitted['request']['preset']): Record<string, string> =>
+export const presetHeader = (preset: Parameters<typeof presetName>[0] | null): Record<string, string> =>
   preset === null ? {} : { 'x-preset': presetName(preset) }
 
 /** The response cache's result, under both names (docs/contract/response-cache.md#headers). */

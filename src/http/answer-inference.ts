@@ -4,9 +4,7 @@
  * with its first content (docs/contract/streams.md#commitment).
  */
 import { isLargeAnswer } from '../canonical/answer-parts.ts'
-import { NO_COST } from '../canonical/cost.ts'
 import type { Frame } from '../canonical/event.ts'
-import { NO_USAGE } from '../canonical/usage.ts'
 import type { ProviderFailureMode } from '../contract/provider-failure.ts'
 import { asGatewayError, type GatewayError } from '../errors.ts'
 import type { AnswerHead, AnswerTail, ClientFormat } from '../formats/format.ts'
@@ -14,19 +12,20 @@ import type { Admitted, StatusReporter } from '../inference/admitted.ts'
 import { answerHead, answerTail } from '../inference/answer-head.ts'
 import type { Pipeline } from '../inference/pipeline.ts'
 import { Refused } from '../inference/refused.ts'
-import { refusalMetadata } from '../inference/routing-metadata.ts'
 import type { Clock } from '../lib/clock.ts'
 import { nextStage } from '../lib/cohort.ts'
 import { atOnce, inTurns } from '../lib/steps.ts'
 import { once } from '../lib/once.ts'
+import { answerDryRun } from './answer-dry-run.ts'
 import { answerHeaders } from './answer-headers.ts'
 import { errorHeaders } from './error-boundary.ts'
 import { STREAM_HEADERS, type EventStream, openEventStream } from './event-stream.ts'
-import { jsonInTurns, jsonText } from './json-response.ts'
+import { jsonText } from './json-response.ts'
 import type { KeepAlive } from './keep-alive.ts'
 import { leaveWith } from './leave-with.ts'
 import { metadataField, wantedFailure, wantsDryRun } from './opt-ins.ts'
 import { receivedOf } from './received.ts'
+import { failureTail, refusal } from './refusal.ts'
 import type { RouteRequest } from './route.ts'
 import { needsStatus } from './status-clients.ts'
 
@@ -47,28 +46,13 @@ export interface InferenceAnswering {
 export const answerInference = async (request: RouteRequest, format: ClientFormat, parts: InferenceAnswering): Promise<Response> => {
   const received = receivedOf(request, 'completions', format, await request.json())
   const asked = wantedFailure(request.headers)
-  if (wantsDryRun(request.headers)) {
-    const shown = await parts.pipeline.dryRun(received)
-    return shown instanceof Refused ? refusal(shown, format, request.headers) : jsonInTurns(shown, parts.pipeline.turn)
-  }
+  if (wantsDryRun(request.headers)) return answerDryRun(received, format, request.headers, parts.pipeline)
   const admitted = await parts.pipeline.admit(received)
   if (admitted instanceof Refused) return refusal(admitted, format, request.headers)
   const leave = leaveWith(request.signal, admitted)
   const answer = new Answer(admitted, format, { headers: request.headers, asked }, parts)
   return admitted.request.call.stream ? answer.stream(leave) : answer.whole()
 }
-
-/** A client that asked for routing metadata always gets the real status. Throws the error if the client did not ask. */
-const refusal = ({ error, facts }: Refused, format: ClientFormat, headers: Headers): Response => {
-  const field = facts === null || METADATA_LESS.has(error.status) ? null : metadataField(headers)
-  if (facts === null || field === null) throw error
-  const metadata = { field, value: refusalMetadata(facts, error) }
-  const { body } = format.renderError(error, null, { usage: NO_USAGE, cost: NO_COST, endedSeconds: 0, metadata })
-  return jsonText(body, { status: error.status, headers: errorHeaders(error) })
-}
-
-/** Failures of validation, keys and our limits have no routing metadata (docs/contract/debugging.md#routing-metadata), nor has a 500. */
-const METADATA_LESS: ReadonlySet<number> = new Set([400, 401, 413, 415, 429, 500])
 
 interface FailureReporting {
   readonly headers: Headers
@@ -185,9 +169,7 @@ class Answer implements StatusReporter {
   }
 
   #failure(error: GatewayError): Response {
-    const isOwnCheck = !this.#admitted.log.asked && METADATA_LESS.has(error.status)
-    const tail = isOwnCheck ? { ...this.#tail(), metadata: null } : this.#tail()
-    const { body, answered } = this.#format.renderError(error, this.#head(), tail)
+    const { body, answered } = this.#format.renderError(error, this.#head(), failureTail(this.#admitted, error, this.#metadataField))
     const status = answered || !this.#hasRealStatus(error) ? 200 : error.status
     return jsonText(body, { status, headers: { ...answerHeaders(this.#admitted), ...(answered ? {} : errorHeaders(error)) } })
   }

@@ -5,8 +5,11 @@ export const jsonResponse = (body: unknown, init: { status?: number; headers?: R
   jsonText(JSON.stringify(body), init)
 
 /** Answers in JSON that is written in steps, because it may be megabytes long. */
-export const jsonInTurns = async (body: unknown, turn: Turn, init: { status?: number } = {}): Promise<Response> =>
-  jsonText(await throughout(writeInSteps(body), turn), init)
+export const jsonInTurns = async (
+  body: unknown,
+  turn: Turn,
+  init: { status?: number; headers?: Record<string, string> } = {},
+): Promise<Response> => jsonText(await throughout(writeInSteps(body), turn), init)
 
 export const jsonText = (
   text: string,

@@ -110,7 +110,13 @@ describe('the document of the real routes', () => {
         ]),
       )
     }
-    expect(headersOf('/embeddings')).toEqual(['X-Service-Strict', 'X-Service-Dry-Run', ...cache])
+    expect(headersOf('/embeddings')).toEqual([
+      'X-Service-Metadata',
+      'X-Service-Experimental-Metadata',
+      'X-Service-Strict',
+      'X-Service-Dry-Run',
+      ...cache,
+    ])
     for (const path of ['/messages/count_tokens', '/responses/input_tokens'])
       expect(headersOf(path)).toEqual(['X-Service-Strict', 'X-Service-Dry-Run'])
   })

@@ -23,6 +23,8 @@ export const dryRunHeader = {
 
 /** The headers that embeddings share with the three interfaces. */
 export const commonHeaders = {
+  'X-Service-Metadata': enabled.meta({ description: 'Adds the routing metadata to the answer.' }),
+  'X-Service-Experimental-Metadata': enabled.meta({ description: 'The same.' }),
   ...strictHeader,
   ...dryRunHeader,
   'X-Service-Cache': flag.meta({ description: 'Whether a kept answer may be given, and this one kept; a preset that forbids it wins.' }),
@@ -33,8 +35,6 @@ export const commonHeaders = {
 /** All headers that the three inference interfaces read for themselves. */
 export const inferenceHeaders = {
   'x-session-id': z.string().max(256).optional().meta({ description: 'Sticky routing and grouping; the body field wins.' }),
-  'X-Service-Metadata': enabled.meta({ description: 'Adds the routing metadata to the answer.' }),
-  'X-Service-Experimental-Metadata': enabled.meta({ description: 'The same.' }),
   ...commonHeaders,
   'X-Service-Provider-Failure': providerFailure
     .optional()

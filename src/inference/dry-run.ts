@@ -19,8 +19,12 @@ import type { RunParts } from './run/run.ts'
 import { type Planned, type Prepared, strictError } from './request.ts'
 import { estimatedInputTokens } from './run/estimated-tokens.ts'
 
+export interface DryRun extends JsonObject {
+  readonly preset: { readonly slug: string; readonly version: number } | null
+}
+
 /** Throws what the request itself would throw before it reaches a provider. */
-export const dryRun = async (request: Planned, parts: RunParts): Promise<JsonObject> => {
+export const dryRun = async (request: Planned, parts: RunParts): Promise<DryRun> => {
   const { plan } = request
   const [first] = plan.attempts
   const losses: Warning[] = []

@@ -12,7 +12,6 @@ import type { Effect } from '../canonical/effect.ts'
 import type { GatewayError } from '../errors.ts'
 import { hidesThinking, hidingThinking } from '../formats/hide-thinking.ts'
 import { nextStage } from '../lib/cohort.ts'
-import type { JsonObject } from '../lib/json/json.ts'
 import { atOnce, inTurns, LARGE_BYTES, type Steps, type Turn } from '../lib/steps.ts'
 import type { AskedPlugins } from '../plugins/asked-plugins.ts'
 import type { Admit } from './admit.ts'
@@ -27,7 +26,7 @@ import type { ResponseCache } from './cache/response-cache.ts'
 import { citeSources } from './cite-sources.ts'
 import type { Contents } from './contents/keep-contents.ts'
 import { countTokens, type TokenCount } from './count-tokens.ts'
-import { dryRun } from './dry-run.ts'
+import { dryRun, type DryRun } from './dry-run.ts'
 import { createTurn, type LargeStep } from './large-steps.ts'
 import { plan, type PlanParts } from './plan.ts'
 import { withTool } from './plugin-tool.ts'
@@ -82,7 +81,7 @@ export interface Pipeline {
   /** Lets other work run between two steps of the work on a large answer. */
   readonly turn: Turn
   /** prepare → screen → plan, and what the request would do. */
-  dryRun(received: Received): Promise<JsonObject | Refused>
+  dryRun(received: Received): Promise<DryRun | Refused>
   /** prepare → screen → plan, and the token count of the first planned endpoint. Aborting `connection` ends the question; if it is null, nobody is asked. */
   countTokens(received: Received, connection: AbortController | null): Promise<TokenCount | Refused>
   /** Why models of a preset cannot answer here and its tools cannot run: one sentence for each. */

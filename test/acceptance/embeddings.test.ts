@@ -122,6 +122,35 @@ test('a dry run shows the body for the provider, and asks no provider', async ()
   expect((await infer(service, unknown, { path: '/embeddings', headers: { 'x-service-dry-run': 'enabled' } })).status).toBe(404)
 })
 
+test('routing metadata, where they are asked for, name the provider and each warning of an answer, and those of a refusal', async () => {
+  const ask = (fields: object, header = 'x-service-metadata') =>
+    infer(service, { model: 'openai/three', input: 'hi', ...fields }, { path: '/embeddings', headers: { [header]: 'enabled' } })
+  const lossy = await ask({ plugins: [{ id: 'moderation' }] })
+  expect(lossy.json).toMatchObject({
+    object: 'list',
+    service_metadata: { requested: 'openai/three', attempt: 1, warnings: [{ code: 'unsupported_field', field: 'plugins' }] },
+  })
+  expect((await ask({}, 'x-openrouter-metadata')).json).toHaveProperty('openrouter_metadata.attempt', 1)
+  expect((await infer(service, { model: 'openai/three', input: 'hi' }, { path: '/embeddings' })).json).not.toHaveProperty(
+    'service_metadata',
+  )
+  const nobody = await ask({ provider: { only: ['nobody'] } })
+  expect([nobody.status, nobody.json]).toEqual([
+    503,
+    expect.objectContaining({ service_metadata: expect.objectContaining({ requested: 'openai/three', attempt: 0 }) }),
+  ])
+  expect((await ask({ input: 5 })).json).not.toHaveProperty('service_metadata')
+  upstream.script((exchange) => exchange.answer(429, '{"error":{"message":"Slow down."}}'))
+  const failed = await ask({})
+  expect([failed.status, failed.json]).toEqual([
+    429,
+    expect.objectContaining({ service_metadata: expect.objectContaining({ attempt: 1 }) }),
+  ])
+  upstream.script((exchange) =>
+    exchange.answer(200, '{"object":"list","data":[],"model":"up","usage":{"prompt_tokens":1,"total_tokens":1}}'),
+  )
+})
+
 test('a request without a model is refused, because the default models of a workspace are for conversations', async () => {
   await call(service, 'PATCH', '/workspaces/default', { body: { default_text_model: 'fake/one' } })
   const answer = await infer(service, { input: 'hi' }, { path: '/embeddings' })

@@ -286,6 +286,17 @@ describe('the system prompt', () => {
   })
 })
 
+test('a dry run and a refused one name the version in X-Preset, as the request itself does', async () => {
+  await savePreset(service, 'tried', { model: 'fake/one', max_tokens: 10 }, 'chat/completions')
+  const ask = (fields: object) =>
+    infer(service, { model: '@preset/tried', messages: [user], ...fields }, { headers: { 'X-Service-Dry-Run': 'enabled' } })
+  const answers = [await ask({}), await ask({ temperature: 'hot' })]
+  expect(answers.map(({ status, headers }) => [status, headers.get('x-preset')])).toEqual([
+    [200, 'tried@1'],
+    [400, 'tried@1'],
+  ])
+})
+
 describe('on another interface', () => {
   const dryRun = async (
     path: string,

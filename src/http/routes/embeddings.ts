@@ -5,12 +5,14 @@ import { answerHead, answerTail } from '../../inference/answer-head.ts'
 import type { Pipeline } from '../../inference/pipeline.ts'
 import { Refused } from '../../inference/refused.ts'
 import { embeddingsRequest } from '../../request-fields/schemas/embeddings.ts'
+import { answerDryRun } from '../answer-dry-run.ts'
 import { answerHeaders } from '../answer-headers.ts'
 import { errorHeaders } from '../error-boundary.ts'
-import { jsonInTurns, jsonText } from '../json-response.ts'
+import { jsonText } from '../json-response.ts'
 import { leaveWith } from '../leave-with.ts'
-import { commonHeaders, wantsDryRun } from '../opt-ins.ts'
+import { commonHeaders, metadataField, wantsDryRun } from '../opt-ins.ts'
 import { receivedOf } from '../received.ts'
+import { failureTail, refusal } from '../refusal.ts'
 import type { Route } from '../route.ts'
 
 export const embeddingsRoute = (pipeline: Pick<Pipeline, 'admit' | 'answer' | 'dryRun' | 'turn'>): Route => ({
@@ -27,22 +29,19 @@ export const embeddingsRoute = (pipeline: Pick<Pipeline, 'admit' | 'answer' | 'd
   errors: [402, 404, 408, 412, 422, 429, 502, 503, 504],
   async handle(request) {
     const received = receivedOf(request, 'embeddings', format, await request.json())
-    if (wantsDryRun(request.headers)) {
-      const shown = await pipeline.dryRun(received)
-      if (shown instanceof Refused) throw shown.error
-      return jsonInTurns(shown, pipeline.turn)
-    }
+    if (wantsDryRun(request.headers)) return answerDryRun(received, format, request.headers, pipeline)
     const admitted = await pipeline.admit(received)
-    if (admitted instanceof Refused) throw admitted.error
+    if (admitted instanceof Refused) return refusal(admitted, format, request.headers)
     leaveWith(request.signal, admitted)
     const frames: Frame[] = []
     const error = await pipeline.answer(admitted, (batch) => void frames.push(...batch))
     const headers = answerHeaders(admitted)
     const head = answerHead(admitted)
+    const field = metadataField(request.headers)
     const [answer] = frames
+    if (error === null) return jsonText(format.renderAnswer(head, answer ?? { events: [] }, answerTail(admitted, field)), { headers })
     // A failure has its real status: no stream headers were sent before it, and there is no partial answer.
-    if (error !== null)
-      return jsonText(format.renderError(error, head), { status: error.status, headers: { ...headers, ...errorHeaders(error) } })
-    return jsonText(format.renderAnswer(head, answer ?? { events: [] }, answerTail(admitted, null)), { headers })
+    const { body } = format.renderError(error, head, failureTail(admitted, error, field))
+    return jsonText(body, { status: error.status, headers: { ...headers, ...errorHeaders(error) } })
   },
 })
