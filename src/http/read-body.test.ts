@@ -1,4 +1,5 @@
 import { connect } from 'node:net'
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 
 import { describe, expect, test } from 'bun:test'
 
@@ -199,12 +200,67 @@ describe('the type', () => {
     expect(await refusal(request('{}', { 'content-type': type }))).toEqual({ status: 400, type: 'invalid_request' })
   })
 
-  test.each(['gzip', 'br', 'deflate', 'zstd', 'gzip, identity', 'x'])('400: compressed with %s', async (encoding) => {
-    expect((await refusal(request('{}', { 'content-encoding': encoding }))).status).toBe(400)
+  test.each(['gzip', 'br', 'deflate', 'zstd', 'gzip, identity'])('400: not compressed with %s, as its header says', async (encoding) => {
+    expect(await refusal(request('{}', { 'content-encoding': encoding }))).toEqual({ status: 400, type: 'invalid_request' })
+  })
+
+  test.each(['x', 'gzip, x', 'gzip, gzip, gzip'])('400: compressed with %s', async (encoding) => {
+    const thrown = await rejection(readBodyText(request('{}', { 'content-encoding': encoding }), LIMITS))
+    expect(thrown).toMatchObject({ status: 400, publicMessage: expect.stringContaining('gzip, deflate, br or zstd, or uncompressed') })
   })
 
   test.each(['identity', 'Identity'])('%s is no compression', async (encoding) => {
     expect(await readBodyText(request('{}', { 'content-encoding': encoding }), LIMITS)).toBe('{}')
+  })
+})
+
+const COMPRESSED = [
+  ['gzip', gzipSync],
+  ['X-GZIP', gzipSync],
+  ['deflate', deflateSync],
+  ['deflate', deflateRawSync],
+  ['br', brotliCompressSync],
+  ['zstd', zstdCompressSync],
+  ['identity, zstd', zstdCompressSync],
+  ['gzip, zstd', (text: Uint8Array) => zstdCompressSync(gzipSync(text))],
+] as const
+
+describe('a compressed body', () => {
+  test.each(COMPRESSED)('is read as what was compressed: %s', async (encoding, compress) => {
+    const text = '{"a":"日本語😀"}'
+    for (const sent of [compress(bytes(text)), streamOf(Array.from(compress(bytes(text)), (byte) => Uint8Array.of(byte)))])
+      expect(await readBodyText(request(sent, { 'content-encoding': encoding }), LIMITS)).toBe(text)
+  })
+
+  test.each(COMPRESSED)('of exactly the limit is read, and one byte more is a 413: %s', async (encoding, compress) => {
+    const ofLength = (length: number): Request => request(compress(Buffer.alloc(length, ' ')), { 'content-encoding': encoding })
+    expect((await readBodyText(ofLength(LIMIT), LIMITS)).length).toBe(LIMIT)
+    expect(await refusal(ofLength(LIMIT + 1))).toEqual({ status: 413, type: 'payload_too_large' })
+  })
+
+  test('that would be very long is decompressed no further than the limit, and takes room as it grows', async () => {
+    const maxBytes = 8 * 1024 * 1024
+    const bomb = zstdCompressSync(gzipSync(Buffer.alloc(64 * maxBytes)))
+    let room = 3 * 1024 * 1024
+    const full = new GatewayError('provider_overloaded', 'Full.')
+    const take = (taken: number): GatewayError | null => ((room -= taken) < 0 ? full : null)
+    const read = (space: BodyLimits['space']) =>
+      rejection(readJsonBody(request(bomb, { 'content-encoding': 'gzip, zstd' }), { ...LIMITS, maxBytes, space }))
+    expect(await read(LIMITS.space)).toMatchObject({ status: 413 })
+    expect(await read({ take })).toBe(full)
+  })
+
+  test('that ends early, or is no UTF-8 inside, is a 400', async () => {
+    const whole = gzipSync('{"a":"b"}')
+    for (const sent of [whole.subarray(0, -9), gzipSync(Uint8Array.of(0x22, 0xff, 0x22))])
+      expect(await refusal(request(sent, { 'content-encoding': 'gzip' }))).toEqual({ status: 400, type: 'invalid_request' })
+  })
+
+  test('is longer than a piece: read whole, its escapes written out', async () => {
+    const text = `{"a":"${'\\u00e4b'.repeat(200_000)}"}`
+    const limits = { ...LIMITS, maxBytes: 4_000_000 }
+    const { body, bytes: length } = await readJsonBody(request(zstdCompressSync(text), { 'content-encoding': 'zstd' }), limits)
+    expect([body.value('a'), length < text.length]).toEqual(['äb'.repeat(200_000), true])
   })
 })
 

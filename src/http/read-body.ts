@@ -10,6 +10,8 @@ import { JsonBody, readJsonObject } from '../lib/json/json-body.ts'
 import { inTurns, LARGE_BYTES } from '../lib/steps.ts'
 import { writtenOut } from '../lib/json/written-out.ts'
 import type { BodySpace } from '../limits/body-room.ts'
+import { compressedRefusal, tooLarge, typeRefusal } from './body-refusals.ts'
+import { codingsOf, decompressed } from './decompress.ts'
 
 /** The part of a request that is used: the runtime has several request types. */
 export type HttpRequest = Pick<Request, 'method' | 'url' | 'headers' | 'signal' | 'body' | 'arrayBuffer'>
@@ -63,24 +65,32 @@ export const readJsonBody = async (request: Readable, limits: BodyLimits): Promi
   return { body, bytes: read.byteLength }
 }
 
-/** Returns valid UTF-8. Throws GatewayError. */
+/** Returns valid UTF-8, decompressed. Throws GatewayError. */
 const readBody = async (request: Readable, limits: BodyLimits): Promise<Uint8Array> => {
+  const codings = codingsOf(request.headers)
+  const sent = await readSent(request, typeRefusal(request.headers) ?? (codings instanceof GatewayError ? codings : null), limits)
+  const bytes = codings instanceof GatewayError || codings.length === 0 ? sent : await decompressed(sent, codings, limits)
+  if (!isUtf8(bytes)) throw new GatewayError('invalid_request', 'The body is not valid UTF-8.')
+  if (bytes.byteLength <= LARGE_BYTES) return bytes
+  await limits.pause()
+  return writtenOut(bytes, limits.pause)
+}
+
+/** Returns the bytes as they were sent. */
+const readSent = async (request: Readable, refused: GatewayError | null, limits: BodyLimits): Promise<Uint8Array> => {
   const { maxBytes, totalMs, idleMs, space } = limits
   const declared = Number(request.headers.get('content-length') ?? 0)
-  const refusal = typeRefusal(request.headers) ?? (declared > maxBytes ? tooLarge(maxBytes) : space.take(declared))
+  const refusal = refused ?? (declared > maxBytes ? tooLarge(maxBytes) : space.take(declared))
   if (refusal !== null) throw await afterRest(refusal, declared, request.body?.getReader(), limits)
   if (declared > 0 && declared <= AT_ONCE_MAX) {
     // The runtime joins such a body as it arrives, at less than half the cost of reading its pieces; so pauses between them are not seen.
     const bytes = new Uint8Array(await inTime(request.arrayBuffer(), Math.min(totalMs, idleMs * Math.ceil(declared / PACKETS)), limits))
     if (bytes.byteLength > maxBytes) throw tooLarge(maxBytes)
-    return checked(bytes)
+    return bytes
   }
   if (request.body === null) return new Uint8Array()
   const pieces = await readPieces(request.body.getReader(), declared, limits)
-  const bytes = checked(pieces.length <= 1 ? (pieces[0] ?? new Uint8Array()) : await inTurns(joinBytes(pieces), limits.pause))
-  if (bytes.byteLength <= LARGE_BYTES) return bytes
-  await limits.pause()
-  return writtenOut(bytes, limits.pause)
+  return pieces.length <= 1 ? (pieces[0] ?? new Uint8Array()) : inTurns(joinBytes(pieces), limits.pause)
 }
 
 /**
@@ -96,7 +106,7 @@ export const consumeBody = async <Result>(
   const limits = { ...shared, maxBytes, totalMs: shared.totalMs * Math.max(1, maxBytes / shared.maxBytes) }
   const declared = Number(request.headers.get('content-length') ?? 0)
   const reader = request.body?.getReader()
-  const refusal = encodingRefusal(request.headers) ?? (declared > maxBytes ? tooLarge(maxBytes) : shared.space.take(IN_PASSING_BYTES))
+  const refusal = compressedRefusal(request.headers) ?? (declared > maxBytes ? tooLarge(maxBytes) : shared.space.take(IN_PASSING_BYTES))
   if (refusal !== null) throw await afterRest(refusal, declared, reader, limits)
   try {
     return await consume(reader === undefined ? NO_PIECES : boundedPieces(reader, limits))
@@ -246,41 +256,5 @@ const tooSlow = (): GatewayError =>
 const cutOff = (cause: unknown): GatewayError =>
   new GatewayError('invalid_request', 'The client left before its request was whole.', { unread: true, cause })
 
-const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json$/i
-
-/** Nothing, UTF-8, or a parameter that means nothing here: servers skip those that they do not know, and clients of other APIs send some. */
-const PARAMETER = /^(?:charset="?utf-?8"?|(?!charset=)[\w!#$&^.+-]+=(?:[^\s",]+|"[^"\\]*"))?$/i
-
-const isJsonType = (contentType: string): boolean => {
-  if (contentType === 'application/json') return true
-  const [type = '', ...parameters] = contentType.split(';').map((part) => part.trim())
-  return JSON_TYPE.test(type) && parameters.every((parameter) => PARAMETER.test(parameter))
-}
-
-const typeRefusal = (headers: Headers): GatewayError | null => {
-  const type = headers.get('content-type')
-  if (type !== null && !isJsonType(type)) {
-    return new GatewayError('invalid_request', `Content-Type is "${type.slice(0, 100)}"; send application/json in UTF-8.`)
-  }
-  return encodingRefusal(headers)
-}
-
-const encodingRefusal = (headers: Headers): GatewayError | null => {
-  const encoding = headers.get('content-encoding')
-  return encoding === null || encoding.toLowerCase() === 'identity'
-    ? null
-    : new GatewayError('invalid_request', `Content-Encoding "${encoding.slice(0, 40)}" is not accepted; send the body uncompressed.`)
-}
-
-const tooLarge = (maxBytes: number): GatewayError =>
-  new GatewayError('payload_too_large', `Request payload too large: at most ${maxBytes} bytes.`, {
-    metadata: { max_bytes: maxBytes },
-  })
-
 // A byte order mark is kept, so that the JSON reader refuses it; two readers must not disagree about it.
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-
-const checked = (bytes: Uint8Array): Uint8Array => {
-  if (!isUtf8(bytes)) throw new GatewayError('invalid_request', 'The body is not valid UTF-8.')
-  return bytes
-}

@@ -7,10 +7,10 @@ import { lookup as systemLookup } from 'node:dns/promises'
 import type { IncomingMessage } from 'node:http'
 
 import type { Clock } from '../../lib/clock.ts'
+import { type ContentCoding, decodeBounded, readCodings, TooManyBytes, TooManyPieces } from '../../lib/network/content-coding.ts'
 import { parseIpv4, parseIpv6 } from '../../lib/network/ip-address.ts'
 import { isOwnLimit, noConnectionLeft } from './own-limits.ts'
 import { isPublicAddress } from '../../lib/network/safe-address.ts'
-import { type ContentCoding, decodeBounded, readCodings, TooManyBytes, TooManyPieces } from './content-coding.ts'
 import { retryHint } from '../failures/retry-hint.ts'
 
 /** The request was not made, or its answer was not read; `message` says why, without quoting the answer. */
@@ -208,7 +208,7 @@ const send = (
         headers: {
           ...headers,
           host: url.host,
-          'accept-encoding': compressed ? 'gzip, deflate, br' : 'identity',
+          'accept-encoding': compressed ? 'gzip, deflate, br, zstd' : 'identity',
           ...(method !== 'GET' ? { 'content-length': String(Buffer.byteLength(body)) } : {}),
         },
         signal,
@@ -276,7 +276,7 @@ const readAnswer = async (message: IncomingMessage, compressed: boolean, maxByte
     throw new UnsafeRequest('a content-encoding that was not asked for', 'connection')
   }
   try {
-    return await decodeBounded(message, codings, maxBytes)
+    return Buffer.concat(await Array.fromAsync(decodeBounded(message, codings, maxBytes)))
   } catch (thrown) {
     message.destroy()
     if (thrown instanceof TooManyPieces) throw new UnsafeRequest('an answer in too many pieces', 'connection')

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 
@@ -240,11 +240,12 @@ describe('what comes back', () => {
     ['deflate', deflateSync(SAID)],
     ['deflate', deflateRawSync(SAID)],
     ['gzip, br', brotliCompressSync(gzipSync(SAID))],
+    ['zstd', zstdCompressSync(SAID)],
     ['identity', Buffer.from(SAID)],
   ] as const)('is read through %s', async (coding, bytes) => {
     page(bytes, 'text/html', { 'content-encoding': coding })
     expect((await fetched('http://a.example/')).value['content']).toBe('Hello')
-    expect(received[0]?.headers['accept-encoding']).toBe('gzip, deflate, br')
+    expect(received[0]?.headers['accept-encoding']).toBe('gzip, deflate, br, zstd')
   })
 
   test('is no bomb: a compressed answer stops at the bound of what it becomes, whichever the coding', async () => {
@@ -254,6 +255,7 @@ describe('what comes back', () => {
       ['deflate', deflateSync(zeros)],
       ['br', brotliCompressSync(zeros, { params: { 0: 0, 1: 1 } })],
       ['gzip, gzip', gzipSync(gzipSync(zeros))],
+      ['zstd', zstdCompressSync(zeros)],
     ] as const) {
       page(bytes, 'text/plain', { 'content-encoding': coding })
       const before = process.memoryUsage().arrayBuffers
@@ -267,7 +269,7 @@ describe('what comes back', () => {
     expect(await code('http://a.example/')).toBe('content_too_large')
   })
 
-  test.each(['zstd', 'gzip, gzip, gzip', 'snappy'])('is not read through %s, which was not asked for', async (coding) => {
+  test.each(['compress', 'gzip, gzip, gzip', 'snappy'])('is not read through %s, which was not asked for', async (coding) => {
     page('x', 'text/plain', { 'content-encoding': coding })
     expect(await code('http://a.example/')).toBe('url_not_accessible')
   })
