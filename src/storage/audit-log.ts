@@ -9,6 +9,7 @@ import type { Slice } from '../contract/paging.ts'
 import type { JsonObject } from '../lib/json/json.ts'
 import { mapInSteps, type Steps, throughout, type Turn } from '../lib/steps.ts'
 import { bumpChangeCounter } from './change-counter.ts'
+import { readStored } from './damaged-row.ts'
 import type { Database } from './database.ts'
 import { AnsweredBefore, claimKey, type Once, releaseKey, storeAnswer } from './idempotency.ts'
 import type { AuditLogTable } from './tables/management-tables.ts'
@@ -289,8 +290,7 @@ const toEntry = (row: Selectable<AuditLogTable>): AuditEntry => ({
   action: row.action,
   objectType: row.object_type,
   objectId: row.object_id,
-  before: objectOf(row.before),
-  after: objectOf(row.after),
+  ...readStored('audit_log', row.id, () => ({ before: objectOf(row.before), after: objectOf(row.after) })),
 })
 
 const textOf = (value: JsonObject | null): string | null => (value === null ? null : JSON.stringify(value))

@@ -8,6 +8,7 @@ import type { Position } from '../contract/cursor.ts'
 import { type Clock, turnOf } from '../lib/clock.ts'
 import type { JsonObject } from '../lib/json/json.ts'
 import { type AuditedChange, type Change, type ChangedBy, recordChange } from './audit-log.ts'
+import { readStored } from './damaged-row.ts'
 import type { Database } from './database.ts'
 import { containsText } from './match-text.ts'
 import type { FilesTable } from './tables/file-tables.ts'
@@ -168,7 +169,9 @@ export const createFileStore = (database: Database, seal: ByteSeal, clock: Clock
         .where('position', '<', position + count)
         .orderBy('position')
         .execute()
-      return rows.map((row) => seal.openBytes(row.sealed, sealedAs(id, row.position)))
+      return rows.map(({ position: at, sealed }) =>
+        readStored('file_pieces', `${id} ${at}`, () => seal.openBytes(sealed, sealedAs(id, at))),
+      )
     },
 
     async delete(file, change) {

@@ -5,6 +5,7 @@
 import type { Transaction } from 'kysely'
 
 import { GatewayError } from '../errors.ts'
+import { readStored } from './damaged-row.ts'
 import type { Schema } from './tables/schema.ts'
 import { readAnswerBody, storeAnswerBody, type TextSeal } from './presets/sealed-config.ts'
 
@@ -75,7 +76,10 @@ export const claimKey = async (transaction: Transaction<Schema>, claim: Claim, s
     .executeTakeFirstOrThrow()
   if (earlier.body_sha256 !== bodySha256)
     throw new GatewayError('invalid_request', 'This Idempotency-Key was used with another body. Use a new key for a new body.')
-  return { status: earlier.status, body: readAnswerBody(earlier.body, sealedAs(claim), seal) }
+  return {
+    status: earlier.status,
+    body: readStored('idempotency_keys', sealedAs(claim).join(' '), () => readAnswerBody(earlier.body, sealedAs(claim), seal)),
+  }
 }
 
 /** `seal` is null if the answer holds no secret. */
