@@ -83,7 +83,7 @@ export const composeParts = (base: BaseParts, reloadable: Reloadable, env: Envir
 
   const largeStep = createLargeSteps(clock)
   const startTurn = () => createTurn(clock, largeStep)
-  const presetStore = createPresetStore(database, seal, startTurn)
+  const presetStore = createPresetStore({ database, seal, startTurn })
   const guardrails = createGuardrails({
     store: createGuardrailStore(database),
     assignments: createGuardrailAssignmentStore(database),

@@ -114,7 +114,7 @@ const writeEntry = (transaction: Transaction<Schema>, entry: AuditEntry): Promis
 
 export interface AuditLog {
   /** Writes an entry about a read: nothing was changed, so no cache has to be dropped. */
-  note(entry: AuditedChange, by: ChangedBy, now: string): Promise<void>
+  note(entry: AuditedChange, change: Change): Promise<void>
   /** Newest first. `workspaceId` null means all workspaces. */
   list(filter: AuditFilter & Slice): Promise<Page<AuditEntry>>
   /** True if a list would count or skip more entries than is allowed (`numberedMax`). `after` does not affect a total. */
@@ -151,7 +151,7 @@ export const createAuditLog = (
   scannedMax = SCANNED_MAX,
   numberedMax = NUMBERED_MAX,
 ): AuditLog => ({
-  note: (entry, by, now) =>
+  note: (entry, { by, now }) =>
     database.transaction(async (transaction) => {
       await writeEntry(transaction, { ...entry, ...by, createdAt: now })
     }),

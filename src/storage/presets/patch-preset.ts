@@ -22,7 +22,7 @@ export type PatchedPreset = Outcome<Steps<PresetWithVersion>>
 
 type Outcome<Preset> =
   | { readonly kind: 'patched'; readonly preset: Preset }
-  | { readonly kind: 'not-found' }
+  | { readonly kind: 'no-such-preset' }
   /** A designation (`label` null) or a label names a version that the preset does not have. Nothing was changed. */
   | { readonly kind: 'no-such-version'; readonly version: number; readonly label: string | null }
   /** Nothing was changed; this also holds for the next kind. */
@@ -43,7 +43,7 @@ export const patchPreset = (
 ): Promise<PatchedPreset> =>
   recordChange<PatchedPreset>(database, change, async (transaction) => {
     const preset = await lockPreset(transaction, ref)
-    if (preset === null) return { result: { kind: 'not-found' }, audit: null }
+    if (preset === null) return { result: { kind: 'no-such-preset' }, audit: null }
     requireLatest(ref, preset.last_version)
 
     const missing = findMissingVersion(preset, patch)
