@@ -17,6 +17,7 @@ import {
   sql,
 } from 'kysely'
 
+import { systemFault } from '../../lib/system-fault.ts'
 import { type Durability, type EngineConnection, type RetryOptions, retryConflicts, type RetryableFailure } from '../database.ts'
 import { createTransactions } from '../direct-transactions.ts'
 import { refuseStreams } from '../refuse-streams.ts'
@@ -239,7 +240,7 @@ const createKeeping = (
       try {
         writeWitness(dataDir, noted)
       } catch (cause) {
-        throw new StorageRefused(`The data directory ${dataDir} cannot be written.`, { cause })
+        throw new StorageRefused(`The data directory ${dataDir} cannot be written (${systemFault(cause)}). ${remedyIn(dataDir)}`, { cause })
       }
     },
     noteChanges,
