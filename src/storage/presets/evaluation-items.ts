@@ -1,5 +1,5 @@
 /** The items of an evaluation. What people wrote and models answered is stored sealed, and may be megabytes long. */
-import { type Insertable, type Kysely, type Selectable, sql } from 'kysely'
+import { type Insertable, type Selectable, sql, type Transaction } from 'kysely'
 
 import type { EvaluationItem, Outcome } from '../../contract/evaluation.ts'
 import { type Steps, throughout } from '../../lib/steps.ts'
@@ -117,14 +117,14 @@ export const keepAnswers = async (
 
 export const finishItem = async (sealed: ReadDatabase, id: string, position: number, result: ItemResult): Promise<void> => {
   const text = await sealProgress(sealed, id, position, { result, answers: {} })
-  await writeProgress(sealed.database.kysely, id, position, text)
+  await sealed.database.transaction((transaction) => writeProgress(transaction, id, position, text))
 }
 
 const sealProgress = async ({ seal, startTurn }: ReadDatabase, id: string, position: number, progress: Progress): Promise<string> =>
   throughout(sealJson(progress, contextOf(id, position, 'result'), seal), startTurn())
 
-const writeProgress = async (kysely: Kysely<Schema>, id: string, position: number, sealed: string): Promise<void> => {
-  await kysely
+const writeProgress = async (transaction: Transaction<Schema>, id: string, position: number, sealed: string): Promise<void> => {
+  await transaction
     .updateTable('evaluation_items')
     .set({ sealed_result: sealed })
     .where('evaluation_id', '=', id)
