@@ -14,7 +14,7 @@ import { containsText } from './match-text.ts'
 import type { FilesTable } from './tables/file-tables.ts'
 import type { Once } from './idempotency.ts'
 import type { Schema } from './tables/schema.ts'
-import type { ByteSeal } from './presets/sealed-config.ts'
+import type { ByteSeal } from './seal.ts'
 
 export interface StoredFile {
   readonly id: string

@@ -10,7 +10,7 @@ import type { Database, TraceChange, TraceHold } from './database.ts'
 import { deleteOldest } from './delete-oldest.ts'
 import type { Schema } from './tables/schema.ts'
 import type { TracesWaitingTable } from './tables/trace-tables.ts'
-import type { TextSeal } from './presets/sealed-config.ts'
+import type { TextSeal } from './seal.ts'
 
 export interface WaitingTrace {
   readonly id: string

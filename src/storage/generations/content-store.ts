@@ -8,7 +8,7 @@ import type { Database } from '../database.ts'
 import { readStoredInSteps } from '../damaged-row.ts'
 import { deleteOldest } from '../delete-oldest.ts'
 import type { GenerationContentsTable } from '../tables/generation-tables.ts'
-import type { TextSeal } from '../presets/sealed-config.ts'
+import type { TextSeal } from '../seal.ts'
 import { openJson, sealJson } from '../sealed-json.ts'
 
 export interface StoredContent {

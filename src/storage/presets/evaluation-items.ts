@@ -9,7 +9,7 @@ import { openJson, sealJson } from '../sealed-json.ts'
 import type { EvaluationItemsTable } from '../tables/evaluation-tables.ts'
 import type { Schema } from '../tables/schema.ts'
 import type { ReadDatabase } from './preset-rows.ts'
-import type { TextSeal } from './sealed-config.ts'
+import type { TextSeal } from '../seal.ts'
 
 /** The result of one request that was made for an item. */
 export interface KeptAnswer {

@@ -13,7 +13,7 @@ import { type Page, readPage } from '../page.ts'
 import { finishItem, type ItemResult, keepAnswers, type KeptAnswers, readItems, sealItems, type StoredItem } from './evaluation-items.ts'
 import { auditOf, presetIdOf, type PresetRef } from './preset-ref.ts'
 import type { ReadDatabase } from './preset-rows.ts'
-import type { TextSeal } from './sealed-config.ts'
+import type { TextSeal } from '../seal.ts'
 import type { EvaluationsTable } from '../tables/evaluation-tables.ts'
 import { rowGroups } from '../row-groups.ts'
 
