@@ -1,7 +1,7 @@
 import type { Steps } from '../lib/steps.ts'
 import type { Schema } from './tables/schema.ts'
 
-/** A stored row that cannot be read again. The request that needed the row is not at fault, so no error of its kind may reach its client. */
+/** A stored row that cannot be read again: the request that needs it is not at fault (decisions/0260). */
 export class DamagedRow extends Error {
   override readonly name = 'DamagedRow'
 
