@@ -69,7 +69,7 @@ await measureFilled(
     await keysOf('a part of one name', { q: 'abcd 2600' })
     await keysOf('a part of no name', { q: 'nothing like it' })
 
-    const presets = createPresetStore(database, NO_SEAL, uninterrupted)
+    const presets = createPresetStore({ database, seal: NO_SEAL, startTurn: uninterrupted })
     const measurePresets = measureReads(/(?<="slug":")[\w-]+/g)
     const presetsOf = (name: string, more: Partial<PresetPageQuery> = {}) =>
       measurePresets(`presets: ${name}`, () => presets.page({ workspaceId: MANY, status: 'active', after: null, limit: LIMIT, ...more }))

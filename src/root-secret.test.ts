@@ -70,7 +70,7 @@ describe('without a secret of the operator', () => {
     mkdirSync(dataDir, { recursive: true })
     const path = join(dataDir, 'secret')
     writeFileSync(path, text)
-    expect(fault(null, dataDir)).toBe(`${path}: the root secret holds fewer than 32 bytes.`)
+    expect(fault(null, dataDir)).toBe(`${path}: the root secret holds fewer than 32 bytes. Put your copy of the file back.`)
     expect(readFileSync(path, 'utf8')).toBe(text)
   })
 

@@ -141,7 +141,7 @@ const readSecrets = (dataDir: string): readonly string[] | null => {
   }
   const secrets = text.split(/\s*\n\s*/)
   if (secrets.some((secret) => Buffer.byteLength(secret) < BYTES))
-    throw new SettingError(`${path}: the root secret holds fewer than ${BYTES} bytes.`)
+    throw new SettingError(`${path}: the root secret holds fewer than ${BYTES} bytes. Put your copy of the file back.`)
   return secrets
 }
 

@@ -31,6 +31,9 @@ const verbs = {
 /** Returns the exit code. */
 export const runCommandLine = async (argv: readonly string[]): Promise<number> => {
   let exitCode = 0
+  const run = async (outcome: Promise<number>): Promise<void> => {
+    exitCode = await outcome
+  }
   const program = new Command('patchbay')
     .description('One service in front of every language model, with presets saved from request bodies.')
     .version(VERSION)
@@ -99,9 +102,7 @@ export const runCommandLine = async (argv: readonly string[]): Promise<number> =
   const ledger = program.command('ledger').description('Check the books of budgets and limits.')
   withSettings(ledger.command('audit').description('Count all money again; exit code 1 where something is wrong.'), STORAGE_SETTINGS)
     .option('--json', 'print JSON')
-    .action(async (flags) => {
-      exitCode = await (await verbs.ledger()).auditLedgerVerb(await storage(flags), flags)
-    })
+    .action(async (flags) => run((await verbs.ledger()).auditLedgerVerb(await storage(flags), flags)))
 
   const catalogue = program.command('catalogue').description('Import models and prices, and see how old they are.')
   withSettings(
@@ -130,9 +131,6 @@ export const runCommandLine = async (argv: readonly string[]): Promise<number> =
     withRemote(presets.command(verb).argument('<directory>', 'one file a preset, YAML or JSON').description(what))
       .option('--with <kinds>', 'also guardrails, keys (their limits), budgets; separated by commas')
       .option('--workspace <id>', 'id or slug; that of the key when absent')
-  const run = async (outcome: Promise<number>): Promise<void> => {
-    exitCode = await outcome
-  }
   asCode(
     'pull',
     'Write the objects of the service into files, and keep the comments in them. Exit code 1 where the service and a file both changed the same field.',
@@ -218,9 +216,7 @@ export const runCommandLine = async (argv: readonly string[]): Promise<number> =
     .option('--max-cost-usd <amount>', 'with --live: what all questions together may cost', '0.01')
     .option('--record <directory>', 'with --live: keep the exchanges there, without credentials')
     .option('--json', 'print JSON')
-    .action(async (flags) => {
-      exitCode = await (await verbs.doctor()).doctorVerb(readSettings(STORAGE_SETTINGS, flags, environment()), flags)
-    })
+    .action(async (flags) => run((await verbs.doctor()).doctorVerb(readSettings(STORAGE_SETTINGS, flags, environment()), flags)))
 
   try {
     const words = withHelpFlag(program, argv.slice(2))
@@ -257,7 +253,7 @@ const refuseUnknownVerb = (command: Command, [word, ...further]: readonly string
 
 const withSettings = (command: Command, settings: typeof STORAGE_SETTINGS): Command => {
   for (const { flag, env, help, shown } of Object.values(settings)) {
-    if (flag !== null) command.option(`--${flag} <value>`, `${help} [${env}; default: ${shown}]`)
+    if (flag !== null) command.option(`--${flag} <value>`, `${asPhrase(help)} [${env}; default: ${shown}]`)
   }
   return command.addHelpText(
     'after',
@@ -265,9 +261,12 @@ const withSettings = (command: Command, settings: typeof STORAGE_SETTINGS): Comm
   )
 }
 
+/** The sentence of a setting, in the form of the other flags of a command. */
+const asPhrase = (sentence: string): string => sentence.charAt(0).toLowerCase() + sentence.slice(1).replace(/\.$/, '')
+
 const withRemote = (command: Command): Command =>
   command
-    .option('--url <value>', `${REMOTE_SETTINGS.url.help} [${REMOTE_SETTINGS.url.env}; default: ${REMOTE_SETTINGS.url.shown}]`)
+    .option('--url <value>', `${asPhrase(REMOTE_SETTINGS.url.help)} [${REMOTE_SETTINGS.url.env}; default: ${REMOTE_SETTINGS.url.shown}]`)
     .addHelpText('after', '\nThe management key comes by variable only: PATCHBAY_MANAGEMENT_KEY.')
 
 const faultOf = (thrown: unknown): { text: string; code: number } => {

@@ -16,7 +16,7 @@ import { createSafeFetch, type SafeFetch } from '../providers/transport/safe-fet
 import type { Database } from '../storage/database.ts'
 import { createDestinationStore } from '../storage/destination-store.ts'
 import { createKeyStore } from '../storage/keys/key-store.ts'
-import type { TextSeal } from '../storage/presets/sealed-config.ts'
+import type { TextSeal } from '../storage/seal.ts'
 import { createWaitingTraceStore, type WaitingTraceStore } from '../storage/waiting-trace-store.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'

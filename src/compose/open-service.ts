@@ -25,7 +25,7 @@ export const openService = async (settings: ServeSettings, file: ConfigFile, env
   metrics.gauge('patchbay_log_lines_dropped', 'Log lines that were dropped because nobody read them in time.', dropped)
   const storage = await openStorage(settings, {
     service: true,
-    onError: (error) => log.error({ error }, 'database'),
+    onError: (error) => log.error({ error }, 'the database failed'),
     warn: (sentence) => log.warn({}, sentence),
   })
   const seal = await openPresetSeal(createFactStore(storage.database), derivedKeys(storage.secret, 'preset-key'), ids)

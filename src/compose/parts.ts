@@ -35,7 +35,7 @@ import { createPresetTestStore } from '../storage/presets/preset-test-store.ts'
 import type { LimitStore } from '../storage/limits/limit-store.ts'
 import { createEvaluationStore } from '../storage/presets/evaluation-store.ts'
 import { createRolloutStore } from '../storage/presets/rollout-store.ts'
-import type { ByteSeal, TextSeal } from '../storage/presets/sealed-config.ts'
+import type { ByteSeal, TextSeal } from '../storage/seal.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { composeBudgets } from './budgets.ts'
@@ -83,7 +83,7 @@ export const composeParts = (base: BaseParts, reloadable: Reloadable, env: Envir
 
   const largeStep = createLargeSteps(clock)
   const startTurn = () => createTurn(clock, largeStep)
-  const presetStore = createPresetStore(database, seal, startTurn)
+  const presetStore = createPresetStore({ database, seal, startTurn })
   const guardrails = createGuardrails({
     store: createGuardrailStore(database),
     assignments: createGuardrailAssignmentStore(database),

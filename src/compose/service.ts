@@ -145,7 +145,9 @@ export const composeService = async (base: BaseParts, file: ConfigFile, configPa
     }),
     repeat(clock, KEY_USES_MS, management.keys.noteUses, (thrown) => onError(thrown, 'last uses of keys not written')),
     repeat(clock, REFUSED_HITS_MS, parts.refusedHits.write, (thrown) => onError(thrown, 'finds of guardrails not written')),
-    repeat(clock, CHECKPOINT_MS, database.checkpoint, (thrown) => log.warn({ error: thrown }, 'no checkpoint')),
+    repeat(clock, CHECKPOINT_MS, database.checkpoint, (thrown) =>
+      log.warn({ error: thrown }, 'the write-ahead log of the database was not written back'),
+    ),
     repeat(
       clock,
       USAGE_DAYS_MS,

@@ -1,4 +1,4 @@
-import { foundIn } from '../lib/regex/any-match.ts'
+import { foundIn } from '../lib/regex/found-in.test-kit.ts'
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 

@@ -179,14 +179,8 @@ export const createGuardrails = (parts: {
       if (id === defaultGuardrailId(workspaceId)) {
         throw invalidField('id', "The workspace's own guardrail holds for all: it cannot be assigned.")
       }
-      const outcome = await assignments.assign({
-        workspaceId,
-        guardrailId: id,
-        kind,
-        assignments: [...new Set(subjects)].map((subject) => ({ id: ids.uuid(), subject })),
-        now: now(),
-        by,
-      })
+      const fresh = [...new Set(subjects)].map((subject) => ({ id: ids.uuid(), subject }))
+      const outcome = await assignments.assign({ workspaceId, guardrailId: id, kind, assignments: fresh }, { by, now: now() })
       assignmentChanged(workspaceId, { kind, subjects })
       // It was deleted in the meantime.
       if (outcome === null) throw unknownGuardrail()
@@ -201,7 +195,7 @@ export const createGuardrails = (parts: {
     },
     async unassign(workspaceId, given, from, by) {
       const { id } = await get(workspaceId, given)
-      const removed = await assignments.unassign({ workspaceId, guardrailId: id, ...from, now: now(), by })
+      const removed = await assignments.unassign({ workspaceId, guardrailId: id, ...from }, { by, now: now() })
       assignmentChanged(workspaceId, from)
       return removed
     },

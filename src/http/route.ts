@@ -6,10 +6,11 @@ import type { Reach } from '../canonical/reach.ts'
 import type { GatewayError } from '../errors.ts'
 import { type Caller, isPerson, type Person } from '../keys/caller.ts'
 import type { Principal } from '../keys/keys.ts'
+import { type Clock, isoTimestamp } from '../lib/clock.ts'
 import type { JsonBody } from '../lib/json/json-body.ts'
 import type { Turn } from '../lib/steps.ts'
 import type { Permit } from '../limits/admission.ts'
-import type { ChangedBy } from '../storage/audit-log.ts'
+import type { Change, ChangedBy } from '../storage/audit-log.ts'
 import type { Policy } from './policies.ts'
 import type { ReadObject } from './read-body.ts'
 import type { Unproven } from './session-door.ts'
@@ -145,6 +146,12 @@ export const changedBy = (request: RouteRequest): ChangedBy => {
   const caller = callerOf(request)
   return isPerson(caller) ? changedByPerson(caller, requestId) : { requestId, userId: caller.userId, keyHash: caller.hash }
 }
+
+/** A change that the request makes now. */
+export const changeOf = (request: RouteRequest, clock: Pick<Clock, 'now'>): Change => ({
+  by: changedBy(request),
+  now: isoTimestamp(clock.now()),
+})
 
 export const changedByPerson = ({ userId, sessionId }: Person, requestId: string): ChangedBy => ({
   requestId,

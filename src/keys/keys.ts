@@ -52,24 +52,11 @@ export const callerOf = (principal: Principal): Spender & Pick<Principal, 'exter
 const limitOf = ({ limitNanos, limitReset, includeByokInLimit }: KeyRecord): SpendingLimit | null =>
   limitNanos === null ? null : { nanos: limitNanos, interval: limitReset, includeByok: includeByokInLimit }
 
-export interface NewKey {
-  readonly kind: KeyKind
-  readonly name: string
-  readonly workspaceId: string
-  readonly creatorUserId: string
-  readonly limitNanos: number | null
-  readonly limitReset: KeyRecord['limitReset']
-  readonly includeByokInLimit: boolean
-  readonly strict: boolean
-  readonly rpmLimit: number | null
-  readonly tpmLimit: number | null
-  readonly providerFailure: ProviderFailureMode | null
-  readonly externalUser: string | null
-  readonly purpose: KeyRecord['purpose']
-  readonly allowedModels: KeyRecord['allowedModels']
-  /** ISO timestamp. */
-  readonly expiresAt: string | null
-}
+/** The rest of a record is made with the key. `expiresAt` is any instant in ISO 8601. */
+export type NewKey = Omit<
+  KeyRecord,
+  'hash' | 'digest' | 'pepperId' | 'label' | 'disabled' | 'retired' | 'createdAt' | 'updatedAt' | 'lastUsedAt'
+>
 
 /** A key without any limit or setting of its own. */
 export const UNBOUNDED = {

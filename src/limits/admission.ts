@@ -132,10 +132,14 @@ const shareTaken = (): GatewayError =>
 /** `nowMs`: the wall clock, to compute the instant of the reset. */
 const boundReached = ({ bound, remaining, retryAfterMs, resetMs }: BoundReached, bounds: KeyBounds, nowMs: number): GatewayError => {
   if (bound === 'concurrency') {
-    return new GatewayError('rate_limit_exceeded', `This key is at its limit of ${bounds.concurrency} concurrent requests.`, {
-      retryAfterSeconds: 1,
-      metadata: { reason: 'key_concurrency', limit: bounds.concurrency },
-    })
+    return new GatewayError(
+      'rate_limit_exceeded',
+      `This key is at its limit of ${bounds.concurrency} concurrent requests. Try again when one has ended.`,
+      {
+        retryAfterSeconds: 1,
+        metadata: { reason: 'key_concurrency', limit: bounds.concurrency },
+      },
+    )
   }
   const limit = bound === 'tokens' ? bounds.tokensPerMinute : bounds.requestsPerMinute
   const seconds = Math.max(1, Math.ceil(retryAfterMs / 1000))

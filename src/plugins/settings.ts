@@ -22,8 +22,8 @@ export const pluginSettings = z.strictObject({
   switchyard: z
     .strictObject({
       judge_model: z.string().min(1).optional().meta({
-        description:
-          'Nothing reads it in this version; it may be left out. It is kept for algorithms of `switchyard-router` that ask a model, which this version refuses.',
+        deprecated: true,
+        description: 'Nothing reads it, since `switchyard-router` asks no model: remove it.',
       }),
     })
     .optional(),

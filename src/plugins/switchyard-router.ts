@@ -9,8 +9,7 @@ export const switchyardRouter = (random: () => number): Plugin => ({
   check(options) {
     const algorithm = algorithmOf(options['algorithm'])
     if (algorithm === 'random' || algorithm === 'passthrough') return
-    const needs = algorithm === 'capability' || algorithm === 'composite' ? ' It needs a judge (`plugins.switchyard.judge_model`).' : ''
-    throw cannotRun('switchyard-router', `its algorithm "${algorithm}" is not available; "random" and "passthrough" are.${needs}`)
+    throw cannotRun('switchyard-router', `its algorithm "${algorithm}" is not available; "random" and "passthrough" are.`)
   },
   choose({ models }, options) {
     if (algorithmOf(options['algorithm']) !== 'random' || models.length < 2) return null

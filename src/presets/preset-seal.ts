@@ -5,7 +5,7 @@
 import type { IdSource } from '../lib/id.ts'
 import { openBytes, SEAL_KEY_BYTES, sealBytes } from '../lib/sealed-bytes.ts'
 import type { FactStore } from '../storage/fact-store.ts'
-import type { ByteSeal, TextSeal } from '../storage/presets/sealed-config.ts'
+import type { ByteSeal, TextSeal } from '../storage/seal.ts'
 
 /** Derived from a root secret; the id stored with a sealed text names the key that sealed it. */
 interface SealingKey {

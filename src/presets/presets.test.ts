@@ -22,7 +22,7 @@ const DAY_MS = 24 * 60 * 60 * 1000
 let slugs = 0
 /** A service of its own over the shared database, and a slug that no other test uses. */
 const open = () => {
-  const store = createPresetStore(database, testSeal, uninterrupted)
+  const store = createPresetStore({ database, seal: testSeal, startTurn: uninterrupted })
   const resolved: string[] = []
   const counted: PresetStore = {
     ...store,
@@ -276,7 +276,11 @@ describe('serve', () => {
     const { save, served, slug } = open()
     if (reference !== DESIGNATED) await save('a/one')
     expect((await failure(served(reference))).status).toBe(404)
-    const other = createPresets({ store: createPresetStore(database, testSeal, uninterrupted), clock: createFakeClock(), ids })
+    const other = createPresets({
+      store: createPresetStore({ database, seal: testSeal, startTurn: uninterrupted }),
+      clock: createFakeClock(),
+      ids,
+    })
     const content: PresetContent = { shape: 'chat', config: { model: 'a/two' }, systemPrompt: null }
     await other.save({ workspaceId, userId, slug, content, idempotency: null, by: changedBy() })
     if (reference.by === 'label') await other.patch({ workspaceId, slug }, { labels: { live: 2 } }, changedBy())

@@ -185,7 +185,7 @@ export const createPresets = ({ store, clock, ids }: { store: PresetStore; clock
       switch (outcome.kind) {
         case 'patched':
           return outcome.preset
-        case 'not-found':
+        case 'no-such-preset':
           return unknownPreset(slug)
         case 'no-such-version': {
           const path = outcome.label === null ? 'designated_version' : `labels.${outcome.label}`

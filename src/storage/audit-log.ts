@@ -9,6 +9,7 @@ import type { Slice } from '../contract/paging.ts'
 import type { JsonObject } from '../lib/json/json.ts'
 import { mapInSteps, type Steps, throughout, type Turn } from '../lib/steps.ts'
 import { bumpChangeCounter } from './change-counter.ts'
+import { readStored } from './damaged-row.ts'
 import type { Database } from './database.ts'
 import { AnsweredBefore, claimKey, type Once, releaseKey, storeAnswer } from './idempotency.ts'
 import type { AuditLogTable } from './tables/management-tables.ts'
@@ -113,7 +114,7 @@ const writeEntry = (transaction: Transaction<Schema>, entry: AuditEntry): Promis
 
 export interface AuditLog {
   /** Writes an entry about a read: nothing was changed, so no cache has to be dropped. */
-  note(entry: AuditedChange, by: ChangedBy, now: string): Promise<void>
+  note(entry: AuditedChange, change: Change): Promise<void>
   /** Newest first. `workspaceId` null means all workspaces. */
   list(filter: AuditFilter & Slice): Promise<Page<AuditEntry>>
   /** True if a list would count or skip more entries than is allowed (`numberedMax`). `after` does not affect a total. */
@@ -150,7 +151,7 @@ export const createAuditLog = (
   scannedMax = SCANNED_MAX,
   numberedMax = NUMBERED_MAX,
 ): AuditLog => ({
-  note: (entry, by, now) =>
+  note: (entry, { by, now }) =>
     database.transaction(async (transaction) => {
       await writeEntry(transaction, { ...entry, ...by, createdAt: now })
     }),
@@ -289,8 +290,7 @@ const toEntry = (row: Selectable<AuditLogTable>): AuditEntry => ({
   action: row.action,
   objectType: row.object_type,
   objectId: row.object_id,
-  before: objectOf(row.before),
-  after: objectOf(row.after),
+  ...readStored('audit_log', row.id, () => ({ before: objectOf(row.before), after: objectOf(row.after) })),
 })
 
 const textOf = (value: JsonObject | null): string | null => (value === null ? null : JSON.stringify(value))

@@ -75,7 +75,8 @@ const copyOfPostgres = async (databaseUrl: string, directory: string): Promise<E
   try {
     await postgres.withMigrationAccess(async (kysely) => {
       const applied = await appliedMigrations(kysely)
-      if (applied.length === 0) throw new StorageRefused('The database has no tables of Patchbay.')
+      if (applied.length === 0)
+        throw new StorageRefused('The database has no tables of Patchbay. Name the right one with --data-dir or --database-url.')
       await migrate(copy, parts, migrationsOf('sqlite', applied))
       await copyTables(kysely, copy.kysely, copy.kysely)
     })

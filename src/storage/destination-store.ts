@@ -6,13 +6,15 @@ import type { Slice } from '../contract/paging.ts'
 import type { JsonObject } from '../lib/json/json.ts'
 import { type AuditedChange, type Change, type ChangedBy, recordChange } from './audit-log.ts'
 import type { Database } from './database.ts'
+import { readStored } from './damaged-row.ts'
 import type { Once } from './idempotency.ts'
 import type { DestinationsTable } from './tables/management-tables.ts'
 import { type Page, readPage } from './page.ts'
 import type { Schema } from './tables/schema.ts'
-import type { TextSeal } from './presets/sealed-config.ts'
+import type { TextSeal } from './seal.ts'
 import { flag } from './sql-values.ts'
 import { lockWorkspace } from './workspaces/lock-workspace.ts'
+import { readSettings } from './workspaces/workspace-settings.ts'
 
 export interface DestinationRecord {
   readonly id: string
@@ -67,8 +69,10 @@ export const createDestinationStore = (database: Database, seal: TextSeal): Dest
     id: row.id,
     workspaceId: row.workspace_id,
     type: row.type,
-    config: JSON.parse(seal.open(row.sealed_config, contextOf(row.id))) as JsonObject,
-    settings: JSON.parse(row.settings) as DestinationSettings,
+    ...readStored('observability_destinations', row.id, () => ({
+      config: JSON.parse(seal.open(row.sealed_config, contextOf(row.id))) as JsonObject,
+      settings: JSON.parse(row.settings) as DestinationSettings,
+    })),
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   })
@@ -144,15 +148,12 @@ export const createDestinationStore = (database: Database, seal: TextSeal): Dest
         .where('observability_destinations.deleted_at', 'is', null)
         .where('workspaces.deleted_at', 'is', null)
         .execute()
-      return rows.filter(({ workspace_settings: settings }) => broadcasts(settings)).map(toRecord)
+      return rows.filter((row) => readSettings(row.workspace_id, row.workspace_settings).is_observability_broadcast_enabled).map(toRecord)
     },
   }
 }
 
 const contextOf = (id: string): string => `observability-destination ${id}`
-
-const broadcasts = (settings: string): boolean =>
-  (JSON.parse(settings) as { readonly is_observability_broadcast_enabled?: boolean }).is_observability_broadcast_enabled === true
 
 const conflictOf = async (
   transaction: Transaction<Schema>,

@@ -8,12 +8,13 @@ import type { Position } from '../contract/cursor.ts'
 import { type Clock, turnOf } from '../lib/clock.ts'
 import type { JsonObject } from '../lib/json/json.ts'
 import { type AuditedChange, type Change, type ChangedBy, recordChange } from './audit-log.ts'
+import { readStored } from './damaged-row.ts'
 import type { Database } from './database.ts'
 import { containsText } from './match-text.ts'
 import type { FilesTable } from './tables/file-tables.ts'
 import type { Once } from './idempotency.ts'
 import type { Schema } from './tables/schema.ts'
-import type { ByteSeal } from './presets/sealed-config.ts'
+import type { ByteSeal } from './seal.ts'
 
 export interface StoredFile {
   readonly id: string
@@ -168,7 +169,9 @@ export const createFileStore = (database: Database, seal: ByteSeal, clock: Clock
         .where('position', '<', position + count)
         .orderBy('position')
         .execute()
-      return rows.map((row) => seal.openBytes(row.sealed, sealedAs(id, row.position)))
+      return rows.map(({ position: at, sealed }) =>
+        readStored('file_pieces', `${id} ${at}`, () => seal.openBytes(sealed, sealedAs(id, at))),
+      )
     },
 
     async delete(file, change) {

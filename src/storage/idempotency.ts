@@ -5,8 +5,9 @@
 import type { Transaction } from 'kysely'
 
 import { GatewayError } from '../errors.ts'
+import { readStored } from './damaged-row.ts'
 import type { Schema } from './tables/schema.ts'
-import { readAnswerBody, storeAnswerBody, type TextSeal } from './presets/sealed-config.ts'
+import type { TextSeal } from './seal.ts'
 
 export interface StoredAnswer {
   readonly status: number
@@ -75,7 +76,10 @@ export const claimKey = async (transaction: Transaction<Schema>, claim: Claim, s
     .executeTakeFirstOrThrow()
   if (earlier.body_sha256 !== bodySha256)
     throw new GatewayError('invalid_request', 'This Idempotency-Key was used with another body. Use a new key for a new body.')
-  return { status: earlier.status, body: readAnswerBody(earlier.body, sealedAs(claim), seal) }
+  return {
+    status: earlier.status,
+    body: readStored('idempotency_keys', Object.values(columnsOf(claim)).join(' '), () => openAnswer(earlier.body, claim, seal)),
+  }
 }
 
 /** `seal` is null if the answer holds no secret. */
@@ -87,7 +91,7 @@ export const storeAnswer = async (
 ): Promise<void> => {
   await transaction
     .updateTable('idempotency_keys')
-    .set({ status, body: seal === null ? body : storeAnswerBody(body, sealedAs(claim), seal) })
+    .set({ status, body: seal === null ? body : SEALED + seal.seal(body, sealedAs(claim)) })
     .where((eb) => eb.and(columnsOf(claim)))
     .execute()
 }
@@ -102,4 +106,11 @@ export const releaseKey = async (transaction: Transaction<Schema>, claim: Claim)
 
 const columnsOf = ({ workspaceId, route, slug, key }: Claim) => ({ workspace_id: workspaceId, route, slug, key })
 
-const sealedAs = ({ workspaceId, route, slug, key }: Claim): readonly string[] => [workspaceId, route, slug, key]
+const SEALED = 'sealed:'
+
+/** Reads both forms. Throws as `open` does. */
+const openAnswer = (stored: string, claim: Claim, { open }: TextSeal): string =>
+  stored.startsWith(SEALED) ? open(stored.slice(SEALED.length), sealedAs(claim)) : stored
+
+/** The context under which an answer is sealed; it opens under no other. */
+const sealedAs = ({ workspaceId, route, slug, key }: Claim): string => JSON.stringify([workspaceId, route, slug, key])

@@ -2,7 +2,7 @@
 import { parseJsonInSteps, writeInSteps } from '../lib/json/json-steps.ts'
 import type { JsonValue } from '../lib/json/json.ts'
 import { LARGE_BYTES, type Steps } from '../lib/steps.ts'
-import type { TextSeal } from './presets/sealed-config.ts'
+import type { TextSeal } from './seal.ts'
 
 export function* sealJson(value: unknown, context: string, { seal }: TextSeal): Steps<string> {
   const text = yield* writeInSteps(value)

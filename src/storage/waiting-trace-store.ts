@@ -5,11 +5,12 @@
  */
 import { type Selectable, type Transaction } from 'kysely'
 
+import { readStored } from './damaged-row.ts'
 import type { Database, TraceChange, TraceHold } from './database.ts'
 import { deleteOldest } from './delete-oldest.ts'
 import type { Schema } from './tables/schema.ts'
 import type { TracesWaitingTable } from './tables/trace-tables.ts'
-import type { TextSeal } from './presets/sealed-config.ts'
+import type { TextSeal } from './seal.ts'
 
 export interface WaitingTrace {
   readonly id: string
@@ -38,7 +39,7 @@ export const createWaitingTraceStore = (database: Database, seal: TextSeal): Wai
     id,
     destinationId: destination_id,
     createdAt: created_at,
-    ...(JSON.parse(seal.open(sealed, sealedAs(id))) as Pick<WaitingTrace, 'text' | 'path'>),
+    ...readStored('traces_waiting', id, () => JSON.parse(seal.open(sealed, sealedAs(id))) as Pick<WaitingTrace, 'text' | 'path'>),
   })
   return {
     async write(keep, remove, hold) {

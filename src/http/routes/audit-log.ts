@@ -13,7 +13,7 @@ import type { Turn } from '../../lib/steps.ts'
 import type { AuditEntry, AuditFilter, AuditLog } from '../../storage/audit-log.ts'
 import { acceptsCsv, csvStream } from '../csv-stream.ts'
 import { jsonInTurns } from '../json-response.ts'
-import { changedBy, reachOf, type Route, type RouteRequest } from '../route.ts'
+import { changeOf, reachOf, type Route, type RouteRequest } from '../route.ts'
 import type { SealedCursors } from '../sealed-cursors.ts'
 
 const name = z.string().min(1).max(256).optional()
@@ -109,7 +109,7 @@ const exported = async (
   const { workspaceId } = reachOf(request)
   const asked = Object.fromEntries([...request.query].filter(([, value]) => value !== ''))
   const entry = { workspaceId, action: 'exported', objectType: 'audit_log' as const, objectId: 'csv', before: null, after: asked }
-  await auditLog.note(entry, changedBy(request), isoTimestamp(clock.now()))
+  await auditLog.note(entry, changeOf(request, clock))
   return csvStream('audit-log.csv', lines(auditLog, filter, request.startTurn()), onError)
 }
 

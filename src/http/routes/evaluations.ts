@@ -20,7 +20,7 @@ import { validate } from '../../contract/validate.ts'
 import { inWorkspace } from '../../contract/workspace.ts'
 import type { EvaluationDetails, Evaluations } from '../../inference/evaluations/evaluations.ts'
 import type { Keys } from '../../keys/keys.ts'
-import { isoTimestamp, type Clock } from '../../lib/clock.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { csvLine } from '../../lib/text/csv.ts'
 import { readOptionalObject } from '../../lib/json/json-body.ts'
 import type { AuditLog } from '../../storage/audit-log.ts'
@@ -32,7 +32,7 @@ import { csvHeaders } from '../csv-stream.ts'
 import { jsonInTurns, jsonResponse, linesInTurns } from '../json-response.ts'
 import { payerOf } from '../payer.ts'
 import { presetIn } from '../preset-path.ts'
-import { changedBy, type Route, type RouteRequest } from '../route.ts'
+import { changedBy, changeOf, type Route, type RouteRequest } from '../route.ts'
 
 const shared = { tag: 'Presets', policy: 'management', surface: 'management' } as const
 
@@ -204,7 +204,7 @@ const exported = async <Item>(
   const type = acceptedTable(request.headers, [...LINES, 'application/jsonl'])
   if (type === null) return null
   const entry = { ...auditOf(presetIn(request), 'evaluation_exported'), before: null, after: { ...ids, as: type } }
-  await auditLog.note(entry, changedBy(request), isoTimestamp(clock.now()))
+  await auditLog.note(entry, changeOf(request, clock))
   if (type === 'text/csv') return linesInTurns(csvLines(items), csvHeaders(`${name}.csv`), request.startTurn())
   const headers = { 'content-type': 'application/x-ndjson; charset=utf-8', 'cache-control': 'no-store' }
   return linesInTurns(jsonLines(items), headers, request.startTurn())

@@ -19,14 +19,14 @@ import { onceHeaders } from '../../contract/idempotency.ts'
 import { invalidField, validate } from '../../contract/validate.ts'
 import type { Files, FilePageOf, ReceivedFile } from '../../files/files.ts'
 import { cutText } from '../../lib/text/cut-text.ts'
-import { isoTimestamp, type Clock } from '../../lib/clock.ts'
+import type { Clock } from '../../lib/clock.ts'
 import type { AuditLog } from '../../storage/audit-log.ts'
 import type { StoredFile } from '../../storage/file-store.ts'
 import { answerOnce, type Onceness } from '../answer-once.ts'
 import { fileStream } from '../file-stream.ts'
 import { jsonResponse } from '../json-response.ts'
 import { boundaryOf, type FormPart, readForm } from '../multipart.ts'
-import { changedBy, reachOf, type Route, type RouteRequest } from '../route.ts'
+import { changedBy, changeOf, reachOf, type Route, type RouteRequest } from '../route.ts'
 
 const shared = { tag: 'Files', policy: 'any-key', isCounted: true, surface: 'management', ignoresUnknownQuery: true } as const
 const path = '/files'
@@ -149,7 +149,7 @@ export const fileRoutes = ({ files, onceness, auditLog, clock, unreadMs, onError
           before: null,
           after: null,
         }
-        await auditLog.note(entry, changedBy(request), isoTimestamp(clock.now()))
+        await auditLog.note(entry, changeOf(request, clock))
       }
       const stream = fileStream(files.read(file), {
         clock,

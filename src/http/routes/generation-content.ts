@@ -6,12 +6,12 @@ import { generationContent } from '../../contract/generation-content.ts'
 import { validate } from '../../contract/validate.ts'
 import { GatewayError } from '../../errors.ts'
 import { cutText } from '../../lib/text/cut-text.ts'
-import { isoTimestamp, type Clock } from '../../lib/clock.ts'
+import type { Clock } from '../../lib/clock.ts'
 import type { AuditLog } from '../../storage/audit-log.ts'
 import type { ContentStore } from '../../storage/generations/content-store.ts'
 import type { GenerationStore } from '../../storage/generations/generation-store.ts'
 import { jsonInTurns, jsonResponse } from '../json-response.ts'
-import { changedBy, reachOf, type Route, type RouteRequest } from '../route.ts'
+import { changeOf, reachOf, type Route, type RouteRequest } from '../route.ts'
 import { generationId, generationIdQuery } from './generation.ts'
 
 export interface GenerationContentParts {
@@ -53,7 +53,7 @@ export const generationContentGet = (parts: GenerationContentParts): Route => ({
       before: null,
       after: null,
     }
-    await parts.auditLog.note(entry, changedBy(request), isoTimestamp(parts.clock.now()))
+    await parts.auditLog.note(entry, changeOf(request, parts.clock))
     const { createdAt, expiresAt, workspaceId, content } = found
     const data = { id, created_at: createdAt, expires_at: expiresAt, workspace_id: workspaceId, ...content }
     return jsonInTurns({ data }, request.startTurn())
@@ -70,7 +70,7 @@ export const generationContentDelete = (parts: GenerationContentParts): Route =>
     const id = idOf(request)
     const scope = scopeOf(reachOf(request))
     await flushAll(parts)
-    const isGone = await parts.contents.store.delete(id, scope, { by: changedBy(request), now: isoTimestamp(parts.clock.now()) })
+    const isGone = await parts.contents.store.delete(id, scope, changeOf(request, parts.clock))
     if (!isGone) throw await notStored(id, scope, parts.generations.store)
     return jsonResponse({ deleted: true })
   },
@@ -89,4 +89,8 @@ const idOf = (request: RouteRequest): string => {
 const notStored = async (id: string, scope: string | null, generations: Pick<GenerationStore, 'get'>): Promise<GatewayError> =>
   (await generations.get(id, scope)) === null
     ? new GatewayError('not_found', `There is no generation "${cutText(id, 128)}".`)
-    : new GatewayError('not_found', 'The contents of this request are not stored.', { metadata: { reason: 'not_stored' } })
+    : new GatewayError(
+        'not_found',
+        'The contents of this request are not stored. The workspace setting is_observability_io_logging_enabled stores those of new ones.',
+        { metadata: { reason: 'not_stored' } },
+      )

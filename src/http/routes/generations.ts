@@ -7,7 +7,7 @@ import { readTimeRange } from '../../contract/time-range.ts'
 import { validate } from '../../contract/validate.ts'
 import { inWorkspace } from '../../contract/workspace.ts'
 import { scopeOf } from '../../canonical/reach.ts'
-import { isoTimestamp, type Clock } from '../../lib/clock.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { csvLine } from '../../lib/text/csv.ts'
 import { movedDecimal, scaledDecimal } from '../../lib/decimal.ts'
 import type { JsonObject } from '../../lib/json/json.ts'
@@ -17,7 +17,7 @@ import type { GenerationList, GenerationPage, ListedGeneration } from '../../sto
 import { generationResource } from '../generation-resource.ts'
 import { jsonResponse } from '../json-response.ts'
 import type { PacedReads } from '../paced-reads.ts'
-import { changedBy, reachOf, type Route, type RouteRequest } from '../route.ts'
+import { changeOf, reachOf, type Route, type RouteRequest } from '../route.ts'
 import type { SealedCursors } from '../sealed-cursors.ts'
 import { acceptsCsv, csvStream } from '../csv-stream.ts'
 
@@ -128,14 +128,10 @@ const exported = async (
   { list, auditLog, clock, onError }: GenerationListParts,
 ): Promise<Response> => {
   const { workspaceId } = reachOf(request)
-  const now = isoTimestamp(clock.now())
+  const change = changeOf(request, clock)
   const asked = Object.fromEntries(request.query)
-  await auditLog.note(
-    { workspaceId, action: 'exported', objectType: 'generations', objectId: 'csv', before: null, after: asked },
-    changedBy(request),
-    now,
-  )
-  const to = filter.to ?? now
+  await auditLog.note({ workspaceId, action: 'exported', objectType: 'generations', objectId: 'csv', before: null, after: asked }, change)
+  const to = filter.to ?? change.now
   return csvStream('requests.csv', pages(list, { ...filter, to }), onError)
 }
 

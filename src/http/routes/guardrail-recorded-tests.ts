@@ -18,7 +18,7 @@ import type { ContentStore } from '../../storage/generations/content-store.ts'
 import type { GenerationList } from '../../storage/generations/generation-list.ts'
 import { jsonResponse } from '../json-response.ts'
 import type { PacedReads } from '../paced-reads.ts'
-import { changedBy, type Route } from '../route.ts'
+import { changeOf, type Route } from '../route.ts'
 import { triedRules } from './guardrail-tests.ts'
 
 export interface GuardrailRecordedTestParts {
@@ -66,10 +66,8 @@ export const guardrailRecordedTestsCreate = (parts: GuardrailRecordedTestParts):
       const filter = { from: EVER, to: null, workspaceId, ownedBy: null, keyHash: asked.as_key }
       const { rows } = await generations.list.page(filter, null, asked.limit)
       const chosen = await chooseContents(rows, contents.store)
-      if (chosen.chosen.length > 0) {
-        const now = isoTimestamp(screenLimits.clock.now())
-        await auditLog.note({ ...readingOf(chosen, asked.guardrail_id), workspaceId }, changedBy(request), now)
-      }
+      if (chosen.chosen.length > 0)
+        await auditLog.note({ ...readingOf(chosen, asked.guardrail_id), workspaceId }, changeOf(request, screenLimits.clock))
       return tryContents(chosen, effective, { store: contents.store, limits: screenLimits, largeStep, signal: request.signal })
     })
     return jsonResponse({ data })

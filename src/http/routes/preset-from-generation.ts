@@ -13,7 +13,6 @@ import { inWorkspace } from '../../contract/workspace.ts'
 import { GatewayError } from '../../errors.ts'
 import { cutText } from '../../lib/text/cut-text.ts'
 import { missingCredentials } from '../../inference/own-credentials.ts'
-import { isoTimestamp } from '../../lib/clock.ts'
 import { readJsonObject } from '../../lib/json/json-body.ts'
 import { isObject, type JsonObject } from '../../lib/json/json.ts'
 import { besides } from '../../storage/audit-log.ts'
@@ -21,7 +20,7 @@ import type { Presets } from '../../presets/presets.ts'
 import type { StoredGeneration } from '../../storage/generations/generation-store.ts'
 import type { Formats } from '../../formats/formats.ts'
 import { jsonResponse } from '../json-response.ts'
-import { callerOf, changedBy, reachOf, type Route, type RouteRequest } from '../route.ts'
+import { callerOf, changedBy, changeOf, reachOf, type Route, type RouteRequest } from '../route.ts'
 import type { GenerationContentParts } from './generation-content.ts'
 import { generationId, generationIdQuery } from './generation.ts'
 
@@ -141,7 +140,8 @@ const contentOf = async (
   if (sent === null) return null
   const entry = { workspaceId, action: 'read', objectType: 'generation_content' as const, objectId: id, before: null, after: null }
   // The request's other entry is that of the saved version.
-  await parts.auditLog.note(entry, besides(changedBy(request), 'content'), isoTimestamp(parts.clock.now()))
+  const { by, now } = changeOf(request, parts.clock)
+  await parts.auditLog.note(entry, { by: besides(by, 'content'), now })
   return sent
 }
 

@@ -16,7 +16,7 @@ import type { PresetTestStore } from '../../storage/presets/preset-test-store.ts
 import { answerOnce, type Onceness } from '../answer-once.ts'
 import { jsonResponse } from '../json-response.ts'
 import { presetIn } from '../preset-path.ts'
-import { callerOf, changedBy, type Route } from '../route.ts'
+import { callerOf, changedBy, changeOf, type Route } from '../route.ts'
 
 const shared = { tag: 'Presets', policy: 'management', surface: 'management', query: inWorkspace } as const
 
@@ -99,7 +99,7 @@ export const presetTestRoutes = ({ tests, onceness, clock, ids }: PresetTestPart
     errors: [400, 404, 409],
     async handle(request) {
       const id = validate(presetTestId, request.params['id'], ['id'])
-      if (!(await tests.remove(presetIn(request), id, { by: changedBy(request), now: isoTimestamp(clock.now()) }))) {
+      if (!(await tests.remove(presetIn(request), id, changeOf(request, clock)))) {
         throw new GatewayError('not_found', 'The preset has no test of this id.')
       }
       return jsonResponse({ deleted: true })

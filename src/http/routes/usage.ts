@@ -97,7 +97,7 @@ export const usageRoute = ({ usage, list, auditLog, reads, clock, flush }: Usage
     if (acceptsCsv(request.headers)) {
       const entry = { action: 'exported', objectType: 'generations', objectId: 'usage', before: null } as const
       const after = Object.fromEntries([...request.query].filter(([, value]) => value !== ''))
-      await auditLog.note({ ...entry, workspaceId: reach.workspaceId, after }, changedBy(request), isoTimestamp(nowMs))
+      await auditLog.note({ ...entry, workspaceId: reach.workspaceId, after }, { by: changedBy(request), now: isoTimestamp(nowMs) })
       // A last column, as the newest amounts are.
       const hasPeople = groupBy.includes('user')
       const lines = series.points.map(({ time, group, ...sums }) => [

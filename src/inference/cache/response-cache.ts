@@ -3,7 +3,7 @@
  * (docs/contract/response-cache.md).
  */
 import type { AnswerStore } from '../../storage/answers/answer-store.ts'
-import type { TextSeal } from '../../storage/presets/sealed-config.ts'
+import type { TextSeal } from '../../storage/seal.ts'
 import { openJson } from '../../storage/sealed-json.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { LARGE_BYTES, type Steps, throughout, type Turn } from '../../lib/steps.ts'

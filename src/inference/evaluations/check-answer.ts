@@ -5,7 +5,7 @@ import { jsonIn, type JsonValue } from '../../lib/json/json.ts'
 import { dollars } from '../../lib/money.ts'
 import { knownRegex } from '../../lib/regex/known-regex.ts'
 import { matches } from '../../lib/regex/matches.ts'
-import type { KeptAnswer } from '../../storage/presets/evaluation-store.ts'
+import type { KeptAnswer } from '../../storage/presets/evaluation-items.ts'
 import type { ItemRequest } from './item-request.ts'
 
 export interface Verdict {

@@ -2,7 +2,7 @@
 import type { EvaluationComparison, EvaluationItem } from '../../contract/evaluation.ts'
 import { canonicalJson } from '../../lib/json/json-schema.ts'
 import type { Steps } from '../../lib/steps.ts'
-import type { StoredItem } from '../../storage/presets/evaluation-store.ts'
+import type { StoredItem } from '../../storage/presets/evaluation-items.ts'
 import { isRecorded, shownItem } from './item-request.ts'
 import { differenceOf } from './summary.ts'
 

@@ -1,7 +1,7 @@
 /** Checks of answers by a model: a score by a rubric, or which of two answers is better, asked in both orders. */
 import type { Check } from '../../contract/evaluation.ts'
 import { objectAmongWords, type JsonObject } from '../../lib/json/json.ts'
-import type { KeptAnswer } from '../../storage/presets/evaluation-store.ts'
+import type { KeptAnswer } from '../../storage/presets/evaluation-items.ts'
 import type { OwnBody } from '../own-request.ts'
 import type { Verdict } from './check-answer.ts'
 import type { ItemRequest } from './item-request.ts'

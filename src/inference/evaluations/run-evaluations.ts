@@ -11,14 +11,8 @@ import type { IdSource } from '../../lib/id.ts'
 import { dollars, nanosOf } from '../../lib/money.ts'
 import { repeat } from '../../lib/repeat.ts'
 import type { Turn } from '../../lib/steps.ts'
-import type {
-  EvaluationEnd,
-  EvaluationStore,
-  KeptAnswer,
-  PaidRequests,
-  StoredEvaluation,
-  StoredItem,
-} from '../../storage/presets/evaluation-store.ts'
+import type { KeptAnswer, StoredItem } from '../../storage/presets/evaluation-items.ts'
+import type { EvaluationEnd, EvaluationStore, PaidRequests, StoredEvaluation } from '../../storage/presets/evaluation-store.ts'
 import { StorageConflict, StorageUnavailable } from '../../storage/storage-errors.ts'
 import { asFailure } from '../as-failure.ts'
 import type { MakeRequest, OwnAnswer, OwnBody } from '../own-request.ts'

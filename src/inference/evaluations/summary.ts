@@ -1,6 +1,6 @@
 /** Sums up the results of an evaluation, with confidence intervals. */
 import type { Check, EvaluationResource, Outcome } from '../../contract/evaluation.ts'
-import type { ItemResult } from '../../storage/presets/evaluation-store.ts'
+import type { ItemResult } from '../../storage/presets/evaluation-items.ts'
 
 type Summary = EvaluationResource['summary']
 type SideSummary = Summary['version']

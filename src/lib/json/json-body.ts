@@ -5,19 +5,16 @@
  */
 import { compactPieces } from './compact-json.ts'
 import { isExactInteger, keepingExact } from './exact-json.ts'
-import { joinBytes } from '../join-bytes.ts'
 import { JSON_LIMITS, type JsonLimits, JsonTextError, WHOLE_PARSE_MAX } from './json-limits.ts'
 import { type JsonMember, refuseEscapes, refuseRepeated, scanMembers } from './json-scan.ts'
 import type { JsonElement } from './json-skip.ts'
+import { type Searched, searchedOf } from './json-search-text.ts'
+import { fillSlots, SLOT, slotsFor } from './json-slots.ts'
 import { type JsonText, parseInSteps } from './json-steps.ts'
 import { spliceMembers } from './json-splice.ts'
 import { asIs, isAscii, ofOctets, octetsOf, textOf, type TextForm } from '../octets.ts'
 import type { JsonValue, JsonChanges } from './json.ts'
 import { atOnce, type Steps } from '../steps.ts'
-import { textPieces } from '../text/text-pieces.ts'
-
-/** A shorter value is encoded again as fast as it is copied. */
-const COPY_MIN = WHOLE_PARSE_MAX
 
 export class JsonBody {
   /** The text, or its octets; the members' positions are offsets in it. */
@@ -293,38 +290,11 @@ export class JsonBody {
   *writingWire(changes: JsonChanges): Steps<string | Uint8Array<ArrayBuffer>> {
     const source = this.#source
     this.#source = null
-    const slots = source === null ? [] : this.#slotsFor(changes)
+    const slots = source === null ? [] : slotsFor(this.#members, changes)
     if (source === null || slots.length === 0) return this.textWith(changes)
     const held = this.#spliced({ ...changes, ...Object.fromEntries(slots.map(({ key }) => [key, SLOT])) }).split(SLOT)
     if (held.length !== slots.length + 1) return this.textWith(changes)
-    const inPlace = writeAround(source, slots, held)
-    if (inPlace !== null) return inPlace
-    const pieces: Uint8Array[] = []
-    for (const [place, between] of held.entries()) {
-      pieces.push(Buffer.from(between, 'latin1'))
-      const put = slots[place]?.put
-      if (put === undefined) continue
-      if (typeof put !== 'string') {
-        pieces.push(source.subarray(put.start, put.end))
-        continue
-      }
-      yield
-      yield* encodeText(put, pieces)
-    }
-    return yield* joinBytes(pieces)
-  }
-
-  /** The members that are put in as bytes, in the order in which they stand in the changed body. */
-  #slotsFor(changes: JsonChanges): Slot[] {
-    const kept = this.#members.flatMap((member): Slot[] => {
-      const change = Object.hasOwn(changes, member.key) ? changes[member.key] : undefined
-      if (change === undefined) return member.end - member.start < SLOT_MIN ? [] : [{ key: member.key, put: member }]
-      return change === null || change.length < COPY_MIN ? [] : [{ key: member.key, put: change }]
-    })
-    const added = Object.entries(changes).flatMap(([key, change]): Slot[] =>
-      change === null || change === undefined || change.length < COPY_MIN || this.has(key) ? [] : [{ key, put: change }],
-    )
-    return [...kept, ...added]
+    return yield* fillSlots(source, slots, held)
   }
 
   #spliced(changes: JsonChanges): string {
@@ -349,70 +319,7 @@ export class JsonBody {
   }
 }
 
-/** A text to search, and the positions of the members' values in it. */
-interface Searched {
-  readonly text: string
-  readonly values: readonly { readonly key: string; readonly start: number; readonly end: number }[]
-}
-
-/** Leaves out what a search may pass over. */
-const searchedOf = (held: string, members: readonly JsonMember[]): Searched => {
-  if (members.every(({ texts }) => texts === undefined)) return { text: held, values: members }
-  const pieces: string[] = []
-  let from = 0
-  let leftOut = 0
-  const values = members.map(({ key, start: heldStart, end: heldEnd, texts = [] }) => {
-    const start = heldStart - leftOut
-    for (let at = 0; at < texts.length; at += 2) {
-      const [begin = 0, end = 0] = [texts[at], texts[at + 1]]
-      pieces.push(held.slice(from, begin))
-      leftOut += end - begin
-      from = end
-    }
-    return { key, start, end: heldEnd - leftOut }
-  })
-  pieces.push(held.slice(from))
-  return { text: pieces.join(''), values }
-}
-
 const areAscii = (members: readonly JsonMember[]): boolean => members.every(({ key }) => isAscii(key))
-
-/** A member whose value is left out of the text: `put` is its place in the source, or its new text. */
-interface Slot {
-  readonly key: string
-  readonly put: JsonMember | string
-}
-
-/**
- * Overwrites what stands before and behind the one long member of `source`, if the new text fits there: most names of a model are shorter
- * for their provider. Copying the member would cost more than all else that is done to the body.
- */
-const writeAround = (source: Uint8Array, [slot, ...others]: readonly Slot[], held: readonly string[]): Uint8Array<ArrayBuffer> | null => {
-  const [before, behind] = held
-  if (slot === undefined || typeof slot.put === 'string' || others.length > 0 || before === undefined || behind === undefined) return null
-  const { start, end } = slot.put
-  if (before.length > start || behind.length > source.byteLength - end || !(source.buffer instanceof ArrayBuffer)) return null
-  const bytes = Buffer.from(source.buffer, source.byteOffset, source.byteLength)
-  bytes.write(before, start - before.length, 'latin1')
-  bytes.write(behind, end, 'latin1')
-  return bytes.subarray(start - before.length, end + behind.length)
-}
-
-/** Encodes a long text in steps. The engine joins its pieces when the first character is read. */
-function* encodeText(text: string, pieces: Uint8Array[]): Steps<void> {
-  for (const piece of textPieces(text, ENCODED_AT_ONCE)) {
-    pieces.push(Buffer.from(piece))
-    yield
-  }
-}
-
-const ENCODED_AT_ONCE = 4 * 1024 * 1024
-
-/** A shorter value costs less as a part of the text than by itself. */
-const SLOT_MIN = 1024
-
-/** A placeholder for a value that is put in later. */
-const SLOT = '"\\u0000value"'
 
 /** Without escapes, so that nothing but its last character can end it. */
 const PLAIN_STRING = /^"[^"\\]*"$/

@@ -139,8 +139,3 @@ const lastWord = (before: string, text: string, end = text.length): string => {
   const word = text.slice(start, end)
   return start > 0 || before === '' ? word : lastWord('', before) + word
 }
-
-export const foundIn = (openMatcher: () => Matcher, text: string): boolean => {
-  const one = openMatcher()
-  return one.push(text) || one.end()
-}

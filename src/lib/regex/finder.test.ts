@@ -2,7 +2,8 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 
 import { growth, LINEAR } from '../../../test/support/growth.ts'
-import { createAnyMatch, foundIn } from './any-match.ts'
+import { createAnyMatch } from './any-match.ts'
+import { foundIn } from './found-in.test-kit.ts'
 import { createFinder, createRegex } from './finder.ts'
 import { type RegexOptions, RegexRefused } from './parse.ts'
 

@@ -5,9 +5,10 @@ import type { JsonObject } from '../../lib/json/json.ts'
 import { throughout, type Turn } from '../../lib/steps.ts'
 import { type Change, recordChange } from '../audit-log.ts'
 import type { Database } from '../database.ts'
+import { readStoredInSteps } from '../damaged-row.ts'
 import { deleteOldest } from '../delete-oldest.ts'
 import type { GenerationContentsTable } from '../tables/generation-tables.ts'
-import type { TextSeal } from '../presets/sealed-config.ts'
+import type { TextSeal } from '../seal.ts'
 import { openJson, sealJson } from '../sealed-json.ts'
 
 export interface StoredContent {
@@ -61,7 +62,8 @@ export const createContentStore = (database: Database, seal: TextSeal, startTurn
       .$if(scope !== null, (query) => query.where('workspace_id', '=', scope ?? ''))
       .executeTakeFirst()
     if (row === undefined) return null
-    const content = (await throughout(openJson(row.sealed, sealedAs(id), seal), startTurn())) as JsonObject
+    const opening = readStoredInSteps('generation_contents', id, openJson(row.sealed, sealedAs(id), seal))
+    const content = (await throughout(opening, startTurn())) as JsonObject
     return {
       id,
       workspaceId: row.workspace_id,

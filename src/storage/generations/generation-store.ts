@@ -3,6 +3,7 @@ import type { Selectable, Transaction } from 'kysely'
 import { isoTimestamp } from '../../lib/clock.ts'
 import { isObject, type JsonObject } from '../../lib/json/json.ts'
 import { bulkInsert } from '../bulk-insert.ts'
+import { readStored } from '../damaged-row.ts'
 import type { Database } from '../database.ts'
 import { deleteOldest } from '../delete-oldest.ts'
 import type { Engine } from '../engine.ts'
@@ -156,7 +157,7 @@ export const toStoredGeneration = (row: GenerationRow & { key_name: string | nul
   tokensCompletion: row.tokens_completion,
   costNanos: row.cost_nanos,
   byokCostNanos: row.byok_cost_nanos,
-  record: JSON.parse(row.record) as JsonObject,
+  record: readStored('generations', row.id, () => JSON.parse(row.record) as JsonObject),
   userId: row.user_id,
   keyName: row.key_name,
 })

@@ -79,7 +79,9 @@ describeEachEngine('with many rows', (engine) => {
   test('pages of presets and of the audit log walk along an index', async () => {
     const presets = { workspaceId: MANY, after: null, limit: 3 }
     const presetsOf = (more: object) =>
-      plansOf(database, (watched) => createPresetStore(watched, NO_SEAL, uninterrupted, SCANNED).page({ ...presets, ...more }))
+      plansOf(database, (watched) =>
+        createPresetStore({ database: watched, seal: NO_SEAL, startTurn: uninterrupted }, SCANNED).page({ ...presets, ...more }),
+      )
     expectWalk(await presetsOf({}), walks('presets_listing'))
     expectWalk(await presetsOf({ q: 'nothing' }), walks('presets_listing'))
     expectWalk(await presetsOf({ status: 'active' }), walks('presets_of_status'))

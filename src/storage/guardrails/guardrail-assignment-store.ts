@@ -2,7 +2,7 @@ import type { Transaction } from 'kysely'
 
 import type { KeyAssignmentResource, MemberAssignmentResource } from '../../contract/guardrail.ts'
 import type { Slice } from '../../contract/paging.ts'
-import { type AuditedChange, type Change, type ChangedBy, recordChange } from '../audit-log.ts'
+import { type AuditedChange, type Change, recordChange } from '../audit-log.ts'
 import type { Database } from '../database.ts'
 import { deleteCodesOfKey } from '../workspaces/oauth-code-store.ts'
 import type { Schema } from '../tables/schema.ts'
@@ -27,77 +27,64 @@ export interface GuardrailAssignmentStore {
    * A subject has one guardrail: an assignment to another guardrail moves to this one. Returns how many subjects were not assigned to it
    * before, or which subjects the workspace does not have, or null if the guardrail is gone; in these cases nothing is changed.
    */
-  assign(input: {
-    workspaceId: string
-    guardrailId: string
-    kind: SubjectKind
-    assignments: readonly NewAssignment[]
-    now: string
-    by: ChangedBy
-  }): Promise<{ readonly assigned: number } | { readonly unknown: readonly string[] } | null>
+  assign(
+    input: { workspaceId: string; guardrailId: string; kind: SubjectKind; assignments: readonly NewAssignment[] },
+    change: Change,
+  ): Promise<{ readonly assigned: number } | { readonly unknown: readonly string[] } | null>
   /** Returns how many were assigned. */
-  unassign(input: {
-    workspaceId: string
-    guardrailId: string
-    kind: SubjectKind
-    subjects: readonly string[]
-    now: string
-    by: ChangedBy
-  }): Promise<number>
+  unassign(
+    input: { workspaceId: string; guardrailId: string; kind: SubjectKind; subjects: readonly string[] },
+    change: Change,
+  ): Promise<number>
   /** Newest first, without revoked keys. */
   keys(query: AssignmentsQuery): Promise<Page<KeyAssignmentResource>>
   members(query: AssignmentsQuery): Promise<Page<MemberAssignmentResource>>
 }
 
 export const createGuardrailAssignmentStore = (database: Database): GuardrailAssignmentStore => ({
-  assign: ({ workspaceId, guardrailId, kind, assignments, now, by }) =>
-    changeAssignments<{ assigned: number } | { unknown: readonly string[] } | null>(
-      database,
-      workspaceId,
-      { by, now },
-      async (transaction) => {
-        const guardrail = await transaction.selectFrom('guardrails').select('id').where('id', '=', guardrailId).executeTakeFirst()
-        if (guardrail === undefined) return { result: null, audit: null }
-        const subjects = assignments.map(({ subject }) => subject)
-        const known = await knownOf(transaction, workspaceId, kind, subjects)
-        const unknown = subjects.filter((subject) => !known.has(subject))
-        if (unknown.length > 0) return { result: { unknown }, audit: null }
-        const here = await transaction
-          .selectFrom('guardrail_assignments')
-          .select('subject')
-          .where('guardrail_id', '=', guardrailId)
-          .where('subject_kind', '=', kind)
-          .where('subject', 'in', subjects)
+  assign: ({ workspaceId, guardrailId, kind, assignments }, change) =>
+    changeAssignments<{ assigned: number } | { unknown: readonly string[] } | null>(database, workspaceId, change, async (transaction) => {
+      const guardrail = await transaction.selectFrom('guardrails').select('id').where('id', '=', guardrailId).executeTakeFirst()
+      if (guardrail === undefined) return { result: null, audit: null }
+      const subjects = assignments.map(({ subject }) => subject)
+      const known = await knownOf(transaction, workspaceId, kind, subjects)
+      const unknown = subjects.filter((subject) => !known.has(subject))
+      if (unknown.length > 0) return { result: { unknown }, audit: null }
+      const here = await transaction
+        .selectFrom('guardrail_assignments')
+        .select('subject')
+        .where('guardrail_id', '=', guardrailId)
+        .where('subject_kind', '=', kind)
+        .where('subject', 'in', subjects)
+        .execute()
+      const already = new Set(here.map(({ subject }) => subject))
+      const fresh = assignments.filter(({ subject }) => !already.has(subject))
+      for (const { id, subject } of fresh) {
+        await transaction
+          .insertInto('guardrail_assignments')
+          .values({
+            id,
+            guardrail_id: guardrailId,
+            workspace_id: workspaceId,
+            subject_kind: kind,
+            subject,
+            assigned_by: change.by.userId,
+            created_at: change.now,
+          })
+          .onConflict((conflict) =>
+            conflict
+              .columns(['workspace_id', 'subject_kind', 'subject'])
+              .doUpdateSet({ guardrail_id: guardrailId, assigned_by: change.by.userId, created_at: change.now }),
+          )
           .execute()
-        const already = new Set(here.map(({ subject }) => subject))
-        const fresh = assignments.filter(({ subject }) => !already.has(subject))
-        for (const { id, subject } of fresh) {
-          await transaction
-            .insertInto('guardrail_assignments')
-            .values({
-              id,
-              guardrail_id: guardrailId,
-              workspace_id: workspaceId,
-              subject_kind: kind,
-              subject,
-              assigned_by: by.userId,
-              created_at: now,
-            })
-            .onConflict((conflict) =>
-              conflict
-                .columns(['workspace_id', 'subject_kind', 'subject'])
-                .doUpdateSet({ guardrail_id: guardrailId, assigned_by: by.userId, created_at: now }),
-            )
-            .execute()
-          if (kind === 'key') await deleteCodesOfKey(transaction, subject)
-        }
-        const assigned = fresh.map(({ subject }) => subject)
-        return { result: { assigned: assigned.length }, audit: audited('assigned', { workspaceId, guardrailId, kind, subjects: assigned }) }
-      },
-    ),
+        if (kind === 'key') await deleteCodesOfKey(transaction, subject)
+      }
+      const assigned = fresh.map(({ subject }) => subject)
+      return { result: { assigned: assigned.length }, audit: audited('assigned', { workspaceId, guardrailId, kind, subjects: assigned }) }
+    }),
 
-  unassign: ({ workspaceId, guardrailId, kind, subjects, now, by }) =>
-    changeAssignments(database, workspaceId, { by, now }, async (transaction) => {
+  unassign: ({ workspaceId, guardrailId, kind, subjects }, change) =>
+    changeAssignments(database, workspaceId, change, async (transaction) => {
       const removed = await transaction
         .deleteFrom('guardrail_assignments')
         .where('workspace_id', '=', workspaceId)

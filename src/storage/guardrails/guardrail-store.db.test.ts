@@ -39,14 +39,10 @@ describeEachEngine('guardrail store', (engine) => {
     const store = createGuardrailStore(database)
     const assignments = createGuardrailAssignmentStore(database)
     const assign = (guardrailId: string, kind: 'key' | 'member', ...subjects: string[]) =>
-      assignments.assign({
-        workspaceId,
-        guardrailId,
-        kind,
-        assignments: subjects.map((subject) => ({ id: `${guardrailId}-${subject}`, subject })),
-        now: T1,
-        by: changedBy(),
-      })
+      assignments.assign(
+        { workspaceId, guardrailId, kind, assignments: subjects.map((subject) => ({ id: `${guardrailId}-${subject}`, subject })) },
+        changeAt(T1),
+      )
     return {
       workspaces,
       members,
@@ -91,9 +87,9 @@ describeEachEngine('guardrail store', (engine) => {
     await assign('g-1', 'key', hashOf('a'))
     await assign('g-1', 'member', userId)
     await assign('g-1', 'member', 'nobody')
-    const off = { workspaceId, guardrailId: 'g-1', kind: 'key', subjects: [hashOf('a'), hashOf('f')], now: T2 } as const
-    await assignments.unassign({ ...off, by: changedBy() })
-    await assignments.unassign({ ...off, by: changedBy() })
+    const off = { workspaceId, guardrailId: 'g-1', kind: 'key', subjects: [hashOf('a'), hashOf('f')] } as const
+    await assignments.unassign(off, changeAt(T2))
+    await assignments.unassign(off, changeAt(T2))
     await store.delete(workspaceId, 'g-1', changeAt(T2))
     await store.delete(workspaceId, 'g-1', changeAt(T2))
     const { items } = await log.list({ workspaceId, objectType: 'guardrail', objectId: 'g-1', offset: 0, limit: 20 })
@@ -118,8 +114,8 @@ describeEachEngine('guardrail store', (engine) => {
     const member = { id: 'm-2', workspace_id: 'w-1', user_id: 'ada', role: 'member', created_at: T1, name: null, email: null } as const
     await members.add([member], changeAt(T1))
     const to = ['ada', userId].map((subject) => ({ id: `a-${subject}`, subject }))
-    const here = { workspaceId: 'w-1', guardrailId: 'g-2', kind: 'member', now: T1 } as const
-    expect(await assignments.assign({ ...here, assignments: to, by: changedBy() })).toEqual({ assigned: 2 })
+    const here = { workspaceId: 'w-1', guardrailId: 'g-2', kind: 'member' } as const
+    expect(await assignments.assign({ ...here, assignments: to }, changeAt(T1))).toEqual({ assigned: 2 })
     const assigned = () => assignments.members({ workspaceId: 'w-1', guardrailId: null, offset: 0, limit: 10 })
     await members.remove('w-1', ['ada'], changeAt(T2))
     expect((await assigned()).items.map(({ user_id }) => user_id)).toEqual([userId])
@@ -160,14 +156,7 @@ describeEachEngine('guardrail store', (engine) => {
     expect((await assignments.keys(all)).totalCount).toBe(2)
     expect(await assignments.keys({ ...all, workspaceId: 'another' })).toEqual({ items: [], totalCount: 0 })
     expect(
-      await assignments.unassign({
-        workspaceId,
-        guardrailId: 'g-1',
-        kind: 'key',
-        subjects: [hashOf('a'), hashOf('b')],
-        now: T2,
-        by: changedBy(),
-      }),
+      await assignments.unassign({ workspaceId, guardrailId: 'g-1', kind: 'key', subjects: [hashOf('a'), hashOf('b')] }, changeAt(T2)),
     ).toBe(1)
     await keys.revoke(workspaceId, hashOf('a'), changeAt(T2))
     expect(await assignments.keys(all)).toEqual({ items: [], totalCount: 0 })
@@ -180,8 +169,8 @@ describeEachEngine('guardrail store', (engine) => {
     for (const hash of [first, second, third]) await keys.insert(key(hash), changedBy())
     await assign('g-1', 'key', first, second)
     await assign('g-2', 'key', third)
-    const off = { workspaceId, guardrailId: 'g-1', kind: 'key', subjects: [first, third], now: T2, by: changedBy() } as const
-    expect(await assignments.unassign(off)).toBe(1)
+    const off = { workspaceId, guardrailId: 'g-1', kind: 'key', subjects: [first, third] } as const
+    expect(await assignments.unassign(off, changeAt(T2))).toBe(1)
     const { items } = await assignments.keys({ workspaceId, guardrailId: null, offset: 0, limit: 10 })
     expect(Object.fromEntries(items.map(({ guardrail_id, key_hash }) => [guardrail_id, key_hash]))).toEqual({ 'g-1': second, 'g-2': third })
     expect(items).toHaveLength(2)
@@ -197,10 +186,10 @@ describeEachEngine('guardrail store', (engine) => {
     const changes = nodes.map(createGuardrailAssignmentStore).flatMap(({ assign, unassign }, node) =>
       Array.from({ length: 10 }, (_, index) => {
         const subjects = (index + node) % 2 === 0 ? hashes : hashes.toReversed()
-        const change = { workspaceId, guardrailId: `g-${1 + (index % 2)}`, kind: 'key', now: T1, by: changedBy() } as const
+        const here = { workspaceId, guardrailId: `g-${1 + (index % 2)}`, kind: 'key' } as const
         return index % 4 === 3
-          ? unassign({ ...change, subjects })
-          : assign({ ...change, assignments: subjects.map((subject) => ({ id: crypto.randomUUID(), subject })) })
+          ? unassign({ ...here, subjects }, changeAt(T1))
+          : assign({ ...here, assignments: subjects.map((subject) => ({ id: crypto.randomUUID(), subject })) }, changeAt(T1))
       }),
     )
     expect((await Promise.allSettled(changes)).filter(({ status }) => status === 'rejected')).toEqual([])

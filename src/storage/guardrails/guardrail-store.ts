@@ -8,6 +8,7 @@ import type { JsonObject } from '../../lib/json/json.ts'
 import { dollars, nanosOf } from '../../lib/money.ts'
 import { type AuditedChange, type Change, type ChangedBy, recordChange } from '../audit-log.ts'
 import type { Database } from '../database.ts'
+import { readStored } from '../damaged-row.ts'
 import { changeAssignments } from './guardrail-assignment-store.ts'
 import type { GuardrailsTable } from '../tables/guardrail-tables.ts'
 import type { Once } from '../idempotency.ts'
@@ -134,7 +135,7 @@ export const createGuardrailStore = (database: Database): GuardrailStore => ({
 
   async modelsOf(keyHash) {
     const row = await database.kysely.selectFrom('api_keys').select('allowed_models').where('hash', '=', keyHash).executeTakeFirst()
-    return row === undefined ? null : readModels(row.allowed_models)
+    return row === undefined ? null : readModels(keyHash, row.allowed_models)
   },
 
   async applyingTo({ workspaceId, keyHash, userId }) {
@@ -221,9 +222,9 @@ const newRow = (guardrail: GuardrailResource, isDefault: boolean): Selectable<Gu
 }
 
 /** Rows of earlier versions deny no tools. */
-const otherSettings = (stored: string): OtherSettings => ({
+const otherSettings = ({ id, settings }: Selectable<GuardrailsTable>): OtherSettings => ({
   denied_tools: null,
-  ...(JSON.parse(stored) as Omit<OtherSettings, 'denied_tools'> & Partial<OtherSettings>),
+  ...readStored('guardrails', id, () => JSON.parse(settings) as Omit<OtherSettings, 'denied_tools'> & Partial<OtherSettings>),
 })
 
 type OtherSettings = Omit<GuardrailSettings, 'name' | 'limit_usd' | 'reset_interval' | 'include_byok_in_budgets'>
@@ -235,7 +236,7 @@ const toGuardrail = (row: Selectable<GuardrailsTable>): GuardrailResource => ({
   limit_usd: row.limit_nanos === null ? null : dollars(row.limit_nanos),
   reset_interval: row.reset_interval,
   include_byok_in_budgets: row.include_byok === 1,
-  ...otherSettings(row.settings),
+  ...otherSettings(row),
   created_at: row.created_at,
   updated_at: row.updated_at,
 })

@@ -6,6 +6,7 @@ import type { Slice } from '../../contract/paging.ts'
 import type { JsonObject } from '../../lib/json/json.ts'
 import { type AuditedChange, type Change, type ChangedBy, recordChange } from '../audit-log.ts'
 import type { Database } from '../database.ts'
+import { readStored } from '../damaged-row.ts'
 import type { Once } from '../idempotency.ts'
 import type { ByokKeysTable } from '../tables/management-tables.ts'
 import type { Schema } from '../tables/schema.ts'
@@ -185,9 +186,9 @@ const toRecord = (row: Selectable<ByokKeysTable>): ByokRecord => ({
     is_byok_only: row.is_byok_only === 1,
     declared_zdr: row.declared_zdr === null ? null : row.declared_zdr === 1,
     sort_order: row.sort_order,
-    allowed_models: listOf(row.allowed_models),
-    allowed_user_ids: listOf(row.allowed_user_ids),
-    allowed_api_key_hashes: listOf(row.allowed_api_key_hashes),
+    allowed_models: listOf(row.id, row.allowed_models),
+    allowed_user_ids: listOf(row.id, row.allowed_user_ids),
+    allowed_api_key_hashes: listOf(row.id, row.allowed_api_key_hashes),
   },
   version: row.version,
   sealedSecret: row.sealed_secret,
@@ -227,6 +228,7 @@ const withoutSecret = ({
   updated_at: record.updatedAt,
 })
 
-const listOf = (text: string | null): string[] | null => (text === null ? null : (JSON.parse(text) as string[]))
+const listOf = (id: string, text: string | null): string[] | null =>
+  text === null ? null : readStored('byok_keys', id, () => JSON.parse(text) as string[])
 
 const textOf = (list: readonly string[] | null): string | null => (list === null ? null : JSON.stringify(list))

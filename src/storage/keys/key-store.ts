@@ -8,6 +8,7 @@ import type { JsonObject } from '../../lib/json/json.ts'
 import { dollars } from '../../lib/money.ts'
 import { type AuditedChange, type Change, type ChangedBy, recordChange } from '../audit-log.ts'
 import type { Database } from '../database.ts'
+import { readStored } from '../damaged-row.ts'
 import type { Once } from '../idempotency.ts'
 import { listKeys, type KeyListInput } from './key-list.ts'
 import type { ApiKeysTable } from '../tables/key-tables.ts'
@@ -316,10 +317,11 @@ const auditView = (key: KeyRecord): JsonObject => ({
   expires_at: key.expiresAt,
 })
 
-const modelList = z.array(z.string()).nullable()
+const modelList = z.array(z.string())
 
 /** Parses the stored form. */
-export const readModels = (text: string | null): readonly string[] | null => modelList.parse(text === null ? null : JSON.parse(text))
+export const readModels = (keyHash: string, text: string | null): readonly string[] | null =>
+  text === null ? null : readStored('api_keys', keyHash, () => modelList.parse(JSON.parse(text)))
 
 const toKey = (row: Selectable<ApiKeysTable>): KeyRecord => ({
   hash: row.hash,
@@ -340,7 +342,7 @@ const toKey = (row: Selectable<ApiKeysTable>): KeyRecord => ({
   providerFailure: row.provider_failure,
   externalUser: row.external_user,
   purpose: row.purpose,
-  allowedModels: readModels(row.allowed_models),
+  allowedModels: readModels(row.hash, row.allowed_models),
   retired: row.retired_digest === null || row.retired_until === null ? null : { digest: row.retired_digest, until: row.retired_until },
   expiresAt: row.expires_at,
   createdAt: row.created_at,

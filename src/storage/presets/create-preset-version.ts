@@ -23,7 +23,8 @@ import {
 import { refuseUnevaluatedSave } from './required-evaluation.ts'
 import type { PresetVersionsTable } from '../tables/preset-tables.ts'
 import type { Schema } from '../tables/schema.ts'
-import type { ConfigRow, TextSeal } from './sealed-config.ts'
+import type { TextSeal } from '../seal.ts'
+import type { ConfigRow } from './sealed-config.ts'
 
 export interface CreateVersionInput extends SaveOptions, PresetRef {
   /** Becomes the preset's id if the slug is new. */

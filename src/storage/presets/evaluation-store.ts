@@ -1,20 +1,21 @@
-/** Evaluations and their items. What people wrote and models answered is stored sealed. */
-import { type Insertable, type Kysely, type Selectable, sql, type Transaction } from 'kysely'
+/** Evaluations: which versions run over which items, who runs them, and how they end. */
+import { type Selectable, sql } from 'kysely'
 
-import type { EvaluationItem, EvaluationState, Outcome, Check } from '../../contract/evaluation.ts'
+import type { Check, EvaluationItem, EvaluationState } from '../../contract/evaluation.ts'
 import type { Slice } from '../../contract/paging.ts'
 import { dollars } from '../../lib/money.ts'
-import { type Steps, throughout } from '../../lib/steps.ts'
+import { throughout } from '../../lib/steps.ts'
 import { type AuditedChange, type Change, type ChangedBy, recordChange } from '../audit-log.ts'
+import { readStored } from '../damaged-row.ts'
 import { lackedMoney, lackedTools } from '../ledger/ended-by-budget.ts'
 import type { Once } from '../idempotency.ts'
 import { type Page, readPage } from '../page.ts'
+import { finishItem, type ItemResult, keepAnswers, type KeptAnswers, readItems, sealItems, type StoredItem } from './evaluation-items.ts'
 import { auditOf, presetIdOf, type PresetRef } from './preset-ref.ts'
 import type { ReadDatabase } from './preset-rows.ts'
-import type { EvaluationItemsTable, EvaluationsTable } from '../tables/evaluation-tables.ts'
+import type { TextSeal } from '../seal.ts'
+import type { EvaluationsTable } from '../tables/evaluation-tables.ts'
 import { rowGroups } from '../row-groups.ts'
-import type { Schema } from '../tables/schema.ts'
-import { openJson, sealJson } from '../sealed-json.ts'
 
 /** The versions to run, and the rules for them. */
 export interface EvaluationSpec {
@@ -38,35 +39,6 @@ export interface StoredEvaluation extends PresetRef {
   readonly reason: string | null
   readonly createdAt: string
   readonly endedAt: string | null
-}
-
-/** The result of one request that was made for an item. */
-export interface KeptAnswer {
-  readonly generationId: string | null
-  readonly error: { readonly type: string; readonly message: string } | null
-  readonly text: string
-  readonly calls: readonly { readonly name: string; readonly arguments: string }[]
-  readonly costNanos: number
-  readonly ttftMs: number | null
-  readonly totalMs: number
-}
-
-/** By the name of the request within its item. */
-export type KeptAnswers = Readonly<Record<string, KeptAnswer>>
-
-export interface ItemResult {
-  readonly answer: Outcome
-  readonly baseline: Outcome | null
-  readonly preference: 'win' | 'loss' | 'tie' | null
-}
-
-export interface StoredItem {
-  readonly position: number
-  readonly item: EvaluationItem
-  /** Null until it is done. */
-  readonly result: ItemResult | null
-  /** The answers that were paid for so far. */
-  readonly answers: KeptAnswers
 }
 
 export interface EvaluationEnd {
@@ -112,14 +84,15 @@ export interface EvaluationStore {
   paid(requestIdPrefix: string): Promise<PaidRequests>
 }
 
-export const createEvaluationStore = ({ database, seal, startTurn }: ReadDatabase): EvaluationStore => {
+export const createEvaluationStore = (sealed: ReadDatabase): EvaluationStore => {
+  const { database, seal, startTurn } = sealed
   const toEvaluation = (row: Selectable<EvaluationsTable>): StoredEvaluation => ({
     id: row.id,
     workspaceId: row.workspace_id,
     slug: row.preset_slug,
     state: row.state,
     keyHash: row.key_hash,
-    spec: JSON.parse(seal.open(row.sealed_spec, `evaluation ${row.id}`)) as EvaluationSpec,
+    spec: readStored('evaluations', row.id, () => JSON.parse(seal.open(row.sealed_spec, contextOf(row.id))) as EvaluationSpec),
     itemsTotal: row.items_total,
     costNanos: row.cost_nanos,
     passed: row.passed === null ? null : row.passed === 1,
@@ -127,94 +100,26 @@ export const createEvaluationStore = ({ database, seal, startTurn }: ReadDatabas
     createdAt: row.created_at,
     endedAt: row.ended_at,
   })
-  const itemContext = (id: string, position: number, part: 'item' | 'result'): string => `evaluation-${part} ${id} ${position}`
-  /** An answer may be megabytes long. */
-  const sealedProgress = async (id: string, position: number, progress: Progress): Promise<string> =>
-    throughout(sealJson(progress, itemContext(id, position, 'result'), seal), startTurn())
-  const writeProgress = async (kysely: Kysely<Schema>, id: string, position: number, sealed: string): Promise<void> => {
-    await kysely
-      .updateTable('evaluation_items')
-      .set({ sealed_result: sealed })
-      .where('evaluation_id', '=', id)
-      .where('position', '=', position)
-      .execute()
-  }
-  /** All items together may be as long as a request body. */
-  function* sealedRows(id: string, items: readonly EvaluationItem[]): Steps<Insertable<EvaluationItemsTable>[]> {
-    const rows: Insertable<EvaluationItemsTable>[] = []
-    for (const [position, item] of items.entries()) {
-      const sealed = yield* sealJson(item, itemContext(id, position, 'item'), seal)
-      rows.push({ evaluation_id: id, position, sealed_item: sealed, sealed_result: null })
-      yield
-    }
-    return rows
-  }
-  function* openedItems(id: string, rows: readonly Selectable<EvaluationItemsTable>[]): Steps<StoredItem[]> {
-    const items: StoredItem[] = []
-    for (const { position, sealed_item, sealed_result } of rows) {
-      const item = (yield* openJson(sealed_item, itemContext(id, position, 'item'), seal)) as unknown as EvaluationItem
-      const progress = sealed_result === null ? null : yield* openJson(sealed_result, itemContext(id, position, 'result'), seal)
-      items.push({ position, item, ...((progress ?? NOTHING_YET) as unknown as Progress) })
-      yield
-    }
-    return items
-  }
   const inPreset = ({ workspaceId, slug }: PresetRef) =>
     database.kysely.selectFrom('evaluations').where('workspace_id', '=', workspaceId).where('preset_slug', '=', slug)
 
   return {
     async create(evaluation, items, by, once) {
       const turn = startTurn()
-      const rows = await throughout(sealedRows(evaluation.id, items), turn)
-      const insert = async (transaction: Transaction<Schema>): Promise<{ result: Created; audit: AuditedChange | null }> => {
-        const { id, workspaceId, slug } = evaluation
+      const rows = await throughout(sealItems(evaluation.id, items, seal), turn)
+      return recordChange<Created>(database, { by, now: evaluation.createdAt, once }, async (transaction) => {
         const presetId = await presetIdOf(transaction, evaluation)
         if (presetId === null) return { result: 'no-such-preset', audit: null }
         await transaction
           .insertInto('evaluations')
-          .values({
-            id,
-            workspace_id: workspaceId,
-            preset_id: presetId,
-            preset_slug: slug,
-            state: evaluation.state,
-            key_hash: evaluation.keyHash,
-            sealed_spec: seal.seal(JSON.stringify(evaluation.spec), `evaluation ${id}`),
-            version: evaluation.spec.version,
-            items_total: items.length,
-            cost_nanos: 0,
-            passed: null,
-            reason: null,
-            held_by: null,
-            held_until: null,
-            created_at: evaluation.createdAt,
-            ended_at: null,
-          })
+          .values(newRow(evaluation, presetId, seal))
           .execute()
         for (const group of rowGroups(rows, ({ sealed_item }) => sealed_item.length)) {
           await transaction.insertInto('evaluation_items').values(group).execute()
           await turn()
         }
-        const { version, baseline } = evaluation.spec
-        // Answers can repeat what is read, so the entry names it: the evaluation itself may be deleted.
-        const read = items.flatMap((item) => ('generationId' in item ? [item.generationId] : []))
-        return {
-          result: 'created',
-          audit: {
-            ...auditOf(evaluation, 'evaluation_started'),
-            before: null,
-            after: {
-              evaluation_id: id,
-              version,
-              baseline,
-              items: items.length,
-              recorded: read.length,
-              ...(read.length === 0 ? {} : { generation_ids: read }),
-            },
-          },
-        }
-      }
-      return recordChange(database, { by, now: evaluation.createdAt, once }, insert)
+        return { result: 'created', audit: started(evaluation, items) }
+      })
     },
 
     async list(ref, slice) {
@@ -234,30 +139,7 @@ export const createEvaluationStore = ({ database, seal, startTurn }: ReadDatabas
       return row === undefined ? null : toEvaluation(row)
     },
 
-    async items(id) {
-      const turn = startTurn()
-      const sizes = await database.kysely
-        .selectFrom('evaluation_items')
-        .select(['position', sql<number | string>`octet_length(sealed_item) + coalesce(octet_length(sealed_result), 0)`.as('bytes')])
-        .where('evaluation_id', '=', id)
-        .orderBy('position')
-        .execute()
-      const items: StoredItem[] = []
-      for (const group of rowGroups(sizes, ({ bytes }) => Number(bytes))) {
-        const rows = await database.kysely
-          .selectFrom('evaluation_items')
-          .selectAll()
-          .where('evaluation_id', '=', id)
-          // Positions have no gaps.
-          .where('position', '>=', group[0].position)
-          .where('position', '<', group[0].position + group.length)
-          .orderBy('position')
-          .execute()
-        await turn()
-        items.push(...(await throughout(openedItems(id, rows), turn)))
-      }
-      return items
-    },
+    items: (id) => readItems(sealed, id),
 
     delete: (ref, id, change) =>
       recordChange<boolean>(database, change, async (transaction) => {
@@ -320,7 +202,7 @@ export const createEvaluationStore = ({ database, seal, startTurn }: ReadDatabas
         const { id, spec } = evaluation
         const { numUpdatedRows } = await transaction
           .updateTable('evaluations')
-          .set({ state: 'running', reason: null, ended_at: null, sealed_spec: seal.seal(JSON.stringify(spec), `evaluation ${id}`) })
+          .set({ state: 'running', reason: null, ended_at: null, sealed_spec: seal.seal(JSON.stringify(spec), contextOf(id)) })
           .where('id', '=', id)
           .where('state', 'in', ['stopped', 'cancelled'])
           .executeTakeFirstOrThrow()
@@ -336,21 +218,9 @@ export const createEvaluationStore = ({ database, seal, startTurn }: ReadDatabas
         }
       }),
 
-    async keepAnswers(id, position, answers, costNanos) {
-      const sealed = await sealedProgress(id, position, { result: null, answers })
-      await database.transaction(async (transaction) => {
-        await writeProgress(transaction, id, position, sealed)
-        await transaction
-          .updateTable('evaluations')
-          .set((eb) => ({ cost_nanos: eb('cost_nanos', '+', costNanos) }))
-          .where('id', '=', id)
-          .execute()
-      })
-    },
+    keepAnswers: (id, position, answers, costNanos) => keepAnswers(sealed, id, position, answers, costNanos),
 
-    async finishItem(id, position, result) {
-      await writeProgress(database.kysely, id, position, await sealedProgress(id, position, { result, answers: {} }))
-    },
+    finishItem: (id, position, result) => finishItem(sealed, id, position, result),
 
     end: (evaluation, { state, passed, reason }, change) =>
       recordChange<boolean>(database, change, async (transaction) => {
@@ -387,6 +257,42 @@ export const createEvaluationStore = ({ database, seal, startTurn }: ReadDatabas
   }
 }
 
-type Progress = Pick<StoredItem, 'result' | 'answers'>
+/** Its items have their own table. */
+const newRow = (evaluation: StoredEvaluation, presetId: string, seal: TextSeal): Selectable<EvaluationsTable> => ({
+  id: evaluation.id,
+  workspace_id: evaluation.workspaceId,
+  preset_id: presetId,
+  preset_slug: evaluation.slug,
+  state: evaluation.state,
+  key_hash: evaluation.keyHash,
+  sealed_spec: seal.seal(JSON.stringify(evaluation.spec), contextOf(evaluation.id)),
+  version: evaluation.spec.version,
+  items_total: evaluation.itemsTotal,
+  cost_nanos: 0,
+  passed: null,
+  reason: null,
+  held_by: null,
+  held_until: null,
+  created_at: evaluation.createdAt,
+  ended_at: null,
+})
 
-const NOTHING_YET: Progress = { result: null, answers: {} }
+/** Answers can repeat what is read, so the entry names it: the evaluation itself may be deleted. */
+const started = (evaluation: StoredEvaluation, items: readonly EvaluationItem[]): AuditedChange => {
+  const { version, baseline } = evaluation.spec
+  const read = items.flatMap((item) => ('generationId' in item ? [item.generationId] : []))
+  return {
+    ...auditOf(evaluation, 'evaluation_started'),
+    before: null,
+    after: {
+      evaluation_id: evaluation.id,
+      version,
+      baseline,
+      items: items.length,
+      recorded: read.length,
+      ...(read.length === 0 ? {} : { generation_ids: read }),
+    },
+  }
+}
+
+const contextOf = (id: string): string => `evaluation ${id}`

@@ -121,8 +121,8 @@ describeEachEngine('patching a preset', (engine) => {
   test('an unknown preset, or one of another workspace, is not found', async () => {
     const { create, store, workspaceId } = await preparePresets(await engine.open())
     await create('bot')
-    expect(await store.patch({ workspaceId, slug: 'none' }, { name: 'x' }, changeAt(T1))).toEqual({ kind: 'not-found' })
-    expect(await store.patch({ workspaceId: 'another', slug: 'bot' }, { name: 'x' }, changeAt(T1))).toEqual({ kind: 'not-found' })
+    expect(await store.patch({ workspaceId, slug: 'none' }, { name: 'x' }, changeAt(T1))).toEqual({ kind: 'no-such-preset' })
+    expect(await store.patch({ workspaceId: 'another', slug: 'bot' }, { name: 'x' }, changeAt(T1))).toEqual({ kind: 'no-such-preset' })
     expect(await store.archive({ workspaceId: 'another', slug: 'bot' }, changeAt(T1))).toBe(false)
   })
 

@@ -8,7 +8,7 @@ import type { Steps } from '../../lib/steps.ts'
 import { type Change, recordChange } from '../audit-log.ts'
 import { requireLatest } from './expected-latest.ts'
 import { type Move, writeMoves } from './preset-moves.ts'
-import { parseLabels, type PresetRow, type PresetVersionRow, presetWithVersion, readVersion, type SealedDatabase } from './preset-rows.ts'
+import { labelsOf, type PresetRow, type PresetVersionRow, presetWithVersion, readVersion, type SealedDatabase } from './preset-rows.ts'
 import { auditOf, lockPreset, type PresetRef } from './preset-ref.ts'
 import { requireEvaluation } from './required-evaluation.ts'
 import type { PresetsTable } from '../tables/preset-tables.ts'
@@ -22,7 +22,7 @@ export type PatchedPreset = Outcome<Steps<PresetWithVersion>>
 
 type Outcome<Preset> =
   | { readonly kind: 'patched'; readonly preset: Preset }
-  | { readonly kind: 'not-found' }
+  | { readonly kind: 'no-such-preset' }
   /** A designation (`label` null) or a label names a version that the preset does not have. Nothing was changed. */
   | { readonly kind: 'no-such-version'; readonly version: number; readonly label: string | null }
   /** Nothing was changed; this also holds for the next kind. */
@@ -43,7 +43,7 @@ export const patchPreset = (
 ): Promise<PatchedPreset> =>
   recordChange<PatchedPreset>(database, change, async (transaction) => {
     const preset = await lockPreset(transaction, ref)
-    if (preset === null) return { result: { kind: 'not-found' }, audit: null }
+    if (preset === null) return { result: { kind: 'no-such-preset' }, audit: null }
     requireLatest(ref, preset.last_version)
 
     const missing = findMissingVersion(preset, patch)
@@ -87,7 +87,7 @@ const auditView = (preset: PresetRow, designated: number): JsonObject => ({
   name: preset.name,
   description: preset.description,
   status: preset.status,
-  labels: parseLabels(preset.labels),
+  labels: labelsOf(preset),
   require_evaluation: preset.require_evaluation === 1,
   designated_version: designated,
   designated_version_id: preset.designated_version_id,
@@ -95,7 +95,7 @@ const auditView = (preset: PresetRow, designated: number): JsonObject => ({
 
 /** The moves of versions that the patch asks for and that are not in effect already. */
 const movesOf = (preset: PresetRow, served: number, patch: PresetPatch): readonly Move[] => {
-  const labels = new Map(Object.entries(parseLabels(preset.labels)))
+  const labels = new Map(Object.entries(labelsOf(preset)))
   const designated = { label: null, from: served, to: patch.designated_version ?? served }
   const labelled = Object.entries(patch.labels ?? {}).map(([label, to]) => ({ label, from: labels.get(label) ?? null, to }))
   return [designated, ...labelled].filter(({ from, to }) => from !== to)
@@ -110,7 +110,7 @@ const protectedLabels = async (
   const moved = moves.flatMap(({ label }) => (label === null ? [] : [label]))
   if (moved.length === 0) return []
   const { settings } = await transaction.selectFrom('workspaces').select('settings').where('id', '=', workspaceId).executeTakeFirstOrThrow()
-  const { protected_labels } = readSettings(settings)
+  const { protected_labels } = readSettings(workspaceId, settings)
   return moved.filter((label) => protected_labels.includes(label))
 }
 
@@ -138,7 +138,7 @@ const findMissingVersion = (preset: PresetRow, patch: PresetPatch): { version: n
 
 /** A preset that had more labels before there was a limit may lose some. */
 const hasTooManyLabels = (preset: PresetRow, patch: PresetPatch): boolean => {
-  const old = parseLabels(preset.labels)
+  const old = labelsOf(preset)
   const count = Object.keys(mergeLabels(old, patch.labels ?? {})).length
   return count > PRESET_LABELS_MAX && count > Object.keys(old).length
 }
@@ -157,7 +157,7 @@ const changesOf = (preset: PresetRow, patch: PresetPatch, designated: string, no
     changes.status_updated_at = now
   }
   if (patch.labels !== undefined) {
-    const labels = JSON.stringify(mergeLabels(parseLabels(preset.labels), patch.labels))
+    const labels = JSON.stringify(mergeLabels(labelsOf(preset), patch.labels))
     if (labels !== preset.labels) changes.labels = labels
   }
   return changes

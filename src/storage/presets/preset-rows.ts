@@ -5,7 +5,9 @@ import type { PresetResource, PresetVersionResource, PresetWithVersion } from '.
 import { parseJsonInSteps } from '../../lib/json/json-steps.ts'
 import type { Steps, Turn } from '../../lib/steps.ts'
 import type { Database } from '../database.ts'
-import { readConfig, type TextSeal } from './sealed-config.ts'
+import { readStored, readStoredInSteps } from '../damaged-row.ts'
+import type { TextSeal } from '../seal.ts'
+import { readConfig } from './sealed-config.ts'
 import type { PresetsTable, PresetVersionsTable } from '../tables/preset-tables.ts'
 import type { Schema } from '../tables/schema.ts'
 
@@ -37,11 +39,14 @@ export const toPreset = (row: PresetRow): PresetResource => ({
   workspace_id: row.workspace_id,
   designated_version_id: row.designated_version_id,
   latest_version: row.last_version,
-  labels: parseLabels(row.labels),
+  labels: labelsOf(row),
   require_evaluation: row.require_evaluation === 1,
 })
 
-export function* versionInSteps(row: PresetVersionRow, seal: TextSeal): Steps<PresetVersionResource> {
+export const versionInSteps = (row: PresetVersionRow, seal: TextSeal): Steps<PresetVersionResource> =>
+  readStoredInSteps('preset_versions', row.id, readVersionInSteps(row, seal))
+
+function* readVersionInSteps(row: PresetVersionRow, seal: TextSeal): Steps<PresetVersionResource> {
   const config = yield* readConfig(row.config, row.id, seal)
   return asVersion(row, config, row.system_prompt === null ? null : ((yield* parseJsonInSteps(row.system_prompt)) as string))
 }
@@ -90,4 +95,5 @@ export const readVersion = (kysely: Kysely<Schema>, id: string): Promise<PresetV
     .where('id', '=', id)
     .executeTakeFirstOrThrow()
 
-export const parseLabels = (labels: string): PresetResource['labels'] => JSON.parse(labels) as PresetResource['labels']
+export const labelsOf = ({ id, labels }: Pick<PresetRow, 'id' | 'labels'>): PresetResource['labels'] =>
+  readStored('presets', id, () => JSON.parse(labels) as PresetResource['labels'])

@@ -199,7 +199,7 @@ describeEachEngine('preset store', (engine) => {
     for (let number = 0; number < 9; number += 1)
       await create(`${number % 4 === 0 ? 'rare' : 'bot'}-${number}`, { now: [T0, T1, T2][number % 3] ?? T0 })
     await store.patch({ workspaceId, slug: 'bot-1' }, { status: 'disabled' }, changeAt(T2))
-    const few = createPresetStore(database, testSeal, uninterrupted, 2)
+    const few = createPresetStore({ database, seal: testSeal, startTurn: uninterrupted }, 2)
     for (const query of [{}, { status: 'active' }, { q: 'RARE' }, { q: 'rare', status: 'active' }, { q: 'nothing' }] as const) {
       const whole = (await store.list({ workspaceId, ...query, offset: 0, limit: 50 })).items.map(({ slug }) => slug)
       const seen: string[] = []
@@ -218,7 +218,7 @@ describeEachEngine('preset store', (engine) => {
     const { create, workspaceId } = await preparePresets(database)
     for (let number = 0; number < 4; number += 1) await create(`bot-${number}`)
     const isLong = (numberedMax: number, query: object, offset = 0) =>
-      createPresetStore(database, testSeal, uninterrupted, 2, numberedMax).isLong({ workspaceId, ...query }, offset)
+      createPresetStore({ database, seal: testSeal, startTurn: uninterrupted }, 2, numberedMax).isLong({ workspaceId, ...query }, offset)
     expect([await isLong(3, { q: 'bot' }), await isLong(3, { q: 'bot', status: 'active' })]).toEqual([true, true])
     expect([await isLong(4, { q: 'bot' }), await isLong(3, { q: 'bot', status: 'disabled' })]).toEqual([false, false])
     expect([await isLong(3, {}), await isLong(3, { status: 'active' })]).toEqual([false, false])
@@ -236,9 +236,9 @@ describeEachEngine('preset store', (engine) => {
     })
     const log = createAuditLog(database, () => () => undefined)
     const entry = { objectType: 'preset' as const, objectId: 'bot', before: null, after: null }
-    await log.note({ ...entry, workspaceId, action: 'test_added' }, { ...changedBy(), userId: 'eve' }, T2)
-    await log.note({ ...entry, workspaceId, action: 'evaluation_started' }, { ...changedBy(), userId: 'eve' }, T2)
-    await log.note({ ...entry, workspaceId: 'w-other', action: 'updated' }, { ...changedBy(), userId: 'eve' }, T2)
+    await log.note({ ...entry, workspaceId, action: 'test_added' }, { by: { ...changedBy(), userId: 'eve' }, now: T2 })
+    await log.note({ ...entry, workspaceId, action: 'evaluation_started' }, { by: { ...changedBy(), userId: 'eve' }, now: T2 })
+    await log.note({ ...entry, workspaceId: 'w-other', action: 'updated' }, { by: { ...changedBy(), userId: 'eve' }, now: T2 })
     const ids = [first, second].map((outcome) => (outcome.kind === 'created' ? outcome.preset.id : ''))
     const by = { at: T0, user_name: null, key_hash: null, key_name: null }
     expect([...(await store.summaries(ids))].toSorted(([left], [right]) => ids.indexOf(left) - ids.indexOf(right))).toEqual([
@@ -271,7 +271,7 @@ describeEachEngine('preset store', (engine) => {
     const lengths = [1, 90_000, 1, 90_000, 90_000, 800_000, 1, 700_000]
     for (const length of lengths) await create('bot', { content: content(length) })
     let turns = 0
-    const store = createPresetStore(database, testSeal, () => () => void (turns += 1))
+    const store = createPresetStore({ database, seal: testSeal, startTurn: () => () => void (turns += 1) })
     const listed = await store.versions({ workspaceId, slug: 'bot', ascending: true, offset: 0, limit: 9 })
     expect(turns).toBe(0)
     const turnsOf: number[] = []
@@ -304,7 +304,7 @@ describeEachEngine('preset store', (engine) => {
         return database.transaction(work, durability)
       },
     }
-    const store = createPresetStore(watched, testSeal, () => () => void log.push('turn'))
+    const store = createPresetStore({ database: watched, seal: testSeal, startTurn: () => () => void log.push('turn') })
     const turnsOf = async (count: number) => {
       const tools = Array.from({ length: count }, (_, at) => ({ type: 'mcp', server_label: `s${at}`, authorization: `S3CRET-${at}` }))
       log.length = 0
@@ -333,7 +333,7 @@ describeEachEngine('preset store', (engine) => {
         return result
       },
     }
-    const store = createPresetStore(watched, testSeal, () => () => void log.push('turn'))
+    const store = createPresetStore({ database: watched, seal: testSeal, startTurn: () => () => void log.push('turn') })
     const turnsOf = async (slug: string, length: number): Promise<readonly number[]> => {
       const config = { stop: 'é'.repeat(length).match(/.{1,999}/g) ?? [] }
       await create(slug, { content: { shape: 'chat', config, systemPrompt: null } })

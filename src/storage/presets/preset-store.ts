@@ -10,7 +10,7 @@ import {
   type PresetVersionResource,
   type PresetWithVersion,
 } from '../../contract/preset.ts'
-import { throughout, type Turn } from '../../lib/steps.ts'
+import { throughout } from '../../lib/steps.ts'
 import type { Change } from '../audit-log.ts'
 import { createPresetVersion, type CreateVersionInput, type CreateVersionOutcome } from './create-preset-version.ts'
 import type { Database } from '../database.ts'
@@ -23,7 +23,7 @@ import { designatedAt, type ReadDatabase, toPreset, versionInSteps } from './pre
 import { readPresetSummaries } from './preset-summaries.ts'
 import { runningRollout, type StoredRollout } from './rollout-store.ts'
 import { rowGroups } from '../row-groups.ts'
-import { type ConfigRow, storeConfig, type TextSeal } from './sealed-config.ts'
+import { type ConfigRow, storeConfig } from './sealed-config.ts'
 import type { Page } from '../page.ts'
 import { NUMBERED_MAX, SCANNED_MAX, tableBy } from '../table-by.ts'
 import { countOf } from '../usage/workspace-counts.ts'
@@ -104,14 +104,8 @@ export type PresetResolution =
   | { readonly kind: 'no-such-version'; readonly preset: PresetResource }
 
 /** Secrets of presets are opened with this seal when they are read, and sealed with it when they are written. */
-export const createPresetStore = (
-  database: Database,
-  seal: TextSeal,
-  startTurn: () => Turn,
-  scannedMax = SCANNED_MAX,
-  numberedMax = NUMBERED_MAX,
-): PresetStore => {
-  const sealed = { database, seal, startTurn }
+export const createPresetStore = (sealed: ReadDatabase, scannedMax = SCANNED_MAX, numberedMax = NUMBERED_MAX): PresetStore => {
+  const { database, seal, startTurn } = sealed
   return {
     async createVersion(input) {
       const turn = startTurn()
@@ -146,7 +140,7 @@ export const createPresetStore = (
     moves: (query) => listMoves(database, query),
     async archive(preset, change) {
       const outcome = await inPresetLine(database, preset, () => patchPreset(sealed, preset, { status: 'archived' }, change))
-      return outcome.kind !== 'not-found'
+      return outcome.kind !== 'no-such-preset'
     },
     resolve: (workspaceId, slug, reference) => resolvePreset(sealed, workspaceId, slug, reference),
     deleteIdempotencyKeys: (createdBefore, limit) => deleteIdempotencyKeys(database, createdBefore, limit),

@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import type { PresetSummary } from '../../contract/preset-query.ts'
 import type { Split } from '../../contract/rollout.ts'
 import type { JsonObject } from '../../lib/json/json.ts'
+import { readStored } from '../damaged-row.ts'
 import type { Database } from '../database.ts'
 import { tableBy } from '../table-by.ts'
 
@@ -46,11 +47,15 @@ interface SummaryRow {
   readonly user_name: string | null
 }
 
-const summaryOf = ({ version, config, splits, changed_at: at, ...by }: SummaryRow): PresetSummary => ({
+const summaryOf = ({ id, version, config, splits, changed_at: at, ...by }: SummaryRow): PresetSummary => ({
   live_version: version,
-  model: config === null ? null : modelIn(config),
+  model: config === null ? null : readStored('preset_versions', `${id} ${version}`, () => modelIn(config)),
   splits:
-    splits === null ? null : (JSON.parse(splits) as readonly Split[]).map(({ version: number, weight }) => ({ version: number, weight })),
+    splits === null
+      ? null
+      : readStored('preset_rollouts', id, () =>
+          (JSON.parse(splits) as readonly Split[]).map(({ version: number, weight }) => ({ version: number, weight })),
+        ),
   last_change: at === null ? null : { at, user_id: by.user_id, user_name: by.user_name, key_hash: by.key_hash, key_name: by.key_name },
 })
 

@@ -2,6 +2,7 @@
 
 import { PRESET_TESTS_MAX, type PresetTest } from '../../contract/preset-test.ts'
 import { type Change, type ChangedBy, recordChange } from '../audit-log.ts'
+import { readStored } from '../damaged-row.ts'
 import type { Once } from '../idempotency.ts'
 import { auditOf, lockPreset, presetIdOf, type PresetRef } from './preset-ref.ts'
 import type { SealedDatabase } from './preset-rows.ts'
@@ -30,7 +31,7 @@ export const createPresetTestStore = ({ database, seal }: SealedDatabase): Prese
     return rows.map(({ id, name, sealed_input, creator_id, created_at }) => ({
       id,
       name,
-      ...(JSON.parse(seal.open(sealed_input, contextOf(id))) as Input),
+      ...readStored('preset_tests', id, () => JSON.parse(seal.open(sealed_input, contextOf(id))) as Input),
       creator_id,
       created_at,
     }))

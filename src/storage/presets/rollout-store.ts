@@ -5,6 +5,7 @@ import type { HaltRule, RolloutState, Split, Sticky } from '../../contract/rollo
 import type { JsonObject } from '../../lib/json/json.ts'
 import { type Change, recordChange } from '../audit-log.ts'
 import type { Database } from '../database.ts'
+import { readStored } from '../damaged-row.ts'
 import { lackedMoney } from '../ledger/ended-by-budget.ts'
 import { inPresetLine } from './preset-line.ts'
 import { auditOf, lockPreset, type PresetRef } from './preset-ref.ts'
@@ -264,11 +265,13 @@ const toRollout = (row: Selectable<PresetRolloutsTable>): StoredRollout => ({
   presetId: row.preset_id,
   state: row.state,
   liveVersion: row.live_version,
-  splits: JSON.parse(row.splits) as StoredRollout['splits'],
-  segments: JSON.parse(row.segments) as StoredRollout['segments'],
+  ...readStored('preset_rollouts', row.preset_id, () => ({
+    splits: JSON.parse(row.splits) as StoredRollout['splits'],
+    segments: JSON.parse(row.segments) as StoredRollout['segments'],
+    halt: row.halt === null ? null : (JSON.parse(row.halt) as HaltRule),
+    looks: JSON.parse(row.looks) as StoredRollout['looks'],
+  })),
   sticky: row.sticky,
-  halt: row.halt === null ? null : (JSON.parse(row.halt) as HaltRule),
-  looks: JSON.parse(row.looks) as StoredRollout['looks'],
   startedAt: row.started_at,
   updatedAt: row.updated_at,
   endedAt: row.ended_at,

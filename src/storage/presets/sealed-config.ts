@@ -4,19 +4,7 @@ import type { PresetVersionResource } from '../../contract/preset.ts'
 import { parseJsonInSteps, writeInSteps } from '../../lib/json/json-steps.ts'
 import type { JsonObject } from '../../lib/json/json.ts'
 import { LARGE_BYTES, type Steps } from '../../lib/steps.ts'
-
-/** `context` says what a text is sealed as; it opens only with the same context. */
-export interface TextSeal {
-  seal(text: string, context: string): string
-  /** Throws if the text was changed or moved, or sealed with another key. */
-  open(sealed: string, context: string): string
-}
-
-/** Like TextSeal, for bytes. */
-export interface ByteSeal {
-  sealBytes(bytes: Uint8Array, context: string): string
-  openBytes(sealed: string, context: string): Uint8Array
-}
+import type { TextSeal } from '../seal.ts'
 
 type Config = PresetVersionResource['config']
 type Secrets = readonly { readonly path: readonly (string | number)[]; readonly value: string }[]
@@ -56,13 +44,3 @@ export function* readConfig(stored: string, versionId: string, { open }: TextSea
 const isPair = (value: Config | readonly [JsonObject, string]): value is readonly [JsonObject, string] => Array.isArray(value)
 
 const contextOf = (versionId: string): string => `preset-version ${versionId}`
-
-const SEALED = 'sealed:'
-
-/** An answer that is kept for a repetition contains the secrets too, so it is sealed. */
-export const storeAnswerBody = (body: string, claim: readonly string[], { seal }: TextSeal): string =>
-  SEALED + seal(body, JSON.stringify(claim))
-
-/** Reads both forms. Throws as `open` does. */
-export const readAnswerBody = (stored: string, claim: readonly string[], { open }: TextSeal): string =>
-  stored.startsWith(SEALED) ? open(stored.slice(SEALED.length), JSON.stringify(claim)) : stored

@@ -31,7 +31,9 @@ export const prepareDataDirectory = (dataDir: string): void => {
   }
   const network = networkFilesystem(filesystemOf(dataDir))
   if (network !== undefined) {
-    throw new StorageRefused(`The data directory ${dataDir} is on a network file system (${network}), where SQLite would lose data.`)
+    throw new StorageRefused(
+      `The data directory ${dataDir} is on a network file system (${network}), where SQLite would lose data. Use a local disk, or --database-url postgres://….`,
+    )
   }
 }
 
@@ -39,7 +41,10 @@ const filesystemOf = (dataDir: string): number => {
   try {
     return statfsSync(dataDir).type
   } catch (cause) {
-    throw new StorageRefused(`The data directory ${dataDir} cannot be read.`, { cause })
+    throw new StorageRefused(
+      `The data directory ${dataDir} cannot be read (${systemFault(cause)}). Choose another --data-dir, or let the user of the service read there.`,
+      { cause },
+    )
   }
 }
 

@@ -17,11 +17,13 @@ import {
   sql,
 } from 'kysely'
 
-import { type Durability, type EngineConnection, type RetryOptions, retryConflicts, type RetryableFailure } from '../database.ts'
+import { systemFault } from '../../lib/system-fault.ts'
+import { type Durability, type EngineConnection, type RetryOptions, retryConflicts } from '../database.ts'
 import { createTransactions } from '../direct-transactions.ts'
 import { refuseStreams } from '../refuse-streams.ts'
 import type { Schema } from '../tables/schema.ts'
 import { refuseNulCharacters, requireSafeInteger } from '../sql-values.ts'
+import { cannotOpen, fileFault, retryableFailure, sqliteCode } from './sqlite-failures.ts'
 import { createPrivateFile, prepareDataDirectory, remedyIn } from './sqlite-file.ts'
 import { type FilePlace, watchPlace } from './sqlite-place.ts'
 import { readWitness, requireDatabaseFile, requireFitting, type Witness, writeWitness } from './sqlite-witness.ts'
@@ -131,35 +133,6 @@ const openFile = (path: string): SqliteHandle => {
   }
 }
 
-/** Damage may be in a page that is read long after the file was opened, and a disk may fail at any time. Null for any other error. */
-const fileFault = (path: string, cause: unknown): StorageUnavailable | null => {
-  const code = sqliteCode(cause)
-  if (/^SQLITE_(?:CORRUPT|NOTADB)/.test(code))
-    return new StorageUnavailable(`The database ${path} is damaged. Restore it from a backup.`, { cause })
-  if (code.startsWith('SQLITE_FULL')) return new StorageUnavailable(`The disk of ${dirname(path)} is full.`, { cause })
-  return /^SQLITE_(?:IOERR|READONLY|CANTOPEN)/.test(code)
-    ? new StorageUnavailable(`The database ${path}, or a file beside it, cannot be read and written (${code}).`, { cause })
-    : null
-}
-
-const cannotOpen = (path: string, cause: unknown): StorageRefused => {
-  if (cause instanceof StorageRefused) return cause
-  const code = sqliteCode(cause)
-  if (code.startsWith('SQLITE_NOTADB') || code.startsWith('SQLITE_CORRUPT')) {
-    return new StorageRefused(
-      `The file ${path} is not a SQLite database, or it is damaged. Restore a backup, or choose another --data-dir.`,
-      { cause },
-    )
-  }
-  const unusable = fileFault(path, cause)
-  if (unusable !== null) {
-    return new StorageRefused(code.startsWith('SQLITE_FULL') ? unusable.message : `${unusable.message} ${remedyIn(dirname(path))}`, {
-      cause,
-    })
-  }
-  return new StorageRefused(`The database ${path} cannot be opened: ${String(cause)}`, { cause })
-}
-
 /**
  * Refuses, before anything is written, a database that is not the one that this directory had and, with `exclusive`, one that another
  * service has open: the lock file may have been deleted, but SQLite's own locks on the database remain.
@@ -239,7 +212,7 @@ const createKeeping = (
       try {
         writeWitness(dataDir, noted)
       } catch (cause) {
-        throw new StorageRefused(`The data directory ${dataDir} cannot be written.`, { cause })
+        throw new StorageRefused(`The data directory ${dataDir} cannot be written (${systemFault(cause)}). ${remedyIn(dataDir)}`, { cause })
       }
     },
     noteChanges,
@@ -418,12 +391,3 @@ const requireSafeIntegers = (rows: Record<string, unknown>[]): Record<string, un
   }
   return rows
 }
-
-/** Busy at BEGIN, or at a read: nothing was done. `SQLITE_BUSY_SNAPSHOT` and the like cannot follow a BEGIN IMMEDIATE. */
-const retryableFailure = (error: unknown): RetryableFailure | null => {
-  const code = sqliteCode(error)
-  return code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED') ? 'locked' : null
-}
-
-const sqliteCode = (error: unknown): string =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''

@@ -23,7 +23,7 @@ export const preparePresets = async (database: Database): Promise<PresetBench> =
     userId: crypto.randomUUID(),
     now: T0,
   })
-  const store = createPresetStore(database, testSeal, uninterrupted)
+  const store = createPresetStore({ database, seal: testSeal, startTurn: uninterrupted })
   return { workspaceId, store, create: (slug, more) => store.createVersion({ ...versionInput(workspaceId, slug), ...more }) }
 }
 

@@ -1,8 +1,9 @@
 import { DEFAULT_SETTINGS, storedSettings, type WorkspaceSettings } from '../../contract/workspace.ts'
 import { definedOnly } from '../../lib/defined-only.ts'
+import { readStored } from '../damaged-row.ts'
 
 /** The settings in the column `settings` of a workspace, with defaults for those that it does not have. */
-export const readSettings = (stored: string): WorkspaceSettings => ({
+export const readSettings = (workspaceId: string, stored: string): WorkspaceSettings => ({
   ...DEFAULT_SETTINGS,
-  ...definedOnly(storedSettings.parse(JSON.parse(stored))),
+  ...readStored('workspaces', workspaceId, () => definedOnly(storedSettings.parse(JSON.parse(stored)))),
 })

@@ -212,7 +212,7 @@ const toWorkspace = (row: Selectable<WorkspacesTable>): WorkspaceRecord => ({
   createdAt: row.created_at,
   createdBy: row.created_by,
   updatedAt: row.updated_at,
-  settings: readSettings(row.settings),
+  settings: readSettings(row.id, row.settings),
 })
 
 const rowOf = (workspace: WorkspaceRecord): Selectable<WorkspacesTable> => ({

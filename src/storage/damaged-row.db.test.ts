@@ -1,0 +1,71 @@
+import { expect, test } from 'bun:test'
+
+import { changedBy } from '../../test/support/changed-by.ts'
+import { describeEachEngine } from '../../test/support/databases.ts'
+import { guardrailWith } from '../../test/support/guardrail.ts'
+import { testSeal } from '../../test/support/test-seal.ts'
+import { uninterrupted } from '../../test/support/uninterrupted.ts'
+import { createAuditLog } from './audit-log.ts'
+import { DamagedRow } from './damaged-row.ts'
+import { createContentStore } from './generations/content-store.ts'
+import { createGuardrailStore } from './guardrails/guardrail-store.ts'
+import { createKeyStore } from './keys/key-store.ts'
+import { keyRecord } from './testing/key-record.ts'
+import { preparePresets, T0, T1 } from './testing/preset-input.ts'
+import { rejection, rejectionText } from './testing/rejection.ts'
+import { createWorkspaceStore } from './workspaces/workspace-store.ts'
+
+const CUT = '{"a":'
+const HASH = 'a'.repeat(64)
+
+const sentence = (table: string, id: string): string =>
+  `The row "${id}" of the table ${table} cannot be read. If another version of Patchbay or another root secret wrote it, run the service with those; otherwise it is damaged: restore a backup.`
+
+describeEachEngine('a stored row that cannot be read', (engine) => {
+  test('is named by its table and its id, with what to do', async () => {
+    const database = await engine.open()
+    const { store, create, workspaceId } = await preparePresets(database)
+    const keys = createKeyStore(database)
+    const guardrails = createGuardrailStore(database)
+    const contents = createContentStore(database, testSeal, uninterrupted)
+    const auditLog = createAuditLog(database, uninterrupted)
+
+    const { guardrail } = guardrailWith({}, 'api-key', 'g-1')
+    await guardrails.insert({ ...guardrail, workspace_id: workspaceId }, changedBy())
+    await database.kysely.updateTable('guardrails').set({ settings: CUT }).execute()
+    expect(await rejectionText(guardrails.get(workspaceId, 'g-1'))).toBe(sentence('guardrails', 'g-1'))
+
+    await keys.insert(keyRecord({ hash: HASH, workspaceId }), changedBy())
+    await database.kysely.updateTable('api_keys').set({ allowed_models: '{}' }).execute()
+    expect(await rejectionText(keys.get(HASH))).toBe(sentence('api_keys', HASH))
+
+    await contents.insert([{ id: 'gen-1', workspaceId, createdAt: T0, expiresAt: T1, content: {} }])
+    await database.kysely
+      .updateTable('generation_contents')
+      .set({ sealed: testSeal.seal('{}', 'something else') })
+      .execute()
+    expect(await rejectionText(contents.get('gen-1', null))).toBe(sentence('generation_contents', 'gen-1'))
+
+    await create('bot')
+    const { id } = (await store.get(workspaceId, 'bot')) ?? { id: '' }
+    await database.kysely.updateTable('presets').set({ labels: CUT }).execute()
+    expect(await rejectionText(store.get(workspaceId, 'bot'))).toBe(sentence('presets', id))
+
+    const entries = await auditLog.list({ workspaceId: null, objectId: 'bot', offset: 0, limit: 1 })
+    await database.kysely.updateTable('audit_log').set({ after: CUT }).execute()
+    const list = auditLog.list({ workspaceId: null, objectId: 'bot', offset: 0, limit: 1 })
+    expect(await rejectionText(list)).toBe(sentence('audit_log', entries.items[0]?.requestId ?? ''))
+
+    await database.kysely.updateTable('workspaces').set({ settings: CUT }).execute()
+    expect(await rejectionText(createWorkspaceStore(database).get(workspaceId))).toBe(sentence('workspaces', workspaceId))
+  })
+
+  test('is never taken for a fault in the JSON of a request, however large the row is', async () => {
+    const database = await engine.open()
+    const contents = createContentStore(database, testSeal, uninterrupted)
+    await contents.insert([{ id: 'gen-1', workspaceId: 'w-1', createdAt: T0, expiresAt: T1, content: {} }])
+    const sealed = testSeal.seal(`${JSON.stringify({ long: 'x'.repeat(200_000) })}}`, 'generation content gen-1')
+    await database.kysely.updateTable('generation_contents').set({ sealed }).execute()
+    expect(await rejection(contents.get('gen-1', null))).toBeInstanceOf(DamagedRow)
+  })
+})
