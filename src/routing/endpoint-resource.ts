@@ -79,7 +79,8 @@ const OWN_SEARCH: Readonly<Partial<Record<ProviderDialect, string>>> = {
 
 /** Searches of a provider are known by their price. */
 const nativeTools = ({ prices, provider: { dialects } }: ModelEndpoint): EndpointResource['native_tools'] => {
-  const type = prices?.web_search === undefined ? undefined : dialects.map((dialect) => OWN_SEARCH[dialect]).find((name) => name !== undefined)
+  const type =
+    prices?.web_search === undefined ? undefined : dialects.map((dialect) => OWN_SEARCH[dialect]).find((name) => name !== undefined)
   return type === undefined ? {} : { 'openrouter:web_search': { type } }
 }
 
