@@ -71,7 +71,7 @@ export const createProviderKeys = ({ store, keyStore, clock, ids, sealingKey, or
   return {
     list: ({ workspaceId, isOperator }, filter) => store.list({ workspaceId, everywhere: isOperator, ...filter }),
     get: find,
-    async create(own, { provider, key, workspace_id, ...given }, by, once) {
+    async create(own, { provider, key, workspace_id, declared_region: _none, ...given }, by, once) {
       if (originOf(provider) === null) {
         throw new GatewayError(
           'invalid_request',
@@ -92,7 +92,7 @@ export const createProviderKeys = ({ store, keyStore, clock, ids, sealingKey, or
       changed(workspaceId)
       return record
     },
-    async update(reach, id, { key, ...given }, by) {
+    async update(reach, id, { key, declared_region: _none, ...given }, by) {
       const before = await find(reach, id)
       const use: ByokUse = { ...before.use, ...definedOnly(given) }
       await check(before.workspaceId, use)
@@ -145,6 +145,7 @@ export const byokResource = (record: ByokRecord): ByokKeyResource => ({
   label: record.label,
   workspace_id: record.workspaceId,
   ...record.use,
+  declared_region: null,
   created_at: record.createdAt,
 })
 

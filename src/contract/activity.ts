@@ -14,6 +14,7 @@ export const activityItem = z
     prompt_tokens: count,
     completion_tokens: count,
     reasoning_tokens: count,
+    cached_tokens: count.meta({ description: 'Part of prompt_tokens: read from the cache of the provider.' }),
     usage: z.number(),
     byok_usage_inference: z.number().meta({ description: "What was spent with the customers' own provider keys; not part of usage." }),
     workspace_id: z.string().optional(),

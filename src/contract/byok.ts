@@ -49,6 +49,7 @@ export const byokKey = z
     label: z.string().meta({ description: 'Masked.' }),
     workspace_id: z.string().nullable().meta({ description: 'Null: for every workspace.' }),
     ...use,
+    declared_region: z.null().meta({ description: 'No region is ever declared: the service has no addresses of regions.' }),
     created_at: z.iso.datetime(),
   })
   .meta({ id: 'ProviderKey' })
@@ -59,6 +60,9 @@ const EXCLUSIVE = { error: 'is_fallback cannot be combined with is_byok_only or 
 
 const optionalUse = z.object(use).partial().shape
 
+/** The one region of a service that has no addresses of others; it means the same as none. */
+const declaredRegion = z.literal('global').nullish().meta({ description: 'Has no effect.' })
+
 export const createByokBody = z
   .strictObject({
     provider: z
@@ -68,6 +72,7 @@ export const createByokBody = z
       .meta({ description: 'Slug of a provider that is enabled here.', examples: ['openai'] }),
     key: secret,
     workspace_id: z.string().min(1).max(64).nullish().meta({ description: "The key's own workspace when absent; null: every workspace." }),
+    declared_region: declaredRegion,
     ...optionalUse,
   })
   .refine(exclusive, EXCLUSIVE)
@@ -77,7 +82,7 @@ export const createByokBody = z
   })
 
 export const updateByokBody = z
-  .strictObject({ key: secret.optional(), ...optionalUse })
+  .strictObject({ key: secret.optional(), declared_region: declaredRegion, ...optionalUse })
   .refine(exclusive, EXCLUSIVE)
   .meta({
     id: 'UpdateProviderKeyBody',

@@ -74,6 +74,10 @@ export const endpoint = z
     supports_tool_choice: z.object({ auto: z.boolean(), function: z.boolean(), none: z.boolean(), required: z.boolean() }),
     supports_implicit_caching: z.boolean(),
     supports_voice_cloning: z.boolean(),
+    supports_diarization: z.boolean(),
+    native_tools: z
+      .record(z.string(), z.object({ type: z.string() }))
+      .meta({ description: "Server tools that the provider can run itself, and the provider's own names of them." }),
     status: z.int().meta({ description: '0: well. -1: in trouble lately. -2: not asked for now, its circuit breaker is open.' }),
     uptime_last_5m: uptime.meta({ description: 'Percentage of our own attempts that went well, rate limits aside; null without any.' }),
     uptime_last_30m: uptime,

@@ -1,6 +1,7 @@
 /**
  * The endpoints of a model as the API lists them (docs/contract/models.md#endpoints). Values that are neither known nor measured are null.
  */
+import type { ProviderDialect } from '../canonical/provider-dialects.ts'
 import type { EndpointResource, ModelEndpoints } from '../contract/model.ts'
 import { modelResource, pricingOf, pricingSource } from '../models/model-resource.ts'
 import type { Models } from '../models/models.ts'
@@ -54,6 +55,8 @@ const endpointResource = (model: Model, endpoint: ModelEndpoint, health: HealthV
     supports_tool_choice: { auto: hasToolChoice, function: hasToolChoice, none: hasToolChoice, required: hasToolChoice },
     supports_implicit_caching: cachesByItself(endpoint),
     supports_voice_cloning: false,
+    supports_diarization: false,
+    native_tools: nativeTools(endpoint),
     status: statusOf(seen),
     uptime_last_5m: percentage(uptime.last5m),
     uptime_last_30m: percentage(uptime.last30m),
@@ -66,6 +69,20 @@ const endpointResource = (model: Model, endpoint: ModelEndpoint, health: HealthV
 /** True if caching has a price of its own and no dialect of the provider has marks for what to cache. */
 const cachesByItself = ({ prices, provider: { dialects } }: ModelEndpoint): boolean =>
   prices?.cache_read !== undefined && !dialects.some((dialect) => dialect === 'anthropic' || dialect === 'bedrock')
+
+/** The names of the searches that providers run themselves. */
+const OWN_SEARCH: Readonly<Partial<Record<ProviderDialect, string>>> = {
+  'openai-responses': 'web_search',
+  anthropic: 'web_search_20250305',
+  google: 'google_search',
+}
+
+/** Searches of a provider are known by their price. */
+const nativeTools = ({ prices, provider: { dialects } }: ModelEndpoint): EndpointResource['native_tools'] => {
+  const type =
+    prices?.web_search === undefined ? undefined : dialects.map((dialect) => OWN_SEARCH[dialect]).find((name) => name !== undefined)
+  return type === undefined ? {} : { 'openrouter:web_search': { type } }
+}
 
 const statusOf = ({ breaker, troubled, cooling }: EndpointHealth): number => {
   if (breaker === 'open') return -2

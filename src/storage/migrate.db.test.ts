@@ -192,6 +192,31 @@ describeEachEngine('migrations', (engine: TestEngine) => {
     await connection.close()
   })
 
+  test('days have the cached tokens of before', async () => {
+    const connection = await openBare(await engine.locate())
+    const before = Object.entries(migrationsFor(engine.name)).filter(([name]) => name < '0033')
+    await migrate(connection, OPTIONS, Object.fromEntries(before))
+    for (const [hour, provider, cached] of [
+      ['2026-11-19T10', 'p', 3],
+      ['2026-11-19T11', 'p', 4],
+      ['2026-11-19T10', 'q', 5],
+      ['2026-11-20T10', 'p', 6],
+    ] as const)
+      await sql`insert into usage_hours (hour, workspace_id, key_hash, user_id, model, provider, preset_id, preset_version, interface, error_type, tokens_cache_read)
+        values (${hour}, 'w', 'k', '', 'm', ${provider}, '', 0, '', '', ${cached})`.execute(connection.kysely)
+    for (const [date, provider] of [
+      ['2026-11-18', 'p'],
+      ['2026-11-19', 'p'],
+      ['2026-11-19', 'q'],
+    ] as const)
+      await sql`insert into activity_days (day, workspace_id, key_hash, model, provider, requests, tokens_prompt, tokens_completion, tokens_reasoning, cost_nanos, byok_cost_nanos)
+        values (${date}, 'w', 'k', 'm', ${provider}, 1, 9, 9, 0, 1, 0)`.execute(connection.kysely)
+    await migrate(connection, OPTIONS)
+    const days = await connection.kysely.selectFrom('activity_days').select('tokens_cached').orderBy('day').orderBy('provider').execute()
+    expect(days.map(({ tokens_cached }) => tokens_cached)).toEqual([0, 7, 5])
+    await connection.close()
+  })
+
   test('what a workspace had and spent before is counted, and processes of the version before still add to it', async () => {
     const location = await engine.locate()
     const connection = await openBare(location)

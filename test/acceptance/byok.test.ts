@@ -81,6 +81,15 @@ describe('managing them', () => {
     expect((await call(service, 'GET', `/byok/${data.id}`)).status).toBe(404)
   })
 
+  test('no region is declared: global means the same, and any other is refused', async () => {
+    const body = { provider: 'fake', key: OWN }
+    for (const declared_region of [null, 'global']) {
+      const { status, json } = await call(service, 'POST', '/byok', { body: { ...body, declared_region } })
+      expect([status, json]).toMatchObject([201, { data: { declared_region: null } }])
+    }
+    expect((await call(service, 'POST', '/byok', { body: { ...body, declared_region: 'europe' } })).status).toBe(400)
+  })
+
   test('the label of a short key shows only its end', async () => {
     const labels = await Promise.all(
       ['eight-ch', 'short-key-ab', 'nineteen-characters'].map(async (key) => {

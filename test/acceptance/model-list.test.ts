@@ -236,6 +236,13 @@ describe('GET /model/{author}/{slug}', () => {
   })
 })
 
+test('an endpoint has the members that typed clients require, among them which tool its provider runs itself', async () => {
+  const endpointOf = async (model: string) => (await call(service, 'GET', `/models/${model}/endpoints`, { key: service.inferenceKey })).json
+  const search = (type: string) => ({ native_tools: { 'openrouter:web_search': { type } }, supports_diarization: false })
+  expect(await endpointOf('anthropic/claude-opus-4.8')).toMatchObject({ data: { endpoints: [search('web_search_20250305')] } })
+  expect(await endpointOf('sandbox/echo')).toMatchObject({ data: { endpoints: [{ native_tools: {}, supports_diarization: false }] } })
+})
+
 test('a preset can be read by its name even if the list is too long to contain it', async () => {
   const crowded = await services.start()
   await savePreset(crowded, 'oldest', { model: 'sandbox/echo' })

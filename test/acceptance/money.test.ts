@@ -106,6 +106,7 @@ describe('activity', () => {
     const today = new Date().toISOString().slice(0, 10)
     const { data } = await root.analytics.getUserActivity({ date: today })
     expect(data).toMatchObject([{ model: 'sandbox/echo', requests: 2, usage: 0, byokUsageInference: 0 }])
+    expect((await call(service, 'GET', '/activity')).json).toMatchObject({ data: [{ cached_tokens: 0 }] })
     expect(data[0]?.workspaceId).toBeUndefined()
     expect(data[0]?.completionTokens).toBeGreaterThan(0)
     const grouped = await root.analytics.getUserActivity({ groupBy: 'workspace' })

@@ -49,6 +49,11 @@ export const NEED_STATUS: Readonly<Record<string, Reported>> = {
   'promptfoo 0.123.1': { 'user-agent': 'node', 'x-promptfoo-version': '0.123.1' },
   'Mistral Vibe 3.0.2': { 'user-agent': 'python-httpx/0.28.1', 'x-affinity': '8a9d692d-95e8-1db5-98d9-29c54f65667c' },
   'BAML 0.226.2': { 'baml-original-url': 'http://127.0.0.1:8080/api/v1' },
+  'huggingface_hub 2.4.0': { 'user-agent': 'unknown/None; hf_hub/2.4.0; python/3.11.7' },
+  '@huggingface/inference 4.13.30': { 'user-agent': '@huggingface/inference/4.13.30' },
+  'mistralai 3.7.0': { 'user-agent': 'mistral-client-python/3.7.0' },
+  '@mistralai/mistralai 2.7.0': { 'user-agent': 'mistral-client-typescript/2.7.0' },
+  'openrouter 1.3.84 for Python': { 'user-agent': 'speakeasy-sdk/python 1.3.84 2.914.0 1.0.0 openrouter' },
   'opencode 1.18.33': { 'user-agent': 'opencode/1.18.33 ai-sdk/provider-utils/4.0.23 runtime/bun/1.3.14' },
 }
 

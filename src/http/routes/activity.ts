@@ -79,6 +79,7 @@ const itemOf = (row: ActivityRow, providerName: (slug: string) => string): z.out
   prompt_tokens: row.tokens_prompt,
   completion_tokens: row.tokens_completion,
   reasoning_tokens: row.tokens_reasoning,
+  cached_tokens: row.tokens_cached,
   usage: dollars(row.cost_nanos),
   byok_usage_inference: dollars(row.byok_cost_nanos),
   ...(row.workspace_id === '' ? {} : { workspace_id: row.workspace_id }),

@@ -96,6 +96,7 @@ export interface ActivityDaysTable {
   tokens_prompt: number
   tokens_completion: number
   tokens_reasoning: number
+  tokens_cached: number
   cost_nanos: Nanos
   byok_cost_nanos: Nanos
 }

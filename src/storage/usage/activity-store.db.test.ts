@@ -20,7 +20,7 @@ const generation = (id: string, more: Partial<GenerationRecord> = {}): Generatio
   tokensCompletion: 5,
   costNanos: 100,
   byokCostNanos: 7,
-  record: { native_tokens_reasoning: 2 },
+  record: { native_tokens_reasoning: 2, native_tokens_cached: 3 },
   ...more,
 })
 
@@ -76,6 +76,7 @@ describeEachEngine('activity', (engine) => {
       tokens_prompt: 20,
       tokens_completion: 10,
       tokens_reasoning: 4,
+      tokens_cached: 6,
       cost_nanos: 200,
       byok_cost_nanos: 14,
     })

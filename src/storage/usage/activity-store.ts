@@ -44,6 +44,7 @@ export const createActivityStore = (database: Database): ActivityStore => ({
         total('tokens_prompt'),
         total('tokens_completion'),
         total('tokens_reasoning'),
+        total('tokens_cached'),
         total('cost_nanos'),
         total('byok_cost_nanos'),
       ])
@@ -85,6 +86,7 @@ const upsertDays = bulkInsert<ActivityDaysTable>((transaction, rows) =>
         tokens_prompt: eb('activity_days.tokens_prompt', '+', eb.ref('excluded.tokens_prompt')),
         tokens_completion: eb('activity_days.tokens_completion', '+', eb.ref('excluded.tokens_completion')),
         tokens_reasoning: eb('activity_days.tokens_reasoning', '+', eb.ref('excluded.tokens_reasoning')),
+        tokens_cached: eb('activity_days.tokens_cached', '+', eb.ref('excluded.tokens_cached')),
         cost_nanos: eb('activity_days.cost_nanos', '+', eb.ref('excluded.cost_nanos')),
         byok_cost_nanos: eb('activity_days.byok_cost_nanos', '+', eb.ref('excluded.byok_cost_nanos')),
       })),
@@ -120,14 +122,16 @@ const sumByDay = (records: readonly GenerationRecord[]): ReadonlyMap<string, Act
       tokens_prompt: 0,
       tokens_completion: 0,
       tokens_reasoning: 0,
+      tokens_cached: 0,
       cost_nanos: 0,
       byok_cost_nanos: 0,
     }
-    const reasoning = record.record['native_tokens_reasoning']
+    const { native_tokens_reasoning: reasoning, native_tokens_cached: cached } = record.record
     sum.requests += 1
     sum.tokens_prompt += record.tokensPrompt
     sum.tokens_completion += record.tokensCompletion
     sum.tokens_reasoning += typeof reasoning === 'number' ? reasoning : 0
+    sum.tokens_cached += typeof cached === 'number' ? cached : 0
     sum.cost_nanos += record.costNanos
     sum.byok_cost_nanos += record.byokCostNanos
     days.set(key, sum)
