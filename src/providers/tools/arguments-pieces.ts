@@ -1,0 +1,60 @@
+/**
+ * Picks from the pieces of one call's arguments what counts. Some servers send an empty object before the true arguments, and some send all
+ * arguments once more behind their last piece; clients join whatever they get, and cannot read the result.
+ */
+import { ArgumentsScan } from '../../lib/json/arguments-scan.ts'
+import { LARGE_BYTES } from '../../lib/steps.ts'
+
+export interface ArgumentsPieces {
+  /** All arguments are there, so another call may follow without an id. */
+  readonly isComplete: boolean
+  /** An object or an array is open. */
+  readonly isInside: boolean
+  /** The arguments so far are an empty object, which those that follow may take the place of. */
+  readonly isEmptyObject: boolean
+  /** Returns what of the piece counts. `mayScan`: the piece is not too long to be looked through at once, or has to be. */
+  take(json: string, mayScan: boolean): TakenPiece
+}
+
+interface TakenPiece {
+  readonly json: string
+  /** What came before does not count. */
+  readonly voids: boolean
+}
+
+export const pickArguments = (): ArgumentsPieces => {
+  /** Null once a piece was not looked through. */
+  let scan: ArgumentsScan | null = new ArgumentsScan()
+  /** What counted so far; null if it is too long to be compared with a repetition. */
+  let text: string | null = ''
+  const isEmptyObject = (): boolean => text !== null && text.length < EMPTY_MAX && text.trim() === '{}'
+
+  return {
+    get isComplete() {
+      return scan?.complete === true
+    },
+    get isInside() {
+      return scan?.isInside === true
+    },
+    get isEmptyObject() {
+      return isEmptyObject()
+    },
+    take(json, mayScan) {
+      if (json === '' || (scan?.complete === true && json === text)) return NOTHING
+      const voids = isEmptyObject() && json.trimStart().startsWith('{')
+      if (voids) {
+        scan = new ArgumentsScan()
+        text = ''
+      }
+      if (!mayScan) scan = null
+      scan?.push(json)
+      text = text === null || text.length + json.length > LARGE_BYTES ? null : text + json
+      return { json, voids }
+    },
+  }
+}
+
+const NOTHING: TakenPiece = { json: '', voids: false }
+
+/** A longer text is no empty object. */
+const EMPTY_MAX = 16
