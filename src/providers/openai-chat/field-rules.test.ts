@@ -237,6 +237,27 @@ describe('both lanes keep the same rules', () => {
       'a Grok that does not think takes stop sequences',
       { vendor: 'xai', model: 'grok-4.20-non-reasoning', chat: { stop: ['END'] }, settings: { stop: ['END'] }, sent: { stop: ['END'] } },
     ],
+    ...(
+      [
+        ['grok-4.3', 'none', 'none'],
+        ['grok-4.5', 'none', 'low'],
+        ['grok-4.5', 'xhigh', 'high'],
+        ['grok-4.7', 'minimal', 'low'],
+        ['grok-4.7', 'max', 'xhigh'],
+        ['grok-build-0.1', 'high', undefined],
+        ['grok-4-1-fast-reasoning', 'low', undefined],
+      ] as const
+    ).map(([model, asked, known]): [string, Rule] => [
+      `${model} takes the effort ${asked} as ${known ?? 'none at all'}`,
+      {
+        vendor: 'xai',
+        model,
+        chat: { reasoning_effort: asked },
+        settings: { reasoning: { effort: asked } },
+        sent: known === undefined ? {} : { reasoning_effort: known },
+        reported: known === asked ? [] : [known === undefined ? 'unsupported_field' : 'mapped_field'],
+      },
+    ]),
     ...['kimi-k2.6', 'kimi-k3'].map((model): [string, Rule] => [
       `${model} samples as it sees fit`,
       {

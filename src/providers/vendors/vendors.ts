@@ -145,6 +145,9 @@ const OPENAI = {
 /** A self-hosted server. None of these refuses what it does not know, so whatever it ignores must be reported. */
 const LOCAL = { toolNames: null, systemFirst: true, textParts: 'any' as const, chat: [...USUAL, ...OPEN_SAMPLERS, ...TOKEN_CHANCES, 'n'] }
 
+/** Grok models that take no effort of thinking, whether they think or not. */
+const EFFORTLESS_GROK = /^grok-(?:[23]|4-fast|4-1-fast|4\.20(?!-multi-agent)|code|build|composer)/
+
 /** Kimi models that always think. */
 const THIRD_KIMI = /^kimi-k[3-9]/
 
@@ -295,7 +298,8 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
 
   // docs.x.ai: chat completions take function calls only (Live Search was withdrawn). "Model grok-4.5 does not support parameter
   // presencePenalty", also with 0; models that think refuse `stop` too. "Only messages of role 'user' can have a name." "Tool parameter
-  // root must be an object type".
+  // root must be an object type". "Reasoning", "The reasoning_effort parameter": the efforts; only Grok 4.3 need not think. The others
+  // answer any effort with "Model grok-build does not support parameter reasoningEffort."
   [
     'xai',
     vendor({
@@ -308,6 +312,16 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
       strictMessages: true,
       textParts: 'any',
       namedRoles: ['user'],
+      reasoning: {
+        ...EFFORT,
+        efforts: ['low', 'medium', 'high', 'xhigh'],
+        others: [
+          { models: /^grok-4(?:\.3|-0709|-latest|$)/, words: { efforts: ['none', 'low', 'medium', 'high'] } },
+          { models: /^grok-4\.5/, words: { efforts: ['low', 'medium', 'high'] } },
+          { models: /^grok-3-mini/, words: { efforts: ['low', 'high'] } },
+          { models: EFFORTLESS_GROK, words: { efforts: [] } },
+        ],
+      },
       refusedFields: [
         { models: /^grok-(?!3)/, fields: PENALTIES },
         { models: /^grok-(?!3|.*non-reasoning)/, fields: ['stop'] },
