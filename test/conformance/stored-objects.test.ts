@@ -68,6 +68,11 @@ const NAMING: readonly (readonly [string, ClientDialect, Readonly<Record<string,
     { input: 'Hi', tools: [{ type: 'shell', environment: { type: 'container_reference', container_id: 'cntr_1' } }] },
   ],
   [
+    'tools[0].tunnel_id',
+    'responses',
+    { input: 'Hi', tools: [{ type: 'mcp', server_label: 'inner', tunnel_id: 'tunnel_1', headers: { container: 'c' } }] },
+  ],
+  [
     'messages[1].audio.id',
     'chat',
     { messages: [said, { role: 'assistant', content: null, audio: { id: 'audio_file-1' } }, said], modalities: ['text', 'audio'] },
@@ -88,7 +93,7 @@ const ask = (client: ClientDialect, body: Readonly<Record<string, unknown>>, sto
 
 /** The body once for each character of the names, with only that character escaped. */
 const spellings = (json: string): readonly string[] =>
-  ['file', 'container', 'vector', '_id', '_store', '_upload', 'audio'].flatMap((part) =>
+  ['file', 'container', 'vector', 'tunnel', '_id', '_store', '_upload', 'audio'].flatMap((part) =>
     [...part].flatMap((character, at) => {
       const code = (character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')
       const spelt = `${part.slice(0, at)}\\u${code}${part.slice(at + 1)}`
@@ -121,7 +126,7 @@ describe.each(NAMING)('%s of %s', (field, client, body) => {
   test('goes on where the operator allows it', async () => {
     const { sent } = await ask(client, body, true)
     expect(sent).toHaveLength(1)
-    expect(sent[0]?.body).toMatch(/file[-_]1|vs_1|cntr_1/)
+    expect(sent[0]?.body).toMatch(/file[-_]1|vs_1|cntr_1|tunnel_1/)
   })
 })
 

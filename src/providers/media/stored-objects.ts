@@ -1,5 +1,5 @@
 /**
- * Refuses files, vector stores, containers and skills that a request names by their ids: they are stored in the account behind the
+ * Refuses files, vector stores, containers, skills and tunnels that a request names by their ids: they are in the account behind the
  * credential with which the provider is asked. The operator's account belongs to no single client, so no request may reach into it; with a
  * key of the customer's own, a request reaches what is the customer's (docs/contract/responses.md#nothing-is-stored).
  */
@@ -50,7 +50,7 @@ function* mayHold(json: string): Steps<boolean> {
 }
 
 /** The members that name such an object. */
-const NAMED = /"(?:file_ids?|vector_store_ids|container(?:_id)?|skill_id|audio)"/
+const NAMED = /"(?:file_ids?|vector_store_ids|container(?:_id)?|skill_id|tunnel_id|audio)"/
 
 interface Found<Value> {
   readonly at: string
@@ -87,7 +87,10 @@ const isId = (value: unknown): value is string => typeof value === 'string' && v
 
 const refuseTools = (tools: unknown, at: string, providerName: string): void => {
   for (const [index, tool] of listOf(tools).entries()) {
-    if (!isObject(tool) || typeof tool['type'] !== 'string' || OWN_NAMES.test(tool['type'])) continue
+    if (!isObject(tool) || typeof tool['type'] !== 'string') continue
+    // A tunnel of the account leads to servers in the operator's own network.
+    if (tool['type'] === 'mcp' && isId(tool['tunnel_id'])) refuseName(`${at}[${index}].tunnel_id`, providerName)
+    if (OWN_NAMES.test(tool['type'])) continue
     const place = objectIn(tool, `${at}[${index}]`)
     if (place !== null) refuseName(place, providerName)
   }
