@@ -201,6 +201,21 @@ describe.each([...CLIENT_DIALECTS])('%s', (client) => {
     })
   })
 
+  test.each([[['{}']], [['{', '}']], [['{}', ' ']], [['{', '}', '']]])('an empty object in the pieces %j is one', async (pieces) => {
+    const piece = (json: string, at: number): object =>
+      chunk({
+        tool_calls: [
+          {
+            index: 0,
+            ...(at === 0 ? { id: 'a', type: 'function' } : {}),
+            function: { ...(at === 0 ? { name: 'f' } : {}), arguments: json },
+          },
+        ],
+      })
+    const reported = chunks(...pieces.map(piece), chunk({}, 'tool_calls', { usage: USAGE })) + DONE
+    expect(callsOf(await read(client, 'openai-chat', true, encoder.encode(reported)))).toEqual([{ name: 'f', arguments: {} }])
+  })
+
   test('a call that begins without its type has its arguments once if the answer ends without a reason', async () => {
     const begun = chunk({ tool_calls: [{ index: 0, id: 'a', function: { name: PARIS.name, arguments: '' } }] })
     const more = chunk({ tool_calls: [{ index: 0, function: { arguments: JSON.stringify(PARIS.arguments) } }] })
@@ -743,6 +758,13 @@ describe('arguments of Messages that come twice, or behind an empty object, are 
     ])('%s', async (_, bytes) => {
       expect(callsOf(await read(client, 'anthropic', true, bytes))).toEqual([PARIS])
     })
+
+    test.each([[['{}']], [['{', '}']], [['', '{', '', '}']], [['{}', ' ']], [[]]])(
+      'an empty object in the pieces %j is one',
+      async (pieces) => {
+        expect(callsOf(await read(client, 'anthropic', true, call({}, ...pieces)))).toEqual([{ name: PARIS.name, arguments: {} }])
+      },
+    )
   })
 })
 

@@ -10,7 +10,7 @@ export interface ArgumentsPieces {
   readonly isComplete: boolean
   /** An object or an array is open. */
   readonly isInside: boolean
-  /** The arguments so far are an empty object, which those that follow may take the place of. */
+  /** The arguments so far are an empty object in one piece, which those that follow may take the place of. */
   readonly isEmptyObject: boolean
   /** Returns what of the piece counts. `mayScan`: the piece is not too long to be looked through at once, or has to be. */
   take(json: string, mayScan: boolean): TakenPiece
@@ -27,7 +27,8 @@ export const pickArguments = (): ArgumentsPieces => {
   let scan: ArgumentsScan | null = new ArgumentsScan()
   /** What counted so far; null if it is too long to be compared with a repetition. */
   let text: string | null = ''
-  const isEmptyObject = (): boolean => text !== null && text.length < EMPTY_MAX && text.trim() === '{}'
+  let count = 0
+  const isEmptyObject = (): boolean => count === 1 && text !== null && text.length < EMPTY_MAX && text.trim() === '{}'
 
   return {
     get isComplete() {
@@ -45,7 +46,9 @@ export const pickArguments = (): ArgumentsPieces => {
       if (voids) {
         scan = new ArgumentsScan()
         text = ''
+        count = 0
       }
+      count += 1
       if (!mayScan) scan = null
       scan?.push(json)
       text = text === null || text.length + json.length > LARGE_BYTES ? null : text + json
