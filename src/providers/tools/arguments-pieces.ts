@@ -18,14 +18,14 @@ export interface ArgumentsPieces {
 
 interface TakenPiece {
   readonly json: string
-  /** What came before does not count. */
+  /** The pieces before it do not count. */
   readonly voids: boolean
 }
 
 export const pickArguments = (): ArgumentsPieces => {
   /** Null once a piece was not looked through. */
   let scan: ArgumentsScan | null = new ArgumentsScan()
-  /** What counted so far; null if it is too long to be compared with a repetition. */
+  /** All that counted so far; null if it is too long to be compared with a repetition. */
   let text: string | null = ''
   let count = 0
   const isEmptyObject = (): boolean => count === 1 && text !== null && text.length < EMPTY_MAX && text.trim() === '{}'
