@@ -7,8 +7,8 @@ export interface Ending {
   /** True once the model itself has ended. */
   readonly reported: boolean
   /**
-   * The reason why the model ended. Some upstreams say `stop` even after tool calls and refusals, but clients decide by the reason
-   * whether to run tools, so it is corrected here (docs/contract/chat-completions.md#answer).
+   * The reason why the model ended. Some upstreams say `stop` even after tool calls and refusals, and some `tool_calls` without a call; but
+   * clients decide by the reason whether to run tools, so it is corrected here (docs/contract/chat-completions.md#answer).
    */
   readonly reason: FinishReason
   /** The upstream's own reason; null if it gave none. */
@@ -40,7 +40,7 @@ export const watchEnding = (): Ending => {
       return reported
     },
     get reason() {
-      if (said !== 'stop') return said
+      if (said === 'tool_calls' ? called : said !== 'stop') return said
       if (refusal !== null) return 'content_filter'
       return called ? 'tool_calls' : 'stop'
     },

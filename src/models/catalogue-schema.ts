@@ -56,7 +56,7 @@ export const providerEntry = z
       .meta({ description: 'True: every slug/name is a model of this provider, listed or not, as on a local server.' }),
     stored_objects: z.boolean().optional().meta({
       description:
-        'True: requests may name files, vector stores, containers and skills of your account there by their ids. Every key that may ask the provider then reaches all of them.',
+        'True: requests may name files, vector stores, containers, skills, tunnels and connections of your account there by their ids, and data that your account may read. Every key that may ask the provider then reaches all of them.',
     }),
     on_cancel: z.enum(['abort', 'drain']).optional().meta({
       description:

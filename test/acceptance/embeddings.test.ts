@@ -1,5 +1,6 @@
 /** Embeddings are only sent to providers that speak the dialect of the request. */
 import { beforeAll, expect, test } from 'bun:test'
+import OpenAI from 'openai'
 
 import { call, infer } from '../support/calls.ts'
 import { startFakeUpstream } from '../support/fake-upstream.ts'
@@ -52,6 +53,16 @@ test.each(['text-embedding-3-small', 'text-embedding-3-large', 'text-embedding-a
 test('a provider without embeddings is skipped for one that has them', async () => {
   const answer = await infer(service, { model: 'fake/one', input: 'hi', provider: { order: ['other'] } }, { path: '/embeddings' })
   expect([answer.status, upstream.last.body['model']]).toEqual([200, 'up-one'])
+})
+
+test('the openai client, which asks for base64 by itself, reads the numbers of a server that knows no base64', async () => {
+  const embedding = [0.5, -0.25, 0.125, 1]
+  const answer = { object: 'list', data: [{ object: 'embedding', index: 0, embedding }], usage: { prompt_tokens: 1, total_tokens: 1 } }
+  upstream.script((exchange) => exchange.answer(200, JSON.stringify(answer)))
+  const client = new OpenAI({ apiKey: service.inferenceKey, baseURL: service.api, maxRetries: 0 })
+  const { data } = await client.embeddings.create({ model: 'fake/one', input: 'hi' })
+  expect(upstream.last.body['encoding_format']).toBe('base64')
+  expect(data.map((one) => Array.from(one.embedding))).toEqual([embedding])
 })
 
 test('a field that a provider does not accept causes a warning, and in a strict request a refusal before any provider is asked', async () => {

@@ -47,6 +47,7 @@ const error = (message: string, code = 'some_code'): string => JSON.stringify({ 
 const status = (code: number, headers: Readonly<Record<string, string>> = {}): readonly RawStep[] => [
   rawAnswer(code, error(`Status ${code}.`), headers),
 ]
+const WELL = JSON.stringify({ choices: [{ index: 0, message: { role: 'assistant', content: 'Hello' }, finish_reason: 'stop' }] })
 const unavailable = { code: 502, type: 'provider_unavailable' }
 const late = { code: 504, type: 'timeout' }
 
@@ -71,6 +72,12 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   'interim-answers-only': { script: [{ repeat: 'HTTP/1.1 102 Processing\r\n\r\n'.repeat(100), everyMs: 5 }], ...late },
   'half-a-head': { script: ['HTTP/1.1 200 OK\r\ncontent-type: appl', rst], ...unavailable },
   'not-http': { script: ['I am not HTTP at all.\r\n\r\n', fin], ...unavailable },
+  'head-of-2-mib': { script: [rawAnswer(200, WELL, { 'x-long': 'a'.repeat(2 * 1024 * 1024) })], ...unavailable },
+  'head-of-500-fields': {
+    script: [rawAnswer(200, WELL, Object.fromEntries(Array.from({ length: 500 }, (_, at) => [`x-${at}`, 'a'])))],
+    ...unavailable,
+    only: 'whole',
+  },
   html: { script: [rawAnswer(200, '<html>Welcome!</html>', { 'content-type': 'text/html' })], ...unavailable },
   empty: { script: [rawAnswer(200, '')], ...unavailable },
   '204': { script: [rawAnswer(204, '')], ...unavailable },
@@ -99,6 +106,12 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   '502': { script: status(502), ...unavailable },
   '503': { script: status(503, { 'retry-after': '3' }), code: 503, type: 'provider_overloaded', retryAfter: '3' },
   '504': { script: status(504), ...late },
+  'error-of-10-mib': { script: [rawAnswer(503, 'a'.repeat(10 * 1024 * 1024))], code: 503, type: 'provider_overloaded' },
+  'error-deep': {
+    script: [rawAnswer(503, `${'{"error":'.repeat(100_000)}1${'}'.repeat(100_000)}`)],
+    code: 503,
+    type: 'provider_overloaded',
+  },
   '529': { script: status(529), code: 503, type: 'provider_overloaded', recorded: 529 },
 }
 

@@ -68,6 +68,47 @@ const NAMING: readonly (readonly [string, ClientDialect, Readonly<Record<string,
     { input: 'Hi', tools: [{ type: 'shell', environment: { type: 'container_reference', container_id: 'cntr_1' } }] },
   ],
   [
+    'tools[0].tunnel_id',
+    'responses',
+    { input: 'Hi', tools: [{ type: 'mcp', server_label: 'inner', tunnel_id: 'tunnel_1', headers: { container: 'c' } }] },
+  ],
+  [
+    'tools[0].project_connection_id',
+    'responses',
+    { input: 'Hi', tools: [{ type: 'mcp', server_label: 'a', server_url: 'https://a.example', project_connection_id: 'connection_1' }] },
+  ],
+  [
+    'tools[0].azure_ai_search.indexes[0].project_connection_id',
+    'responses',
+    {
+      input: 'Hi',
+      tools: [{ type: 'azure_ai_search', azure_ai_search: { indexes: [{ project_connection_id: 'connection_1', index_name: 'i' }] } }],
+    },
+  ],
+  ['tools[0].memory_store_name', 'responses', { input: 'Hi', tools: [{ type: 'memory_search_preview', memory_store_name: 'store_1' }] }],
+  ['tools[0].collection_ids', 'responses', { input: 'Hi', tools: [{ type: 'collections_search', collection_ids: ['store_1'] }] }],
+  ['tools[0].library_ids', 'chat', { messages: [said], tools: [{ type: 'document_library', library_ids: ['store_1'] }] }],
+  ['tools[0].retrieval.knowledge_id', 'chat', { messages: [said], tools: [{ type: 'retrieval', retrieval: { knowledge_id: 'store_1' } }] }],
+  ['agent_reference', 'responses', { input: 'Hi', agent_reference: { name: 'agent_1', type: 'agent_reference' } }],
+  ['agent', 'responses', { input: 'Hi', agent: { name: 'agent_1', type: 'agent_reference' } }],
+  [
+    'data_sources',
+    'chat',
+    {
+      messages: [said],
+      data_sources: [
+        {
+          type: 'azure_search',
+          parameters: {
+            endpoint: 'https://a.example',
+            index_name: 'store_1',
+            authentication: { type: 'system_assigned_managed_identity' },
+          },
+        },
+      ],
+    },
+  ],
+  [
     'messages[1].audio.id',
     'chat',
     { messages: [said, { role: 'assistant', content: null, audio: { id: 'audio_file-1' } }, said], modalities: ['text', 'audio'] },
@@ -88,7 +129,21 @@ const ask = (client: ClientDialect, body: Readonly<Record<string, unknown>>, sto
 
 /** The body once for each character of the names, with only that character escaped. */
 const spellings = (json: string): readonly string[] =>
-  ['file', 'container', 'vector', '_id', '_store', '_upload', 'audio'].flatMap((part) =>
+  [
+    'file',
+    'container',
+    'vector',
+    'tunnel',
+    'connection',
+    'memory',
+    'knowledge',
+    'agent',
+    'data',
+    '_id',
+    '_store',
+    '_upload',
+    'audio',
+  ].flatMap((part) =>
     [...part].flatMap((character, at) => {
       const code = (character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')
       const spelt = `${part.slice(0, at)}\\u${code}${part.slice(at + 1)}`
@@ -121,7 +176,7 @@ describe.each(NAMING)('%s of %s', (field, client, body) => {
   test('goes on where the operator allows it', async () => {
     const { sent } = await ask(client, body, true)
     expect(sent).toHaveLength(1)
-    expect(sent[0]?.body).toMatch(/file[-_]1|vs_1|cntr_1/)
+    expect(sent[0]?.body).toMatch(/file[-_]1|vs_1|cntr_1|tunnel_1|connection_1|store_1|agent_1/)
   })
 })
 
@@ -214,6 +269,15 @@ test.each<[string, ClientDialect, Readonly<Record<string, unknown>>]>([
 ])('%s names nothing that is stored', async (_, client, body) => {
   expect((await ask(client, body, false, 'openai')).sent).toHaveLength(1)
 })
+
+test.each([[['qwen-long', 0]], [['gpt-5', 1]]] as const)(
+  'a file of Alibaba, named by a text, is refused for the models that read it: %p',
+  async ([model, count]) => {
+    const body = { model: MODEL, messages: [{ role: 'system', content: 'fileid://file-fe-1' }, said] }
+    const { sent } = await replay({ client: 'chat', upstreams: [{ dialect: 'openai-chat', reply: REFUSED, slug: 'alibaba', model }], body })
+    expect(sent).toHaveLength(count)
+  },
+)
 
 test('a customer’s own key reaches what is the customer’s', () => {
   const provider = { slug: 'a', name: 'A', dialects: ['openai-chat'] as const, baseUrl: 'https://a.example', apiKeys: [], anyModel: false }

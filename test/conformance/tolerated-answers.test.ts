@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 
 import { CLIENT_DIALECTS, type ClientDialect } from '../../src/canonical/call.ts'
+import { readStream, streamEvents } from '../support/client-stream.ts'
 import { readAnswer, type Reading } from '../support/read-answer.ts'
 import { streamBytes, type UpstreamDialect } from '../support/recordings.ts'
 import { OWN_DIALECT, type Replayed, replayReply, typeOf } from '../support/replay.ts'
@@ -159,6 +160,81 @@ describe.each([...CLIENT_DIALECTS])('%s', (client) => {
       expect(callsOf(reading)).toEqual([PARIS, ROME])
       expect(reading.calls.map(({ id }) => id)).toEqual(['grep:3', 'grep:3_2'])
     })
+  })
+
+  test('two calls under one index and one id are two calls if their names differ', async () => {
+    const piece = (id: string, name: string, args: object): object =>
+      chunk({ tool_calls: [{ index: 0, id, type: 'function', function: { name, arguments: JSON.stringify(args) } }] })
+    const reported = chunks(piece('a', 'get_weather', PARIS.arguments), piece('a', 'get_time', { zone: 1 }), chunk({}, 'tool_calls')) + DONE
+    const reading = await read(client, 'openai-chat', true, encoder.encode(reported))
+    expect(callsOf(reading)).toEqual([PARIS, { name: 'get_time', arguments: { zone: 1 } }])
+    expect(reading.calls.map(({ id }) => id)).toEqual(['a', 'a_2'])
+  })
+
+  describe('arguments that come with an empty object before them, or twice, are the arguments', () => {
+    const args = JSON.stringify(PARIS.arguments)
+    const begun = (json: string): object =>
+      chunk({ tool_calls: [{ index: 0, id: 'a', type: 'function', function: { name: PARIS.name, arguments: json } }] })
+    const more = (json: string): object => chunk({ tool_calls: [{ index: 0, function: { arguments: json } }] })
+    test.each<[string, readonly object[]]>([
+      ['an empty object, then all', [begun('{}'), more(args)]],
+      ['an empty object, then pieces', [begun('{}'), more(args.slice(0, 5)), more(args.slice(5))]],
+      ['an empty object behind the name, then pieces', [begun(''), more('{}'), more(args.slice(0, 5)), more(args.slice(5))]],
+      ['all, then all', [begun(''), more(args), more(args)]],
+      ['pieces, then all', [begun(''), more(args.slice(0, 5)), more(args.slice(5)), more(args)]],
+      ['pieces, then all with the name', [begun(''), more(args.slice(0, 5)), more(args.slice(5)), begun(args)]],
+    ])('%s', async (_, pieces) => {
+      const reported = chunks(...pieces, chunk({}, 'tool_calls', { usage: USAGE })) + DONE
+      expect(callsOf(await read(client, 'openai-chat', true, encoder.encode(reported)))).toEqual([PARIS])
+    })
+
+    test.each([
+      ['with a reason', [chunk({}, 'tool_calls')]],
+      ['without a reason', []],
+    ])('and an empty object that nothing follows is the arguments, %s', async (_, end) => {
+      const second = chunk({ tool_calls: [{ index: 1, id: 'b', type: 'function', function: { name: 'get_time', arguments: '{}' } }] })
+      const reported = chunks(begun('{}'), second, ...end) + DONE
+      expect(callsOf(await read(client, 'openai-chat', true, encoder.encode(reported)))).toEqual([
+        { name: PARIS.name, arguments: {} },
+        { name: 'get_time', arguments: {} },
+      ])
+    })
+  })
+
+  test.each([[['{}']], [['{', '}']], [['{}', ' ']], [['{', '}', '']]])('an empty object in the pieces %j is one', async (pieces) => {
+    const piece = (json: string, at: number): object =>
+      chunk({
+        tool_calls: [
+          {
+            index: 0,
+            ...(at === 0 ? { id: 'a', type: 'function' } : {}),
+            function: { ...(at === 0 ? { name: 'f' } : {}), arguments: json },
+          },
+        ],
+      })
+    const reported = chunks(...pieces.map(piece), chunk({}, 'tool_calls', { usage: USAGE })) + DONE
+    expect(callsOf(await read(client, 'openai-chat', true, encoder.encode(reported)))).toEqual([{ name: 'f', arguments: {} }])
+  })
+
+  test('a call that begins without its type has its arguments once if the answer ends without a reason', async () => {
+    const begun = chunk({ tool_calls: [{ index: 0, id: 'a', function: { name: PARIS.name, arguments: '' } }] })
+    const more = chunk({ tool_calls: [{ index: 0, function: { arguments: JSON.stringify(PARIS.arguments) } }] })
+    expect(callsOf(await read(client, 'openai-chat', true, encoder.encode(chunks(begun, more) + DONE)))).toEqual([PARIS])
+  })
+
+  test.each([false, true])('an answer that ends with calls of which it has none just ends; in a stream: %p', async (stream) => {
+    const message = { role: 'assistant', content: 'Hi', tool_calls: [] }
+    const bytes = stream
+      ? encoder.encode(chunks(chunk(message), chunk({}, 'tool_calls', { usage: USAGE })) + DONE)
+      : json({
+          id: 'c',
+          object: 'chat.completion',
+          created: 1,
+          model: 'm',
+          choices: [{ index: 0, message, finish_reason: 'tool_calls' }],
+          usage: USAGE,
+        })
+    expect(await read(client, 'openai-chat', stream, bytes)).toMatchObject({ text: 'Hi', calls: [], stop: 'stop' })
   })
 
   test('indices that do not begin at zero leave no hole', async () => {
@@ -502,6 +578,47 @@ describe.each([...CLIENT_DIALECTS])('%s', (client) => {
   })
 })
 
+describe('a stream that is passed on in its own dialect has what typed clients read', () => {
+  const sent = async (...payloads: readonly object[]): Promise<readonly { readonly choices: readonly Record<string, unknown>[] }[]> =>
+    streamEvents((await ask('chat', 'openai-chat', true, encoder.encode(chunks(...payloads) + DONE))).text).map(
+      ({ data }) => data as { readonly choices: readonly Record<string, unknown>[] },
+    )
+
+  test('a choice without a delta, as Azure ends it, has an empty one', async () => {
+    const [, last] = await sent(chunk({ role: 'assistant', content: 'Hi' }), chunk(null, 'stop', { usage: USAGE }))
+    expect(last?.choices).toMatchObject([{ index: 0, delta: {}, finish_reason: 'stop' }])
+  })
+
+  test('a choice and a call whose index is null, as at Google, have one', async () => {
+    const call = { index: null, id: 'a', type: 'function', function: { name: 'f', arguments: '{"a":1}' } }
+    const nowhere = (delta: object, finish: string | null): object => ({
+      ...chunk({}),
+      choices: [{ index: null, delta, finish_reason: finish }],
+    })
+    const [text, called] = await sent(
+      nowhere({ role: 'assistant', content: 'Hi' }, null),
+      nowhere({ tool_calls: [call] }, null),
+      nowhere({}, 'tool_calls'),
+    )
+    expect([text, called].map((one) => one?.choices[0]?.['index'])).toEqual([0, 0])
+    expect(called?.choices[0]?.['delta']).toMatchObject({ tool_calls: [{ index: 0 }] })
+  })
+
+  test('no chunk has two pieces of one call', async () => {
+    const begun = { index: 0, id: 'a', type: 'function', function: { name: 'f', arguments: '' } }
+    const parts = await sent(
+      chunk({ tool_calls: [begun, { index: 0, function: { arguments: '{"a"' } }] }),
+      chunk({ tool_calls: [{ index: 0, function: { arguments: ':1}' } }] }),
+      chunk({}, 'tool_calls', { usage: USAGE }),
+    )
+    const lists = parts.flatMap(({ choices }) =>
+      choices.map(({ delta }) => (delta as { tool_calls?: readonly unknown[] }).tool_calls ?? []),
+    )
+    expect(Math.max(...lists.map(({ length }) => length))).toBe(1)
+    expect(JSON.stringify(lists)).toContain('{\\"a\\"')
+  })
+})
+
 test('a call that is named late has its name in its first piece where it is passed on in its own dialect, and the rest as the server wrote it', async () => {
   const rest = [
     { index: 0, function: { arguments: '{"city":' }, vendor: 1 },
@@ -614,6 +731,102 @@ describe("a call that Zhipu shows under the type of its own tool is none of the 
       const reading = await read(client, 'openai-chat', stream, bytes)
       expect(callsOf(reading).slice(client === 'chat' && stream ? 1 : 0)).toEqual([PARIS])
       expect(reading.stop).toBe('tool_calls')
+    })
+  })
+})
+
+describe('arguments of Messages that come twice, or behind an empty object, are the arguments', () => {
+  const message = { id: 'm', type: 'message', role: 'assistant', model: 'm', content: [], stop_reason: null, stop_sequence: null }
+  const usage = { input_tokens: 1, output_tokens: 1 }
+  const call = (input: object, ...pieces: readonly string[]): Uint8Array =>
+    events('anthropic', [
+      { type: 'message_start', message: { ...message, usage } },
+      { type: 'content_block_start', index: 0, content_block: { type: 'tool_use', id: 'a', name: PARIS.name, input } },
+      ...pieces.map((piece) => ({ type: 'content_block_delta', index: 0, delta: { type: 'input_json_delta', partial_json: piece } })),
+      { type: 'content_block_stop', index: 0 },
+      { type: 'message_delta', delta: { stop_reason: 'tool_use', stop_sequence: null }, usage },
+      { type: 'message_stop' },
+    ])
+  const args = JSON.stringify(PARIS.arguments)
+
+  describe.each(['chat', 'responses'] as const)('%s', (client) => {
+    test.each<[string, Uint8Array]>([
+      ['whole at the beginning', call(PARIS.arguments)],
+      ['whole at the beginning, then in pieces', call(PARIS.arguments, args.slice(0, 5), args.slice(5))],
+      ['an empty object, then pieces', call({}, '{}', args.slice(0, 5), args.slice(5))],
+      ['in pieces, then whole', call({}, args.slice(0, 5), args.slice(5), args)],
+    ])('%s', async (_, bytes) => {
+      expect(callsOf(await read(client, 'anthropic', true, bytes))).toEqual([PARIS])
+    })
+
+    test.each([[['{}']], [['{', '}']], [['', '{', '', '}']], [['{}', ' ']], [[]]])(
+      'an empty object in the pieces %j is one',
+      async (pieces) => {
+        expect(callsOf(await read(client, 'anthropic', true, call({}, ...pieces)))).toEqual([{ name: PARIS.name, arguments: {} }])
+      },
+    )
+  })
+})
+
+describe('a Responses stream whose items are told badly', () => {
+  const usage = { input_tokens: 7, output_tokens: 3, total_tokens: 10 }
+  const response = { id: 'r', object: 'response', created_at: 1, model: 'm', output: [] }
+  const created = { type: 'response.created', response: { ...response, status: 'in_progress' } }
+  const completed = (...output: readonly object[]): object => ({
+    type: 'response.completed',
+    response: { ...response, status: 'completed', output, usage },
+  })
+  const added = (output_index: number, item: object): object => ({ type: 'response.output_item.added', output_index, item })
+  const done = (output_index: number, item: object): object => ({ type: 'response.output_item.done', output_index, item })
+  const part = { type: 'output_text', text: 'Hi', annotations: [] }
+  const message = { type: 'message', id: 'm1', role: 'assistant', status: 'completed', content: [part] }
+  const said = { type: 'response.output_text.delta', item_id: 'm1', output_index: 0, content_index: 0, delta: 'Hi' }
+  const called = { type: 'function_call', id: 'f1', call_id: 'a', name: PARIS.name, arguments: JSON.stringify(PARIS.arguments) }
+
+  describe.each([...CLIENT_DIALECTS])('%s', (client) => {
+    const reading = async (...payloads: readonly object[]): Promise<Reading> => {
+      const { text } = await ask(client, 'openai-responses', true, events('openai-responses', payloads))
+      expect(readStream(client, text)).toEqual({ end: 'normal', faults: [] })
+      return readAnswer(OWN_DIALECT[client], true, text)
+    }
+
+    test.each([
+      ['that ended before', [done(0, message)]],
+      ['that stays open', []],
+    ])('a call at the place of a text %s is made once', async (_, ended) => {
+      const args = { type: 'response.function_call_arguments.delta', item_id: 'f1', output_index: 0, delta: called.arguments }
+      const found = await reading(
+        created,
+        added(0, { ...message, content: [] }),
+        said,
+        ...ended,
+        added(0, { ...called, arguments: '' }),
+        args,
+        done(0, called),
+        completed(message, called),
+      )
+      expect([found.text, callsOf(found), found.stop]).toEqual(['Hi', [PARIS], 'tool_calls'])
+    })
+
+    test('a part without its text has the text of its pieces', async () => {
+      const bare = { ...message, content: [{ type: 'output_text' }] }
+      expect((await reading(created, added(0, bare), said, done(0, bare), completed())).text).toBe('Hi')
+    })
+  })
+
+  test('an end that lacks an item has the item that was shown', async () => {
+    const thought = { type: 'reasoning', id: 't1', summary: [{ type: 'summary_text', text: 'Hmm' }] }
+    const stream = [
+      created,
+      done(0, thought),
+      added(1, { ...message, content: [] }),
+      { ...said, output_index: 1 },
+      done(1, message),
+      completed(message),
+    ]
+    expect(await read('responses', 'openai-responses', true, events('openai-responses', stream))).toMatchObject({
+      text: 'Hi',
+      reasoning: 'Hmm',
     })
   })
 })

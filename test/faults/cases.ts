@@ -59,6 +59,11 @@ export const FAULT_CASES: Readonly<Record<string, readonly FaultCase[]>> = {
     matrix('html', 'a page instead of an answer', UNAVAILABLE),
     matrix('empty', 'nothing in a 200', UNAVAILABLE),
     matrix('error-in-200', 'an error in a 200', 'its type'),
+    matrix('head-of-2-mib', 'a header of 2 MiB', UNAVAILABLE),
+    matrix('head-of-500-fields', '500 headers', UNAVAILABLE),
+    matrix('error-of-10-mib', 'an error of 10 MiB', 'its type'),
+    matrix('error-deep', 'an error of 100,000 levels', 'its type'),
+    one('src/providers/openai-chat/openai-chat.test.ts', /a compressed bomb/, 'a compressed bomb', 'unpacked up to the limit of a body'),
     matrix('cut-whole', 'a whole answer that is cut', UNAVAILABLE),
     one(UPSTREAM, /cut, they are a failure: with chunks and with a length/, 'a body shorter than it says', UNAVAILABLE),
     one(
@@ -104,6 +109,12 @@ export const FAULT_CASES: Readonly<Record<string, readonly FaultCase[]>> = {
       'the same events',
     ),
     one('src/lib/network/sse.test.ts', /A CR at the end|a CR at the end/, 'a CR at the end of a piece', 'the event is told at once'),
+    one(
+      'src/providers/openai-chat/openai-chat.test.ts',
+      /over a limit is the provider’s failure/,
+      'a line or an event without an end',
+      `${UNAVAILABLE} in the stream`,
+    ),
     one(
       'test/acceptance/upstream-failure.test.ts',
       /an event that is not JSON is never passed on/,
@@ -236,6 +247,7 @@ export const FAULT_CASES: Readonly<Record<string, readonly FaultCase[]>> = {
       'a file that is deleted or replaced',
       'nothing more is written; what is known is saved',
     ),
+    one('src/storage/sqlite/sqlite.db.test.ts', /network file systems are known/, 'a file on a network', 'the start is refused'),
     one(LOSS, /a second service does not start/, 'two services on one file', 'the second is refused'),
     one(
       KILLS,

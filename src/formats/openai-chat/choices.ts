@@ -82,24 +82,28 @@ export const numberCalls = (): CallNumbers => {
  */
 export const looksComplete = (choices: string): boolean => {
   const index = choices.indexOf('"index"')
-  if (index < 0 || !choices.includes('"delta"') || choices.includes('"role":""')) return false
+  if (index < 0 || !choices.includes('"delta"') || choices.includes('"role":""') || BLANK.test(choices)) return false
   // Besides the choice's own index, each call needs one.
   return !choices.includes('"tool_calls"') || choices.includes('"index"', index + 1)
 }
 
+/** Azure ends some streams with `"delta": null`. */
+const BLANK = /"(?:index|delta)"\s*:\s*null/
+
 /** The same check for one parsed choice. */
 export const isCompleteChunkChoice = ({ index, delta }: JsonObject): boolean => {
-  if (index === undefined || !isObject(delta) || delta['role'] === '') return false
+  if (typeof index !== 'number' || !isObject(delta) || delta['role'] === '') return false
   const calls = delta['tool_calls']
   return !Array.isArray(calls) || calls.every((call) => isObject(call) && 'index' in call)
 }
 
 /** Returns a choice of a chunk with the members that strict clients need and that some vendors omit or leave blank. */
 export const completeChunkChoice = (choice: JsonBody, position: number, calls: CallNumbers): JsonBody => {
-  const delta = JsonBody.ofParsed(choice.raw('delta') ?? choice.raw('message') ?? '{}')
+  const said = [choice.raw('delta'), choice.raw('message')].find((text) => text?.startsWith('{') === true)
+  const delta = JsonBody.ofParsed(said ?? '{}')
   const toolCalls = delta.raw('tool_calls')
   return choice.with({
-    ...missingMembers(choice, { index: String(position) }),
+    ...(typeof choice.get('index') === 'number' ? {} : { index: String(position) }),
     delta: delta.textWith({
       ...(delta.get('role') === '' ? { role: null } : {}),
       ...(toolCalls?.startsWith('[') === true ? { tool_calls: editElements(toolCalls, (call) => numbered(call, calls)) } : {}),

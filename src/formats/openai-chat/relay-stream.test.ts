@@ -169,8 +169,12 @@ describe('the end', () => {
 
 /** The events that an adapter would read from a chunk, as far as these recordings need them. */
 const eventsOf = (native: string): ModelEvent[] => {
-  const reason = JSON.parse(native).choices[0]?.finish_reason
-  return typeof reason === 'string' ? [{ type: 'finish', reason: reason === 'tool_calls' ? 'tool_calls' : 'stop', native: reason }] : []
+  const { delta, finish_reason: reason } = JSON.parse(native).choices[0] ?? {}
+  const named = (delta?.tool_calls ?? []).filter((call: { function: { name?: string } }) => call.function.name !== undefined)
+  const called: ModelEvent[] = named.map(({ index, id }: { index: number; id: string }) => ({ type: 'tool-call', index, id, name: 'f' }))
+  return typeof reason === 'string'
+    ? [...called, { type: 'finish', reason: reason === 'tool_calls' ? 'tool_calls' : 'stop', native: reason }]
+    : called
 }
 
 describe('recorded streams', () => {

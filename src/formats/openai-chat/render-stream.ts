@@ -76,6 +76,8 @@ class ChatStream implements StreamRenderer {
         const created = this.#relay.created(this.#created)
         if (created !== this.#created) this.#describe(created)
         this.#role = ''
+        // The call may have begun in a chunk that was written here.
+        for (const event of frame.events) if (event.type === 'tool-arguments') this.#bareCalls.delete(event.index)
         out += dataFrame(chunk)
       }
     }

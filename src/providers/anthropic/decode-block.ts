@@ -1,6 +1,8 @@
 /** Decodes one content block: its beginning, its pieces and its end. */
 import type { ModelEvent } from '../../canonical/event.ts'
 import { isObject, textOf } from '../../lib/json/json.ts'
+import { LARGE_BYTES } from '../../lib/steps.ts'
+import { pickArguments } from '../tools/arguments-pieces.ts'
 import { callArguments } from '../tools/call-arguments.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -79,24 +81,34 @@ const openThinking = (block: Json, modelId: string): Opened => {
   }
 }
 
-/** Arguments come in pieces, or whole at the beginning of the block; a call without any has an empty object. */
+/**
+ * Arguments come in pieces, or whole at the beginning of the block, or both, of which the pieces count, as for Anthropic's clients; a call
+ * without any has an empty object.
+ */
 const openToolUse = (block: Json, index: number): Opened => {
   const id = textOf(block['id']) || `call_${index}`
   const opened: ModelEvent = { type: 'tool-call', index, id, name: textOf(block['name']) }
   const { input } = block
-  const eager = isObject(input) && Object.keys(input).length === 0 ? '' : callArguments(input)
-  let bare = eager === ''
+  const pieces = pickArguments()
+  let waiting = ''
+  let isBare = true
+  const given = (json: string): ModelEvent[] => {
+    if (json === '') return []
+    isBare = false
+    return [{ type: 'tool-arguments', index, json }]
+  }
   return {
-    events: bare ? [opened] : [opened, { type: 'tool-arguments', index, json: eager }],
+    events: [opened],
     decoder: {
       delta: (delta) => {
         if (delta['type'] !== 'input_json_delta') return unread(delta)
-        const json = textOf(delta['partial_json'])
-        if (json === '') return []
-        bare = false
-        return [{ type: 'tool-arguments', index, json }]
+        const piece = textOf(delta['partial_json'])
+        const { json, voids } = pieces.take(piece, piece.length <= LARGE_BYTES)
+        const told = voids ? json : waiting + json
+        waiting = pieces.isEmptyObject ? told : ''
+        return pieces.isEmptyObject ? [] : given(told)
       },
-      close: () => (bare ? [{ type: 'tool-arguments', index, json: '{}' }] : []),
+      close: () => (isBare ? given(waiting || callArguments(input) || '{}') : []),
     },
   }
 }

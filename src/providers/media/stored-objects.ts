@@ -1,6 +1,6 @@
 /**
- * Refuses files, vector stores, containers and skills that a request names by their ids: they are stored in the account behind the
- * credential with which the provider is asked. The operator's account belongs to no single client, so no request may reach into it; with a
+ * Refuses files, vector stores, containers, skills, tunnels and connections that a request names by their ids: they are in the account behind
+ * the credential with which the provider is asked. The operator's account belongs to no single client, so no request may reach into it; with a
  * key of the customer's own, a request reaches what is the customer's (docs/contract/responses.md#nothing-is-stored).
  */
 import { GatewayError } from '../../errors.ts'
@@ -18,19 +18,31 @@ export function* refuseStoredObjects(body: JsonBody, conversation: 'messages' | 
   yield
   const items = yield* mayHold(body.rawSearchable(conversation) ?? '')
   yield* body.reading(items ? [conversation, 'tools'] : ['tools'])
-  const { providerName } = target
+  const { providerName, upstreamModel } = target
   for (const [index, item] of (items ? listOf(body.value(conversation)) : []).entries()) {
     if (!isObject(item)) continue
     const file = findIn(item, `${conversation}[${index}]`, idIn)
     if (file !== null) refuse(file.at, noFile(providerName, file.value))
     const address = findIn(item, `${conversation}[${index}]`, addressIn)
     if (address !== null) refuseName(address.at, providerName)
+    if (READS_FILES_BY_TEXT.test(upstreamModel)) {
+      const named = findIn(item, `${conversation}[${index}]`, textOfFile)
+      if (named !== null) refuseName(named.at, providerName)
+    }
     const { audio } = item
     if (isObject(audio) && isId(audio['id'])) refuseName(`${conversation}[${index}].audio.id`, providerName)
     refuseTools(item['tools'], `${conversation}[${index}].tools`, providerName)
   }
   refuseTools(body.value('tools'), 'tools', providerName)
+  const source = OF_ACCOUNT.find((name) => isNamed(name, body.value(name)))
+  if (source !== undefined) refuseName(source, providerName)
 }
+
+/** Azure's members beside the conversation: data that its own identity may read, and agents that the operator made there. */
+const OF_ACCOUNT = ['data_sources', 'dataSources', 'agent_reference', 'agent'] as const
+
+const isNamed = (name: string, value: unknown): boolean =>
+  isObject(value) ? name !== 'agent' || value['type'] === 'agent_reference' : listOf(value).length > 0
 
 /** Like `refuseStoredObjects` for the tools alone, when the conversation is translated. */
 export const refuseStoredInTools = (body: JsonBody, { storedObjects, providerName }: Target): void => {
@@ -50,7 +62,8 @@ function* mayHold(json: string): Steps<boolean> {
 }
 
 /** The members that name such an object. */
-const NAMED = /"(?:file_ids?|vector_store_ids|container(?:_id)?|skill_id|audio)"/
+const NAMED =
+  /"(?:file_ids?|(?:vector_store|collection|library)_ids|container(?:_id)?|(?:skill|tunnel|project_connection|knowledge)_id|memory_store_name|data_sources|dataSources|agent_reference|audio)"/
 
 interface Found<Value> {
   readonly at: string
@@ -83,15 +96,31 @@ const addressIn = (part: unknown): string | null => {
   return addresses.find((address): address is string => typeof address === 'string' && isStoredAddress(address)) ?? null
 }
 
+/** Alibaba's models for documents take a system message that is `fileid://` and the id of an upload. */
+const READS_FILES_BY_TEXT = /^qwen-(?:long|doc)/
+
+const textOfFile = (part: unknown): string | null => {
+  const text = isObject(part) ? part['text'] : part
+  return typeof text === 'string' && /^\s*fileid:/i.test(text) ? text : null
+}
+
 const isId = (value: unknown): value is string => typeof value === 'string' && value !== ''
 
 const refuseTools = (tools: unknown, at: string, providerName: string): void => {
   for (const [index, tool] of listOf(tools).entries()) {
-    if (!isObject(tool) || typeof tool['type'] !== 'string' || OWN_NAMES.test(tool['type'])) continue
+    if (!isObject(tool) || typeof tool['type'] !== 'string') continue
+    if (tool['type'] === 'mcp') {
+      const way = WAYS_INSIDE.find((name) => isId(tool[name]))
+      if (way !== undefined) refuseName(`${at}[${index}].${way}`, providerName)
+    }
+    if (OWN_NAMES.test(tool['type'])) continue
     const place = objectIn(tool, `${at}[${index}]`)
     if (place !== null) refuseName(place, providerName)
   }
 }
+
+/** A tunnel leads to servers in the operator's own network, and a connection has the operator's credentials for a server. */
+const WAYS_INSIDE = ['tunnel_id', 'project_connection_id'] as const
 
 /** Tools whose members hold the client's own words, and tools that this service runs itself. */
 const OWN_NAMES = /^(?:function|custom|namespace|mcp)$|^(?:service|openrouter):/
@@ -118,5 +147,12 @@ const isNaming = (name: string, value: unknown): boolean => {
   return IDS.has(name) ? isId(value) : LISTS.has(name) && listOf(value).length > 0
 }
 
-const IDS: ReadonlySet<string> = new Set(['file_id', 'container', 'container_id'])
-const LISTS: ReadonlySet<string> = new Set(['file_ids', 'vector_store_ids'])
+const IDS: ReadonlySet<string> = new Set([
+  'file_id',
+  'container',
+  'container_id',
+  'project_connection_id',
+  'knowledge_id',
+  'memory_store_name',
+])
+const LISTS: ReadonlySet<string> = new Set(['file_ids', 'vector_store_ids', 'collection_ids', 'library_ids'])

@@ -5,11 +5,11 @@
  */
 import type { ModelEvent } from '../../canonical/event.ts'
 import type { ReasoningProof } from '../../canonical/reasoning.ts'
-import { ArgumentsScan } from '../../lib/json/arguments-scan.ts'
 import { isObject, textOf } from '../../lib/json/json.ts'
 import { LARGE_BYTES } from '../../lib/steps.ts'
 import { callArguments } from '../tools/call-arguments.ts'
 import { createDistinctIds } from '../tools/distinct-ids.ts'
+import { type ArgumentsPieces, pickArguments } from '../tools/arguments-pieces.ts'
 import { type CallProofs, thoughtSignature } from './decode-thinking.ts'
 
 export interface CallReader {
@@ -19,6 +19,12 @@ export interface CallReader {
   readonly areOwn: boolean
   /** The newest call has incomplete arguments. */
   readonly isCut: boolean
+  /** The newest call has all its arguments: more of them may be a repetition. */
+  readonly isComplete: boolean
+  /** The newest call was emitted with an empty object as its arguments, which those of the next piece may take the place of. */
+  readonly isEmptyObject: boolean
+  /** Says, once, that the arguments of the newest call that were emitted before its latest piece do not count. */
+  takeVoided(): boolean
   /** Reads a piece of a call. Returns true if the piece is in a form that clients of the dialect cannot read. */
   read(piece: CallPiece, events: ModelEvent[]): boolean
   /** Takes note of arguments that were read without this reader. */
@@ -44,10 +50,10 @@ interface OpenCall {
   readonly isCustom: boolean
   proof: ReasoningProof | null
   /**
-   * Scans JSON arguments: whether they are complete distinguishes a further call without an id from more of this one, and a call that was
-   * cut off from a finished one. Null for custom calls.
+   * JSON arguments: whether they are complete distinguishes a further call without an id from more of this one, and a call that was cut off
+   * from a finished one. Null for custom calls.
    */
-  scan: ArgumentsScan | null
+  readonly pieces: ArgumentsPieces | null
   /** The arguments that came before the name; null once the call was emitted. */
   held: string | null
 }
@@ -61,11 +67,12 @@ export const createCallReader = (model: string): CallReader => {
   const own = new Set<number>()
   const distinct = createDistinctIds()
   let newest: OpenCall | null = null
+  let voided = false
   let count = 0
 
   const begin = (upstreamIndex: number, id: string, isCustom: boolean): OpenCall => {
-    const scan = isCustom ? null : new ArgumentsScan()
-    const open: OpenCall = { index: count + own.size, id, name: '', isCustom, proof: null, scan, held: '' }
+    const pieces = isCustom ? null : pickArguments()
+    const open: OpenCall = { index: count + own.size, id, name: '', isCustom, proof: null, pieces, held: '' }
     count += 1
     calls.set(upstreamIndex, open)
     nameless.add(open)
@@ -98,7 +105,18 @@ export const createCallReader = (model: string): CallReader => {
       return count === 0 && own.size > 0
     },
     get isCut() {
-      return newest?.scan?.isInside === true
+      return newest?.pieces?.isInside === true
+    },
+    get isComplete() {
+      return newest?.pieces?.isComplete === true
+    },
+    get isEmptyObject() {
+      return newest?.held === null && newest.pieces?.isEmptyObject === true
+    },
+    takeVoided() {
+      const was = voided
+      voided = false
+      return was
     },
     read({ call, position, proofs, isWhole }, events) {
       const upstreamIndex = typeof call['index'] === 'number' ? call['index'] : position
@@ -117,16 +135,21 @@ export const createCallReader = (model: string): CallReader => {
       const open = known === undefined || beginsAnother(known, id, name) ? begin(upstreamIndex, id, custom !== null) : known
       newest = open
       const given = about[custom === null ? 'arguments' : 'input']
-      const json = callArguments(given)
+      const told = callArguments(given)
       // Scanning megabytes in one piece would hold up other requests.
-      if (json.length > LARGE_BYTES && open.id !== '') open.scan = null
-      open.scan?.push(json)
+      const mayScan = told.length <= LARGE_BYTES || open.id === ''
+      const { pieces } = open
+      const { json, voids } = pieces?.take(told, mayScan) ?? { json: told, voids: false }
       const isMended =
+        json !== told ||
         open.index !== upstreamIndex ||
+        // Google's endpoint writes null.
+        ('index' in call && typeof call['index'] !== 'number') ||
         name !== textOf(about['name']) ||
         isObject(given) ||
         (isWhole && (typeof given !== 'string' || typeof about['name'] !== 'string'))
       if (open.held === null) {
+        voided ||= voids
         if (json !== '') events.push({ type: 'tool-arguments', index: open.index, json })
         return isMended
       }
@@ -134,14 +157,14 @@ export const createCallReader = (model: string): CallReader => {
       open.id ||= id
       open.name = name
       open.proof ??= proofs?.get(open.id) ?? thoughtSignature(call, model)
-      open.held += json
+      open.held = voids ? json : open.held + json
       if (name === '' && !isWhole && open.held.length <= HELD_MAX) return true
       // The stream helper of OpenAI's SDK fails without a type; a whole answer gets it where it is relayed.
       const isTypeless = !isWhole && call['type'] === undefined
       return tell(open, events) || isMended || isLate || isTypeless
     },
     heard(event) {
-      if (event.type === 'tool-arguments' && newest?.index === event.index) newest.scan?.push(event.json)
+      if (event.type === 'tool-arguments' && newest?.index === event.index) newest.pieces?.take(event.json, true)
     },
     takeNameless() {
       const events: ModelEvent[] = []
@@ -161,9 +184,10 @@ const isOfServer = ({ type }: CallPiece['call']): boolean =>
 /** Servers of gpt-oss leave what its format puts behind the name: `read<|channel|>commentary`. */
 const bareName = (name: string): string => /^(.+?)<\|/s.exec(name)?.[1] ?? name
 
-/** Some servers give all calls the same index, and some of them send no ids either. */
+/** Some servers give all calls the same index, and some of them send no ids either, or the same one. */
 const beginsAnother = (open: OpenCall, id: string, name: string): boolean => {
   if (name === '') return false
   if (open.name === '') return id !== '' && open.id !== '' && id !== open.id
-  return id === '' ? open.scan?.complete === true || name !== open.name : id !== open.id
+  const isComplete = open.pieces?.isComplete === true
+  return id === '' ? isComplete || name !== open.name : id !== open.id || (isComplete && name !== open.name)
 }

@@ -18,6 +18,12 @@ export interface ChatDecoder {
   events(chunk: Json): ModelEvent[]
   /** Takes note of an event of a chunk that was read without this decoder. */
   heard(event: ModelEvent): void
+  /** The newest call has all its arguments, so a chunk with more of them has to be read by this decoder. */
+  readonly hasWholeCall: boolean
+  /** The newest call has an empty object as its arguments, which those of the next chunk may take the place of. */
+  readonly hasEmptyCall: boolean
+  /** Says, once, that the arguments of the newest call in the chunks before do not count. */
+  takeVoided(): boolean
   /** The newest chunk has a form that clients of the dialect cannot read, so it must be rendered from its events. */
   readonly mended: boolean
   /** The newest chunk was changed where it ends its choices, so its text has to be written anew. */
@@ -84,6 +90,7 @@ export const createChatDecoder = (model: string, answer: 'whole' | 'stream' = 's
     if (filledList(said['executed_tools']) !== null) events.push({ type: 'unknown', kind: 'executed_tools' })
     for (const [position, call] of toolCalls?.entries() ?? [])
       if (isObject(call) && calls.read({ call, position, proofs, isWhole }, events)) mended = true
+    if (!isWhole && toolCalls !== null && sharesIndex(toolCalls)) mended = true
   }
 
   return {
@@ -141,6 +148,13 @@ export const createChatDecoder = (model: string, answer: 'whole' | 'stream' = 's
       return events
     },
     heard: calls.heard,
+    get hasWholeCall() {
+      return calls.isComplete
+    },
+    get hasEmptyCall() {
+      return !ended && calls.isEmptyObject
+    },
+    takeVoided: calls.takeVoided,
     get mended() {
       return mended
     },
@@ -158,6 +172,10 @@ export const createChatDecoder = (model: string, answer: 'whole' | 'stream' = 's
         : [],
   }
 }
+
+/** vLLM may send two pieces of one call in one chunk, of which OpenAI's Python SDK keeps one. */
+const sharesIndex = (calls: readonly unknown[]): boolean =>
+  calls.length > 1 && new Set(objectsIn(calls).map(({ index }) => index)).size < calls.length
 
 /** Perplexity shows pictures that it found, and further questions, beside the choices of every chunk. */
 const FOUND_BESIDE = ['images', 'related_questions'] as const

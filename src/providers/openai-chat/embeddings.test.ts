@@ -42,12 +42,39 @@ describe('embeddings', () => {
   test('go up as the client wrote them, but for the model and what addresses this service', async () => {
     const { answer, lost } = await post(
       answered,
-      '{"model":"acme/one","input" : ["H\\u0069", ""],"dimensions":1e2,"provider":{},"session_id":"s","encoding_format":"base64"}',
+      '{"model":"acme/one","input" : ["H\\u0069", ""],"dimensions":1e2,"provider":{},"session_id":"s","encoding_format":"float"}',
     )
     expect([upstream.last.path, upstream.last.headers['authorization']]).toEqual(['/v1/embeddings', 'Bearer k'])
-    expect(upstream.last.text).toBe('{"model":"one-1","input" : ["H\\u0069", ""],"dimensions":1e2,"encoding_format":"base64"}')
+    expect(upstream.last.text).toBe('{"model":"one-1","input" : ["H\\u0069", ""],"dimensions":1e2,"encoding_format":"float"}')
     expect([answer.body.text, answer.upstreamModel, lost]).toEqual([ANSWER, 'one-1', []])
     expect(answer.usage).toEqual(usageOf({ inputFresh: 4, unreportedOutput: true }))
+  })
+
+  describe('in base64, as OpenAI’s libraries ask for by themselves,', () => {
+    const inBase64 = async (data: string): Promise<unknown> => {
+      const { answer } = await post(
+        (exchange) => exchange.answer(200, `{"object":"list","data":${data},"usage":{"prompt_tokens":4,"total_tokens":4}}`),
+        '{"model":"a/b","input":["a","b"],"encoding_format":"base64"}',
+      )
+      expect(upstream.last.body['encoding_format']).toBe('base64')
+      return answer.body.get('data')
+    }
+
+    test('come so from a server that writes numbers whatever it is asked', async () => {
+      const data = await inBase64('[{"index":0,"embedding": [0.5,-2e-3]},{"embedding":[],"index":1},{"index":2,"embedding":[\n1 , 2\n]}]')
+      expect(data).toEqual([
+        { index: 0, embedding: 'AAAAP28SA7s=' },
+        { embedding: '', index: 1 },
+        { index: 2, embedding: 'AACAPwAAAEA=' },
+      ])
+    })
+
+    test.each(['"AAAAP28SA7s="', '[[0.5],[1]]', '[null,1]', '{"dense":[1]}', '"\\"embedding\\":[1]"'])(
+      'stay as they are if they are no numbers: %s',
+      async (embedding) => {
+        expect(await inBase64(`[{"embedding":${embedding}}]`)).toEqual([{ embedding: JSON.parse(embedding) as unknown }])
+      },
+    )
   })
 
   test('go up in the vendor’s words', async () => {

@@ -6,7 +6,7 @@ import { GatewayError } from '../../errors.ts'
 import { isObject } from '../../lib/json/json.ts'
 import { JsonBody } from '../../lib/json/json-body.ts'
 import { JsonTextError } from '../../lib/json/json-limits.ts'
-import { atOnce } from '../../lib/steps.ts'
+import { atOnce, inTurns } from '../../lib/steps.ts'
 import { unusable } from '../failures/classify-failure.ts'
 import { fieldsOfBody } from '../vendors/editable-fields.ts'
 import { shortenIdentifiers } from '../vendors/field-rules.ts'
@@ -17,6 +17,7 @@ import { vendorOf } from '../vendors/vendors.ts'
 import { addressOf, keyHeader } from './address.ts'
 import { decodeUsage } from './decode-usage.ts'
 import { chatFailure } from './errors.ts'
+import { packedVectors } from './packed-vectors.ts'
 
 /** Room for two thousand vectors of three thousand numbers as JSON text. */
 const BODY_MAX = 256 * 1024 * 1024
@@ -31,7 +32,10 @@ export interface EmbeddingsAttempt {
 }
 
 export interface Embeddings {
-  /** The provider's own answer; for the client, our id of the model and our usage must be put into it (`textWith`). */
+  /**
+   * The provider's own answer, with vectors in base64 if the client asked for it; for the client, our id of the model and our usage must be
+   * put into it (`textWith`).
+   */
   readonly body: JsonBody
   readonly usage: Usage
   readonly upstreamModel: string | null
@@ -60,7 +64,8 @@ export const postEmbeddings = async (attempt: EmbeddingsAttempt, context: Provid
     attempt,
     context,
   )
-  return readAnswer(await response.text(BODY_MAX), target)
+  const answer = readAnswer(await response.text(BODY_MAX), target)
+  return attempt.body.value('encoding_format') === 'base64' ? packedAnswer(answer, context) : answer
 }
 
 const requestBody = ({ body, target, warn }: EmbeddingsAttempt): string | Uint8Array<ArrayBuffer> => {
@@ -86,6 +91,13 @@ const requestBody = ({ body, target, warn }: EmbeddingsAttempt): string | Uint8A
 
 /** Fields of the interface that not every vendor accepts. */
 const SOME_ACCEPT: ReadonlySet<string> = new Set(['dimensions', 'encoding_format', 'input_type', 'user'])
+
+const packedAnswer = async (answer: Embeddings, { turn }: ProviderContext): Promise<Embeddings> => {
+  const data = await inTurns(packedVectors(answer.body.raw('data') ?? ''), turn ?? noTurn)
+  return { ...answer, body: JsonBody.ofParsed(answer.body.textWith({ data })) }
+}
+
+const noTurn = (): undefined => undefined
 
 /** The vectors stay text: only the members beside them are parsed. */
 const readAnswer = (text: string, target: Target): Embeddings => {

@@ -29,7 +29,7 @@ const off = (words: ReasoningWords, field: string, warn: (warning: Warning) => v
   if (words.efforts === 'any' || words.efforts.includes('none')) return { reasoning_effort: 'none' }
   const least = nearestEffort('none', words.efforts)
   if (least === null) {
-    warn(lost(field, 'This provider cannot be kept from thinking.'))
+    warn(lost(field, 'This model takes no setting that keeps it from thinking.'))
     return {}
   }
   warn({ code: 'mapped_field', field, message: `This model cannot be kept from thinking; it was asked for its lowest effort, ${least}.` })
@@ -55,7 +55,7 @@ const encodeEffort = (
   if (budget !== null) warn({ code: 'mapped_field', field, message: budget })
   const known = words.efforts === 'any' ? wanted : nearestEffort(wanted, words.efforts)
   if (known === null) {
-    warn(lost(field, 'This provider knows no efforts of thinking.'))
+    warn(lost(field, 'This model takes no effort of thinking of this kind.'))
     return on
   }
   if (effort === undefined || known !== effort) {

@@ -237,6 +237,41 @@ describe('both lanes keep the same rules', () => {
       'a Grok that does not think takes stop sequences',
       { vendor: 'xai', model: 'grok-4.20-non-reasoning', chat: { stop: ['END'] }, settings: { stop: ['END'] }, sent: { stop: ['END'] } },
     ],
+    ...(
+      [
+        ['xai', 'grok-4.3', 'none', 'none'],
+        ['xai', 'grok-4.5', 'none', 'low'],
+        ['xai', 'grok-4.5', 'xhigh', 'high'],
+        ['xai', 'grok-4.7', 'minimal', 'low'],
+        ['xai', 'grok-4.7', 'max', 'xhigh'],
+        ['xai', 'grok-build-0.1', 'high', undefined],
+        ['xai', 'grok-4-1-fast-reasoning', 'low', undefined],
+        ['groq', 'openai/gpt-oss-120b', 'none', 'low'],
+        ['groq', 'openai/gpt-oss-120b', 'max', 'high'],
+        ['groq', 'qwen/qwen3.6-27b', 'none', 'none'],
+        ['groq', 'qwen/qwen3.6-27b', 'default', 'default'],
+        ['groq', 'qwen/qwen3.6-27b', 'high', undefined],
+        ['groq', 'llama-3.3-70b-versatile', 'low', undefined],
+        ['cerebras', 'gpt-oss-120b', 'none', 'low'],
+        ['cerebras', 'llama-4-scout-17b-16e-instruct', 'low', undefined],
+        ['cerebras', 'qwen-3.8-27b', 'none', 'none'],
+        ['together', 'openai/gpt-oss-20b', 'none', 'low'],
+        ['mistral', 'mistral-small-2603', 'low', 'high'],
+        ['mistral', 'mistral-large-4-0', 'low', 'low'],
+        ['mistral', 'mistral-large-2512', 'high', undefined],
+        ['mistral', 'codestral-latest', 'none', undefined],
+      ] as const
+    ).map(([vendor, model, asked, known]): [string, Rule] => [
+      `${model} of ${vendor} takes the effort ${asked} as ${known ?? 'none at all'}`,
+      {
+        vendor,
+        model,
+        chat: { reasoning_effort: asked },
+        settings: { reasoning: { effort: asked } },
+        sent: known === undefined ? {} : { reasoning_effort: known },
+        reported: known === asked ? [] : [known === undefined ? 'unsupported_field' : 'mapped_field'],
+      },
+    ]),
     ...['kimi-k2.6', 'kimi-k3'].map((model): [string, Rule] => [
       `${model} samples as it sees fit`,
       {

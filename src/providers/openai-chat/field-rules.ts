@@ -16,7 +16,8 @@ import {
 } from '../vendors/field-rules.ts'
 import { acceptsChatField } from '../vendors/chat-fields.ts'
 import { type OpenAiModel, openAiModelOf } from '../vendors/openai-model.ts'
-import type { OutputLimit, ReasoningWords, Vendor, VendorsReasoning } from '../vendors/vendor.ts'
+import { wordsFor } from '../vendors/reasoning-words.ts'
+import type { OutputLimit, ReasoningWords, Vendor } from '../vendors/vendor.ts'
 import { type FunctionPlace, mendedTools, takesAnySchema } from '../tools/openai-tool-schema.ts'
 import { offerFunctions } from './custom-tools.ts'
 import { budgetBeside, thinksNot } from '../thinking/effort.ts'
@@ -271,11 +272,6 @@ const changeReasoning = (fields: EditableFields, vendor: Vendor, model: OpenAiMo
   for (const [name, value] of Object.entries(encodeReasoning(setting, reported, { words, showsThinking: vendor.showsThinking }, warn)))
     if (fields.value(name) === undefined) fields.put(name, value)
 }
-
-const wordsFor = (model: string, { others = [], ...words }: VendorsReasoning): ReasoningWords => ({
-  ...words,
-  ...others.find(({ models }) => models.test(model))?.words,
-})
 
 const ROUTERS_FIELDS: readonly string[] = ['reasoning', 'include_reasoning']
 

@@ -53,22 +53,58 @@ const chunkReader = (target: Target, native: boolean, answers: number): EventRea
   const decoder = createChatDecoder(target.modelId)
   const pieces = createPieceReader(native)
   const reading: Reading = { decoder, target, native, several: answers > 1 }
+  /** The chunk of a call with an empty object as its arguments, until the next chunk says if that counts. */
+  let held: Frame | null = null
+
+  const release = (frames: Frame[]): void => {
+    const voided = decoder.takeVoided()
+    if (held === null) return
+    frames.push(voided ? { events: held.events.filter(({ type }) => type !== 'tool-arguments') } : held)
+    held = null
+  }
+
+  /** `isWhole`: the chunk was read without a failure. */
+  const handOn = (read: readonly Frame[], frames: Frame[], isWhole: boolean): void => {
+    release(frames)
+    const [frame] = read
+    if (isWhole && decoder.hasEmptyCall && frame?.events.at(-1)?.type === 'tool-arguments') held = frame
+    else frames.push(...read)
+  }
+
   return {
     alike(event) {
+      if (held !== null) return null
       const frame = pieces.read(event)
-      if (frame !== null) for (const said of frame.events) decoder.heard(said)
+      if (frame === null || (decoder.hasWholeCall && frame.events.some(({ type }) => type === 'tool-arguments'))) return null
+      for (const said of frame.events) decoder.heard(said)
       return frame
     },
     unfinished: () => decoder.unfinished(answers),
     endMarked() {
-      const events = decoder.ending()
+      const events = [...(held?.events ?? []), ...decoder.ending()]
+      held = null
       return events.length === 0 ? null : { events }
     },
     read(chunk, event, frames) {
-      const frame = readChunk(chunk, event, reading, frames)
-      pieces.learn(event, frame)
+      const read: Frame[] = []
+      let isWhole = false
+      try {
+        pieces.learn(event, readChunk(chunk, event, reading, read))
+        isWhole = true
+      } finally {
+        handOn(read, frames, isWhole)
+      }
     },
-    readInSteps: (chunk, event, frames) => readChunkInSteps(chunk, event, reading, frames),
+    *readInSteps(chunk, event, frames) {
+      const read: Frame[] = []
+      let isWhole = false
+      try {
+        yield* readChunkInSteps(chunk, event, reading, read)
+        isWhole = true
+      } finally {
+        handOn(read, frames, isWhole)
+      }
+    },
   }
 }
 

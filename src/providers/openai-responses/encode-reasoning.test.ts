@@ -50,3 +50,17 @@ test.each<[string, SettingValues['reasoning'], JsonObject | undefined, Warning['
   expect(encoded.sent['reasoning']).toEqual(sent as never)
   expect(encoded.warnings.map(({ code }) => code)).toEqual(codes)
 })
+
+test.each<[string, SettingValues['reasoning'], JsonObject | undefined, Warning['code'][]]>([
+  ['grok-4.7', { effort: 'xhigh' }, { effort: 'xhigh' }, []],
+  ['grok-4.7', { effort: 'minimal' }, { effort: 'low' }, ['mapped_field']],
+  ['grok-4.5', { effort: 'max' }, { effort: 'high' }, ['mapped_field']],
+  ['grok-4.5', { enabled: false }, { effort: 'low' }, ['mapped_field']],
+  ['grok-4.3', { enabled: false }, { effort: 'none' }, []],
+  ['grok-build-0.1', { effort: 'high' }, undefined, ['unsupported_field']],
+  ['grok-build-0.1', { maxTokens: 4096, exclude: true }, undefined, ['unsupported_field']],
+])("xAI's %s is asked for %j as for %j, which is what it knows", (model, reasoning, sent, codes) => {
+  const encoded = encode({ settings: set('reasoning', reasoning) }, { model, provider: 'xai' })
+  expect(encoded.sent['reasoning']).toEqual(sent as never)
+  expect(encoded.warnings.map(({ code }) => code)).toEqual(codes)
+})

@@ -24,7 +24,9 @@ export const encodeReasoning = (
   const effort = wanted === undefined ? undefined : effortKnown(wanted, family)
   const budget = thinksNot(value) ? null : budgetBeside(value)
   if (budget !== null) warn({ code: 'mapped_field', field, message: budget })
-  if (maxTokens !== undefined && value.effort === undefined && !thinksNot(value))
+  if (wanted !== undefined && effort === undefined)
+    warn({ code: 'unsupported_field', field, message: 'This model takes no effort of thinking; the setting was left out.' })
+  else if (maxTokens !== undefined && value.effort === undefined && !thinksNot(value))
     warn({
       code: 'mapped_field',
       field,
@@ -44,5 +46,8 @@ const effortWanted = (value: ReasoningSetting, family: OpenAiModel): string | un
   return value.enabled === true && family.efforts?.includes('none') === true ? 'medium' : undefined
 }
 
-const effortKnown = (wanted: string, { efforts }: OpenAiModel): string =>
-  efforts === null ? wanted : (nearestEffort(wanted, efforts) ?? wanted)
+/** Undefined if the model takes none. */
+const effortKnown = (wanted: string, { efforts }: OpenAiModel): string | undefined => {
+  if (efforts === null) return wanted
+  return efforts.length === 0 ? undefined : (nearestEffort(wanted, efforts) ?? wanted)
+}

@@ -30,14 +30,16 @@ export interface Encoded {
   readonly lost: readonly string[]
 }
 
-export const send = (call: Partial<Call>, model?: string): Encoded => {
+export const send = (call: Partial<Call>, model?: string, provider = 'openai'): Encoded => {
   const warnings: Warning[] = []
-  const text = atOnce(encodeResponsesRequest(attemptTo(target(model), call, (warning) => warnings.push(warning))))
+  const text = atOnce(encodeResponsesRequest(attemptTo({ ...target(model), provider }, call, (warning) => warnings.push(warning))))
   return { sent: JSON.parse(text) as JsonObject, text, warnings, lost: warnings.map(({ field }) => field) }
 }
 
-export const encode = (more: Partial<Prompt>, { model, stream = false }: { model?: string; stream?: boolean } = {}): Encoded =>
-  send({ stream, prompt: () => promptOf(more) }, model)
+export const encode = (
+  more: Partial<Prompt>,
+  { model, provider, stream = false }: { model?: string; provider?: string; stream?: boolean } = {},
+): Encoded => send({ stream, prompt: () => promptOf(more) }, model, provider)
 
 export const set = <Name extends keyof SettingValues>(name: Name, value: SettingValues[Name], field: string = name): Settings => ({
   [name]: { value, field },

@@ -13,6 +13,7 @@ import { jsonText } from '../transport/encoded.ts'
 import { loseChoice } from '../tools/demanded-tool.ts'
 import { dropCacheOptions, type RuleContext } from '../vendors/field-rules.ts'
 import { openAiModel } from '../vendors/openai-model.ts'
+import { responsesModel } from '../vendors/reasoning-words.ts'
 import { heldFormat } from '../tools/openai-strict-schema.ts'
 import type { Attempt } from '../provider.ts'
 import { refuseStoredInTools, refuseStoredObjects } from '../media/stored-objects.ts'
@@ -53,7 +54,7 @@ export function* encodeResponsesRequest(attempt: Attempt): Steps<string> {
 /** Encodes all that is translated; the encoder reads settings nowhere else. */
 export function* encodePrompt(translation: Translation, context: RuleContext): Steps<JsonObject> {
   const { target } = context
-  const model = openAiModel(target.upstreamModel)
+  const model = responsesModel(target)
   const marks = lostMarks(translation)
   const { instructions, input, replaysThinking, keepsMarks } = yield* encodeConversation(translation, target, model, marks)
   const tools = encodeTools(translation, marks)

@@ -58,12 +58,26 @@ export const createPlaces = (): Places => {
 
   const indexOf = (id: unknown, type: string): number => (id === undefined ? lastOpen(type) : byId.get(id))?.index ?? next
 
+  /** The position that an event states. Some servers state one position for several items, whose ids tell them apart. */
+  const stated = (index: unknown, id: unknown): number | undefined => {
+    if (typeof index !== 'number') return undefined
+    return (items.get(index)?.id === id ? undefined : byId.get(id)?.index) ?? index
+  }
+
+  /** True if another item has the position: it is over, or of another type. */
+  const isTaken = (index: number, id: unknown, type: string): boolean => {
+    const known = items.get(index)
+    return known !== undefined && id !== undefined && known.id !== id && (known.done !== null || known.item['type'] !== type)
+  }
+
   const placedItem = (event: Json, begins: boolean): Json => {
     const item = isObject(event['item']) ? event['item'] : {}
     const type = textOf(item['type'])
     const own = item['id'] ?? item['call_id']
     const index = event['output_index']
-    const at = typeof index === 'number' ? index : begins && own === undefined ? next : indexOf(own, type)
+    const known = stated(index, own)
+    const at =
+      known === undefined ? (begins && own === undefined ? next : indexOf(own, type)) : begins && isTaken(known, own, type) ? next : known
     const id = item['id'] ?? items.get(at)?.id ?? own ?? `${PREFIXES[type] ?? type}_${at}`
     if (at === index && id === item['id']) return event
     return { ...event, output_index: at, item: id === item['id'] ? item : { ...item, id } }
@@ -71,7 +85,7 @@ export const createPlaces = (): Places => {
 
   const placedStep = (event: Json, itemType: string, kind: PartKind | null, begins: boolean): Json => {
     const { output_index: index, item_id: own } = event
-    const at = typeof index === 'number' ? index : indexOf(own, itemType)
+    const at = stated(index, own) ?? indexOf(own, itemType)
     const id = own ?? items.get(at)?.id ?? `${PREFIXES[itemType] ?? itemType}_${at}`
     const part = kind === null ? null : partAt(items.get(at), kind, event[kind.index], begins)
     if (at === index && id === own && (kind === null || part === event[kind.index])) return event

@@ -19,14 +19,15 @@ import {
   shortenIdentifiers,
 } from '../vendors/field-rules.ts'
 import { type FunctionPlace, mendedTools, takesAnySchema } from '../tools/openai-tool-schema.ts'
-import { acceptsField, type OpenAiModel, openAiModel } from '../vendors/openai-model.ts'
+import { acceptsField, type OpenAiModel } from '../vendors/openai-model.ts'
+import { responsesModel } from '../vendors/reasoning-words.ts'
 import type { Vendor } from '../vendors/vendor.ts'
 import { vendorOf } from '../vendors/vendors.ts'
 import { encodeReasoning } from './encode-reasoning.ts'
 
 export function* applyFieldRules(fields: EditableFields, context: RuleContext): Steps<void> {
   const vendor = vendorOf(context.target.provider)
-  const model = openAiModel(context.target.upstreamModel)
+  const model = responsesModel(context.target)
   refuseAnswered(fields, vendor, context)
   changeReasoning(fields, model, context)
   clampOutput(fields, 'max_output_tokens', context)

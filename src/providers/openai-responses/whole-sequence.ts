@@ -37,9 +37,25 @@ export const createSequence = (): ((event: Json, length: number) => readonly Jso
     }
     if (type === 'response.in_progress') begun = 'in progress'
     else if (begun === 'created' && !LIFECYCLE.has(type)) send({ type: 'response.in_progress', response })
-    const placed = places.placed(type, event)
+    const placed = withTexts(type, places.placed(type, event))
     if (TERMINAL.has(type)) sent.push(ended(type, placed))
     else if (isReady(type, placed)) sent.push(placed)
+  }
+
+  /** Returns the event with a text in each part that it holds; the same object if all have one. A part without one has what was shown of it. */
+  const withTexts = (type: string, event: Json): Json => {
+    const { item, part } = event
+    const shown = places.at(event)
+    if (PART_EVENT.test(type) && isObject(part)) {
+      const kind = PARTS[textOf(part['type'])]
+      const told = kind === undefined ? part : withText(part, shown?.parts.get(`${kind.list} ${String(event[kind.index])}`))
+      return told === part ? event : { ...event, part: told }
+    }
+    if (!ITEM_EVENT.test(type) || !isObject(item)) return event
+    const lists = LISTS.filter((list) => objectsIn(item[list]).some((each) => withText(each, undefined) !== each))
+    if (lists.length === 0) return event
+    const told = lists.map((list) => [list, objectsIn(item[list]).map((each, at) => withText(each, shown?.parts.get(`${list} ${at}`)))])
+    return { ...event, item: { ...item, ...Object.fromEntries(told) } }
   }
 
   /** Sends what must come before the event, and notes the event. False if it cannot be sent. */
@@ -63,7 +79,7 @@ export const createSequence = (): ((event: Json, length: number) => readonly Jso
     const shown = places.at(event)
     if (shown === undefined) return
     const place = placeOf(shown)
-    for (const list of ['summary', 'content'] as const) {
+    for (const list of LISTS) {
       for (const [at, part] of objectsIn(item[list]).entries()) {
         const kind = PARTS[textOf(part['type'])]
         if (kind === undefined || shown.parts.get(`${list} ${at}`)?.stage === 'done') continue
@@ -147,8 +163,10 @@ export const createSequence = (): ((event: Json, length: number) => readonly Jso
     const output = objectsIn(whole['output'])
     const streamed = places.items().length > 0
     const shown = Map.groupBy(places.items().values(), ({ item }) => item['type'])
+    const told = new Map<ShownItem, Json>()
     for (const item of output) {
       const known = shown.get(item['type'])?.shift()
+      if (known !== undefined) told.set(known, item)
       if (known === undefined ? !streamed || textOf(item['type']) in CALLS : known.done === null)
         send({ type: 'response.output_item.done', output_index: known?.index, item })
     }
@@ -159,8 +177,9 @@ export const createSequence = (): ((event: Json, length: number) => readonly Jso
     }
     // Some servers repeat the response as it was at its beginning.
     const over = GOES_ON.has(whole['status']) ? { ...whole, status: type.replace('response.', '') } : whole
-    if (output.length === 0 && places.items().length > 0 && isHolding())
-      return { ...event, response: { ...over, output: places.items().flatMap(({ done }) => done ?? []) } }
+    // The end of some servers lacks items that they have shown.
+    if (output.length < places.items().filter(({ done }) => done !== null).length && isHolding())
+      return { ...event, response: { ...over, output: places.items().flatMap((item) => told.get(item) ?? item.done ?? []) } }
     return over === whole ? event : { ...event, response: over }
   }
 
@@ -179,6 +198,17 @@ const LIFECYCLE: ReadonlySet<string> = new Set(['response.created', 'response.qu
 export const GOES_ON: ReadonlySet<unknown> = new Set(['queued', 'in_progress'])
 
 const TERMINAL: ReadonlySet<string> = new Set(['response.completed', 'response.incomplete', 'response.failed', 'response.cancelled'])
+
+const ITEM_EVENT = /^response\.output_item\.(?:added|done)$/
+const PART_EVENT = /^response\.\w+_part\.(?:added|done)$/
+
+/** The lists of parts that items have. */
+const LISTS = ['summary', 'content'] as const
+
+const withText = (part: Json, shown: ShownPart | undefined): Json => {
+  const kind = PARTS[textOf(part['type'])]
+  return kind === undefined || typeof part[kind.member] === 'string' ? part : { ...part, [kind.member]: shown?.text ?? '' }
+}
 
 const placeOf = ({ id, index }: ShownItem): Json => ({ item_id: id, output_index: index })
 

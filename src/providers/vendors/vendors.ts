@@ -145,6 +145,18 @@ const OPENAI = {
 /** A self-hosted server. None of these refuses what it does not know, so whatever it ignores must be reported. */
 const LOCAL = { toolNames: null, systemFirst: true, textParts: 'any' as const, chat: [...USUAL, ...OPEN_SAMPLERS, ...TOKEN_CHANCES, 'n'] }
 
+/** Grok models that take no effort of thinking, whether they think or not. */
+const EFFORTLESS_GROK = /^grok-(?:[23]|4-fast|4-1-fast|4\.20(?!-multi-agent)|code|build|composer)/
+
+/** gpt-oss always thinks: a host that shows its efforts refuses `none`. */
+const GPT_OSS = { models: /gpt-oss/, words: { efforts: ['low', 'medium', 'high'], toggle: null } }
+
+/** Llama does not think, and some hosts refuse any effort: "reasoning_effort is not supported with this model". */
+const EFFORTLESS_LLAMA = { models: /llama/, words: { efforts: [] } }
+
+/** Mistral models that do not think, and refuse any effort: "Reasoning effort is not enabled for this model". */
+const EFFORTLESS_MISTRAL = /^(?:mistral-large-(?:2|latest)|codestral|devstral|ministral|pixtral|open-)/
+
 /** Kimi models that always think. */
 const THIRD_KIMI = /^kimi-k[3-9]/
 
@@ -234,7 +246,8 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
 
   // console.groq.com/docs/openai, "Currently unsupported OpenAI features": 400 for logprobs and logit_bias, n, names of
   // messages and members that it does not know. "for 'role:system' the following must be satisfied: value must be a string".
-  // github.com/groq/groq-python, types/chat/completion_create_params.py: the tiers.
+  // github.com/groq/groq-python, types/chat/completion_create_params.py: the tiers. "Reasoning", "Options for reasoning effort": the efforts;
+  // Qwen thinks by default, and "`reasoning_effort` must be one of `none` or `default`".
   [
     'groq',
     vendor({
@@ -245,7 +258,11 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
       strictMessages: true,
       textParts: 'user',
       namedRoles: [],
-      reasoning: { ...EFFORT, efforts: ['none', 'low', 'medium', 'high'] },
+      reasoning: {
+        ...EFFORT,
+        efforts: ['none', 'low', 'medium', 'high'],
+        others: [GPT_OSS, EFFORTLESS_LLAMA, { models: /qwen/, words: { efforts: ['none', 'default'] } }],
+      },
       embeddings: null,
     }),
   ],
@@ -266,7 +283,14 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
       strictOrder: true,
       callIds: 'nine-alphanumeric',
       files: 'document_url',
-      reasoning: { ...EFFORT, efforts: ['none', 'high'] },
+      reasoning: {
+        ...EFFORT,
+        efforts: ['none', 'high'],
+        others: [
+          { models: EFFORTLESS_MISTRAL, words: { efforts: [] } },
+          { models: /^mistral-large-/, words: { efforts: ['none', 'low', 'medium', 'high'] } },
+        ],
+      },
       // models/embeddingrequest.py
       embeddings: { names: { dimensions: 'output_dimension' }, accepts: new Set(['dimensions', 'encoding_format']) },
     }),
@@ -295,7 +319,8 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
 
   // docs.x.ai: chat completions take function calls only (Live Search was withdrawn). "Model grok-4.5 does not support parameter
   // presencePenalty", also with 0; models that think refuse `stop` too. "Only messages of role 'user' can have a name." "Tool parameter
-  // root must be an object type".
+  // root must be an object type". "Reasoning", "The reasoning_effort parameter": the efforts; only Grok 4.3 need not think. The others
+  // answer any effort with "Model grok-build does not support parameter reasoningEffort."
   [
     'xai',
     vendor({
@@ -308,6 +333,16 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
       strictMessages: true,
       textParts: 'any',
       namedRoles: ['user'],
+      reasoning: {
+        ...EFFORT,
+        efforts: ['low', 'medium', 'high', 'xhigh'],
+        others: [
+          { models: /^grok-4(?:\.3|-0709|-latest|$)/, words: { efforts: ['none', 'low', 'medium', 'high'] } },
+          { models: /^grok-4\.5/, words: { efforts: ['low', 'medium', 'high'] } },
+          { models: /^grok-3-mini/, words: { efforts: ['low', 'high'] } },
+          { models: EFFORTLESS_GROK, words: { efforts: [] } },
+        ],
+      },
       refusedFields: [
         { models: /^grok-(?!3)/, fields: PENALTIES },
         { models: /^grok-(?!3|.*non-reasoning)/, fields: ['stop'] },
@@ -323,7 +358,13 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
       chat: LOCAL.chat,
       outputLimits: OLDER_LIMIT,
       textParts: 'user',
-      reasoning: { efforts: ['low', 'medium', 'high'], toggle: 'reasoning', toggleBesideEffort: false, budgetField: null },
+      reasoning: {
+        efforts: ['low', 'medium', 'high'],
+        toggle: 'reasoning',
+        toggleBesideEffort: false,
+        budgetField: null,
+        others: [GPT_OSS],
+      },
     }),
   ],
 
@@ -360,7 +401,7 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
       strictMessages: true,
       textParts: 'user',
       namedRoles: [],
-      reasoning: { ...EFFORT, efforts: ['none', 'low', 'medium', 'high'] },
+      reasoning: { ...EFFORT, efforts: ['none', 'low', 'medium', 'high'], others: [GPT_OSS, EFFORTLESS_LLAMA] },
       embeddings: null,
     }),
   ],

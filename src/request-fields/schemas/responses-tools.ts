@@ -73,6 +73,7 @@ const mcpTool = z
     server_label: z.string().min(1),
     server_url: optionalText,
     connector_id: optionalText,
+    tunnel_id: optionalText,
     allowed_tools: z.union([texts, z.looseObject({ tool_names: optionalTexts, read_only: optionalFlag })]).nullish(),
     authorization: optionalText,
     headers: z.record(z.string(), z.string()).nullish(),
