@@ -45,6 +45,7 @@ import { guardrailFinds } from '../migrations/0029-guardrail-finds.ts'
 import { sumsOfWorkspaces } from '../migrations/0030-sums-of-workspaces.ts'
 import { endedWindows } from '../migrations/0031-ended-windows.ts'
 import { usageDays } from '../migrations/0032-usage-days.ts'
+import { runsOfSummedDays } from '../migrations/0033-runs-of-summed-days.ts'
 import type { PresetTables } from './preset-tables.ts'
 import type { ServiceTables } from './service-tables.ts'
 import type { SignInTables } from './sign-in-tables.ts'
@@ -102,6 +103,7 @@ export const migrationsFor = (engine: Engine): Record<string, Migration> => ({
   '0030-sums-of-workspaces': sumsOfWorkspaces(engine),
   '0031-ended-windows': endedWindows,
   '0032-usage-days': usageDays(engine),
+  '0033-runs-of-summed-days': runsOfSummedDays(engine),
 })
 
 /** The kinds of objects that entries of the audit log are about. */
