@@ -29,7 +29,10 @@ const begin = async (where = service): Promise<Begun> => {
 }
 
 const finish = async ({ cookie }: Begun, callback: URLSearchParams, where = service) => {
-  const response = await fetch(`${where.url}/auth/oidc/callback?${callback.toString()}`, { redirect: 'manual', headers: { cookie, ...fromElsewhere() } })
+  const response = await fetch(`${where.url}/auth/oidc/callback?${callback.toString()}`, {
+    redirect: 'manual',
+    headers: { cookie, ...fromElsewhere() },
+  })
   return { status: response.status, location: response.headers.get('location') ?? '' }
 }
 

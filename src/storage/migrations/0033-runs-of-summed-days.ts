@@ -5,9 +5,10 @@ import type { Engine } from '../engine.ts'
 
 export const runsOfSummedDays = (engine: Engine): Migration => ({
   async up(db: Kysely<unknown>) {
-    const found = await (engine === 'postgres'
-      ? sql`select 1 from pg_attribute where attrelid = 'usage_summed_days'::regclass and attname = 'run' and not attisdropped`
-      : sql`select 1 from pragma_table_info('usage_summed_days') where name = 'run'`
+    const found = await (
+      engine === 'postgres'
+        ? sql`select 1 from pg_attribute where attrelid = 'usage_summed_days'::regclass and attname = 'run' and not attisdropped`
+        : sql`select 1 from pragma_table_info('usage_summed_days') where name = 'run'`
     ).execute(db)
     if (found.rows.length > 0) return
     const text = engine === 'postgres' ? sql`text collate "C"` : sql`text`

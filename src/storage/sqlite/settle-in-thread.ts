@@ -56,8 +56,7 @@ export const settleInThread = async (
   /** Deletions, uploads and contents fill the log too, also while nothing is settled. Nobody waits for the checkpoint but the next writes. */
   const noteWrite = <Written>(written: Written): Written => {
     writes += 1
-    if (writes % WRITES_BETWEEN_LOOKS === 0)
-      shortening ??= keepLogShort({ onlyIfLong: true }).finally(() => void (shortening = null))
+    if (writes % WRITES_BETWEEN_LOOKS === 0) shortening ??= keepLogShort({ onlyIfLong: true }).finally(() => void (shortening = null))
     return written
   }
   // A checkpoint waits for the disk, so no commit makes one, neither here nor in the thread.
