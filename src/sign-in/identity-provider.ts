@@ -106,7 +106,7 @@ const clientAuthentication = (oauth: typeof Library, server: Library.Authorizati
   const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic']
   const takesOnlyBody = methods.includes('client_secret_post') && !methods.includes('client_secret_basic')
   const authenticate = takesOnlyBody ? oauth.ClientSecretPost(secret) : oauth.ClientSecretBasic(secret)
-  const sent = [secret, encodeURIComponent(secret)]
+  const sent = [secret, new URLSearchParams({ '': secret }).toString().slice(1)]
   const add: Library.ClientAuth = async (as, client, body, headers) => {
     await authenticate(as, client, body, headers)
     const credentials = headers.get('authorization')?.split(' ')[1]

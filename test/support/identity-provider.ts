@@ -107,7 +107,7 @@ export const startIdentityProvider = (): FakeIdentityProvider => {
       .map(formDecoded)
     const [id, secret] = provider.wantsSecretInBody ? [form.get('client_id'), form.get('client_secret')] : basic
     if (provider.repeats) {
-      const sent = `${request.headers.get('authorization') ?? ''} ${form.toString()} ${form.get('client_secret') ?? ''}`
+      const sent = `${request.headers.get('authorization') ?? ''} ${form.toString()}`
       return Response.json({ error: 'invalid_client', error_description: `unknown: ${sent}` }, { status: 401 })
     }
     const challenge = createHash('sha256')
