@@ -143,6 +143,7 @@ const composeOidc = (parts: Parts, file: ConfigFile, oidc: OidcSettings): OidcRo
   return {
     provider: createIdentityProvider(oidc, fetchBy(safeFetch)),
     links: management.links,
+    attempts: parts.attempts,
     ownOrigin: ownOriginOf(parts, file),
     publicUrl: publicUrlOf(parts, file),
     peppers: management.signInPeppers,

@@ -8,7 +8,8 @@ const role = z.enum(['admin', 'member'])
 
 export const sessionId = z.string().min(1).max(64).meta({ description: 'Id of a session; it opens nothing.' })
 
-const userId = storedText.min(1).max(256)
+/** The id of a person, as an identity provider or an admin writes it. */
+export const userId = storedText.min(1).max(256)
 
 export const session = z
   .object({

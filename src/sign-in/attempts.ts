@@ -39,3 +39,14 @@ export const createAttempts = (clock: Clock): Attempts => {
     },
   }
 }
+
+/** Throws `rate_limit_exceeded` if the address has failed too often, and counts the attempt if it ends in `authentication`. */
+export const countingFailures = async <Opened>(attempts: Attempts, address: string, open: () => Promise<Opened>): Promise<Opened> => {
+  attempts.require(address)
+  try {
+    return await open()
+  } catch (thrown) {
+    if (thrown instanceof GatewayError && thrown.type === 'authentication') attempts.failed(address)
+    throw thrown
+  }
+}

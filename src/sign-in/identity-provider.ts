@@ -5,6 +5,8 @@
 import type * as Library from 'oauth4webapi'
 import { z } from 'zod'
 
+import { userId } from '../contract/session.ts'
+import { asOneLine } from '../contract/stored-text.ts'
 import { GatewayError } from '../errors.ts'
 import { cutText } from '../lib/text/cut-text.ts'
 import type { OidcSettings } from './oidc-settings.ts'
@@ -37,19 +39,23 @@ export interface IdentityProvider {
 export const createIdentityProvider = (settings: OidcSettings, fetch: Fetching): IdentityProvider => {
   const issuer = new URL(settings.issuer)
   const client: Library.Client = { client_id: settings.client_id }
+  const signInPage = z.url({ protocol: issuer.protocol === 'http:' ? /^https?$/ : /^https$/ })
   // Loaded on use, because most services configure no provider.
-  const load = async () => {
+  const discover = async () => {
     const oauth = await import('oauth4webapi')
     const options = { [oauth.customFetch]: fetch, [oauth.allowInsecureRequests]: issuer.protocol === 'http:' }
     const server = await oauth.processDiscoveryResponse(issuer, await oauth.discoveryRequest(issuer, { ...options, algorithm: 'oidc' }))
-    return { oauth, options, server }
+    return { oauth, options, server, authorizeAt: signInPage.parse(server.authorization_endpoint) }
   }
+  // Strangers may begin as often as they like: whoever does meanwhile waits for the same answer.
+  let discovering: ReturnType<typeof discover> | null = null
+  const load = () => (discovering ??= discover().finally(() => void (discovering = null)))
 
   return {
     async begin(redirectUri) {
-      const { oauth, server } = await asked(UNREACHED, load)
+      const { oauth, authorizeAt } = await asked(UNREACHED, [], load)
       const begun = { state: oauth.generateRandomState(), nonce: oauth.generateRandomNonce(), verifier: oauth.generateRandomCodeVerifier() }
-      const url = new URL(server.authorization_endpoint ?? '')
+      const url = new URL(authorizeAt)
       for (const [name, value] of Object.entries({
         client_id: settings.client_id,
         redirect_uri: redirectUri,
@@ -64,14 +70,14 @@ export const createIdentityProvider = (settings: OidcSettings, fetch: Fetching):
       return { url: url.href, begun }
     },
     async finish(callback, { state, nonce, verifier }, redirectUri) {
-      const { oauth, options, server } = await asked(UNREACHED, load)
-      const claims = await asked(UNCONFIRMED, async () => {
-        const authentication = oauth.ClientSecretBasic(settings.client_secret)
+      const { oauth, options, server } = await asked(UNREACHED, [], load)
+      const authentication = clientAuthentication(oauth, server, settings.client_secret)
+      const claims = await asked(UNCONFIRMED, authentication.sent, async () => {
         const parameters = oauth.validateAuthResponse(server, client, callback, state)
         const response = await oauth.authorizationCodeGrantRequest(
           server,
           client,
-          authentication,
+          authentication.add,
           parameters,
           redirectUri,
           verifier,
@@ -82,18 +88,53 @@ export const createIdentityProvider = (settings: OidcSettings, fetch: Fetching):
           requireIdToken: true,
         })
         await oauth.validateApplicationLevelSignature(server, response, options)
-        return oauth.getValidatedIdTokenClaims(result)
+        const confirmed = oauth.getValidatedIdTokenClaims(result)
+        if (confirmed === undefined || server.userinfo_endpoint === undefined || !lacks(confirmed, settings)) return confirmed
+        const info = await oauth.userInfoRequest(server, client, result.access_token, options)
+        return completed(confirmed, await oauth.processUserInfoResponse(server, client, confirmed.sub, info))
       })
       return identityOf(claims ?? {}, settings)
     },
   }
 }
 
-const asked = async <Found>(sentence: string, work: () => Promise<Found>): Promise<Found> => {
+/**
+ * The secret is sent in the way that the provider takes: in the header if it says nothing of it (OpenID Connect Discovery 1.0,
+ * `token_endpoint_auth_methods_supported`). `sent` holds what went out, which no answer may bring before a person.
+ */
+const clientAuthentication = (oauth: typeof Library, server: Library.AuthorizationServer, secret: string) => {
+  const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic']
+  const takesOnlyBody = methods.includes('client_secret_post') && !methods.includes('client_secret_basic')
+  const authenticate = takesOnlyBody ? oauth.ClientSecretPost(secret) : oauth.ClientSecretBasic(secret)
+  const sent = [secret, new URLSearchParams({ '': secret }).toString().slice(1)]
+  const add: Library.ClientAuth = async (as, client, body, headers) => {
+    await authenticate(as, client, body, headers)
+    const credentials = headers.get('authorization')?.split(' ')[1]
+    if (credentials !== undefined) sent.push(credentials)
+  }
+  return { add, sent }
+}
+
+/** Many providers put names, addresses and groups only where the access token is shown (OpenID Connect Core 1.0, section 5.4). */
+const lacks = (claims: Claims, { allowed_domains: domains, role_claim: roleClaim }: OidcSettings): boolean =>
+  (domains !== undefined && !ADDRESS.every((name) => name in claims)) || (roleClaim !== undefined && !(roleClaim in claims))
+
+/** The token counts before the other answer. An address and its confirmation are taken from one of them. */
+const completed = (claims: Claims, info: Claims): Claims => {
+  const pair = ADDRESS.every((name) => name in claims) ? claims : info
+  return { ...info, ...claims, email: pair['email'], email_verified: pair['email_verified'] }
+}
+
+type Claims = Readonly<Record<string, unknown>>
+
+const ADDRESS = ['email', 'email_verified'] as const
+
+/** `secrets`: a sentence of the provider that repeats one of them is not shown. */
+const asked = async <Found>(sentence: string, secrets: readonly string[], work: () => Promise<Found>): Promise<Found> => {
   try {
     return await work()
   } catch (cause) {
-    const word = wordOf(cause)
+    const word = wordOf(cause, secrets)
     throw new GatewayError('authentication', word === null ? sentence : `The identity provider refused: ${word}`, { cause })
   }
 }
@@ -106,15 +147,16 @@ const refusalSchema = z.object({ error: z.string(), error_description: z.string(
 const WORD_MAX = 300
 
 /** The provider's own reason, which it gives by redirect once the person was there, and where it gives no token; null where it gave none. */
-const wordOf = (cause: unknown): string | null => {
+const wordOf = (cause: unknown, secrets: readonly string[]): string | null => {
   const outcome = refusalSchema.safeParse(cause)
   if (!outcome.success) return null
   const { error, error_description: description } = outcome.data
-  return cutText(description === undefined ? error : `${description} (${error})`, WORD_MAX)
+  const text = description === undefined ? error : `${description} (${error})`
+  return secrets.some((secret) => text.includes(secret)) ? null : cutText(asOneLine(text), WORD_MAX)
 }
 
 const claimsSchema = z.object({
-  sub: z.string().min(1).max(256),
+  sub: userId,
   email: z.string().nullish(),
   /** Some providers write it as a text. */
   email_verified: z.unknown().optional(),
@@ -136,8 +178,8 @@ const identityOf = (claims: object, { allowed_domains: domains, role_claim: role
   return { userId: sub, role: roleClaim === undefined ? null : roleIn(Reflect.get(claims, roleClaim)) }
 }
 
-/** A text without somebody before its `@` is no address, even if it is the domain itself. */
-const DOMAIN = /.@([^@]+)$/s
+/** An address has somebody before its only `@`: a text that ends like one proves no domain. */
+const DOMAIN = /^[^@\s]+@([^@\s]+)$/
 
 /** The claim is one role, or a list of groups that contains it. */
 const roleIn = (value: unknown): 'admin' | 'member' => ([value].flat().includes('admin') ? 'admin' : 'member')

@@ -10,11 +10,13 @@ const services = useServices()
 const provider = startIdentityProvider()
 const configOf = (more = '', trusted = `trusted_hosts: ["${provider.host}"]`): string =>
   `auth: { oidc: { issuer: "${provider.issuer}", client_id: ${OIDC_CLIENT.id}, client_secret: "${OIDC_CLIENT.secret}", ${trusted} ${more} } }`
-const service = await services.start({ config: configOf(', allowed_domains: [other.example, corp.example], role_claim: groups') })
-beforeEach(() => {
-  provider.claims = {}
-  provider.forged = false
+// Each way back comes from an address of its own, so that the failures of one test do not count in the next.
+const service = await services.start({
+  config: `server: { trusted_proxies: [127.0.0.1] }\n${configOf(', allowed_domains: [other.example, corp.example], role_claim: groups')}`,
 })
+let addresses = 0
+const fromElsewhere = () => ({ 'x-forwarded-for': `198.51.100.${(addresses += 1)}` })
+beforeEach(() => provider.reset())
 
 interface Begun {
   readonly cookie: string
@@ -27,7 +29,10 @@ const begin = async (where = service): Promise<Begun> => {
 }
 
 const finish = async ({ cookie }: Begun, callback: URLSearchParams, where = service) => {
-  const response = await fetch(`${where.url}/auth/oidc/callback?${callback.toString()}`, { redirect: 'manual', headers: { cookie } })
+  const response = await fetch(`${where.url}/auth/oidc/callback?${callback.toString()}`, {
+    redirect: 'manual',
+    headers: { cookie, ...fromElsewhere() },
+  })
   return { status: response.status, location: response.headers.get('location') ?? '' }
 }
 
@@ -113,6 +118,8 @@ describe('401:', () => {
     ['another issuer', { iss: 'https://evil.example' }],
     ['a token that has expired', { exp: past }],
     ['no subject', { sub: '' }],
+    ['a subject that no engine stores', { sub: 'a\u0000b' }],
+    ['a subject that is half a character', { sub: 'a\ud800' }],
   ])('%s', async (_, claims) => {
     provider.claims = claims
     expect(await refused()).toBe(401)
@@ -148,6 +155,8 @@ test('403: another domain, or an address that the provider has not confirmed', a
     { email: 'eve@notcorp.example' },
     { email: 'corp.example' },
     { email: '@corp.example' },
+    { email: 'eve@evil.example@corp.example' },
+    { email: 'eve@evil.example\n@corp.example' },
     { email_verified: false },
     { email: undefined },
     { email_verified: undefined },
@@ -161,7 +170,7 @@ describe('a failure', () => {
   /** The request of a browser in which a person returns from the provider. */
   const shown = async (callback: (url: string) => URLSearchParams) => {
     const { cookie, url } = await begin()
-    const headers = { cookie, accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
+    const headers = { cookie, ...fromElsewhere(), accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
     const response = await fetch(`${service.url}/auth/oidc/callback?${callback(url).toString()}`, { redirect: 'manual', headers })
     return { status: response.status, headers: response.headers, text: await response.text() }
   }
@@ -207,6 +216,109 @@ test('an address confirmed by a text counts as confirmed, and a null address as 
     provider.claims = claims
     expect(await refused()).toBe(403)
   }
+})
+
+describe('claims that the token lacks', () => {
+  const atUserinfo = { userinfo_endpoint: `${provider.issuer}/person` }
+  const unconfirmed = { email: undefined, email_verified: undefined }
+
+  test('are read where the provider shows them for the access token', async () => {
+    provider.metadata = atUserinfo
+    provider.claims = unconfirmed
+    provider.person = { email: 'ada@corp.example', email_verified: true, groups: ['admin'] }
+    const { json } = await (await signIn()).ask('GET', '/sessions/current')
+    expect(json).toMatchObject({ data: { user_id: 'ada-at-work', role: 'admin' } })
+  })
+
+  test('are not taken from another person, and do not replace those of the token', async () => {
+    provider.metadata = atUserinfo
+    provider.claims = { ...unconfirmed, groups: [] }
+    provider.person = { sub: 'somebody-else', email: 'ada@corp.example', email_verified: true }
+    expect(await refused()).toBe(401)
+    provider.person = { email: 'ada@corp.example', email_verified: true, groups: ['admin'] }
+    expect((await (await signIn()).ask('GET', '/sessions/current')).json).toMatchObject({ data: { role: 'member' } })
+    provider.claims = { email: 'eve@evil.example' }
+    expect(await refused()).toBe(403)
+  })
+
+  test('do not confirm an address that is not theirs', async () => {
+    provider.metadata = atUserinfo
+    provider.claims = { email: 'eve@corp.example', email_verified: undefined }
+    provider.person = { email: 'eve@evil.example', email_verified: true }
+    expect(await refused()).toBe(403)
+  })
+})
+
+test('the secret is sent in the body to a provider that takes it only there', async () => {
+  provider.metadata = { token_endpoint_auth_methods_supported: ['client_secret_post'] }
+  provider.wantsSecretInBody = true
+  await signIn()
+})
+
+test.each([['client_secret_basic'], ['client_secret_post']])(
+  'a provider that repeats what it was sent brings the secret neither before the person nor into the log: %s',
+  async (method) => {
+    provider.metadata = { token_endpoint_auth_methods_supported: [method] }
+    provider.repeats = true
+    const begun = await begin()
+    const response = await fetch(`${service.url}/auth/oidc/callback?${provider.authorize(begun.url).toString()}`, {
+      headers: { cookie: begun.cookie, ...fromElsewhere() },
+    })
+    expect(response.status).toBe(401)
+    const id = response.headers.get('x-request-id') ?? 'no id'
+    await until(() => service.stderr().includes(id), 'the line of the log')
+    const shown = (await response.text()) + service.stderr()
+    expect(shown).toContain('did not confirm this sign-in')
+    expect(shown).not.toContain('unknown: ')
+  },
+)
+
+test.each([[undefined], [5], ['javascript:alert(1)'], ['/authorize']])(
+  '401: a provider whose page for signing in is %p',
+  async (authorization_endpoint) => {
+    provider.metadata = { authorization_endpoint }
+    expect((await fetch(`${service.url}/auth/oidc/start`, { redirect: 'manual' })).status).toBe(401)
+  },
+)
+
+test('people who begin while the provider is asked for its page wait for the same answer', async () => {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  provider.wait = promise
+  const first = begin()
+  await until(() => provider.discoveries === 1, 'the first question')
+  const others = Array.from({ length: 20 }, () => begin())
+  // A request that is answered after them shows that the service has read them.
+  await call(service, 'GET', '/sessions/methods', { key: null })
+  resolve()
+  const begun = await Promise.all([first, ...others])
+  expect(new Set(begun.map(({ url }) => new URL(url).searchParams.get('state'))).size).toBe(21)
+  expect(provider.discoveries).toBeLessThan(21)
+})
+
+test('429: after ten ways back from one address that failed, the provider is not asked again', async () => {
+  const own = await services.start({ config: configOf() })
+  provider.claims = { nonce: 'another' }
+  const back = async () => {
+    const begun = await begin(own)
+    return finish(begun, provider.authorize(begun.url), own)
+  }
+  for (let wrong = 0; wrong < 10; wrong += 1) expect((await back()).status).toBe(401)
+  provider.claims = {}
+  expect((await back()).status).toBe(429)
+})
+
+test('behind TLS the cookie is kept for https and this very host, and one of another name is not read', async () => {
+  const own = await services.start({ config: `server: { public_url: "https://models.example.com" }\n${configOf()}` })
+  const headers = { host: 'models.example.com' }
+  const begun = await fetch(`${own.url}/auth/oidc/start`, { redirect: 'manual', headers })
+  const cookie = begun.headers.get('set-cookie') ?? ''
+  expect(cookie).toMatch(/^__Host-pb_oidc_[0-9a-f]{16}=.+; Path=\/; HttpOnly; SameSite=Lax; Max-Age=600; Secure$/)
+  const callback = provider.authorize(begun.headers.get('location') ?? '').toString()
+  const back = async (kept: string) =>
+    (await fetch(`${own.url}/auth/oidc/callback?${callback}`, { redirect: 'manual', headers: { ...headers, cookie: kept } })).status
+  const kept = cookie.split(';')[0] ?? ''
+  expect(await back(kept.replace('__Host-', ''))).toBe(401)
+  expect(await back(kept)).toBe(302)
 })
 
 test('403: under a host name that is not the service’s', async () => {

@@ -11,6 +11,20 @@ export interface FakeIdentityProvider {
   claims: Record<string, unknown>
   /** If true, tokens are signed with an unpublished key. */
   forged: boolean
+  /** Members that override those of the document that describes the provider; `userinfo_endpoint` is `<issuer>/person`. */
+  metadata: Record<string, unknown>
+  /** The claims at the address `/person`, which wants the access token. */
+  person: Record<string, unknown>
+  /** If true, the client's credentials are taken in the body alone. */
+  wantsSecretInBody: boolean
+  /** If true, an exchange is refused with a sentence that repeats what was sent. */
+  repeats: boolean
+  /** How often its document was asked for. */
+  readonly discoveries: number
+  /** While this is set, the document is answered after it. */
+  wait: Promise<void> | null
+  /** Everything but the key as it was at first. */
+  reset(): void
   /** Signs with a new key from now on, and publishes it. */
   rotateKey(): void
   /** The query with which a browser returns after the person signed in there. */
@@ -42,9 +56,18 @@ export const startIdentityProvider = (): FakeIdentityProvider => {
   let key = newKey()
   const stranger = newKey()
   const codes = new Map<string, { readonly challenge: string; readonly nonce: string; readonly redirectUri: string }>()
-  const provider = {
+  const initial = {
     claims: {} as Record<string, unknown>,
     forged: false,
+    metadata: {} as Record<string, unknown>,
+    person: {} as Record<string, unknown>,
+    wantsSecretInBody: false,
+    repeats: false,
+    discoveries: 0,
+    wait: null as Promise<void> | null,
+  }
+  const provider = {
+    ...initial,
     authorize(url: string): URLSearchParams {
       const asked = new URL(url).searchParams
       const code = crypto.randomUUID()
@@ -78,10 +101,15 @@ export const startIdentityProvider = (): FakeIdentityProvider => {
     const form = new URLSearchParams(await request.text())
     const known = codes.get(form.get('code') ?? '')
     codes.delete(form.get('code') ?? '')
-    const [id, secret] = Buffer.from((request.headers.get('authorization') ?? '').replace('Basic ', ''), 'base64')
+    const basic = Buffer.from((request.headers.get('authorization') ?? '').replace('Basic ', ''), 'base64')
       .toString()
       .split(':')
       .map(formDecoded)
+    const [id, secret] = provider.wantsSecretInBody ? [form.get('client_id'), form.get('client_secret')] : basic
+    if (provider.repeats) {
+      const sent = `${request.headers.get('authorization') ?? ''} ${form.toString()}`
+      return Response.json({ error: 'invalid_client', error_description: `unknown: ${sent}` }, { status: 401 })
+    }
     const challenge = createHash('sha256')
       .update(form.get('code_verifier') ?? '')
       .digest('base64url')
@@ -103,6 +131,8 @@ export const startIdentityProvider = (): FakeIdentityProvider => {
     async fetch(request): Promise<Response> {
       switch (new URL(request.url).pathname) {
         case '/.well-known/openid-configuration':
+          provider.discoveries += 1
+          await provider.wait
           return Response.json({
             issuer,
             authorization_endpoint: `${issuer}/authorize`,
@@ -111,7 +141,12 @@ export const startIdentityProvider = (): FakeIdentityProvider => {
             response_types_supported: ['code'],
             subject_types_supported: ['public'],
             id_token_signing_alg_values_supported: ['RS256'],
+            ...provider.metadata,
           })
+        case '/person':
+          return request.headers.get('authorization') === 'Bearer opaque'
+            ? Response.json({ sub: 'ada-at-work', ...provider.person })
+            : new Response(null, { status: 401 })
         case '/keys':
           return Response.json({ keys: [key.jwk] })
         case '/token':
@@ -136,5 +171,6 @@ export const startIdentityProvider = (): FakeIdentityProvider => {
     rotateKey() {
       key = newKey()
     },
+    reset: () => void Object.assign(provider, initial),
   })
 }

@@ -3,6 +3,7 @@ import { expect, test } from 'bun:test'
 import { createFakeClock } from '../../../test/support/fake-clock.ts'
 import { createFakeIds } from '../../../test/support/fake-ids.ts'
 import type { Pepper } from '../../keys/keys.ts'
+import { createAttempts } from '../../sign-in/attempts.ts'
 import type { BegunSignIn } from '../../sign-in/identity-provider.ts'
 import { logTo } from '../../telemetry/log.ts'
 import { createOwnOrigin } from '../own-origin.ts'
@@ -26,6 +27,7 @@ const open = () => {
       },
     },
     links: { make: async () => ({ token: 'token' }) },
+    attempts: createAttempts(clock),
     ownOrigin: createOwnOrigin({ host: '127.0.0.1', publicUrl: undefined }),
     publicUrl: () => 'http://localhost',
     peppers: () => peppers,
@@ -43,6 +45,7 @@ const open = () => {
         headers: new Headers({ host: 'localhost', cookie }),
         query: new URLSearchParams(),
         requestId: 'r',
+        address: () => '192.0.2.1',
       } as unknown as RouteRequest)
   return {
     clock,

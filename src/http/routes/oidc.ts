@@ -5,6 +5,7 @@ import { LINK_SECONDS } from '../../contract/session.ts'
 import { GatewayError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { IdSource } from '../../lib/id.ts'
+import { type Attempts, countingFailures } from '../../sign-in/attempts.ts'
 import type { BegunSignIn, IdentityProvider } from '../../sign-in/identity-provider.ts'
 import { loginUrl, type LoginLinks } from '../../sign-in/login-links.ts'
 import { digestsOf, isSameSecret, type Peppers } from '../../sign-in/secrets.ts'
@@ -16,6 +17,7 @@ import type { Route, RouteRequest } from '../route.ts'
 export interface OidcRouteParts {
   readonly provider: IdentityProvider
   readonly links: LoginLinks
+  readonly attempts: Attempts
   readonly ownOrigin: OwnOrigin
   /** The address under which people reach the service, without a slash at its end. */
   readonly publicUrl: (headers: Headers) => string
@@ -50,11 +52,12 @@ export const oidcRoutes = (parts: OidcRouteParts): readonly Route[] => {
       log.warn({ request_id: requestId, error }, 'sign-in at the identity provider failed')
       throw error
     })
-  const cookieName = `pb_oidc_${parts.instanceId}`
+  // Over TLS its name keeps it from being set by another name of the domain, whose owner could sign people in as somebody else.
+  const cookieName = ({ headers }: RouteRequest): string => `${ownOrigin.isSecure(headers) ? '__Host-' : ''}pb_oidc_${parts.instanceId}`
   const redirectUri = ({ headers }: RouteRequest): string => `${publicUrl(headers)}/auth/oidc/callback`
   // The provider's page leads back here by a cross-site redirect, on which a strict cookie would not be sent.
-  const cookie = ({ headers }: RouteRequest, value: string, seconds: number): string =>
-    `${cookieName}=${value}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${seconds}${ownOrigin.isSecure(headers) ? '; Secure' : ''}`
+  const cookie = (request: RouteRequest, value: string, seconds: number): string =>
+    `${cookieName(request)}=${value}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${seconds}${ownOrigin.isSecure(request.headers) ? '; Secure' : ''}`
   const redirect = (location: string, setCookie: string): Response =>
     new Response(null, {
       status: 302,
@@ -81,12 +84,14 @@ export const oidcRoutes = (parts: OidcRouteParts): readonly Route[] => {
       operation: 'finishOidcSignIn',
       summary: 'Come back from the identity provider',
       answers: { 302: { description: 'To the dashboard, signed in.' } },
-      errors: [401, 403],
+      errors: [401, 403, 429],
       async handle(request) {
-        const begun = keptIn(request.headers.get('cookie') ?? '', cookieName, peppers, clock.now())
+        const begun = keptIn(request.headers.get('cookie') ?? '', cookieName(request), peppers, clock.now())
         if (begun === null)
           throw new GatewayError('authentication', 'This sign-in was not begun in this browser, or too long ago. Begin it again.')
-        const { userId, role } = await logged(request, provider.finish(request.query, begun, redirectUri(request)))
+        const { userId, role } = await countingFailures(parts.attempts, request.address(), () =>
+          logged(request, provider.finish(request.query, begun, redirectUri(request))),
+        )
         const by = { requestId: request.requestId, userId, keyHash: null }
         const { token } = await links.make({ workspaceId, userId, role, expiresInSeconds: LINK_SECONDS }, by)
         return redirect(loginUrl(publicUrl(request.headers), token), cookie(request, '', 0))

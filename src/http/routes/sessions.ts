@@ -17,13 +17,12 @@ import {
 import { onceHeaders } from '../../contract/idempotency.ts'
 import { validate } from '../../contract/validate.ts'
 import { inWorkspace } from '../../contract/workspace.ts'
-import { GatewayError } from '../../errors.ts'
 import { isPerson, type Caller, type Person } from '../../keys/caller.ts'
 import { readJsonObject } from '../../lib/json/json-body.ts'
 import type { SessionRecord, SessionScope } from '../../storage/workspaces/session-store.ts'
-import type { Attempts } from '../../sign-in/attempts.ts'
+import { type Attempts, countingFailures } from '../../sign-in/attempts.ts'
 import { loginUrl, type LoginLinks, type MadeLink } from '../../sign-in/login-links.ts'
-import type { OpenedSession, Sessions } from '../../sign-in/sessions.ts'
+import type { Sessions } from '../../sign-in/sessions.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
 import { answerOnce, type Onceness } from '../answer-once.ts'
 import { jsonResponse } from '../json-response.ts'
@@ -80,7 +79,6 @@ export const sessionRoutes = (parts: SessionRouteParts): readonly Route[] => {
         const { token, key } = validate(openSessionBody, readJsonObject(await request.text()))
         // Checked before a request that cannot keep the cookie uses anything up.
         door.requireSignInFromHere(request.headers)
-        parts.attempts.require(request.address())
         const opening = { requestId: request.requestId, userAgent: request.headers.get('user-agent') }
         const opened = await countingFailures(parts.attempts, request.address(), () =>
           token === undefined ? sessions.openByKey(key ?? '', opening) : sessions.openByLink(token, opening),
@@ -199,15 +197,6 @@ export const sessionRoutes = (parts: SessionRouteParts): readonly Route[] => {
 const sessionScope = (request: RouteRequest): SessionScope => {
   const { workspaceId, everywhere, onlyUserId } = reachOf(request)
   return { workspaceId: everywhere ? null : workspaceId, userId: onlyUserId }
-}
-
-const countingFailures = async (attempts: Attempts, address: string, open: () => Promise<OpenedSession>): Promise<OpenedSession> => {
-  try {
-    return await open()
-  } catch (thrown) {
-    if (thrown instanceof GatewayError && thrown.type === 'authentication') attempts.failed(address)
-    throw thrown
-  }
 }
 
 const sessionResource = (record: SessionRecord, caller: Caller): SessionResource => ({

@@ -8,6 +8,7 @@ import { describeEachEngine } from '../../../test/support/databases.ts'
 import { systemClock } from '../../lib/clock.ts'
 import type { Database } from '../database.ts'
 import { auditLedger } from '../ledger/ledger-audit.ts'
+import { createNodeBoard } from '../node-board.ts'
 import { type DatabaseLocation, openDatabase } from '../open-database.ts'
 import { StorageUnavailable } from '../storage-errors.ts'
 import { preparePresets } from '../testing/preset-input.ts'
@@ -205,6 +206,13 @@ describeEachEngine('lost connections', (engine) => {
     const location = await engine.locate()
     await setForDatabase(location, 'standard_conforming_strings = off')
     await (await engine.open(location)).ping()
+  })
+
+  test('the clock of the database is read exactly, whatever digits the operator set', async () => {
+    const location = await engine.locate()
+    await setForDatabase(location, 'extra_float_digits = -15')
+    const { nowMs } = await createNodeBoard(await engine.open(location), 'one').exchange('')
+    expect(Math.abs(nowMs - Date.now())).toBeLessThan(patient(60_000))
   })
 
   test('a database that is read-only by default is told apart from one that does not answer', async () => {

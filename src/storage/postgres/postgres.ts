@@ -144,6 +144,8 @@ const openKysely = async (options: PostgresOptions, limits: PoolConfig): Promise
 const ISOLATION = '-c default_transaction_isolation=read\\ committed'
 /** Statements are written with backslashes that stand for themselves, as in the standard: with the older setting, some mean something else, or are refused. */
 const STANDARD_STRINGS = '-c standard_conforming_strings=on'
+/** Times are read as numbers: with fewer digits, one of the clock is years off. */
+const ALL_DIGITS = '-c extra_float_digits=1'
 /** A pool closes its idle connections itself. An operator's limit would end one while a request begins to use it, and that which hears of changes. */
 const NO_IDLE_LIMIT = '-c idle_session_timeout=0'
 
@@ -160,7 +162,7 @@ const connectionOf = ({ databaseUrl }: PostgresOptions, settings = '') => {
   const address = parsePostgresUrl(databaseUrl)
   return {
     ...address,
-    options: `${address.options} ${ISOLATION} ${STANDARD_STRINGS} ${NO_IDLE_LIMIT} ${NOTICE_DEAD_NODES} ${settings}`.trim(),
+    options: `${address.options} ${ISOLATION} ${STANDARD_STRINGS} ${ALL_DIGITS} ${NO_IDLE_LIMIT} ${NOTICE_DEAD_NODES} ${settings}`.trim(),
     connectionTimeoutMillis: CONNECT_MS,
     keepAlive: true,
     keepAliveInitialDelayMillis: IDLE_S * 1000,

@@ -93,6 +93,21 @@ test('the log stays short while requests are settled', async () => {
   expect(statSync(join(dataDir, 'patchbay.db-wal')).size).toBeLessThan(size)
 })
 
+test('the log stays short while much is written and nothing is settled, such as a long deletion', async () => {
+  const mebibyte = 1024 * 1024
+  for (let write = 0; write < 200; write++)
+    await database.transaction(
+      (transaction) =>
+        transaction
+          .insertInto('service_facts')
+          .values({ name: 'large', value: '' })
+          .onConflict((conflict) => conflict.column('name').doUpdateSet({ value: String(write % 10).repeat(mebibyte) }))
+          .execute(),
+      'process',
+    )
+  expect(statSync(join(dataDir, 'patchbay.db-wal')).size).toBeLessThan(100 * mebibyte)
+})
+
 test('a thread that cannot open the database says why, and the next batch starts another', async () => {
   const witness = join(dataDir, 'database.json')
   const intact = readFileSync(witness, 'utf8')

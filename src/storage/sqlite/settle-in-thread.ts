@@ -26,6 +26,8 @@ const SLICE = 128
 const CHECKPOINT_LINES = 1000
 const LOG_FILE = 'patchbay.db-wal'
 const LOG_BYTES_MAX = 64 * 1024 * 1024
+/** The largest single write, a piece of an upload, has about a mebibyte. */
+const WRITES_BETWEEN_LOOKS = 16
 
 /**
  * The same database, except that settlements and checkpoints run in the thread. All other statements stay here: an admission is many
@@ -38,17 +40,24 @@ export const settleInThread = async (
   const thread = createThread<Request, null>('storage/sqlite/settling-thread.ts', { kind: 'open', dataDir })
   const checkpoint = async (): Promise<void> => void (await thread.ask({ kind: 'checkpoint' }))
   let settled = 0
-  /** The write before it is committed, so a failure here only goes to the log. */
-  const keepLogShort = async (): Promise<void> => {
-    if (settled < CHECKPOINT_LINES) return
-    settled = 0
+  let writes = 0
+  let shortening: Promise<void> | null = null
+  const isLong = (): boolean => (statSync(join(dataDir, LOG_FILE), { throwIfNoEntry: false })?.size ?? 0) > LOG_BYTES_MAX
+  /** The write before it is committed, so a failure here only goes to the log of the service. */
+  const keepLogShort = async ({ onlyIfLong = false } = {}): Promise<void> => {
     try {
-      const bytes = statSync(join(dataDir, LOG_FILE), { throwIfNoEntry: false })?.size ?? 0
       // The log restarts only if nothing was written during the checkpoint.
-      await (bytes > LOG_BYTES_MAX ? database.alone(checkpoint) : checkpoint())
+      if (isLong()) await database.alone(checkpoint)
+      else if (!onlyIfLong) await checkpoint()
     } catch (thrown) {
       onError(thrown instanceof Error ? thrown : new Error(String(thrown)))
     }
+  }
+  /** Deletions, uploads and contents fill the log too, also while nothing is settled. Nobody waits for the checkpoint but the next writes. */
+  const noteWrite = <Written>(written: Written): Written => {
+    writes += 1
+    if (writes % WRITES_BETWEEN_LOOKS === 0) shortening ??= keepLogShort({ onlyIfLong: true }).finally(() => void (shortening = null))
+    return written
   }
   // A checkpoint waits for the disk, so no commit makes one, neither here nor in the thread.
   await sql`pragma wal_autocheckpoint = 0`.execute(database.kysely)
@@ -60,13 +69,17 @@ export const settleInThread = async (
         await database.alone(() => thread.ask({ kind: 'settle', lines: slice }))
       }
       settled += lines.length
+      if (settled < CHECKPOINT_LINES) return
+      settled = 0
       await keepLogShort()
     },
-    keepContents: async (rows) => void (await database.alone(() => thread.ask({ kind: 'contents', rows }))),
-    writeTraces: async (change) => void (await database.alone(() => thread.ask({ kind: 'traces', change }))),
+    transaction: (work, durability) => database.transaction(work, durability).then(noteWrite),
+    keepContents: async (rows) => void noteWrite(await database.alone(() => thread.ask({ kind: 'contents', rows }))),
+    writeTraces: async (change) => void noteWrite(await database.alone(() => thread.ask({ kind: 'traces', change }))),
     checkpoint: () => (thread.runs() ? checkpoint() : database.checkpoint()),
     async close() {
       try {
+        await shortening
         if (thread.runs()) await thread.ask({ kind: 'close' })
       } finally {
         await database.close()

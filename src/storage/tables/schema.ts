@@ -46,6 +46,7 @@ import { sumsOfWorkspaces } from '../migrations/0030-sums-of-workspaces.ts'
 import { endedWindows } from '../migrations/0031-ended-windows.ts'
 import { usageDays } from '../migrations/0032-usage-days.ts'
 import { cachedTokensOfDays } from '../migrations/0033-cached-tokens-of-days.ts'
+import { runsOfSummedDays } from '../migrations/0034-runs-of-summed-days.ts'
 import type { PresetTables } from './preset-tables.ts'
 import type { ServiceTables } from './service-tables.ts'
 import type { SignInTables } from './sign-in-tables.ts'
@@ -104,6 +105,7 @@ export const migrationsFor = (engine: Engine): Record<string, Migration> => ({
   '0031-ended-windows': endedWindows,
   '0032-usage-days': usageDays(engine),
   '0033-cached-tokens-of-days': cachedTokensOfDays(engine),
+  '0034-runs-of-summed-days': runsOfSummedDays(engine),
 })
 
 /** The kinds of objects that entries of the audit log are about. */

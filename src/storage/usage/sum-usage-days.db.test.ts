@@ -8,6 +8,10 @@ import type { Database } from '../database.ts'
 import type { GenerationRecord } from '../generations/generation-store.ts'
 import { auditLedger } from '../ledger/ledger-audit.ts'
 import { createLedgerStore } from '../ledger/ledger-store.ts'
+import { migrate } from '../migrate.ts'
+import { openPostgres } from '../postgres/postgres.ts'
+import { openSqlite } from '../sqlite/sqlite.ts'
+import { migrationsFor } from '../tables/schema.ts'
 import { rejection } from '../testing/rejection.ts'
 import { settlementOf } from '../testing/settlement.ts'
 import { sumUsageDays } from './sum-usage-days.ts'
@@ -73,6 +77,29 @@ describeEachEngine('days that are summed', (engine) => {
     expect(withLate[QUERIES.findIndex(({ interval }) => interval === 'month')]?.points).toMatchObject([{ requests: RECORDS.length + 2 }])
     expect(await sumUsageDays(database, optionsOf('2020-02-05T10:00:00.000Z', 9))).toBe(2)
     expect(await readAll(database)).toEqual(withLate)
+  })
+
+  test('are summed in a database in which an earlier form of their migration made their table', async () => {
+    const { dataDir, databaseUrl } = await engine.locate()
+    const options = { clock: systemClock, ids: systemIds }
+    const connection = await (databaseUrl === null
+      ? openSqlite({ ...options, dataDir, exclusive: false, onError: () => {} })
+      : openPostgres({ databaseUrl, onError: () => {} }))
+    const before = Object.entries(migrationsFor(engine.name)).filter(([name]) => name < '0033')
+    await migrate(connection, options, Object.fromEntries(before))
+    await sql`drop table usage_summed_days`.execute(connection.kysely)
+    await sql`create table usage_summed_days (day text not null primary key, complete integer not null)`.execute(connection.kysely)
+    await sql`insert into usage_summed_days values ('2020-02-01', 1)`.execute(connection.kysely)
+    await connection.close()
+
+    const database = await engine.open({ dataDir, databaseUrl })
+    const { settle } = createLedgerStore(database)
+    await settle(RECORDS.map((record) => settlementOf(record)))
+    const fromHours = await readAll(database)
+    expect(await sumUsageDays(database, optionsOf('2020-02-06T00:00:00.000Z', 9))).toBe(5)
+    expect(await readAll(database)).toEqual(fromHours)
+    await settle([settlementOf(recordAt('2020-02-02T11:30:00.000Z', 100))])
+    expect(await sumUsageDays(database, optionsOf('2020-02-06T00:00:00.000Z', 9))).toBe(1)
   })
 
   test('are compared with their hours by the audit of the ledger, which says how to have a day summed again', async () => {
