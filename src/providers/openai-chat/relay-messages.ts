@@ -5,18 +5,19 @@
  */
 import { readPlacedId } from '../../canonical/place-of-thought.ts'
 import { openProof } from '../../canonical/reasoning.ts'
-import { isObject, type JsonObject, type JsonValue } from '../../lib/json/json.ts'
+import { isObject, type JsonObject, type JsonValue, listOf } from '../../lib/json/json.ts'
 import { rewrittenText } from '../../lib/json/json-rewrite.ts'
 import { includesInSteps, testInSteps } from '../../lib/text/search-steps.ts'
 import type { Steps } from '../../lib/steps.ts'
 import type { Attempt } from '../provider.ts'
 import type { Vendor } from '../vendors/vendor.ts'
 import { mayHoldUnsupportedMedia, refuseUnsupportedMedia } from '../media/unsupported-media.ts'
-import { mayBeOf } from './encode-thinking.ts'
+import { mayBeOf, thinkingBackTo } from './encode-thinking.ts'
 import { lookForDoubts } from './doubtful-messages.ts'
 import { applyMessageRules } from './message-rules.ts'
 import { mapMessages, type PlacedMessage } from './placed-message.ts'
 import { lossesTo } from '../losses/losses.ts'
+import { isThinkingPart, withoutThinkingParts, withThinkingPart } from './thinking-parts.ts'
 
 /** JSON text for `messages`, or null if they can stay as they are. Throws `invalid_request` for parts that cannot be carried. */
 export function* relayedMessages(attempt: Attempt, vendor: Vendor): Steps<string | null> {
@@ -66,7 +67,7 @@ export function* relayedMessages(attempt: Attempt, vendor: Vendor): Steps<string
 
 const needsFiller = ({ thinkingBack }: Vendor): boolean => typeof thinkingBack === 'object' && thinkingBack.filler !== null
 
-const THINKING = /"(?:reasoning(?:_content|_details)?|thinking_blocks)"\s*:/
+const THINKING = /"(?:reasoning(?:_content|_details)?|thinking_blocks)"\s*:|"type"\s*:\s*"thinking"/
 /** Thinking with a known maker; other members for thinking may be the server's own. */
 const DETAILS = /"reasoning_details"\s*:/
 const EXTRAS = /"(?:annotations|images|audio|refusal|function_call)"\s*:/
@@ -84,13 +85,16 @@ const withoutExtras = (message: JsonObject): JsonObject => {
 type Lose = (what: string) => void
 
 const withThinking = (message: JsonObject, attempt: Attempt, vendor: Vendor, lose: Lose): JsonObject => {
-  const { thinkingBack } = vendor
+  const thinkingBack = thinkingBackTo(vendor, attempt.target)
   if (message['thinking_blocks'] !== undefined && thinkingBack !== 'untouched') {
     const { thinking_blocks: blocks, ...others } = message
     const proven = Array.isArray(blocks) && blocks.some((block) => isObject(block) && (block['signature'] ?? block['data'] ?? '') !== '')
     if (proven) lose('takes no thinking in blocks; it was left out.')
     return withThinking(others, attempt, vendor, lose)
   }
+  const isInContent = typeof thinkingBack === 'object' && thinkingBack.field === 'content'
+  if (!isInContent && thinkingBack !== 'untouched' && listOf(message['content']).some(isThinkingPart))
+    return withThinking(withoutThinkingParts(message), attempt, vendor, lose)
   const given = message['reasoning_details']
   const details = Array.isArray(given) ? given.filter((detail): detail is JsonObject => isObject(detail)) : []
   const foreign = foreignOf(details, attempt)
@@ -110,10 +114,11 @@ const withThinking = (message: JsonObject, attempt: Attempt, vendor: Vendor, los
   if (proven) lose('did not make the thinking of this turn; it was left out.')
   if (thinkingBack === 'none') return Object.keys(rest).length === Object.keys(message).length ? message : rest
   const { field, filler } = thinkingBack
-  const [own, other] = field === 'reasoning' ? [reasoning, content] : [content, reasoning]
-  if (typeof own === 'string' && other === undefined && given === undefined) return message
+  const [own, other] = field === 'reasoning_content' ? [content, reasoning] : [reasoning, content]
+  if (typeof own === 'string' && other === undefined && given === undefined && field !== 'content') return message
   const calls = rest['tool_calls']
   const text = proven ? undefined : [own, other, textOf(details)].find((said) => typeof said === 'string' && said !== '')
+  if (field === 'content' && typeof text === 'string') return withThinkingPart(rest, text)
   if (text !== undefined) return { ...rest, [field]: text }
   if (filler !== null && Array.isArray(calls) && calls.length > 0) return { ...rest, [field]: filler }
   return Object.keys(rest).length === Object.keys(message).length ? message : rest

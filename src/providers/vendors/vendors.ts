@@ -145,6 +145,12 @@ const OPENAI = {
 /** A self-hosted server. None of these refuses what it does not know, so whatever it ignores must be reported. */
 const LOCAL = { toolNames: null, systemFirst: true, textParts: 'any' as const, chat: [...USUAL, ...OPEN_SAMPLERS, ...TOKEN_CHANCES, 'n'] }
 
+/** Models that think, among the open ones that Groq and Cerebras serve. */
+const OPEN_THINKERS = /gpt-oss|qwen-?3|glm/
+
+/** The names of Mistral's models that think. */
+const MISTRALS_THINKERS = /magistral|mistral-(?:small-(?:2603|latest)|medium-(?:3-5|3\.5|[4-9]|latest)|large-[4-9])/
+
 /** Kimi models that always think. */
 const THIRD_KIMI = /^kimi-k[3-9]/
 
@@ -234,7 +240,8 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
 
   // console.groq.com/docs/openai, "Currently unsupported OpenAI features": 400 for logprobs and logit_bias, n, names of
   // messages and members that it does not know. "for 'role:system' the following must be satisfied: value must be a string".
-  // github.com/groq/groq-python, types/chat/completion_create_params.py: the tiers.
+  // github.com/groq/groq-python, types/chat/completion_create_params.py: the tiers; chat_completion_assistant_message_param.py: `reasoning`,
+  // "supported on models that support reasoning", and by others refused (github.com/vercel/ai/issues/8056).
   [
     'groq',
     vendor({
@@ -246,13 +253,16 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
       textParts: 'user',
       namedRoles: [],
       reasoning: { ...EFFORT, efforts: ['none', 'low', 'medium', 'high'] },
+      thinkingBack: { field: 'reasoning', filler: null, models: OPEN_THINKERS },
       embeddings: null,
     }),
   ],
 
   // github.com/mistralai/client-python, models/chatcompletionrequest.py: 422 for any other field; models/toolmessage.py:
   // the one message that has a name. Ids of calls: error 3280. The order of turns: error 3230, "Unexpected role 'user'
-  // after role 'tool'", "Expected last role User or Tool (or Assistant with prefix True)"; mistral-common's validator.
+  // after role 'tool'", "Expected last role User or Tool (or Assistant with prefix True)"; mistral-common's validator, which takes the
+  // user after a tool since 1.11, while the API still refused it in August 2026. docs.mistral.ai, "Reasoning", "Multi-turn conversations":
+  // the thinking goes back; the validators of older models take text only.
   [
     'mistral',
     vendor({
@@ -267,6 +277,7 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
       callIds: 'nine-alphanumeric',
       files: 'document_url',
       reasoning: { ...EFFORT, efforts: ['none', 'high'] },
+      thinkingBack: { field: 'content', filler: null, models: MISTRALS_THINKERS },
       // models/embeddingrequest.py
       embeddings: { names: { dimensions: 'output_dimension' }, accepts: new Set(['dimensions', 'encoding_format']) },
     }),
@@ -338,6 +349,7 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
   ],
 
   // inference-docs.cerebras.ai, "Chat completions" and "OpenAI compatibility": 400 for the penalties and logit_bias.
+  // github.com/Cerebras/cerebras-cloud-sdk-python, types/chat/completion_create_params.py: `reasoning` of the assistant's messages.
   [
     'cerebras',
     vendor({
@@ -361,6 +373,7 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
       textParts: 'user',
       namedRoles: [],
       reasoning: { ...EFFORT, efforts: ['none', 'low', 'medium', 'high'] },
+      thinkingBack: { field: 'reasoning', filler: null, models: OPEN_THINKERS },
       embeddings: null,
     }),
   ],
