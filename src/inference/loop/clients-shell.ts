@@ -27,7 +27,13 @@ const unusedOf = ({ asked: { at, parameters } }: { readonly asked: AskedTool }):
   Object.keys(parameters).flatMap((name) =>
     SHELLS.has(name)
       ? []
-      : [{ code: 'unsupported_field', field: at, message: `The client runs this shell, so that ${name} asks for nothing; it was left out.` }],
+      : [
+          {
+            code: 'unsupported_field',
+            field: at,
+            message: `The client runs this shell, so that ${name} asks for nothing; it was left out.`,
+          },
+        ],
   )
 
 const SHELLS: ReadonlySet<string> = new Set(['engine', 'cache_control'])

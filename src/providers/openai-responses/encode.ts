@@ -56,7 +56,7 @@ export function* encodePrompt(translation: Translation, context: RuleContext): S
   const model = openAiModel(target.upstreamModel)
   const marks = lostMarks(translation)
   const { instructions, input, replaysThinking, keepsMarks } = yield* encodeConversation(translation, target, model, marks)
-  const tools = encodeTools(translation, marks)
+  const tools = encodeTools(translation, marks, target)
   if (tools.length === 0) loseChoice(translation)
   const settings = encodeSettings(translation, {
     model,
