@@ -123,7 +123,7 @@ function* isDisordered(text: string, { strictOrder, contentBesideCalls }: Vendor
     else {
       const value = text.slice(end, text.indexOf('"', end))
       if (member === 'id') {
-        if (called.has(value)) return true
+        if (value === '' || called.has(value)) return true
         called.add(value)
         waiting.add(value)
       } else if (member === 'tool_call_id') {

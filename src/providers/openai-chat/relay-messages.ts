@@ -11,6 +11,7 @@ import { includesInSteps, testInSteps } from '../../lib/text/search-steps.ts'
 import type { Steps } from '../../lib/steps.ts'
 import type { Attempt } from '../provider.ts'
 import type { Vendor } from '../vendors/vendor.ts'
+import { answerable } from '../tools/answerable.ts'
 import { mayHoldUnsupportedMedia, refuseUnsupportedMedia } from '../media/unsupported-media.ts'
 import { mayBeOf, thinkingBackTo } from './encode-thinking.ts'
 import { lookForDoubts } from './doubtful-messages.ts'
@@ -59,7 +60,7 @@ export function* relayedMessages(attempt: Attempt, vendor: Vendor): Steps<string
   if (sent === placed) return null
   yield
   return yield* rewrittenText(
-    sent.map(({ message }) => message),
+    answerable(placed, sent).map(({ message }) => message),
     messages,
     given,
   )
