@@ -31,7 +31,11 @@ const unknownIn = (value: unknown, known: string, at: string): string | null => 
 }
 
 const fields: Rule = (body) =>
-  unknownIn(body, 'contents systemInstruction tools toolConfig safetySettings generationConfig cachedContent serviceTier labels store', '') ??
+  unknownIn(
+    body,
+    'contents systemInstruction tools toolConfig safetySettings generationConfig cachedContent serviceTier labels store',
+    '',
+  ) ??
   unknownIn(
     body['generationConfig'],
     `stopSequences responseMimeType responseSchema responseJsonSchema responseModalities candidateCount maxOutputTokens temperature topP topK seed ${[
@@ -40,7 +44,11 @@ const fields: Rule = (body) =>
     ].join(' ')}`,
     'generation_config',
   ) ??
-  unknownIn(isObject(body['generationConfig']) ? body['generationConfig']['thinkingConfig'] : null, 'includeThoughts thinkingBudget thinkingLevel', 'thinking_config')
+  unknownIn(
+    isObject(body['generationConfig']) ? body['generationConfig']['thinkingConfig'] : null,
+    'includeThoughts thinkingBudget thinkingLevel',
+    'thinking_config',
+  )
 
 const contents = (body: Body): readonly Body[] => objects(body['contents'])
 const partsOf = (content: Body): readonly Body[] => objects(content['parts'])
@@ -63,14 +71,17 @@ const parts: Rule = (body) => {
       if (part['thoughtSignature'] !== undefined && (typeof part['thoughtSignature'] !== 'string' || part['thoughtSignature'] === ''))
         return 'thought_signature: Base64 decoding failed'
       const { functionCall: call, functionResponse: response } = part
-      if (isObject(call) && (!isName(call['name']) || !isObject(call['args']))) return 'Invalid function name, or arguments that are no struct'
+      if (isObject(call) && (!isName(call['name']) || !isObject(call['args'])))
+        return 'Invalid function name, or arguments that are no struct'
       if (isObject(response) && (!isName(response['name']) || !isObject(response['response'])))
         return 'GenerateContentRequest.contents.parts.function_response.name: Name cannot be empty.'
       if (call !== undefined && content['role'] !== 'model') return 'function call in a turn of the user'
       if (response !== undefined && content['role'] === 'model') return 'function response in a turn of the model'
     }
   }
-  return system.some((content) => partsOf(content).some((part) => part['text'] === undefined)) ? 'system instruction with other than text' : null
+  return system.some((content) => partsOf(content).some((part) => part['text'] === undefined))
+    ? 'system instruction with other than text'
+    : null
 }
 
 const isName = (name: unknown): boolean => typeof name === 'string' && /^[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}$/.test(name)
@@ -94,7 +105,8 @@ const calls: Rule = (body) => {
     if (called.length > 0 && place === 0)
       return 'Please ensure that function call turn comes immediately after a user turn or after a function response turn.'
     const before = turns[place - 1]?.parts.filter((part) => part['functionCall'] !== undefined) ?? []
-    if (answered.length > 0 && before.length === 0) return 'Please ensure that function response turn comes immediately after a function call turn.'
+    if (answered.length > 0 && before.length === 0)
+      return 'Please ensure that function response turn comes immediately after a function call turn.'
     if (role === 'user' && before.length !== answered.length)
       return 'Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.'
     if (called.length > 0 && place === turns.length - 1) return 'Please ensure that function call turn is answered.'
@@ -106,7 +118,8 @@ const calls: Rule = (body) => {
         .map((one) => (isObject(one) ? `${String(one['id'])} ${String(one['name'])}` : ''))
         .toSorted()
         .join()
-    if (answered.length > 0 && names(before, 'functionCall') !== names(answered, 'functionResponse')) return 'function responses of other calls'
+    if (answered.length > 0 && names(before, 'functionCall') !== names(answered, 'functionResponse'))
+      return 'function responses of other calls'
   }
   return null
 }
@@ -122,15 +135,19 @@ const signatures: Rule = (body, model) => {
 }
 
 const ending: Rule = (body, model) =>
-  isSince(model, 3.6) && contents(body).at(-1)?.['role'] === 'model' ? 'This model does not support requests ending with a model turn.' : null
+  isSince(model, 3.6) && contents(body).at(-1)?.['role'] === 'model'
+    ? 'This model does not support requests ending with a model turn.'
+    : null
 
 const config: Rule = (body, model) => {
   const given = isObject(body['generationConfig']) ? body['generationConfig'] : {}
   const { temperature, topP, topK, maxOutputTokens, stopSequences, responseMimeType: type, thinkingConfig: thinking } = given
-  if (temperature !== undefined && !(Number(temperature) >= 0 && Number(temperature) <= 2)) return 'temperature must be in the range [0.0, 2.0].'
+  if (temperature !== undefined && !(Number(temperature) >= 0 && Number(temperature) <= 2))
+    return 'temperature must be in the range [0.0, 2.0].'
   if (topP !== undefined && !(Number(topP) >= 0 && Number(topP) <= 1)) return 'top_p must be in the range [0.0, 1.0].'
   if (topK !== undefined && !(Number.isInteger(topK) && Number(topK) >= 1)) return 'top_k must be positive'
-  if (maxOutputTokens !== undefined && !(Number.isInteger(maxOutputTokens) && Number(maxOutputTokens) >= 1)) return 'max_output_tokens must be positive'
+  if (maxOutputTokens !== undefined && !(Number.isInteger(maxOutputTokens) && Number(maxOutputTokens) >= 1))
+    return 'max_output_tokens must be positive'
   if (list(stopSequences).length > 5 || list(stopSequences).includes('')) return 'stop_sequences: at most 5, none empty'
   if ((given['responseJsonSchema'] ?? given['responseSchema']) !== undefined && type !== 'application/json')
     return 'responseSchema only allowed with response_mime_type application/json'
@@ -139,22 +156,29 @@ const config: Rule = (body, model) => {
     return "Function calling with a response mime type: 'application/json' is unsupported"
   if (isObject(thinking) && thinking['thinkingBudget'] !== undefined && thinking['thinkingLevel'] !== undefined)
     return 'You can only set only one of thinking budget and thinking level.'
-  if (isObject(thinking) && thinking['thinkingLevel'] !== undefined && !isSince(model, 3)) return 'Thinking level is not supported for this model.'
+  if (isObject(thinking) && thinking['thinkingLevel'] !== undefined && !isSince(model, 3))
+    return 'Thinking level is not supported for this model.'
   if (isObject(thinking) && !isSince(model, 2.5)) return 'Thinking is not enabled for this model'
-  if (model.startsWith('gemini-2.5') && (given['presencePenalty'] ?? given['frequencyPenalty']) !== undefined) return 'Penalty is not enabled for this model'
+  if (model.startsWith('gemini-2.5') && (given['presencePenalty'] ?? given['frequencyPenalty']) !== undefined)
+    return 'Penalty is not enabled for this model'
   return null
 }
 
 const tools: Rule = (body) => {
   const declared = objects(body['tools']).flatMap((tool) => objects(tool['functionDeclarations']))
-  if (objects(body['tools']).some((tool) => list(tool['functionDeclarations']).length === 0 && tool['googleSearch'] === undefined)) return 'an empty tool'
+  if (objects(body['tools']).some((tool) => list(tool['functionDeclarations']).length === 0 && tool['googleSearch'] === undefined))
+    return 'an empty tool'
   if (declared.length > 0 && objects(body['tools']).some((tool) => tool['googleSearch'] !== undefined))
     return 'Built-in tools ({google_search}) and Function Calling cannot be combined in the same request.'
   const names = declared.map(({ name }) => name)
   const duplicate = names.find((name, place) => names.indexOf(name) !== place)
   if (duplicate !== undefined) return `Duplicate function declaration found: ${String(duplicate)}`
   for (const declaration of declared) {
-    const strange = unknownIn(declaration, 'name description parameters parametersJsonSchema behavior response responseJsonSchema', 'function_declarations')
+    const strange = unknownIn(
+      declaration,
+      'name description parameters parametersJsonSchema behavior response responseJsonSchema',
+      'function_declarations',
+    )
     if (strange !== null) return strange
     if (!isName(declaration['name'])) return 'Invalid function name.'
     const schema = declaration['parametersJsonSchema']
@@ -182,7 +206,11 @@ const faultOf = (schema: unknown, root: unknown = schema): string | null => {
     const name = /^#\/\$defs\/(.+)$/.exec(reference)?.[1]
     if (name === undefined || !isObject(root) || !isObject(root['$defs']) || root['$defs'][name] === undefined) return 'a $ref to nothing'
   }
-  return Object.values(schema).map((one) => faultOf(one, root)).find((fault) => fault !== null) ?? null
+  return (
+    Object.values(schema)
+      .map((one) => faultOf(one, root))
+      .find((fault) => fault !== null) ?? null
+  )
 }
 
 const RULES: readonly Rule[] = [fields, parts, calls, signatures, ending, config, tools]

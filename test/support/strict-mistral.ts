@@ -87,7 +87,11 @@ const order = (body: Body): string | null => {
       return `Unexpected role '${String(role)}' after role '${before}'`
   }
   const last = messages.at(-1)
-  const isOpen = last?.['role'] === 'user' || last?.['role'] === 'tool' || last?.['prefix'] === true || (messages.length === 1 && last?.['role'] === 'system')
+  const isOpen =
+    last?.['role'] === 'user' ||
+    last?.['role'] === 'tool' ||
+    last?.['prefix'] === true ||
+    (messages.length === 1 && last?.['role'] === 'system')
   return isOpen ? null : `Expected last role User or Tool (or Assistant with prefix True) for serving but got ${String(last?.['role'])}`
 }
 
@@ -107,7 +111,8 @@ const calls = (body: Body): string | null => {
       expected = new Set()
       observed = new Set()
       for (const { id, function: called } of objects(message['tool_calls'])) {
-        if (typeof id !== 'string' || !/^[a-zA-Z0-9]{9}$/.test(id)) return `Tool call id was ${String(id)} but must be a-z, A-Z, 0-9, with a length of 9.`
+        if (typeof id !== 'string' || !/^[a-zA-Z0-9]{9}$/.test(id))
+          return `Tool call id was ${String(id)} but must be a-z, A-Z, 0-9, with a length of 9.`
         if (expected.has(id)) return `Duplicate tool call id ${id} in assistant message`
         expected.add(id)
         if (!isObject(called) || !isName(called['name'])) return 'Function name must be a-z, A-Z, 0-9, or contain underscores and dashes'

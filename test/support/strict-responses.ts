@@ -67,7 +67,8 @@ const items: Rule = (body) => {
     if (type === 'message') {
       const { role, content } = item
       const parts = CONTENT[String(role)]
-      if (parts === undefined) return `Invalid value: '${String(role)}'. Supported values are: 'assistant', 'system', 'developer', and 'user'.`
+      if (parts === undefined)
+        return `Invalid value: '${String(role)}'. Supported values are: 'assistant', 'system', 'developer', and 'user'.`
       if (typeof content === 'string') continue
       if (!Array.isArray(content) || content.length === 0) return `Invalid '${at}content': empty array.`
       for (const part of objects(content)) {
@@ -79,7 +80,8 @@ const items: Rule = (body) => {
     }
     if (type === 'reasoning') {
       if (!Array.isArray(item['summary'])) return `Missing required parameter: '${at}summary'.`
-      if (item['id'] !== undefined && !String(item['id']).startsWith('rs_')) return `Invalid '${at}id'. Expected an ID that begins with 'rs'.`
+      if (item['id'] !== undefined && !String(item['id']).startsWith('rs_'))
+        return `Invalid '${at}id'. Expected an ID that begins with 'rs'.`
       continue
     }
     const { call_id: id, name } = item
@@ -134,7 +136,8 @@ const tools: Rule = (body) => {
     if (!isName(tool['name'])) return `Invalid 'tools[${place}].name': string does not match pattern.`
     names.add(tool['name'])
     const schema = tool['parameters']
-    if (!isObject(schema) || schema['type'] !== 'object') return `Invalid schema for function '${String(tool['name'])}': schema must have type 'object'.`
+    if (!isObject(schema) || schema['type'] !== 'object')
+      return `Invalid schema for function '${String(tool['name'])}': schema must have type 'object'.`
     if (['anyOf', 'oneOf', 'allOf', 'enum', 'not'].some((key) => schema[key] !== undefined))
       return `Invalid schema for function '${String(tool['name'])}': schema must not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level.`
     if (tool['strict'] === true) {
@@ -143,8 +146,10 @@ const tools: Rule = (body) => {
     }
   }
   const choice = body['tool_choice']
-  if (given.length === 0 && choice !== undefined && choice !== 'auto' && choice !== 'none') return "Tool choice is only allowed when 'tools' are specified."
-  if (isObject(choice) && choice['type'] === 'function' && !names.has(choice['name'])) return `Tool choice 'function' not found in 'tools' parameter.`
+  if (given.length === 0 && choice !== undefined && choice !== 'auto' && choice !== 'none')
+    return "Tool choice is only allowed when 'tools' are specified."
+  if (isObject(choice) && choice['type'] === 'function' && !names.has(choice['name']))
+    return `Tool choice 'function' not found in 'tools' parameter.`
   return null
 }
 
@@ -156,21 +161,34 @@ const strictFault = (schema: unknown): string | null => {
     if (schema['additionalProperties'] !== false) return "'additionalProperties' is required to be supplied and to be false."
     const names = Object.keys(isObject(schema['properties']) ? schema['properties'] : {})
     const required = list(schema['required'])
-    if (names.some((name) => !required.includes(name))) return "'required' is required to be supplied and to be an array including every key in properties."
+    if (names.some((name) => !required.includes(name)))
+      return "'required' is required to be supplied and to be an array including every key in properties."
   }
-  const inner = Object.entries(schema).flatMap(([key, value]) => (key === 'properties' || key === '$defs' ? Object.values(isObject(value) ? value : {}) : [value]))
+  const inner = Object.entries(schema).flatMap(([key, value]) =>
+    key === 'properties' || key === '$defs' ? Object.values(isObject(value) ? value : {}) : [value],
+  )
   return inner.map(strictFault).find((fault) => fault !== null) ?? null
 }
 
 const settings: Rule = (body) => {
-  const { max_output_tokens: most, temperature, top_p: topP, text, user, safety_identifier: identifier, prompt_cache_key: key, model } = body
+  const {
+    max_output_tokens: most,
+    temperature,
+    top_p: topP,
+    text,
+    user,
+    safety_identifier: identifier,
+    prompt_cache_key: key,
+    model,
+  } = body
   if (most !== undefined && Number(most) < 16) return "Invalid 'max_output_tokens': integer below minimum value. Expected a value >= 16."
   if (temperature !== undefined && !(Number(temperature) >= 0 && Number(temperature) <= 2)) return "Invalid 'temperature'"
   // "Using GPT-5.2": these parameters are only for the effort none.
   const thinks = !(isObject(body['reasoning']) && body['reasoning']['effort'] === 'none')
   if (/^(?:gpt-[5-9]|o\d)/.test(String(model)) && thinks && (temperature ?? topP) !== undefined)
     return `Unsupported parameter: '${temperature === undefined ? 'top_p' : 'temperature'}' is not supported with this model.`
-  for (const value of [user, identifier, key]) if (typeof value === 'string' && value.length > 64) return 'string too long. Expected a string with maximum length 64.'
+  for (const value of [user, identifier, key])
+    if (typeof value === 'string' && value.length > 64) return 'string too long. Expected a string with maximum length 64.'
   if (body['top_k'] !== undefined || body['stop'] !== undefined) return "Unknown parameter: 'stop'."
   const format = isObject(text) ? text['format'] : undefined
   if (isObject(format) && format['type'] === 'json_schema') {

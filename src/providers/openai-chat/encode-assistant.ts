@@ -25,7 +25,7 @@ export const encodeAssistant = (parts: readonly Part[], at: string, context: Mes
         break
       case 'refusal':
         if (vendor.refusals) refusal = (refusal ?? '') + part.text
-        else said.push({ type: 'text', text: part.text })
+        else if (part.text !== '') said.push({ type: 'text', text: part.text })
         break
       case 'image':
         if (vendor.thinkingBack === 'details') images.push({ type: 'image_url', image_url: { url: part.url } })

@@ -5,7 +5,7 @@
  */
 import { readPlacedId } from '../../canonical/place-of-thought.ts'
 import { openProof } from '../../canonical/reasoning.ts'
-import { isObject, type JsonObject, type JsonValue, listOf } from '../../lib/json/json.ts'
+import { isList, isObject, type JsonObject, type JsonValue, listOf, textOf } from '../../lib/json/json.ts'
 import { rewrittenText } from '../../lib/json/json-rewrite.ts'
 import { includesInSteps, testInSteps } from '../../lib/text/search-steps.ts'
 import type { Steps } from '../../lib/steps.ts'
@@ -30,11 +30,12 @@ export function* relayedMessages(attempt: Attempt, vendor: Vendor): Steps<string
       ? yield* testInSteps(DETAILS, text)
       : (yield* testInSteps(THINKING, text)) || (needsFiller(vendor) && (yield* includesInSteps(text, '"tool_calls"')))
   const extras = vendor.strictMessages && (yield* testInSteps(EXTRAS, text))
+  const refusals = !vendor.refusals && vendor.accepts !== 'everything' && (yield* testInSteps(REFUSAL, text))
   // An unknown server gets everything as it is.
   const doubtful = vendor.accepts !== 'everything' && (yield* lookForDoubts(body.rawSearchable('messages') ?? '', vendor))
   yield
   const unsupported = yield* mayHoldUnsupportedMedia(text, target)
-  if (!thinking && !extras && !doubtful && !unsupported) return null
+  if (!thinking && !extras && !refusals && !doubtful && !unsupported) return null
 
   yield
   const messages = body.value('messages')
@@ -52,7 +53,8 @@ export function* relayedMessages(attempt: Attempt, vendor: Vendor): Steps<string
     if (message['role'] !== 'assistant') return message
     const lose = (what: string): void => losses.lose(at, `${target.providerName} ${what}`)
     const thought = thinking ? withThinking(message, attempt, vendor, lose) : message
-    return extras ? withoutExtras(thought) : thought
+    const said = refusals ? withRefusalAsWords(thought) : thought
+    return extras ? withoutExtras(said) : said
   })
   const sent = doubtful
     ? yield* applyMessageRules(own, { target, vendor, warn, partAt: (at, index) => `${at}.content[${index}]`, ...losses })
@@ -74,13 +76,21 @@ const DETAILS = /"reasoning_details"\s*:/
 const EXTRAS = /"(?:annotations|images|audio|refusal|function_call)"\s*:/
 const EXTRA_MEMBERS: ReadonlySet<string> = new Set(['annotations', 'images', 'audio', 'refusal', 'function_call'])
 
+const REFUSAL = /"refusal"\s*:\s*"(?!")/
+
+/** A vendor without refusals may ignore the member, and then the turn says nothing, or less. */
+const withRefusalAsWords = (message: JsonObject): JsonObject => {
+  const { refusal, ...rest } = message
+  if (typeof refusal !== 'string' || refusal === '') return message
+  const { content } = rest
+  if (content !== undefined && isList(content)) return { ...rest, content: [...content, { type: 'text', text: refusal }] }
+  return { ...rest, content: [textOf(content), refusal].filter((said) => said !== '').join('\n\n') }
+}
+
 /** A client's own SDK writes null for the members that an answer did not have. */
 const withoutExtras = (message: JsonObject): JsonObject => {
   const kept = Object.entries(message).filter(([key, value]) => !EXTRA_MEMBERS.has(key) && (value !== null || key === 'content'))
-  if (kept.length === Object.keys(message).length) return message
-  const next = Object.fromEntries(kept)
-  const { refusal } = message
-  return typeof refusal === 'string' && refusal !== '' && (next['content'] ?? null) === null ? { ...next, content: refusal } : next
+  return kept.length === Object.keys(message).length ? message : Object.fromEntries(kept)
 }
 
 type Lose = (what: string) => void
@@ -118,7 +128,7 @@ const withThinking = (message: JsonObject, attempt: Attempt, vendor: Vendor, los
   const [own, other] = field === 'reasoning_content' ? [content, reasoning] : [reasoning, content]
   if (typeof own === 'string' && other === undefined && given === undefined && field !== 'content') return message
   const calls = rest['tool_calls']
-  const text = proven ? undefined : [own, other, textOf(details)].find((said) => typeof said === 'string' && said !== '')
+  const text = proven ? undefined : [own, other, textOfDetails(details)].find((said) => typeof said === 'string' && said !== '')
   if (field === 'content' && typeof text === 'string') return withThinkingPart(rest, text)
   if (text !== undefined) return { ...rest, [field]: text }
   if (filler !== null && Array.isArray(calls) && calls.length > 0) return { ...rest, [field]: filler }
@@ -126,7 +136,7 @@ const withThinking = (message: JsonObject, attempt: Attempt, vendor: Vendor, los
 }
 
 /** The text of thinking that a client sends back in pieces alone. */
-const textOf = (details: readonly JsonObject[]): string =>
+const textOfDetails = (details: readonly JsonObject[]): string =>
   details.map(({ text, summary }) => [text, summary].find((said) => typeof said === 'string') ?? '').join('')
 
 /** The place within an id of thinking is this service's own addition: OpenAI refuses encrypted thinking under another id than its own. */
