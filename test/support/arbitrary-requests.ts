@@ -5,7 +5,7 @@ import type { ClientDialect } from '../../src/canonical/call.ts'
 
 /** Text as clients leave it: empty, only white space, or with white space at its end. */
 const words = fc.constantFrom('', ' ', '\n\t', '\u00a0', 'Hello', 'Hello \n', '2', 'É')
-const ids = fc.constantFrom('a', 'b', 'a', 'functions.f:0', '')
+const ids = fc.constantFrom('a', 'b', 'a', 'functions.f:0', '', 'x'.repeat(70), 'abcDEF123')
 const inputs = fc.constantFrom<unknown>({}, { id: 'a', text: '' }, { type: 'tool_use' }, 'text', null, [1])
 const marks = fc.constantFrom<object>(
   {},
@@ -53,12 +53,14 @@ const manyStrict = fc
     Array.from({ length: count }, (_, index) => ({ name: `t${index}`, strict: true, input_schema: { type: 'object', properties: {} } })),
   )
 
+const picture = fc.constant({ type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'iVBORw0KGgo=' } })
 const text = fc.record({ type: fc.constant('text'), text: words, mark: marks }).map(({ mark, ...block }) => ({ ...block, ...mark }))
 const call = fc.record({ type: fc.constant('tool_use'), id: ids, name: fc.constantFrom('f', 'g'), input: inputs })
 const result = fc.record({
   type: fc.constant('tool_result'),
   tool_use_id: ids,
-  content: maybe(fc.oneof(words, fc.array(text, { maxLength: 2 }))),
+  content: maybe(fc.oneof(words, fc.array(fc.oneof({ weight: 3, arbitrary: text }, { weight: 1, arbitrary: picture }), { maxLength: 2 }))),
+  is_error: maybe(fc.boolean()),
 })
 const thinking = fc.record({ type: fc.constant('thinking'), thinking: words, signature: fc.constantFrom('c2ln', '') })
 const redacted = fc.record({ type: fc.constant('redacted_thinking'), data: fc.constantFrom('eHl6', '') })
@@ -156,10 +158,28 @@ const chatCall = fc.record({
   type: fc.constant('function'),
   function: fc.record({ name: fc.constantFrom('f', 'g'), arguments: fc.constantFrom('', '{}', '{"a":', '[1]') }),
 })
+const PNG = 'data:image/png;base64,iVBORw0KGgo='
+const chatPicture = fc.constant({ type: 'image_url', image_url: { url: PNG } })
+const thought = fc.constant({ type: 'thinking', thinking: [{ type: 'text', text: 'T' }] })
 const chatTurn = fc.oneof(
   fc.record({
     role: fc.constantFrom('user', 'system', 'developer'),
     content: fc.oneof(words, fc.array(text, { minLength: 1, maxLength: 3 })),
+    name: maybe(fc.constant('ann')),
+  }),
+  fc.record({ role: fc.constant('user'), content: fc.array(fc.oneof(text, chatPicture), { minLength: 1, maxLength: 3 }) }),
+  fc.record({
+    role: fc.constant('assistant'),
+    content: fc.oneof(words, fc.array(fc.oneof(text, thought), { minLength: 1, maxLength: 3 })),
+    tool_calls: maybe(fc.array(chatCall, { minLength: 1, maxLength: 2 })),
+    reasoning: maybe(words),
+    reasoning_content: maybe(words),
+  }),
+  fc.record({
+    role: fc.constant('tool'),
+    tool_call_id: ids,
+    content: fc.array(fc.oneof(text, chatPicture), { minLength: 1, maxLength: 2 }),
+    name: maybe(fc.constant('f')),
   }),
   fc.record({
     role: fc.constant('assistant'),
@@ -200,6 +220,8 @@ const chatBody = fc.record(
   { requiredKeys: ['messages'] },
 )
 
+const inputText = words.map((said) => ({ type: 'input_text', text: said }))
+const inputPicture = fc.constant({ type: 'input_image', image_url: PNG, detail: 'auto' })
 const item = fc.oneof(
   fc.record({ role: fc.constantFrom('user', 'assistant', 'system', 'developer'), content: words }),
   fc.record({
@@ -209,6 +231,36 @@ const item = fc.oneof(
     arguments: fc.constantFrom('', '{}', '[1]'),
   }),
   fc.record({ type: fc.constant('function_call_output'), call_id: ids, output: words }),
+  fc.record({
+    type: fc.constant('function_call_output'),
+    call_id: ids,
+    output: fc.array(fc.oneof(inputText, inputPicture), { maxLength: 2 }),
+  }),
+  fc.record({ type: fc.constant('custom_tool_call'), call_id: ids, name: fc.constant('patch'), input: words }),
+  fc.record({ type: fc.constant('custom_tool_call_output'), call_id: ids, output: words }),
+  fc.record({ role: fc.constant('user'), content: fc.array(fc.oneof(inputText, inputPicture), { minLength: 1, maxLength: 3 }) }),
+  fc.record({
+    type: fc.constant('message'),
+    id: fc.constant('msg_1'),
+    role: fc.constant('assistant'),
+    status: fc.constant('completed'),
+    content: fc.array(
+      fc.oneof(
+        words.map((said) => ({ type: 'output_text', text: said, annotations: [] })),
+        words.map((said) => ({ type: 'refusal', refusal: said })),
+      ),
+      { minLength: 1, maxLength: 2 },
+    ),
+  }),
+  fc.record({
+    type: fc.constant('reasoning'),
+    id: fc.constant('rs_1'),
+    summary: fc.array(
+      words.map((said) => ({ type: 'summary_text', text: said })),
+      { maxLength: 2 },
+    ),
+    encrypted_content: maybe(fc.constant('c2ln')),
+  }),
 )
 const responsesBody = fc.record(
   {

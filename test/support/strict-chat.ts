@@ -13,6 +13,8 @@ interface Members {
   /** Calls must have thinking beside them, which must say something if it is `filled`. */
   readonly thinking?: 'present' | 'filled'
   readonly idMax?: number
+  /** Has tools that take any text. */
+  readonly customTools?: true
   /** A refusal is words of the turn; another vendor that does not refuse the member reads past it. */
   readonly readsRefusals?: true
 }
@@ -22,6 +24,7 @@ export const CHAT_VENDORS: Readonly<Record<string, Members>> = {
     assistant: 'role content refusal name audio tool_calls',
     others: 'role content name tool_call_id',
     idMax: 40,
+    customTools: true,
     readsRefusals: true,
   },
   groq: { assistant: 'role content reasoning tool_calls', others: 'role content tool_call_id' },
@@ -66,7 +69,7 @@ export const refusedByVendor = (body: Body, vendor: string): string | null => {
   return waiting.size === 0 ? null : 'calls without results at the end'
 }
 
-const faultOf = (message: Body, { assistant, others, thinking, idMax, readsRefusals }: Members): string | null => {
+const faultOf = (message: Body, { assistant, others, thinking, idMax, customTools, readsRefusals }: Members): string | null => {
   const { role, content = null, tool_calls: called } = message
   const known = new Set((role === 'assistant' ? assistant : others).split(' '))
   const strange = Object.keys(message).find((name) => !known.has(name))
@@ -78,6 +81,7 @@ const faultOf = (message: Body, { assistant, others, thinking, idMax, readsRefus
   if (called !== undefined && list(called).length === 0) return '[] is too short - tool_calls'
   for (const { id, type, function: said } of objects(called)) {
     if (typeof id !== 'string' || id === '' || id.length > (idMax ?? Number.POSITIVE_INFINITY)) return `an id of a call: ${String(id)}`
+    if (type === 'custom' && customTools === true) continue
     if (type !== 'function' || !isObject(said) || !isObjectText(said['arguments'])) return 'arguments must be a JSON object'
   }
   const thought = message['reasoning_content']
