@@ -105,6 +105,11 @@ describe.each(LANES)('%s', (lane) => {
     },
   )
 
+  test('Moonshot, which refuses a call without thinking, gets some where a client sends back an empty text', () => {
+    const said = { content: '', reasoning_content: '', tool_calls: [CALL] }
+    expect(sent(lane, 'moonshot', 'kimi-k3', said)['reasoning_content']).toBe(' ')
+  })
+
   test('Mistral gets no turn that is nothing but thinking', () => {
     expect(sent(lane, 'mistral', 'mistral-large-4', { content: null, reasoning: 'Hm.' })['role']).toBe('user')
   })

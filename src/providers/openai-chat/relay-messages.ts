@@ -126,7 +126,8 @@ const withThinking = (message: JsonObject, attempt: Attempt, vendor: Vendor, los
   if (thinkingBack === 'none') return Object.keys(rest).length === Object.keys(message).length ? message : rest
   const { field, filler } = thinkingBack
   const [own, other] = field === 'reasoning_content' ? [content, reasoning] : [reasoning, content]
-  if (typeof own === 'string' && other === undefined && given === undefined && field !== 'content') return message
+  const isWhole = typeof own === 'string' && (own !== '' || filler === null) && field !== 'content'
+  if (isWhole && other === undefined && given === undefined) return message
   const calls = rest['tool_calls']
   const text = proven ? undefined : [own, other, textOfDetails(details)].find((said) => typeof said === 'string' && said !== '')
   if (field === 'content' && typeof text === 'string') return withThinkingPart(rest, text)
