@@ -128,7 +128,8 @@ export const createCallReader = (model: string): CallReader => {
         (isWhole && (typeof given !== 'string' || typeof about['name'] !== 'string'))
       if (open.held === null) {
         if (json !== '') events.push({ type: 'tool-arguments', index: open.index, json })
-        return isMended
+        // OpenAI's Python SDK adds each string of a call to what it has: a name that is repeated would become another one.
+        return isMended || name !== '' || id !== ''
       }
       const isLate = known === open
       open.id ||= id
