@@ -613,6 +613,14 @@ describe("a call that Zhipu shows under the type of its own tool is none of the 
       else expect([reading.calls, headers.get('x-service-warnings')]).toEqual([[], '1'])
     })
 
+    test.each([false, true])(
+      'an end that speaks of calls, behind none, ends the answer as one without calls; in a stream: %p',
+      async (stream) => {
+        const reading = await read(client, 'openai-chat', stream, stream ? streamed([]) : whole([]))
+        expect([reading.text, reading.calls, reading.stop]).toEqual(['Found.', [], 'stop'])
+      },
+    )
+
     test.each([false, true])('the calls beside it are made, each at an index of its own; in a stream: %p', async (stream) => {
       const bytes = stream ? streamed([own, paris]) : whole([own, paris])
       const reading = await read(client, 'openai-chat', stream, bytes)

@@ -15,8 +15,6 @@ import { type CallProofs, thoughtSignature } from './decode-thinking.ts'
 export interface CallReader {
   /** The number of calls that have begun, including those without a name so far. */
   readonly count: number
-  /** The server ran tools of its own, and all calls are those of such tools. */
-  readonly areOwn: boolean
   /** The newest call has incomplete arguments. */
   readonly isCut: boolean
   /** Reads a piece of a call. Returns true if the piece is in a form that clients of the dialect cannot read. */
@@ -93,9 +91,6 @@ export const createCallReader = (model: string): CallReader => {
   return {
     get count() {
       return count
-    },
-    get areOwn() {
-      return count === 0 && own.size > 0
     },
     get isCut() {
       return newest?.scan?.isInside === true
