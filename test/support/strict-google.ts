@@ -91,7 +91,7 @@ const turnsOf = (body: Body): readonly { readonly role: unknown; readonly parts:
   const turns: { role: unknown; parts: Body[] }[] = []
   for (const content of contents(body)) {
     const last = turns.at(-1)
-    if (last?.role === content['role']) last.parts.push(...partsOf(content))
+    if (last !== undefined && last.role === content['role']) last.parts.push(...partsOf(content))
     else turns.push({ role: content['role'], parts: [...partsOf(content)] })
   }
   return turns
