@@ -76,4 +76,7 @@ export const unwrapPlace = (fields: EditableFields, { webSearch }: Vendor): void
   if (isObject(search) && isObject(place)) fields.put('web_search_options', { ...search, user_location: place })
 }
 
-const untyped = ({ type: _, ...place }: JsonObject): JsonObject => place
+const untyped = (location: JsonObject): JsonObject => {
+  const { type: _, ...place } = location
+  return place
+}
