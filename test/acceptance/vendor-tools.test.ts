@@ -272,6 +272,28 @@ describe('the shell of Claude', () => {
     expect(provider.last.body.tools).toEqual([BASH] as never)
   })
 
+  test('asked for by the service’s type it keeps its place and its mark, and is there once', async () => {
+    const mark = { cache_control: { type: 'ephemeral' } }
+    const own = { type: 'service:bash' }
+    expect((await ask('messages', 't/claude', [{ ...own, ...mark }, { type: 'service:datetime' }])).status).toBe(200)
+    expect(provider.last.body.tools).toMatchObject([{ ...BASH, ...mark }, { name: 'service_datetime' }] as never)
+    for (const tools of [
+      [{ ...BASH, ...mark }, own],
+      [own, own],
+    ]) {
+      expect((await ask('messages', 't/claude', tools)).status).toBe(200)
+      expect(provider.last.body.tools).toMatchObject([BASH] as never)
+      expect(provider.last.body.tools).toHaveLength(1)
+    }
+  })
+
+  test('an option of the sandbox is reported where the client runs the calls', async () => {
+    const shell = { type: 'service:bash', parameters: { sleep_after_seconds: 5 } }
+    const { status, error } = await ask('messages', 't/claude', [shell], { strict: true })
+    expect(status).toBe(400)
+    expect(error.message).toContain('sleep_after_seconds')
+  })
+
   test('a call of it is the client’s to run', async () => {
     const script = [{ call: { name: 'bash', arguments: { command: 'ls' } } }]
     const { json } = await ask('messages', 'sandbox/agent', [BASH], { sandbox: { script } })

@@ -369,6 +369,26 @@ for (const lane of LANES) {
       ])
     })
 
+    test.each(['deepseek', 'moonshot', 'zai', 'groq', 'vllm', 'alibaba'])('a refusal of an earlier answer is words for %s', (vendor) => {
+      const { messages } = send(lane, vendor, {
+        messages: [
+          USER,
+          { role: 'assistant', content: null, refusal: 'I will not.' },
+          USER,
+          { role: 'assistant', content: 'No.', refusal: 'I will not.' },
+          USER,
+        ],
+      })
+      expect([1, 3].map((place) => messages[place]?.['refusal'])).toEqual([undefined, undefined])
+      expect(messages[1]?.['content']).toBe('I will not.')
+      expect(JSON.stringify(messages[3]?.['content'])).toMatch(/No\..*I will not\./)
+    })
+
+    test('a turn with an empty refusal alone says nothing', () => {
+      const { messages } = send(lane, 'zai', { messages: [USER, { role: 'assistant', content: null, refusal: '' }, USER] })
+      expect(messages).toEqual([USER, USER])
+    })
+
     test('Mistral gets a short turn of the assistant between a tool and the user, and words of the system as the user’s', () => {
       const { messages, reported } = send(lane, 'mistral', {
         messages: [

@@ -245,8 +245,12 @@ describe.each([...CLIENT_DIALECTS])('%s', (client) => {
   test('a call that repeats its name and its id in each piece is one call', async () => {
     const piece = (args: string): object =>
       chunk({ tool_calls: [{ index: 0, id: 'a', type: 'function', function: { name: 'get_weather', arguments: args } }] })
-    const reported = chunks(piece('{"city":'), piece('"Par'), piece('is"}'), chunk({}, 'tool_calls')) + DONE
-    expect(callsOf(await read(client, 'openai-chat', true, encoder.encode(reported)))).toEqual([PARIS])
+    const reported = chunks(piece('{"city":'), piece('"Pa'), piece('r'), piece('is"}'), chunk({}, 'tool_calls')) + DONE
+    const bytes = encoder.encode(reported)
+    expect(callsOf(await read(client, 'openai-chat', true, bytes))).toEqual([PARIS])
+    const { text } = await replayReply(client, 'openai-chat', { type: 'text/event-stream', pieces: [bytes] })
+    // The full item of Responses follows its pieces.
+    if (client !== 'responses') expect(text.split('"get_weather"')).toHaveLength(2)
   })
 
   describe('a call that is named late is one call', () => {
@@ -725,6 +729,14 @@ describe("a call that Zhipu shows under the type of its own tool is none of the 
       if (client === 'chat') expect(text).toContain('"server_label":"docs"')
       else expect([reading.calls, headers.get('x-service-warnings')]).toEqual([[], '1'])
     })
+
+    test.each([false, true])(
+      'an end that speaks of calls, behind none, ends the answer as one without calls; in a stream: %p',
+      async (stream) => {
+        const reading = await read(client, 'openai-chat', stream, stream ? streamed([]) : whole([]))
+        expect([reading.text, reading.calls, reading.stop]).toEqual(['Found.', [], 'stop'])
+      },
+    )
 
     test.each([false, true])('the calls beside it are made, each at an index of its own; in a stream: %p', async (stream) => {
       const bytes = stream ? streamed([own, paris]) : whole([own, paris])

@@ -198,6 +198,16 @@ describe('pictures and documents in other forms', () => {
 })
 
 describe('words for settings', () => {
+  test('the place of a search is bare for Perplexity, as its own client writes it', () => {
+    const place = { country: 'AT', city: 'Graz' }
+    for (const user_location of [place, { type: 'approximate', approximate: place }]) {
+      const asked = { web_search_options: { search_context_size: 'low', user_location } }
+      expect(ask('perplexity', asked).body['web_search_options']).toEqual({ search_context_size: 'low', user_location: place })
+    }
+    const wrapped = { user_location: { type: 'approximate', approximate: place } }
+    expect(ask('acme', { web_search_options: wrapped }).body['web_search_options']).toEqual(wrapped)
+  })
+
   test.each([
     ['groq', 'on_demand', 'on_demand'],
     ['groq', 'default', 'on_demand'],

@@ -3,9 +3,17 @@
  * (docs/contract/chat-completions.md#messages).
  */
 import type { Part, UrlCitation } from '../../canonical/prompt.ts'
-import { isObject } from '../../lib/json/json.ts'
-import { child, children, member, type Node, optionalChild, optionalText, requiredText } from '../json-node.ts'
-import { passOverDirectCaller, readAnnotations, readContent, readerFor, unknownAt, unknownPart } from '../prompt-reader.ts'
+import { isObject, objectsIn, textOf } from '../../lib/json/json.ts'
+import { child, children, member, type Node, optionalChild, optionalText, requiredText, whole } from '../json-node.ts'
+import {
+  type PartReaders,
+  passOverDirectCaller,
+  readAnnotations,
+  readContent,
+  readerFor,
+  unknownAt,
+  unknownPart,
+} from '../prompt-reader.ts'
 import { CONTENT_PARTS } from './content-parts.ts'
 import { BEHIND_WORDS, inOrderOfAnswer } from './answer-order.ts'
 import { withSources } from './place-sources.ts'
@@ -56,11 +64,27 @@ const BESIDE_CONTENT = [
 
 const isThere = (message: Node, key: string): boolean => member(message, key) !== undefined
 
+/** Mistral's client sends back its thinking among the words. */
+const ASSISTANTS_PARTS: PartReaders = {
+  ...CONTENT_PARTS,
+  thinking(part) {
+    // The references in it and its other members mean nothing without their provider.
+    const { thinking } = whole(part)
+    const text =
+      typeof thinking === 'string'
+        ? thinking
+        : objectsIn(thinking)
+            .map((piece) => textOf(piece['text']))
+            .join('')
+    return text === '' ? [] : [{ type: 'reasoning', text }]
+  },
+}
+
 /** Reads the content and the sources beside it. */
 const readAssistantContent = (message: Node): { readonly parts: readonly Part[]; readonly urls: readonly UrlCitation[] } => {
   const { content } = message.members
   const absent = content === undefined && BESIDE_CONTENT.some((key) => isThere(message, key))
-  const parts = content === null || absent ? [] : readContent(message, 'content', CONTENT_PARTS)
+  const parts = content === null || absent ? [] : readContent(message, 'content', ASSISTANTS_PARTS)
   const { urls, others } = readAnnotations(message, (annotation) => child(annotation, 'url_citation'))
   return { parts: [...parts, ...others], urls }
 }

@@ -1,6 +1,5 @@
 /** Decides which tools of a request the service runs for which attempts, and builds the conversation that the model gets with them. */
 import type { Call, ClientDialect } from '../../canonical/call.ts'
-import { claudesBash } from '../../canonical/claudes-bash.ts'
 import type { FunctionTool, Message, Prompt, ProviderTool, Tool as PromptTool, ToolChoice } from '../../canonical/prompt.ts'
 import { serverToolName } from '../../canonical/server-tool-name.ts'
 import type { Warning } from '../../canonical/warning.ts'
@@ -18,6 +17,7 @@ import type { ToolSettings } from '../../tools/settings.ts'
 import type { AskedTool, ToolCaller } from '../../tools/tool.ts'
 import { prefersNative } from '../../tools/web-search/settings.ts'
 import { dialectOf } from '../run/dialect-of.ts'
+import { clientsShell } from './clients-shell.ts'
 import { checkToolSearch, withholdTools } from './found-tools.ts'
 import { withKnownCost } from './loop-limits.ts'
 import { conversationFor } from './replayed-conversation.ts'
@@ -67,8 +67,12 @@ export const offerTools = (call: Call, attempts: readonly PlannedAttempt[], part
     const message = `tools: A request has at most ${OWN_TOOLS_MAX} tools that this service may run; this one has ${wanted.length}.`
     throw new GatewayError('invalid_request', message, { metadata: { field: 'tools' } })
   }
-  const clientsBash = wanted.filter(({ asked }) => isClientsBash(asked)).map(({ tool }) => tool)
-  for (const { tool, asked } of wanted) if (!clientsBash.includes(tool)) refuseDenied(asked.tool, parts.caller.denied, asked.at)
+  const shell = clientsShell(
+    wanted.filter(({ asked }) => isClientsBash(asked)),
+    prompt.tools,
+  )
+  const isClients = (tool: ProviderTool): boolean => shell.replaced.has(tool)
+  for (const { tool, asked } of wanted) if (!isClients(tool)) refuseDenied(asked.tool, parts.caller.denied, asked.at)
   refuseSameNames(wanted.map(({ asked }) => asked))
   const offered = new Map<ProviderTool, OfferedTool>()
   const refused = new Map<ProviderTool, GatewayError>()
@@ -76,20 +80,20 @@ export const offerTools = (call: Call, attempts: readonly PlannedAttempt[], part
   const withheld = search === null ? null : withholdTools(prompt.tools, search)
   const caller = withheld === null ? parts.caller : { ...parts.caller, withheld }
   for (const one of wanted) {
-    if (clientsBash.includes(one.tool)) continue
+    if (isClients(one.tool)) continue
     const made = make(one, wanted, { ...parts, caller }, call)
     if (made instanceof GatewayError) refused.set(one.tool, made)
     else offered.set(one.tool, made)
   }
-  const needed = wanted.filter(({ tool }) => !clientsBash.includes(tool) && (!refused.has(tool) || !isUnasked(tool, call)))
+  const needed = wanted.filter(({ tool }) => !isClients(tool) && (!refused.has(tool) || !isUnasked(tool, call)))
   const lacksIn = (planned: PlannedAttempt, rewritten: boolean): readonly Wanted[] => {
     const holder = holderOf(planned, call, rewritten)
     return needed.filter((one) => !isNative(one, holder, prompt, parts.settings) && !(refused.has(one.tool) && mayHave(one, holder)))
   }
   // If one tool runs here, the request is rewritten, and some of a vendor's own tools cannot be expressed in the rewritten form.
-  const rewritten = parts.rewritten || clientsBash.length > 0 || attempts.some((planned) => lacksIn(planned, false).length > 0)
+  const rewritten = parts.rewritten || shell.replaced.size > 0 || attempts.some((planned) => lacksIn(planned, false).length > 0)
   const lacks = (planned: PlannedAttempt): readonly Wanted[] => lacksIn(planned, rewritten)
-  if (clientsBash.length === 0 && attempts.every((planned) => lacks(planned).length === 0)) return null
+  if (shell.replaced.size === 0 && attempts.every((planned) => lacks(planned).length === 0)) return null
   refuseTaken(offered, prompt)
   const able = attempts.filter((planned) => lacks(planned).every(({ tool }) => offered.has(tool)))
   const [first] = refused.values()
@@ -99,7 +103,7 @@ export const offerTools = (call: Call, attempts: readonly PlannedAttempt[], part
   // This runs before anything is listed, because producing the results again also finds again the tools that were found earlier.
   const messages = withResultsAgain(prompt.messages, byName)
   return {
-    warnings: [...offered.values()].flatMap(({ tool }) => tool.warnings ?? []),
+    warnings: [...shell.warnings, ...[...offered.values()].flatMap(({ tool }) => tool.warnings ?? [])],
     attempts: withKnownCost(call, able).toSorted((a, b) => nativesMissed(lacks(a)) - nativesMissed(lacks(b))),
     tools: {
       byName:
@@ -112,15 +116,18 @@ export const offerTools = (call: Call, attempts: readonly PlannedAttempt[], part
             ? withheld.shownOf(prompt.tools)
             : { first: prompt.tools, found: [] }
         const ours = lacks(planned).flatMap(({ tool }) => offered.get(tool) ?? [])
-        const replaced = new Set<PromptTool>([...lacks(planned).map(({ tool }) => tool), ...clientsBash])
+        const replaced = new Set<PromptTool>(lacks(planned).map(({ tool }) => tool))
         const names = new Set(ours.map(({ name }) => name))
         return {
           ...prompt,
           messages: parts.replayed === null ? messages : conversationFor(messages, (name) => names.has(name) || parts.isWrapper(name)),
           // These come after the client's own tools, so that what a provider has cached of those stays valid.
           tools: [
-            ...lists.first.filter((tool) => !replaced.has(tool)),
-            ...clientsBash.map(() => claudesBash()),
+            ...lists.first.flatMap((tool) => {
+              const clients = tool.type === 'provider' ? shell.replaced.get(tool) : undefined
+              if (clients !== undefined) return clients === null ? [] : [clients]
+              return replaced.has(tool) ? [] : [tool]
+            }),
             ...ours.map(functionOf),
             ...lists.found,
           ],

@@ -15,8 +15,6 @@ import { type CallProofs, thoughtSignature } from './decode-thinking.ts'
 export interface CallReader {
   /** The number of calls that have begun, including those without a name so far. */
   readonly count: number
-  /** The server ran tools of its own, and all calls are those of such tools. */
-  readonly areOwn: boolean
   /** The newest call has incomplete arguments. */
   readonly isCut: boolean
   /** The newest call has all its arguments: more of them may be a repetition. */
@@ -101,9 +99,6 @@ export const createCallReader = (model: string): CallReader => {
     get count() {
       return count
     },
-    get areOwn() {
-      return count === 0 && own.size > 0
-    },
     get isCut() {
       return newest?.pieces?.isInside === true
     },
@@ -151,7 +146,8 @@ export const createCallReader = (model: string): CallReader => {
       if (open.held === null) {
         voided ||= voids
         if (json !== '') events.push({ type: 'tool-arguments', index: open.index, json })
-        return isMended
+        // OpenAI's Python SDK adds each string of a call to what it has: a name that is repeated would become another one.
+        return isMended || name !== '' || id !== ''
       }
       const isLate = known === open
       open.id ||= id

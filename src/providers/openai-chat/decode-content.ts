@@ -2,6 +2,7 @@
 import type { ModelEvent } from '../../canonical/event.ts'
 import type { UrlCitation } from '../../canonical/prompt.ts'
 import { isObject, listOf, objectsIn, textOf } from '../../lib/json/json.ts'
+import { textOfThinking } from './thinking-parts.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -19,14 +20,9 @@ export const decodeParts = (parts: readonly unknown[], events: ModelEvent[]): vo
       case 'reasoning':
         for (const piece of objectsIn(part['summary'])) events.push({ type: 'reasoning', text: textOf(piece['text']), summary: true })
         break
-      case 'thinking': {
-        const thinking = part['thinking']
-        const text = Array.isArray(thinking)
-          ? thinking.map((piece) => (isObject(piece) ? textOf(piece['text']) : '')).join('')
-          : textOf(thinking)
-        events.push({ type: 'reasoning', text })
+      case 'thinking':
+        events.push({ type: 'reasoning', text: textOfThinking(part) })
         break
-      }
       case 'image_url':
         pushImage(part, events)
         break

@@ -102,13 +102,17 @@ const inWordsOfDialect = (usage: Json): Json => {
 
 /**
  * Tokens of a prompt that are not among those of the prompt, and that only the total holds: cached ones of Portkey's gateway, which counts
- * as Anthropic does, and those of speech at Mistral.
+ * as Anthropic does, those of some servers of Grok (github.com/vercel/ai, packages/xai, `convertXaiChatUsage`), and those of speech at
+ * Mistral. Reasoning may stand beside the completion, too.
  */
 const besidePrompt = (usage: Json): number => {
-  const cached = sideCount(usage['cache_read_input_tokens']) + sideCount(usage['cache_creation_input_tokens'])
-  const heard = sideCount(objectOf(usage['prompt_tokens_details'])['audio_tokens'])
+  const details = objectOf(usage['prompt_tokens_details'])
   const rest = sideCount(usage['total_tokens']) - sideCount(usage['prompt_tokens']) - sideCount(usage['completion_tokens'])
-  return rest === cached || rest === heard ? rest : 0
+  const cached = sideCount(usage['cache_read_input_tokens']) + sideCount(usage['cache_creation_input_tokens'])
+  if (rest === cached || rest === sideCount(details['audio_tokens'])) return rest
+  const thought = sideCount(objectOf(usage['completion_tokens_details'])['reasoning_tokens'])
+  const read = sideCount(details['cached_tokens'])
+  return rest !== thought && (rest === read || rest === read + thought) ? read : 0
 }
 
 /** SGLang counts thinking beside its details, but within the completion. Perplexity counts under the same name what is not within it. */

@@ -202,6 +202,33 @@ describe('usage', () => {
       { inputFresh: 10, inputCacheRead: 600, inputCacheWrite5m: 400, output: 20, outputReasoning: 0, estimated: false },
     ],
     [
+      'adds cached tokens of the details that only the total holds (Grok)',
+      { prompt_tokens: 4142, completion_tokens: 254, total_tokens: 8724, prompt_tokens_details: { cached_tokens: 4328 } },
+      { inputFresh: 4142, inputCacheRead: 4328, output: 254, outputReasoning: 0, estimated: false },
+    ],
+    [
+      'adds them beside reasoning that only the total holds',
+      {
+        prompt_tokens: 42,
+        completion_tokens: 25,
+        total_tokens: 767,
+        prompt_tokens_details: { cached_tokens: 400 },
+        completion_tokens_details: { reasoning_tokens: 300 },
+      },
+      { inputFresh: 42, inputCacheRead: 400, output: 25, outputReasoning: 300, estimated: false },
+    ],
+    [
+      'does not add them where reasoning alone is what the total adds (xAI)',
+      {
+        prompt_tokens: 12,
+        completion_tokens: 2,
+        total_tokens: 438,
+        prompt_tokens_details: { cached_tokens: 3 },
+        completion_tokens_details: { reasoning_tokens: 424 },
+      },
+      { inputFresh: 9, inputCacheRead: 3, output: 2, outputReasoning: 424, estimated: false },
+    ],
+    [
       'does not add those that are in the prompt (LiteLLM)',
       {
         prompt_tokens: 1010,

@@ -135,8 +135,8 @@ export const createChatDecoder = (model: string, answer: 'whole' | 'stream' = 's
       ended ||= ends
       // A failure is not an end by the model; the code that reads the chunk reports it.
       const told = ends ? finishReason(finish, calls.count > 0) : null
-      // There is nothing that the client should run.
-      const reason = told === 'tool_calls' && calls.areOwn ? 'stop' : told
+      // The server ran its calls itself, or made none: there is nothing that the client should run.
+      const reason = told === 'tool_calls' && calls.count === 0 ? 'stop' : told
       if (ends && reason !== null) {
         if (finish === 'refusal' && !refused) {
           mended = true

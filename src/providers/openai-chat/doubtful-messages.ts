@@ -17,6 +17,7 @@ export function* lookForDoubts(text: string, vendor: Vendor): Steps<boolean> {
     (callIds !== 'any' && (yield* holds(STRANGE_IDS[callIds]))) ||
     (!customTools && (yield* holds(CUSTOM))) ||
     (yield* holds(OTHER_MEDIA)) ||
+    (yield* holds(THINKING_PART)) ||
     ((yield* holds(FILE)) && (yield* mayRefuseFiles(text, files))) ||
     (textParts !== 'any' && (yield* holds(LIST))) ||
     (!toolMedia && (yield* includesInSteps(text, '"tool_call_id"')) && (yield* holds(MEDIA)) && (yield* holds(LIST))) ||
@@ -39,6 +40,8 @@ const LIST = /"content"\s*:\s*\[/
 const MEDIA = /"(?:image_url|input_audio|video_url|input_video|file)"/
 /** Matches addresses without an object around them, and the document parts of Mistral and Perplexity. */
 const OTHER_MEDIA = /"(?:image|video)_url"\s*:\s*"|"type"\s*:\s*"(?:document|file)_url"/
+/** A turn of nothing but thinking says nothing to a vendor that does not get it. */
+const THINKING_PART = /"type"\s*:\s*"thinking"/
 /** Every file has one of these members. */
 const FILE = /"file(?:_data|_id)?"/i
 /**
@@ -123,7 +126,7 @@ function* isDisordered(text: string, { strictOrder, contentBesideCalls }: Vendor
     else {
       const value = text.slice(end, text.indexOf('"', end))
       if (member === 'id') {
-        if (called.has(value)) return true
+        if (value === '' || called.has(value)) return true
         called.add(value)
         waiting.add(value)
       } else if (member === 'tool_call_id') {

@@ -3,12 +3,14 @@ import type { Part } from '../../canonical/prompt.ts'
 import type { JsonObject } from '../../lib/json/json.ts'
 import type { MessageContext } from './message-context.ts'
 import { leftOut } from './encode-parts.ts'
-import { encodeThinking } from './encode-thinking.ts'
+import { encodeThinking, thinkingBackTo } from './encode-thinking.ts'
 import { contentOf } from './placed-message.ts'
+import { isThinkingPart, thinkingPart } from './thinking-parts.ts'
 
 /** Empty for a turn with nothing left in it. */
 export const encodeAssistant = (parts: readonly Part[], at: string, context: MessageContext): readonly JsonObject[] => {
   const { vendor } = context
+  const form = thinkingBackTo(vendor, context.target)
   const said: JsonObject[] = []
   const calls: JsonObject[] = []
   const images: JsonObject[] = []
@@ -23,7 +25,7 @@ export const encodeAssistant = (parts: readonly Part[], at: string, context: Mes
         break
       case 'refusal':
         if (vendor.refusals) refusal = (refusal ?? '') + part.text
-        else said.push({ type: 'text', text: part.text })
+        else if (part.text !== '') said.push({ type: 'text', text: part.text })
         break
       case 'image':
         if (vendor.thinkingBack === 'details') images.push({ type: 'image_url', image_url: { url: part.url } })
@@ -34,7 +36,10 @@ export const encodeAssistant = (parts: readonly Part[], at: string, context: Mes
         calls.push({ id: part.id, ...calledTool(part) })
         break
       case 'reasoning':
-        break // encodeThinking reads them, with the proofs of calls
+        // In any other form encodeThinking writes them, with the proofs of calls.
+        if (typeof form === 'object' && form.field === 'content' && part.proof === undefined && part.text !== '')
+          said.push(thinkingPart(part.text))
+        break
       case 'unknown':
       case 'audio':
       case 'video':
@@ -48,7 +53,7 @@ export const encodeAssistant = (parts: readonly Part[], at: string, context: Mes
   if (sources) context.lose(at, `${context.target.providerName} takes no sources of earlier answers; they were left out.`)
   const thinking = encodeThinking(parts, at, context)
   const content = contentOf(said)
-  if (content === null && refusal === null && calls.length === 0 && images.length === 0) return []
+  if (said.every(isThinkingPart) && refusal === null && calls.length === 0 && images.length === 0) return []
   return [
     {
       role: 'assistant',

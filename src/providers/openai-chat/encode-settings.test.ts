@@ -235,6 +235,57 @@ describe('tools', () => {
     ])
   })
 
+  test.each<[string, object, object, string[]]>([
+    [
+      'openrouter',
+      { filters: { allowed_domains: ['a.b'] }, search_context_size: 'low', user_location: { type: 'approximate', city: 'Graz' } },
+      {
+        tools: [
+          {
+            type: 'openrouter:web_search',
+            parameters: { search_context_size: 'low', user_location: { type: 'approximate', city: 'Graz' }, allowed_domains: ['a.b'] },
+          },
+        ],
+      },
+      [],
+    ],
+    [
+      'openrouter',
+      { blocked_domains: ['a.b'], max_uses: 2, allowed_callers: ['direct'] },
+      { tools: [{ type: 'openrouter:web_search', parameters: { max_uses: 2, excluded_domains: ['a.b'] } }] },
+      [],
+    ],
+    [
+      'openrouter',
+      { engine: 'native', external_web_access: true },
+      { tools: [{ type: 'openrouter:web_search', parameters: { engine: 'native' } }] },
+      [],
+    ],
+    [
+      'openrouter',
+      { allowed_domains: ['a.b'], blocked_domains: ['c.d'], external_web_access: false },
+      { tools: [{ type: 'openrouter:web_search', parameters: { allowed_domains: ['a.b'] } }] },
+      ['tools[1].external_web_access', 'tools[1]'],
+    ],
+    [
+      'perplexity',
+      { user_location: { type: 'approximate', country: 'AT' }, blocked_domains: ['a.b'] },
+      { web_search_options: { user_location: { country: 'AT' } }, search_domain_filter: ['-a.b'] },
+      [],
+    ],
+    [
+      'perplexity',
+      { filters: { allowed_domains: Array.from({ length: 21 }, (_, at) => `${at}.b`) } },
+      { web_search_options: {}, search_domain_filter: Array.from({ length: 20 }, (_, at) => `${at}.b`) },
+      ['tools[1]'],
+    ],
+    ['alibaba', { search_context_size: 'low' }, { enable_search: true }, ['tools[1].search_context_size']],
+  ])('%s: a search with %j has the options that its vendor knows, in its words', (vendor, options, expected, reported) => {
+    const tools = [{ ...search, raw: { type: 'web_search', ...options } }]
+    expect(request({ tools }, vendor)).toEqual(expected as never)
+    expect(encode({ tools }, { vendor }).lost).toEqual(reported)
+  })
+
   test('cannot be forced on a vendor without the word', () => {
     const { sent, lost } = encode({ tools: [tool], toolChoice: { type: 'required' } }, { vendor: 'moonshot' })
     expect([sent['tool_choice'], lost]).toEqual([undefined, ['tools', 'tool_choice']])

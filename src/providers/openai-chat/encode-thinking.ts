@@ -9,12 +9,17 @@ import type { Target } from '../provider.ts'
 import type { Vendor } from '../vendors/vendor.ts'
 import type { MessageContext } from './message-context.ts'
 
+/** The form in which the vendor wants thinking back for this model. */
+export const thinkingBackTo = ({ thinkingBack }: Vendor, { upstreamModel }: Pick<Target, 'upstreamModel'>): Vendor['thinkingBack'] =>
+  typeof thinkingBack === 'object' && thinkingBack.models?.test(upstreamModel) === false ? 'none' : thinkingBack
+
 /**
  * Returns members of the message. Proofs that cannot go back are reported; readable thinking that has no place there is not
  * (decisions/0131).
  */
 export const encodeThinking = (parts: readonly Part[], at: string, context: MessageContext): JsonObject => {
   const { vendor, target } = context
+  const form = thinkingBackTo(vendor, target)
   let lost = false
   const keep = (proof: ReasoningProof | undefined): boolean => {
     if (proof === undefined) return true
@@ -27,10 +32,11 @@ export const encodeThinking = (parts: readonly Part[], at: string, context: Mess
   const kept = parts.filter((part) => (part.type === 'reasoning' || part.type === 'tool-call') && keep(part.proof))
   if (lost) context.lose(at, `${target.providerName} did not make the thinking of this turn; it was left out.`)
 
-  if (vendor.thinkingBack === 'untouched') return encodeBlocks(kept)
-  if (vendor.thinkingBack === 'details') return encodeDetails(kept, context)
-  if (typeof vendor.thinkingBack === 'string') return {}
-  const { field, filler } = vendor.thinkingBack
+  if (form === 'untouched') return encodeBlocks(kept)
+  if (form === 'details') return encodeDetails(kept, context)
+  // Parts of the content are encoded with its other parts.
+  if (typeof form === 'string' || form.field === 'content') return {}
+  const { field, filler } = form
   const text = readable(kept)
   if (text !== '') return { [field]: text }
   return filler !== null && parts.some(({ type }) => type === 'tool-call') ? { [field]: filler } : {}

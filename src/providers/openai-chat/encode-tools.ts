@@ -1,9 +1,9 @@
 /** Encodes tools, the choice among them, and the format of the answer. */
-import type { CustomTool, FunctionTool, OutputFormat, ProviderTool } from '../../canonical/prompt.ts'
-import { isObject, type JsonObject, type JsonValue } from '../../lib/json/json.ts'
+import type { CustomTool, FunctionTool, OutputFormat } from '../../canonical/prompt.ts'
+import type { JsonObject, JsonValue } from '../../lib/json/json.ts'
 import { demandedTool, loseChoice } from '../tools/demanded-tool.ts'
 import type { Translation } from '../losses/translation.ts'
-import type { Vendor } from '../vendors/vendor.ts'
+import { encodeSearch } from './encode-search.ts'
 import type { MessageContext } from './message-context.ts'
 
 /** Returns `tools`, `tool_choice` and the fields that ask for a vendor's own search. */
@@ -56,51 +56,6 @@ const encodeChoice = (translation: Translation): JsonObject => {
 
 /** Matches the web search tool of every dialect, under any of its names. */
 const SEARCH = /(?:^|:)web_search(?:_|$)/
-
-/** A vendor's own search, with those of the client's options that it takes. */
-const encodeSearch = (
-  { raw, at }: ProviderTool,
-  { vendor, lose }: MessageContext,
-): { readonly tool?: JsonObject; readonly fields?: JsonObject } => {
-  if (vendor.webSearch === null) return {}
-  const tool = isObject(raw) ? raw : {}
-  // A tool of this service has its options in `parameters`.
-  const inside = isObject(tool['parameters'])
-  const options: Record<string, JsonValue> = {}
-  for (const [name, value] of Object.entries(isObject(tool['parameters']) ? tool['parameters'] : tool)) {
-    if (value === null || NO_OPTIONS.has(name)) continue
-    if (SEARCH_OPTIONS[vendor.webSearch].includes(name)) options[name] = value as JsonValue
-    else lose(`${at}.${inside ? 'parameters.' : ''}${name}`, `This provider's web search has no word for ${name}; it was left out.`)
-  }
-  switch (vendor.webSearch) {
-    case 'openrouter:web_search':
-      return { tool: { type: vendor.webSearch, parameters: options } }
-    case 'web_search_options':
-      return { fields: { web_search_options: options } }
-    case 'enable_search':
-      return { fields: { enable_search: true } }
-  }
-}
-
-const NO_OPTIONS: ReadonlySet<string> = new Set(['type', 'name', 'parameters', 'cache_control'])
-
-const SEARCH_OPTIONS: Readonly<Record<NonNullable<Vendor['webSearch']>, readonly string[]>> = {
-  // The options of this service's own tool (docs/contract/tools.md#web-search).
-  'openrouter:web_search': [
-    'engine',
-    'max_results',
-    'max_total_results',
-    'max_uses',
-    'max_characters',
-    'mode',
-    'search_context_size',
-    'allowed_domains',
-    'excluded_domains',
-    'user_location',
-  ],
-  web_search_options: ['search_context_size', 'user_location'],
-  enable_search: [],
-}
 
 export const NO_SCHEMA =
   'This provider takes no schema; it was asked for a JSON object, and the schema was described to the model in words.'

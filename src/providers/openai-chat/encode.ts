@@ -12,7 +12,7 @@ import { fieldsOfObject } from '../vendors/editable-fields.ts'
 import { jsonText } from '../transport/encoded.ts'
 import { dropCacheOptions } from '../vendors/field-rules.ts'
 import { FORMAT_FIELDS } from '../vendors/format-fields.ts'
-import { heldFormat } from '../tools/openai-strict-schema.ts'
+import { heldFormat, heldTools } from '../tools/openai-strict-schema.ts'
 import type { Attempt } from '../provider.ts'
 import { translate, type Translation } from '../losses/translation.ts'
 import type { Vendor } from '../vendors/vendor.ts'
@@ -67,11 +67,13 @@ const unknownFields = ({ dialect, body }: Attempt['call'], { otherFields }: Prom
       )
 
 /** Encodes all that is translated; the encoder reads settings nowhere else. */
-export function* encodePrompt(translation: Translation, attempt: Attempt, vendor: Vendor): Steps<JsonObject> {
+export function* encodePrompt(given: Translation, attempt: Attempt, vendor: Vendor): Steps<JsonObject> {
+  const tools = vendor.openAiModels ? heldTools(given.prompt.tools, attempt.call.dialect, given) : given.prompt.tools
+  const translation = { ...given, prompt: { ...given.prompt, tools } }
   const context = messageContext(attempt, vendor, translation)
-  const { messages: given } = translation.prompt
-  const ruled = yield* applyMessageRules(yield* encodeConversation(given, context), context)
-  const messages = answerable(given, ruled).map(({ message }) => message)
+  const { messages: turns } = translation.prompt
+  const ruled = yield* applyMessageRules(yield* encodeConversation(turns, context), context)
+  const messages = answerable(turns, ruled).map(({ message }) => message)
   yield
   const settings = encodeSettings(translation, vendor)
   const { dialect } = attempt.call

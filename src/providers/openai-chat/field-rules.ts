@@ -22,6 +22,7 @@ import { type FunctionPlace, mendedTools, takesAnySchema } from '../tools/openai
 import { offerFunctions } from './custom-tools.ts'
 import { budgetBeside, thinksNot } from '../thinking/effort.ts'
 import { encodeReasoning } from './encode-reasoning.ts'
+import { unwrapPlace } from './encode-search.ts'
 import { NO_SCHEMA } from './encode-tools.ts'
 
 export function* applyFieldRules(fields: EditableFields, vendor: Vendor, context: RuleContext): Steps<void> {
@@ -44,6 +45,7 @@ export function* applyFieldRules(fields: EditableFields, vendor: Vendor, context
   askForChances(fields, vendor, context)
   chooseTools(fields, vendor, context)
   changeFormat(fields, vendor, context)
+  unwrapPlace(fields, vendor)
   for (const [from, to] of Object.entries(vendor.names)) {
     if (fields.value(from) === undefined) continue
     // A field that already has the vendor's name takes precedence.

@@ -64,11 +64,14 @@ const withoutEmptyCalls = (message: JsonObject): JsonObject => {
 
 /** Removes assistant messages that say nothing and call nothing, which are refused. */
 const withoutSilence = (given: readonly PlacedMessage[]): readonly PlacedMessage[] => {
-  const said = given.filter(({ message }) => message['role'] !== 'assistant' || SAYING.some((member) => (message[member] ?? null) !== null))
+  const said = given.filter(
+    ({ message }) =>
+      message['role'] !== 'assistant' || textOf(message['refusal']) !== '' || SAYING.some((member) => (message[member] ?? null) !== null),
+  )
   return said.length === given.length ? given : said
 }
 
-const SAYING = ['content', 'tool_calls', 'function_call', 'refusal', 'audio', 'images']
+const SAYING = ['content', 'tool_calls', 'function_call', 'audio', 'images']
 
 const withMedia = (message: JsonObject, at: string, context: RuleContext): JsonObject => {
   const { content, role } = message

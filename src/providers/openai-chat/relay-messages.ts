@@ -5,18 +5,20 @@
  */
 import { readPlacedId } from '../../canonical/place-of-thought.ts'
 import { openProof } from '../../canonical/reasoning.ts'
-import { isObject, type JsonObject, type JsonValue } from '../../lib/json/json.ts'
+import { isList, isObject, type JsonObject, type JsonValue, listOf, textOf } from '../../lib/json/json.ts'
 import { rewrittenText } from '../../lib/json/json-rewrite.ts'
 import { includesInSteps, testInSteps } from '../../lib/text/search-steps.ts'
 import type { Steps } from '../../lib/steps.ts'
 import type { Attempt } from '../provider.ts'
 import type { Vendor } from '../vendors/vendor.ts'
+import { answerable } from '../tools/answerable.ts'
 import { mayHoldUnsupportedMedia, refuseUnsupportedMedia } from '../media/unsupported-media.ts'
-import { mayBeOf } from './encode-thinking.ts'
+import { mayBeOf, thinkingBackTo } from './encode-thinking.ts'
 import { lookForDoubts } from './doubtful-messages.ts'
 import { applyMessageRules } from './message-rules.ts'
 import { mapMessages, type PlacedMessage } from './placed-message.ts'
 import { lossesTo } from '../losses/losses.ts'
+import { isThinkingPart, withoutThinkingParts, withThinkingPart } from './thinking-parts.ts'
 
 /** JSON text for `messages`, or null if they can stay as they are. Throws `invalid_request` for parts that cannot be carried. */
 export function* relayedMessages(attempt: Attempt, vendor: Vendor): Steps<string | null> {
@@ -28,11 +30,12 @@ export function* relayedMessages(attempt: Attempt, vendor: Vendor): Steps<string
       ? yield* testInSteps(DETAILS, text)
       : (yield* testInSteps(THINKING, text)) || (needsFiller(vendor) && (yield* includesInSteps(text, '"tool_calls"')))
   const extras = vendor.strictMessages && (yield* testInSteps(EXTRAS, text))
+  const refusals = !vendor.refusals && vendor.accepts !== 'everything' && (yield* testInSteps(REFUSAL, text))
   // An unknown server gets everything as it is.
   const doubtful = vendor.accepts !== 'everything' && (yield* lookForDoubts(body.rawSearchable('messages') ?? '', vendor))
   yield
   const unsupported = yield* mayHoldUnsupportedMedia(text, target)
-  if (!thinking && !extras && !doubtful && !unsupported) return null
+  if (!thinking && !extras && !refusals && !doubtful && !unsupported) return null
 
   yield
   const messages = body.value('messages')
@@ -50,7 +53,8 @@ export function* relayedMessages(attempt: Attempt, vendor: Vendor): Steps<string
     if (message['role'] !== 'assistant') return message
     const lose = (what: string): void => losses.lose(at, `${target.providerName} ${what}`)
     const thought = thinking ? withThinking(message, attempt, vendor, lose) : message
-    return extras ? withoutExtras(thought) : thought
+    const said = refusals ? withRefusalAsWords(thought) : thought
+    return extras ? withoutExtras(said) : said
   })
   const sent = doubtful
     ? yield* applyMessageRules(own, { target, vendor, warn, partAt: (at, index) => `${at}.content[${index}]`, ...losses })
@@ -58,7 +62,7 @@ export function* relayedMessages(attempt: Attempt, vendor: Vendor): Steps<string
   if (sent === placed) return null
   yield
   return yield* rewrittenText(
-    sent.map(({ message }) => message),
+    answerable(placed, sent).map(({ message }) => message),
     messages,
     given,
   )
@@ -66,31 +70,42 @@ export function* relayedMessages(attempt: Attempt, vendor: Vendor): Steps<string
 
 const needsFiller = ({ thinkingBack }: Vendor): boolean => typeof thinkingBack === 'object' && thinkingBack.filler !== null
 
-const THINKING = /"(?:reasoning(?:_content|_details)?|thinking_blocks)"\s*:/
+const THINKING = /"(?:reasoning(?:_content|_details)?|thinking_blocks)"\s*:|"type"\s*:\s*"thinking"/
 /** Thinking with a known maker; other members for thinking may be the server's own. */
 const DETAILS = /"reasoning_details"\s*:/
 const EXTRAS = /"(?:annotations|images|audio|refusal|function_call)"\s*:/
 const EXTRA_MEMBERS: ReadonlySet<string> = new Set(['annotations', 'images', 'audio', 'refusal', 'function_call'])
 
+const REFUSAL = /"refusal"\s*:\s*"(?!")/
+
+/** A vendor without refusals may ignore the member, and then the turn says nothing, or less. */
+const withRefusalAsWords = (message: JsonObject): JsonObject => {
+  const { refusal, ...rest } = message
+  if (typeof refusal !== 'string' || refusal === '') return message
+  const { content } = rest
+  if (content !== undefined && isList(content)) return { ...rest, content: [...content, { type: 'text', text: refusal }] }
+  return { ...rest, content: [textOf(content), refusal].filter((said) => said !== '').join('\n\n') }
+}
+
 /** A client's own SDK writes null for the members that an answer did not have. */
 const withoutExtras = (message: JsonObject): JsonObject => {
   const kept = Object.entries(message).filter(([key, value]) => !EXTRA_MEMBERS.has(key) && (value !== null || key === 'content'))
-  if (kept.length === Object.keys(message).length) return message
-  const next = Object.fromEntries(kept)
-  const { refusal } = message
-  return typeof refusal === 'string' && refusal !== '' && (next['content'] ?? null) === null ? { ...next, content: refusal } : next
+  return kept.length === Object.keys(message).length ? message : Object.fromEntries(kept)
 }
 
 type Lose = (what: string) => void
 
 const withThinking = (message: JsonObject, attempt: Attempt, vendor: Vendor, lose: Lose): JsonObject => {
-  const { thinkingBack } = vendor
+  const thinkingBack = thinkingBackTo(vendor, attempt.target)
   if (message['thinking_blocks'] !== undefined && thinkingBack !== 'untouched') {
     const { thinking_blocks: blocks, ...others } = message
     const proven = Array.isArray(blocks) && blocks.some((block) => isObject(block) && (block['signature'] ?? block['data'] ?? '') !== '')
     if (proven) lose('takes no thinking in blocks; it was left out.')
     return withThinking(others, attempt, vendor, lose)
   }
+  const isInContent = typeof thinkingBack === 'object' && thinkingBack.field === 'content'
+  if (!isInContent && thinkingBack !== 'untouched' && listOf(message['content']).some(isThinkingPart))
+    return withThinking(withoutThinkingParts(message), attempt, vendor, lose)
   const given = message['reasoning_details']
   const details = Array.isArray(given) ? given.filter((detail): detail is JsonObject => isObject(detail)) : []
   const foreign = foreignOf(details, attempt)
@@ -110,17 +125,19 @@ const withThinking = (message: JsonObject, attempt: Attempt, vendor: Vendor, los
   if (proven) lose('did not make the thinking of this turn; it was left out.')
   if (thinkingBack === 'none') return Object.keys(rest).length === Object.keys(message).length ? message : rest
   const { field, filler } = thinkingBack
-  const [own, other] = field === 'reasoning' ? [reasoning, content] : [content, reasoning]
-  if (typeof own === 'string' && other === undefined && given === undefined) return message
+  const [own, other] = field === 'reasoning_content' ? [content, reasoning] : [reasoning, content]
+  const isWhole = typeof own === 'string' && (own !== '' || filler === null) && field !== 'content'
+  if (isWhole && other === undefined && given === undefined) return message
   const calls = rest['tool_calls']
-  const text = proven ? undefined : [own, other, textOf(details)].find((said) => typeof said === 'string' && said !== '')
+  const text = proven ? undefined : [own, other, textOfDetails(details)].find((said) => typeof said === 'string' && said !== '')
+  if (field === 'content' && typeof text === 'string') return withThinkingPart(rest, text)
   if (text !== undefined) return { ...rest, [field]: text }
   if (filler !== null && Array.isArray(calls) && calls.length > 0) return { ...rest, [field]: filler }
   return Object.keys(rest).length === Object.keys(message).length ? message : rest
 }
 
 /** The text of thinking that a client sends back in pieces alone. */
-const textOf = (details: readonly JsonObject[]): string =>
+const textOfDetails = (details: readonly JsonObject[]): string =>
   details.map(({ text, summary }) => [text, summary].find((said) => typeof said === 'string') ?? '').join('')
 
 /** The place within an id of thinking is this service's own addition: OpenAI refuses encrypted thinking under another id than its own. */

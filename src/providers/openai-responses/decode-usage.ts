@@ -24,7 +24,7 @@ export const decodeUsage = (
   const servedTier = response['service_tier']
   const inputDetails = isObject(usage['input_tokens_details']) ? usage['input_tokens_details'] : {}
   const outputDetails = isObject(usage['output_tokens_details']) ? usage['output_tokens_details'] : {}
-  const input = reportedTotal(usage['input_tokens'])
+  const input = reportedTotal(usage['input_tokens'], besideInput(usage, inputDetails['cached_tokens']))
   const cached = partsOf(input.tokens, [inputDetails['cached_tokens'], inputDetails['cache_write_tokens']])
   const [cacheRead = 0, cacheWrite = 0] = cached ?? []
   const kept = cacheWrites(cacheWrite, inputDetails)
@@ -63,6 +63,12 @@ export const decodeUsage = (
       work.authors.some((author) => author !== response['model']),
     beside: work.authored,
   })
+}
+
+/** Some servers of Grok count cached tokens beside the input, and only their total holds both (github.com/vercel/ai, packages/xai). */
+const besideInput = (usage: Readonly<Record<string, unknown>>, cached: unknown): number => {
+  const rest = sideCount(usage['total_tokens']) - sideCount(usage['input_tokens']) - sideCount(usage['output_tokens'])
+  return rest === sideCount(cached) ? rest : 0
 }
 
 export const NO_WORK: ToolWork = { webSearches: 0, fileSearches: 0, containers: 0, pictures: 0, authored: null, authors: [] }

@@ -59,6 +59,12 @@ test.each<[string, unknown, JsonObject, string[]]>([
     { type: 'web_search', search_context_size: 'high' },
     ['tools[0].parameters.engine'],
   ],
+  [
+    'web_search_20260209',
+    { type: 'web_search_20260209', name: 'web_search', blocked_domains: ['a.example'] },
+    { type: 'web_search', filters: { blocked_domains: ['a.example'] } },
+    [],
+  ],
   ['web_search_preview', { type: 'web_search_preview' }, { type: 'web_search' }, []],
 ])('the web search %s is this provider’s', (kind, raw, expected, reported) => {
   const { sent, lost } = encode({ tools: [{ type: 'provider', kind, at: 'tools[0]', raw }] })

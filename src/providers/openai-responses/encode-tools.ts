@@ -3,21 +3,21 @@ import type { CustomTool, ProviderTool, Tool } from '../../canonical/prompt.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json/json.ts'
 import { demandedTool, demandsSearch } from '../tools/demanded-tool.ts'
 import type { Translation } from '../losses/translation.ts'
-import { searchOptions } from '../tools/search-options.ts'
+import { DOMAINS, searchDomains, searchOptions } from '../tools/search-options.ts'
 import { runsByItself } from '../tools/vendor-tools.ts'
-import { wordSet } from '../../lib/text/word-set.ts'
+import type { Target } from '../provider.ts'
 import type { LostMarks } from './lost-marks.ts'
 
-export const encodeTools = (translation: Translation, marks: LostMarks): readonly JsonObject[] => {
+export const encodeTools = (translation: Translation, marks: LostMarks, { provider }: Pick<Target, 'provider'>): readonly JsonObject[] => {
   const tools = translation.prompt.tools.flatMap((tool, index) => {
     if (tool.type !== 'custom' && tool.cache !== undefined) marks.lose(`tools[${index}]`)
-    return encodeTool(tool, translation)
+    return encodeTool(tool, translation, provider)
   })
   const options = translation.setting('webSearchOptions')
   // Chat Completions asks for a search by an option beside the tools.
   return options === undefined || tools.some(({ type }) => type === 'web_search')
     ? tools
-    : [...tools, webSearch(options, translation.prompt.settings.webSearchOptions?.field ?? 'web_search_options', translation)]
+    : [...tools, webSearch(options, translation.prompt.settings.webSearchOptions?.field ?? 'web_search_options', translation, provider)]
 }
 
 /** Returns members to spread: the default choice is left out, and so is a choice of a tool that cannot be demanded. */
@@ -30,8 +30,8 @@ export const encodeToolChoice = (translation: Translation): JsonObject => {
   return chosen === undefined ? {} : { tool_choice: { type: chosen.type, name: choice.name } }
 }
 
-const encodeTool = (tool: Tool, translation: Translation): readonly JsonObject[] => {
-  if (tool.type === 'provider') return encodeProviderTool(tool, translation)
+const encodeTool = (tool: Tool, translation: Translation, provider: string): readonly JsonObject[] => {
+  if (tool.type === 'provider') return encodeProviderTool(tool, translation, provider)
   if (tool.type === 'custom') return [customTool(tool)]
   return [
     {
@@ -53,27 +53,31 @@ const customTool = ({ name, description, grammar }: CustomTool): JsonObject => (
 })
 
 /** Encodes the web search of every dialect; of the other tools that providers run, those of this dialect are passed on as they are. */
-const encodeProviderTool = ({ kind, at, raw }: ProviderTool, translation: Translation): readonly JsonObject[] => {
+const encodeProviderTool = ({ kind, at, raw }: ProviderTool, translation: Translation, provider: string): readonly JsonObject[] => {
   if (isObject(raw) && runsByItself(kind, raw)) return [raw as JsonObject]
   if (!/(?:^|:)web_search(?:_|$)/.test(kind)) {
     translation.lose(at, `A tool of type ${kind} could not be translated for this provider; it was left out.`)
     return []
   }
-  return [webSearch(raw, at, translation)]
+  return [webSearch(raw, at, translation, provider)]
 }
 
-const SEARCH_OPTIONS = wordSet('search_context_size allowed_domains user_location')
+const SEARCH_OPTIONS: ReadonlySet<string> = new Set(['search_context_size', 'user_location', ...DOMAINS])
 
-const webSearch = (source: unknown, at: string, translation: Translation): JsonObject => {
-  const {
-    search_context_size: size,
-    allowed_domains: domains,
-    user_location: location,
-  } = searchOptions(source, at, SEARCH_OPTIONS, translation)
+const webSearch = (source: unknown, at: string, translation: Translation, provider: string): JsonObject => {
+  const options = searchOptions(source, at, SEARCH_OPTIONS, translation)
+  const { search_context_size: size, user_location: location } = options
+  const { allowed, excluded } = searchDomains(options, at, translation)
+  // docs.x.ai, "Web search": `excluded_domains`.
+  const blocked = provider === 'xai' ? 'excluded_domains' : 'blocked_domains'
+  const filters = {
+    ...(allowed === undefined ? {} : { allowed_domains: allowed }),
+    ...(excluded === undefined ? {} : { [blocked]: excluded }),
+  }
   return {
     type: 'web_search',
     ...(size === 'low' || size === 'medium' || size === 'high' ? { search_context_size: size } : {}),
-    ...(Array.isArray(domains) && domains.length > 0 ? { filters: { allowed_domains: domains as JsonValue[] } } : {}),
+    ...(Object.keys(filters).length === 0 ? {} : { filters }),
     ...(isObject(location) ? { user_location: location as JsonObject } : {}),
   }
 }

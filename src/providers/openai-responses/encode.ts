@@ -14,7 +14,7 @@ import { loseChoice } from '../tools/demanded-tool.ts'
 import { dropCacheOptions, type RuleContext } from '../vendors/field-rules.ts'
 import { openAiModel } from '../vendors/openai-model.ts'
 import { responsesModel } from '../vendors/reasoning-words.ts'
-import { heldFormat } from '../tools/openai-strict-schema.ts'
+import { heldFormat, heldTools } from '../tools/openai-strict-schema.ts'
 import type { Attempt } from '../provider.ts'
 import { refuseStoredInTools, refuseStoredObjects } from '../media/stored-objects.ts'
 import { translate, type Translation } from '../losses/translation.ts'
@@ -57,12 +57,14 @@ export function* encodePrompt(translation: Translation, context: RuleContext): S
   const model = responsesModel(target)
   const marks = lostMarks(translation)
   const { instructions, input, replaysThinking, keepsMarks } = yield* encodeConversation(translation, target, model, marks)
-  const tools = encodeTools(translation, marks)
+  const { dialect } = context.call
+  const held = vendorOf(target.provider).openAiModels ? heldTools(translation.prompt.tools, dialect, translation) : translation.prompt.tools
+  const tools = encodeTools({ ...translation, prompt: { ...translation.prompt, tools: held } }, marks, target)
   if (tools.length === 0) loseChoice(translation)
   const settings = encodeSettings(translation, {
     model,
     replaysThinking,
-    format: heldFormat(translation.prompt.outputFormat, context.call.dialect, context.warn),
+    format: heldFormat(translation.prompt.outputFormat, dialect, context.warn),
   })
   const fields = fieldsOfObject(
     { ...(tools.length === 0 ? {} : { tools, ...encodeToolChoice(translation) }), ...settings.fields },

@@ -5,7 +5,7 @@ import { GatewayError } from '../../errors.ts'
  * Returns the encoded conversation (the turns of user and assistant, or the input) if it has anything to answer. Throws `invalid_prompt`,
  * naming the first message, for a request whose messages say nothing.
  */
-export const answerable = <Encoded>(messages: readonly Message[], encoded: readonly Encoded[]): readonly Encoded[] => {
+export const answerable = <Encoded>(messages: readonly Pick<Message, 'at'>[], encoded: readonly Encoded[]): readonly Encoded[] => {
   const [first] = messages
   // A request without any messages is refused when it comes in.
   if (encoded.length > 0 || first === undefined) return encoded

@@ -1,5 +1,5 @@
 /** The options of a client's web search, for the web search of a provider. */
-import { isObject } from '../../lib/json/json.ts'
+import { isObject, type JsonValue } from '../../lib/json/json.ts'
 import type { Losses } from '../losses/losses.ts'
 
 /**
@@ -16,26 +16,42 @@ export const searchOptions = (
   const add = (from: Readonly<Record<string, unknown>>, at: string): void => {
     for (const [name, value] of Object.entries(from)) {
       const path = `${at}.${name}`
-      if (asksNothing(name, value)) continue
+      if (isEmpty(value) || BESIDE.has(name)) continue
       if (WRAPPINGS.has(name) && isObject(value)) add(value, path)
-      else if (!taken.has(name)) lose(path, `The provider's web search has no ${name}; it was left out.`)
-      else options[name] = name === 'user_location' && isObject(value) ? location(value, path, lose) : value
+      else if (!taken.has(name)) {
+        if (!isDefault(name, value)) lose(path, `The provider's web search has no ${name}; it was left out.`)
+      } else options[name] = name === 'user_location' && isObject(value) ? location(value, path, lose) : value
     }
   }
   if (isObject(source)) add(source, field)
   return options
 }
 
+/** The names of the lists of domains: the two vendors with a list of domains to leave out have one name, and this service another. */
+export const DOMAINS = ['allowed_domains', 'excluded_domains', 'blocked_domains']
+
+/** The domains of options in which these lists are taken. A provider takes only one of the two. */
+export const searchDomains = (
+  options: Readonly<Record<string, unknown>>,
+  field: string,
+  { lose }: Pick<Losses, 'lose'>,
+): { readonly allowed?: readonly JsonValue[]; readonly excluded?: readonly JsonValue[] } => {
+  const [allowed, excluded, blocked] = DOMAINS.map((name) => options[name]).map((value) => (Array.isArray(value) ? value : undefined))
+  const left = blocked ?? excluded
+  if (allowed === undefined) return left === undefined ? {} : { excluded: left }
+  if (left !== undefined) lose(field, 'Domains can be allowed or blocked, not both; the blocked ones were left out.')
+  return { allowed }
+}
+
 const WRAPPINGS: ReadonlySet<string> = new Set(['filters', 'parameters'])
 
-/** Members that name the tool or mark it for the cache (encoders read the mark of every tool), and values that every search has. */
-const asksNothing = (name: string, value: unknown): boolean =>
-  value === null ||
-  value === undefined ||
-  (Array.isArray(value) && value.length === 0) ||
-  BESIDE.has(name) ||
+const isEmpty = (value: unknown): boolean => value === null || value === undefined || (Array.isArray(value) && value.length === 0)
+
+/** Says whether every search has this value. */
+const isDefault = (name: string, value: unknown): boolean =>
   (DEFAULTS.get(name) ?? []).some((usual) => usual === (Array.isArray(value) ? value.join() : value))
 
+/** Members that name the tool or mark it for the cache: encoders read the mark of every tool. */
 const BESIDE: ReadonlySet<string> = new Set(['type', 'name', 'cache_control'])
 
 const DEFAULTS: ReadonlyMap<string, readonly unknown[]> = new Map<string, readonly unknown[]>([

@@ -121,8 +121,11 @@ export interface ReasoningWords {
   readonly budgetField: string | null
 }
 
-interface ThinkingField {
-  readonly field: 'reasoning' | 'reasoning_content'
+export interface ThinkingField {
+  /** The member of a message that holds it; `content`: parts of the type `thinking`, among the words. */
+  readonly field: 'reasoning' | 'reasoning_content' | 'content'
   /** The thinking to send for a turn with calls that has none, such as one of another model; null: none is needed. */
   readonly filler: string | null
+  /** Matches the models that take it, if others refuse it. */
+  readonly models?: RegExp
 }

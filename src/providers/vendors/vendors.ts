@@ -157,6 +157,12 @@ const EFFORTLESS_LLAMA = { models: /llama/, words: { efforts: [] } }
 /** Mistral models that do not think, and refuse any effort: "Reasoning effort is not enabled for this model". */
 const EFFORTLESS_MISTRAL = /^(?:mistral-large-(?:2|latest)|codestral|devstral|ministral|pixtral|open-)/
 
+/** Models that think, among the open ones that Groq and Cerebras serve. */
+const OPEN_THINKERS = /gpt-oss|qwen-?3|glm/
+
+/** The names of Mistral's models that think. */
+const MISTRALS_THINKERS = /magistral|mistral-(?:small-(?:2603|latest)|medium-(?:3-5|3\.5|[4-9]|latest)|large-[4-9])/
+
 /** Kimi models that always think. */
 const THIRD_KIMI = /^kimi-k[3-9]/
 
@@ -248,6 +254,8 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
   // messages and members that it does not know. "for 'role:system' the following must be satisfied: value must be a string".
   // github.com/groq/groq-python, types/chat/completion_create_params.py: the tiers. "Reasoning", "Options for reasoning effort": the efforts;
   // Qwen thinks by default, and "`reasoning_effort` must be one of `none` or `default`".
+  // chat_completion_assistant_message_param.py: `reasoning`, "supported on models that support reasoning", and by others refused
+  // (github.com/vercel/ai/issues/8056).
   [
     'groq',
     vendor({
@@ -263,13 +271,16 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
         efforts: ['none', 'low', 'medium', 'high'],
         others: [GPT_OSS, EFFORTLESS_LLAMA, { models: /qwen/, words: { efforts: ['none', 'default'] } }],
       },
+      thinkingBack: { field: 'reasoning', filler: null, models: OPEN_THINKERS },
       embeddings: null,
     }),
   ],
 
   // github.com/mistralai/client-python, models/chatcompletionrequest.py: 422 for any other field; models/toolmessage.py:
   // the one message that has a name. Ids of calls: error 3280. The order of turns: error 3230, "Unexpected role 'user'
-  // after role 'tool'", "Expected last role User or Tool (or Assistant with prefix True)"; mistral-common's validator.
+  // after role 'tool'", "Expected last role User or Tool (or Assistant with prefix True)"; mistral-common's validator, which takes the
+  // user after a tool since 1.11, while the API still refused it in August 2026. docs.mistral.ai, "Reasoning", "Multi-turn conversations":
+  // the thinking goes back; the validators of older models take text only.
   [
     'mistral',
     vendor({
@@ -291,6 +302,7 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
           { models: /^mistral-large-/, words: { efforts: ['none', 'low', 'medium', 'high'] } },
         ],
       },
+      thinkingBack: { field: 'content', filler: null, models: MISTRALS_THINKERS },
       // models/embeddingrequest.py
       embeddings: { names: { dimensions: 'output_dimension' }, accepts: new Set(['dimensions', 'encoding_format']) },
     }),
@@ -379,6 +391,7 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
   ],
 
   // inference-docs.cerebras.ai, "Chat completions" and "OpenAI compatibility": 400 for the penalties and logit_bias.
+  // github.com/Cerebras/cerebras-cloud-sdk-python, types/chat/completion_create_params.py: `reasoning` of the assistant's messages.
   [
     'cerebras',
     vendor({
@@ -402,6 +415,7 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
       textParts: 'user',
       namedRoles: [],
       reasoning: { ...EFFORT, efforts: ['none', 'low', 'medium', 'high'], others: [GPT_OSS, EFFORTLESS_LLAMA] },
+      thinkingBack: { field: 'reasoning', filler: null, models: OPEN_THINKERS },
       embeddings: null,
     }),
   ],
