@@ -435,3 +435,24 @@ test('usage that is being sent when the node stops arrives before the connection
   await stopped
   expect(arrived).toEqual([10, 20, 'closed'])
 })
+
+test('usage of more keys than are sent at once arrives before the connection ends, too', async () => {
+  const { store } = scripted()
+  const arrived: number[] = []
+  const meter = createSharedMeter({
+    clock: createFakeClock(),
+    store: { ...store, correct: async (corrections) => void arrived.push(corrections.length), close: async () => void arrived.push(0) },
+    nodes: () => 2,
+    timeoutMs: () => 50,
+    onAway: () => undefined,
+  })
+  await meter.connect()
+  const stop = meter.start()
+  for (let key = 0; key < 1001; key += 1) {
+    const limited = bounds({ hash: `k-${key}`, tokensPerMinute: 1000 })
+    await meter.enter(limited)
+    meter.leave(limited, 11)
+  }
+  await stop()
+  expect(arrived).toEqual([500, 500, 1, 0])
+})

@@ -49,13 +49,14 @@ const QUESTION = { dialect: 'chat', body: { messages: [] }, conversation: [], ex
 /** Runs the evaluation to its end; returns how many turns it offered to other work, and how it ended. */
 const turnsOf = async (
   parts: Pick<EvaluationRunnerParts, 'readItem' | 'makeRequest'> & { readonly store?: Partial<EvaluationRunnerParts['store']> },
+  evaluation: StoredEvaluation = EVALUATION,
 ): Promise<{ turns: number; end: EvaluationEnd }> => {
   const { promise, resolve } = Promise.withResolvers<EvaluationEnd>()
-  let waiting: StoredEvaluation | null = EVALUATION
+  let waiting: StoredEvaluation | null = evaluation
   let turns = 0
   const stop = startEvaluations({
     keys: { payer: async () => PRINCIPAL },
-    boundOf: async () => 0,
+    boundOf: async () => 20e-9,
     startTurn: () => () => void (turns += 1),
     flush: async () => undefined,
     clock: systemClock,
@@ -80,7 +81,7 @@ const turnsOf = async (
         return true
       },
       async release() {
-        waiting = EVALUATION
+        waiting = evaluation
       },
       ...parts.store,
     },
@@ -114,6 +115,26 @@ test.each([
 ])('an evaluation stops, with the reason, where %s is exhausted', async (_, error) => {
   const { end } = await turnsOf({ readItem: async () => QUESTION, makeRequest: async () => ({ ...ANSWER, error }) })
   expect(end).toMatchObject({ state: 'stopped', passed: null, reason: error.message })
+})
+
+test('answers that were paid for and lost count in the budget, and those that are stored do not count twice', async () => {
+  const kept = { generationId: 'gen-1', error: null, text: 'Hi', calls: [], costNanos: 10, ttftMs: 1, totalMs: 2 }
+  const items = ITEMS.map((item) => (item.position === 0 ? { ...item, answers: { version: kept } } : item))
+  const answered = new Map(['e-1/0/version', 'e-1/5/version', 'e-1/6/version', 'e-1/7/version'].map((id) => [id, 10]))
+  let asked = 0
+  const { end } = await turnsOf(
+    {
+      readItem: async () => QUESTION,
+      async makeRequest() {
+        asked += 1
+        return { ...ANSWER, costNanos: 20 }
+      },
+      store: { items: async () => items, paid: async () => ({ answered, cutShortNanos: 0 }) },
+    },
+    { ...EVALUATION, costNanos: 10, spec: { ...EVALUATION.spec, concurrency: 1, budgetNanos: 100 } },
+  )
+  // Three of twenty fit beside the ten that are stored and the thirty that are lost.
+  expect([end.state, asked]).toEqual(['stopped', 3])
 })
 
 test('an answer whose tools the budget did not bear stops the evaluation, and is kept as the result of no item', async () => {
