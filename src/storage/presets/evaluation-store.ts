@@ -1,5 +1,5 @@
 /** Evaluations and their items. What people wrote and models answered is stored sealed. */
-import { type Insertable, type Kysely, type Selectable, sql, type Transaction } from 'kysely'
+import { type Insertable, type Selectable, sql, type Transaction } from 'kysely'
 
 import type { EvaluationItem, EvaluationState, Outcome, Check } from '../../contract/evaluation.ts'
 import type { Slice } from '../../contract/paging.ts'
@@ -131,8 +131,8 @@ export const createEvaluationStore = ({ database, seal, startTurn }: ReadDatabas
   /** An answer may be megabytes long. */
   const sealedProgress = async (id: string, position: number, progress: Progress): Promise<string> =>
     throughout(sealJson(progress, itemContext(id, position, 'result'), seal), startTurn())
-  const writeProgress = async (kysely: Kysely<Schema>, id: string, position: number, sealed: string): Promise<void> => {
-    await kysely
+  const writeProgress = async (transaction: Transaction<Schema>, id: string, position: number, sealed: string): Promise<void> => {
+    await transaction
       .updateTable('evaluation_items')
       .set({ sealed_result: sealed })
       .where('evaluation_id', '=', id)
@@ -284,36 +284,42 @@ export const createEvaluationStore = ({ database, seal, startTurn }: ReadDatabas
         .limit(1)
         .executeTakeFirst()
       if (free === undefined) return null
-      const taken = await database.kysely
-        .updateTable('evaluations')
-        .set({ held_by: holder, held_until: until })
-        .where('id', '=', free.id)
-        .where('state', '=', 'running')
-        .where((eb) => eb.or([eb('held_until', 'is', null), eb('held_until', '<', now)]))
-        .returningAll()
-        .executeTakeFirst()
+      const taken = await database.transaction(
+        (transaction) =>
+          transaction
+            .updateTable('evaluations')
+            .set({ held_by: holder, held_until: until })
+            .where('id', '=', free.id)
+            .where('state', '=', 'running')
+            .where((eb) => eb.or([eb('held_until', 'is', null), eb('held_until', '<', now)]))
+            .returningAll()
+            .executeTakeFirst(),
+        'process',
+      )
       return taken === undefined ? null : toEvaluation(taken)
     },
 
-    async hold(id, holder, until) {
-      const { numUpdatedRows } = await database.kysely
-        .updateTable('evaluations')
-        .set({ held_until: until })
-        .where('id', '=', id)
-        .where('held_by', '=', holder)
-        .where('state', '=', 'running')
-        .executeTakeFirstOrThrow()
-      return Number(numUpdatedRows) === 1
-    },
+    hold: (id, holder, until) =>
+      database.transaction(async (transaction) => {
+        const { numUpdatedRows } = await transaction
+          .updateTable('evaluations')
+          .set({ held_until: until })
+          .where('id', '=', id)
+          .where('held_by', '=', holder)
+          .where('state', '=', 'running')
+          .executeTakeFirstOrThrow()
+        return Number(numUpdatedRows) === 1
+      }, 'process'),
 
-    async release(id, holder) {
-      await database.kysely
-        .updateTable('evaluations')
-        .set({ held_until: null })
-        .where('id', '=', id)
-        .where('held_by', '=', holder)
-        .execute()
-    },
+    release: (id, holder) =>
+      database.transaction(async (transaction) => {
+        await transaction
+          .updateTable('evaluations')
+          .set({ held_until: null })
+          .where('id', '=', id)
+          .where('held_by', '=', holder)
+          .execute()
+      }, 'process'),
 
     resume: (evaluation, change) =>
       recordChange<boolean>(database, change, async (transaction) => {
@@ -349,7 +355,8 @@ export const createEvaluationStore = ({ database, seal, startTurn }: ReadDatabas
     },
 
     async finishItem(id, position, result) {
-      await writeProgress(database.kysely, id, position, await sealedProgress(id, position, { result, answers: {} }))
+      const sealed = await sealedProgress(id, position, { result, answers: {} })
+      await database.transaction((transaction) => writeProgress(transaction, id, position, sealed))
     },
 
     end: (evaluation, { state, passed, reason }, change) =>

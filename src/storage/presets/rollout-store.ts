@@ -207,17 +207,18 @@ export const createRolloutStore = (database: Database): RolloutStore => ({
     return { p50: await at(0.5), p95: await at(0.95) }
   },
 
-  async noteLooks(rollout, looks) {
-    const { numUpdatedRows } = await database.kysely
-      .updateTable('preset_rollouts')
-      .set({ looks: JSON.stringify(looks) })
-      .where('preset_id', '=', rollout.presetId)
-      .where('id', '=', rollout.id)
-      .where('state', '=', 'running')
-      .where('looks', '=', JSON.stringify(rollout.looks))
-      .executeTakeFirstOrThrow()
-    return Number(numUpdatedRows) === 1
-  },
+  noteLooks: (rollout, looks) =>
+    database.transaction(async (transaction) => {
+      const { numUpdatedRows } = await transaction
+        .updateTable('preset_rollouts')
+        .set({ looks: JSON.stringify(looks) })
+        .where('preset_id', '=', rollout.presetId)
+        .where('id', '=', rollout.id)
+        .where('state', '=', 'running')
+        .where('looks', '=', JSON.stringify(rollout.looks))
+        .executeTakeFirstOrThrow()
+      return Number(numUpdatedRows) === 1
+    }),
 
   halt: (rollout, reason, change) =>
     inPresetLine(database, rollout, () =>
