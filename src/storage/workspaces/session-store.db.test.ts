@@ -98,6 +98,30 @@ describeEachEngine('people', (engine) => {
       }
     })
 
+    test('and a link are gone with the membership of their person, and do not come back with it', async () => {
+      const { sessions, members } = await open()
+      for (const id of ['l-1', 'l-2']) await sessions.addLink({ ...linkOf(id, 'ada'), role: null }, `m-${id}`, changedBy())
+      const redeem = (link: string) =>
+        sessions.redeem([`digest of ${link}`], changeAt(NOW), ({ role }) => sessionOf('s-1', { user_id: 'ada', role }))
+      expect(await redeem('l-1')).not.toBeNull()
+      expect(await members.remove('w-0', ['ada'], changeAt(NOW))).toBe(1)
+      const member = { id: 'm-3', workspace_id: 'w-0', user_id: 'ada', role: 'member', name: null, email: null, created_at: NOW } as const
+      expect(await members.add([member], changeAt(NOW))).toHaveLength(1)
+      expect([await redeem('l-2'), await sessions.get('s-1', NOW)]).toEqual([null, null])
+    })
+
+    test('that was opened last is the first of a list, and expired ones and links are deleted up to a number of each', async () => {
+      const { sessions } = await open()
+      for (const [id, minute] of [['s-1', 1], ['s-2', 3], ['s-3', 2]] as const)
+        await sessions.insert(sessionOf(id, { created_at: at(minute) }), changedBy())
+      const list = async () => (await sessions.list({ workspaceId: 'w-0', userId: null }, NOW, 2)).map(({ id }) => id)
+      expect(await list()).toEqual(['s-2', 's-3'])
+      for (const id of ['l-1', 'l-2']) await sessions.addLink({ ...linkOf(id, 'ada'), role: null }, `m-${id}`, changedBy())
+      const deleted: number[] = []
+      for (let round = 0; round < 4; round += 1) deleted.push(await sessions.deleteExpired(round === 0 ? at(16) : at(61), 2))
+      expect(deleted).toEqual([2, 2, 1, 0])
+    })
+
     test('is ended within its scope alone', async () => {
       const { sessions } = await open()
       await sessions.insert(sessionOf('s-1'), changedBy())
