@@ -1,5 +1,18 @@
 import { describe, expect, test } from 'bun:test'
-import { appendFileSync, existsSync, mkdtempSync, readdirSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  chmodSync,
+  closeSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  statSync,
+  truncateSync,
+  unlinkSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
 import { join } from 'node:path'
 
 import { describeEachEngine, type TestEngine } from '../../test/support/databases.ts'
@@ -114,6 +127,28 @@ describeEachEngine('a backup', (engine) => {
       const { create } = await preparePresets(database)
       expect(await create('bot')).toMatchObject({ preset: { designated_version: { version: 3 } } })
     })
+
+    test('holds the rows of a table that is longer than what is copied at once', async () => {
+      const location = await engine.locate()
+      const database = await engine.open(location)
+      const rows = Array.from({ length: 2100 }, (_, at) => ({
+        key_hash: `key ${Math.floor(at / 700)}`,
+        day: `day ${String(at % 700).padStart(6, '0')}`,
+        cost_nanos: at,
+        byok_cost_nanos: 0,
+        requests: 1,
+        tokens: 1,
+      }))
+      await database.transaction(async (transaction) => {
+        for (let at = 0; at < rows.length; at += 700) await transaction.insertInto('key_usage_days').values(rows.slice(at, at + 700)).execute()
+      })
+      const path = newPath()
+      await writeBackup(location, path)
+      const restored = await target.locate()
+      await restoreBackup(path, restored)
+      const found = await (await target.open(restored)).kysely.selectFrom('key_usage_days').selectAll().orderBy('cost_nanos').execute()
+      expect(found).toEqual(rows)
+    })
   })
 
   test('made while others write is of one moment: every version that it has is whole, and none is missing below it', async () => {
@@ -150,8 +185,16 @@ describeEachEngine('a backup', (engine) => {
     expect(await rejection(writeBackup(location, path))).toBeInstanceOf(StorageRefused)
     expect(await rejectionText(restoreBackup(path, location))).toContain('already')
     expect(await rejectionText(writeBackup(location, join(directory, 'nowhere/x.db')))).toContain('is not there')
+    expect(readdirSync(join(path, '..'))).toEqual(['kept.db'])
+    if (engine.name === 'postgres') expect(await rejectionText(writeBackup(await engine.locate(), newPath()))).toContain('no tables')
   })
 })
+
+const losePage = (path: string): void => {
+  const file = openSync(path, 'r+')
+  writeSync(file, Buffer.alloc(4096), 0, 4096, 20 * 4096)
+  closeSync(file)
+}
 
 describe('what is no backup is refused in a sentence, and leaves nothing', () => {
   const whole = async (): Promise<string> => {
@@ -165,6 +208,7 @@ describe('what is no backup is refused in a sentence, and leaves nothing', () =>
   }
   test.each<[string, (path: string) => void, string]>([
     ['a file that is cut', (path) => truncateSync(path, Math.floor(statSync(path).size / 2 / 4096) * 4096), 'damaged'],
+    ['a file of which a page is lost', (path) => losePage(path), 'damaged'],
     ['a text', (path) => writeFileSync(path, 'no database at all'), 'is no backup of Patchbay'],
     ['an empty file', (path) => truncateSync(path, 0), 'no backup'],
     ['a file that is not there', () => undefined, 'There is no file'],
@@ -174,6 +218,27 @@ describe('what is no backup is refused in a sentence, and leaves nothing', () =>
     const dataDir = join(mkdtempSync(join(directory, 'target-')), 'data')
     expect(await rejectionText(restoreBackup(path, { databaseUrl: null, dataDir }))).toContain(sentence)
     expect(existsSync(join(dataDir, 'patchbay.db'))).toBe(false)
+  })
+
+  test('a directory whose database was lost is no place for one', async () => {
+    const path = await whole()
+    const dataDir = mkdtempSync(join(directory, 'lost-'))
+    await restoreBackup(path, { databaseUrl: null, dataDir })
+    await (await connect({ databaseUrl: null, dataDir })).prepared()
+    unlinkSync(join(dataDir, 'patchbay.db'))
+    expect(await rejectionText(restoreBackup(path, { databaseUrl: null, dataDir }))).toContain('already')
+  })
+
+  test.each(['644', '400'])('a restored database is read and written by its owner alone, also from a backup of mode %s', async (mode) => {
+    const path = await whole()
+    chmodSync(path, Number.parseInt(mode, 8))
+    const dataDir = mkdtempSync(join(directory, 'private-'))
+    await restoreBackup(path, { databaseUrl: null, dataDir })
+    expect([statSync(join(dataDir, 'patchbay.db')).mode & 0o777, existsSync(path), readdirSync(dataDir)]).toEqual([
+      0o600,
+      true,
+      ['patchbay.db'],
+    ])
   })
 
   test('bytes after its end are not part of it', async () => {

@@ -2,13 +2,14 @@
  * A backup is one SQLite file with a snapshot of the database, whichever engine that uses. So it needs no PostgreSQL program and can be
  * restored into either engine (decisions/0064). Nothing is migrated for it: the file has the schema of the database.
  */
-import { closeSync, copyFileSync, existsSync, fsyncSync, mkdtempSync, openSync, renameSync, rmSync } from 'node:fs'
+import { chmodSync, closeSync, copyFileSync, existsSync, fsyncSync, mkdtempSync, openSync, renameSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 
 import { type Kysely, sql } from 'kysely'
 
 import { systemClock } from '../lib/clock.ts'
 import { systemIds } from '../lib/id.ts'
+import { OWNER_ONLY } from '../lib/private-file.ts'
 import { copyTables } from './copy-tables.ts'
 import type { EngineConnection } from './database.ts'
 import { appliedMigrations, migrate, migrationsOf } from './migrate.ts'
@@ -54,6 +55,8 @@ export const restoreBackup = async (path: string, { databaseUrl, dataDir }: Data
     const copy = join(draft, DATABASE_FILE)
     createPrivateFile(copy, parent)
     copyFileSync(path, copy)
+    // It has the mode of the backup now, which may be readable by everybody, or writable by nobody.
+    chmodSync(copy, OWNER_ONLY)
     const source = openCopy(draft, path)
     try {
       await requireWhole(source, path)
