@@ -60,6 +60,20 @@ test('what waits is written within a tenth of a second, in portions, and what wa
   expect(rows.size).toBe(0)
 })
 
+test('of large ones a mebibyte is written at once, and storage that was away is tried again after five seconds', async () => {
+  const { open, writes, faults, table, pass } = start()
+  const queue = open()
+  table.isAway = true
+  for (let count = 0; count < 5; count += 1) queue.add('d', encoded('x'.repeat(600 * 1024)))
+  for (let step = 0; step < 51; step += 1) await pass(100)
+  expect(faults).toHaveLength(2)
+  table.isAway = false
+  await pass(4999)
+  expect(writes).toEqual([])
+  await pass(1)
+  expect(writes).toEqual([2, 2, 1])
+})
+
 test('while storage is away nothing is lost, and what was sent meanwhile is not written later', async () => {
   const { open, rows, faults, table, pass } = start()
   const queue = open()
