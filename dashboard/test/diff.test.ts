@@ -55,6 +55,16 @@ describe('the comparison of settings', () => {
   })
 })
 
+test('a change of a tool shows, also where another tool has its name', () => {
+  const docs = { type: 'mcp', server_label: 'docs', server_url: 'https://docs.example.com' }
+  const moved = { ...docs, server_url: 'https://elsewhere.example.com' }
+  const mail = { type: 'mcp', server_label: 'mail' }
+  expect(settingsDiff({ tools: [docs, mail] }, { tools: [moved, mail] }).map(({ name }) => name)).toEqual(['tools: docs'])
+  expect(settingsDiff({ tools: [docs, mail, docs] }, { tools: [moved, mail, docs] }).map(({ name }) => name)).toEqual(['tools: docs'])
+  expect(settingsDiff({ tools: [docs, docs] }, { tools: [docs] })).toMatchObject([{ name: 'tools: docs (2)', after: null }])
+  expect(settingsDiff({ tools: [{}] }, { tools: [{ a: 1 }] })).toMatchObject([{ name: 'tools: unnamed' }])
+})
+
 describe('characters that nobody sees', () => {
   test.each([
     ['Pay \u202eyojnE', ['Pay ', 'U+202E', 'yojnE']],
