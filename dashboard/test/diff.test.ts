@@ -21,7 +21,7 @@ describe('the comparison of texts', () => {
       { kind: 'added', text: 'Say no more' },
       { kind: 'same', text: '.' },
     ])
-    const [one, other] = ['a ', 'b '].map((word) => `Begin ${word.repeat(3000)}end`)
+    const [one, other] = ['a ', 'b '].map((word) => `Begin ${word.repeat(70_000)}end`)
     expect(wordDiff(one ?? '', other ?? '').map(({ kind }) => kind)).toEqual(['same', 'removed', 'added', 'same'])
   })
 
@@ -59,7 +59,7 @@ describe('the comparison of settings', () => {
     const clock = { type: 'function', function: { name: 'clock' } }
     expect(settingsDiff({ model: 'm', tools: [search, clock] }, { tools: [clock, { ...search }], model: 'm' })).toEqual([])
     expect(settingsDiff({ stop: ['b', 'a'], format: { type: 't', strict: true } }, { stop: ['a', 'b'], format: { strict: true, type: 't' } })).toMatchObject([
-      { name: 'stop' },
+      { name: 'stop', before: JSON.stringify(['b', 'a'], null, 2) },
     ])
     expect(settingsDiff({ temperature: 1, tools: [search] }, { temperature: 0.2, top_p: 1, tools: [] })).toEqual([
       { name: 'temperature', before: '1', after: '0.2' },
