@@ -58,9 +58,9 @@ describe('the comparison of settings', () => {
     const search = { type: 'function', function: { name: 'search', parameters: { type: 'object', properties: {} } } }
     const clock = { type: 'function', function: { name: 'clock' } }
     expect(settingsDiff({ model: 'm', tools: [search, clock] }, { tools: [clock, { ...search }], model: 'm' })).toEqual([])
-    expect(settingsDiff({ stop: ['b', 'a'], format: { type: 't', strict: true } }, { stop: ['a', 'b'], format: { strict: true, type: 't' } })).toMatchObject([
-      { name: 'stop', before: JSON.stringify(['b', 'a'], null, 2) },
-    ])
+    expect(
+      settingsDiff({ stop: ['b', 'a'], format: { type: 't', strict: true } }, { stop: ['a', 'b'], format: { strict: true, type: 't' } }),
+    ).toMatchObject([{ name: 'stop', before: JSON.stringify(['b', 'a'], null, 2) }])
     expect(settingsDiff({ temperature: 1, tools: [search] }, { temperature: 0.2, top_p: 1, tools: [] })).toEqual([
       { name: 'temperature', before: '1', after: '0.2' },
       { name: 'tools: search', before: expect.stringContaining('"search"'), after: null },

@@ -140,7 +140,11 @@ describeEachEngine('a backup', (engine) => {
         tokens: 1,
       }))
       await database.transaction(async (transaction) => {
-        for (let at = 0; at < rows.length; at += 700) await transaction.insertInto('key_usage_days').values(rows.slice(at, at + 700)).execute()
+        for (let at = 0; at < rows.length; at += 700)
+          await transaction
+            .insertInto('key_usage_days')
+            .values(rows.slice(at, at + 700))
+            .execute()
       })
       const path = newPath()
       await writeBackup(location, path)

@@ -240,7 +240,10 @@ config:
     })
     rmSync(join(path, 'b.json'))
     const tool = { type: 'mcp', server_label: 'm', server_url: 'https://m.example/mcp', authorization: '${EMPTY_TOKEN}' }
-    writeFileSync(join(path, 'a.yaml'), JSON.stringify({ slug: 'twice', shape: 'responses', config: { model: 'sandbox/echo', tools: [tool] } }))
+    writeFileSync(
+      join(path, 'a.yaml'),
+      JSON.stringify({ slug: 'twice', shape: 'responses', config: { model: 'sandbox/echo', tools: [tool] } }),
+    )
     expect(await services.run(['presets', 'push', path], env({ EMPTY_TOKEN: '' }))).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('the variable EMPTY_TOKEN is not set'),
@@ -379,7 +382,13 @@ test('what is taken out of a file is taken back: a filter of a guardrail, the li
   expect(files.toSorted()).toEqual(['two-names-2.yaml', 'two-names.yaml'])
   for (const file of files) {
     const text = readFileSync(join(path, 'guardrails', file), 'utf8')
-    writeFileSync(join(path, 'guardrails', file), text.split('\n').filter((line) => line.startsWith('name:')).join('\n'))
+    writeFileSync(
+      join(path, 'guardrails', file),
+      text
+        .split('\n')
+        .filter((line) => line.startsWith('name:'))
+        .join('\n'),
+    )
   }
   writeFileSync(join(path, 'budgets/weekly.yaml'), 'limit_usd: 10\n')
   const [key = ''] = readdirSync(join(path, 'keys')).filter((name) => name.startsWith('limited'))

@@ -67,7 +67,9 @@ describe.skipIf(!HAS_REDIS)('answers in Redis', () => {
   /** Resolves when a server has so many connections beside that of the test. */
   const connectionsLeft = async (admin: Bun.RedisClient, count: number): Promise<void> => {
     for (;;) {
-      const lines = String(await admin.send('CLIENT', ['LIST', 'TYPE', 'normal'])).trim().split('\n')
+      const lines = String(await admin.send('CLIENT', ['LIST', 'TYPE', 'normal']))
+        .trim()
+        .split('\n')
       if (lines.length - 1 <= count) return
     }
   }

@@ -184,9 +184,12 @@ describe.skipIf(!HAS_REDIS)('what is kept in Redis', () => {
   })
 })
 
-test.each([[[0, 0, 0]], [[1, -1, 0, 0]], [[4, 0, 0, 0]], [['no', 0, 0, 0]], [[-1, 0, 0, 0]]])('%j is no answer of a store of limits', (answer) => {
-  expect(() => readVerdict(answer)).toThrow('does not answer as it should')
-})
+test.each([[[0, 0, 0]], [[1, -1, 0, 0]], [[4, 0, 0, 0]], [['no', 0, 0, 0]], [[-1, 0, 0, 0]]])(
+  '%j is no answer of a store of limits',
+  (answer) => {
+    expect(() => readVerdict(answer)).toThrow('does not answer as it should')
+  },
+)
 
 describe.skipIf(!HAS_REDIS)('a user of Redis', () => {
   test('who may write and run no scripts finds it away, until he may', async () => {
@@ -244,7 +247,11 @@ describeEachEngine('limits in the database', (engine) => {
     expect(rows).toEqual([{ valid: true }])
     await sql`insert into limit_places values ('silent', clock_timestamp() - interval '1 second', 'of before')`.execute(kysely)
     expect(await store?.exchangePlaces('third')).toEqual([])
-    for (const [name, agoS] of [['used', -3600], ['whole', 30], ['forgotten', 3600]] as const)
+    for (const [name, agoS] of [
+      ['used', -3600],
+      ['whole', 30],
+      ['forgotten', 3600],
+    ] as const)
       await sql`insert into limit_rates values (${name}, extract(epoch from clock_timestamp()) - ${agoS})`.execute(kysely)
     for (let time = 0; time < 100; time += 1) await store?.correct([])
     const kept = await sql<{ name: string }>`select name from limit_rates order by name`.execute(kysely)

@@ -190,7 +190,11 @@ describeEachEngine('evaluations', (engine) => {
     const { create, workspaceId } = await preparePresets(database)
     await create('bot')
     const store = createEvaluationStore({ database, seal: testSeal, startTurn: () => () => undefined })
-    for (const [id, createdAt] of [['e-2', T0], ['e-1', T1], ['e-3', T1]] as const)
+    for (const [id, createdAt] of [
+      ['e-2', T0],
+      ['e-1', T1],
+      ['e-3', T1],
+    ] as const)
       await store.create({ ...evaluationOf(workspaceId, id), createdAt }, [ITEM], changedBy())
     const listed = await store.list({ workspaceId, slug: 'bot' }, { offset: 0, limit: 2 })
     expect(listed?.items.map(({ id }) => id)).toEqual(['e-3', 'e-1'])
@@ -216,7 +220,10 @@ describeEachEngine('evaluations', (engine) => {
   })
 })
 
-const free = ({ record, ...rest }: FinishedGeneration): FinishedGeneration => ({ ...rest, record: { ...record, costNanos: 0, byokCostNanos: 0 } })
+const free = ({ record, ...rest }: FinishedGeneration): FinishedGeneration => ({
+  ...rest,
+  record: { ...record, costNanos: 0, byokCostNanos: 0 },
+})
 
 const generationOf = (workspaceId: string, at: number, record: JsonObject): FinishedGeneration => ({
   userId: 'user-1',

@@ -313,12 +313,7 @@ export const createEvaluationStore = ({ database, seal, startTurn }: ReadDatabas
 
     release: (id, holder) =>
       database.transaction(async (transaction) => {
-        await transaction
-          .updateTable('evaluations')
-          .set({ held_until: null })
-          .where('id', '=', id)
-          .where('held_by', '=', holder)
-          .execute()
+        await transaction.updateTable('evaluations').set({ held_until: null }).where('id', '=', id).where('held_by', '=', holder).execute()
       }, 'process'),
 
     resume: (evaluation, change) =>

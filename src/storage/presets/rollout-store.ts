@@ -200,7 +200,12 @@ export const createRolloutStore = (database: Database): RolloutStore => ({
     const { count } = await known.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
     const at = async (part: number): Promise<number | null> => {
       if (count === 0) return null
-      const row = await known.select(of).orderBy(of).offset(Math.floor(part * count)).limit(1).executeTakeFirst()
+      const row = await known
+        .select(of)
+        .orderBy(of)
+        .offset(Math.floor(part * count))
+        .limit(1)
+        .executeTakeFirst()
       return row?.[of] ?? null
     }
     return { p50: await at(0.5), p95: await at(0.95) }

@@ -112,7 +112,11 @@ describeEachEngine('people', (engine) => {
 
     test('that was opened last is the first of a list, and expired ones and links are deleted up to a number of each', async () => {
       const { sessions } = await open()
-      for (const [id, minute] of [['s-1', 1], ['s-2', 3], ['s-3', 2]] as const)
+      for (const [id, minute] of [
+        ['s-1', 1],
+        ['s-2', 3],
+        ['s-3', 2],
+      ] as const)
         await sessions.insert(sessionOf(id, { created_at: at(minute) }), changedBy())
       const list = async () => (await sessions.list({ workspaceId: 'w-0', userId: null }, NOW, 2)).map(({ id }) => id)
       expect(await list()).toEqual(['s-2', 's-3'])
