@@ -126,6 +126,18 @@ describeEachEngine('people', (engine) => {
       expect(deleted).toEqual([2, 2, 1, 0])
     })
 
+    test('in which the secret of its key is replaced stays, and the other sessions of that key end', async () => {
+      const { sessions, keys } = await open()
+      const { record } = await keys.create(
+        { ...UNBOUNDED, kind: 'management', name: 'k', workspaceId: 'w-0', creatorUserId: 'owner' },
+        changedBy(),
+      )
+      for (const id of ['s-1', 's-2']) await sessions.insert(sessionOf(id, { key_hash: record.hash }), changedBy())
+      await sessions.insert(sessionOf('s-3'), changedBy())
+      await keys.rotate(null, record.hash, 60, { ...changedBy(), sessionId: 's-1' })
+      expect([...(await sessions.live(['s-1', 's-2', 's-3'], NOW))].toSorted()).toEqual(['s-1', 's-3'])
+    })
+
     test('is ended within its scope alone', async () => {
       const { sessions } = await open()
       await sessions.insert(sessionOf('s-1'), changedBy())
