@@ -213,7 +213,9 @@ config:
     rmSync(join(path, 'gone.yaml'))
     rmSync(join(path, 'dry.yaml'))
     expect((await presets('apply', path, '--prune', '--dry-run')).stdout).toContain('would be archived: preset dry\n')
-    expect(await config('dry')).toMatchObject({ temperature: 0.2 })
+    expect((await call(service, 'GET', '/presets/dry')).json).toMatchObject({
+      data: { status: 'active', designated_version: { config: { temperature: 0.2 } } },
+    })
   })
 
   test('files of one service that are sent to another keep what they had in common with the first', async () => {
