@@ -134,7 +134,10 @@ export const createStreamReader = (dialect: PresetShape): ((data: string) => Ans
     if (call !== undefined) call.input += piece
   }
   const chat = (chunk: Loose): void => {
-    const choice = object(list(chunk['choices'])[0])
+    const choice =
+      list(chunk['choices'])
+        .map(object)
+        .find(({ index }) => (number(index) ?? 0) === 0) ?? {}
     const delta = object(choice['delta'])
     answer = {
       ...answer,

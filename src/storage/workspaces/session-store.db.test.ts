@@ -11,7 +11,8 @@ import { systemIds } from '../../lib/id.ts'
 import { createKeyStore } from '../keys/key-store.ts'
 import { createOauthCodeStore, deleteCodesOfKey, deleteCodesOfPeople } from './oauth-code-store.ts'
 import { createSessionStore, type SessionRecord } from './session-store.ts'
-import { createMemberStore } from './member-store.ts'
+import { createMemberStore, type MemberToChange } from './member-store.ts'
+import { rejectionText } from '../testing/rejection.ts'
 import { createWorkspaceStore } from './workspace-store.ts'
 
 const at = (minutes: number): string => isoTimestamp(T0 + minutes * 60_000)
@@ -191,6 +192,17 @@ describeEachEngine('people', (engine) => {
     await database.transaction((transaction) => deleteCodesOfPeople(transaction, 'w-0', ['ada']))
     // A code that was used is kept, so that its second use is noticed.
     expect(await left()).toEqual(['c-1', 'c-3', 'of-bob'])
+  })
+
+  test('a person who is signed in leaves no workspace without an admin, however many members it has; where there is none, nothing is lost', async () => {
+    const { sessions, members } = await open()
+    await sessions.addLink({ ...linkOf('l-1', 'ada'), role: 'member' }, 'm-1', changedBy())
+    const bySession = { by: { ...changedBy(), sessionId: 's-1' }, now: NOW }
+    const [owner, ada] = ['owner', 'ada'].map((userId) => ({ workspaceId: 'w-0', userId })) as [MemberToChange, MemberToChange]
+    expect(await rejectionText(members.update(owner, { role: 'member' }, bySession))).toContain('would have no admin')
+    expect(await rejectionText(members.remove('w-0', ['owner'], bySession))).toContain('would have no admin')
+    await members.update(owner, { role: 'member' }, changeAt(NOW))
+    expect((await members.update(ada, { name: 'Ada', role: 'member' }, bySession))?.name).toBe('Ada')
   })
 
   test('of many who redeem one link at once, one gets a session; after its time nobody does', async () => {
