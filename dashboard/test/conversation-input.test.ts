@@ -36,3 +36,38 @@ test('of several answers in one stream the first is shown, and no text of anothe
   expect([chunk(0, 'yes'), chunk(1, 'no'), chunk(0, '!')].map((data) => read(data).text)).toEqual(['yes', 'yes', 'yes!'])
   expect(read(JSON.stringify({ choices: [], usage: { prompt_tokens: 3 } }))).toMatchObject({ text: 'yes!', inputTokens: 3 })
 })
+
+test('a streamed answer of Messages is sent back whole: with the signature of its thinking, its citations and its calls, in their order', () => {
+  const read = createStreamReader('messages')
+  const start = (index: number, content_block: object) => ({ type: 'content_block_start', index, content_block })
+  const delta = (index: number, piece: object) => ({ type: 'content_block_delta', index, delta: piece })
+  const citation = { type: 'char_location', cited_text: 'x' }
+  const events = [
+    { type: 'message_start', message: { usage: { input_tokens: 3 } } },
+    start(0, { type: 'thinking', thinking: '', signature: '' }),
+    delta(0, { type: 'thinking_delta', thinking: 'Hm' }),
+    delta(0, { type: 'thinking_delta', thinking: 'm.' }),
+    delta(0, { type: 'signature_delta', signature: 'sig' }),
+    start(1, { type: 'text', text: '' }),
+    start(2, { type: 'tool_use', id: 't', name: 'find', input: {} }),
+    delta(2, { type: 'input_json_delta', partial_json: '{"number":' }),
+    delta(2, { type: 'input_json_delta', partial_json: '"7"}' }),
+    start(3, { type: 'text', text: '' }),
+    delta(3, { type: 'text_delta', text: 'Yes.' }),
+    delta(3, { type: 'citations_delta', citation }),
+    start(4, { type: 'tool_use', id: 'u', name: 'clock', input: {} }),
+  ]
+  const answers = events.map((event) => read(JSON.stringify(event)))
+  expect(answers.at(-1)).toMatchObject({ text: 'Yes.', reasoning: 'Hmm.', calls: [{ id: 't', input: '{"number":"7"}' }, { id: 'u' }] })
+  expect(answers.at(-1)?.turns).toEqual([
+    {
+      role: 'assistant',
+      content: [
+        { type: 'thinking', thinking: 'Hmm.', signature: 'sig' },
+        { type: 'tool_use', id: 't', name: 'find', input: { number: '7' } },
+        { type: 'text', text: 'Yes.', citations: [citation] },
+        { type: 'tool_use', id: 'u', name: 'clock', input: {} },
+      ],
+    },
+  ])
+})
