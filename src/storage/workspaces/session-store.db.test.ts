@@ -185,13 +185,14 @@ describeEachEngine('people', (engine) => {
       ['of-bob', 'bb', 'bob'],
     ] as const)
       await codes.insert({ ...fresh, id, digest: `digest of ${id}`, user_id, key_settings: allowedBy(hash) })
+    await codes.insert({ ...fresh, id: 'used', digest: 'digest of used', key_settings: allowedBy('aa'), used_at: NOW })
     const left = async () => (await database.kysely.selectFrom('oauth_codes').select('id').orderBy('id').execute()).map(({ id }) => id)
     await database.transaction((transaction) => deleteCodesOfKey(transaction, 'aa'))
-    expect(await left()).toEqual(['c-1', 'c-2', 'c-3', 'of-b', 'of-bob'])
+    expect(await left()).toEqual(['c-1', 'c-2', 'c-3', 'of-b', 'of-bob', 'used'])
     await database.transaction((transaction) => deleteCodesOfPeople(transaction, 'w-1', ['ada']))
     await database.transaction((transaction) => deleteCodesOfPeople(transaction, 'w-0', ['ada']))
     // A code that was used is kept, so that its second use is noticed.
-    expect(await left()).toEqual(['c-1', 'c-3', 'of-bob'])
+    expect(await left()).toEqual(['c-1', 'c-3', 'of-bob', 'used'])
   })
 
   test('a person who is signed in leaves no workspace without an admin, however many members it has; where there is none, nothing is lost', async () => {
