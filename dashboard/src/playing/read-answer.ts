@@ -160,7 +160,7 @@ export const createStreamReader = (dialect: PresetShape): ((data: string) => Ans
     else if (/^response\.(?:completed|incomplete|failed)$/.test(kind)) answer = readWhole('responses', event['response'])
     else if (kind === 'error') answer = { ...answer, fault: text(event['message']) || text(object(event['error'])['message']) }
   }
-  /** Of Messages, as the next request must send them: thinking with its signature, searches, citations. */
+  /** The blocks of Messages by their index, as the next request must send them: thinking with its signature, searches, citations. */
   const blocks = new Map<number, Loose>()
   const messages = (event: Loose): void => {
     const index = number(event['index']) ?? 0
