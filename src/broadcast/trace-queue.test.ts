@@ -112,6 +112,7 @@ test('at the end everything is written that waits, also behind a write that stil
   const answered = Promise.withResolvers<void>()
   table.answers = answered.promise
   await pass(100)
+  table.answers = null
   queue.add('d', encoded('unwritten'))
   let isClosed = false
   const closed = queue.close().then(() => (isClosed = true))
@@ -123,6 +124,10 @@ test('at the end everything is written that waits, also behind a write that stil
     ['being written', ''],
     ['unwritten', ''],
   ])
+  const another = open()
+  another.add('d', encoded('the last'))
+  await another.close()
+  expect([...rows.values()].at(-1)?.text).toBe('the last')
 })
 
 test('what was taken over is held like what a process added itself, and handed on at its end', async () => {

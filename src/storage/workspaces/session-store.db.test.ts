@@ -99,8 +99,20 @@ describeEachEngine('people', (engine) => {
       }
     })
 
-    test('and a link are gone with the membership of their person, and do not come back with it', async () => {
-      const { sessions, members } = await open()
+    test('a link and a code are gone with the membership of their person, and do not come back with it', async () => {
+      const { database, sessions, members } = await open()
+      const code = { workspace_id: 'w-0', user_id: 'ada', callback_url: null, code_challenge: null, code_challenge_method: null }
+      const codes = createOauthCodeStore(database)
+      await codes.insert({
+        ...code,
+        id: 'c',
+        digest: 'c',
+        key_settings: '{}',
+        created_at: NOW,
+        expires_at: at(10),
+        used_at: null,
+        key_hash: null,
+      })
       for (const id of ['l-1', 'l-2']) await sessions.addLink({ ...linkOf(id, 'ada'), role: null }, `m-${id}`, changedBy())
       const redeem = (link: string) =>
         sessions.redeem([`digest of ${link}`], changeAt(NOW), ({ role }) => sessionOf('s-1', { user_id: 'ada', role }))
@@ -108,7 +120,7 @@ describeEachEngine('people', (engine) => {
       expect(await members.remove('w-0', ['ada'], changeAt(NOW))).toBe(1)
       const member = { id: 'm-3', workspace_id: 'w-0', user_id: 'ada', role: 'member', name: null, email: null, created_at: NOW } as const
       expect(await members.add([member], changeAt(NOW))).toHaveLength(1)
-      expect([await redeem('l-2'), await sessions.get('s-1', NOW)]).toEqual([null, null])
+      expect([await redeem('l-2'), await sessions.get('s-1', NOW), await codes.find(['c'])]).toEqual([null, null, null])
     })
 
     test('that was opened last is the first of a list, and expired ones and links are deleted up to a number of each', async () => {
