@@ -165,7 +165,7 @@ describe('a second request that is the same', () => {
     const request = fresh({ model: 'm/openai-responses' })
     const [first, second] = [await infer(service, request, { headers: ON }), await infer(service, request, { headers: ON })]
     const warningsOf = async (answer: Answer): Promise<unknown> =>
-      (await call(service, 'GET', `/generation?id=${idOf(answer)}`)).preset['warnings']
+      ((await call(service, 'GET', `/generation?id=${idOf(answer)}`)).json as { data: { warnings: unknown } }).data.warnings
     expect(statusOf(second)).toBe('HIT')
     expect(await warningsOf(first)).toEqual([expect.objectContaining({ code: 'untranslated_output' })])
     expect(await warningsOf(second)).toEqual(await warningsOf(first))

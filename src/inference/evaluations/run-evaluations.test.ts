@@ -234,7 +234,7 @@ const startHanging = (hold: EvaluationRunnerParts['store']['hold']) => {
     readItem: async () => QUESTION,
     async makeRequest({ signal }) {
       happened.asked += 1
-      await new Promise((resolve) => signal.addEventListener('abort', resolve))
+      await new Promise((resolve) => signal?.addEventListener('abort', resolve))
       happened.aborted += 1
       return ANSWER
     },
