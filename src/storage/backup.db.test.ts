@@ -1,3 +1,4 @@
+import { Database as SqliteFile } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
 import {
   appendFileSync,
@@ -195,10 +196,21 @@ describeEachEngine('a backup', (engine) => {
   })
 })
 
-const losePage = (path: string): void => {
+const change = (path: string, bytes: Uint8Array, at: number): void => {
   const file = openSync(path, 'r+')
-  writeSync(file, Buffer.alloc(4096), 0, 4096, statSync(path).size - 4096)
+  writeSync(file, bytes, 0, bytes.length, at)
   closeSync(file)
+}
+
+const PAGE = 4096
+const losePage = (path: string): void => change(path, new Uint8Array(PAGE), statSync(path).size - 10 * PAGE)
+
+/** Every page can be read, but an index names a row that is not there. */
+const misleadIndex = (path: string): void => {
+  const file = new SqliteFile(path, { readonly: true })
+  const { rootpage } = file.query<{ rootpage: number }, []>(`select rootpage from sqlite_master where name = 'generations_newest'`).get()!
+  file.close()
+  change(path, Uint8Array.of(0x7f), rootpage * PAGE - 1)
 }
 
 describe('what is no backup is refused in a sentence, and leaves nothing', () => {
@@ -213,7 +225,8 @@ describe('what is no backup is refused in a sentence, and leaves nothing', () =>
   }
   test.each<[string, (path: string) => void, string]>([
     ['a file that is cut', (path) => truncateSync(path, Math.floor(statSync(path).size / 2 / 4096) * 4096), 'damaged'],
-    ['a file of which a page is lost', (path) => losePage(path), 'damaged'],
+    ['a file of which a page is lost', losePage, 'kept.db is damaged.'],
+    ['a file whose parts do not agree', misleadIndex, 'kept.db is damaged.'],
     ['a text', (path) => writeFileSync(path, 'no database at all'), 'is no backup of Patchbay'],
     ['an empty file', (path) => truncateSync(path, 0), 'no backup'],
     ['a file that is not there', () => undefined, 'There is no file'],

@@ -19,7 +19,7 @@ import { DATABASE_FILE, openSqlite } from './sqlite/sqlite.ts'
 import { createPrivateFile, prepareDataDirectory } from './sqlite/sqlite-file.ts'
 import { readWitness } from './sqlite/sqlite-witness.ts'
 import type { Schema } from './tables/schema.ts'
-import { StorageRefused } from './storage-errors.ts'
+import { StorageRefused, StorageUnavailable } from './storage-errors.ts'
 
 const parts = { clock: systemClock, ids: systemIds, onError: () => undefined }
 
@@ -122,10 +122,20 @@ const openCopy = (draft: string, path: string): EngineConnection => {
 }
 
 const requireWhole = async ({ kysely }: EngineConnection, path: string): Promise<void> => {
-  const { rows } = await sql<{ integrity_check: string }>`pragma integrity_check`.execute(kysely)
-  const isWhole = rows.length === 1 && rows[0]?.integrity_check === 'ok'
+  const isWhole = await isIntact(kysely)
   if (isWhole && (await appliedMigrations(kysely)).length > 0) return
   throw new StorageRefused(`The file ${path} is ${isWhole ? 'no backup of Patchbay' : 'damaged'}.`)
+}
+
+/** A page that cannot be read at all ends the check with an error, which names the copy. */
+const isIntact = async (kysely: Kysely<Schema>): Promise<boolean> => {
+  try {
+    const { rows } = await sql<{ integrity_check: string }>`pragma integrity_check`.execute(kysely)
+    return rows.length === 1 && rows[0]?.integrity_check === 'ok'
+  } catch (thrown) {
+    if (thrown instanceof StorageUnavailable) return false
+    throw thrown
+  }
 }
 
 /** Creates a directory on the same disk, removed afterwards, so that files made in it can be moved to their place atomically. */
