@@ -24,6 +24,7 @@ import { systemIds } from '../lib/id.ts'
 import { restoreBackup, writeBackup } from './backup.ts'
 import type { EngineConnection } from './database.ts'
 import { createFactStore } from './fact-store.ts'
+import { type FinishedGeneration, insertGenerations } from './generations/generation-store.ts'
 import { auditLedger } from './ledger/ledger-audit.ts'
 import { migrationsFor } from './tables/schema.ts'
 import type { DatabaseLocation } from './open-database.ts'
@@ -148,12 +149,16 @@ describeEachEngine('a backup', (engine) => {
             .values(rows.slice(at, at + 700))
             .execute()
       })
+      // So wide that a portion of them takes two statements.
+      await database.transaction((transaction) => insertGenerations(transaction, engine.name, Array.from({ length: 1000 }, finishedAt)))
       const path = newPath()
       await writeBackup(location, path)
       const restored = await target.locate()
       await restoreBackup(path, restored)
-      const found = await (await target.open(restored)).kysely.selectFrom('key_usage_days').selectAll().orderBy('cost_nanos').execute()
-      expect(found).toEqual(rows)
+      const { kysely } = await target.open(restored)
+      expect(await kysely.selectFrom('key_usage_days').selectAll().orderBy('cost_nanos').execute()).toEqual(rows)
+      const wide = await kysely.selectFrom('generations').select('id').orderBy('tokens_prompt').execute()
+      expect(wide.map(({ id }) => id)).toEqual(Array.from({ length: 1000 }, (_, at) => `gen-${at}`))
     })
   })
 
@@ -194,6 +199,27 @@ describeEachEngine('a backup', (engine) => {
     expect(readdirSync(join(path, '..'))).toEqual(['kept.db'])
     if (engine.name === 'postgres') expect(await rejectionText(writeBackup(await engine.locate(), newPath()))).toContain('no tables')
   })
+})
+
+const finishedAt = (_: unknown, at: number): FinishedGeneration => ({
+  userId: 'user-1',
+  record: {
+    id: `gen-${at}`,
+    createdAt: NOW,
+    workspaceId: 'w',
+    keyHash: 'k'.repeat(64),
+    presetId: null,
+    presetVersion: null,
+    model: 'm',
+    provider: null,
+    streamed: false,
+    cancelled: false,
+    tokensPrompt: at,
+    tokensCompletion: 1,
+    costNanos: 1,
+    byokCostNanos: 0,
+    record: {},
+  },
 })
 
 const change = (path: string, bytes: Uint8Array, at: number): void => {
