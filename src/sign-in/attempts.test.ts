@@ -45,5 +45,6 @@ test('ten thousand addresses are remembered, and those that failed last among th
   fail('busy', 1)
   expect([waitOf('old'), waitOf('busy')]).toEqual([60, 60])
   fail('one more', 1)
+  fail('another', 1)
   expect([waitOf('old'), waitOf('busy')]).toEqual([0, 60])
 })
