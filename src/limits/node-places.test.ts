@@ -251,9 +251,9 @@ test('a node with room reports once a second, one that has an eighth of its plac
     }
     return times
   }
-  for (let place = 0; place < 4; place += 1) at(0).queue.enter('a')
+  for (let place = 0; place < 4; place += 1) await at(0).queue.enter('a')
   expect(await heard()).toBe(2)
-  at(0).queue.enter('a')
+  await at(0).queue.enter('a')
   expect(await heard()).toBe(20)
 })
 

@@ -231,7 +231,8 @@ describeEachEngine('limits in the database', (engine) => {
     const store = server?.openLimits('a')
     await setReadOnly('on')
     expect(await store?.ping().then(() => 'written', String)).toContain('read-only')
-    const asked = [1, 2].map(() => store?.enter(claim(newKey(), { requestsPerMinute: 1 })).then(() => 'admitted', String))
+    const ask = async () => store?.enter(claim(newKey(), { requestsPerMinute: 1 })).then(() => 'admitted', String)
+    const asked = [ask(), ask()]
     for (const outcome of await Promise.all(asked)) expect(outcome).toContain('read-only')
     await setReadOnly('off')
     await store?.ping()
