@@ -15,6 +15,16 @@ describe('the comparison of texts', () => {
     ])
   })
 
+  test('tells a sentence that was replaced as one change, though spaces in it stayed, and a long text within a moment', () => {
+    expect(wordDiff('Be very kind.', 'Say no more.')).toEqual([
+      { kind: 'removed', text: 'Be very kind' },
+      { kind: 'added', text: 'Say no more' },
+      { kind: 'same', text: '.' },
+    ])
+    const [one, other] = ['a ', 'b '].map((word) => `Begin ${word.repeat(70_000)}end`)
+    expect(wordDiff(one ?? '', other ?? '').map(({ kind }) => kind)).toEqual(['same', 'removed', 'added', 'same'])
+  })
+
   test('what is left of it without what was added is the first text, without what was removed the second', () => {
     const texts = fc.array(fc.constantFrom('a', 'b', 'word', ' ', '\n', '…', '🙂'), { maxLength: 40 }).map((words) => words.join(''))
     fc.assert(
@@ -39,6 +49,7 @@ describe('what two texts have in common', () => {
     expect(foldSame(lines(1, 20), false, false)).toEqual({ before: lines(1, 3), lines: 14, after: lines(18, 20) })
     expect(foldSame(lines(1, 20), false, true)).toEqual({ before: lines(1, 3), lines: 17, after: '' })
     expect(foldSame(lines(1, 9), false, false)).toBe(null)
+    expect(foldSame(lines(1, 10), false, false)).toEqual({ before: lines(1, 3), lines: 4, after: lines(8, 10) })
   })
 })
 
@@ -47,6 +58,9 @@ describe('the comparison of settings', () => {
     const search = { type: 'function', function: { name: 'search', parameters: { type: 'object', properties: {} } } }
     const clock = { type: 'function', function: { name: 'clock' } }
     expect(settingsDiff({ model: 'm', tools: [search, clock] }, { tools: [clock, { ...search }], model: 'm' })).toEqual([])
+    expect(
+      settingsDiff({ stop: ['b', 'a'], format: { type: 't', strict: true } }, { stop: ['a', 'b'], format: { strict: true, type: 't' } }),
+    ).toMatchObject([{ name: 'stop', before: JSON.stringify(['b', 'a'], null, 2) }])
     expect(settingsDiff({ temperature: 1, tools: [search] }, { temperature: 0.2, top_p: 1, tools: [] })).toEqual([
       { name: 'temperature', before: '1', after: '0.2' },
       { name: 'tools: search', before: expect.stringContaining('"search"'), after: null },
@@ -55,10 +69,21 @@ describe('the comparison of settings', () => {
   })
 })
 
+test('a change of a tool shows, also where another tool has its name', () => {
+  const docs = { type: 'mcp', server_label: 'docs', server_url: 'https://docs.example.com' }
+  const moved = { ...docs, server_url: 'https://elsewhere.example.com' }
+  const mail = { type: 'mcp', server_label: 'mail' }
+  expect(settingsDiff({ tools: [docs, mail] }, { tools: [moved, mail] }).map(({ name }) => name)).toEqual(['tools: docs'])
+  expect(settingsDiff({ tools: [docs, mail, docs] }, { tools: [moved, mail, docs] }).map(({ name }) => name)).toEqual(['tools: docs'])
+  expect(settingsDiff({ tools: [docs, docs] }, { tools: [docs] })).toMatchObject([{ name: 'tools: docs (2)', after: null }])
+  expect(settingsDiff({ tools: [{}] }, { tools: [{ a: 1 }] })).toMatchObject([{ name: 'tools: unnamed' }])
+})
+
 describe('characters that nobody sees', () => {
   test.each([
     ['Pay \u202eyojnE', ['Pay ', 'U+202E', 'yojnE']],
     ['a\u200bb\u{e0041}c\u0007', ['a', 'U+200B', 'b', 'U+E0041', 'c', 'U+0007']],
+    ['a\ufff9b\ufffa', ['a', 'U+FFF9', 'b', 'U+FFFA']],
     ['\u2066\u2069', ['U+2066', 'U+2069']],
     ['a\u{e0101}\uffa0', ['a', 'U+E0101', 'U+FFA0']],
   ])('are written out: %j', (text, pieces) => {

@@ -16,6 +16,9 @@ const shownIn = (space: number, columns = COLUMNS): readonly string[] => columns
 test('a list that is too narrow for all of its columns keeps those that matter most, in their order', () => {
   expect(shownIn(36)).toEqual(['Time', 'Model', 'Preset', 'Tries', 'Total', 'Cost'])
   expect(shownIn(33)).toEqual(['Time', 'Model', 'Preset', 'Total', 'Cost'])
+  // Where one does not fit, a narrower one that matters less may.
+  expect(shownIn(28.5)).toEqual(['Time', 'Model', 'Tries', 'Total', 'Cost'])
+  expect(shownIn(28.4)).toEqual(['Time', 'Model', 'Total', 'Cost'])
   expect(shownIn(21)).toEqual(['Time', 'Model', 'Total'])
   expect(shownIn(0)).toEqual(['Time', 'Model'])
 })

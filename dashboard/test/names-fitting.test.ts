@@ -16,5 +16,6 @@ test('of ten thousand names a few are offered, those first that begin with what 
   expect(namesFitting(NAMES, 'MODEL-9999')).toEqual(['other/model-9999'])
   expect(namesFitting(NAMES, '')).toHaveLength(50)
   expect(namesFitting(NAMES, '').slice(0, 4)).toEqual(NAMES.slice(0, 4))
+  expect(namesFitting([...NAMES, 'model-first'], 'model-')[0]).toBe('model-first')
   expect(namesFitting(NAMES, 'nothing')).toEqual([])
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { rangeBefore, rangeOf, readRange } from '../src/range.ts'
+import { rangeBefore, rangeOf, readRange, slotsOf } from '../src/range.ts'
 
 const NOW = Date.parse('2026-11-29T09:00:00.000Z')
 
@@ -9,6 +9,7 @@ test.each([
   ['a name of every object', { range: 'toString' }],
   ['words', { from: 'yesterday', to: 'today' }],
   ['an end before its beginning', { from: '2026-11-29T09:00:00.000Z', to: '2026-11-28T09:00:00.000Z' }],
+  ['no time between its ends', { from: '2026-11-28T09:00:00.000Z', to: '2026-11-28T09:00:00.000Z' }],
   ['half a range', { from: '2026-11-28T09:00:00.000Z' }],
   ['a year that the service does not know', { from: '+275000-01-01T00:00:00.000Z', to: '+275001-01-01T00:00:00.000Z' }],
 ])('an address with %s shows the usual range of its screen, and says so', (_, search) => {
@@ -88,4 +89,19 @@ test('on the first of a month, the last 24 hours are compared with the day befor
     from: '2026-10-30T23:00:00.000Z',
     to: '2026-11-01T00:00:00.000Z',
   })
+})
+
+test.each([
+  ['two hours', '2026-11-28T11:00:00.000Z', 'minute'],
+  ['a little more', '2026-11-28T11:00:00.001Z', 'hour'],
+  ['eight days', '2026-12-06T09:00:00.000Z', 'hour'],
+  ['a little more than that', '2026-12-06T09:00:00.001Z', 'day'],
+] as const)('the columns of %s: until %s each is a %s', (_, to, interval) => {
+  expect(rangeOf({ from: '2026-11-28T09:00:00.000Z', to }, NOW).interval).toBe(interval)
+})
+
+test('columns begin at full hours, with the one in which the range begins, and none begins at its end', () => {
+  const slots = slotsOf({ from: '2026-11-28T09:30:00.000Z', to: '2026-11-28T12:00:00.000Z', interval: 'hour' })
+  expect(slots.map(({ from }) => from)).toEqual(['2026-11-28T09:00:00.000Z', '2026-11-28T10:00:00.000Z', '2026-11-28T11:00:00.000Z'])
+  expect(slots.at(-1)?.to).toBe('2026-11-28T12:00:00.000Z')
 })

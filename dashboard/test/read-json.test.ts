@@ -18,6 +18,8 @@ describe('JSON that a person wrote', () => {
     ['{\n  "a": {"b": [1, 2\n', 'line 3, column 1 has the end in place of a comma or ].'],
     ['{"prompt": "one\ntwo"}', 'line 1, column 16 has the end of the line in place of \\n for a line break, or of a closing quote.'],
     ['{"path": "C:\\data"}', 'line 1, column 13 has \\data"} in place of an escape that there is, such as \\\\.'],
+    ['{"a": "\t"}', 'line 1, column 8 has "} in place of an escape, such as \\t.'],
+    ['[{}, [] 1]', 'line 1, column 9 has 1] in place of a comma or ].'],
     ['{"a": "b', 'line 1, column 9 has the end in place of a closing quote.'],
     ['', 'line 1, column 1 has the end in place of a value.'],
   ])('%j: it says where it is none, and what is wanted there', (text, place) => {

@@ -11,7 +11,7 @@ const VIEW = { content: true, cost: true, identity: true, requestContext: true }
 const RESOURCE = { serviceName: 'patchbay', serviceVersion: '1', others: {} }
 
 /** A delivery to a destination that answers as `answer` says; with `hang` it never answers. */
-const start = (answer: () => number | Error | 'hang', kept: KeptTraces | null = null) => {
+const start = (answer: () => number | Error | 'hang', kept: KeptTraces | null = null, retryAfterSeconds = 7) => {
   const clock = createFakeClock()
   const requests: SafeRequest[] = []
   const counts: Partial<Record<Outcome, number>> = {}
@@ -26,7 +26,7 @@ const start = (answer: () => number | Error | 'hang', kept: KeptTraces | null = 
       url: request.url,
       bytes: Buffer.alloc(0),
       text: '',
-      ...(status === 429 ? { retryAfterSeconds: 7 } : {}),
+      ...(status === 429 ? { retryAfterSeconds } : {}),
     }
   }
   const delivery = createDelivery({
@@ -104,9 +104,30 @@ test('a wait that the destination asks for is kept', async () => {
   expect(requests).toHaveLength(2)
 })
 
+test('a wait that the destination asks for is at most five minutes, and none at all is the usual one', async () => {
+  const patient = start(() => 429, null, 86_400)
+  patient.add(1)
+  await patient.pass(1000)
+  await patient.pass(5 * 60_000)
+  expect(patient.requests).toHaveLength(2)
+  const hasty = start(() => 429, null, 0)
+  hasty.add(1)
+  for (let second = 0; second < 300; second += 1) await hasty.pass(1000)
+  expect(hasty.requests.length).toBeLessThan(12)
+})
+
+test('a trace of more than a batch goes alone, and those behind it follow', async () => {
+  const { requests, add, pass } = start(() => 200)
+  add(1, 'x'.repeat(5 * 1024 * 1024))
+  add(2)
+  await pass(1000)
+  expect(requests.map(tracesIn)).toEqual([1, 2])
+})
+
 describe('what is given up', () => {
   test.each<[string, number | Error]>([
     ['a refusal', 403],
+    ['a status that is neither a success nor a failure', 304],
     ['a redirect', new UnsafeRequest('more than 0 redirects', 'redirects')],
     ['an address that is not allowed', new UnsafeRequest('not an https address')],
   ])('%s drops the batch at once', async (_, answer) => {
@@ -118,8 +139,11 @@ describe('what is given up', () => {
     expect([counts.refused, delivery.health.dropped]).toEqual([2, 2])
   })
 
-  test('a connection that fails is tried again', async () => {
-    const { requests, counts, add, pass } = start(() => new UnsafeRequest('ECONNREFUSED', 'connection'))
+  test.each<[string, number | Error]>([
+    ['a connection that fails', new UnsafeRequest('ECONNREFUSED', 'connection')],
+    ['a request that came too late', 408],
+  ])('%s is tried again', async (_, answer) => {
+    const { requests, counts, add, pass } = start(() => answer)
     add(1)
     await pass(1000)
     await pass(1000)
@@ -165,13 +189,27 @@ test('once a destination has another address, what waits goes there, and at once
   delivery.use(otlpSender('https://elsewhere.example/v1/traces', {}, { view: VIEW, resource: RESOURCE }, { gzip: false }))
   await pass(0)
   expect(requests.slice(before).map((request) => [request.url, tracesIn(request)])).toEqual([['https://elsewhere.example/v1/traces', 3]])
+  // The failures of the old address do not count for the new one.
+  await pass(1000)
+  expect(requests).toHaveLength(before + 2)
+})
+
+test('once a destination is gone, nothing is sent to it any more, and it takes nothing up', async () => {
+  const { delivery, requests, counts, add, pass } = start(() => 200)
+  add(1)
+  delivery.stop()
+  expect(delivery.hasRoom).toBe(false)
+  delivery.resume({ id: 'left', destinationId: 'd', createdAt: isoTimestamp(T0), ...trace('left') }, 0)
+  add(1)
+  await pass(60_000)
+  expect([requests, counts, delivery.health.queued]).toEqual([[], { dropped_full: 1 }, 0])
 })
 
 test('traces that an earlier process left are sent, but for those that waited an hour', async () => {
   const { delivery, counts, pass } = start(() => 200)
   const left = { destinationId: 'd', createdAt: isoTimestamp(T0), ...trace('left') }
-  delivery.resume({ id: 'old', ...left }, 3_600_000)
-  delivery.resume({ id: 'new', ...left }, 3_590_000)
+  delivery.resume({ id: 'old', ...left }, 3_599_000)
+  delivery.resume({ id: 'new', ...left }, 3_598_999)
   await pass(1000)
   expect([counts, delivery.health]).toMatchObject([
     { delivered: 1, dropped_old: 1 },
@@ -188,6 +226,27 @@ test('at the end what waits goes out, and what is not taken is counted', async (
   refused.add(150)
   await refused.delivery.close()
   expect([refused.requests.length, refused.counts.dropped_at_end]).toEqual([1, 150])
+})
+
+test('at the end a batch that is being sent is not sent again', async () => {
+  const sent = Promise.withResolvers<void>()
+  const clock = createFakeClock()
+  let requests = 0
+  const fetch: SafeFetch = async ({ url }) => {
+    requests += 1
+    await sent.promise
+    return { status: 200, contentType: null, url, bytes: Buffer.alloc(0), text: '' }
+  }
+  const sender = otlpSender('https://collector.example/v1/traces', {}, { view: VIEW, resource: RESOURCE }, { gzip: false })
+  const delivery = createDelivery({ sender, clock, fetch: () => fetch, timeoutMs: 1000, count: () => undefined, kept: null })
+  delivery.add(trace('x'))
+  clock.advance(1000)
+  await turn()
+  const closed = delivery.close()
+  await turn()
+  sent.resolve()
+  await closed
+  expect(requests).toBe(1)
 })
 
 test('a destination that does not answer keeps the process from its end for five seconds', async () => {
@@ -257,6 +316,41 @@ describe('what waits in storage', () => {
     await pass(1000)
     expect([counts.delivered, delivery.health.queued, delivery.health.dropped]).toEqual([11, 0, 0])
     expect(requests.map(tracesIn)).toEqual([4, 7])
+  })
+
+  test('stays there at the end where it is not taken, and counts as dropped by nobody', async () => {
+    const { delivery, rows, counts, add } = startKept(() => 503)
+    add(2)
+    await delivery.close()
+    expect([rows.size, counts, delivery.health.dropped]).toEqual([2, { retried: 1 }, 0])
+  })
+
+  test('and that other processes have taken is no success of the destination', async () => {
+    const { delivery, rows, table, counts, add, pass } = startKept(() => 200)
+    add(4, 'x'.repeat(MIB - JSON.stringify({ text: '' }).length))
+    add(3)
+    table.isAway = true
+    await pass(1000)
+    for (const id of rows.keys()) rows.delete(id)
+    table.isAway = false
+    await pass(1000)
+    expect([counts, delivery.health]).toMatchObject([
+      { delivered: 4, retried: 1 },
+      { queued: 0, last_success_at: isoTimestamp(T0 + 1000) },
+    ])
+  })
+
+  test('of other processes is left to them where half of the queue, or of its bytes, is taken', () => {
+    const many = startKept(() => 200)
+    many.add(4999)
+    expect(many.delivery.hasRoom).toBe(true)
+    many.add(1)
+    expect(many.delivery.hasRoom).toBe(false)
+    const large = startKept(() => 200)
+    large.add(31, 'x'.repeat(MIB))
+    expect(large.delivery.hasRoom).toBe(true)
+    large.add(1, 'x'.repeat(MIB))
+    expect(large.delivery.hasRoom).toBe(false)
   })
 
   test('of other processes is left to them while the destination fails', async () => {

@@ -218,8 +218,6 @@ export const createDelivery = (parts: DeliveryParts): Delivery => {
       const lost = queue.filter(({ id }) => id === null).length
       drop('dropped_at_end', lost)
       queue = []
-      bytes = 0
-      textBytes = 0
     },
     stop() {
       ended = true
@@ -287,8 +285,9 @@ export const post = async (
     redirects: 0,
   })
 
-const failureIn = ({ status, retryAfterSeconds }: SafeResponse): Failure | null => {
+const failureIn = ({ status, retryAfterSeconds = 0 }: SafeResponse): Failure | null => {
   if (status >= 200 && status < 300) return null
   const again = status === 408 || status === 429 || status >= 500
-  return { reason: `It answered ${status}.`, again, afterMs: retryAfterSeconds === undefined ? null : retryAfterSeconds * 1000 }
+  // No wait at all would be one request after the other for as long as the destination fails.
+  return { reason: `It answered ${status}.`, again, afterMs: retryAfterSeconds === 0 ? null : retryAfterSeconds * 1000 }
 }

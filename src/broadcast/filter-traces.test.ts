@@ -52,6 +52,8 @@ test.each<[string, object, Partial<RequestTrace>, boolean]>([
   ['lt', { field: 'total_cost', operator: 'lt', value: 0.3 }, {}, true],
   ['lt, at the bound', { field: 'total_tokens', operator: 'lt', value: 15 }, {}, false],
   ['lte', { field: 'completion_tokens', operator: 'lte', value: 4 }, {}, false],
+  ['gte, at the bound', { field: 'completion_tokens', operator: 'gte', value: 5 }, {}, true],
+  ['gte, above what there is', { field: 'completion_tokens', operator: 'gte', value: 6 }, {}, false],
   ['lte, at the bound', { field: 'total_tokens', operator: 'lte', value: 15 }, {}, true],
   ['equals of numbers', { field: 'prompt_tokens', operator: 'equals', value: '10.0' }, {}, true],
   ['exists', { field: 'session_id', operator: 'exists' }, {}, false],

@@ -12,9 +12,10 @@ const start = () => {
   const holders = new Map<string, string>()
   const writes: number[] = []
   const faults: string[] = []
-  const table = { isAway: false }
+  const table: { isAway: boolean; answers: Promise<void> | null } = { isAway: false, answers: null }
   const store: WaitingTraceStore = {
     async write(keep, remove, { holder, until }) {
+      await table.answers
       if (table.isAway) throw new Error('away')
       if (keep.length > 0) writes.push(keep.length)
       holders.set(holder, until)
@@ -59,6 +60,20 @@ test('what waits is written within a tenth of a second, in portions, and what wa
   expect(rows.size).toBe(0)
 })
 
+test('of large ones a mebibyte is written at once, and storage that was away is tried again after five seconds', async () => {
+  const { open, writes, faults, table, pass } = start()
+  const queue = open()
+  table.isAway = true
+  for (let count = 0; count < 5; count += 1) queue.add('d', encoded('x'.repeat(600 * 1024)))
+  for (let step = 0; step < 51; step += 1) await pass(100)
+  expect(faults).toHaveLength(2)
+  table.isAway = false
+  await pass(4999)
+  expect(writes).toEqual([])
+  await pass(1)
+  expect(writes).toEqual([2, 2, 1])
+})
+
 test('while storage is away nothing is lost, and what was sent meanwhile is not written later', async () => {
   const { open, rows, faults, table, pass } = start()
   const queue = open()
@@ -71,6 +86,66 @@ test('while storage is away nothing is lost, and what was sent meanwhile is not 
   await pass(5000)
   expect([...rows.values()].map(({ text }) => text)).toEqual(['waits'])
   expect(faults).toEqual(['traces that wait were not written'])
+})
+
+test('what is being written is read from memory, and is not written again if it was sent before the write failed', async () => {
+  const { open, rows, table, pass } = start()
+  const queue = open()
+  const [sent, waits] = [queue.add('d', encoded('sent')), queue.add('d', encoded('waits'))]
+  const answered = Promise.withResolvers<void>()
+  table.answers = answered.promise
+  await pass(100)
+  expect([...(await queue.read([sent, waits])).keys()]).toEqual([sent, waits])
+  queue.remove([sent])
+  table.isAway = true
+  answered.resolve()
+  await pass(0)
+  table.isAway = false
+  await pass(5000)
+  expect([...rows.values()].map(({ text }) => text)).toEqual(['waits'])
+})
+
+test('at the end everything is written that waits, also behind a write that still runs, and left to the next process', async () => {
+  const { open, rows, holders, table, pass } = start()
+  const queue = open()
+  queue.add('d', encoded('being written'))
+  const answered = Promise.withResolvers<void>()
+  table.answers = answered.promise
+  await pass(100)
+  table.answers = null
+  queue.add('d', encoded('unwritten'))
+  let isClosed = false
+  const closed = queue.close().then(() => (isClosed = true))
+  await pass(0)
+  expect(isClosed).toBe(false)
+  answered.resolve()
+  await closed
+  expect([...rows.values()].map(({ text, holder }) => [text, holders.get(holder)])).toEqual([
+    ['being written', ''],
+    ['unwritten', ''],
+  ])
+  const another = open()
+  another.add('d', encoded('the last'))
+  await another.close()
+  expect([...rows.values()].at(-1)?.text).toBe('the last')
+})
+
+test('what was taken over is held like what a process added itself, and handed on at its end', async () => {
+  const { open, rows, holders, pass } = start()
+  const killed = open()
+  killed.add('d', encoded('left behind'))
+  await pass(100)
+  const resumed: string[] = []
+  const taker: Taker = { hasRoom: true, resume: ({ text }) => void resumed.push(text) }
+  const [living, other] = [open(), open()]
+  const stop = living.start(() => new Map([['d', taker]]))
+  for (let second = 0; second < 40; second += 5) await pass(5000)
+  other.start(() => new Map([['d', taker]]))
+  for (let second = 0; second < 60; second += 5) await pass(5000)
+  expect(resumed).toEqual(['left behind'])
+  stop()
+  await living.close()
+  expect([...rows.values()].map(({ holder }) => holders.get(holder))).toEqual([''])
 })
 
 test('what was sent while storage is away is removed once it is back, and so sent by nobody again', async () => {

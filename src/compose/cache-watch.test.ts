@@ -9,12 +9,17 @@ const start = async () => {
   const happened: string[] = []
   const counter: { value: number | null } = { value: 1 }
   const failing = new Set<string>()
+  /** Called once, while the first cache is refreshed. */
+  const meanwhile: { happens: (() => void) | null } = { happens: null }
   let notify = (): void => undefined
   let reconnect = (): void => undefined
   const cache = (name: string) => ({
     name,
     refresh: () => {
       happened.push(name)
+      const { happens } = meanwhile
+      meanwhile.happens = null
+      happens?.()
       if (failing.has(name)) throw new Error('unreadable')
     },
   })
@@ -40,6 +45,13 @@ const start = async () => {
     counter,
     failing,
     stop,
+    /** Another process makes a change while this one still refreshes. */
+    changesMeanwhile(): void {
+      meanwhile.happens = () => {
+        counter.value = (counter.value ?? 0) + 1
+        notify()
+      }
+    },
     /** Returns what happens when the database announces a change, without any time passing. */
     async hear(times = 1): Promise<readonly string[]> {
       happened.length = 0
@@ -119,4 +131,11 @@ test('a change that is heard of is seen at once, and only once; after the end no
   stop()
   counter.value = 3
   expect(await hear()).toEqual([])
+})
+
+test('a change that is heard of while caches are refreshed is seen at once, too', async () => {
+  const { counter, changesMeanwhile, hear } = await start()
+  counter.value = 2
+  changesMeanwhile()
+  expect(await hear()).toEqual(['keys', 'guardrails', 'changed', 'keys', 'guardrails', 'changed'])
 })

@@ -35,3 +35,36 @@ describeEachEngine('the time that nodes share', (engine) => {
     expect(nodes.sharedClock.now()).toBe(clock.now())
   })
 })
+
+describeEachEngine('nodes', (engine) => {
+  test('count themselves and the others, say once that the reports of others cannot be read, and sign off behind their last report', async () => {
+    const database = await engine.open()
+    const clock = createFakeClock(Date.now())
+    const lines: string[] = []
+    const log = logTo((line) => lines.push((JSON.parse(line) as { msg: string }).msg), 'warn', clock)
+    let isAway = false
+    const knowledge = {
+      news() {
+        if (isAway) throw new Error('away')
+        return ''
+      },
+      hear: () => undefined,
+    }
+    const open = (node: string) => composeNodes({ database, node, clock, log, metrics: createMetrics(), knowledge })
+    const [one, other] = [open('one'), open('other')]
+    for (const node of [one, other, one]) await node.join()
+    const isAlone = engine.name === 'sqlite'
+    expect([one.seen, one.others.map(({ id }) => id)]).toEqual(isAlone ? [1, []] : [2, ['other']])
+    isAway = true
+    await one.join()
+    await one.join()
+    isAway = false
+    await one.join()
+    expect(lines).toEqual(isAlone ? [] : ['the reports of the other nodes cannot be read'])
+    const stop = other.start()
+    clock.advance(1000)
+    await stop()
+    await one.join()
+    expect([one.seen, clock.waiting]).toEqual([1, 0])
+  })
+})

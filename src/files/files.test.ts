@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 
-import { createFakeClock } from '../../test/support/fake-clock.ts'
+import { createFakeClock, T0 } from '../../test/support/fake-clock.ts'
 import { createFakeIds } from '../../test/support/fake-ids.ts'
 import { FILE_BYTES_MAX } from '../contract/file.ts'
-import { systemClock, type Clock } from '../lib/clock.ts'
+import { type Clock, isoTimestamp, systemClock } from '../lib/clock.ts'
 import { type FileStore, PIECE_BYTES, type StoredFile } from '../storage/file-store.ts'
 import { createFiles } from './files.ts'
 import { rejection } from '../storage/testing/rejection.ts'
@@ -90,6 +90,14 @@ describe('a file', () => {
     expect(String(await rejection(files.keep(received, BY)))).toContain('away')
     expect(discarded).toHaveLength(2)
     expect(discarded[1]).toBe(received.file.id)
+  })
+
+  test('is as new as its end, so that a page that was read meanwhile does not leave it out for good', async () => {
+    const clock = createFakeClock()
+    const files = filesOn(memoryStore().store, clock)
+    const received = await files.receive('ws', NEW, [])
+    clock.advance(60_000)
+    expect((await files.keep(received, BY)).createdAt).toBe(isoTimestamp(T0 + 60_000))
   })
 
   test('that is four times as long gives others more turns while it is read', async () => {

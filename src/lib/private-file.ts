@@ -3,7 +3,7 @@ import { closeSync, constants, fchownSync, mkdirSync, openSync, statSync, unlink
 import { dirname } from 'node:path'
 
 /** SQLite gives -wal and -shm the mode of the database file. */
-const OWNER_ONLY = 0o600
+export const OWNER_ONLY = 0o600
 const ROOT = 0
 const OWNER_ONLY_DIRECTORY = 0o700
 const OPEN_DIRECTORY = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW

@@ -239,7 +239,7 @@ test('one node asks nobody, whatever it holds', async () => {
   expect(said.size).toBe(0)
 })
 
-test('a node with room reports once a second, one that fills up ten times as often', async () => {
+test('a node with room reports once a second, one that has an eighth of its places taken ten times as often', async () => {
   const { at, clock, said } = await start(2)
   const heard = async (): Promise<number> => {
     let times = 0
@@ -251,8 +251,9 @@ test('a node with room reports once a second, one that fills up ten times as oft
     }
     return times
   }
+  for (let place = 0; place < 4; place += 1) await at(0).queue.enter('a')
   expect(await heard()).toBe(2)
-  at(0).fill('a')
+  await at(0).queue.enter('a')
   expect(await heard()).toBe(20)
 })
 

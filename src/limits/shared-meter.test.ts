@@ -146,7 +146,118 @@ test('without a store each process has the whole of each limit, however many the
   expect(meter.enter(tokens)).toMatchObject({ bound: 'tokens' })
 })
 
+test('a limit that was changed is counted from its whole, whatever was used of the old one', async () => {
+  const meter = createSharedMeter({ clock: createFakeClock(), store: null, nodes: () => 1, timeoutMs: () => 50, onAway: () => undefined })
+  for (const changed of [2, 3]) {
+    const requests = bounds({ hash: 'requests', requestsPerMinute: changed })
+    for (let request = 0; request < changed; request += 1) expect(meter.enter(requests)).toBeNull()
+    expect(meter.enter(requests)).toMatchObject({ bound: 'requests' })
+    const tokens = bounds({ hash: 'tokens', tokensPerMinute: changed })
+    expect(meter.enter(tokens)).toBeNull()
+    meter.leave(tokens, changed)
+    expect(meter.enter(tokens)).toMatchObject({ bound: 'tokens' })
+  }
+})
+
+test('what was used of a limit before it was changed is reported for that limit', async () => {
+  const { meter, corrected, clock } = await open()
+  const [before, after] = [bounds({ tokensPerMinute: 100 }), bounds({ tokensPerMinute: 200 })]
+  for (const limited of [before, after]) await meter.enter(limited)
+  meter.leave(before, 11)
+  meter.leave(after, 21)
+  clock.advance(5)
+  await turn()
+  expect(corrected.map(({ tokensPerMinute, usedTokens }) => [tokensPerMinute, usedTokens])).toEqual([
+    [100, 10],
+    [200, 20],
+  ])
+})
+
+test('the usage of more keys than are sent at once arrives without anything else happening', async () => {
+  const { meter, corrected, clock } = await open()
+  for (let key = 0; key < 501; key += 1) {
+    const limited = bounds({ hash: `k-${key}`, tokensPerMinute: 1000 })
+    await meter.enter(limited)
+    meter.leave(limited, 11)
+  }
+  for (let round = 0; round < 2; round += 1) {
+    clock.advance(5)
+    await turn()
+  }
+  expect(corrected).toHaveLength(501)
+})
+
+test('no timer is left behind where the node stops while the store is tried again', async () => {
+  const clock = createFakeClock()
+  const { store, be } = scripted()
+  const meter = createSharedMeter({ clock, store, nodes: () => 2, timeoutMs: () => 50, onAway: () => undefined })
+  be('fails')
+  await meter.connect()
+  const stop = meter.start()
+  clock.advance(1000)
+  await Promise.all([stop(), turn()])
+  expect(clock.waiting).toBe(0)
+})
+
 describe('while the store is away', () => {
+  test.each<[string, (parts: Awaited<ReturnType<typeof open>>) => unknown, number]>([
+    ['a report', ({ meter }) => meter.leave(bounds({ concurrency: 2 }), 1), 56],
+    ['a question that no request waits for', ({ meter }) => meter.consult((store) => store.exchangePlaces('')), 2001],
+    ['a connection', ({ meter }) => meter.connect(), 2001],
+  ])('%s that hangs counts as a failure', async (_, ask, withinMs) => {
+    const parts = await open()
+    const { meter, clock, be } = parts
+    await meter.enter(bounds({ concurrency: 2 }))
+    be('hangs')
+    void ask(parts)
+    await turn()
+    clock.advance(withinMs)
+    await turn()
+    expect(meter.away).toBe(true)
+  })
+
+  test('so is one that takes no writes', async () => {
+    const { store } = scripted()
+    const readOnly = { ...store, ping: () => Promise.reject(new Error('READONLY')) }
+    const meter = createSharedMeter({
+      clock: createFakeClock(),
+      store: readOnly,
+      nodes: () => 2,
+      timeoutMs: () => 50,
+      onAway: () => undefined,
+    })
+    await meter.connect()
+    expect(meter.away).toBe(true)
+  })
+
+  test('the usage of ten thousand keys at most is remembered for it', async () => {
+    const { meter, clock, be, corrected } = await open()
+    be('fails')
+    for (let key = 0; key < 10_010; key += 1) {
+      const limited = bounds({ hash: `k-${key}`, requestsPerMinute: 100 })
+      await meter.enter(limited)
+    }
+    be('answers')
+    clock.advance(1000)
+    for (let round = 0; round < 30; round += 1) {
+      await turn()
+      clock.advance(5)
+    }
+    expect(corrected).toHaveLength(10_000)
+  })
+
+  test('once it is back, it is told at once what runs, although nothing ended meanwhile', async () => {
+    const { meter, clock, be, corrected } = await open()
+    const limited = bounds({ concurrency: 5 })
+    await meter.enter(limited)
+    be('fails')
+    await meter.consult((store) => store.ping())
+    be('answers')
+    clock.advance(1000)
+    await turn()
+    expect(corrected).toEqual([{ ...limited, running: 1, usedTokens: 0, usedRequests: 0 }])
+  })
+
   test('requests that this node refuses are not reported as used, and the store is told that they do not run', async () => {
     const { meter, clock, be, corrected, enterMany } = await open(3)
     const limited = bounds({ requestsPerMinute: 3, concurrency: 9 })
@@ -293,6 +404,7 @@ test('one node on PostgreSQL counts by itself; with a second one they count toge
   })
   await meter.connect()
   expect(meter.enter(bounds({ requestsPerMinute: 5 }))).toBeNull()
+  expect(await meter.consult(async () => 'answer')).toBeUndefined()
   nodes = 2
   await meter.enter(bounds({ requestsPerMinute: 5 }))
   expect(asked).toHaveLength(1)
@@ -434,4 +546,25 @@ test('usage that is being sent when the node stops arrives before the connection
   first.resolve()
   await stopped
   expect(arrived).toEqual([10, 20, 'closed'])
+})
+
+test('usage of more keys than are sent at once arrives before the connection ends, too', async () => {
+  const { store } = scripted()
+  const arrived: number[] = []
+  const meter = createSharedMeter({
+    clock: createFakeClock(),
+    store: { ...store, correct: async (corrections) => void arrived.push(corrections.length), close: async () => void arrived.push(0) },
+    nodes: () => 2,
+    timeoutMs: () => 50,
+    onAway: () => undefined,
+  })
+  await meter.connect()
+  const stop = meter.start()
+  for (let key = 0; key < 1001; key += 1) {
+    const limited = bounds({ hash: `k-${key}`, tokensPerMinute: 1000 })
+    await meter.enter(limited)
+    meter.leave(limited, 11)
+  }
+  await stop()
+  expect(arrived).toEqual([500, 500, 1, 0])
 })

@@ -223,7 +223,7 @@ export const createSharedMeter = (parts: SharedMeterParts): SharedMeter => {
         cancel()
         // Usage that is being sent would be lost with the connection, and that of requests which ended meanwhile comes after it.
         await flushing
-        await flush()
+        while (state === 'near' && owed.size > 0) await flush()
         await store?.close()
       }
     },

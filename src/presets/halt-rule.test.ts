@@ -84,6 +84,45 @@ describe('a rollout', () => {
     expect(checkForHalt(DEFAULT_HALT, sample(1, 600, 0), [sample(2, 63, 0)], { 2: 1 })?.looks).toEqual({ 2: 2 })
   })
 
+  test('needs a rarer chance to halt at each further look, and for each further version, so that looking often is no risk', () => {
+    const live = sample(1, 500, 5)
+    const halts = (errors: number, looks: number, versions = 1): boolean => {
+      const others = Array.from({ length: versions - 1 }, (_, at) => sample(at + 3, 500, 0))
+      return checkForHalt(DEFAULT_HALT, live, [sample(2, 500, errors), ...others], { 2: looks })?.reason !== null
+    }
+    const least = (looks: number, versions?: number): number => {
+      let errors = 0
+      while (!halts(errors, looks, versions)) errors += 1
+      return errors
+    }
+    const chance = (errors: number): number => fisher(errors, 500, 5, 500)
+    const bound = (1 - DEFAULT_HALT.confidence) / 2
+    for (const [looks, versions, part] of [
+      [0, 1, 2],
+      [4, 1, 30],
+      [0, 5, 10],
+    ] as const) {
+      const errors = least(looks, versions)
+      expect(chance(errors)).toBeLessThan(bound / part)
+      expect(chance(errors - 1)).toBeGreaterThanOrEqual(bound / part)
+    }
+  })
+
+  test('compares the mean cost with that of the live version and the allowed increase, by how much both vary', () => {
+    const costing = (version: number, cost: number): Sample =>
+      sample(
+        version,
+        1000,
+        0,
+        Array.from({ length: 1000 }, (_, at) => cost + (at % 2 === 0 ? 1e6 : -1e6)),
+      )
+    const rule = { ...DEFAULT_HALT, errors: false, cost_increase: 1 }
+    const halts = (cost: number): boolean => checkForHalt(rule, costing(1, 2e6), [costing(2, cost)], {})?.reason !== null
+    // At the first look the chance must be below 0.0025, which is 2.81 standard errors; the error of twice the live mean counts twice.
+    const error = 1e6 * Math.sqrt((1 + 4) / 999)
+    expect([halts(4e6 + 2.7 * error), halts(4e6 + 2.9 * error)]).toEqual([false, true])
+  })
+
   test('halts at the first look where a version fails far more often, and says what it saw', () => {
     const checked = checkForHalt(DEFAULT_HALT, sample(1, 450, 3), [sample(2, 50, 20)], {})
     expect(checked?.reason).toContain('Version 2 failed in 20 of 50 requests, version 1 in 3 of 450')

@@ -123,3 +123,17 @@ test('two presets draw apart from each other', () => {
   const both = names.filter((name) => slotOf('one', name) < half && slotOf('two', name) < half).length
   expect(Math.abs(both / names.length - 0.25)).toBeLessThan(0.05)
 })
+
+test('a layout that has fallen into a thousand pieces is made anew', () => {
+  const pieces = (count: number): readonly Segment[] =>
+    Array.from({ length: count }, (_, at) => ({ end: at + 1 === count ? SLOTS : (at + 1) * 900, version: 1 + (at % 2) }))
+  const halves = [
+    { version: 1, weight: 1 },
+    { version: 2, weight: 1 },
+  ]
+  expect(layOut(halves, pieces(1000)).length).toBeGreaterThan(900)
+  expect(layOut(halves, pieces(1001))).toEqual([
+    { end: SLOTS / 2, version: 1 },
+    { end: SLOTS, version: 2 },
+  ])
+})

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 
 import { changedBy } from '../../test/support/changed-by.ts'
-import { createFakeClock } from '../../test/support/fake-clock.ts'
+import { createFakeClock, turn } from '../../test/support/fake-clock.ts'
 import { createFakeIds } from '../../test/support/fake-ids.ts'
 import { openSqliteDatabase } from '../../test/support/sqlite-database.ts'
 import { isoTimestamp } from '../lib/clock.ts'
@@ -20,24 +20,30 @@ const ids = createFakeIds()
 const open = async () => {
   const clock = createFakeClock()
   const prolonged: number[] = []
+  const faults: unknown[] = []
+  const storage = { isAway: false, looks: 0 }
   const stored = createSessionStore(database)
   const store: SessionStore = {
     ...stored,
-    prolong(id, usedAt, expiresAt) {
+    async prolong(id, usedAt, expiresAt) {
+      if (storage.isAway) throw new Error('It takes no writes.')
       prolonged.push(clock.monotonicMs() / MINUTE_MS)
-      return stored.prolong(id, usedAt, expiresAt)
+      await stored.prolong(id, usedAt, expiresAt)
+    },
+    live(watched, now) {
+      storage.looks += 1
+      return stored.live(watched, now)
     },
   }
   const pepper = { id: 'first', bytes: new Uint8Array(32) }
-  const onError = (thrown: unknown): never => {
-    throw thrown
-  }
+  const onError = (thrown: unknown): void => void faults.push(thrown)
   const parts = { store, clock, ids, peppers: () => [pepper] as const, onError }
   const sessions = createSessions({ ...parts, keys: { authenticate: () => null } })
   const wanted = { ...owner, role: 'admin', expiresInSeconds: 60 } as const
   const { token: link } = await createLoginLinks(parts).make(wanted, changedBy())
-  const { session, token, csrf } = await sessions.openByLink(link, { requestId: changedBy().requestId, userAgent: null })
-  return { clock, prolonged, counts: async () => (await sessions.authenticate(token, csrf)) !== null, sessions, id: session.id }
+  const { session, token, csrf } = await sessions.openByLink(link, { requestId: changedBy().requestId, userAgent: 'x'.repeat(300) })
+  const counts = async () => (await sessions.authenticate(token, csrf)) !== null
+  return { clock, prolonged, faults, storage, counts, sessions, session, id: session.id }
 }
 
 test('a session ends twelve hours after its last use, to the millisecond', async () => {
@@ -71,6 +77,40 @@ test('the use of a session is stored once a minute at most', async () => {
   expect(prolonged).toEqual([1, 2])
 })
 
+test('a session counts although storage does not take the note of its use', async () => {
+  const { clock, counts, storage, faults } = await open()
+  storage.isAway = true
+  clock.advance(MINUTE_MS)
+  expect([await counts(), faults.length]).toEqual([true, 1])
+})
+
+test('of the name that a browser gives itself 256 characters are kept', async () => {
+  expect((await open()).session.user_agent).toHaveLength(256)
+})
+
+test('a stream ends soon after its session, also if nobody watched for a while, and storage is asked only while somebody does', async () => {
+  const { clock, sessions, storage, id } = await open()
+  const pass = async (): Promise<void> => {
+    clock.advance(400)
+    for (let turns = 0; turns < 20; turns += 1) await turn()
+  }
+  const [one, other] = [sessions.watch(id), sessions.watch(id)]
+  one.stop()
+  await pass()
+  expect(storage.looks).toBe(1)
+  other.stop()
+  await pass()
+  await pass()
+  const before = storage.looks
+  await pass()
+  expect(storage.looks).toBe(before)
+  const later = sessions.watch(id)
+  await sessions.signOut({ kind: 'admin', ...owner, sessionId: id }, changedBy())
+  expect(later.signal.aborted).toBe(false)
+  await pass()
+  expect([later.signal.aborted, one.signal.aborted, other.signal.aborted]).toEqual([true, false, false])
+})
+
 test('a session reads itself, however many were opened after it', async () => {
   const { clock, sessions, id } = await open()
   const person = { kind: 'admin', ...owner, sessionId: id } as const
@@ -82,4 +122,6 @@ test('a session reads itself, however many were opened after it', async () => {
     await stored.insert({ ...current, ...digests, id: `later-${number}`, created_at: isoTimestamp(clock.now()) }, changedBy())
   }
   expect(await sessions.current(person)).toEqual(current)
+  const listed = await sessions.list({ workspaceId: owner.workspaceId, userId: owner.userId })
+  expect([listed.length, listed.some((one) => one.id === id)]).toEqual([100, false])
 })

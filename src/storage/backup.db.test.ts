@@ -1,5 +1,20 @@
+import { Database as SqliteFile } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
-import { appendFileSync, existsSync, mkdtempSync, readdirSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  chmodSync,
+  chownSync,
+  closeSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  statSync,
+  truncateSync,
+  unlinkSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
 import { join } from 'node:path'
 
 import { describeEachEngine, type TestEngine } from '../../test/support/databases.ts'
@@ -9,6 +24,7 @@ import { systemIds } from '../lib/id.ts'
 import { restoreBackup, writeBackup } from './backup.ts'
 import type { EngineConnection } from './database.ts'
 import { createFactStore } from './fact-store.ts'
+import { type FinishedGeneration, insertGenerations } from './generations/generation-store.ts'
 import { auditLedger } from './ledger/ledger-audit.ts'
 import { migrationsFor } from './tables/schema.ts'
 import type { DatabaseLocation } from './open-database.ts'
@@ -114,6 +130,36 @@ describeEachEngine('a backup', (engine) => {
       const { create } = await preparePresets(database)
       expect(await create('bot')).toMatchObject({ preset: { designated_version: { version: 3 } } })
     })
+
+    test('holds the rows of a table that is longer than what is copied at once', async () => {
+      const location = await engine.locate()
+      const database = await engine.open(location)
+      const rows = Array.from({ length: 2100 }, (_, at) => ({
+        key_hash: `key ${Math.floor(at / 700)}`,
+        day: `day ${String(at % 700).padStart(6, '0')}`,
+        cost_nanos: at,
+        byok_cost_nanos: 0,
+        requests: 1,
+        tokens: 1,
+      }))
+      await database.transaction(async (transaction) => {
+        for (let at = 0; at < rows.length; at += 700)
+          await transaction
+            .insertInto('key_usage_days')
+            .values(rows.slice(at, at + 700))
+            .execute()
+      })
+      // So wide that a portion of them takes two statements.
+      await database.transaction((transaction) => insertGenerations(transaction, engine.name, Array.from({ length: 1000 }, finishedAt)))
+      const path = newPath()
+      await writeBackup(location, path)
+      const restored = await target.locate()
+      await restoreBackup(path, restored)
+      const { kysely } = await target.open(restored)
+      expect(await kysely.selectFrom('key_usage_days').selectAll().orderBy('cost_nanos').execute()).toEqual(rows)
+      const wide = await kysely.selectFrom('generations').select('id').orderBy('tokens_prompt').execute()
+      expect(wide.map(({ id }) => id)).toEqual(Array.from({ length: 1000 }, (_, at) => `gen-${at}`))
+    })
   })
 
   test('made while others write is of one moment: every version that it has is whole, and none is missing below it', async () => {
@@ -150,8 +196,48 @@ describeEachEngine('a backup', (engine) => {
     expect(await rejection(writeBackup(location, path))).toBeInstanceOf(StorageRefused)
     expect(await rejectionText(restoreBackup(path, location))).toContain('already')
     expect(await rejectionText(writeBackup(location, join(directory, 'nowhere/x.db')))).toContain('is not there')
+    expect(readdirSync(join(path, '..'))).toEqual(['kept.db'])
+    if (engine.name === 'postgres') expect(await rejectionText(writeBackup(await engine.locate(), newPath()))).toContain('no tables')
   })
 })
+
+const finishedAt = (_: unknown, at: number): FinishedGeneration => ({
+  userId: 'user-1',
+  record: {
+    id: `gen-${at}`,
+    createdAt: NOW,
+    workspaceId: 'w',
+    keyHash: 'k'.repeat(64),
+    presetId: null,
+    presetVersion: null,
+    model: 'm',
+    provider: null,
+    streamed: false,
+    cancelled: false,
+    tokensPrompt: at,
+    tokensCompletion: 1,
+    costNanos: 1,
+    byokCostNanos: 0,
+    record: {},
+  },
+})
+
+const change = (path: string, bytes: Uint8Array, at: number): void => {
+  const file = openSync(path, 'r+')
+  writeSync(file, bytes, 0, bytes.length, at)
+  closeSync(file)
+}
+
+const PAGE = 4096
+const losePage = (path: string): void => change(path, new Uint8Array(PAGE), statSync(path).size - 10 * PAGE)
+
+/** Every page can be read, but an index names a row that is not there. */
+const misleadIndex = (path: string): void => {
+  const file = new SqliteFile(path, { readonly: true })
+  const { rootpage } = file.query<{ rootpage: number }, []>(`select rootpage from sqlite_master where name = 'generations_newest'`).get()!
+  file.close()
+  change(path, Uint8Array.of(0x7f), rootpage * PAGE - 1)
+}
 
 describe('what is no backup is refused in a sentence, and leaves nothing', () => {
   const whole = async (): Promise<string> => {
@@ -165,6 +251,8 @@ describe('what is no backup is refused in a sentence, and leaves nothing', () =>
   }
   test.each<[string, (path: string) => void, string]>([
     ['a file that is cut', (path) => truncateSync(path, Math.floor(statSync(path).size / 2 / 4096) * 4096), 'damaged'],
+    ['a file of which a page is lost', losePage, 'kept.db is damaged.'],
+    ['a file whose parts do not agree', misleadIndex, 'kept.db is damaged.'],
     ['a text', (path) => writeFileSync(path, 'no database at all'), 'is no backup of Patchbay'],
     ['an empty file', (path) => truncateSync(path, 0), 'no backup'],
     ['a file that is not there', () => undefined, 'There is no file'],
@@ -174,6 +262,30 @@ describe('what is no backup is refused in a sentence, and leaves nothing', () =>
     const dataDir = join(mkdtempSync(join(directory, 'target-')), 'data')
     expect(await rejectionText(restoreBackup(path, { databaseUrl: null, dataDir }))).toContain(sentence)
     expect(existsSync(join(dataDir, 'patchbay.db'))).toBe(false)
+  })
+
+  test('a directory whose database was lost is no place for one', async () => {
+    const path = await whole()
+    const dataDir = mkdtempSync(join(directory, 'lost-'))
+    await restoreBackup(path, { databaseUrl: null, dataDir })
+    await (await connect({ databaseUrl: null, dataDir })).prepared()
+    unlinkSync(join(dataDir, 'patchbay.db'))
+    expect(await rejectionText(restoreBackup(path, { databaseUrl: null, dataDir }))).toContain('already')
+  })
+
+  test.each(['644', '400'])('a restored database is read and written by its owner alone, also from a backup of mode %s', async (mode) => {
+    const path = await whole()
+    chmodSync(path, Number.parseInt(mode, 8))
+    const dataDir = mkdtempSync(join(directory, 'private-'))
+    // A service seldom runs as root, who restores.
+    if (process.getuid?.() === 0) chownSync(dataDir, 65_534, 65_534)
+    await restoreBackup(path, { databaseUrl: null, dataDir })
+    expect(statSync(join(dataDir, 'patchbay.db')).uid).toBe(statSync(dataDir).uid)
+    expect([statSync(join(dataDir, 'patchbay.db')).mode & 0o777, existsSync(path), readdirSync(dataDir)]).toEqual([
+      0o600,
+      true,
+      ['patchbay.db'],
+    ])
   })
 
   test('bytes after its end are not part of it', async () => {

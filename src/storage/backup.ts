@@ -2,13 +2,14 @@
  * A backup is one SQLite file with a snapshot of the database, whichever engine that uses. So it needs no PostgreSQL program and can be
  * restored into either engine (decisions/0064). Nothing is migrated for it: the file has the schema of the database.
  */
-import { closeSync, copyFileSync, existsSync, fsyncSync, mkdtempSync, openSync, renameSync, rmSync } from 'node:fs'
+import { chmodSync, closeSync, copyFileSync, existsSync, fsyncSync, mkdtempSync, openSync, renameSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 
 import { type Kysely, sql } from 'kysely'
 
 import { systemClock } from '../lib/clock.ts'
 import { systemIds } from '../lib/id.ts'
+import { OWNER_ONLY } from '../lib/private-file.ts'
 import { copyTables } from './copy-tables.ts'
 import type { EngineConnection } from './database.ts'
 import { appliedMigrations, migrate, migrationsOf } from './migrate.ts'
@@ -18,7 +19,7 @@ import { DATABASE_FILE, openSqlite } from './sqlite/sqlite.ts'
 import { createPrivateFile, prepareDataDirectory } from './sqlite/sqlite-file.ts'
 import { readWitness } from './sqlite/sqlite-witness.ts'
 import type { Schema } from './tables/schema.ts'
-import { StorageRefused } from './storage-errors.ts'
+import { StorageRefused, StorageUnavailable } from './storage-errors.ts'
 
 const parts = { clock: systemClock, ids: systemIds, onError: () => undefined }
 
@@ -54,6 +55,8 @@ export const restoreBackup = async (path: string, { databaseUrl, dataDir }: Data
     const copy = join(draft, DATABASE_FILE)
     createPrivateFile(copy, parent)
     copyFileSync(path, copy)
+    // It has the mode of the backup now, which may be readable by everybody, or writable by nobody.
+    chmodSync(copy, OWNER_ONLY)
     const source = openCopy(draft, path)
     try {
       await requireWhole(source, path)
@@ -120,10 +123,20 @@ const openCopy = (draft: string, path: string): EngineConnection => {
 }
 
 const requireWhole = async ({ kysely }: EngineConnection, path: string): Promise<void> => {
-  const { rows } = await sql<{ integrity_check: string }>`pragma integrity_check`.execute(kysely)
-  const isWhole = rows.length === 1 && rows[0]?.integrity_check === 'ok'
+  const isWhole = await isIntact(kysely)
   if (isWhole && (await appliedMigrations(kysely)).length > 0) return
   throw new StorageRefused(`The file ${path} is ${isWhole ? 'no backup of Patchbay' : 'damaged'}.`)
+}
+
+/** A page that cannot be read at all ends the check with an error, which names the copy. */
+const isIntact = async (kysely: Kysely<Schema>): Promise<boolean> => {
+  try {
+    const { rows } = await sql<{ integrity_check: string }>`pragma integrity_check`.execute(kysely)
+    return rows.length === 1 && rows[0]?.integrity_check === 'ok'
+  } catch (thrown) {
+    if (thrown instanceof StorageUnavailable) return false
+    throw thrown
+  }
 }
 
 /** Creates a directory on the same disk, removed afterwards, so that files made in it can be moved to their place atomically. */

@@ -1,12 +1,18 @@
 import { expect, test } from 'bun:test'
 import { sql } from 'kysely'
 
-import { changeAt } from '../../test/support/changed-by.ts'
+import { changeAt, changedBy } from '../../test/support/changed-by.ts'
 import { describeEachEngine } from '../../test/support/databases.ts'
+import { testSeal } from '../../test/support/test-seal.ts'
+import type { Outcome } from '../contract/evaluation.ts'
 import { GatewayError } from '../errors.ts'
+import { layOut } from '../presets/split.ts'
 import type { Database } from './database.ts'
+import { createEvaluationStore, type StoredEvaluation } from './presets/evaluation-store.ts'
+import type { PresetRef } from './presets/preset-ref.ts'
+import { createRolloutStore } from './presets/rollout-store.ts'
 import { StorageConflict } from './storage-errors.ts'
-import { claimOf, preparePresets, T1 } from './testing/preset-input.ts'
+import { claimOf, preparePresets, T1, T2 } from './testing/preset-input.ts'
 import { rejection, rejectionText } from './testing/rejection.ts'
 import { patient } from '../../test/support/patience.ts'
 
@@ -27,6 +33,32 @@ const holdLock = async (database: Database): Promise<() => Promise<void>> => {
     await ended
   }
 }
+
+const OUTCOME: Outcome = {
+  text: 'Hi',
+  calls: [],
+  generation_id: null,
+  error: null,
+  cost: 0,
+  ttft_ms: null,
+  total_ms: 1,
+  checks: [],
+  passed: true,
+}
+
+const evaluationOf = (preset: PresetRef): StoredEvaluation => ({
+  id: 'e',
+  ...preset,
+  state: 'running',
+  keyHash: 'k'.repeat(64),
+  spec: { name: null, version: 1, baseline: null, checks: [], minPassRate: 1, concurrency: 1, budgetNanos: null },
+  itemsTotal: 1,
+  costNanos: 0,
+  passed: null,
+  reason: null,
+  createdAt: T1,
+  endedAt: null,
+})
 
 /** Well below the two seconds for which a transaction waits for a lock (docs/contract/presets.md#conflicts). */
 const SHORT_LOCK_MS = 500
@@ -71,6 +103,39 @@ describeEachEngine('contention', (engine) => {
     await release()
     const numbers = (await waiting).map((outcome) => (outcome.kind === 'created' ? outcome.preset.designated_version.version : 0))
     expect(numbers.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 50 }, (_, index) => index + 2))
+  })
+
+  test('reads go on while results of evaluations and looks at rollouts wait for a lock of another connection', async () => {
+    const location = await engine.locate()
+    const database = await engine.open(location)
+    const { create, store, workspaceId } = await preparePresets(database)
+    await create('bot')
+    const ref = { workspaceId, slug: 'bot' }
+    const evaluations = createEvaluationStore({ database, seal: testSeal, startTurn: () => () => undefined })
+    const rollouts = createRolloutStore(database)
+    const splits = [{ version: 1, weight: 1 }]
+    await evaluations.create(evaluationOf(ref), [{ messages: [], tools: null, expected: null }], changedBy())
+    await rollouts.put(ref, { id: 'r', splits, sticky: 'session', halt: null }, () => layOut(splits), changeAt(T1))
+    const [rollout] = await rollouts.running()
+    const release = await holdLock(await engine.open(location))
+    const writes = [
+      evaluations.take('own', T1, T2),
+      evaluations.hold('e', 'nobody', T2),
+      evaluations.finishItem('e', 0, { answer: OUTCOME, baseline: null, preference: null }),
+      evaluations.release('e', 'nobody'),
+      rollouts.noteLooks(rollout!, { 1: 1 }),
+    ]
+    const ended = Promise.allSettled(writes)
+    await store.get(workspaceId, 'bot')
+    await release()
+    expect((await ended).map((outcome) => (outcome.status === 'rejected' ? String(outcome.reason) : outcome.value))).toEqual([
+      expect.objectContaining({ id: 'e' }),
+      false,
+      undefined,
+      undefined,
+      true,
+    ])
+    expect((await evaluations.items('e'))[0]?.result?.answer).toEqual(OUTCOME)
   })
 
   test('saves that wait for one preset leave the connections to others, and fail together where its lock is not given up', async () => {

@@ -8,6 +8,7 @@ import { type Clock, systemClock } from '../lib/clock.ts'
 import { createFileStore, type FileStore, PIECE_BYTES, type StoredFile } from './file-store.ts'
 import { preparePresets, T0, T1, T2 } from './testing/preset-input.ts'
 import { createWorkspaceStore } from './workspaces/workspace-store.ts'
+import { DEFAULT_SETTINGS } from '../contract/workspace.ts'
 import { rejection } from './testing/rejection.ts'
 
 const ROOMY = { bytes: 10_000_000, files: 100 }
@@ -51,6 +52,35 @@ describeEachEngine('files', (engine) => {
     const rows = await database.kysely.selectFrom('file_pieces').selectAll().execute()
     expect(JSON.stringify(rows)).not.toContain(Buffer.from('secret recipe').toString('base64').slice(0, 12))
     expect(JSON.stringify(rows)).not.toContain('secret recipe')
+  })
+
+  test('fill the room of their own workspace alone, and of a workspace that is gone they fill none', async () => {
+    const { database, store, workspaceId, file } = await prepare(engine)
+    const record = { name: 'w', description: null, createdAt: T0, createdBy: 'owner', updatedAt: T0, settings: DEFAULT_SETTINGS }
+    const workspaces = createWorkspaceStore(database)
+    await workspaces.create({ ...record, id: 'w-1', slug: 'w-1' }, 'm-1', changedBy())
+    await put(store, file('own'), [bytesOf(100, 1)])
+    const other = file('other', { workspaceId: 'w-1' })
+    const bounds = { bytes: 100, files: 1 }
+    expect([await store.begin(other, bounds), await store.append(other, 0, [bytesOf(100, 1)], bounds)]).toEqual([true, 'kept'])
+    expect(await store.append(other, 1, [bytesOf(1, 1)], bounds)).toBe('full')
+    expect(await store.begin(file('second'), bounds)).toBe(false)
+    await database.transaction(async (transaction) => {
+      await transaction.updateTable('workspaces').set({ deleted_at: T1 }).where('id', '=', 'w-1').execute()
+    })
+    expect(await store.append(other, 1, [bytesOf(1, 1)], ROOMY)).toBe('gone')
+    expect(await store.get(workspaceId, 'own')).toMatchObject({ sizeBytes: 100 })
+  })
+
+  test('that still arrive are not left over, however long ago they began; of two of one time the last one is the newest', async () => {
+    const { store, workspaceId, file } = await prepare(engine)
+    for (const id of ['f-1', 'f-2', 'f-3']) await store.begin(file(id, { filename: 'a.txt' }), ROOMY)
+    await store.append(file('f-1', { createdAt: T2 }), 0, [bytesOf(1, 1)], ROOMY)
+    await store.deleteLeftOver(T1, 10)
+    expect(await store.append(file('f-1', { createdAt: T2 }), 1, [bytesOf(1, 1)], ROOMY)).toBe('kept')
+    expect(await store.append(file('f-2', { createdAt: T2 }), 0, [bytesOf(1, 1)], ROOMY)).toBe('gone')
+    for (const id of ['f-5', 'f-6', 'f-4']) await put(store, file(id, { filename: 'b.txt' }), [bytesOf(1, 1)])
+    expect((await store.newestNamed(workspaceId, 'b.txt'))?.id).toBe('f-6')
   })
 
   test('a long one is forgotten in portions, between which others get their turn', async () => {

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { sql } from 'kysely'
 
 import { describeEachEngine } from '../../test/support/databases.ts'
 import { createNodeBoard } from './node-board.ts'
@@ -24,6 +25,14 @@ describeEachEngine('the board of nodes', (engine) => {
       ]),
     )
     for (const { ageMs } of heard) expect(ageMs).toBeWithin(0, 5000)
+    const silentFor = (id: string, seconds: number) =>
+      sql`update nodes set seen_at = clock_timestamp() - make_interval(secs => ${seconds}) where id = ${id}`.execute(database.kysely)
+    await silentFor('other', 1)
+    expect((await one.exchange('a')).others.find(({ id }) => id === 'other')?.ageMs).toBeWithin(1000, 5000)
+    await silentFor('other', 6)
+    await third.exchange('d')
+    expect((await one.exchange('a')).others.map(({ id }) => id)).toEqual(['third'])
+    await other.exchange('back')
     await third.leave()
     expect((await one.exchange('a')).others.map(({ id }) => id)).toEqual(['other'])
   })

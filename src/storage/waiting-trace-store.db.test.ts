@@ -57,6 +57,44 @@ describeEachSettler('waiting traces', (engine) => {
     expect((await database.kysely.selectFrom('trace_senders').select('id').execute()).map(({ id }) => id)).toEqual(['two'])
   })
 
+  test('are taken up in all to the number that was asked for, the oldest of each destination first', async () => {
+    const store = createWaitingTraceStore(await engine.open(), testSeal)
+    const inOther = { destinationId: 'd-2' }
+    await store.write([trace('b', { createdAt: T1 }), trace('a')], [], { holder: 'one', until: T1 })
+    await store.write([trace('d', { ...inOther, createdAt: T1 }), trace('c', inOther)], [], { holder: 'two', until: T1 })
+    const idsOf = async (most: number) =>
+      (await store.take(['d-1', 'd-2'], T2, most, { holder: 'own', until: T3 })).map(({ id }) => id).toSorted()
+    const first = await idsOf(1)
+    expect(['a', 'c']).toContain(first[0] ?? '')
+    const next = await idsOf(2)
+    expect([first.length, next.length]).toEqual([1, 2])
+    expect([...first, ...next, ...(await idsOf(10))].toSorted()).toEqual(['a', 'b', 'c', 'd'])
+  })
+
+  test('are left to a process that is back before they are taken', async () => {
+    const database = await engine.open()
+    const own = createWaitingTraceStore(database, testSeal)
+    const back = { holder: 'one', until: T3 }
+    /** Another process, which takes the first one for gone just before that writes again. */
+    const takenMeanwhile = async (sent: readonly string[]) => {
+      await own.write([trace('a')], [], { ...back, until: T1 })
+      const other = createWaitingTraceStore(
+        {
+          ...database,
+          async transaction(work, durability) {
+            await own.write([], sent, back)
+            return database.transaction(work, durability)
+          },
+        },
+        testSeal,
+      )
+      return other.take(['d-2', 'd-1'], T2, 10, { holder: 'two', until: T3 })
+    }
+    const holders = async () => (await database.kysely.selectFrom('trace_senders').select('id').orderBy('id').execute()).map(({ id }) => id)
+    expect([await takenMeanwhile([]), await holders()]).toEqual([[], ['one', 'two']])
+    expect([await takenMeanwhile(['a']), await holders()]).toEqual([[], ['one', 'two']])
+  })
+
   test('of a process that was taken for gone are its own again as soon as it writes', async () => {
     const store = createWaitingTraceStore(await engine.open(), testSeal)
     await store.write([trace('a')], [], { holder: 'one', until: T0 })
@@ -99,6 +137,10 @@ describeEachEngine('many waiting traces', (engine) => {
     expect(await tick('few')).toEqual({ taken: [], written: 1 })
     await add(10, 2000)
     expect(await tick('many')).toEqual({ taken: [], written: 1 })
+    const names = Array.from({ length: 2000 }, (_, at) => `w-${at}`)
+    expect(await store.read(names)).toHaveLength(2000)
+    await store.write([], names, own)
+    expect(await store.read(names)).toEqual([])
     const looked = await plans()
     expect(looked).not.toEqual([])
     expect(looked.filter((line) => READS_ALL.test(line))).toEqual([])

@@ -79,6 +79,19 @@ describe('if it does', () => {
     }
   }
 
+  test('a text that a guardrail replaced is stored as it went on', async () => {
+    const setFilters = (content_filter_builtins: readonly object[] | null) =>
+      call(service, 'PATCH', '/guardrails/default', { body: { content_filter_builtins } })
+    expect((await setFilters([{ slug: 'email', action: 'redact' }])).status).toBe(200)
+    upstream.script(say('Ask bob@example.com'))
+    const id = await ask('chat', { messages: [{ role: 'user', content: 'I am ada@example.com' }] })
+    upstream.script(say('the word that was answered'))
+    expect((await setFilters(null)).status).toBe(200)
+    const { status, text } = await contentOf(id)
+    expect([status, text.match(/\S+@example/g)]).toEqual([200, null])
+    expect(text).toContain('I am ')
+  })
+
   test("a failure has the provider's own words", async () => {
     upstream.script((exchange) => exchange.answer(400, JSON.stringify({ error: { message: 'No such thing.', code: 'nope' } })))
     const id = await ask()

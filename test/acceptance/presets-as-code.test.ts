@@ -192,6 +192,67 @@ config:
     )
   })
 
+  test('a dry run changes neither files nor the service, and --prune deletes no file that was edited', async () => {
+    for (const slug of ['gone', 'gone-too', 'dry']) await save(slug, { model: 'sandbox/echo', temperature: 0.1 })
+    const path = directory()
+    await presets('pull', path)
+    for (const slug of ['gone', 'gone-too']) await call(service, 'DELETE', `/presets/${slug}`)
+    await save('dry', { model: 'sandbox/echo', temperature: 0.2 })
+    const filesOf = () => readdirSync(path).map((name) => [name, readFileSync(join(path, name), 'utf8')])
+    const before = filesOf()
+    const dry = await presets('pull', path, '--prune', '--dry-run')
+    expect(dry.code).toBe(0)
+    expect(dry.stdout).toContain('would be deleted: preset gone\n')
+    expect(dry.stdout).toContain('would be changed: preset dry\n')
+    expect(filesOf()).toEqual(before)
+    edit(join(path, 'gone.yaml'), 'temperature: 0.1', 'temperature: 0.5')
+    const pulled = await presets('pull', path, '--prune')
+    expect(pulled.code).toBe(1)
+    expect(pulled.stdout).toContain('deleted: preset gone-too\n')
+    expect([existsSync(join(path, 'gone.yaml')), existsSync(join(path, 'gone-too.yaml'))]).toEqual([true, false])
+    rmSync(join(path, 'gone.yaml'))
+    rmSync(join(path, 'dry.yaml'))
+    expect((await presets('apply', path, '--prune', '--dry-run')).stdout).toContain('would be archived: preset dry\n')
+    expect((await call(service, 'GET', '/presets/dry')).json).toMatchObject({
+      data: { status: 'active', designated_version: { config: { temperature: 0.2 } } },
+    })
+  })
+
+  test('files of one service that are sent to another keep what they had in common with the first', async () => {
+    await save('moved', { model: 'sandbox/echo', temperature: 0.1 })
+    const path = join(services.directory(), 'moved')
+    await presets('pull', path)
+    const [lock, other] = [readFileSync(join(path, '.patchbay-lock.json'), 'utf8'), await services.start()]
+    const elsewhere = (verb: string) =>
+      services.run(['presets', verb, path], { PATCHBAY_URL: other.url, PATCHBAY_MANAGEMENT_KEY: other.managementKey })
+    const pushed = await elsewhere('push')
+    expect(pushed).toMatchObject({ code: 0, stdout: expect.stringContaining('made: preset moved\n') })
+    expect(pushed.stderr).toContain(`the files were pulled from ${service.url}`)
+    expect((await elsewhere('diff')).code).toBe(0)
+    expect(readFileSync(join(path, '.patchbay-lock.json'), 'utf8')).toBe(lock)
+  })
+
+  test('exit 2, and nothing is sent: two files of one preset; exit 1: a variable that is empty', async () => {
+    const path = join(services.directory(), 'twice')
+    mkdirSync(path)
+    for (const name of ['a.yaml', 'b.json']) writeFileSync(join(path, name), '{"slug": "twice", "config": {"model": "sandbox/echo"}}')
+    expect(await presets('push', path)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(`${join(path, 'b.json')}: ${join(path, 'a.yaml')} is of the same preset (twice).`),
+    })
+    rmSync(join(path, 'b.json'))
+    const tool = { type: 'mcp', server_label: 'm', server_url: 'https://m.example/mcp', authorization: '${EMPTY_TOKEN}' }
+    writeFileSync(
+      join(path, 'a.yaml'),
+      JSON.stringify({ slug: 'twice', shape: 'responses', config: { model: 'sandbox/echo', tools: [tool] } }),
+    )
+    expect(await services.run(['presets', 'push', path], env({ EMPTY_TOKEN: '' }))).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('the variable EMPTY_TOKEN is not set'),
+    })
+    expect((await call(service, 'GET', '/presets/twice')).status).toBe(404)
+  })
+
   test('a linked file is a file: --prune keeps its preset, pull writes through it, and a link that leads nowhere is exit 2', async () => {
     await save('linked', { model: 'sandbox/echo', temperature: 0.1 })
     const path = directory()
@@ -305,6 +366,49 @@ reset_interval: daily
   expect((await presets('diff', path)).code).toBe(0)
   const { data: keys } = (await call(service, 'GET', '/keys')).json as { data: { name: string; limit: number | null }[] }
   expect(keys.find(({ name }) => name === 'First inference key')).toMatchObject({ limit: 3, limit_reset: 'daily' })
+})
+
+test('what is taken out of a file is taken back: a filter of a guardrail, the limit of a key, the flag of a budget; a key without a file stays', async () => {
+  for (const name of ['Two names', 'Two-Names'])
+    await call(service, 'POST', '/guardrails', {
+      body: { name, content_filter_builtins: [{ slug: 'email', action: 'block' }], include_byok_in_budgets: true, limit_usd: 5 },
+    })
+  const { data: workspace } = (await call(service, 'GET', '/key')).json as { data: { workspace_id: string } }
+  const budget = `/workspaces/${workspace.workspace_id}/budgets/weekly`
+  await call(service, 'PUT', budget, { body: { limit_usd: 10, include_byok_in_budgets: true } })
+  const { json } = await call(service, 'POST', '/keys', { body: { name: 'limited', limit: 3, limit_reset: 'daily' } })
+  const { hash } = (json as { data: { hash: string } }).data
+  const path = join(services.directory(), 'taken-back')
+  expect((await presets('pull', path, '--with', 'guardrails,keys,budgets')).code).toBe(0)
+  const files = readdirSync(join(path, 'guardrails')).filter((name) => name.startsWith('two-names'))
+  expect(files.toSorted()).toEqual(['two-names-2.yaml', 'two-names.yaml'])
+  for (const file of files) {
+    const text = readFileSync(join(path, 'guardrails', file), 'utf8')
+    writeFileSync(
+      join(path, 'guardrails', file),
+      text
+        .split('\n')
+        .filter((line) => line.startsWith('name:'))
+        .join('\n'),
+    )
+  }
+  writeFileSync(join(path, 'budgets/weekly.yaml'), 'limit_usd: 10\n')
+  const [key = ''] = readdirSync(join(path, 'keys')).filter((name) => name.startsWith('limited'))
+  writeFileSync(join(path, 'keys', key), `hash: ${hash}\nname: limited\n`)
+  expect((await presets('push', path)).code).toBe(0)
+  const { data: guardrails } = (await call(service, 'GET', '/guardrails')).json as { data: { name: string }[] }
+  for (const name of ['Two names', 'Two-Names'])
+    expect(guardrails.find((one) => one.name === name)).toMatchObject({
+      content_filter_builtins: null,
+      include_byok_in_budgets: false,
+      limit_usd: null,
+    })
+  expect((await call(service, 'GET', budget)).json).toMatchObject({ data: { limit_usd: 10, include_byok_in_budgets: false } })
+  const readKey = async () => (await call(service, 'GET', `/keys/${hash}`)).json
+  expect(await readKey()).toMatchObject({ data: { limit: null, limit_reset: null, disabled: false } })
+  rmSync(join(path, 'keys', key))
+  expect((await presets('push', path, '--prune')).stdout).toContain('has no file, and stays: key limited\n')
+  expect(await readKey()).toMatchObject({ data: { name: 'limited' } })
 })
 
 test('exit 2 or 1 and a sentence with file and line: what is wrong in a file, a key, an address', async () => {

@@ -149,6 +149,28 @@ describe('a second request that is the same', () => {
     })
   })
 
+  test('has the same warnings about what its answer lost in translation', async () => {
+    const output = [
+      { type: 'file_search_call', id: 'fs_1', status: 'completed', queries: ['x'], results: null },
+      {
+        type: 'message',
+        id: 'm_1',
+        status: 'completed',
+        role: 'assistant',
+        content: [{ type: 'output_text', text: 'Hi.', annotations: [] }],
+      },
+    ]
+    const response = { id: 'resp_1', object: 'response', created_at: 1, model: 'm', status: 'completed', output, usage: null }
+    upstream.script((exchange) => exchange.answer(200, JSON.stringify(response)))
+    const request = fresh({ model: 'm/openai-responses' })
+    const [first, second] = [await infer(service, request, { headers: ON }), await infer(service, request, { headers: ON })]
+    const warningsOf = async (answer: Answer): Promise<unknown> =>
+      ((await call(service, 'GET', `/generation?id=${idOf(answer)}`)).json as { data: { warnings: unknown } }).data.warnings
+    expect(statusOf(second)).toBe('HIT')
+    expect(await warningsOf(first)).toEqual([expect.objectContaining({ code: 'untranslated_output' })])
+    expect(await warningsOf(second)).toEqual(await warningsOf(first))
+  })
+
   test('to embeddings gets the same vectors', async () => {
     upstream.script((exchange) =>
       exchange.answer(

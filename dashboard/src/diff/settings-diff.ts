@@ -21,14 +21,20 @@ const flattened = (settings: Settings): ReadonlyMap<string, string> =>
   new Map(
     Object.entries(settings).flatMap(([name, value]): (readonly [string, string])[] =>
       name === 'tools' && Array.isArray(value)
-        ? (value as readonly unknown[]).map((tool, index) => [`tools: ${nameOfTool(tool) ?? String(index + 1)}`, asJson(tool)])
+        ? namedTools(value).map(([title, tool]) => [`tools: ${title}`, asJson(tool)])
         : [[name, asJson(value)]],
     ),
   )
 
-const nameOfTool = (tool: unknown): string | null => {
-  const { name, type, function: called } = tool as { name?: unknown; type?: unknown; function?: { name?: unknown } }
-  return [called?.name, name, type].find((text) => typeof text === 'string') ?? null
+/** Each of several tools of one name has a title of its own, so that no change of one is hidden by another. */
+const namedTools = (tools: readonly unknown[]): readonly (readonly [title: string, tool: unknown])[] =>
+  [...Map.groupBy(tools, nameOfTool)].flatMap(([name, alike]) =>
+    alike.map((tool, index) => [index === 0 ? name : `${name} (${index + 1})`, tool] as const),
+  )
+
+const nameOfTool = (tool: unknown): string => {
+  const { name, server_label, type, function: called } = tool as Settings & { readonly function?: Settings }
+  return [called?.['name'], name, server_label, type].find((text) => typeof text === 'string') ?? 'unnamed'
 }
 
 /** The order of an object's keys is ignored. */

@@ -91,7 +91,7 @@ export const askedFrom = (
     const { role, content } = turn as { role?: unknown; content?: unknown }
     const text = textOf(content)
     if ((role === 'system' || role === 'developer') && text !== null) systems.push(text)
-    else if ((role === 'user' || role === 'assistant') && text !== null && Object.keys(turn as object).length <= 3)
+    else if ((role === 'user' || role === 'assistant') && text !== null && Object.keys(turn as object).every((name) => OF_TEXT.has(name)))
       said.push({ role, text })
     else said.push({ role: 'raw', interface: dialect, values: [turn], title: typeof role === 'string' ? role : 'item' })
   }
@@ -101,6 +101,9 @@ export const askedFrom = (
     settings,
   }
 }
+
+/** The members of a turn that is nothing but text. */
+const OF_TEXT: ReadonlySet<string> = new Set(['type', 'role', 'content'])
 
 /** Returns null if it holds more than text. */
 const textOf = (content: unknown): string | null => {

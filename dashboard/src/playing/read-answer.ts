@@ -134,7 +134,10 @@ export const createStreamReader = (dialect: PresetShape): ((data: string) => Ans
     if (call !== undefined) call.input += piece
   }
   const chat = (chunk: Loose): void => {
-    const choice = object(list(chunk['choices'])[0])
+    const choice =
+      list(chunk['choices'])
+        .map(object)
+        .find(({ index }) => (number(index) ?? 0) === 0) ?? {}
     const delta = object(choice['delta'])
     answer = {
       ...answer,
@@ -157,10 +160,14 @@ export const createStreamReader = (dialect: PresetShape): ((data: string) => Ans
     else if (/^response\.(?:completed|incomplete|failed)$/.test(kind)) answer = readWhole('responses', event['response'])
     else if (kind === 'error') answer = { ...answer, fault: text(event['message']) || text(object(event['error'])['message']) }
   }
+  /** The blocks of Messages by their index, as the next request must send them: thinking with its signature, searches, citations. */
+  const blocks = new Map<number, Loose>()
   const messages = (event: Loose): void => {
     const index = number(event['index']) ?? 0
     const delta = object(event['delta'])
     const block = object(event['content_block'])
+    if (event['type'] === 'content_block_start') blocks.set(index, block)
+    else if (event['type'] === 'content_block_delta') blocks.set(index, grown(blocks.get(index) ?? {}, delta))
     if (block['type'] === 'tool_use') callFor(index, { id: text(block['id']), name: text(block['name']) })
     answer = {
       ...answer,
@@ -174,16 +181,36 @@ export const createStreamReader = (dialect: PresetShape): ((data: string) => Ans
   const readers = { chat, responses, messages }
   return (data) => {
     if (data !== '[DONE]') readers[dialect](object(JSON.parse(data)))
-    return answer.turns.length > 0 ? answer : { ...answer, calls: [...calls], turns: turnsOf(dialect, answer, calls) }
+    return answer.turns.length > 0 ? answer : { ...answer, calls: [...calls], turns: turnsOf(dialect, answer, calls, [...blocks.values()]) }
   }
 }
 
+/** Where the arguments of a call are put together. */
+const INPUT = 'input_json'
+
+const grown = (block: Loose, { text: said, thinking, signature, partial_json: input, citation }: Loose): Loose => ({
+  ...block,
+  ...(said === undefined ? {} : { text: text(block['text']) + text(said) }),
+  ...(thinking === undefined ? {} : { thinking: text(block['thinking']) + text(thinking) }),
+  ...(signature === undefined ? {} : { signature: text(block['signature']) + text(signature) }),
+  ...(input === undefined ? {} : { [INPUT]: text(block[INPUT]) + text(input) }),
+  ...(citation === undefined ? {} : { citations: [...list(block['citations']), citation] }),
+})
+
+/** An empty text is no block that may be sent. */
+const sentBlocks = (blocks: readonly Loose[]): readonly Loose[] =>
+  blocks
+    .filter(({ type, text: said }) => type !== 'text' || said !== '')
+    .map(({ [INPUT]: input, ...block }) => (input === undefined ? block : { ...block, input: parsed(text(input)) }))
+
 /** The assembled message, as the next request must send it. */
-const turnsOf = (dialect: PresetShape, { text: said }: Answer, calls: readonly ToolCall[]): readonly unknown[] => {
-  if (dialect === 'messages') {
-    const uses = calls.map(({ id, name, input }) => ({ type: 'tool_use', id, name, input: parsed(input) }))
-    return [{ role: 'assistant', content: [...(said === '' ? [] : [{ type: 'text', text: said }]), ...uses] }]
-  }
+const turnsOf = (
+  dialect: PresetShape,
+  { text: said }: Answer,
+  calls: readonly ToolCall[],
+  blocks: readonly Loose[],
+): readonly unknown[] => {
+  if (dialect === 'messages') return [{ role: 'assistant', content: sentBlocks(blocks) }]
   if (dialect === 'responses') return []
   const named = calls.map(({ id, name, input }) => ({ id, type: 'function', function: { name, arguments: input } }))
   return [{ role: 'assistant', content: said === '' ? null : said, ...(named.length === 0 ? {} : { tool_calls: named }) }]

@@ -18,6 +18,22 @@ test('an upstream’s own text is kept with an answer up to two megabytes, beyon
   expect(kept(3 * MIB)).toEqual({ events: [{ type: 'text', text: 'Hi' }] })
 })
 
+test('of a streamed answer only what it says stays in memory, not the upstream’s own text of each piece', () => {
+  const answer = new KeptAnswer(createContentRoom(64 * MIB))
+  const take = answer.observing(() => undefined)
+  const used = (): number => {
+    Bun.gc(true)
+    return process.memoryUsage().heapUsed
+  }
+  const before = used()
+  for (let piece = 0; piece < 500; piece += 1) {
+    const json = `{"piece":${piece},"other":"${'x'.repeat(MIB / 5)}"}`
+    void take([{ events: [{ type: 'text', text: `${piece} ` }], native: { dialect: 'chat', json: Buffer.from(json).toString() } }])
+  }
+  expect(used() - before).toBeLessThan(20 * MIB)
+  expect(answer.answer?.events).toHaveLength(500)
+})
+
 const KINDS: readonly ((text: string) => ModelEvent)[] = [
   (text) => ({ type: 'text', text }),
   (text) => ({ type: 'reasoning', text }),

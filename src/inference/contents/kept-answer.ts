@@ -53,7 +53,11 @@ export class KeptAnswer {
       return
     }
     this.#held += length
-    this.#frames.push(frame.native !== undefined && frame.native.json.length > NATIVE_MAX ? { events: frame.events } : frame)
+    const [first] = this.#frames
+    // The upstream's text of a longer answer is never read again, and takes far more room than what it says.
+    if (first?.native !== undefined) this.#frames[0] = { events: first.events }
+    const isAlone = first === undefined && (frame.native?.json.length ?? 0) <= NATIVE_MAX
+    this.#frames.push(isAlone ? frame : { events: frame.events })
   }
 }
 

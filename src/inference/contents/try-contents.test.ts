@@ -29,6 +29,13 @@ test('a content that does not open is left out, and counted so', async () => {
   expect(await tried(new Error('The seal is broken.'))).toMatchObject({ tried: 0, left_out: { gone: 1 } })
 })
 
+test('contents of which only the beginning is stored are left out as too large', async () => {
+  const content = { interface: 'chat', request: null, answer: null }
+  const get = async () => ({ id: 'gen-1', workspaceId: 'w', createdAt: first.createdAt, expiresAt: first.createdAt, content })
+  const report = await tryContents(chosen, null, { store: { get, sizesOf: async () => new Map() }, ...around })
+  expect(report).toMatchObject({ tried: 0, left_out: { too_large: 1, gone: 0 } })
+})
+
 test('a storage that is away ends the trial: nothing is reported as gone that is there', () => {
   expect(tried(new StorageUnavailable('The database is away.'))).rejects.toThrow(StorageUnavailable)
 })

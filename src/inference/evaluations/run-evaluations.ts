@@ -125,8 +125,9 @@ const runEvaluation = async (
   try {
     const principal = await parts.keys.payer(evaluation.workspaceId, evaluation.keyHash)
     await parts.flush()
-    const purse = createPurse(evaluation, await store.paid(`${id}/`))
+    const paid = await store.paid(`${id}/`)
     const waiting = (await store.items(id)).filter(({ result }) => result === null)
+    const purse = createPurse(evaluation, paid, waiting)
     const running = { evaluation, principal, signal, purse, turn: parts.startTurn() }
     await inParallel(waiting, spec.concurrency, (item) => doItem(item, running, parts))
     const results = (await store.items(id)).flatMap(({ result }) => result ?? [])
@@ -256,8 +257,9 @@ interface Purse {
   hold(boundUsd: number | null): (costNanos: number) => void
 }
 
-const createPurse = ({ costNanos, spec: { budgetNanos } }: StoredEvaluation, { answered, cutShortNanos }: PaidRequests): Purse => {
-  let spent = costNanos + cutShortNanos
+const createPurse = (evaluation: StoredEvaluation, { answered, cutShortNanos }: PaidRequests, waiting: readonly StoredItem[]): Purse => {
+  const { budgetNanos } = evaluation.spec
+  let spent = evaluation.costNanos + cutShortNanos + lostNanos(evaluation, answered, waiting)
   let held = 0
   return {
     isBounded: budgetNanos !== null,
@@ -277,6 +279,18 @@ const createPurse = ({ costNanos, spec: { budgetNanos } }: StoredEvaluation, { a
       }
     },
   }
+}
+
+/** The cost of answers that were paid for and never stored, which is not yet in that of the evaluation. */
+const lostNanos = ({ id }: StoredEvaluation, answered: PaidRequests['answered'], waiting: readonly StoredItem[]): number => {
+  const stored = new Map(waiting.map(({ position, answers }) => [`${id}/${position}`, answers]))
+  let lost = 0
+  for (const [requestId, costNanos] of answered) {
+    const at = requestId.lastIndexOf('/')
+    const answers = stored.get(requestId.slice(0, at))
+    if (answers !== undefined && !Object.hasOwn(answers, requestId.slice(at + 1))) lost += costNanos
+  }
+  return lost
 }
 
 /** The first failure stops the work, after the items already begun have ended. */

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import * as fc from 'fast-check'
 
-import { createFakeClock } from '../../../test/support/fake-clock.ts'
+import { createFakeClock, turn } from '../../../test/support/fake-clock.ts'
 import { HAS_REDIS, startRedis } from '../../../test/support/redis.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { createMemoryAnswers } from './memory-answers.ts'
@@ -27,6 +27,13 @@ describe('answers in memory', () => {
     expect([...'abcd'].filter((name) => answers.find(name) !== null)).toEqual(['a', 'c', 'd'])
   })
 
+  test('stay where another one is too large for all the room', () => {
+    const answers = createMemoryAnswers(1000, createFakeClock())
+    answers.keep('a', 'x'.repeat(100), 1000)
+    answers.keep('b', 'x'.repeat(1000), 1000)
+    expect([answers.find('a'), answers.find('b')]).toEqual(['x'.repeat(100), null])
+  })
+
   test('property: never hold more than they may, and count what they hold', () => {
     const step = fc.tuple(fc.constantFrom('keep', 'drop', 'find'), fc.constantFrom(...'abcdef'), fc.nat(900), fc.nat(50))
     fc.assert(
@@ -48,14 +55,55 @@ describe('answers in memory', () => {
 })
 
 describe.skipIf(!HAS_REDIS)('answers in Redis', () => {
-  const open = (url: string, prefix: string, reported: unknown[] = []) =>
+  const open = (url: string, prefix: string, reported: unknown[] = [], timeoutMs = 2000) =>
     createRedisAnswers({
       url,
       prefix,
       clock: systemClock,
-      timeoutMs: () => 2000,
+      timeoutMs: () => timeoutMs,
       onAway: (thrown) => reported.push(thrown === null ? 'back' : 'away'),
     })
+
+  /** Resolves when a server has so many connections beside that of the test. */
+  const connectionsLeft = async (admin: Bun.RedisClient, count: number): Promise<void> => {
+    for (;;) {
+      const lines = String(await admin.send('CLIENT', ['LIST', 'TYPE', 'normal']))
+        .trim()
+        .split('\n')
+      if (lines.length - 1 <= count) return
+    }
+  }
+
+  test('are kept for their time, and no connection is left behind at the end', async () => {
+    const { url } = await startRedis()
+    const admin = new Bun.RedisClient(url)
+    const [used, unused] = [open(url, 'p:'), open(url, 'p:')]
+    await used.connect()
+    used.keep('a', 'sealed', 60_000)
+    expect(await used.find('a')).toBe('sealed')
+    expect(Number(await admin.send('PTTL', ['p:a']))).toBeWithin(1, 60_001)
+    const connecting = unused.connect()
+    unused.close()
+    used.close()
+    await connecting
+    await connectionsLeft(admin, 0)
+    admin.close()
+  })
+
+  test('are none where it stops answering, and that connection is given up', async () => {
+    const { url } = await startRedis()
+    const admin = new Bun.RedisClient(url)
+    const reported: unknown[] = []
+    const answers = open(url, 'p:', reported, 50)
+    await answers.connect()
+    const server = Number(/process_id:(\d+)/.exec(String(await admin.send('INFO', ['server'])))?.[1])
+    process.kill(server, 'SIGSTOP')
+    expect([await answers.find('a'), reported]).toEqual([null, ['away']])
+    process.kill(server, 'SIGCONT')
+    await connectionsLeft(admin, 0)
+    answers.close()
+    admin.close()
+  })
 
   test('are found by every node, under one prefix, until they are dropped', async () => {
     const { url } = await startRedis()
@@ -114,6 +162,8 @@ describe.skipIf(!HAS_REDIS)('answers in Redis', () => {
       expect(await answers.find('a')).toBeNull()
     }
     expect(reported).toEqual(['away'])
+    // The first one, which nobody has used since.
+    await connectionsLeft(admin, 1)
     await admin.send('REPLICAOF', ['NO', 'ONE'])
     await answers.connect()
     answers.keep('a', 'sealed', 60_000)
@@ -123,11 +173,18 @@ describe.skipIf(!HAS_REDIS)('answers in Redis', () => {
   })
 
   test('nobody waits for a server that takes connections and says nothing', async () => {
-    const silent = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
+    let tried = 0
+    const silent = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { open: () => void (tried += 1), data() {} } })
     const reported: unknown[] = []
     const answers = open(`redis://127.0.0.1:${silent.port}`, 'p:', reported)
     await answers.connect()
-    expect([await answers.find('a'), reported]).toEqual([null, ['away']])
+    const before = tried
+    expect([await answers.find('a'), await answers.find('b'), reported]).toEqual([null, null, ['away']])
+    // It is not tried again with each request: the next connection is that of the test.
+    const own = await Bun.connect({ hostname: '127.0.0.1', port: silent.port, socket: { data() {} } })
+    while (tried === before) await turn()
+    expect(tried).toBe(before + 1)
+    own.end()
     answers.close()
     silent.stop(true)
   })

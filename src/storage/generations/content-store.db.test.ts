@@ -4,7 +4,7 @@ import { changeAt } from '../../../test/support/changed-by.ts'
 import { describeEachSettler } from '../../../test/support/databases.ts'
 import { testSeal } from '../../../test/support/test-seal.ts'
 import { createContentStore, type StoredContent } from './content-store.ts'
-import { T0, T1 } from '../testing/preset-input.ts'
+import { T0, T1, T2 } from '../testing/preset-input.ts'
 
 const content = (id: string, more: Partial<StoredContent> = {}): StoredContent => ({
   id,
@@ -25,10 +25,21 @@ describeEachSettler('contents', (engine) => {
     expect(await store.get('gen-1', 'w-2')).toBeNull()
     expect((await store.sizesOf(['gen-1', 'gen-nothing'])).get('gen-1')).toBeGreaterThan(10)
     expect([...(await store.sizesOf(['gen-1', 'gen-nothing'])).keys()]).toEqual(['gen-1'])
+    expect((await store.sizesOf([])).size).toBe(0)
     expect(await store.delete('gen-1', 'w-2', changeAt(T1))).toBe(false)
     expect(await store.deleteExpired(T1, 10)).toBe(1)
     expect(await store.get('gen-2', null)).toBeNull()
     expect(await store.delete('gen-1', 'w-1', changeAt(T1))).toBe(true)
     expect(await store.get('gen-1', 'w-1')).toBeNull()
+  })
+
+  test('that expired first are deleted first, none of them before its time', async () => {
+    const store = createContentStore(await engine.open(), testSeal, () => () => undefined)
+    const T3 = '2026-11-20T10:00:03.000Z'
+    const expiring = (id: string, expiresAt: string) => content(id, { expiresAt })
+    await store.insert([expiring('later', T2), expiring('last', T3), expiring('first', T1)])
+    expect([await store.deleteExpired(T1, 10), await store.deleteExpired(T3, 1)]).toEqual([0, 1])
+    expect([...(await store.sizesOf(['first', 'later', 'last'])).keys()].toSorted()).toEqual(['last', 'later'])
+    expect([await store.deleteExpired(T3, 10), await store.get('last', null)]).toEqual([1, expiring('last', T3)])
   })
 })

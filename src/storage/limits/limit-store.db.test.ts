@@ -11,7 +11,7 @@ import { HAS_REDIS, startRedis } from '../../../test/support/redis.ts'
 import { until } from '../../../test/support/started-service.ts'
 import { openRedis } from '../redis-client.ts'
 import { rejection } from '../testing/rejection.ts'
-import type { Claim, LimitStore } from './limit-store.ts'
+import { type Claim, type LimitStore, readVerdict } from './limit-store.ts'
 import { createRedisLimits } from './redis-limits.ts'
 
 type Open = (node: string) => Promise<LimitStore>
@@ -163,6 +163,34 @@ describe.skipIf(!HAS_REDIS)('limits in Redis', () => {
   })
 })
 
+describe.skipIf(!HAS_REDIS)('what is kept in Redis', () => {
+  test('has the prefix of the service, goes by itself, and is given back by a node that is silent', async () => {
+    const { url, stop } = await startRedis()
+    const [store, admin] = [createRedisLimits({ url, prefix: 'test:', node: 'a' }), await openRedis(url)]
+    await store.connect()
+    const asked = claim('k', { concurrency: 1, tokensPerMinute: 60, requestsPerMinute: 60 })
+    expect(await store.enter(asked)).toBeNull()
+    await store.exchangePlaces('a')
+    const names = ((await admin.send('KEYS', ['*'])) as string[]).toSorted()
+    expect(names).toEqual(['test:places', 'test:{k} requests 60', 'test:{k} running', 'test:{k} tokens 60'])
+    for (const name of names) expect(Number(await admin.send('PTTL', [name]))).toBeWithin(1, 10_001)
+    await store.correct([{ ...asked, running: 0, usedTokens: 0, usedRequests: 0 }])
+    await admin.send('HSET', ['test:{k} running', 'silent', '1 1', 'other', `1 ${Date.now() * 1000 + 60_000_000}`])
+    expect(await store.enter(asked)).toMatchObject({ bound: 'concurrency' })
+    expect(await store.enter({ ...asked, concurrency: 2 })).toBeNull()
+    admin.close()
+    await store.close()
+    await stop()
+  })
+})
+
+test.each([[[0, 0, 0]], [[1, -1, 0, 0]], [[4, 0, 0, 0]], [['no', 0, 0, 0]], [[-1, 0, 0, 0]]])(
+  '%j is no answer of a store of limits',
+  (answer) => {
+    expect(() => readVerdict(answer)).toThrow('does not answer as it should')
+  },
+)
+
 describe.skipIf(!HAS_REDIS)('a user of Redis', () => {
   test('who may write and run no scripts finds it away, until he may', async () => {
     const { url, stop } = await startRedis()
@@ -203,8 +231,32 @@ describeEachEngine('limits in the database', (engine) => {
     const store = server?.openLimits('a')
     await setReadOnly('on')
     expect(await store?.ping().then(() => 'written', String)).toContain('read-only')
+    const ask = async () => store?.enter(claim(newKey(), { requestsPerMinute: 1 })).then(() => 'admitted', String)
+    const asked = [ask(), ask()]
+    for (const outcome of await Promise.all(asked)) expect(outcome).toContain('read-only')
     await setReadOnly('off')
     await store?.ping()
+  })
+
+  test('a report is valid anew each time, and a rate is forgotten only when it was whole again for a minute', async () => {
+    const { kysely, server } = await engine.open()
+    const store = server?.openLimits('a')
+    await store?.exchangePlaces('first')
+    await sql`update limit_places set lease_until = clock_timestamp() - interval '1 hour'`.execute(kysely)
+    await store?.exchangePlaces('second')
+    const { rows } = await sql<{ valid: boolean }>`select lease_until > clock_timestamp() as valid from limit_places`.execute(kysely)
+    expect(rows).toEqual([{ valid: true }])
+    await sql`insert into limit_places values ('silent', clock_timestamp() - interval '1 second', 'of before')`.execute(kysely)
+    expect(await store?.exchangePlaces('third')).toEqual([])
+    for (const [name, agoS] of [
+      ['used', -3600],
+      ['whole', 30],
+      ['forgotten', 3600],
+    ] as const)
+      await sql`insert into limit_rates values (${name}, extract(epoch from clock_timestamp()) - ${agoS})`.execute(kysely)
+    for (let time = 0; time < 100; time += 1) await store?.correct([])
+    const kept = await sql<{ name: string }>`select name from limit_rates order by name`.execute(kysely)
+    expect(kept.rows.map(({ name }) => name)).toEqual(['used', 'whole'])
   })
 })
 

@@ -7,7 +7,7 @@ import { createServer as createTlsServer } from 'node:tls'
 import { afterAll, describe, expect, test } from 'bun:test'
 
 import { openDatabase } from '../open-database.ts'
-import { uncheckedServer } from './postgres-address.ts'
+import { parsePostgresUrl, uncheckedServer } from './postgres-address.ts'
 import { rejection, rejectionText } from '../testing/rejection.ts'
 
 const CERTIFICATES = join(import.meta.dir, '../../../test/fixtures/tls')
@@ -107,6 +107,15 @@ const authentication = (type: number, ...more: readonly string[]): Buffer => {
   head.writeUInt32BE(type, 5)
   return Buffer.concat([head, rest])
 }
+
+test.each([
+  ['', 'patchbay', false],
+  ['?sslmode=require&channel_binding=disable', 'patchbay', false],
+  ['?sslmode=require&channel_binding=prefer&application_name=two', 'two', true],
+  ['?sslmode=require&channel_binding=require', 'patchbay', true],
+])('a URL with %p connects as %p, and binds its password to the certificate where it is offered: %p', (query, name, binds) => {
+  expect(parsePostgresUrl(`postgres://u@h/d${query}`)).toMatchObject({ application_name: name, enableChannelBinding: binds })
+})
 
 describe('channel_binding=require', () => {
   const openWithPassword = (port: number, query: string) =>

@@ -121,6 +121,8 @@ describeEachEngine('evaluations', (engine) => {
       made(3, { error_type: 'payment_required' }),
       made(4, { stopped_by: 'budget' }),
       made(5, { error_type: 'permission_denied', error: { message: 'No.', provider_name: 'P' } }),
+      made(6, { request_id: 'e-2/6/version' }),
+      free(made(7, {})),
     ]
     await database.transaction((transaction) => insertGenerations(transaction, engine.name, rows))
     expect(await store.paid('e-1/')).toEqual({
@@ -184,6 +186,22 @@ describeEachEngine('evaluations', (engine) => {
     expect(await beside()).toEqual(before)
   })
 
+  test('are taken in the order in which they began, and listed with the last one first', async () => {
+    const database = await engine.open()
+    const { create, workspaceId } = await preparePresets(database)
+    await create('bot')
+    const store = createEvaluationStore({ database, seal: testSeal, startTurn: () => () => undefined })
+    for (const [id, createdAt] of [
+      ['e-2', T0],
+      ['e-1', T1],
+      ['e-3', T1],
+    ] as const)
+      await store.create({ ...evaluationOf(workspaceId, id), createdAt }, [ITEM], changedBy())
+    const listed = await store.list({ workspaceId, slug: 'bot' }, { offset: 0, limit: 2 })
+    expect(listed?.items.map(({ id }) => id)).toEqual(['e-3', 'e-1'])
+    expect((await store.take('one', T1, T2))?.id).toBe('e-2')
+  })
+
   test('end once, and leave nothing when they are deleted', async () => {
     const database = await engine.open()
     const { create, workspaceId } = await preparePresets(database)
@@ -201,6 +219,11 @@ describeEachEngine('evaluations', (engine) => {
     expect(await store.items('e-1')).toEqual([])
     expect(await store.paid('e-1/')).toEqual({ answered: new Map(), cutShortNanos: 0 })
   })
+})
+
+const free = ({ record, ...rest }: FinishedGeneration): FinishedGeneration => ({
+  ...rest,
+  record: { ...record, costNanos: 0, byokCostNanos: 0 },
 })
 
 const generationOf = (workspaceId: string, at: number, record: JsonObject): FinishedGeneration => ({

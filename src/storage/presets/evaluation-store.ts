@@ -166,36 +166,37 @@ export const createEvaluationStore = (sealed: ReadDatabase): EvaluationStore => 
         .limit(1)
         .executeTakeFirst()
       if (free === undefined) return null
-      const taken = await database.kysely
-        .updateTable('evaluations')
-        .set({ held_by: holder, held_until: until })
-        .where('id', '=', free.id)
-        .where('state', '=', 'running')
-        .where((eb) => eb.or([eb('held_until', 'is', null), eb('held_until', '<', now)]))
-        .returningAll()
-        .executeTakeFirst()
+      const taken = await database.transaction(
+        (transaction) =>
+          transaction
+            .updateTable('evaluations')
+            .set({ held_by: holder, held_until: until })
+            .where('id', '=', free.id)
+            .where('state', '=', 'running')
+            .where((eb) => eb.or([eb('held_until', 'is', null), eb('held_until', '<', now)]))
+            .returningAll()
+            .executeTakeFirst(),
+        'process',
+      )
       return taken === undefined ? null : toEvaluation(taken)
     },
 
-    async hold(id, holder, until) {
-      const { numUpdatedRows } = await database.kysely
-        .updateTable('evaluations')
-        .set({ held_until: until })
-        .where('id', '=', id)
-        .where('held_by', '=', holder)
-        .where('state', '=', 'running')
-        .executeTakeFirstOrThrow()
-      return Number(numUpdatedRows) === 1
-    },
+    hold: (id, holder, until) =>
+      database.transaction(async (transaction) => {
+        const { numUpdatedRows } = await transaction
+          .updateTable('evaluations')
+          .set({ held_until: until })
+          .where('id', '=', id)
+          .where('held_by', '=', holder)
+          .where('state', '=', 'running')
+          .executeTakeFirstOrThrow()
+        return Number(numUpdatedRows) === 1
+      }, 'process'),
 
-    async release(id, holder) {
-      await database.kysely
-        .updateTable('evaluations')
-        .set({ held_until: null })
-        .where('id', '=', id)
-        .where('held_by', '=', holder)
-        .execute()
-    },
+    release: (id, holder) =>
+      database.transaction(async (transaction) => {
+        await transaction.updateTable('evaluations').set({ held_until: null }).where('id', '=', id).where('held_by', '=', holder).execute()
+      }, 'process'),
 
     resume: (evaluation, change) =>
       recordChange<boolean>(database, change, async (transaction) => {

@@ -201,24 +201,29 @@ export const createRolloutStore = (database: Database): RolloutStore => ({
     const { count } = await known.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
     const at = async (part: number): Promise<number | null> => {
       if (count === 0) return null
-      const offset = Math.min(count - 1, Math.floor(part * count))
-      const row = await known.select(of).orderBy(of).offset(offset).limit(1).executeTakeFirst()
+      const row = await known
+        .select(of)
+        .orderBy(of)
+        .offset(Math.floor(part * count))
+        .limit(1)
+        .executeTakeFirst()
       return row?.[of] ?? null
     }
     return { p50: await at(0.5), p95: await at(0.95) }
   },
 
-  async noteLooks(rollout, looks) {
-    const { numUpdatedRows } = await database.kysely
-      .updateTable('preset_rollouts')
-      .set({ looks: JSON.stringify(looks) })
-      .where('preset_id', '=', rollout.presetId)
-      .where('id', '=', rollout.id)
-      .where('state', '=', 'running')
-      .where('looks', '=', JSON.stringify(rollout.looks))
-      .executeTakeFirstOrThrow()
-    return Number(numUpdatedRows) === 1
-  },
+  noteLooks: (rollout, looks) =>
+    database.transaction(async (transaction) => {
+      const { numUpdatedRows } = await transaction
+        .updateTable('preset_rollouts')
+        .set({ looks: JSON.stringify(looks) })
+        .where('preset_id', '=', rollout.presetId)
+        .where('id', '=', rollout.id)
+        .where('state', '=', 'running')
+        .where('looks', '=', JSON.stringify(rollout.looks))
+        .executeTakeFirstOrThrow()
+      return Number(numUpdatedRows) === 1
+    }),
 
   halt: (rollout, reason, change) =>
     inPresetLine(database, rollout, () =>

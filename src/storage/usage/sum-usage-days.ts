@@ -31,7 +31,9 @@ export const sumUsageDays = async (database: Database, { clock, ids, before, lim
   const summed = new Set(rows.map(({ day }) => day))
   // The clock was set back since.
   const early = [...summed].filter((day) => day >= end)
-  if (early.length > 0) await kysely.deleteFrom('usage_summed_days').where('day', '>=', end).execute()
+  if (early.length > 0) {
+    await database.transaction((transaction) => transaction.deleteFrom('usage_summed_days').where('day', '>=', end).execute(), 'process')
+  }
   const failures: unknown[] = []
   let count = 0
   for (let day = utcDay(first); day < end && count + failures.length < limit; day = nextDay(day)) {

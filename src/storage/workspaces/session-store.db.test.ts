@@ -11,7 +11,8 @@ import { systemIds } from '../../lib/id.ts'
 import { createKeyStore } from '../keys/key-store.ts'
 import { createOauthCodeStore, deleteCodesOfKey, deleteCodesOfPeople } from './oauth-code-store.ts'
 import { createSessionStore, type SessionRecord } from './session-store.ts'
-import { createMemberStore } from './member-store.ts'
+import { createMemberStore, type MemberToChange } from './member-store.ts'
+import { rejectionText } from '../testing/rejection.ts'
 import { createWorkspaceStore } from './workspace-store.ts'
 
 const at = (minutes: number): string => isoTimestamp(T0 + minutes * 60_000)
@@ -98,6 +99,58 @@ describeEachEngine('people', (engine) => {
       }
     })
 
+    test('a link and a code are gone with the membership of their person, and do not come back with it', async () => {
+      const { database, sessions, members } = await open()
+      const code = { workspace_id: 'w-0', user_id: 'ada', callback_url: null, code_challenge: null, code_challenge_method: null }
+      const codes = createOauthCodeStore(database)
+      await codes.insert({
+        ...code,
+        id: 'c',
+        digest: 'c',
+        key_settings: '{}',
+        created_at: NOW,
+        expires_at: at(10),
+        used_at: null,
+        key_hash: null,
+      })
+      for (const id of ['l-1', 'l-2']) await sessions.addLink({ ...linkOf(id, 'ada'), role: null }, `m-${id}`, changedBy())
+      const redeem = (link: string) =>
+        sessions.redeem([`digest of ${link}`], changeAt(NOW), ({ role }) => sessionOf('s-1', { user_id: 'ada', role }))
+      expect(await redeem('l-1')).not.toBeNull()
+      expect(await members.remove('w-0', ['ada'], changeAt(NOW))).toBe(1)
+      const member = { id: 'm-3', workspace_id: 'w-0', user_id: 'ada', role: 'member', name: null, email: null, created_at: NOW } as const
+      expect(await members.add([member], changeAt(NOW))).toHaveLength(1)
+      expect([await redeem('l-2'), await sessions.get('s-1', NOW), await codes.find(['c'])]).toEqual([null, null, null])
+    })
+
+    test('that was opened last is the first of a list, and expired ones and links are deleted up to a number of each', async () => {
+      const { sessions } = await open()
+      for (const [id, minute] of [
+        ['s-1', 1],
+        ['s-2', 3],
+        ['s-3', 2],
+      ] as const)
+        await sessions.insert(sessionOf(id, { created_at: at(minute) }), changedBy())
+      const list = async () => (await sessions.list({ workspaceId: 'w-0', userId: null }, NOW, 2)).map(({ id }) => id)
+      expect(await list()).toEqual(['s-2', 's-3'])
+      for (const id of ['l-1', 'l-2']) await sessions.addLink({ ...linkOf(id, 'ada'), role: null }, `m-${id}`, changedBy())
+      const deleted: number[] = []
+      for (let round = 0; round < 4; round += 1) deleted.push(await sessions.deleteExpired(round === 0 ? at(16) : at(61), 2))
+      expect(deleted).toEqual([2, 2, 1, 0])
+    })
+
+    test('in which the secret of its key is replaced stays, and the other sessions of that key end', async () => {
+      const { sessions, keys } = await open()
+      const { record } = await keys.create(
+        { ...UNBOUNDED, kind: 'management', name: 'k', workspaceId: 'w-0', creatorUserId: 'owner' },
+        changedBy(),
+      )
+      for (const id of ['s-1', 's-2']) await sessions.insert(sessionOf(id, { key_hash: record.hash }), changedBy())
+      await sessions.insert(sessionOf('s-3'), changedBy())
+      await keys.rotate(null, record.hash, 60, { ...changedBy(), sessionId: 's-1' })
+      expect([...(await sessions.live(['s-1', 's-2', 's-3'], NOW))].toSorted()).toEqual(['s-1', 's-3'])
+    })
+
     test('is ended within its scope alone', async () => {
       const { sessions } = await open()
       await sessions.insert(sessionOf('s-1'), changedBy())
@@ -144,13 +197,25 @@ describeEachEngine('people', (engine) => {
       ['of-bob', 'bb', 'bob'],
     ] as const)
       await codes.insert({ ...fresh, id, digest: `digest of ${id}`, user_id, key_settings: allowedBy(hash) })
+    await codes.insert({ ...fresh, id: 'used', digest: 'digest of used', key_settings: allowedBy('aa'), used_at: NOW })
     const left = async () => (await database.kysely.selectFrom('oauth_codes').select('id').orderBy('id').execute()).map(({ id }) => id)
     await database.transaction((transaction) => deleteCodesOfKey(transaction, 'aa'))
-    expect(await left()).toEqual(['c-1', 'c-2', 'c-3', 'of-b', 'of-bob'])
+    expect(await left()).toEqual(['c-1', 'c-2', 'c-3', 'of-b', 'of-bob', 'used'])
     await database.transaction((transaction) => deleteCodesOfPeople(transaction, 'w-1', ['ada']))
     await database.transaction((transaction) => deleteCodesOfPeople(transaction, 'w-0', ['ada']))
     // A code that was used is kept, so that its second use is noticed.
-    expect(await left()).toEqual(['c-1', 'c-3', 'of-bob'])
+    expect(await left()).toEqual(['c-1', 'c-3', 'of-bob', 'used'])
+  })
+
+  test('a person who is signed in leaves no workspace without an admin, however many members it has; where there is none, nothing is lost', async () => {
+    const { sessions, members } = await open()
+    await sessions.addLink({ ...linkOf('l-1', 'ada'), role: 'member' }, 'm-1', changedBy())
+    const bySession = { by: { ...changedBy(), sessionId: 's-1' }, now: NOW }
+    const [owner, ada] = ['owner', 'ada'].map((userId) => ({ workspaceId: 'w-0', userId })) as [MemberToChange, MemberToChange]
+    expect(await rejectionText(members.update(owner, { role: 'member' }, bySession))).toContain('would have no admin')
+    expect(await rejectionText(members.remove('w-0', ['owner'], bySession))).toContain('would have no admin')
+    await members.update(owner, { role: 'member' }, changeAt(NOW))
+    expect((await members.update(ada, { name: 'Ada', role: 'member' }, bySession))?.name).toBe('Ada')
   })
 
   test('of many who redeem one link at once, one gets a session; after its time nobody does', async () => {
