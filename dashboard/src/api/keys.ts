@@ -5,6 +5,7 @@ import type { z } from 'zod'
 
 import type { ApiKeyResource, keyLimit } from '../../../src/contract/key.ts'
 import { ask, segment } from './client.ts'
+import { create, remove } from './create.ts'
 import { cursorList } from './paged-list.ts'
 import { queryClient } from './query-client.ts'
 
@@ -70,16 +71,16 @@ export interface NewKey {
 }
 
 /** The response contains the key itself, this once only. */
-export const createKey = async (body: NewKey): Promise<{ key: string; data: Key }> => changed(ask('/keys', { method: 'POST', body }))
+export const createKey = async (body: NewKey): Promise<{ key: string; data: Key }> => changed(create('/keys', { body }))
 
 export const changeKey = async (hash: string, body: Readonly<Record<string, unknown>>): Promise<{ data: Key }> =>
   changed(ask(`/keys/${segment(hash)}`, { method: 'PATCH', body }))
 
-export const revokeKey = async (hash: string): Promise<unknown> => changed(ask(`/keys/${segment(hash)}`, { method: 'DELETE' }))
+export const revokeKey = async (hash: string): Promise<unknown> => changed(remove(`/keys/${segment(hash)}`))
 
 /** The old key stays valid for `graceSeconds`. */
 export const rotateKey = async (hash: string, graceSeconds: number): Promise<{ key: string; data: Key }> =>
-  changed(ask(`/keys/${segment(hash)}/rotate`, { method: 'POST', body: { grace_seconds: graceSeconds } }))
+  changed(create(`/keys/${segment(hash)}/rotate`, { body: { grace_seconds: graceSeconds } }))
 
 const changed = async <Answer>(asked: Promise<Answer>): Promise<Answer> => {
   const answer = await asked
