@@ -6,11 +6,17 @@ import { useKept } from './kept.ts'
 export interface Edited<Form extends object> {
   /** Fields that nobody has touched follow the saved object. */
   readonly value: Form
+  /** The fields that this person has changed, which alone are to be saved. */
+  readonly edits: Partial<Form>
+  /** The saved object as it was when the first of the edits was made. */
+  readonly begun: Form
   readonly isChanged: boolean
   /** The object was saved by somebody else after this person began to write. */
   readonly hasMoved: boolean
   /** Somebody else changed a field that this person has changed too. */
   readonly isAgainstTheirs: boolean
+  /** In what was just read from the service, somebody else has changed a field of the edits, and the page has not shown it yet. */
+  isOvertakenBy(stored: Form): boolean
   change(fields: Partial<Form>): void
   discard(): void
   /** The form was saved as `sent`, and the service has it as `stored`: what was written since stays. */
@@ -39,12 +45,16 @@ const editedIn = <Form extends object>(
   saved: Form,
 ): Edited<Form> => {
   const value = { ...saved, ...edits }
-  const touched = fieldsOf(differing(edits, saved))
+  const unsaved = differing(edits, saved)
+  const touched = fieldsOf(unsaved)
   return {
     value,
+    edits: unsaved,
+    begun: begun ?? saved,
     isChanged: touched.length > 0,
     hasMoved: begun !== null && touched.length > 0 && !isSame(begun, saved),
     isAgainstTheirs: begun !== null && touched.some((field) => !isSame(begun[field], saved[field])),
+    isOvertakenBy: (stored) => touched.some((field) => !isSame(stored[field], saved[field])),
     change: (fields) => keep(written(differing({ ...edits, ...fields }, saved), begun ?? saved)),
     discard: () => keep(untouched),
     saved: (sent, stored) => keep((now) => written(differing(now.edits, sent), stored)),
@@ -61,4 +71,5 @@ const fieldsOf = <Form extends object>(edits: Partial<Form>): readonly (keyof Fo
 const differing = <Form extends object>(fields: Partial<Form>, from: Form): Partial<Form> =>
   Object.fromEntries(Object.entries(fields).filter(([field, value]) => !isSame(value, from[field as keyof Form]))) as Partial<Form>
 
-const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
+/** For values that JSON can represent. */
+export const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
