@@ -1,5 +1,5 @@
 /** Keeps the edits of a saved object that are not saved yet. A change of the object by somebody else discards none of them. */
-import { useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 
 import { useKept } from './kept.ts'
 
@@ -19,6 +19,8 @@ export interface Edited<Form extends object> {
   isOvertakenBy(stored: Form): boolean
   change(fields: Partial<Form>): void
   discard(): void
+  /** Calls the function once the edits can no longer be made again, because the form has gone. */
+  whenOver(end: () => void): void
   /** The form was saved as `sent`, and the service has it as `stored`: what was written since stays. */
   saved(sent: Form, stored: Form): void
 }
@@ -30,7 +32,11 @@ interface Written<Form> {
 }
 
 /** The edits end with the screen, so that none is forgotten and saved later with others. */
-export const useEdited = <Form extends object>(saved: Form): Edited<Form> => editedIn(useState(untouched<Form>), saved)
+export const useEdited = <Form extends object>(saved: Form): Edited<Form> => {
+  const over = useRef<() => void>(() => undefined)
+  useEffect(() => () => over.current(), [])
+  return { ...editedIn(useState(untouched<Form>), saved), whenOver: (end) => void (over.current = end) }
+}
 
 /** As `useEdited`, but keeps the edits under the name, as `useKept` does. `saved` and they must be values that JSON can represent. */
 export const useKeptEdits = <Form extends object>(name: string, saved: Form): Edited<Form> => {
@@ -57,6 +63,7 @@ const editedIn = <Form extends object>(
     isOvertakenBy: (stored) => touched.some((field) => !isSame(stored[field], saved[field])),
     change: (fields) => keep(written(differing({ ...edits, ...fields }, saved), begun ?? saved)),
     discard: () => keep(untouched),
+    whenOver: () => undefined,
     saved: (sent, stored) => keep((now) => written(differing(now.edits, sent), stored)),
   }
 }

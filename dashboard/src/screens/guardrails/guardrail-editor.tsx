@@ -59,7 +59,9 @@ export const GuardrailEditor = ({ of: guardrail }: { of: Guardrail }) => {
   }
   const choose = (json: boolean): void => {
     setJson(json)
-    if (unread !== null) form.change({ rules: { rows, unread: null } })
+    if (unread === null) return
+    form.change({ rules: { rows, unread: null } })
+    toast('The JSON is not valid yet: the form has the rules from before.', () => form.change({ rules: { rows, unread } }), JSON_LEFT)
   }
   const saveTouched = async (): Promise<void> => {
     const now = draftOf(rowsOf(await queryClient.fetchQuery({ ...oneGuardrail(guardrail.id), staleTime: 0 })))
@@ -143,6 +145,8 @@ export const GuardrailEditor = ({ of: guardrail }: { of: Guardrail }) => {
     </div>
   )
 }
+
+const JSON_LEFT = 'JSON that a form cannot show'
 
 /** Each list is saved by itself, and only if this person has changed it. */
 const LISTS = ['content_filter_builtins', 'content_filters'] as const satisfies readonly (keyof GuardrailDraft)[]

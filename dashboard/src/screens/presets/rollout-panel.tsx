@@ -29,7 +29,10 @@ export const RolloutPanel = (parts: PresetParts) => {
   const start = async (next: Rollout): Promise<void> => {
     const now = await queries.fetchQuery({ ...presetRollout(slug, scope), staleTime: 0 })
     // The page shows it in place of the form.
-    if (now?.state === 'running') return toast('Somebody else has started a rollout meanwhile: it goes on.')
+    if (now?.state === 'running') {
+      toast('Somebody else has started a rollout meanwhile: it goes on.')
+      return
+    }
     await startRollout(slug, next, scope)
     await reload()
   }
