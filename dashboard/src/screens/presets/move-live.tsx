@@ -35,7 +35,11 @@ export const MoveLive = ({ preset, to, onMoved, onClose }: MoveLiveProps) => {
   const move = (version: number): Promise<unknown> =>
     patchPreset(slug, { designated_version: version }, { workspace_id: workspace }).then(onMoved)
   const confirm = async (): Promise<void> => {
-    const now = (await queries.fetchQuery({ ...readPreset(slug, { workspace_id: workspace }), staleTime: 0 })).designated_version.version
+    const now = await queries.fetchQuery({ ...readPreset(slug, { workspace_id: workspace }), staleTime: 0, retry: false }).then(
+      ({ designated_version: served }) => served.version,
+      // A service that is too busy to be read can still be told to roll back.
+      () => live.version,
+    )
     if (now !== live.version && now !== to.version)
       throw new Error(`Nothing was moved: v${now} was put live meanwhile, and is compared with v${to.version} now.`)
     await move(to.version)
