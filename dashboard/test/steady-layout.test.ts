@@ -1,4 +1,4 @@
-/** What somebody reads or is about to press stays where it is while slow answers arrive. */
+/** Slow answers do not move the things that somebody reads or is about to press. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 
 import type { Page, Route } from 'playwright-core'

@@ -8,7 +8,7 @@ interface SavedMeanwhileProps<Form extends object> {
   readonly form: Edited<Form>
   /** This person saves it themselves. */
   readonly isSaving: boolean
-  /** What is saved now, in a few words, where a button that shows it would take the place of what was typed. */
+  /** A few words for the value that is saved now. They stand in place of the button, which would discard what was typed. */
   readonly theirs?: string
 }
 
