@@ -1,18 +1,26 @@
 /** Keeps the edits of a saved object that are not saved yet. A change of the object by somebody else discards none of them. */
-import { useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 
 import { useKept } from './kept.ts'
 
 export interface Edited<Form extends object> {
   /** Fields that nobody has touched follow the saved object. */
   readonly value: Form
+  /** The fields that this person has changed, which alone are to be saved. */
+  readonly edits: Partial<Form>
+  /** The saved object as it was when the first of the edits was made. */
+  readonly begun: Form
   readonly isChanged: boolean
   /** The object was saved by somebody else after this person began to write. */
   readonly hasMoved: boolean
   /** Somebody else changed a field that this person has changed too. */
   readonly isAgainstTheirs: boolean
+  /** In what was just read from the service, somebody else has changed a field of the edits, and the page has not shown it yet. */
+  isOvertakenBy(stored: Form): boolean
   change(fields: Partial<Form>): void
   discard(): void
+  /** Calls the function once the edits can no longer be made again, because the form has gone. */
+  whenOver(end: () => void): void
   /** The form was saved as `sent`, and the service has it as `stored`: what was written since stays. */
   saved(sent: Form, stored: Form): void
 }
@@ -24,7 +32,11 @@ interface Written<Form> {
 }
 
 /** The edits end with the screen, so that none is forgotten and saved later with others. */
-export const useEdited = <Form extends object>(saved: Form): Edited<Form> => editedIn(useState(untouched<Form>), saved)
+export const useEdited = <Form extends object>(saved: Form): Edited<Form> => {
+  const over = useRef<() => void>(() => undefined)
+  useEffect(() => () => over.current(), [])
+  return { ...editedIn(useState(untouched<Form>), saved), whenOver: (end) => void (over.current = end) }
+}
 
 /** As `useEdited`, but keeps the edits under the name, as `useKept` does. `saved` and they must be values that JSON can represent. */
 export const useKeptEdits = <Form extends object>(name: string, saved: Form): Edited<Form> => {
@@ -39,14 +51,19 @@ const editedIn = <Form extends object>(
   saved: Form,
 ): Edited<Form> => {
   const value = { ...saved, ...edits }
-  const touched = fieldsOf(differing(edits, saved))
+  const unsaved = differing(edits, saved)
+  const touched = fieldsOf(unsaved)
   return {
     value,
+    edits: unsaved,
+    begun: begun ?? saved,
     isChanged: touched.length > 0,
     hasMoved: begun !== null && touched.length > 0 && !isSame(begun, saved),
     isAgainstTheirs: begun !== null && touched.some((field) => !isSame(begun[field], saved[field])),
+    isOvertakenBy: (stored) => touched.some((field) => !isSame(stored[field], saved[field])),
     change: (fields) => keep(written(differing({ ...edits, ...fields }, saved), begun ?? saved)),
     discard: () => keep(untouched),
+    whenOver: () => undefined,
     saved: (sent, stored) => keep((now) => written(differing(now.edits, sent), stored)),
   }
 }
@@ -61,4 +78,5 @@ const fieldsOf = <Form extends object>(edits: Partial<Form>): readonly (keyof Fo
 const differing = <Form extends object>(fields: Partial<Form>, from: Form): Partial<Form> =>
   Object.fromEntries(Object.entries(fields).filter(([field, value]) => !isSame(value, from[field as keyof Form]))) as Partial<Form>
 
-const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
+/** For values that JSON can represent. */
+export const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)

@@ -65,7 +65,7 @@ describe.skipIf(BROWSER_PATH === null)('the service away and back', () => {
       return route.abort()
     })
     await dialog.getByRole('button', { name: 'Create' }).click()
-    await dialog.getByText('This may have been done all the same: look before you repeat it.').waitFor()
+    await dialog.getByText('This may have been done all the same: if you repeat it unchanged, it is done only once.').waitFor()
     expect(await dialog.getByLabel('Name').inputValue()).toBe('numbers')
     await page.keyboard.press('Escape')
     await page.getByRole('link', { name: 'numbers' }).waitFor()

@@ -35,7 +35,7 @@ describe.skipIf(BROWSER_PATH === null)('the playground', () => {
   test('says which key pays, and after a run how much of its limit is spent', async () => {
     upstream.script(say('well'))
     const { page, ...visitor } = await signedIn(browser, service, '/playground?model=fake/one')
-    await page.getByText('Charged to your own key for the playground, which the first run makes.').waitFor()
+    await page.getByText('Charged to your own key, which the first run makes.').waitFor()
     await visitor.checkAccessible()
     await page.getByLabel('Message 1', { exact: true }).fill('Hello')
     await page.getByRole('button', { name: 'Run', exact: true }).click()

@@ -222,3 +222,37 @@ describe.skipIf(BROWSER_PATH === null)('what is not saved is not taken for what 
     check()
   })
 })
+
+describe.skipIf(BROWSER_PATH === null)('what is discarded can be had back for as long as its form is there', () => {
+  let service: RunningService
+  beforeAll(async () => {
+    service = await services.start()
+  })
+
+  test('JSON that is not valid yet, after the form was chosen in its place', async () => {
+    const { data } = await manage<{ data: { id: string } }>(service, '/guardrails', { body: { name: 'words' } })
+    const { page, check } = await signedIn(browser, service, `/guardrails?guardrail=${data.id}`)
+    await page.getByRole('button', { name: 'JSON' }).click()
+    await page.locator('.cm-editor').waitFor()
+    const text = page.getByRole('textbox', { name: 'Rules as JSON' })
+    await text.fill('{"content_filters": [MINE')
+    await page.getByText('This is no JSON').waitFor()
+    await page.getByRole('button', { name: 'Form' }).click()
+    await page.getByText('The JSON is not valid yet: the form has the rules from before.').waitFor()
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await text.getByText('MINE').waitFor()
+    check()
+  })
+
+  test('edits of the logging, which end with the screen: so does the offer to undo', async () => {
+    const { page, check } = await signedIn(browser, service, '/settings')
+    await page.getByRole('region', { name: 'Logging' }).getByRole('checkbox', { name: 'Keep requests and answers' }).check()
+    await page.getByRole('button', { name: 'Discard' }).click()
+    const note = page.getByText('What you wrote is discarded.')
+    await note.waitFor()
+    await page.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name: 'Keys' }).click()
+    await page.getByRole('heading', { name: 'Keys', level: 1 }).waitFor()
+    await note.waitFor({ state: 'detached' })
+    check()
+  })
+})

@@ -109,7 +109,7 @@ export interface Keys {
   update(scope: string | null, hash: string, patch: KeyPatch, by: ChangedBy): Promise<KeyWithUsage>
   revoke(scope: string | null, hash: string, by: ChangedBy): Promise<void>
   /** Makes a new secret for the same key; the previous one stays valid for `graceSeconds`. Throws `not_found`. */
-  rotate(scope: string | null, hash: string, graceSeconds: number, by: ChangedBy): Promise<MadeKey>
+  rotate(scope: string | null, hash: string, graceSeconds: number, by: ChangedBy, once?: Once<MadeKey>): Promise<MadeKey>
   /** Stores when keys were last used. */
   noteUses(): Promise<void>
   /**
@@ -287,19 +287,22 @@ export const createKeys = ({ store, clock, ids, peppers, onError }: KeysParts): 
       cache.forget((known) => known.hash === hash)
       if (!revoked) throw unknownKey()
     },
-    async rotate(scope, hash, graceSeconds, by) {
-      const { kind } = await find(scope, hash, null)
-      const [key, [pepper]] = [makeKey(kind, ids), peppers()]
+    async rotate(scope, hash, graceSeconds, by, once) {
+      const { record: before, ...used } = await withUsage(await find(scope, hash, null))
+      const [key, [pepper]] = [makeKey(before.kind, ids), peppers()]
       const secret = {
         digest: keyDigest(key, pepper.bytes),
         pepperId: pepper.id,
         label: keyLabel(key),
         retiredUntil: isoTimestamp(clock.now() + graceSeconds * 1000),
       }
-      const record = await store.rotate(scope, hash, secret, { by, now: now() })
+      const madeFrom = (record: KeyRecord | null): MadeKey => {
+        if (record === null) throw unknownKey()
+        return { key, record, ...used }
+      }
+      const record = await store.rotate(scope, hash, secret, { by, now: now(), once: mapOnce(once, madeFrom) })
       cache.forget((known) => known.hash === hash)
-      if (record === null) throw unknownKey()
-      return { key, ...(await withUsage(record)) }
+      return madeFrom(record)
     },
     async noteUses() {
       if (uses.size === 0) return

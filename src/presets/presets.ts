@@ -42,6 +42,8 @@ export interface SaveRequest {
   /** The client's `Idempotency-Key`, with the route and the body to which it is bound. */
   readonly idempotency: { readonly key: string; readonly route: string; readonly bodyText: string } | null
   readonly by: ChangedBy
+  /** Sentences that the answer has beside the preset. */
+  readonly warnings?: readonly string[]
   /** Called after each step of writing the answer, which may be megabytes long; if absent, the answer is written at once. */
   readonly turn?: Turn
 }
@@ -135,7 +137,8 @@ export const createPresets = ({ store, clock, ids }: { store: PresetStore; clock
   }
 
   return {
-    async save({ workspaceId, userId, slug, content, options = AT_ONCE, idempotency, by, turn = AT_ONCE_TURN }) {
+    async save({ workspaceId, userId, slug, content, options = AT_ONCE, idempotency, by, warnings, turn = AT_ONCE_TURN }) {
+      const answerOf = (preset: SavedPreset): Promise<StoredAnswer> => savedAnswer(preset, warnings, turn)
       const outcome = await store.createVersion({
         workspaceId,
         slug,
@@ -154,13 +157,13 @@ export const createPresets = ({ store, clock, ids }: { store: PresetStore; clock
                 key: idempotency.key,
                 bodySha256: await throughout(fingerprint(idempotency.bodyText, options), turn),
                 expiredBefore: isoTimestamp(clock.now() - IDEMPOTENCY_MS),
-                answer: (preset) => savedAnswer(preset, turn),
+                answer: answerOf,
               },
       })
       switch (outcome.kind) {
         case 'created':
           forget(workspaceId, slug)
-          return outcome.answer ?? savedAnswer(outcome.preset, turn)
+          return outcome.answer ?? answerOf(outcome.preset)
         case 'replay':
           return { status: outcome.status, body: outcome.body }
       }
@@ -249,9 +252,9 @@ function* fingerprint(bodyText: string, { note, designate, expectedLatest }: Sav
 }
 
 /** The single form of the answer, so that a repetition is byte-identical to the first. Always 200 (docs/contract/presets.md#create). */
-const savedAnswer = async (preset: SavedPreset, turn: Turn): Promise<StoredAnswer> => ({
+const savedAnswer = async (preset: SavedPreset, warnings: readonly string[] | undefined, turn: Turn): Promise<StoredAnswer> => ({
   status: 200,
-  body: await throughout(writeInSteps({ data: preset }), turn),
+  body: await throughout(writeInSteps({ data: preset, ...(warnings === undefined ? {} : { warnings }) }), turn),
 })
 
 export const unknownPreset = (slug: string): never => {

@@ -88,6 +88,33 @@ describeEachEngine('Idempotency-Key', (engine) => {
     expect((await post('/login-links', { user_id: 'other' }, 'link')).status).toBe(400)
   })
 
+  test('a key is rotated once: the secret of a lost answer is shown after all, and the grace of the one before goes on', async () => {
+    const key = await createKey(service, { name: 'rotated' })
+    const path = `/keys/${key.data.hash}/rotate`
+    const body = { grace_seconds: 3600 }
+    const [first, again] = [await post(path, body, 'rotate'), await post(path, body, 'rotate')]
+    expect([first.status, again.status, again.text]).toEqual([200, 200, first.text])
+    expect(again.headers.get('cache-control')).toBe('no-store')
+    const chat = { model: 'sandbox/echo', messages: [{ role: 'user', content: 'Hi' }] }
+    for (const secret of [key.key, (first.json as { key: string }).key])
+      expect((await infer(service, chat, { key: secret })).status).toBe(200)
+    expect((await post(path, { grace_seconds: 0 }, 'rotate')).status).toBe(400)
+    const other = await createKey(service, { name: 'other' })
+    expect((await post(`/keys/${other.data.hash}/rotate`, body, 'rotate')).status).toBe(400)
+  })
+
+  test('a preset is made once from a request that was answered, with the same warnings', async () => {
+    const answered = await infer(service, { model: 'sandbox/echo', messages: [{ role: 'user', content: 'Hi' }] })
+    const body = { generation_id: answered.headers.get('x-generation-id') }
+    const path = '/presets/from-request/from-generation'
+    const [first, again] = [await post(path, body, 'from'), await post(path, body, 'from')]
+    expect([first.status, again.status, again.text]).toEqual([200, 200, first.text])
+    expect((first.json as { warnings: unknown[] }).warnings).not.toEqual([])
+    expect(await count('/presets/from-request/versions')).toBe(1)
+    expect((await post(path, { generation_id: 'gen-other' }, 'from')).status).toBe(404)
+    expect((await post(`${path}?designate=false`, body, 'from')).status).toBe(400)
+  })
+
   test('a workspace whose slug is taken does not use the key up', async () => {
     expect((await post('/workspaces', { name: 'x', slug: 'default' }, 'key-5')).status).toBe(409)
     expect((await post('/workspaces', { name: 'x', slug: 'free-now' }, 'key-5')).status).toBe(201)

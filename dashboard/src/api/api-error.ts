@@ -42,6 +42,14 @@ export class ApiError extends Error {
   }
 }
 
+export const lost = (): ApiError => new ApiError('The connection to the service was lost before the end.', { status: 0 })
+
+/** The browser rejects a read with a TypeError unless it was aborted. */
+export const asLost = (thrown: unknown): never => {
+  if (!(thrown instanceof TypeError)) throw thrown
+  throw lost()
+}
+
 /** Makes the error from a response that is not 2xx. */
 export const readApiError = async (response: Response): Promise<ApiError> => {
   const requestId = response.headers.get('x-request-id')

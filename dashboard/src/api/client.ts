@@ -1,6 +1,6 @@
 /** All requests to the service go through this file. They use its public API, with the session's second half on each request. */
 import { API_BASE } from '../page.ts'
-import { ApiError, readApiError } from './api-error.ts'
+import { ApiError, asLost, readApiError } from './api-error.ts'
 import { doubt, markReached, markUnreached } from './connection.ts'
 import { pathOf, type Query } from './path.ts'
 import { endSession, sessionHalf } from './session-half.ts'
@@ -16,8 +16,11 @@ export interface ApiRequest {
 /** Sends and receives JSON; returns undefined if the response has no body. Throws ApiError. */
 export const ask = async <Answer>(path: string, request: ApiRequest = {}): Promise<Answer> => {
   const response = await askRaw(path, request)
-  return (response.status === 204 ? undefined : await response.json()) as Answer
+  return response.status === 204 ? (undefined as Answer) : readAnswer(response)
 }
+
+/** Throws ApiError if the connection is lost before the end. */
+export const readAnswer = async <Answer>(response: Response): Promise<Answer> => JSON.parse(await response.text().catch(asLost)) as Answer
 
 /** Returns the raw response, for streams and files. Throws ApiError if it is not 2xx, and if there is none. */
 export const askRaw = async (path: string, request: ApiRequest = {}): Promise<Response> => {

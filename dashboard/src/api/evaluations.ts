@@ -11,6 +11,7 @@ import type {
   EvaluationResult,
 } from '../../../src/contract/evaluation.ts'
 import { ask, segment } from './client.ts'
+import { create } from './create.ts'
 import { offsetList } from './paged-list.ts'
 import type { Query } from './path.ts'
 
@@ -71,7 +72,7 @@ export const estimateEvaluation = (slug: string, body: string, query: Query = {}
   })
 
 export const startEvaluation = async (slug: string, body: EvaluationRequest, query: Query = {}): Promise<EvaluationResource> =>
-  (await ask<{ data: EvaluationResource }>(pathOf(slug), { method: 'POST', body, query })).data
+  (await create<{ data: EvaluationResource }>(pathOf(slug), { body, query })).data
 
 /** Makes no more requests; the results so far stay. */
 export const stopEvaluation = (slug: string, id: string, query: Query = {}): Promise<unknown> =>

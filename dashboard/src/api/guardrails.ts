@@ -5,6 +5,7 @@ import type { z } from 'zod'
 import type { guardrailRecordedTest, guardrailTest } from '../../../src/contract/guardrail-test.ts'
 import type { KeyAssignmentResource, ListedGuardrailResource, MemberAssignmentResource } from '../../../src/contract/guardrail.ts'
 import { ask, segment } from './client.ts'
+import { create, remove } from './create.ts'
 import { offsetList } from './paged-list.ts'
 import { queryClient } from './query-client.ts'
 
@@ -61,12 +62,12 @@ export const tryOnRequests = async (body: unknown, workspace: string | undefined
   ).data
 
 export const createGuardrail = async (name: string, workspace: string | undefined): Promise<Guardrail> =>
-  (await changed(ask<{ data: Guardrail }>('/guardrails', { method: 'POST', body: { name, workspace_id: workspace } }))).data
+  (await changed(create<{ data: Guardrail }>('/guardrails', { body: { name, workspace_id: workspace } }))).data
 
 export const saveGuardrail = async (id: string, draft: GuardrailDraft): Promise<{ data: Guardrail }> =>
   changed(ask<{ data: Guardrail }>(`/guardrails/${segment(id)}`, { method: 'PATCH', body: draft }))
 
-export const deleteGuardrail = async (id: string): Promise<unknown> => changed(ask(`/guardrails/${segment(id)}`, { method: 'DELETE' }))
+export const deleteGuardrail = async (id: string): Promise<unknown> => changed(remove(`/guardrails/${segment(id)}`))
 
 export const assignKey = async (id: string, hash: string): Promise<unknown> =>
   changed(ask(`/guardrails/${segment(id)}/assignments/keys`, { method: 'POST', body: { key_hashes: [hash] } }))

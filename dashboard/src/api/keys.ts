@@ -5,6 +5,7 @@ import type { z } from 'zod'
 
 import type { ApiKeyResource, keyLimit } from '../../../src/contract/key.ts'
 import { ask, segment } from './client.ts'
+import { create, remove } from './create.ts'
 import { cursorList } from './paged-list.ts'
 import { queryClient } from './query-client.ts'
 
@@ -70,19 +71,22 @@ export interface NewKey {
 }
 
 /** The response contains the key itself, this once only. */
-export const createKey = async (body: NewKey): Promise<{ key: string; data: Key }> => changed(ask('/keys', { method: 'POST', body }))
+export const createKey = async (body: NewKey): Promise<{ key: string; data: Key }> => changed(create('/keys', { body }))
 
 export const changeKey = async (hash: string, body: Readonly<Record<string, unknown>>): Promise<{ data: Key }> =>
   changed(ask(`/keys/${segment(hash)}`, { method: 'PATCH', body }))
 
-export const revokeKey = async (hash: string): Promise<unknown> => changed(ask(`/keys/${segment(hash)}`, { method: 'DELETE' }))
+export const revokeKey = async (hash: string): Promise<unknown> => changed(remove(`/keys/${segment(hash)}`), hash)
 
 /** The old key stays valid for `graceSeconds`. */
 export const rotateKey = async (hash: string, graceSeconds: number): Promise<{ key: string; data: Key }> =>
-  changed(ask(`/keys/${segment(hash)}/rotate`, { method: 'POST', body: { grace_seconds: graceSeconds } }))
+  changed(create(`/keys/${segment(hash)}/rotate`, { body: { grace_seconds: graceSeconds } }))
 
-const changed = async <Answer>(asked: Promise<Answer>): Promise<Answer> => {
+/** `gone`: the hash of a key that can no longer be read. */
+const changed = async <Answer>(asked: Promise<Answer>, gone: string | null = null): Promise<Answer> => {
   const answer = await asked
-  await queryClient.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] === 'keys' || queryKey[0] === 'key' })
+  await queryClient.invalidateQueries({
+    predicate: ({ queryKey: [kind, hash] }) => kind === 'keys' || (kind === 'key' && hash !== gone),
+  })
   return answer
 }

@@ -12,7 +12,8 @@ import type {
 import type { ListedPresetResource, ReadPresetResource } from '../../../src/contract/preset-query.ts'
 import type { RolloutState, Split, Sticky, VersionFigures } from '../../../src/contract/rollout.ts'
 import { ApiError } from './api-error.ts'
-import { ask, askRaw, segment } from './client.ts'
+import { ask, readAnswer, segment } from './client.ts'
+import { create, remove } from './create.ts'
 import { cursorList, offsetList } from './paged-list.ts'
 import type { Query } from './path.ts'
 
@@ -85,20 +86,21 @@ export interface SavedVersion {
 /**
  * Saves a new version, which is not live unless it is the first. Throws ApiError with 412 if another version was saved from the same base.
  */
-const saveVersion = async (
+const saveVersion = (
   { slug, base, query }: PresetTarget,
   path: string,
   { body, note }: Pick<PresetVersionToSave, 'body' | 'note'>,
 ): Promise<SavedVersion> => {
-  const response = await askRaw(`${pathOfPreset(slug)}/${path}`, {
-    method: 'POST',
+  const request = {
     query: { ...query, ...(base === null ? {} : { designate: false }) },
     headers: { ...(note === '' ? {} : { 'x-preset-note': encodeURIComponent(note) }), 'if-match': `"${base ?? 0}"` },
     body,
+  }
+  return create(`${pathOfPreset(slug)}/${path}`, request, async (response) => {
+    const { data, warnings } = await readAnswer<{ data: SavedPreset; warnings?: readonly string[] }>(response)
+    const warning = response.headers.get('x-service-warning')
+    return { version: data.saved_version ?? data.designated_version, warnings: warnings ?? (warning === null ? [] : [warning]) }
   })
-  const { data, warnings } = (await response.json()) as { data: SavedPreset; warnings?: readonly string[] }
-  const warning = response.headers.get('x-service-warning')
-  return { version: data.saved_version ?? data.designated_version, warnings: warnings ?? (warning === null ? [] : [warning]) }
 }
 
 export const savePresetDraft = (target: PresetTarget, { shape, ...save }: PresetVersionToSave): Promise<SavedVersion> =>
@@ -124,10 +126,10 @@ export const presetTests = (slug: string, query: Query = {}) =>
   })
 
 export const savePresetTest = (slug: string, test: Omit<PresetTest, 'id'>, query: Query = {}): Promise<unknown> =>
-  ask(`${pathOfPreset(slug)}/tests`, { method: 'POST', body: test, query })
+  create(`${pathOfPreset(slug)}/tests`, { body: test, query })
 
 export const deletePresetTest = (slug: string, id: string, query: Query = {}): Promise<unknown> =>
-  ask(`${pathOfPreset(slug)}/tests/${segment(id)}`, { method: 'DELETE', query })
+  remove(`${pathOfPreset(slug)}/tests/${segment(id)}`, query)
 
 export const STICKY = ['session', 'user', 'key', 'none'] as const
 

@@ -1,5 +1,5 @@
 /** Reads the server-sent events of a response. An `EventSource` could not send the session's second half. */
-import { ApiError } from './api-error.ts'
+import { asLost, lost } from './api-error.ts'
 
 export interface ServerEvent {
   readonly event: string
@@ -32,14 +32,6 @@ const inTime = async <Value>(read: Promise<Value>, ms: number | null): Promise<V
   const { promise: silence, reject } = Promise.withResolvers<never>()
   const timer = setTimeout(() => reject(lost()), ms)
   return Promise.race([read, silence]).finally(() => clearTimeout(timer))
-}
-
-const lost = (): ApiError => new ApiError('The connection to the service was lost before the end.', { status: 0 })
-
-/** The browser rejects a read with a TypeError unless it was aborted. */
-const asLost = (thrown: unknown): never => {
-  if (!(thrown instanceof TypeError)) throw thrown
-  throw lost()
 }
 
 const readBlock = (block: string): ServerEvent => {

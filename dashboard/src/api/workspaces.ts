@@ -6,6 +6,7 @@ import type { credits, workspaceBudget } from '../../../src/contract/budget.ts'
 import type { loginLink } from '../../../src/contract/session.ts'
 import type { ListedWorkspaceResource, WorkspaceMemberResource, WorkspaceResource } from '../../../src/contract/workspace.ts'
 import { ask, segment } from './client.ts'
+import { create } from './create.ts'
 import { offsetList } from './paged-list.ts'
 import { queryClient } from './query-client.ts'
 
@@ -42,8 +43,7 @@ export const creditsOf = (id: string) =>
       (await ask<{ data: z.output<typeof credits> }>('/credits', { query: { workspace_id: id }, signal })).data,
   })
 
-export const createWorkspace = async (body: { name: string; slug: string }): Promise<unknown> =>
-  changed(ask('/workspaces', { method: 'POST', body }))
+export const createWorkspace = async (body: { name: string; slug: string }): Promise<unknown> => changed(create('/workspaces', { body }))
 
 export const changeWorkspace = async (id: string, body: Readonly<Record<string, unknown>>): Promise<{ data: Workspace }> =>
   changed(ask<{ data: Workspace }>(`/workspaces/${segment(id)}`, { method: 'PATCH', body }))
@@ -57,7 +57,7 @@ export const removeMember = async (id: string, userId: string): Promise<unknown>
 
 /** The response contains the link's address, this once only. */
 export const createLoginLink = async (body: { user_id: string; role: string; workspace_id: string }): Promise<LoginLink> => {
-  const answer = await changed(ask<{ data?: LoginLink } & LoginLink>('/login-links', { method: 'POST', body }))
+  const answer = await changed(create<{ data?: LoginLink } & LoginLink>('/login-links', { body }))
   return answer.data ?? answer
 }
 

@@ -8,9 +8,14 @@ interface SavedMeanwhileProps<Form extends object> {
   readonly form: Edited<Form>
   /** This person saves it themselves. */
   readonly isSaving: boolean
+  /** A few words for the value that is saved now. They stand in place of the button, which would discard what was typed. */
+  readonly theirs?: string
 }
 
-export const SavedMeanwhile = <Form extends object>({ what, form, isSaving }: SavedMeanwhileProps<Form>) => {
+/** Said by a dialog that stays open, beside the note. */
+export const NOT_SAVED = 'Not saved yet: it was changed meanwhile.'
+
+export const SavedMeanwhile = <Form extends object>({ what, form, isSaving, theirs }: SavedMeanwhileProps<Form>) => {
   if (!form.hasMoved || isSaving) return null
   return (
     <div className="note warn row" role="alert">
@@ -18,7 +23,7 @@ export const SavedMeanwhile = <Form extends object>({ what, form, isSaving }: Sa
         {what} was changed by somebody else after you began. What you wrote is kept
         {form.isAgainstTheirs ? '; Save puts it in the place of theirs' : ', and Save keeps what they changed'}.
       </span>
-      <Button onClick={() => discardEdits(form)}>Show what is saved</Button>
+      {theirs === undefined ? <Button onClick={() => discardEdits(form)}>Show what is saved</Button> : <span>It is {theirs} now.</span>}
     </div>
   )
 }

@@ -1,5 +1,5 @@
 /** Says that the edits of a form are not in force, and discards them. */
-import { toast } from '../shell/toasts.tsx'
+import { toast, withdraw } from '../shell/toasts.tsx'
 import type { Edited } from '../use-edited.ts'
 import { Button } from './button.tsx'
 
@@ -16,5 +16,8 @@ export const Unsaved = <Form extends object>({ form }: { form: Edited<Form> }) =
 
 export const discardEdits = <Form extends object>(form: Edited<Form>): void => {
   form.discard()
-  toast('What you wrote is discarded.', () => form.change(form.value))
+  toast('What you wrote is discarded.', () => form.change(form.value), DISCARDED)
+  form.whenOver(() => withdraw(DISCARDED))
 }
+
+const DISCARDED = 'edits that were discarded'

@@ -31,16 +31,26 @@ export const PresetDialog = ({ title, action, name = '', save, onClose, explanat
   const slug = written.trim().replaceAll(/\s+/g, '-')
   const [fault, setFault] = useState<string | null>(null)
   const [busy, setBusy] = useState(false)
+  const [tried, setTried] = useState<PresetTarget | null>(null)
   const queries = useQueryClient()
   const navigate = useNavigate()
   const saveAndShow = async (): Promise<void> => {
     const query = { workspace_id: workspace }
-    const known = await queries.fetchQuery({ ...preset(slug, query), staleTime: 0 }).catch(nullWhereMissing)
-    const { version: saved, warnings } = await save({ slug, base: known?.latest_version ?? null, query })
+    const read = async (): Promise<PresetTarget> => {
+      const known = await queries.fetchQuery({ ...preset(slug, query), staleTime: 0 }).catch(nullWhereMissing)
+      return { slug, base: known?.latest_version ?? null, query }
+    }
+    // If the answer to a save was lost, the preset may be there by now: a save on top of that would be a second version.
+    const target = tried?.slug === slug ? tried : await read()
+    const { base } = target
+    const { version: saved, warnings } = await save(target).catch((thrown: unknown) => {
+      setTried(thrown instanceof ApiError && thrown.status === 412 ? null : target)
+      throw thrown
+    })
     await queries.invalidateQueries({ queryKey: ['presets'] })
-    const words = known === null ? `Created ${slug}. It is live now.` : `Saved ${slug} as v${saved.version}, a draft.`
+    const words = base === null ? `Created ${slug}. It is live now.` : `Saved ${slug} as v${saved.version}, a draft.`
     toast([words, ...warnings].join(' '), null, `preset ${slug}`)
-    await navigate({ to: '/presets/$slug', params: { slug }, search: known === null ? {} : { version: String(saved.version) } })
+    await navigate({ to: '/presets/$slug', params: { slug }, search: base === null ? {} : { version: String(saved.version) } })
   }
   const submit = (event: FormEvent): void => {
     event.preventDefault()

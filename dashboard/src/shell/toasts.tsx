@@ -25,6 +25,9 @@ export const toast = (text: string, undo: (() => void) | null = null, about: str
   setTimeout(() => expire(id), SHOWN_MS)
 }
 
+/** Takes away the note about a thing that is there no more. */
+export const withdraw = (about: string): void => toasts.set(toasts.get().filter((one) => one.about !== about))
+
 const said = createStore('')
 
 /** Says to those who do not see it what a control shows by itself, such as that a text was copied. */

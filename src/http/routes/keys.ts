@@ -99,7 +99,7 @@ export const keysCreate = ({ keys, workspaces, onceness }: Pick<KeyRouteParts, '
       { request, operation: 'createKeys', asked: () => bodyText },
       onceness,
       (once) => keys.create(made, changedBy(request), once),
-      ({ key, ...rest }) => ({ data: keyResource(rest), key }),
+      createdView,
     )
   },
 })
@@ -126,7 +126,7 @@ export const keysGet = (keys: Keys, { figures, flush, clock }: Pick<KeyRoutePart
   },
 })
 
-export const keysRotate = (keys: Keys): Route => ({
+export const keysRotate = ({ keys, onceness }: Pick<KeyRouteParts, 'keys' | 'onceness'>): Route => ({
   ...shared,
   method: 'POST',
   path: '/keys/:hash/rotate',
@@ -134,14 +134,22 @@ export const keysRotate = (keys: Keys): Route => ({
   summary: 'Give an API key a new secret; its hash, limits and history stay',
   params: { hash: keyHash },
   query: inWorkspace,
+  headers: onceHeaders,
   body: rotateKeyBody,
   answers: { 200: { description: 'The key; the answer is the only place that shows it.', schema: createdKey } },
   errors: [404, 409],
   async handle(request) {
     const hash = hashOf(request)
-    const { grace_seconds } = validate(rotateKeyBody, readOptionalObject(await request.text()))
-    const { key, ...rest } = await keys.rotate(scopeOf(reachOf(request)), hash, grace_seconds, changedBy(request))
-    return jsonResponse({ data: keyResource(rest), key }, { headers: { 'cache-control': 'no-store' } })
+    const bodyText = await request.text()
+    const { grace_seconds } = validate(rotateKeyBody, readOptionalObject(bodyText))
+    const response = await answerOnce<MadeKey>(
+      { request, operation: 'rotateKey', asked: () => `${hash}\n${bodyText}`, status: 200 },
+      onceness,
+      (once) => keys.rotate(scopeOf(reachOf(request)), hash, grace_seconds, changedBy(request), once),
+      createdView,
+    )
+    response.headers.set('cache-control', 'no-store')
+    return response
   },
 })
 
@@ -215,5 +223,7 @@ export const keyCurrent = (
     return jsonResponse({ data: currentKeyResource(await parts.keys.get(principal.workspaceId, principal.hash), budgets) })
   },
 })
+
+const createdView = ({ key, ...rest }: MadeKey) => ({ data: keyResource(rest), key })
 
 const nanosOrNull = (limit: number | null | undefined): number | null => (limit === null || limit === undefined ? null : nanosOf(limit))

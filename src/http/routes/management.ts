@@ -48,7 +48,7 @@ export const managementRoutes = (keys: Keys, parts: ManagementParts): readonly R
     keysList({ keys, cursors: sealedCursors(parts.onceness.seal, 'keys') }),
     keysCreate({ keys, workspaces: parts.workspaces, onceness: parts.onceness }),
     keysGet(keys, parts),
-    keysRotate(keys),
+    keysRotate({ keys, onceness: parts.onceness }),
     keysUpdate(keys),
     keysDelete(keys),
     ...workspaceRoutes({ ...parts, countingByok: parts.budgets.countingByok, figuresOf: createFiguresOf(parts) }),

@@ -6,6 +6,7 @@ import { z } from 'zod'
 
 import { scopeOf } from '../../canonical/reach.ts'
 import { generationContent } from '../../contract/generation-content.ts'
+import { idempotencyKey, onceHeaders } from '../../contract/idempotency.ts'
 import { presetShape, presetSlug, savedPreset, type PresetShape } from '../../contract/preset.ts'
 import { readSaveOptions, saveHeaders, saveQuery } from '../../contract/save-preset.ts'
 import { invalidField, validate } from '../../contract/validate.ts'
@@ -19,7 +20,7 @@ import { besides } from '../../storage/audit-log.ts'
 import type { Presets } from '../../presets/presets.ts'
 import type { StoredGeneration } from '../../storage/generations/generation-store.ts'
 import type { Formats } from '../../formats/formats.ts'
-import { jsonResponse } from '../json-response.ts'
+import { jsonText } from '../json-response.ts'
 import { callerOf, changedBy, changeOf, reachOf, type Route, type RouteRequest } from '../route.ts'
 import type { GenerationContentParts } from './generation-content.ts'
 import { generationId, generationIdQuery } from './generation.ts'
@@ -33,17 +34,19 @@ export interface PresetFromGenerationParts extends GenerationContentParts {
   readonly formats: Formats
 }
 
+const OPERATION = 'createPresetFromGeneration'
+
 export const presetFromGeneration = (parts: PresetFromGenerationParts): Route => ({
   method: 'POST',
   path: '/presets/:slug/from-generation',
-  operation: 'createPresetFromGeneration',
+  operation: OPERATION,
   summary: 'Create a preset, or a new version of one, from a request that was answered',
   tag: 'Presets',
   policy: 'management',
   surface: 'management',
   params: { slug: presetSlug },
   query: { ...saveQuery, ...inWorkspace },
-  headers: saveHeaders,
+  headers: { ...saveHeaders, ...onceHeaders },
   body: fromGenerationBody,
   answers: {
     200: {
@@ -55,9 +58,12 @@ export const presetFromGeneration = (parts: PresetFromGenerationParts): Route =>
   async handle(request) {
     const slug = validate(presetSlug, request.params['slug'], ['slug'])
     const options = readSaveOptions(request.query, request.headers)
-    const { generation_id } = validate(fromGenerationBody, readJsonObject(await request.text()))
+    const key = request.headers.get('idempotency-key')
+    const bodyText = await request.text()
+    const { generation_id } = validate(fromGenerationBody, readJsonObject(bodyText))
     const { shape, body, warnings } = await bodyOf(generationId(generation_id), request, parts)
     const { content, warnings: own } = parts.formats[shape].presetContent(body)
+    const all = [...warnings, ...own.map(({ message }) => message)]
     const saved = await parts.presets.save({
       workspaceId: reachOf(request).workspaceId,
       userId: callerOf(request).userId,
@@ -65,13 +71,13 @@ export const presetFromGeneration = (parts: PresetFromGenerationParts): Route =>
       content,
       options,
       by: changedBy(request),
-      idempotency: null,
+      warnings: all,
+      idempotency: key === null ? null : { key: validate(idempotencyKey, key, ['Idempotency-Key']), route: OPERATION, bodyText },
     })
-    const all = [...warnings, ...own.map(({ message }) => message)]
-    return jsonResponse(
-      { ...readJsonObject(saved.body), warnings: all },
-      all.length === 0 ? {} : { headers: { 'x-service-warnings': String(all.length) } },
-    )
+    return jsonText(saved.body, {
+      status: saved.status,
+      headers: all.length === 0 ? {} : { 'x-service-warnings': String(all.length) },
+    })
   },
 })
 

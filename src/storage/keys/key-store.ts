@@ -77,6 +77,9 @@ export type KeyPatch = Partial<
   >
 >
 
+/** It is made once for its `Idempotency-Key`. */
+type OnceChange = Change & { readonly once?: Once<KeyRecord | null> | undefined }
+
 export interface KeyStore {
   /** Throws `not_found` if the workspace was deleted, as `insertPlayground` does. */
   insert(key: KeyRecord, by: ChangedBy, once?: Once<void>): Promise<void>
@@ -85,7 +88,7 @@ export interface KeyStore {
   /** The person's key for the playground. */
   playground(workspaceId: string, userId: string): Promise<KeyRecord | null>
   /** Ends the sessions that the key opened, except the one that asks, and the codes that it made. Null if the scope has no such key. */
-  rotate(scope: string | null, hash: string, secret: RotatedSecret, change: Change): Promise<KeyRecord | null>
+  rotate(scope: string | null, hash: string, secret: RotatedSecret, change: OnceChange): Promise<KeyRecord | null>
   /** Uses by key hash. A use earlier than the known one changes nothing. */
   noteUses(uses: ReadonlyMap<string, string>): Promise<void>
   /** Null for an unknown key and for a revoked one, which stays invalid for ever. */
@@ -263,7 +266,7 @@ export const createKeyStore = (database: Database): KeyStore => ({
 /** `changesOf`: null if nothing would change. */
 const changeLive = (
   database: Database,
-  { scope, hash, change }: { scope: string | null; hash: string; change: Change },
+  { scope, hash, change }: { scope: string | null; hash: string; change: OnceChange },
   action: 'updated' | 'revoked' | 'rotated',
   changesOf: (before: Selectable<ApiKeysTable>) => Updateable<ApiKeysTable> | null,
   alongside: (transaction: Transaction<Schema>, before: Selectable<ApiKeysTable>) => Promise<void> = async () => {},

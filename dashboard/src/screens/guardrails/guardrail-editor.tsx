@@ -3,7 +3,16 @@ import { useNavigate } from '@tanstack/react-router'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 
-import { assignedKeys, assignedMembers, deleteGuardrail, type Guardrail, saveGuardrail } from '../../api/guardrails.ts'
+import {
+  assignedKeys,
+  assignedMembers,
+  deleteGuardrail,
+  type Guardrail,
+  type GuardrailDraft,
+  oneGuardrail,
+  saveGuardrail,
+} from '../../api/guardrails.ts'
+import { queryClient } from '../../api/query-client.ts'
 import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
 import { messageOf } from '../../parts/error-note.tsx'
@@ -14,7 +23,7 @@ import { Panel } from '../../parts/panel.tsx'
 import { SavedMeanwhile } from '../../parts/saved-meanwhile.tsx'
 import { Unsaved } from '../../parts/unsaved.tsx'
 import { toast } from '../../shell/toasts.tsx'
-import { useKeptEdits } from '../../use-edited.ts'
+import { isSame, useKeptEdits } from '../../use-edited.ts'
 import { AssignDialog } from './assign-dialog.tsx'
 import { draftOf, hitsOf, patternFaults, rowsOf, type WrittenRules } from './filter-rows.ts'
 import { FilterForm } from './filter-form.tsx'
@@ -40,6 +49,9 @@ export const GuardrailEditor = ({ of: guardrail }: { of: Guardrail }) => {
   const fault = refusal?.of === written ? refusal.thrown : null
   // The test box tests the draft while it is typed, so a bad pattern is reported before it is saved.
   const refused = patternFaults(rows, fault ?? tested)
+  const [begun, theirs] = [draftOf(form.begun.rules.rows), draftOf(saved)]
+  const isTouched = (list: keyof GuardrailDraft): boolean => unread !== null || !isSame(draft[list], begun[list])
+  const isAgainstTheirs = LISTS.some((list) => isTouched(list) && !isSame(theirs[list], begun[list]))
   const change = (rules: WrittenRules): void => {
     setRefusal(null)
     setJson(asJson)
@@ -47,16 +59,23 @@ export const GuardrailEditor = ({ of: guardrail }: { of: Guardrail }) => {
   }
   const choose = (json: boolean): void => {
     setJson(json)
-    if (unread !== null) form.change({ rules: { rows, unread: null } })
+    if (unread === null) return
+    form.change({ rules: { rows, unread: null } })
+    toast('The JSON is not valid yet: the form has the rules from before.', () => form.change({ rules: { rows, unread } }), JSON_LEFT)
+  }
+  const saveTouched = async (): Promise<void> => {
+    const now = draftOf(rowsOf(await queryClient.fetchQuery({ ...oneGuardrail(guardrail.id), staleTime: 0 })))
+    if (LISTS.some((list) => isTouched(list) && !isSame(now[list], theirs[list])))
+      return queryClient.invalidateQueries({ queryKey: ['guardrails'] })
+    const touched = Object.fromEntries(LISTS.filter(isTouched).map((list) => [list, draft[list]]))
+    const { data: stored } = await saveGuardrail(guardrail.id, touched)
+    form.saved(form.value, formOf(stored))
+    toast(`${guardrail.name} is saved: in force now.`)
   }
   const save = (): void => {
     setBusy(true)
     setRefusal(null)
-    saveGuardrail(guardrail.id, draft)
-      .then(({ data: stored }) => {
-        form.saved(form.value, formOf(stored))
-        toast(`${guardrail.name} is saved: in force now.`)
-      })
+    saveTouched()
       .catch((thrown: unknown) => setRefusal({ of: written, thrown }))
       .finally(() => setBusy(false))
   }
@@ -82,7 +101,7 @@ export const GuardrailEditor = ({ of: guardrail }: { of: Guardrail }) => {
           </p>
         )}
         <div className="stack">
-          <SavedMeanwhile what={guardrail.name} form={form} isSaving={busy} />
+          <SavedMeanwhile what={guardrail.name} form={{ ...form, isAgainstTheirs }} isSaving={busy} />
           <div className="row">
             <FormOrJson label="Rules as" asJson={asJson} onChoose={choose} />
             <Unsaved form={form} />
@@ -126,6 +145,11 @@ export const GuardrailEditor = ({ of: guardrail }: { of: Guardrail }) => {
     </div>
   )
 }
+
+const JSON_LEFT = 'JSON that a form cannot show'
+
+/** Each list is saved by itself, and only if this person has changed it. */
+const LISTS = ['content_filter_builtins', 'content_filters'] as const satisfies readonly (keyof GuardrailDraft)[]
 
 /** One field, so that a text that is not valid yet also counts as a change of the rules. */
 const formOf = (guardrail: Guardrail): { readonly rules: WrittenRules } => ({ rules: { rows: rowsOf(guardrail), unread: null } })

@@ -34,7 +34,7 @@ export const KeyDetail = ({ hash }: { hash: string }) => {
       }
     >
       {isHash ? (
-        <Loaded query={key} rows={6}>
+        <Loaded query={key} rows={13}>
           {(data) => <KeyFacts of={data} />}
         </Loaded>
       ) : (

@@ -35,7 +35,8 @@ export const KeysScreen = () => {
   const keys = useInfiniteQuery(keyList({ ...filter, status: filter.status === 'all' ? undefined : filter.status }))
   const guardrails = useGuardrailsOfKeys(search['workspace'])
   // Members read their own keys; only admins make and change them.
-  const isMember = useQuery(currentSession).data?.role === 'member'
+  const session = useQuery(currentSession)
+  const isMember = session.data?.role === 'member'
   useKeys(isMember ? {} : { c: () => setNew(true) })
   const chosen = search['key']
   return (
@@ -67,7 +68,8 @@ export const KeysScreen = () => {
       </div>
       <div className={chosen === undefined ? 'split' : 'split open'}>
         <Panel title="All keys" quiet>
-          <Loaded query={keys} rows={8}>
+          {/* Who reads decides about the columns, so the rows come with it. */}
+          <Loaded query={{ ...keys, data: session.isPending ? undefined : keys.data }} rows={8}>
             {(found) => (
               <Table
                 label="Keys"
@@ -135,7 +137,7 @@ const nameCell = ({ hash, name, kind }: Key) => (
 const rateCell = ({ rpm_limit: limit }: Key) => (limit === null ? <span className="faint">–</span> : `rpm ${count(limit)}`)
 
 const Guardrails = ({ of: guardrails }: { of: ReturnType<GuardrailsOfKeys['of']> }) => {
-  if (guardrails === 'loading') return null
+  if (guardrails === 'loading') return <span className="unknown-names" />
   if (guardrails === 'failed') return <span className="faint">not loaded</span>
   if (guardrails.length === 0) return <span className="faint">–</span>
   return (

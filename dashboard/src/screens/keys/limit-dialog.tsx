@@ -1,16 +1,17 @@
-import { useState } from 'react'
-
-import { changeKey, type Key } from '../../api/keys.ts'
+import { changeKey, type Key, oneKey } from '../../api/keys.ts'
+import { queryClient } from '../../api/query-client.ts'
 import { money } from '../../format.ts'
 import { Confirm } from '../../parts/confirm.tsx'
 import { Field } from '../../parts/field.tsx'
+import { NOT_SAVED, SavedMeanwhile } from '../../parts/saved-meanwhile.tsx'
 import { toast } from '../../shell/toasts.tsx'
 import { noAmount, readNumber, writeNumber } from '../../typed-number.ts'
+import { useEdited } from '../../use-edited.ts'
 
 /** A new limit applies from the next request on; what was spent stays counted. */
 export const LimitDialog = ({ of: key, onClose }: { of: Key; onClose: () => void }) => {
-  const [limit, setLimit] = useState(key.limit === null ? '' : writeNumber(key.limit))
-  const [reset, setReset] = useState(key.limit_reset ?? '')
+  const form = useEdited(formOf(key))
+  const { limit, reset } = form.value
   return (
     <Confirm
       title={`Limit of ${key.name}`}
@@ -19,8 +20,14 @@ export const LimitDialog = ({ of: key, onClose }: { of: Key; onClose: () => void
       onConfirm={async () => {
         const amount = limit.trim() === '' ? null : readNumber(limit)
         if (amount === null && limit.trim() !== '') throw new Error(noAmount(limit))
-        const before = { limit: key.limit, limit_reset: key.limit_reset }
-        await changeKey(key.hash, { limit: amount, limit_reset: amount === null || reset === '' ? null : reset })
+        const known = await queryClient.fetchQuery({ ...oneKey(key.hash), staleTime: 0 })
+        if (form.isOvertakenBy(formOf(known))) throw new Error(NOT_SAVED)
+        const edits = {
+          ...('limit' in form.edits ? { limit: amount } : {}),
+          ...('reset' in form.edits || amount === null ? { limit_reset: amount === null || reset === '' ? null : reset } : {}),
+        }
+        await changeKey(key.hash, edits)
+        const before = Object.fromEntries(Object.keys(edits).map((name) => [name, known[name as keyof typeof edits]]))
         toast(
           amount === null ? `${key.name} has no limit now.` : `${key.name} may spend ${money(amount)}: in force now.`,
           () => void changeKey(key.hash, before),
@@ -28,17 +35,37 @@ export const LimitDialog = ({ of: key, onClose }: { of: Key; onClose: () => void
         )
       }}
     >
+      <SavedMeanwhile
+        what={`The limit of ${key.name}`}
+        form={form}
+        isSaving={false}
+        theirs={key.limit === null ? 'no limit' : `${money(key.limit)}, reset ${RESETS[key.limit_reset ?? '']}`}
+      />
       <Field label="Limit in dollars" hint="Left open: no limit.">
-        <input value={limit} onChange={(event) => setLimit(event.target.value)} inputMode="decimal" autoFocus autoComplete="off" />
+        <input
+          value={limit}
+          onChange={(event) => form.change({ limit: event.target.value })}
+          inputMode="decimal"
+          autoFocus
+          autoComplete="off"
+        />
       </Field>
       <Field label="Resets">
-        <select value={reset} onChange={(event) => setReset(event.target.value)}>
-          <option value="">never</option>
-          <option value="daily">every day</option>
-          <option value="weekly">every week</option>
-          <option value="monthly">every month</option>
+        <select value={reset} onChange={(event) => form.change({ reset: event.target.value as keyof typeof RESETS })}>
+          {Object.entries(RESETS).map(([interval, words]) => (
+            <option key={interval} value={interval}>
+              {words}
+            </option>
+          ))}
         </select>
       </Field>
     </Confirm>
   )
 }
+
+const RESETS = { '': 'never', daily: 'every day', weekly: 'every week', monthly: 'every month' } as const
+
+const formOf = ({ limit, limit_reset: reset }: Key): { limit: string; reset: keyof typeof RESETS } => ({
+  limit: limit === null ? '' : writeNumber(limit),
+  reset: reset ?? '',
+})

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 
-import { type Guardrail, guardrailList, keyAssignments, memberAssignments } from '../../api/guardrails.ts'
+import { type Guardrail, guardrailNames, keyAssignments, memberAssignments } from '../../api/guardrails.ts'
 import type { Key } from '../../api/keys.ts'
 import { currentSession } from '../../api/session.ts'
 import { useWholeList } from '../../parts/use-whole-list.ts'
@@ -15,7 +15,7 @@ export interface GuardrailsOfKeys {
 /** The guardrails that are assigned to a key or to its person. A workspace's guardrail applies to every key, so the rows leave it out. */
 export const useGuardrailsOfKeys = (workspace: string | undefined): GuardrailsOfKeys => {
   const isAllowed = useQuery(currentSession).data?.role === 'admin'
-  const all = useWholeList({ ...guardrailList(workspace), enabled: isAllowed })
+  const all = useWholeList({ ...guardrailNames(workspace), enabled: isAllowed })
   const ofKeys = useWholeList({ ...keyAssignments(workspace), enabled: isAllowed })
   const ofMembers = useWholeList({ ...memberAssignments(workspace), enabled: isAllowed })
   const byKey = useMemo(() => Map.groupBy(ofKeys.rows, ({ key_hash: hash }) => hash), [ofKeys.rows])

@@ -12,12 +12,12 @@ export const ChargedTo = ({ isRunning }: { isRunning: boolean }) => {
   const session = useQuery(currentSession).data
   const key = useQuery({ ...playgroundKey(session?.user_id ?? '', session?.workspace_id ?? ''), enabled: session !== undefined })
   const { refetch } = key
+  const isKnown = session !== undefined
   useEffect(() => {
-    if (!isRunning) void refetch()
-  }, [isRunning, refetch])
+    if (!isRunning && isKnown) void refetch()
+  }, [isRunning, isKnown, refetch])
   if (key.data === undefined) return <p className="charged-to small" />
-  if (key.data === null)
-    return <p className="charged-to small soft">Charged to your own key for the playground, which the first run makes.</p>
+  if (key.data === null) return <p className="charged-to small soft">Charged to your own key, which the first run makes.</p>
   const { hash, name, limit, limit_remaining: left, usage, disabled } = key.data
   const spent = limit === null ? usage : limit - (left ?? 0)
   return (

@@ -43,12 +43,12 @@ export const Labels = ({ preset: { slug, labels, latest_version: latest, workspa
     })
   }
   /** The protection of a label applies to every preset of the workspace. */
-  const protect = (label: string, isGuarded: boolean): void => {
-    const others = guarded.filter((one) => one !== label)
-    changeWorkspace(owner, { protected_labels: isGuarded ? [...others, label] : others }).then(
-      () => toast(isGuarded ? `Whoever moves ${label} is asked first, in every preset.` : `${label} moves without a question again.`),
-      (thrown: unknown) => toast(messageOf(thrown)),
-    )
+  const protect = async (label: string, isGuarded: boolean): Promise<void> => {
+    // The list is saved as a whole, and somebody else may have protected another label meanwhile.
+    const { protected_labels: all } = await queries.fetchQuery({ ...workspaceOf(owner), staleTime: 0 })
+    const others = all.filter((one) => one !== label)
+    await changeWorkspace(owner, { protected_labels: isGuarded ? [...others, label] : others })
+    toast(isGuarded ? `Whoever moves ${label} is asked first, in every preset.` : `${label} moves without a question again.`)
   }
   const add = (event: FormEvent): void => {
     event.preventDefault()
@@ -74,7 +74,7 @@ export const Labels = ({ preset: { slug, labels, latest_version: latest, workspa
                 type="checkbox"
                 aria-label={`Protect ${label}`}
                 checked={guarded.includes(label)}
-                onChange={(event) => protect(label, event.target.checked)}
+                onChange={(event) => void protect(label, event.target.checked).catch((thrown: unknown) => toast(messageOf(thrown)))}
               />
               Protected
             </label>

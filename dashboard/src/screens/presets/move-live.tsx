@@ -1,9 +1,9 @@
 /** Makes another version live: shows before what changes for callers, and offers the way back after. */
-import { useQuery } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 
-import { patchPreset, type PresetVersion, type ReadPreset } from '../../api/presets.ts'
+import { patchPreset, preset as readPreset, type PresetVersion, type ReadPreset } from '../../api/presets.ts'
 import { usage } from '../../api/usage.ts'
 import { ContentDiff } from '../../diff/content-diff.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
@@ -25,6 +25,7 @@ interface MoveLiveProps {
 export const MoveLive = ({ preset, to, onMoved, onClose }: MoveLiveProps) => {
   const { slug, status, designated_version: live, require_evaluation: isEvaluationRequired, summary } = preset
   const { workspace } = useSearch({ strict: false })
+  const queries = useQueryClient()
   const [openedAt] = useState(useNow())
   const { from, to: until } = rangeOf({ range: '24h' }, openedAt)
   const used = useQuery(
@@ -34,6 +35,13 @@ export const MoveLive = ({ preset, to, onMoved, onClose }: MoveLiveProps) => {
   const move = (version: number): Promise<unknown> =>
     patchPreset(slug, { designated_version: version }, { workspace_id: workspace }).then(onMoved)
   const confirm = async (): Promise<void> => {
+    const now = await queries.fetchQuery({ ...readPreset(slug, { workspace_id: workspace }), staleTime: 0, retry: false }).then(
+      ({ designated_version: served }) => served.version,
+      // A service that is too busy to be read can still be told to roll back.
+      () => live.version,
+    )
+    if (now !== live.version && now !== to.version)
+      throw new Error(`Nothing was moved: v${now} was put live meanwhile, and is compared with v${to.version} now.`)
     await move(to.version)
     const effect =
       status === 'active' ? 'is live now; other processes follow within 0.5 s' : `goes live once the preset, which is ${status}, is active`

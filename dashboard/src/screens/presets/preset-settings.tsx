@@ -3,7 +3,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 
-import { patchPreset, type Preset } from '../../api/presets.ts'
+import { patchPreset, type Preset, preset as readPreset } from '../../api/presets.ts'
 import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
 import { messageOf } from '../../parts/error-note.tsx'
@@ -30,14 +30,23 @@ export const PresetSettings = ({
     toast('Saved; it is in force now.')
     return answer
   }
+  const save = async (): Promise<void> => {
+    const before = await queries.fetchQuery({ ...readPreset(slug, { workspace_id: workspace }), staleTime: 0 })
+    if (form.isOvertakenBy(formOf(before))) return
+    const { name: called, description: described } = form.edits
+    const { data } = await patch({
+      ...(called === undefined ? {} : { name: called.trim() }),
+      ...(described === undefined ? {} : { description: described.trim() || null }),
+    })
+    form.saved(form.value, formOf(data))
+  }
   const requireEvaluation = (isRequired: boolean): void =>
     void patch({ require_evaluation: isRequired }).catch((thrown: unknown) => toast(messageOf(thrown)))
   const submit = (event: FormEvent): void => {
     event.preventDefault()
     setFault(null)
     setBusy(true)
-    patch({ name: form.value.name.trim(), description: form.value.description.trim() || null })
-      .then(({ data }) => form.saved(form.value, formOf(data)))
+    save()
       .catch((thrown: unknown) => setFault(messageOf(thrown)))
       .finally(() => setBusy(false))
   }

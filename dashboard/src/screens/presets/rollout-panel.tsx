@@ -26,6 +26,16 @@ export const RolloutPanel = (parts: PresetParts) => {
   const rollout = useQuery({ ...presetRollout(slug, scope), refetchInterval: 10_000 })
   const queries = useQueryClient()
   const reload = (): Promise<void> => queries.invalidateQueries({ queryKey: ['presets', slug] })
+  const start = async (next: Rollout): Promise<void> => {
+    const now = await queries.fetchQuery({ ...presetRollout(slug, scope), staleTime: 0 })
+    // The page shows it in place of the form.
+    if (now?.state === 'running') {
+      toast('Somebody else has started a rollout meanwhile: it goes on.')
+      return
+    }
+    await startRollout(slug, next, scope)
+    await reload()
+  }
   const end = async (): Promise<void> => {
     await endRollout(slug, scope)
     await reload()
@@ -61,7 +71,7 @@ export const RolloutPanel = (parts: PresetParts) => {
                   {known.reason === null ? '.' : `: ${known.reason}`}
                 </p>
               )}
-              <NewRollout {...parts} onStart={(next) => startRollout(slug, next, scope).then(reload)} />
+              <NewRollout {...parts} onStart={start} />
             </>
           )}
           {known === null ? null : <RolloutFigures versions={known.versions} />}

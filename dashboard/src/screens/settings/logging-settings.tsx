@@ -2,6 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 
+import { queryClient } from '../../api/query-client.ts'
 import { changeWorkspace, type Workspace, workspaceOf } from '../../api/workspaces.ts'
 import { Button } from '../../parts/button.tsx'
 import { messageOf } from '../../parts/error-note.tsx'
@@ -30,6 +31,13 @@ const LoggingForm = ({ of: workspace }: { of: Workspace }) => {
   const { on, share, days, keys } = form.value
   const [busy, setBusy] = useState(false)
   const [fault, setFault] = useState<string | null>(null)
+  const save = async (edits: Readonly<Record<string, unknown>>): Promise<void> => {
+    const before = await queryClient.fetchQuery({ ...workspaceOf(workspace.id), staleTime: 0 })
+    if (form.isOvertakenBy(formOf(before))) return
+    const { data: stored } = await changeWorkspace(workspace.id, edits)
+    form.saved(form.value, formOf(stored))
+    toast(on ? 'Contents of new requests are kept: in force now.' : 'Contents are not kept any more: in force now.')
+  }
   const submit = (event: FormEvent): void => {
     event.preventDefault()
     const rate = (readNumber(share) ?? 0) / 100
@@ -44,16 +52,12 @@ const LoggingForm = ({ of: workspace }: { of: Workspace }) => {
     }
     setBusy(true)
     setFault(null)
-    changeWorkspace(workspace.id, {
-      is_observability_io_logging_enabled: on,
-      io_logging_sampling_rate: rate,
-      io_logging_retention_days: kept,
-      io_logging_api_key_ids: keys,
+    save({
+      ...('on' in form.edits ? { is_observability_io_logging_enabled: on } : {}),
+      ...('share' in form.edits ? { io_logging_sampling_rate: rate } : {}),
+      ...('days' in form.edits ? { io_logging_retention_days: kept } : {}),
+      ...('keys' in form.edits ? { io_logging_api_key_ids: keys } : {}),
     })
-      .then(({ data: stored }) => {
-        form.saved(form.value, formOf(stored))
-        toast(on ? 'Contents of new requests are kept: in force now.' : 'Contents are not kept any more: in force now.')
-      })
       .catch((thrown: unknown) => setFault(messageOf(thrown)))
       .finally(() => setBusy(false))
   }

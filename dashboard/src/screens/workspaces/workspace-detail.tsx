@@ -21,7 +21,6 @@ import { money } from '../../format.ts'
 import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
 import { Empty } from '../../parts/empty.tsx'
-import { Field } from '../../parts/field.tsx'
 import { Loaded, Skeleton } from '../../parts/loaded.tsx'
 import { Menu } from '../../parts/menu.tsx'
 import { Meter } from '../../parts/meter.tsx'
@@ -30,9 +29,9 @@ import { type MoreRows, ShowMore } from '../../parts/show-more.tsx'
 import { Table } from '../../parts/table.tsx'
 import { useNow, When } from '../../parts/when.tsx'
 import { toast } from '../../shell/toasts.tsx'
-import { noAmount, readNumber } from '../../typed-number.ts'
 import { monthStart } from '../spend/month.ts'
 import { nextMinute } from '../spend/month-budget.ts'
+import { BudgetDialog } from './budget-dialog.tsx'
 import { INTERVALS } from './intervals.ts'
 import { InviteDialog } from './invite-dialog.tsx'
 
@@ -281,36 +280,7 @@ const Budgets = ({ id, name }: { id: string; name: string }) => {
           )
         }
       </Loaded>
-      {adding ? <BudgetDialog id={id} onClose={() => setAdding(false)} /> : null}
+      {adding && budgets.data !== undefined ? <BudgetDialog id={id} budgets={budgets.data} onClose={() => setAdding(false)} /> : null}
     </Panel>
-  )
-}
-
-const BudgetDialog = ({ id, onClose }: { id: string; onClose: () => void }) => {
-  const [limit, setLimit] = useState('')
-  const [interval, setBudgetInterval] = useState('monthly')
-  return (
-    <Confirm
-      title="Budget of the workspace"
-      action="Set budget"
-      onClose={onClose}
-      onConfirm={async () => {
-        const amount = readNumber(limit)
-        if (amount === null || amount === 0) throw new Error(noAmount(limit))
-        await putBudget(id, interval, amount)
-      }}
-    >
-      <Field label="Limit in dollars">
-        <input value={limit} onChange={(event) => setLimit(event.target.value)} inputMode="decimal" autoFocus autoComplete="off" />
-      </Field>
-      <Field label="For">
-        <select value={interval} onChange={(event) => setBudgetInterval(event.target.value)}>
-          <option value="daily">a day</option>
-          <option value="weekly">a week</option>
-          <option value="monthly">a month</option>
-          <option value="lifetime">its whole life</option>
-        </select>
-      </Field>
-    </Confirm>
   )
 }
