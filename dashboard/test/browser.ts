@@ -19,6 +19,7 @@ import {
 } from 'playwright-core'
 
 import { patient } from '../../test/support/patience.ts'
+import { leave, noteDocuments } from './going-on.ts'
 
 /** The headless shell uses a third less CPU, so it is tried first. */
 const PLACES = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
@@ -53,7 +54,11 @@ interface VisitOptions extends ContextOptions {
   readonly permissions?: readonly string[]
   /** The test changes the page permanently, for example its clock, so no other test may use the page. */
   readonly alone?: boolean
-  /** Returns what the page's local storage holds when the address is opened. */
+  /** False in a test of what the page loads before it is needed. */
+  readonly savesData?: boolean
+  /** Comes to the address from the sign-in page of its service, in the document that is there. Without it, the address is loaded. */
+  enter?(page: Page): Promise<void>
+  /** Returns what the page's local storage holds when the address is loaded. */
   remembered?(page: Page): Promise<Readonly<Record<string, string>>>
   /** Sets the page up before it sends any request. */
   before?(page: Page): Promise<void>
@@ -75,23 +80,26 @@ export const useBrowser = (): { visit(url: string, options?: VisitOptions): Prom
   afterAll(() => {
     if (opened !== null) closing = setTimeout(() => void closeBrowser(), BETWEEN_FILES_MS)
   })
-  const ownPage = async (options: ContextOptions): Promise<Page> => {
+  const ownPage = async (options: ContextOptions, savesData: boolean): Promise<Page> => {
     const context = await newContext(await openBrowser(), options)
     contexts.push(context)
-    return context.newPage()
+    return newPage(context, savesData)
   }
   return {
-    async visit(url, { alone = false, remembered, before, viewport = VIEWPORT, permissions = [], ...options } = {}) {
-      const isOwn = alone || before !== undefined || isTaken || Object.keys(options).length > 0
+    async visit(url, { alone = false, savesData = true, enter, remembered, before, viewport = VIEWPORT, permissions = [], ...options } = {}) {
+      const isOwn = alone || !savesData || before !== undefined || isTaken || Object.keys(options).length > 0
       isTaken ||= !isOwn
-      const page = await (isOwn ? ownPage(options) : sharedPage())
+      const page = await (isOwn ? ownPage(options, savesData) : sharedPage())
+      const { origin } = new URL(url)
+      const goOn = !isOwn && leftOrigin === origin ? enter : undefined
+      if (!isOwn) leftOrigin = null
       await page.setViewportSize(viewport)
       await page.context().grantPermissions(permissions)
       await page.context().clearCookies()
-      const storage = (await remembered?.(page)) ?? {}
-      const visitor = watch(page, new URL(url).origin, documentedBelow(prefixOf(url)))
+      const storage = goOn === undefined ? ((await remembered?.(page)) ?? {}) : {}
+      const visitor = watch(page, origin, documentedBelow(prefixOf(url)))
       await before?.(page)
-      await openAnew(page, url, storage)
+      await (goOn === undefined ? openAnew(page, url, storage) : goOn(page))
       return visitor
     },
   }
@@ -107,12 +115,26 @@ const newContext = async (browser: Browser, options: ContextOptions): Promise<Br
 
 let opened: Promise<Browser> | null = null
 let shared: Promise<Page> | null = null
+/** The service whose sign-in page the shared page shows, with nothing left of the visit before. */
+let leftOrigin: string | null = null
 let closing: ReturnType<typeof setTimeout> | undefined
 
 const sharedPage = async (): Promise<Page> => {
   const browser = await openBrowser()
-  shared ??= newContext(browser, {}).then((context) => context.newPage())
+  shared ??= newContext(browser, {}).then(async (context) => {
+    const page = await newPage(context, true)
+    await noteDocuments(page)
+    return page
+  })
   return shared
+}
+
+/** A browser that saves data loads no screens in advance, which would cost more than the screens that a test opens. */
+const newPage = async (context: BrowserContext, savesData: boolean): Promise<Page> => {
+  const page = await context.newPage()
+  const devtools = await context.newCDPSession(page)
+  await devtools.send('Emulation.setDataSaverOverride', { dataSaverEnabled: savesData })
+  return page
 }
 
 /** Events that a test may have listened to on its page. */
@@ -150,7 +172,7 @@ const releasePage = async (): Promise<void> => {
   if (page === null) return
   for (const name of HEARD) page.removeAllListeners(name)
   if (page.isClosed() || !page.context().browser()?.isConnected()) {
-    shared = null
+    shared = leftOrigin = null
     return
   }
   const context = page.context()
@@ -165,6 +187,7 @@ const releasePage = async (): Promise<void> => {
   await page.mouse.move(-1, -1)
   await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce', media: null, forcedColors: null })
   await context.clearPermissions()
+  leftOrigin = (await leave(page)) ? new URL(page.url()).origin : null
 }
 
 /** The browser stays open between test files, since starting it costs two seconds of CPU. After the last file it ends with its process. */
@@ -172,14 +195,14 @@ const BETWEEN_FILES_MS = 20_000
 
 const openBrowser = async (): Promise<Browser> => {
   clearTimeout(closing)
-  if (opened !== null && !(await opened).isConnected()) opened = shared = null
+  if (opened !== null && !(await opened).isConnected()) opened = shared = leftOrigin = null
   opened ??= chromium.launch({ executablePath: BROWSER_PATH ?? '', args: FLAGS })
   return opened
 }
 
 const closeBrowser = async (): Promise<void> => {
   const last = opened
-  opened = shared = null
+  opened = shared = leftOrigin = null
   await (await last)?.close()
 }
 
