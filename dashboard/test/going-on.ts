@@ -17,7 +17,10 @@ export const leave = (page: Page): Promise<boolean> => page.evaluate(LEAVE).catc
 /** After `leave`: comes to the address as the person with this key. */
 export const enter = (page: Page, address: string, key: string): Promise<void> => page.evaluate(ENTER, { address, key })
 
-/** These functions run in the page. */
+/** Opens another screen in the document that is there, as a link leads to it. */
+export const open = (page: Page, path: string): Promise<void> => page.evaluate(OPEN, path)
+
+/** These functions run in the page. The state of an entry of the history is as the router makes it. */
 
 const NOTE = (): void => {
   /** Everything that a test may replace: the values of the global names, and of the browser's objects that the dashboard uses. */
@@ -65,11 +68,11 @@ const LEAVE = async (): Promise<boolean> => {
     })
   const one = (selector: string): HTMLElement | null => document.querySelector<HTMLElement>(selector)
   const you = one('.side-foot button')
-  if (you === null || one('.connection-bar') !== null || !isAsLoaded()) return false
+  if (you === null || one('.connection-bar') !== null) return false
   // A screen that asks for nothing, with nothing open on it.
   history.pushState(null, '', location.pathname.replace(/\/dashboard(?:\/.*)?$/, '/dashboard/left'))
   await shown(() => document.querySelector('h1')?.textContent === 'Not found')
-  if (one('dialog, [role=dialog], [role=menu]') !== null) return false
+  if (one('dialog, [role=dialog], [role=menu]') !== null || !isAsLoaded()) return false
   for (const button of document.querySelectorAll<HTMLElement>('.toast [aria-label="Dismiss"]')) button.click()
   if ((await shown(() => one('.toasts')?.textContent === '')) === null) return false
   you.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true }))
@@ -79,15 +82,24 @@ const LEAVE = async (): Promise<boolean> => {
   signOut?.click()
   // A dialog says that the session had ended before.
   if (!(await shown(() => one('.sign-in form, dialog')))?.matches('.sign-in form')) return false
-  // The rest of the page's choices.
-  if (localStorage.length > 0 || !isAsLoaded()) return false
+  // Drafts are read from the storage alone; choices are in the document, too.
+  if (Object.keys(localStorage).some((name) => !name.startsWith('patchbay.draft.')) || !isAsLoaded()) return false
+  localStorage.clear()
   sessionStorage.clear()
   return true
 }
 
 const ENTER = ({ address, key }: { readonly address: string; readonly key: string }): void => {
-  history.pushState(null, '', address)
+  const id = crypto.randomUUID()
+  history.pushState({ __TSR_index: 0, key: id, __TSR_key: id }, '', address)
   const proof = document.querySelector<HTMLInputElement>('.sign-in input')
   if (proof !== null) proof.value = key
   proof?.form?.requestSubmit()
+}
+
+const OPEN = (path: string): void => {
+  const id = crypto.randomUUID()
+  const { __TSR_index: index } = history.state as { readonly __TSR_index: number }
+  const address = location.pathname.replace(/\/dashboard(?:\/.*)?$/, '/dashboard') + path
+  history.pushState({ __TSR_index: index + 1, key: id, __TSR_key: id }, '', address)
 }

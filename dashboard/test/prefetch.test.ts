@@ -20,7 +20,7 @@ describe.skipIf(BROWSER_PATH === null)('a link to an object', () => {
       ['/keys', 'checkout', `/keys/${key.hash}`],
       ['/guardrails', 'cards', `/guardrails/${guardrail.id}/assignments/keys`],
     ] as const) {
-      const { page, check } = await signedIn(browser, service, path)
+      const { page, check, settled } = await signedIn(browser, service, path)
       const asked: string[] = []
       page.on('request', (request) => {
         const { pathname } = new URL(request.url())
@@ -28,13 +28,13 @@ describe.skipIf(BROWSER_PATH === null)('a link to an object', () => {
       })
       const link = page.locator('#content').getByRole('link', { name, exact: true }).first()
       await link.waitFor()
-      await page.waitForLoadState('networkidle')
+      await settled()
       expect({ path, asked }).toEqual({ path, asked: [] })
       const answered = page.waitForResponse((response) => new URL(response.url()).pathname === `/api/v1${asks}`)
       await link.hover()
       await answered
       await link.click()
-      await page.waitForLoadState('networkidle')
+      await settled()
       expect({ path, asked: asked.length }).toEqual({ path, asked: 1 })
       check()
     }

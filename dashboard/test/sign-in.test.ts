@@ -47,7 +47,7 @@ describe.skipIf(BROWSER_PATH === null)('signing in', () => {
 
     const without = await browser.visit(`${service.url}/dashboard`)
     await without.page.getByRole('heading', { name: 'Sign in to Patchbay' }).waitFor()
-    await without.page.waitForLoadState('networkidle')
+    await without.settled()
     expect(await without.page.getByRole('link', { name: /^Sign in with/ }).count()).toBe(0)
   })
 
@@ -95,11 +95,11 @@ describe.skipIf(BROWSER_PATH === null)('signing in', () => {
   test('a link opens the page once, leaves the address at once, and the page it opened signs out', async () => {
     const printed = await services.run(['login', '--data-dir', service.dataDir, '--config', service.configPath])
     const link = `${service.url}/dashboard/${new URL(printed.stdout.trim()).hash}`
-    const { page, check } = await browser.visit(link)
+    const { page, check, settled } = await browser.visit(link)
     await page.getByRole('heading', { name: 'Overview' }).waitFor()
     expect(page.url()).not.toContain('login')
     // A request that is still pending at sign-out is rightly a 401.
-    await page.waitForLoadState('networkidle')
+    await settled()
     await page.locator('.side-foot button').click()
     await page.getByRole('menuitem', { name: 'Sign out' }).click()
     await page.getByRole('heading', { name: 'Sign in to Patchbay' }).waitFor()
