@@ -83,7 +83,7 @@ describe.skipIf(BROWSER_PATH === null)('texts of clients, people and providers',
       `/requests/${encodeURIComponent(NAMED)}`,
     ]
     const isText = async (path: string): Promise<void> => {
-      await page.locator('#content h1').waitFor()
+      await page.locator('#content').waitFor()
       await settled()
       expect({ path, hit: await page.evaluate('typeof hit'), frames: page.frames().length }).toEqual({ path, hit: 'undefined', frames: 1 })
     }

@@ -40,3 +40,23 @@ describe.skipIf(BROWSER_PATH === null)('a link to an object', () => {
     }
   })
 })
+
+describe.skipIf(BROWSER_PATH === null)('a page that is left alone', () => {
+  test.each([
+    ['loads the other screens', false, true],
+    ['loads none in a browser that is set to save data', true, false],
+  ])('%s', async (_, savesData, loads) => {
+    const service = await services.start()
+    const { page, settled } = await signedIn(browser, service, '/settings', { savesData, before: (opening) => opening.clock.install() })
+    await settled()
+    const scripts: string[] = []
+    page.on('request', (request) => {
+      if (request.url().endsWith('.js')) scripts.push(request.url())
+    })
+    await page.clock.fastForward(60_000)
+    await settled()
+    expect(scripts.length > 0).toBe(loads)
+    await page.getByRole('link', { name: 'Audit' }).click()
+    await page.getByRole('heading', { name: 'Audit', level: 1 }).waitFor()
+  })
+})

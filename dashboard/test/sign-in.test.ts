@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { OIDC_CLIENT, startIdentityProvider } from '../../test/support/identity-provider.ts'
 import { type RunningService, useServices } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
-import { signedIn } from './signed-in.ts'
+import { signedIn, signInByPage } from './signed-in.ts'
 
 const services = useServices()
 const browser = useBrowser()
@@ -90,6 +90,23 @@ describe.skipIf(BROWSER_PATH === null)('signing in', () => {
     await dialog.waitFor({ state: 'detached' })
     expect(await page.getByLabel('Message 1', { exact: true }).inputValue()).toBe('Where is my parcel?')
     visitor.check()
+  })
+
+  test('the screen of the address is shown after a sign-in, also where the address changed while nobody was signed in', async () => {
+    const visitor = await browser.visit(`${service.url}/dashboard/keys`)
+    await signInByPage(visitor, service.managementKey)
+    const { page, check, settled } = visitor
+    await page.getByRole('link', { name: 'Spend', exact: true }).click()
+    await page.getByRole('heading', { name: 'Spend', level: 1 }).waitFor()
+    await settled()
+    await page.locator('.side-foot button').click()
+    await page.getByRole('menuitem', { name: 'Sign out' }).click()
+    await page.getByRole('heading', { name: 'Sign in to Patchbay' }).waitFor()
+    await page.goBack()
+    await signInByPage(visitor, service.managementKey)
+    await page.getByRole('heading', { name: 'Keys', level: 1 }).waitFor()
+    expect(new URL(page.url()).pathname).toBe('/dashboard/keys')
+    check()
   })
 
   test('a link opens the page once, leaves the address at once, and the page it opened signs out', async () => {
