@@ -1,5 +1,8 @@
 /** What the tests in a browser rest on: no test sees what another one left, and the checks of accessibility find what they look for. */
 import { beforeAll, describe, expect, test } from 'bun:test'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
 import type { Page } from 'playwright-core'
 
 import { useHostedServices } from '../../test/support/hosted-services.ts'
@@ -96,4 +99,10 @@ describe.skipIf(BROWSER_PATH === null)('a visit', () => {
     }`)
     expect(await checkAccessible().then(() => 'nothing', String)).toMatch(rule)
   })
+})
+
+test('no test waits until the network is idle, as a document that goes on has been before: answers are waited for by settled()', () => {
+  const word = ['network', 'idle'].join('')
+  const files = readdirSync(import.meta.dir).filter((name) => name.endsWith('.ts'))
+  expect(files.filter((name) => readFileSync(join(import.meta.dir, name), 'utf8').includes(word))).toEqual([])
 })

@@ -1,7 +1,6 @@
 /**
- * The next visit in the document that the page has. Loading a document takes five times what another screen in it takes. Nothing of the
- * visit before it is left: the person signs out, by which the dashboard forgets everything that it kept, and signs in again. A document in
- * which anything else has changed is not used again.
+ * The next visit in the document that the page has (decisions/0244). Nothing of the visit before it is left: the person signs out, by which
+ * the dashboard forgets everything that it kept, and signs in again. A document in which anything else has changed is not used again.
  */
 import type { Page } from 'playwright-core'
 
@@ -26,10 +25,11 @@ const NOTE = (): void => {
   /** Everything that a test may replace: the values of the global names, and of the browser's objects that the dashboard uses. */
   const state = (): readonly unknown[] => {
     const owners = [window, Date, history, navigator, performance, ...[History, Document, Node, Element, Storage].map((one) => one.prototype)]
+    // Those of the checks of accessibility, and what changes by itself.
+    const passedOver = /^(?:axe|__core-js_shared__|\d+|event|status)$/
     const values = owners.flatMap((owner) =>
       Object.entries(Object.getOwnPropertyDescriptors(owner)).flatMap(([name, { value, get, set }]) =>
-        // What a test reads in, and what changes by itself.
-        name === 'axe' || name === '__core-js_shared__' || /^\d+$/.test(name) || name === 'event' || name === 'status' ? [] : [name, value as unknown, get, set],
+        passedOver.test(name) ? [] : [name, value as unknown, get, set],
       ),
     )
     const attributes = [...document.documentElement.attributes].map(({ name, value }) => `${name}=${value}`)
@@ -70,7 +70,8 @@ const LEAVE = async (): Promise<boolean> => {
   const you = one('.side-foot button')
   if (you === null || one('.connection-bar') !== null) return false
   // A screen that asks for nothing, with nothing open on it.
-  history.pushState(null, '', location.pathname.replace(/\/dashboard(?:\/.*)?$/, '/dashboard/left'))
+  const id = crypto.randomUUID()
+  history.pushState({ __TSR_index: 0, key: id, __TSR_key: id }, '', location.pathname.replace(/\/dashboard(?:\/.*)?$/, '/dashboard/left'))
   await shown(() => document.querySelector('h1')?.textContent === 'Not found')
   if (one('dialog, [role=dialog], [role=menu]') !== null || !isAsLoaded()) return false
   for (const button of document.querySelectorAll<HTMLElement>('.toast [aria-label="Dismiss"]')) button.click()
