@@ -69,17 +69,17 @@ interface VisitOptions extends ContextOptions {
 }
 
 /**
- * One browser for all test files, and one page that the tests use one after the other, since a renderer and its caches cost more than most
- * tests. It keeps what it shows until the next visit, since a blank page between them would end the renderer. A test that needs more of its
+ * One browser for all test files, and two pages that the tests use one after the other, since a renderer and its caches cost more than most
+ * tests. They keep what they show until the next visit, since a blank page between them would end the renderer. A test that needs more of its
  * page than a size and permissions, and the second visit in a test, get a page of their own.
  */
 export const useBrowser = (): { visit(url: string, options?: VisitOptions): Promise<Visitor> } => {
   const contexts: BrowserContext[] = []
-  let isTaken = false
+  let taken: SharedPage | null = null
   afterEach(async () => {
     await Promise.all(contexts.splice(0).map((context) => context.close()))
-    if (isTaken) await releasePage()
-    isTaken = false
+    if (taken !== null) await releasePage(taken)
+    taken = null
   })
   afterAll(() => {
     if (opened !== null) closing = setTimeout(() => void closeBrowser(), BETWEEN_FILES_MS)
@@ -91,12 +91,13 @@ export const useBrowser = (): { visit(url: string, options?: VisitOptions): Prom
   }
   return {
     async visit(url, { alone = false, savesData = true, enter, remembered, before, viewport = VIEWPORT, permissions = [], ...options } = {}) {
-      const isOwn = alone || !savesData || before !== undefined || isTaken || Object.keys(options).length > 0
-      isTaken ||= !isOwn
-      const page = await (isOwn ? ownPage(options, savesData) : sharedPage())
       const { origin } = new URL(url)
-      const goOn = !isOwn && leftOrigin === origin ? enter : undefined
-      if (!isOwn) leftOrigin = null
+      const isOwn = alone || !savesData || before !== undefined || taken !== null || Object.keys(options).length > 0
+      const kept = isOwn ? null : await sharedPage(origin)
+      taken ??= kept
+      const page = kept?.page ?? (await ownPage(options, savesData))
+      const goOn = kept?.leftOrigin === origin ? enter : undefined
+      if (kept !== null) kept.leftOrigin = null
       await page.setViewportSize(viewport)
       await page.context().grantPermissions(permissions)
       await page.context().clearCookies()
@@ -118,19 +119,36 @@ const newContext = async (browser: Browser, options: ContextOptions): Promise<Br
 }
 
 let opened: Promise<Browser> | null = null
-let shared: Promise<Page> | null = null
-/** The service whose sign-in page the shared page shows, with nothing left of the visit before. */
-let leftOrigin: string | null = null
 let closing: ReturnType<typeof setTimeout> | undefined
 
-const sharedPage = async (): Promise<Page> => {
+interface SharedPage {
+  readonly page: Page
+  /** The service whose sign-in page it shows, with nothing left of the visit before; null if it shows something else. */
+  leftOrigin: string | null
+}
+
+/** Two, as tests take turns with the service of their file and one of their own. They have one context; the last used is the first. */
+let shared: readonly SharedPage[] = []
+const SHARED_MAX = 2
+
+/** One that shows this service already, one whose document is of no use any more, a new one, or that which was not used for longest. */
+const sharedPage = async (origin: string): Promise<SharedPage> => {
   const browser = await openBrowser()
-  shared ??= newContext(browser, {}).then(async (context) => {
-    const page = await newPage(context, true)
-    await noteDocuments(page)
-    return page
-  })
-  return shared
+  const chosen =
+    shared.find(({ leftOrigin }) => leftOrigin === origin) ??
+    shared.find(({ leftOrigin }) => leftOrigin === null) ??
+    (shared.length < SHARED_MAX ? await newSharedPage(browser) : shared.at(-1)!)
+  const others = shared.filter((one) => one !== chosen)
+  shared = [chosen, ...others]
+  // Nothing is asked by a page that no test watches.
+  for (const { page } of others.filter(({ leftOrigin }) => leftOrigin === null)) await page.goto('about:blank')
+  return chosen
+}
+
+const newSharedPage = async (browser: Browser): Promise<SharedPage> => {
+  const page = await newPage(shared[0]?.page.context() ?? (await newContext(browser, {})), true)
+  await noteDocuments(page)
+  return { page, leftOrigin: null }
 }
 
 /** A browser that saves data loads no screens in advance, which would cost more than the screens that a test opens. */
@@ -171,19 +189,19 @@ const openAnew = async (page: Page, url: string, storage: Readonly<Record<string
 }
 
 /** Takes from the shared page what the test added to it. */
-const releasePage = async (): Promise<void> => {
-  const page = await shared
-  if (page === null) return
+const releasePage = async (released: SharedPage): Promise<void> => {
+  const { page } = released
   for (const name of HEARD) page.removeAllListeners(name)
   if (page.isClosed() || !page.context().browser()?.isConnected()) {
-    shared = leftOrigin = null
+    shared = shared.filter((one) => one !== released)
     return
   }
   const context = page.context()
+  const kept = new Set(shared.map((one) => one.page))
   await Promise.all(
     context
       .pages()
-      .filter((other) => other !== page)
+      .filter((other) => !kept.has(other))
       .map((other) => other.close()),
   )
   await page.unrouteAll({ behavior: 'ignoreErrors' })
@@ -191,7 +209,7 @@ const releasePage = async (): Promise<void> => {
   await page.mouse.move(-1, -1)
   await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce', media: null, forcedColors: null })
   await context.clearPermissions()
-  leftOrigin = (await leave(page)) ? new URL(page.url()).origin : null
+  released.leftOrigin = (await leave(page)) ? new URL(page.url()).origin : null
 }
 
 /** The browser stays open between test files, since starting it costs two seconds of CPU. After the last file it ends with its process. */
@@ -199,14 +217,15 @@ const BETWEEN_FILES_MS = 20_000
 
 const openBrowser = async (): Promise<Browser> => {
   clearTimeout(closing)
-  if (opened !== null && !(await opened).isConnected()) opened = shared = leftOrigin = null
+  if (opened !== null && !(await opened).isConnected()) await closeBrowser()
   opened ??= chromium.launch({ executablePath: BROWSER_PATH ?? '', args: FLAGS })
   return opened
 }
 
 const closeBrowser = async (): Promise<void> => {
   const last = opened
-  opened = shared = leftOrigin = null
+  opened = null
+  shared = []
   await (await last)?.close()
 }
 
