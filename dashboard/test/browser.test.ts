@@ -1,4 +1,4 @@
-/** What the tests in a browser rest on: no test sees what another one left, and the checks of accessibility find what they look for. */
+/** The ground of the tests in a browser: none sees what another one left, and the checks of accessibility find what they look for. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

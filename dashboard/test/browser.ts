@@ -90,7 +90,10 @@ export const useBrowser = (): { visit(url: string, options?: VisitOptions): Prom
     return newPage(context, savesData)
   }
   return {
-    async visit(url, { alone = false, savesData = true, enter, remembered, before, viewport = VIEWPORT, permissions = [], ...options } = {}) {
+    async visit(
+      url,
+      { alone = false, savesData = true, enter, remembered, before, viewport = VIEWPORT, permissions = [], ...options } = {},
+    ) {
       const { origin } = new URL(url)
       const isOwn = alone || !savesData || before !== undefined || taken !== null || Object.keys(options).length > 0
       const kept = isOwn ? null : await sharedPage(origin)
@@ -356,7 +359,7 @@ const isPutOff = (response: Response): boolean =>
 /** The page asks again after a second or two; the answer may take a busy machine some seconds more. */
 const ASKED_AGAIN_MS = patient(1500)
 
-/** What was answered is shown, and what is shown may ask for more. */
+/** By then the answers are shown, and the page has asked for what it needs because of them. */
 const SHOWN = `new Promise((shown) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(shown))))`
 
 const TABS_MAX = 120

@@ -24,7 +24,14 @@ export const open = (page: Page, path: string): Promise<void> => page.evaluate(O
 const NOTE = (): void => {
   /** Everything that a test may replace: the values of the global names, and of the browser's objects that the dashboard uses. */
   const state = (): readonly unknown[] => {
-    const owners = [window, Date, history, navigator, performance, ...[History, Document, Node, Element, Storage].map((one) => one.prototype)]
+    const owners = [
+      window,
+      Date,
+      history,
+      navigator,
+      performance,
+      ...[History, Document, Node, Element, Storage].map((one) => one.prototype),
+    ]
     // Those of the checks of accessibility, and what changes by itself.
     const passedOver = /^(?:axe|__core-js_shared__|\d+|event|status)$/
     const values = owners.flatMap((owner) =>

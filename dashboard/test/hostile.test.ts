@@ -77,11 +77,7 @@ describe.skipIf(BROWSER_PATH === null)('texts of clients, people and providers',
       `/presets?q=${encodeURIComponent(NAMED)}`,
     ]
     // The service answers an address, too.
-    const addresses = [
-      `/presets?q=${encodeURIComponent(NAMED)}`,
-      `/${encodeURIComponent(NAMED)}`,
-      `/requests/${encodeURIComponent(NAMED)}`,
-    ]
+    const addresses = [`/presets?q=${encodeURIComponent(NAMED)}`, `/${encodeURIComponent(NAMED)}`, `/requests/${encodeURIComponent(NAMED)}`]
     const isText = async (path: string): Promise<void> => {
       await page.locator('#content').waitFor()
       await settled()
