@@ -44,16 +44,16 @@ const NOTE = (): void => {
   }
   // By then the scripts of the page have run.
   addEventListener('DOMContentLoaded', () => {
-    Object.defineProperty(window, Symbol.for('as loaded'), { value: { state, then: state() } })
+    Object.defineProperty(window, Symbol.for('as loaded'), { value: { state, loaded: state() } })
   })
 }
 
 const LEAVE = async (): Promise<boolean> => {
-  const noted = Reflect.get(window, Symbol.for('as loaded')) as { state(): readonly unknown[]; then: readonly unknown[] } | undefined
+  const noted = Reflect.get(window, Symbol.for('as loaded')) as { state(): readonly unknown[]; loaded: readonly unknown[] } | undefined
   if (noted === undefined) return false
   const isAsLoaded = (): boolean => {
     const now = noted.state()
-    return now.length === noted.then.length && now.every((value, index) => Object.is(value, noted.then[index]))
+    return now.length === noted.loaded.length && now.every((value, index) => Object.is(value, noted.loaded[index]))
   }
   const LIMIT_MS = 10_000
   /** Null if it is not found in time. */
