@@ -1,6 +1,7 @@
 /** Signed out, it shows the sign-in page; signed in, the screens, which stay when the session ends. */
 import { QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
+import { useEffect } from 'react'
 
 import { queryClient } from './api/query-client.ts'
 import { sessionState } from './api/session-half.ts'
@@ -22,6 +23,10 @@ export const App = () => (
 const Page = () => {
   const state = useStore(sessionState)
   const link = useStore(loginLink)
+  useEffect(() => {
+    // The router followed no address while the sign-in page was in its place.
+    if (state === 'held' && router.history.location.href !== router.state.location.href) void router.load()
+  }, [state])
   if (link.at === 'asked') return <LinkQuestion signedIn={link.signedIn} onAccept={link.accept} />
   if (link.at === 'opening' || state === 'none') {
     return <SignInPage opening={link.at === 'opening'} fault={link.at === 'refused' ? link.why : null} />

@@ -40,9 +40,11 @@ const NOTHING: FunctionComponent = () => null
 const IDLE_MS = 2000
 
 /**
- * Loads all parts in advance, so that they open at once, also while the service is away. The performance mark records when all are loaded.
+ * Loads all parts in advance, so that they open at once, also while the service is away; not in a browser that is set to save data. The
+ * performance mark records when all are loaded.
  */
 export const loadPartsLater = (): void => {
+  if (savesData()) return
   setTimeout(() => {
     if (queryClient.isFetching() > 0) return loadPartsLater()
     void Promise.all(loads.map((load) => load())).then(
@@ -51,3 +53,7 @@ export const loadPartsLater = (): void => {
     )
   }, IDLE_MS)
 }
+
+/** Not every browser says it. */
+const savesData = (): boolean =>
+  'connection' in navigator && (navigator.connection as { readonly saveData?: boolean } | undefined)?.saveData === true

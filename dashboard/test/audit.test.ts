@@ -3,6 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { useHostedServices } from '../../test/support/hosted-services.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
 import { chat, manage, savePreset } from './calls.ts'
+import { open } from './going-on.ts'
 import { signedIn } from './signed-in.ts'
 
 const services = useHostedServices()
@@ -41,22 +42,22 @@ describe.skipIf(BROWSER_PATH === null)('the audit log', () => {
       ['generation content', id.slice(0, 12), id],
       ['workspace', 'default', 'Workspaces'],
     ] as const) {
-      await page.goto(`${service.url}/dashboard/audit`)
+      await open(page, '/audit')
       await page.getByLabel('Object').selectOption({ label: object })
       const link = entries.getByRole('link', { name }).first()
       await link.waitFor()
-      await page.waitForLoadState('networkidle')
+      await visitor.settled()
       const kinds = await manage<{ data: readonly unknown[] }>(service, `/audit-log?object_type=${object.replace(' ', '_')}&limit=100`)
       expect({ object, shown: await entries.count() }).toEqual({ object, shown: kinds.data.length })
       await link.click()
       await page.getByRole('heading', { name: heading, level: 1 }).waitFor()
     }
 
-    await page.goto(`${service.url}/dashboard/audit?person=nobody`)
+    await open(page, '/audit?person=nobody')
     await page.getByText('Nobody changed anything in this time.').waitFor()
     await page.getByLabel('Person').fill(me[0]?.user_id ?? '')
     await entries.first().waitFor()
-    await page.goto(`${service.url}/dashboard/audit?from=2026-01-01T00:00:00.000Z&to=2026-01-02T00:00:00.000Z`)
+    await open(page, '/audit?from=2026-01-01T00:00:00.000Z&to=2026-01-02T00:00:00.000Z')
     await page.getByText('Nobody changed anything in this time.').waitFor()
     await page.goto(`${service.url}/dashboard/audit?from=yesterday&to=today`)
     await entries.first().waitFor()

@@ -14,11 +14,14 @@ import {
   type BrowserContextOptions,
   chromium,
   type Page,
+  type Request,
   type Response,
   type ViewportSize,
 } from 'playwright-core'
 
 import { patient } from '../../test/support/patience.ts'
+import { until } from '../../test/support/started-service.ts'
+import { leave, noteDocuments } from './going-on.ts'
 
 /** The headless shell uses a third less CPU, so it is tried first. */
 const PLACES = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
@@ -39,6 +42,8 @@ export interface Visitor {
   expectOutage(): void
   /** Throws if something unexpected has happened on the page so far. */
   check(): void
+  /** Waits until the page shows the answers to all that it has asked for. */
+  settled(): Promise<void>
   /** Presses Tab until the element with this accessible name has the focus; throws if none has the name. */
   tabTo(name: string | RegExp): Promise<void>
   /** Checks that there is no violation of WCAG 2.2 AA, in the light and the dark theme. */
@@ -53,45 +58,56 @@ interface VisitOptions extends ContextOptions {
   readonly permissions?: readonly string[]
   /** The test changes the page permanently, for example its clock, so no other test may use the page. */
   readonly alone?: boolean
-  /** Returns what the page's local storage holds when the address is opened. */
+  /** False in a test of what the page loads before it is needed. */
+  readonly savesData?: boolean
+  /** Comes to the address from the sign-in page of its service, in the document that is there. Without it, the address is loaded. */
+  enter?(page: Page): Promise<void>
+  /** Returns what the page's local storage holds when the address is loaded. */
   remembered?(page: Page): Promise<Readonly<Record<string, string>>>
   /** Sets the page up before it sends any request. */
   before?(page: Page): Promise<void>
 }
 
 /**
- * One browser for all test files, and one page that the tests use one after the other, since a renderer and its caches cost more than most
- * tests. It keeps what it shows until the next visit, since a blank page between them would end the renderer. A test that needs more of its
+ * One browser for all test files, and two pages that the tests use one after the other, since a renderer and its caches cost more than most
+ * tests. They keep what they show until the next visit, since a blank page between them would end the renderer. A test that needs more of its
  * page than a size and permissions, and the second visit in a test, get a page of their own.
  */
 export const useBrowser = (): { visit(url: string, options?: VisitOptions): Promise<Visitor> } => {
   const contexts: BrowserContext[] = []
-  let isTaken = false
+  let taken: SharedPage | null = null
   afterEach(async () => {
     await Promise.all(contexts.splice(0).map((context) => context.close()))
-    if (isTaken) await releasePage()
-    isTaken = false
+    if (taken !== null) await releasePage(taken)
+    taken = null
   })
   afterAll(() => {
     if (opened !== null) closing = setTimeout(() => void closeBrowser(), BETWEEN_FILES_MS)
   })
-  const ownPage = async (options: ContextOptions): Promise<Page> => {
+  const ownPage = async (options: ContextOptions, savesData: boolean): Promise<Page> => {
     const context = await newContext(await openBrowser(), options)
     contexts.push(context)
-    return context.newPage()
+    return newPage(context, savesData)
   }
   return {
-    async visit(url, { alone = false, remembered, before, viewport = VIEWPORT, permissions = [], ...options } = {}) {
-      const isOwn = alone || before !== undefined || isTaken || Object.keys(options).length > 0
-      isTaken ||= !isOwn
-      const page = await (isOwn ? ownPage(options) : sharedPage())
+    async visit(
+      url,
+      { alone = false, savesData = true, enter, remembered, before, viewport = VIEWPORT, permissions = [], ...options } = {},
+    ) {
+      const { origin } = new URL(url)
+      const isOwn = alone || !savesData || before !== undefined || taken !== null || Object.keys(options).length > 0
+      const kept = isOwn ? null : await sharedPage(origin)
+      taken ??= kept
+      const page = kept?.page ?? (await ownPage(options, savesData))
+      const goOn = kept?.leftOrigin === origin ? enter : undefined
+      if (kept !== null) kept.leftOrigin = null
       await page.setViewportSize(viewport)
       await page.context().grantPermissions(permissions)
       await page.context().clearCookies()
-      const storage = (await remembered?.(page)) ?? {}
-      const visitor = watch(page, new URL(url).origin, documentedBelow(prefixOf(url)))
+      const storage = goOn === undefined ? ((await remembered?.(page)) ?? {}) : {}
+      const visitor = watch(page, origin, documentedBelow(prefixOf(url)))
       await before?.(page)
-      await openAnew(page, url, storage)
+      await (goOn === undefined ? openAnew(page, url, storage) : goOn(page))
       return visitor
     },
   }
@@ -106,13 +122,44 @@ const newContext = async (browser: Browser, options: ContextOptions): Promise<Br
 }
 
 let opened: Promise<Browser> | null = null
-let shared: Promise<Page> | null = null
 let closing: ReturnType<typeof setTimeout> | undefined
 
-const sharedPage = async (): Promise<Page> => {
+interface SharedPage {
+  readonly page: Page
+  /** The service whose sign-in page it shows, with nothing left of the visit before; null if it shows something else. */
+  leftOrigin: string | null
+}
+
+/** Two, as tests take turns with the service of their file and one of their own. They have one context; the last used is the first. */
+let shared: readonly SharedPage[] = []
+const SHARED_MAX = 2
+
+/** One that shows this service already, one whose document is of no use any more, a new one, or that which was not used for longest. */
+const sharedPage = async (origin: string): Promise<SharedPage> => {
   const browser = await openBrowser()
-  shared ??= newContext(browser, {}).then((context) => context.newPage())
-  return shared
+  const chosen =
+    shared.find(({ leftOrigin }) => leftOrigin === origin) ??
+    shared.find(({ leftOrigin }) => leftOrigin === null) ??
+    (shared.length < SHARED_MAX ? await newSharedPage(browser) : shared.at(-1)!)
+  const others = shared.filter((one) => one !== chosen)
+  shared = [chosen, ...others]
+  // Nothing is asked by a page that no test watches.
+  for (const { page } of others.filter(({ leftOrigin }) => leftOrigin === null)) await page.goto('about:blank')
+  return chosen
+}
+
+const newSharedPage = async (browser: Browser): Promise<SharedPage> => {
+  const page = await newPage(shared[0]?.page.context() ?? (await newContext(browser, {})), true)
+  await noteDocuments(page)
+  return { page, leftOrigin: null }
+}
+
+/** A browser that saves data loads no screens in advance, which would cost more than the screens that a test opens. */
+const newPage = async (context: BrowserContext, savesData: boolean): Promise<Page> => {
+  const page = await context.newPage()
+  const devtools = await context.newCDPSession(page)
+  await devtools.send('Emulation.setDataSaverOverride', { dataSaverEnabled: savesData })
+  return page
 }
 
 /** Events that a test may have listened to on its page. */
@@ -145,19 +192,19 @@ const openAnew = async (page: Page, url: string, storage: Readonly<Record<string
 }
 
 /** Takes from the shared page what the test added to it. */
-const releasePage = async (): Promise<void> => {
-  const page = await shared
-  if (page === null) return
+const releasePage = async (released: SharedPage): Promise<void> => {
+  const { page } = released
   for (const name of HEARD) page.removeAllListeners(name)
   if (page.isClosed() || !page.context().browser()?.isConnected()) {
-    shared = null
+    shared = shared.filter((one) => one !== released)
     return
   }
   const context = page.context()
+  const kept = new Set(shared.map((one) => one.page))
   await Promise.all(
     context
       .pages()
-      .filter((other) => other !== page)
+      .filter((other) => !kept.has(other))
       .map((other) => other.close()),
   )
   await page.unrouteAll({ behavior: 'ignoreErrors' })
@@ -165,6 +212,7 @@ const releasePage = async (): Promise<void> => {
   await page.mouse.move(-1, -1)
   await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce', media: null, forcedColors: null })
   await context.clearPermissions()
+  released.leftOrigin = (await leave(page)) ? new URL(page.url()).origin : null
 }
 
 /** The browser stays open between test files, since starting it costs two seconds of CPU. After the last file it ends with its process. */
@@ -172,14 +220,15 @@ const BETWEEN_FILES_MS = 20_000
 
 const openBrowser = async (): Promise<Browser> => {
   clearTimeout(closing)
-  if (opened !== null && !(await opened).isConnected()) opened = shared = null
+  if (opened !== null && !(await opened).isConnected()) await closeBrowser()
   opened ??= chromium.launch({ executablePath: BROWSER_PATH ?? '', args: FLAGS })
   return opened
 }
 
 const closeBrowser = async (): Promise<void> => {
   const last = opened
-  opened = shared = null
+  opened = null
+  shared = []
   await (await last)?.close()
 }
 
@@ -229,6 +278,7 @@ const watch = (page: Page, origin: string, isDocumented: IsDocumented): Visitor 
   /** Reads that were put off and not answered since, with their times. */
   const putOff = new Map<string, number>()
   const origins = new Set([origin])
+  const underWay = new Set<Request>()
   let outage = false
   // Until the address is opened, the page of an earlier test goes on.
   page.once('framenavigated', () => void (faults.length = refused.length = 0))
@@ -240,6 +290,7 @@ const watch = (page: Page, origin: string, isDocumented: IsDocumented): Visitor 
   })
   page.on('pageerror', (error) => faults.push(`thrown: ${error.message}`))
   page.on('request', (request) => {
+    underWay.add(request)
     const url = request.url()
     const { pathname } = new URL(url)
     if (url.startsWith(`${origin}/`) && !isDocumented(request.method(), pathname))
@@ -256,7 +307,9 @@ const watch = (page: Page, origin: string, isDocumented: IsDocumented): Visitor 
   })
   // A screen that is left asks for nothing any more.
   page.on('framenavigated', () => putOff.clear())
+  page.on('requestfinished', (request) => underWay.delete(request))
   page.on('requestfailed', (request) => {
+    underWay.delete(request)
     const reason = request.failure()?.errorText ?? ''
     if (!outage && reason !== 'net::ERR_ABORTED') faults.push(`${reason} of ${request.url()}`)
   })
@@ -271,6 +324,12 @@ const watch = (page: Page, origin: string, isDocumented: IsDocumented): Visitor 
     expectOrigin: (other) => void origins.add(other),
     expectOutage: () => (outage = true),
     check,
+    async settled() {
+      do {
+        await until(() => underWay.size === 0, 'all answers', patient(5000))
+        await page.evaluate(SHOWN)
+      } while (underWay.size > 0)
+    },
     async tabTo(name) {
       for (let presses = 0; presses < TABS_MAX; presses += 1) {
         await page.keyboard.press('Tab')
@@ -281,13 +340,12 @@ const watch = (page: Page, origin: string, isDocumented: IsDocumented): Visitor 
     },
     async checkAccessible() {
       check()
-      expect(await violationsOf(page, EVERY_RULE_BUT_OF_COLOURS)).toEqual([])
+      await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' })
       const looks = await page.evaluate(MARK_NEW_LOOKS, [...seenLooks])
+      expect(await violationsOf(page, looks.length === 0 ? EVERY_RULE_BUT_OF_COLOURS : EVERY_RULE)).toEqual([])
       if (looks.length === 0) return
-      for (const colorScheme of ['light', 'dark'] as const) {
-        await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-        expect({ colorScheme, violations: await violationsOf(page, RULES_OF_COLOURS) }).toEqual({ colorScheme, violations: [] })
-      }
+      await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' })
+      expect({ dark: await violationsOf(page, RULES_OF_COLOURS) }).toEqual({ dark: [] })
       for (const look of looks) seenLooks.add(look)
       await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' })
     },
@@ -300,6 +358,9 @@ const isPutOff = (response: Response): boolean =>
 
 /** The page asks again after a second or two; the answer may take a busy machine some seconds more. */
 const ASKED_AGAIN_MS = patient(1500)
+
+/** By then the answers are shown, and the page has asked for what it needs because of them. */
+const SHOWN = `new Promise((shown) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(shown))))`
 
 const TABS_MAX = 120
 
@@ -318,11 +379,9 @@ interface Violation {
 
 /** The theme changes only colours. */
 const COLOUR_RULES = ['color-contrast', 'link-in-text-block']
-const EVERY_RULE_BUT_OF_COLOURS = {
-  runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'],
-  rules: Object.fromEntries(COLOUR_RULES.map((rule) => [rule, { enabled: false }])),
-}
 const RULES_OF_COLOURS = { runOnly: { type: 'rule', values: COLOUR_RULES } }
+const EVERY_RULE = { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] }
+const EVERY_RULE_BUT_OF_COLOURS = { ...EVERY_RULE, rules: Object.fromEntries(COLOUR_RULES.map((rule) => [rule, { enabled: false }])) }
 
 /**
  * The rules of colours take most of the time, and say the same of all texts that look alike, as those of a hundred rows do: their elements
@@ -370,16 +429,22 @@ const MARK_NEW_LOOKS = (seen: readonly string[]): readonly string[] => {
   return fresh
 }
 
-const AXE = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
+/** With the rules of colours for the texts of new looks alone. */
+const AXE = `${readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')}
+axe.configure({
+  rules: [
+    { id: 'color-contrast', selector: '[data-new-look], [data-new-look] *' },
+    { id: 'link-in-text-block', selector: '${['a[href]', '[role=link]'].map((link) => `${link}[data-new-look], [data-new-look] ${link}`).join(', ')}' },
+  ],
+})`
 
-type Rules = typeof EVERY_RULE_BUT_OF_COLOURS | typeof RULES_OF_COLOURS
+type Rules = typeof EVERY_RULE | typeof RULES_OF_COLOURS
 
 /** Runs through the browser's protocol, to which the page's own policy does not apply. */
 const violationsOf = async (page: Page, rules: Rules): Promise<readonly string[]> => {
   if (!(await page.evaluate('"axe" in window'))) await page.evaluate(AXE)
   const options = JSON.stringify({ ...rules, resultTypes: ['violations'], ...ONLY_WHAT_IS_SHOWN })
-  const context = rules === RULES_OF_COLOURS ? `{ include: ['[data-new-look]'] }` : 'document'
-  const violations = await page.evaluate(`axe.run(${context}, ${options}).then(({ violations }) => violations)`)
+  const violations = await page.evaluate(`axe.run(document, ${options}).then(({ violations }) => violations)`)
   return (violations as readonly Violation[]).flatMap(({ id, nodes }) =>
     nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary ?? ''}`),
   )

@@ -20,7 +20,7 @@ describe.skipIf(BROWSER_PATH === null)('a draft', () => {
     await savePreset(service, 'support-bot', 'Answer briefly.')
     await savePreset(service, 'support-bot', 'Answer politely.')
     await savePreset(service, 'classifier', 'Name the category.')
-    const { page, check } = await signedIn(browser, service, '/presets/support-bot')
+    const { page, check, settled } = await signedIn(browser, service, '/presets/support-bot')
     const prompt = page.getByLabel('System prompt')
     await prompt.fill('A thought on v2.')
     await page.getByLabel('Version to begin with').selectOption('1')
@@ -58,7 +58,7 @@ describe.skipIf(BROWSER_PATH === null)('a draft', () => {
     expect(JSON.stringify(versions[0])).toContain('"A thought on v1."')
 
     // A response that is still pending at sign-out is rightly a 401.
-    await page.waitForLoadState('networkidle')
+    await settled()
     await page.locator('.side-foot button').click()
     await page.getByRole('menuitem', { name: 'Sign out' }).click()
     // A sign-out that is still in progress could end the session of the link, too.

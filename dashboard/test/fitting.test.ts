@@ -5,6 +5,7 @@ import { useHostedServices } from '../../test/support/hosted-services.ts'
 import type { RunningService } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
 import { chat, manage, savePreset } from './calls.ts'
+import { open } from './going-on.ts'
 import { signedIn } from './signed-in.ts'
 
 const services = useHostedServices()
@@ -103,7 +104,7 @@ describe.skipIf(BROWSER_PATH === null)('a screen', () => {
     const { data: guardrail } = await manage<{ data: { id: string } }>(service, '/guardrails', {
       body: { name: text.slice(0, 180), content_filters: [{ pattern: 'a'.repeat(300), action: 'redact' }] },
     })
-    const { page, check } = await signedIn(browser, service)
+    const { page, check, settled } = await signedIn(browser, service)
     await chat({ ...service, inferenceKey: secret }, { model: 'sandbox/echo' })
     for (const path of [
       '/',
@@ -120,14 +121,14 @@ describe.skipIf(BROWSER_PATH === null)('a screen', () => {
       `/playground?model=@preset/${slug}&columns=2`,
     ]) {
       await page.setViewportSize({ width: 320, height: 800 })
-      await page.goto(`${service.url}/dashboard${path}`)
+      await open(page, path)
       await page.locator('#content h1').waitFor()
-      await page.waitForLoadState('networkidle')
+      await settled()
       for (const width of [320, 390, 1280]) {
         await page.setViewportSize({ width, height: 800 })
         await page.evaluate('new Promise((painted) => requestAnimationFrame(() => requestAnimationFrame(painted)))')
         // A wider window may show parts that ask for more.
-        await page.waitForLoadState('networkidle')
+        await settled()
         const wide = await page.evaluate('document.documentElement.scrollWidth')
         const sideways = await page.evaluate(
           `[...document.querySelectorAll('.table-frame')].filter((one) => one.scrollWidth > one.clientWidth).length`,

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { useHostedServices } from '../../test/support/hosted-services.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
 import { chat, manage, savePreset } from './calls.ts'
+import { open } from './going-on.ts'
 import { signedIn } from './signed-in.ts'
 
 const services = useHostedServices()
@@ -58,7 +59,7 @@ describe.skipIf(BROWSER_PATH === null)('texts of clients, people and providers',
       chat(service, { model: 'sandbox/error/provider_overloaded', messages: [{ role: 'user', content: ALL }] }),
       chat(service, { model: `sandbox/${HOSTILE[0]}` }),
     ])
-    const { page, expectStatus, check } = await signedIn(browser, service)
+    const { page, expectStatus, check, settled } = await signedIn(browser, service)
     // As ids in an address they are invalid, and the service says so.
     expectStatus(400, 404)
     let dialogs = 0
@@ -66,7 +67,7 @@ describe.skipIf(BROWSER_PATH === null)('texts of clients, people and providers',
       dialogs += 1
       void dialog.dismiss()
     })
-    const paths = [
+    const screens = [
       ...SCREENS,
       ...requests.filter(({ id }) => id !== '').flatMap(({ id }) => [`/requests/${id}`, `/requests/${id}?tab=raw`]),
       ...['edit', 'history', 'labels', 'used', 'settings'].map((tab) => `/presets/hostile?tab=${tab}`),
@@ -74,21 +75,28 @@ describe.skipIf(BROWSER_PATH === null)('texts of clients, people and providers',
       `/requests?q=${encodeURIComponent(NAMED)}`,
       `/playground?model=${encodeURIComponent(NAMED)}`,
       `/presets?q=${encodeURIComponent(NAMED)}`,
-      `/${encodeURIComponent(NAMED)}`,
-      `/requests/${encodeURIComponent(NAMED)}`,
     ]
-    for (const path of paths) {
-      await page.goto(`${service.url}/dashboard${path}`)
+    // The service answers an address, too.
+    const addresses = [`/presets?q=${encodeURIComponent(NAMED)}`, `/${encodeURIComponent(NAMED)}`, `/requests/${encodeURIComponent(NAMED)}`]
+    const isText = async (path: string): Promise<void> => {
       await page.locator('#content').waitFor()
-      await page.waitForLoadState('networkidle')
+      await settled()
       expect({ path, hit: await page.evaluate('typeof hit'), frames: page.frames().length }).toEqual({ path, hit: 'undefined', frames: 1 })
+    }
+    for (const path of screens) {
+      await open(page, path)
+      await isText(path)
+    }
+    for (const path of addresses) {
+      await page.goto(`${service.url}/dashboard${path}`)
+      await isText(path)
     }
     expect(dialogs).toBe(0)
     // It is visible as plain text.
-    await page.goto(`${service.url}/dashboard/presets/hostile`)
+    await open(page, '/presets/hostile')
     expect(await page.getByLabel('System prompt').inputValue()).toContain(HOSTILE[6]!)
     // A character that reverses the text around it is shown by its code point before somebody puts it live.
-    await page.goto(`${service.url}/dashboard/presets/hostile?tab=history`)
+    await open(page, '/presets/hostile?tab=history')
     await page.locator('.diff-text .unseen', { hasText: 'U+202E' }).first().waitFor()
     check()
   })

@@ -6,6 +6,7 @@ import { useHostedServices } from '../../test/support/hosted-services.ts'
 import { type RunningService, until } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
 import { chat, savePreset } from './calls.ts'
+import { open } from './going-on.ts'
 import { signedIn } from './signed-in.ts'
 import { stateOf } from './state-picture.ts'
 
@@ -90,7 +91,7 @@ describe.skipIf(BROWSER_PATH === null)('while it is loaded', () => {
       answers = 'true'
       release.resolve()
       await content.locator(loaded).first().waitFor()
-      await page.waitForLoadState('networkidle')
+      await visitor.settled()
       expect(Number(await page.evaluate('shift'))).toBeCloseTo(0, 2)
 
       answers = 'failed'
@@ -123,7 +124,7 @@ test.skipIf(BROWSER_PATH === null)('each list without rows says so in a sentence
   const service = await services.start()
   const { page, checkAccessible } = await signedIn(browser, service)
   for (const [path, words] of EMPTY) {
-    await page.goto(`${service.url}/dashboard${path}`)
+    await open(page, path)
     await page.locator('#content .empty').filter({ hasText: words }).first().waitFor()
     await page.locator('#content .skeleton').first().waitFor({ state: 'detached' })
     await checkAccessible()

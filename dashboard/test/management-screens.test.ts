@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import type { Locator } from 'playwright-core'
 
 import { useHostedServices } from '../../test/support/hosted-services.ts'
-import type { RunningService } from '../../test/support/started-service.ts'
+import { type RunningService, until } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
 import { chat, manage } from './calls.ts'
 import { signedIn } from './signed-in.ts'
@@ -13,13 +13,14 @@ import { signedIn } from './signed-in.ts'
 const services = useHostedServices()
 const browser = useBrowser()
 
+/** Spend shows what was settled when it was opened. */
 const ask = async (service: RunningService): Promise<void> => {
-  const answer = await fetch(`${service.api}/chat/completions`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${service.inferenceKey}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ model: 'sandbox/lorem', messages: [{ role: 'user', content: 'x' }] }),
-  })
-  await answer.text()
+  const { id } = await chat(service, { model: 'sandbox/lorem' })
+  const isSettled = async (): Promise<boolean> => {
+    const { data } = await manage<{ data: readonly { id: string }[] }>(service, '/generations')
+    return data.some((one) => one.id === id)
+  }
+  await until(isSettled, 'its record')
 }
 
 const lastSeen = async (members: Locator, person: string): Promise<string | undefined> => {

@@ -38,7 +38,7 @@ describe.skipIf(BROWSER_PATH === null)('a member', () => {
     for (const title of ['Overview', 'Keys', 'Set up']) {
       await screens.getByRole('link', { name: title }).click()
       await page.getByRole('heading', { name: title, level: 1 }).waitFor()
-      await page.waitForLoadState('networkidle')
+      await visitor.settled()
       if (title === 'Keys') {
         await page.getByRole('link', { name: 'playground (ada)' }).click()
         await page.getByText('What bounds it').waitFor()

@@ -32,7 +32,7 @@ describe.skipIf(BROWSER_PATH === null)('the service away and back', () => {
   test('the page says so, keeps what it shows, opens the screens that it has, and goes on by itself', async () => {
     const { service, relay } = await startBehindRelay()
     await chat(service, { model: 'sandbox/echo' })
-    const { page, expectOutage, checkAccessible } = await signedIn(browser, service, '/requests')
+    const { page, expectOutage, checkAccessible } = await signedIn(browser, service, '/requests', { savesData: false })
     const row = page.getByRole('row').filter({ hasText: 'sandbox/echo' }).first()
     await row.waitFor()
     await screensAreThere(page)

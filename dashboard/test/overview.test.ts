@@ -132,7 +132,7 @@ describe.skipIf(BROWSER_PATH === null)('the overview', () => {
     const figures = page.locator('.figures > div')
     const ofBudget = figures.filter({ hasText: 'Spend this month, of its budget' })
     await figures.first().waitFor()
-    await page.waitForLoadState('networkidle')
+    await visitor.settled()
     expect(await ofBudget.count()).toBe(0)
     expect(await page.locator('.trouble').count()).toBe(0)
     await manage(service, '/workspaces/default/budgets/monthly', { method: 'PUT', body: { limit_usd: 500 } })

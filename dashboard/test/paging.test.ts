@@ -7,6 +7,7 @@ import { useHostedServices } from '../../test/support/hosted-services.ts'
 import { type RunningService, until } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
 import { manage, savePreset } from './calls.ts'
+import { open } from './going-on.ts'
 import { signedIn } from './signed-in.ts'
 
 const services = useHostedServices()
@@ -47,32 +48,32 @@ describe.skipIf(BROWSER_PATH === null)('lists of many', () => {
       ['/presets', 'Presets'],
       ['/keys', 'Keys'],
     ] as const) {
-      await page.goto(`${service.url}/dashboard${path}`)
+      await open(page, path)
       const rows = page.getByRole('table', { name: table }).locator('tbody tr')
       await rows.first().waitFor()
       expect(await rows.count()).toBe(100)
       await page.getByRole('button', { name: 'Show more' }).click()
       await until(async () => (await rows.count()) === 200, `the second page of ${path}`)
-      await page.goto(`${service.url}/dashboard${path}?q=needle`)
+      await open(page, `${path}?q=needle`)
       await page.getByRole('table', { name: table }).getByText('needle', { exact: true }).first().waitFor()
       await page.getByRole('button', { name: 'Show more' }).waitFor({ state: 'detached' })
       expect(await rows.count()).toBe(1)
-      await page.goto(`${service.url}/dashboard${path}?q=nothing-like-it`)
+      await open(page, `${path}?q=nothing-like-it`)
       await page.locator('.empty').waitFor()
     }
-    await page.goto(`${service.url}/dashboard/audit`)
+    await open(page, '/audit')
     await page.locator('.audit li').nth(99).waitFor()
     await page.getByRole('button', { name: 'Show more' }).click()
     await page.locator('.audit li').nth(199).waitFor()
-    await page.goto(`${service.url}/dashboard/audit?object=preset`)
+    await open(page, '/audit?object=preset')
     await page.getByRole('link', { name: 'needle' }).first().waitFor()
     // The filter of Requests finds a key by its name, too.
-    await page.goto(`${service.url}/dashboard/requests?q=key:needle`)
+    await open(page, '/requests?q=key:needle')
     await page.getByText('No request in this time fits the filter.').waitFor()
     expect(await page.getByRole('alert').count()).toBe(0)
     // Where one key is chosen, each can be found.
     const { data: guardrail } = await manage<{ data: { id: string } }>(service, '/guardrails', { body: { name: 'pii' } })
-    await page.goto(`${service.url}/dashboard/guardrails?guardrail=${guardrail.id}`)
+    await open(page, `/guardrails?guardrail=${guardrail.id}`)
     const keys = page.getByLabel('As key')
     await page.getByLabel('Find a key').fill('needle')
     await keys.selectOption({ label: await keys.getByText('needle').innerText() })
@@ -112,7 +113,7 @@ describe.skipIf(BROWSER_PATH === null)('lists of many', () => {
       ['/guardrails', 'Guardrails'],
       ['/workspaces', 'Workspaces'],
     ] as const) {
-      await page.goto(`${service.url}/dashboard${path}`)
+      await open(page, path)
       const rows = page.getByRole('table', { name: label, exact: true }).locator('tbody tr')
       await rows.first().waitFor()
       await page.getByRole('button', { name: 'Show more' }).first().click()

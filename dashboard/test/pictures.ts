@@ -64,10 +64,10 @@ test('pictures', async () => {
     ['audit', '/audit'],
     ['settings', '/settings'],
   ]
-  const { page } = await signedIn(browser, service, '', { viewport: { width: 1280, height: 700 } })
+  const { page, settled } = await signedIn(browser, service, '', { viewport: { width: 1280, height: 700 } })
   for (const [name, path] of screens) {
     await page.goto(`${service.url}/dashboard${path}`)
-    await page.waitForLoadState('networkidle').catch(() => undefined)
+    await settled()
     await page.locator('.skeleton').first().waitFor({ state: 'detached' })
     if (name === 'playground') {
       await page.getByLabel('Message 1', { exact: true }).fill('Where is my parcel?')

@@ -190,7 +190,7 @@ describe.skipIf(BROWSER_PATH === null)('the playground', () => {
     await page.getByText('Charged to').waitFor()
     expect(await page.getByLabel('Temperature').inputValue()).toBe('0.75')
     // A response that is still pending at sign-out is rightly a 401.
-    await page.waitForLoadState('networkidle')
+    await visitor.settled()
     await page.getByRole('button', { name: 'Owner' }).click()
     await page.getByRole('menuitem', { name: 'Sign out' }).click()
     await page.getByRole('heading', { name: 'Sign in to Patchbay' }).waitFor()
@@ -208,13 +208,13 @@ describe.skipIf(BROWSER_PATH === null)('the playground', () => {
       async () => (await manage<{ data: unknown[] }>(service, '/generations?has_content=true')).data.length > 0,
       'the texts of the request',
     )
-    const { page, check } = await signedIn(browser, service, `/playground?request=${id}`)
+    const { page, check, settled } = await signedIn(browser, service, `/playground?request=${id}`)
     const message = page.getByLabel('Message 1', { exact: true })
     await until(async () => (await message.inputValue()) === 'Where is my parcel?', 'the message of the request')
     await message.fill('Where is my bill?')
     await page.reload()
     await page.getByText('Charged to').waitFor()
-    await page.waitForLoadState('networkidle')
+    await settled()
     expect(await message.inputValue()).toBe('Where is my bill?')
     check()
   })

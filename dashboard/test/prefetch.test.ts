@@ -20,7 +20,7 @@ describe.skipIf(BROWSER_PATH === null)('a link to an object', () => {
       ['/keys', 'checkout', `/keys/${key.hash}`],
       ['/guardrails', 'cards', `/guardrails/${guardrail.id}/assignments/keys`],
     ] as const) {
-      const { page, check } = await signedIn(browser, service, path)
+      const { page, check, settled } = await signedIn(browser, service, path)
       const asked: string[] = []
       page.on('request', (request) => {
         const { pathname } = new URL(request.url())
@@ -28,15 +28,35 @@ describe.skipIf(BROWSER_PATH === null)('a link to an object', () => {
       })
       const link = page.locator('#content').getByRole('link', { name, exact: true }).first()
       await link.waitFor()
-      await page.waitForLoadState('networkidle')
+      await settled()
       expect({ path, asked }).toEqual({ path, asked: [] })
       const answered = page.waitForResponse((response) => new URL(response.url()).pathname === `/api/v1${asks}`)
       await link.hover()
       await answered
       await link.click()
-      await page.waitForLoadState('networkidle')
+      await settled()
       expect({ path, asked: asked.length }).toEqual({ path, asked: 1 })
       check()
     }
+  })
+})
+
+describe.skipIf(BROWSER_PATH === null)('a page that is left alone', () => {
+  test.each([
+    ['loads the other screens', false, true],
+    ['loads none in a browser that is set to save data', true, false],
+  ])('%s', async (_, savesData, loads) => {
+    const service = await services.start()
+    const { page, settled } = await signedIn(browser, service, '/settings', { savesData, before: (opening) => opening.clock.install() })
+    await settled()
+    const scripts: string[] = []
+    page.on('request', (request) => {
+      if (request.url().endsWith('.js')) scripts.push(request.url())
+    })
+    await page.clock.fastForward(60_000)
+    await settled()
+    expect(scripts.length > 0).toBe(loads)
+    await page.getByRole('link', { name: 'Audit' }).click()
+    await page.getByRole('heading', { name: 'Audit', level: 1 }).waitFor()
   })
 })

@@ -32,11 +32,11 @@ describe.skipIf(BROWSER_PATH === null)('no secret stays', () => {
   test('a management key that signs in is in no page, storage, address, cookie or log, and a new one is gone after a reload', async () => {
     const visitor = await browser.visit(`${service.url}/dashboard`)
     await signInByPage(visitor, service.managementKey)
-    const { page, check } = visitor
+    const { page, check, settled } = visitor
     for (const path of ['', '/keys', '/settings', '/audit', '/setup']) {
       await page.goto(`${service.url}/dashboard${path}`)
       await page.locator('#content h1').waitFor()
-      await page.waitForLoadState('networkidle')
+      await settled()
       expect(await keptBy(page)).not.toContain(service.managementKey)
     }
     await page.goto(`${service.url}/dashboard/keys`)

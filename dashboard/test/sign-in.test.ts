@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { OIDC_CLIENT, startIdentityProvider } from '../../test/support/identity-provider.ts'
 import { type RunningService, useServices } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
-import { signedIn } from './signed-in.ts'
+import { signedIn, signInByPage } from './signed-in.ts'
 
 const services = useServices()
 const browser = useBrowser()
@@ -47,7 +47,7 @@ describe.skipIf(BROWSER_PATH === null)('signing in', () => {
 
     const without = await browser.visit(`${service.url}/dashboard`)
     await without.page.getByRole('heading', { name: 'Sign in to Patchbay' }).waitFor()
-    await without.page.waitForLoadState('networkidle')
+    await without.settled()
     expect(await without.page.getByRole('link', { name: /^Sign in with/ }).count()).toBe(0)
   })
 
@@ -92,14 +92,31 @@ describe.skipIf(BROWSER_PATH === null)('signing in', () => {
     visitor.check()
   })
 
+  test('the screen of the address is shown after a sign-in, also where the address changed while nobody was signed in', async () => {
+    const visitor = await browser.visit(`${service.url}/dashboard/keys`)
+    await signInByPage(visitor, service.managementKey)
+    const { page, check, settled } = visitor
+    await page.getByRole('link', { name: 'Spend', exact: true }).click()
+    await page.getByRole('heading', { name: 'Spend', level: 1 }).waitFor()
+    await settled()
+    await page.locator('.side-foot button').click()
+    await page.getByRole('menuitem', { name: 'Sign out' }).click()
+    await page.getByRole('heading', { name: 'Sign in to Patchbay' }).waitFor()
+    await page.goBack()
+    await signInByPage(visitor, service.managementKey)
+    await page.getByRole('heading', { name: 'Keys', level: 1 }).waitFor()
+    expect(new URL(page.url()).pathname).toBe('/dashboard/keys')
+    check()
+  })
+
   test('a link opens the page once, leaves the address at once, and the page it opened signs out', async () => {
     const printed = await services.run(['login', '--data-dir', service.dataDir, '--config', service.configPath])
     const link = `${service.url}/dashboard/${new URL(printed.stdout.trim()).hash}`
-    const { page, check } = await browser.visit(link)
+    const { page, check, settled } = await browser.visit(link)
     await page.getByRole('heading', { name: 'Overview' }).waitFor()
     expect(page.url()).not.toContain('login')
     // A request that is still pending at sign-out is rightly a 401.
-    await page.waitForLoadState('networkidle')
+    await settled()
     await page.locator('.side-foot button').click()
     await page.getByRole('menuitem', { name: 'Sign out' }).click()
     await page.getByRole('heading', { name: 'Sign in to Patchbay' }).waitFor()

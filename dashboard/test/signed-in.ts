@@ -1,6 +1,10 @@
-/** A person who signed in earlier: the browser has both halves of the session, as the sign-in page leaves them. */
+/**
+ * A person who signed in earlier: the browser has both halves of the session, as the sign-in page leaves them. If the page shows the
+ * dashboard of this service already, the visit goes on in its document.
+ */
 import type { RunningService } from '../../test/support/started-service.ts'
 import type { useBrowser, Visitor } from './browser.ts'
+import { enter } from './going-on.ts'
 
 type Browser = ReturnType<typeof useBrowser>
 
@@ -11,8 +15,10 @@ export const signedIn = async (
   path = '',
   options: Parameters<Browser['visit']>[1] = {},
 ): Promise<Visitor> => {
-  const visitor = await browser.visit(`${service.url}/dashboard${path}`, {
+  const address = `${service.url}/dashboard${path}`
+  const visitor = await browser.visit(address, {
     ...options,
+    enter: (page) => enter(page, address, service.managementKey),
     async remembered(page) {
       const answer = await page.request.post(`${service.api}/sessions`, { data: { key: service.managementKey } })
       const { csrf } = (await answer.json()) as { csrf: string }

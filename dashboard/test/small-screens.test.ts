@@ -70,11 +70,13 @@ describe.skipIf(BROWSER_PATH === null)('on a phone', () => {
   test.each(SCREENS)(
     'the screen "%s" is no wider than a phone, nothing of it is cut, no table scrolls sideways, and everybody can use it, at four times the size or with text of one and a half too',
     async (path) => {
-      const { page, checkAccessible, expectStatus } = await signedIn(browser, service, path, { viewport: { width: 390, height: 780 } })
+      const { page, checkAccessible, expectStatus, settled } = await signedIn(browser, service, path, {
+        viewport: { width: 390, height: 780 },
+      })
       expectStatus(404)
       const session = await page.context().newCDPSession(page)
       await page.locator('#content h1').waitFor()
-      await page.waitForLoadState('networkidle')
+      await settled()
       for (const [width, height, deviceScaleFactor] of SIZES) {
         await session.send('Emulation.setDeviceMetricsOverride', { width, height, deviceScaleFactor, mobile: false })
         expect({ wide: await page.evaluate('document.documentElement.scrollWidth') }).toEqual({ wide: width })

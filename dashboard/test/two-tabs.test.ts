@@ -59,11 +59,11 @@ describe.skipIf(BROWSER_PATH === null)('two tabs', () => {
   })
 
   test('who signs in after somebody else, on the sign-in page or over a page that was left open, sees nothing of theirs', async () => {
-    const { page, expectStatus, check } = await signedIn(browser, service, '/requests')
+    const { page, expectStatus, check, settled } = await signedIn(browser, service, '/requests')
     expectStatus(401)
     const row = page.locator('[data-row]')
     await row.waitFor()
-    await page.waitForLoadState('networkidle')
+    await settled()
     // From now on nothing that is asked is answered, so a page can only show what it has.
     const hold = () => page.route('**/api/v1/generations*', () => undefined)
     const signInAs = async (user: string): Promise<void> => {
@@ -82,7 +82,7 @@ describe.skipIf(BROWSER_PATH === null)('two tabs', () => {
 
     await page.goto(`${service.url}/dashboard/requests`)
     await page.getByText('No requests in this time.').waitFor()
-    await page.waitForLoadState('networkidle')
+    await settled()
     await page.getByRole('button', { name: 'ada' }).click()
     await page.getByRole('menuitem', { name: 'Sign out' }).click()
     await page.getByRole('heading', { name: 'Sign in to Patchbay' }).waitFor()

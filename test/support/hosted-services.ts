@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { afterAll } from 'bun:test'
+import { afterAll, afterEach, beforeEach } from 'bun:test'
 import { patientConfig, type RunningService } from './started-service.ts'
 
 export interface HostCall {
@@ -34,10 +34,19 @@ export interface HostedServices {
   directory(): string
 }
 
-/** After the tests of the file, its services are stopped and their directories removed. */
+/**
+ * A service that a test started is stopped before the next one, the others after the tests of the file; then their directories are removed.
+ */
 export const useHostedServices = (): HostedServices => {
   const directories: string[] = []
   const running: RunningService[] = []
+  const ofTest: RunningService[] = []
+  let isInTest = false
+  beforeEach(async () => {
+    await Promise.all(ofTest.splice(0).map((service) => service.stop()))
+    isInTest = true
+  })
+  afterEach(() => void (isInTest = false))
   afterAll(async () => {
     await Promise.all(running.map((service) => service.stop()))
     for (const path of directories) rmSync(path, { recursive: true, force: true })
@@ -56,6 +65,7 @@ export const useHostedServices = (): HostedServices => {
       if (started === null) throw new Error('The host of the services started none.')
       const service = { ...started, api: `${started.url}/api/v1`, dataDir, configPath, stop: () => call({ stop: dataDir }) }
       running.push(service)
+      if (isInTest) ofTest.push(service)
       return service
     },
   }

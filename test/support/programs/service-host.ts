@@ -12,9 +12,11 @@ import type { HostAnswer, HostCall, HostedAddress } from '../hosted-services.ts'
 
 /** How to stop the service of each data directory. */
 const stops = new Map<string, () => Promise<void>>()
+/** Those of stopped services, which later ones use: a browser has the scripts of their addresses, compiled. */
+const freePorts: string[] = []
 
 const start = async (dataDir: string, config: string): Promise<HostedAddress> => {
-  const settings = readSettings(SERVE_SETTINGS, { dataDir, config, port: '0', logLevel: 'silent' }, {})
+  const settings = readSettings(SERVE_SETTINGS, { dataDir, config, port: freePorts.pop() ?? '0', logLevel: 'silent' }, {})
   const file = readConfigFile(settings.config, {})
   const service = await openService(settings, file, {})
   const server = listen({ host: settings.host, port: settings.port, shared: false, app: service.app, onError: raise })
@@ -28,6 +30,7 @@ const start = async (dataDir: string, config: string): Promise<HostedAddress> =>
     service.endRuns()
     await server.close()
     await service.close()
+    freePorts.push(new URL(server.url).port)
   })
   return { url: server.url, managementKey: keys?.management ?? '', inferenceKey: keys?.inference ?? '' }
 }
