@@ -52,6 +52,24 @@ const blocksOf = (body: Sent['body']): Readonly<Record<string, unknown>>[] =>
 
 const PNG = 'iVBORw0KGgo='
 
+describe('a request for a summary of its conversation', () => {
+  const input = [user('Hi'), { type: 'compaction_trigger' }]
+
+  test.each(['openai-chat', 'anthropic', 'google', 'bedrock'] as const)(
+    'is a 400 before %s hears of it, and is not answered',
+    async (dialect) => {
+      const { status, text, body } = await send('responses', dialect, { input })
+      expect([status, body]).toEqual([400, null])
+      expect(text).toContain('input[1]')
+      expect(text).toContain('compaction_trigger')
+    },
+  )
+
+  test('goes to a provider of its own dialect as it is', async () => {
+    expect((await send('responses', 'openai-responses', { input })).body?.['input']).toEqual(input)
+  })
+})
+
 describe('a request that says nothing', () => {
   test.each(['anthropic', 'bedrock'] as const)('but white space is a 400 before %s hears of it', async (dialect) => {
     for (const content of [' \n', [{ type: 'text', text: '\t' }]]) {

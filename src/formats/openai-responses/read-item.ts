@@ -54,6 +54,8 @@ const ITEMS: Readers<Piece> = {
   function_call_output: (item) => readOutput(item),
   custom_tool_call_output: (item) => readOutput(item),
   image_generation_call: (item) => ofAssistant(readPicture(item)),
+  // Asks for a summary in place of an answer: an answer would take the place of the conversation.
+  compaction_trigger: (item) => ({ role: 'user', parts: [unknownContent('compaction_trigger', item)], open: true }),
 }
 
 /** Reads a call of a built-in tool, or its output. The output of a local shell may have its call's id in either member. */
