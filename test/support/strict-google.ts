@@ -172,7 +172,7 @@ const tools: Rule = (body) => {
     return 'Built-in tools ({google_search}) and Function Calling cannot be combined in the same request.'
   const names = declared.map(({ name }) => name)
   const duplicate = names.find((name, place) => names.indexOf(name) !== place)
-  if (duplicate !== undefined) return `Duplicate function declaration found: ${String(duplicate)}`
+  if (duplicate !== undefined) return `Duplicate function declaration found: ${JSON.stringify(duplicate)}`
   for (const declaration of declared) {
     const strange = unknownIn(
       declaration,
@@ -193,7 +193,7 @@ const tools: Rule = (body) => {
   const { mode, allowedFunctionNames: allowed } = choice
   if (allowed !== undefined && mode !== 'ANY' && mode !== 'VALIDATED') return 'allowed_function_names is only for ANY'
   const stranger = list(allowed).find((name) => !names.includes(name as string))
-  return stranger === undefined ? null : `allowed_function_names: ${String(stranger)} is not declared`
+  return stranger === undefined ? null : `allowed_function_names: ${JSON.stringify(stranger)} is not declared`
 }
 
 /** "reference to undefined schema", "$ref with other fields". */

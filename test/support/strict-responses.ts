@@ -80,7 +80,7 @@ const items: Rule = (body) => {
     }
     if (type === 'reasoning') {
       if (!Array.isArray(item['summary'])) return `Missing required parameter: '${at}summary'.`
-      if (item['id'] !== undefined && !String(item['id']).startsWith('rs_'))
+      if (item['id'] !== undefined && !(typeof item['id'] === 'string' && item['id'].startsWith('rs_')))
         return `Invalid '${at}id'. Expected an ID that begins with 'rs'.`
       continue
     }
@@ -110,7 +110,7 @@ const calls: Rule = (body) => {
     }
   }
   const [open] = waiting
-  return open === undefined ? null : `No tool output found for function call ${String(open)}.`
+  return open === undefined ? null : `No tool output found for function call ${JSON.stringify(open)}.`
 }
 
 /** "Item 'rs_…' of type 'reasoning' was provided without its required following item." */

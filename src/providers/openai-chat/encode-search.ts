@@ -1,6 +1,6 @@
 /** Encodes the web search of every dialect as the search of one vendor, with those of the client's options that it takes. */
 import type { ProviderTool } from '../../canonical/prompt.ts'
-import { isObject, type JsonObject } from '../../lib/json/json.ts'
+import { isObject, type JsonObject, textsIn } from '../../lib/json/json.ts'
 import { wordSet } from '../../lib/text/word-set.ts'
 import type { Losses } from '../losses/losses.ts'
 import { DOMAINS, searchDomains, searchOptions } from '../tools/search-options.ts'
@@ -54,7 +54,7 @@ const routersOptions = (given: Options, at: string, losses: Pick<Losses, 'lose'>
 const perplexitysFields = (given: Options, at: string, losses: Pick<Losses, 'lose'>): JsonObject => {
   const { search_context_size: size, user_location: location } = given
   const { allowed = [], excluded = [] } = searchDomains(given, at, losses)
-  const domains = [...allowed, ...excluded.map((domain) => `-${String(domain)}`)]
+  const domains = [...allowed, ...textsIn(excluded).map((domain) => `-${domain}`)]
   if (domains.length > DOMAINS_MAX) losses.lose(at, `This search takes at most ${DOMAINS_MAX} domains; the others were left out.`)
   return {
     web_search_options: {
