@@ -10,7 +10,6 @@ import { until } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
 import { chat, savePreset } from './calls.ts'
 import { countHours } from './count-hours.ts'
-import { open } from './going-on.ts'
 import { signedIn } from './signed-in.ts'
 
 const services = useHostedServices()
@@ -89,7 +88,7 @@ describe.skipIf(BROWSER_PATH === null)('a figure', () => {
       ['key', 'preset'],
       ['preset', 'interface'],
     ] as const) {
-      await open(page, `/spend?group=${kept}&and=${named}&range=24h`)
+      await page.goto(`${service.url}/dashboard/spend?group=${kept}&and=${named}&range=24h`)
       const pairs = page.getByRole('table', { name: `Spend by ${kept} and ${named}` })
       const counts = pairs.getByRole('row').getByRole('link', { name: /^\d+$/ })
       await counts.first().waitFor()
@@ -110,7 +109,7 @@ describe.skipIf(BROWSER_PATH === null)('a figure', () => {
     await all.click()
     expect(await listed(page)).toBe(summed)
 
-    await open(page, '/')
+    await page.goto(`${service.url}/dashboard/`)
     for (const name of ['Requests', 'Errors'] as const) {
       const figure = page.getByRole('region', { name: 'Requests, errors and spend' }).locator('.figures > div').filter({ hasText: name })
       const link = figure.getByRole('link')
@@ -124,13 +123,13 @@ describe.skipIf(BROWSER_PATH === null)('a figure', () => {
       await page.goBack()
     }
 
-    await open(page, '/requests')
+    await page.goto(`${service.url}/dashboard/requests`)
     await listed(page)
     const counted = await openColumn(page, /^Requests over time/, 'Requests over time')
     await until(() => new URL(page.url()).searchParams.has('from'), 'the range of the column')
     expect(await listed(page)).toBe(counted)
 
-    await open(page, '/spend?of=requests&range=24h')
+    await page.goto(`${service.url}/dashboard/spend?of=requests&range=24h`)
     const spent = await openColumn(page, /^Spend by key/, 'Over time')
     await until(() => new URL(page.url()).pathname.endsWith('/requests'), 'the requests of the column')
     expect(await listed(page)).toBe(spent)
