@@ -10,6 +10,7 @@ import { isBudgetRefusal } from '../ledger/refusal.ts'
 import { dollars } from '../lib/money.ts'
 import type { GenerationRecord } from '../storage/generations/generation-store.ts'
 import { recordedTools, serverToolsEffect } from './loop/tool-figures.ts'
+import { recordedSentence, SENTENCE_MAX } from './recorded-sentence.ts'
 import { recordedSettings } from './recorded-settings.ts'
 import { statusOf, type AttemptOutcome } from './run/attempt-outcome.ts'
 import type { Finished } from './admitted.ts'
@@ -50,11 +51,9 @@ export const generationRecord = (finished: Recorded): GenerationRecord => {
 const NAME_MAX = 512
 const bounded = (name: string | null): string | null => (name === null ? null : cutText(name, NAME_MAX))
 
-/** The maximum length of a recorded sentence, such as a provider's error. */
-const SENTENCE_MAX = 2000
-const sentence = (text: string): string => cutText(text, SENTENCE_MAX)
-
 const LIST_MAX = 50
+
+type Sentence = ReturnType<typeof recordedSentence>
 
 const generationResource = ({
   request,
@@ -76,6 +75,7 @@ const generationResource = ({
   const completion = outputTokens(usage)
   const isEmbeddings = request.apiType === 'embeddings'
   const kept = isEmbeddings ? null : recordedSettings(call)
+  const sentence = recordedSentence(call)
   return {
     id: generationId,
     request_id: request.requestId,
@@ -103,7 +103,7 @@ const generationResource = ({
     finish_reason: cancelled ? null : error === null ? said.finishReason : 'error',
     native_finish_reason: bounded(said.nativeFinishReason),
     error_type: cancelled ? null : (error?.type ?? null),
-    error: cancelled || error === null ? null : recordedError(error),
+    error: cancelled || error === null ? null : recordedError(error, sentence),
     tokens_prompt: prompt,
     tokens_completion: completion,
     native_tokens_prompt: prompt,
@@ -127,11 +127,13 @@ const generationResource = ({
     generation_time: Math.round(log.durationMs),
     moderation_latency: null,
     provider_responses: [
-      ...log.attempts.map((attempt, number) => providerResponse(attempt, log.startedMs, cancelled && number === log.attempts.length - 1)),
-      ...innerAttempts.map((attempt) => providerResponse(attempt, log.startedMs, false)),
+      ...log.attempts.map((attempt, number) =>
+        providerResponse(attempt, sentence, log.startedMs, cancelled && number === log.attempts.length - 1),
+      ),
+      ...innerAttempts.map((attempt) => providerResponse(attempt, sentence, log.startedMs, false)),
     ],
     removed: request.plan.removed.slice(0, LIST_MAX).map(({ provider, model, reason }) => ({ provider, model, reason })),
-    warnings: warnings.slice(0, LIST_MAX).map((warning) => ({ ...warning, message: sentence(warning.message) })),
+    warnings: warnings.slice(0, LIST_MAX).map((warning) => ({ ...warning, message: cutText(warning.message, SENTENCE_MAX) })),
     pipeline: recordedPipeline(request.effects, loop),
     settings: kept?.settings ?? null,
     settings_carried: kept === null || Object.keys(kept.carried).length === 0 ? null : kept.carried,
@@ -144,7 +146,7 @@ const generationResource = ({
 }
 
 /** The record has the whole sentence, although the response masks it for a status 500: all texts of our own in it are fit to be shown. */
-const recordedError = (error: GatewayError): RecordedGeneration['error'] => {
+const recordedError = (error: GatewayError, sentence: Sentence): RecordedGeneration['error'] => {
   const { provider_name: provider, limit_source: limit } = error.metadata
   return {
     message: sentence(error.message),
@@ -175,6 +177,7 @@ const recordedEffect = (effect: Effect): RecordedGeneration['pipeline'][number] 
  */
 const providerResponse = (
   attempt: AttemptOutcome,
+  sentence: Sentence,
   zeroMs: number,
   cancelled: boolean,
 ): NonNullable<RecordedGeneration['provider_responses']>[number] => {
