@@ -28,16 +28,22 @@ interface Limits {
   readonly pause: () => Promise<void>
 }
 
-/** Decompresses beside other requests: each piece takes its room before the next one is made. Throws GatewayError. */
+/**
+ * Decompresses beside other requests: each piece takes its room before the next one is made. The bytes that were sent have room already, and
+ * are no longer needed at the end. Throws GatewayError.
+ */
 export const decompressed = async (
   sent: Uint8Array,
   codings: readonly ContentCoding[],
   { maxBytes, space, pause }: Limits,
 ): Promise<Uint8Array> => {
   const pieces: Uint8Array[] = []
+  let size = 0
   try {
     for await (const piece of decodeBounded(inOnePiece(sent), codings, maxBytes)) {
-      const refusal = space.take(piece.byteLength)
+      const room = Math.max(sent.byteLength, size)
+      size += piece.byteLength
+      const refusal = space.take(Math.max(0, size - room))
       if (refusal !== null) throw refusal
       pieces.push(piece)
     }

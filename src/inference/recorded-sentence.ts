@@ -19,9 +19,11 @@ const QUOTED_RUN = 24
 /** Shorter texts are words that any sentence may have. */
 const QUOTED_MIN = 12
 
-/** The bytes of a longer request are not searched, which would keep others waiting: its sentences are only shortened. */
+/** The bytes of a longer request, or one of more short texts, are not searched, which would keep others waiting: its sentences are only shortened. */
 const SEARCHED_MAX = 256 * 1024
 const UNSEARCHED_MAX = 200
+/** Each short text is searched for by itself. */
+const SHORT_MAX = 1000
 
 /** The request is read at its first failure. */
 export const recordedSentence = ({ body }: Pick<Call, 'body'>): ((sentence: string) => string) => {
@@ -32,9 +34,17 @@ export const recordedSentence = ({ body }: Pick<Call, 'body'>): ((sentence: stri
 const shortened = (sentence: string): string => cutText(sentence, UNSEARCHED_MAX)
 
 const hiderOf = (body: JsonBody): ((sentence: string) => string) => {
-  const texts = atOnce(inputTexts(body)).texts.filter(({ isProse, isJson, value }) => (isProse || isJson) && value.length >= QUOTED_MIN)
+  const { texts } = atOnce(inputTexts(body))
+  const quotable = texts.flatMap(({ isProse, isJson, value }) => ((isProse || isJson) && value.length >= QUOTED_MIN ? [value] : []))
+  const short = new Set(quotable.filter((text) => text.length <= QUOTED_RUN))
+  if (short.size > SHORT_MAX) return shortened
+  // As one text they are searched for once, however many they are.
+  const long = quotable.filter((text) => text.length > QUOTED_RUN).join(BETWEEN)
   return hideQuotes(
-    texts.map(({ value }) => ({ text: value, run: QUOTED_RUN })),
+    [long, ...short].map((text) => ({ text, run: QUOTED_RUN })),
     MARK,
   )
 }
+
+/** No sentence has it. */
+const BETWEEN = '\u0001'

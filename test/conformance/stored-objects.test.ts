@@ -279,6 +279,31 @@ test.each([[['qwen-long', 0]], [['gpt-5', 1]]] as const)(
   },
 )
 
+describe('the same where the request is written anew, since its tools run here or it comes from another interface', () => {
+  const named = { role: 'system', content: 'fileid://file-fe-1' }
+  const TOOL = { tools: [{ type: 'service:datetime' }] }
+  test.each<[string, ClientDialect, string, Readonly<Record<string, unknown>>]>([
+    ['data_sources', 'chat', 'gpt-5', { messages: [said], data_sources: [{ type: 'azure_search' }], ...TOOL }],
+    ['agent_reference', 'chat', 'gpt-5', { messages: [said], agent_reference: { name: 'a' }, ...TOOL }],
+    ['messages[0]', 'chat', 'qwen-long', { messages: [named, said], ...TOOL }],
+    ['input[0]', 'responses', 'qwen-long', { input: [named, said] }],
+    ['system', 'messages', 'qwen-long', { system: named.content, messages: [said], max_tokens: 100 }],
+    ['messages[0]', 'messages', 'qwen-long', { messages: [{ role: 'user', content: named.content }], max_tokens: 100 }],
+  ])('%s on %s to %s is a 400 before the provider hears of it', async (field, client, model, body) => {
+    const {
+      status,
+      sent,
+      text: answered,
+    } = await replay({
+      client,
+      upstreams: [{ dialect: 'openai-chat', reply: REFUSED, model }],
+      body: { model: MODEL, ...body },
+    })
+    expect([status, sent]).toEqual([400, []])
+    expect(answered).toContain(`${field}: This names an object in the account of this service`)
+  })
+})
+
 test('a customer’s own key reaches what is the customer’s', () => {
   const provider = { slug: 'a', name: 'A', dialects: ['openai-chat'] as const, baseUrl: 'https://a.example', apiKeys: [], anyModel: false }
   const endpoint = plainEndpoint(provider, 'one')

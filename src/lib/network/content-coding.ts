@@ -27,17 +27,17 @@ export const readCodings = (header: string | null | undefined): readonly Content
     .split(',')
     .map((name) => name.trim())
     .filter((name) => name !== '' && name !== 'identity')
-  const codings = names.map((name) => CODINGS[name] ?? null)
+  const codings = names.map((name) => CODINGS.get(name) ?? null)
   return codings.length > CODINGS_MAX || codings.includes(null) ? null : codings.filter((coding) => coding !== null)
 }
 
-const CODINGS: Readonly<Record<string, ContentCoding>> = {
-  gzip: 'gzip',
-  'x-gzip': 'gzip',
-  deflate: 'deflate',
-  br: 'br',
-  zstd: 'zstd',
-}
+const CODINGS: ReadonlyMap<string, ContentCoding> = new Map([
+  ['gzip', 'gzip'],
+  ['x-gzip', 'gzip'],
+  ['deflate', 'deflate'],
+  ['br', 'br'],
+  ['zstd', 'zstd'],
+])
 
 /**
  * The decoded pieces. At most `maxBytes` are read before, between and after the codings. Throws TooManyBytes, TooManyPieces, or the

@@ -13,7 +13,7 @@ import { withPairedResults } from '../tools/paired-results.ts'
 import { withoutTextCalls, withTextCalls } from '../tools/text-calls.ts'
 import { asksForForm, lostForm } from '../thinking/summary-form.ts'
 import { isStoredAddress } from '../media/stored-addresses.ts'
-import { refuseName } from '../media/stored-objects.ts'
+import { namesFile, refuseName } from '../media/stored-objects.ts'
 import { refuseUnread } from './uncarried.ts'
 import { SETTING_OUTCOMES, type TranslatedDialect } from './loss-table.ts'
 import { asksForNoAnswer, type Losses, lossesTo, refuseSetting } from './losses.ts'
@@ -31,7 +31,7 @@ interface Wants {
   readonly carried?: JsonObject
 }
 
-type Addressee = OutputBounds & Pick<Target, 'providerName' | 'inputModalities' | 'storedObjects'>
+type Addressee = OutputBounds & Pick<Target, 'providerName' | 'inputModalities' | 'storedObjects' | 'upstreamModel'>
 
 /**
  * Reports all losses of the settings at once. Throws `invalid_request` for a setting that is refused. `takesText`: the provider has tools
@@ -52,7 +52,7 @@ export function* translate(
   yield
   const spoken = { ...lawful, messages: yield* withPairedResults(lawful.messages, warn, { openEnd: dialect === OPEN_ENDED }) }
   yield
-  if (target.storedObjects !== true) refuseStoredMedia(spoken, providerName)
+  if (target.storedObjects !== true) refuseStoredMedia(spoken, target)
   yield
   for (const { part, at } of heardParts(spoken)) refuseUnread(part, { at, role: 'user' }, { lose, refuse, target })
   yield
@@ -94,11 +94,13 @@ const KEEPS_FORMS: ReadonlySet<TranslatedDialect> = new Set(['openai-responses',
  */
 const OPEN_ENDED: TranslatedDialect = 'openai-chat'
 
-const refuseStoredMedia = ({ messages }: Prompt, providerName: string): void => {
+const refuseStoredMedia = ({ messages }: Prompt, { providerName, upstreamModel }: Addressee): void => {
   for (const { parts, at = 'messages' } of messages)
-    for (const part of parts)
+    for (const part of parts) {
+      if ('text' in part && namesFile(part.text, upstreamModel)) refuseName(at, providerName)
       for (const media of part.type === 'tool-result' ? (part.media ?? []) : [part])
         if ('url' in media && isStoredAddress(media.url)) refuseName(at, providerName)
+    }
 }
 
 /** Parts of messages of every role but the assistant's. */

@@ -25,16 +25,19 @@ export function* refuseStoredObjects(body: JsonBody, conversation: 'messages' | 
     if (file !== null) refuse(file.at, noFile(providerName, file.value))
     const address = findIn(item, `${conversation}[${index}]`, addressIn)
     if (address !== null) refuseName(address.at, providerName)
-    if (READS_FILES_BY_TEXT.test(upstreamModel)) {
-      const named = findIn(item, `${conversation}[${index}]`, textOfFile)
-      if (named !== null) refuseName(named.at, providerName)
-    }
+    const named = findIn(item, `${conversation}[${index}]`, (part) => textOfFile(part, upstreamModel))
+    if (named !== null) refuseName(named.at, providerName)
     const { audio } = item
     if (isObject(audio) && isId(audio['id'])) refuseName(`${conversation}[${index}].audio.id`, providerName)
     refuseTools(item['tools'], `${conversation}[${index}].tools`, providerName)
   }
   refuseTools(body.value('tools'), 'tools', providerName)
-  const source = OF_ACCOUNT.find((name) => isNamed(name, body.value(name)))
+  refuseSources((name) => body.value(name), target)
+}
+
+/** Throws `invalid_request` for a field that names what the operator's account may read. `valueOf` returns the value of a field. */
+export const refuseSources = (valueOf: (field: string) => unknown, { storedObjects, providerName }: Target): void => {
+  const source = storedObjects === true ? undefined : OF_ACCOUNT.find((name) => isNamed(name, valueOf(name)))
   if (source !== undefined) refuseName(source, providerName)
 }
 
@@ -99,10 +102,14 @@ const addressIn = (part: unknown): string | null => {
 /** Alibaba's models for documents take a system message that is `fileid://` and the id of an upload. */
 const READS_FILES_BY_TEXT = /^qwen-(?:long|doc)/
 
-const textOfFile = (part: unknown): string | null => {
+const textOfFile = (part: unknown, upstreamModel: string): string | null => {
   const text = isObject(part) ? part['text'] : part
-  return typeof text === 'string' && /^\s*fileid:/i.test(text) ? text : null
+  return typeof text === 'string' && namesFile(text, upstreamModel) ? text : null
 }
+
+/** True if the model takes this text for a file of the account. */
+export const namesFile = (text: string, upstreamModel: string): boolean =>
+  READS_FILES_BY_TEXT.test(upstreamModel) && /^\s*fileid:/i.test(text)
 
 const isId = (value: unknown): value is string => typeof value === 'string' && value !== ''
 

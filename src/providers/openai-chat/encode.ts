@@ -12,6 +12,7 @@ import { fieldsOfObject } from '../vendors/editable-fields.ts'
 import { jsonText } from '../transport/encoded.ts'
 import { dropCacheOptions } from '../vendors/field-rules.ts'
 import { FORMAT_FIELDS } from '../vendors/format-fields.ts'
+import { refuseSources } from '../media/stored-objects.ts'
 import { heldFormat, heldTools } from '../tools/openai-strict-schema.ts'
 import type { Attempt } from '../provider.ts'
 import { translate, type Translation } from '../losses/translation.ts'
@@ -42,6 +43,7 @@ export function* encodeChatRequest(attempt: Attempt): Steps<string> {
   if (passesAsWritten(call, 'chat')) return call.body.textWith(yield* relayChanges(attempt, vendor))
   const prompt = call.prompt()
   const carried = unknownFields(call, prompt)
+  refuseSources((field) => carried[field], target)
   const translation = yield* translate(prompt, 'openai-chat', target, warn, {
     takesText: vendor.customTools,
     takesOwnPictures: vendor.thinkingBack === 'details',
