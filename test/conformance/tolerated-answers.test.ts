@@ -841,4 +841,19 @@ describe('a Responses stream whose items are told badly', () => {
       reasoning: 'Hmm',
     })
   })
+
+  test('an end that lacks items tells those that it has apart by their ids, and keeps what it alone has', async () => {
+    const other = { ...message, id: 'm2', content: [{ type: 'output_text', text: 'there', annotations: [] }] }
+    const [first, second] = [1, 2].map((at) => ({ type: 'reasoning', id: `t${at}`, summary: [{ type: 'summary_text', text: `Hm${at}` }] }))
+    const outputs = [
+      [[done(0, message), done(1, other)], [other], [message, other]],
+      [[done(0, first), done(1, second)], [message], [first, second, message]],
+    ] as const
+    for (const [shown, told, expected] of outputs) {
+      const { text } = await ask('responses', 'openai-responses', true, events('openai-responses', [created, ...shown, completed(...told)]))
+      const last = text.split('\n').findLast((line) => line.startsWith('data: {'))
+      const { response } = JSON.parse((last ?? '').slice(6)) as { response: { output: readonly unknown[] } }
+      expect(response.output).toMatchObject(expected.map((item) => ({ id: (item as { id: string }).id })))
+    }
+  })
 })

@@ -155,18 +155,16 @@ export const createSequence = (): ((event: Json, length: number) => readonly Jso
   }
 
   /**
-   * Ends the open items, and shows those that only the whole answer holds. Items may have other positions and ids in it, so they are
-   * told apart by their type and order. If anything was streamed, an unknown item that is no call is taken for a repetition.
+   * Ends the open items, and shows those that only the whole answer holds. If anything was streamed, an unknown item that is no call is taken
+   * for a repetition.
    */
   const ended = (type: string, event: Json): Json => {
     const whole = isObject(event['response']) ? event['response'] : {}
     const output = objectsIn(whole['output'])
     const streamed = places.items().length > 0
-    const shown = Map.groupBy(places.items().values(), ({ item }) => item['type'])
-    const told = new Map<ShownItem, Json>()
+    const shown = shownAs(output, [...places.items()])
     for (const item of output) {
-      const known = shown.get(item['type'])?.shift()
-      if (known !== undefined) told.set(known, item)
+      const known = shown.get(item)
       if (known === undefined ? !streamed || textOf(item['type']) in CALLS : known.done === null)
         send({ type: 'response.output_item.done', output_index: known?.index, item })
     }
@@ -178,8 +176,11 @@ export const createSequence = (): ((event: Json, length: number) => readonly Jso
     // Some servers repeat the response as it was at its beginning.
     const over = GOES_ON.has(whole['status']) ? { ...whole, status: type.replace('response.', '') } : whole
     // The end of some servers lacks items that they have shown.
-    if (output.length < places.items().filter(({ done }) => done !== null).length && isHolding())
-      return { ...event, response: { ...over, output: places.items().flatMap((item) => told.get(item) ?? item.done ?? []) } }
+    if (output.length < places.items().filter(({ done }) => done !== null).length && isHolding()) {
+      const told = new Map([...shown].map(([item, known]) => [known, item]))
+      const kept = new Set(places.items().flatMap((item) => told.get(item) ?? item.done ?? []))
+      return { ...event, response: { ...over, output: [...kept, ...output.filter((item) => !kept.has(item))] } }
+    }
     return over === whole ? event : { ...event, response: over }
   }
 
@@ -190,6 +191,33 @@ export const createSequence = (): ((event: Json, length: number) => readonly Jso
     send(event)
     return sent
   }
+}
+
+/**
+ * The shown item for each item of the whole answer that has one. Items may have other positions and ids at the end: those whose id was not
+ * shown are told apart by their type and order.
+ */
+const shownAs = (output: readonly Json[], items: readonly ShownItem[]): ReadonlyMap<Json, ShownItem> => {
+  const nameOf = (id: unknown, { type }: Json): string => (textOf(id) === '' ? '' : `${textOf(type)} ${textOf(id)}`)
+  const byName = new Map(items.map((shown) => [nameOf(shown.id, shown.item), shown]))
+  byName.delete('')
+  const found = new Map<Json, ShownItem>()
+  for (const item of output) {
+    const name = nameOf(item['id'], item)
+    const same = byName.get(name)
+    if (same !== undefined) found.set(item, same)
+    byName.delete(name)
+  }
+  const taken = new Set(found.values())
+  const others = Map.groupBy(
+    items.filter((shown) => !taken.has(shown)),
+    ({ item }) => item['type'],
+  )
+  for (const item of output) {
+    const next = found.has(item) ? undefined : others.get(item['type'])?.shift()
+    if (next !== undefined) found.set(item, next)
+  }
+  return found
 }
 
 const LIFECYCLE: ReadonlySet<string> = new Set(['response.created', 'response.queued', 'response.in_progress'])
