@@ -188,6 +188,22 @@ describe.each([...CLIENT_DIALECTS])('%s', (client) => {
       expect(callsOf(await read(client, 'openai-chat', true, encoder.encode(reported)))).toEqual([PARIS])
     })
 
+    test('also behind a whole call in the same piece, and beside the usage', async () => {
+      const [one, other] = [
+        { index: 0, id: 'a', type: 'function', function: { name: PARIS.name, arguments: args } },
+        { index: 1, id: 'b', type: 'function', function: { name: 'get_time', arguments: '{}' } },
+      ]
+      const pieces = [
+        chunk({ tool_calls: [one, other] }, null, { usage: USAGE }),
+        chunk({ tool_calls: [{ index: 1, function: { arguments: '{"zone":1}' } }] }),
+      ]
+      const reported = chunks(...pieces, chunk({}, 'tool_calls', { usage: USAGE })) + DONE
+      expect(callsOf(await read(client, 'openai-chat', true, encoder.encode(reported)))).toEqual([
+        PARIS,
+        { name: 'get_time', arguments: { zone: 1 } },
+      ])
+    })
+
     test.each([
       ['with a reason', [chunk({}, 'tool_calls')]],
       ['without a reason', []],
@@ -844,7 +860,8 @@ describe('a Responses stream whose items are told badly', () => {
 
   test('an end that lacks items tells those that it has apart by their ids, and keeps what it alone has', async () => {
     const other = { ...message, id: 'm2', content: [{ type: 'output_text', text: 'there', annotations: [] }] }
-    const [first, second] = [1, 2].map((at) => ({ type: 'reasoning', id: `t${at}`, summary: [{ type: 'summary_text', text: `Hm${at}` }] }))
+    const thought = (id: string) => ({ type: 'reasoning', id, summary: [{ type: 'summary_text', text: 'Hmm' }] })
+    const [first, second] = [thought('t1'), thought('t2')]
     const outputs = [
       [[done(0, message), done(1, other)], [other], [message, other]],
       [[done(0, first), done(1, second)], [message], [first, second, message]],

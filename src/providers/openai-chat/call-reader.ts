@@ -21,8 +21,8 @@ export interface CallReader {
   readonly isComplete: boolean
   /** The newest call was emitted with an empty object as its arguments, which those of the next piece may take the place of. */
   readonly isEmptyObject: boolean
-  /** Says, once, that the arguments of the newest call that were emitted before its latest piece do not count. */
-  takeVoided(): boolean
+  /** Says, once, the index of the call whose arguments that were emitted before its latest piece do not count; null if there is none. */
+  takeVoided(): number | null
   /** Reads a piece of a call. Returns true if the piece is in a form that clients of the dialect cannot read. */
   read(piece: CallPiece, events: ModelEvent[]): boolean
   /** Takes note of arguments that were read without this reader. */
@@ -65,7 +65,7 @@ export const createCallReader = (model: string): CallReader => {
   const own = new Set<number>()
   const distinct = createDistinctIds()
   let newest: OpenCall | null = null
-  let voided = false
+  let voided: number | null = null
   let count = 0
 
   const begin = (upstreamIndex: number, id: string, isCustom: boolean): OpenCall => {
@@ -110,7 +110,7 @@ export const createCallReader = (model: string): CallReader => {
     },
     takeVoided() {
       const was = voided
-      voided = false
+      voided = null
       return was
     },
     read({ call, position, proofs, isWhole }, events) {
@@ -144,7 +144,7 @@ export const createCallReader = (model: string): CallReader => {
         isObject(given) ||
         (isWhole && (typeof given !== 'string' || typeof about['name'] !== 'string'))
       if (open.held === null) {
-        voided ||= voids
+        if (voids) voided = open.index
         if (json !== '') events.push({ type: 'tool-arguments', index: open.index, json })
         // OpenAI's Python SDK adds each string of a call to what it has: a name that is repeated would become another one.
         return isMended || name !== '' || id !== ''

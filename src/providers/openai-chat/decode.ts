@@ -22,8 +22,8 @@ export interface ChatDecoder {
   readonly hasWholeCall: boolean
   /** The newest call has an empty object as its arguments, which those of the next chunk may take the place of. */
   readonly hasEmptyCall: boolean
-  /** Says, once, that the arguments of the newest call in the chunks before do not count. */
-  takeVoided(): boolean
+  /** Says, once, the index of the call whose arguments in the chunks before do not count; null if there is none. */
+  takeVoided(): number | null
   /** The newest chunk has a form that clients of the dialect cannot read, so it must be rendered from its events. */
   readonly mended: boolean
   /** The newest chunk was changed where it ends its choices, so its text has to be written anew. */

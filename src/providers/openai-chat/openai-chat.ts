@@ -59,7 +59,8 @@ const chunkReader = (target: Target, native: boolean, answers: number): EventRea
   const release = (frames: Frame[]): void => {
     const voided = decoder.takeVoided()
     if (held === null) return
-    frames.push(voided ? { events: held.events.filter(({ type }) => type !== 'tool-arguments') } : held)
+    const isVoid = (event: ModelEvent): boolean => event.type === 'tool-arguments' && event.index === voided
+    frames.push(held.events.some(isVoid) ? { events: held.events.filter((event) => !isVoid(event)) } : held)
     held = null
   }
 
@@ -67,7 +68,7 @@ const chunkReader = (target: Target, native: boolean, answers: number): EventRea
   const handOn = (read: readonly Frame[], frames: Frame[], isWhole: boolean): void => {
     release(frames)
     const [frame] = read
-    if (isWhole && decoder.hasEmptyCall && frame?.events.at(-1)?.type === 'tool-arguments') held = frame
+    if (isWhole && decoder.hasEmptyCall && frame?.events.some(({ type }) => type === 'tool-arguments')) held = frame
     else frames.push(...read)
   }
 
