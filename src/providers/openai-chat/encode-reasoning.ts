@@ -25,6 +25,7 @@ export const reasoningObject = ({ enabled, effort, maxTokens, summary, exclude }
   definedOnly({ enabled, effort, max_tokens: maxTokens, summary, exclude })
 
 const off = (words: ReasoningWords, field: string, warn: (warning: Warning) => void): JsonObject => {
+  if (words.thinks === false) return {}
   if (words.toggle !== null) return toggled(words.toggle, false)
   if (words.efforts === 'any' || words.efforts.includes('none')) return { reasoning_effort: 'none' }
   const least = nearestEffort('none', words.efforts)

@@ -259,7 +259,8 @@ describe('both lanes keep the same rules', () => {
         ['mistral', 'mistral-small-2603', 'low', 'high'],
         ['mistral', 'mistral-large-4-0', 'low', 'low'],
         ['mistral', 'mistral-large-2512', 'high', undefined],
-        ['mistral', 'codestral-latest', 'none', undefined],
+        ['mistral', 'mistral-medium-2508', 'high', undefined],
+        ['mistral', 'mistral-medium-2604', 'high', 'high'],
       ] as const
     ).map(([vendor, model, asked, known]): [string, Rule] => [
       `${model} of ${vendor} takes the effort ${asked} as ${known ?? 'none at all'}`,
@@ -271,6 +272,15 @@ describe('both lanes keep the same rules', () => {
         sent: known === undefined ? {} : { reasoning_effort: known },
         reported: known === asked ? [] : [known === undefined ? 'unsupported_field' : 'mapped_field'],
       },
+    ]),
+    ...[
+      ['mistral', 'codestral-latest'],
+      ['mistral', 'mistral-large-2512'],
+      ['groq', 'llama-3.3-70b-versatile'],
+      ['xai', 'grok-4.20-0309-non-reasoning'],
+    ].map(([vendor = '', model = '']): [string, Rule] => [
+      `${model} of ${vendor} does not think, so a wish that it may not is met without a word`,
+      { vendor, model, chat: { reasoning_effort: 'none' }, settings: { reasoning: { effort: 'none' } }, sent: {}, reported: [] },
     ]),
     ...['kimi-k2.6', 'kimi-k3'].map((model): [string, Rule] => [
       `${model} samples as it sees fit`,

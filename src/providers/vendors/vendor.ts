@@ -114,6 +114,8 @@ export interface VendorsReasoning extends ReasoningWords {
 export interface ReasoningWords {
   /** The efforts that the vendor knows; `any`: it depends on the model. */
   readonly efforts: readonly string[] | 'any'
+  /** False: the model does not think, so a wish that it may not is met. */
+  readonly thinks?: false
   /** The switch that turns thinking on and off; null: the effort `none` turns it off. */
   readonly toggle: 'thinking' | 'enable_thinking' | 'reasoning' | null
   /** True if the toggle may go beside an effort; false if it is refused there. */

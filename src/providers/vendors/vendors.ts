@@ -152,16 +152,18 @@ const EFFORTLESS_GROK = /^grok-(?:[23]|4-fast|4-1-fast|4\.20(?!-multi-agent)|cod
 const GPT_OSS = { models: /gpt-oss/, words: { efforts: ['low', 'medium', 'high'], toggle: null } }
 
 /** Llama does not think, and some hosts refuse any effort: "reasoning_effort is not supported with this model". */
-const EFFORTLESS_LLAMA = { models: /llama/, words: { efforts: [] } }
-
-/** Mistral models that do not think, and refuse any effort: "Reasoning effort is not enabled for this model". */
-const EFFORTLESS_MISTRAL = /^(?:mistral-large-(?:2|latest)|codestral|devstral|ministral|pixtral|open-)/
+const EFFORTLESS_LLAMA = { models: /llama/, words: { efforts: [], thinks: false as const } }
 
 /** Models that think, among the open ones that Groq and Cerebras serve. */
 const OPEN_THINKERS = /gpt-oss|qwen-?3|glm/
 
 /** The names of Mistral's models that think. */
-const MISTRALS_THINKERS = /magistral|mistral-(?:small-(?:2603|latest)|medium-(?:3-5|3\.5|[4-9]|latest)|large-[4-9])/
+const MISTRALS_THINKERS = /magistral|mistral-(?:small-(?:26|latest)|medium-(?:26|3(?:$|[-.]5)|[4-9]|latest)|large-[4-9]|vibe-cli)/
+
+/** Its other models refuse any effort: "Reasoning effort is not enabled for this model". */
+const MISTRALS_OTHERS = new RegExp(
+  `^(?=(?:labs-)?(?:mistral|codestral|devstral|ministral|pixtral|voxtral|open-))(?!.*(?:${MISTRALS_THINKERS.source}))`,
+)
 
 /** Kimi models that always think. */
 const THIRD_KIMI = /^kimi-k[3-9]/
@@ -298,7 +300,7 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
         ...EFFORT,
         efforts: ['none', 'high'],
         others: [
-          { models: EFFORTLESS_MISTRAL, words: { efforts: [] } },
+          { models: MISTRALS_OTHERS, words: { efforts: [], thinks: false } },
           { models: /^mistral-large-/, words: { efforts: ['none', 'low', 'medium', 'high'] } },
         ],
       },
@@ -349,6 +351,7 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
         ...EFFORT,
         efforts: ['low', 'medium', 'high', 'xhigh'],
         others: [
+          { models: /^grok-.*non-reasoning/, words: { efforts: [], thinks: false } },
           { models: /^grok-4(?:\.3|-0709|-latest|$)/, words: { efforts: ['none', 'low', 'medium', 'high'] } },
           { models: /^grok-4\.5/, words: { efforts: ['low', 'medium', 'high'] } },
           { models: /^grok-3-mini/, words: { efforts: ['low', 'high'] } },
