@@ -375,7 +375,7 @@ test('what is taken out of a file is taken back: a filter of a guardrail, the li
     })
   const { data: workspace } = (await call(service, 'GET', '/key')).json as { data: { workspace_id: string } }
   const budget = `/workspaces/${workspace.workspace_id}/budgets/weekly`
-  await call(service, 'PUT', budget, { body: { limit_usd: 10, include_byok_in_budgets: true } })
+  expect((await call(service, 'PUT', budget, { body: { limit_usd: 100, include_byok_in_budgets: true } })).status).toBe(200)
   const { json } = await call(service, 'POST', '/keys', { body: { name: 'limited', limit: 3, limit_reset: 'daily' } })
   const { hash } = (json as { data: { hash: string } }).data
   const path = join(services.directory(), 'taken-back')
@@ -392,7 +392,7 @@ test('what is taken out of a file is taken back: a filter of a guardrail, the li
         .join('\n'),
     )
   }
-  writeFileSync(join(path, 'budgets/weekly.yaml'), 'limit_usd: 10\n')
+  writeFileSync(join(path, 'budgets/weekly.yaml'), 'limit_usd: 100\n')
   const [key = ''] = readdirSync(join(path, 'keys')).filter((name) => name.startsWith('limited'))
   writeFileSync(join(path, 'keys', key), `hash: ${hash}\nname: limited\n`)
   expect((await presets('push', path)).code).toBe(0)
@@ -403,7 +403,7 @@ test('what is taken out of a file is taken back: a filter of a guardrail, the li
       include_byok_in_budgets: false,
       limit_usd: null,
     })
-  expect((await call(service, 'GET', budget)).json).toMatchObject({ data: { limit_usd: 10, include_byok_in_budgets: false } })
+  expect((await call(service, 'GET', budget)).json).toMatchObject({ data: { limit_usd: 100, include_byok_in_budgets: false } })
   const readKey = async () => (await call(service, 'GET', `/keys/${hash}`)).json
   expect(await readKey()).toMatchObject({ data: { limit: null, limit_reset: null, disabled: false } })
   rmSync(join(path, 'keys', key))
