@@ -1,5 +1,5 @@
 /** Keeps the edits of a saved object that are not saved yet. A change of the object by somebody else discards none of them. */
-import { useEffect, useRef, useState } from 'react'
+import { type RefObject, useEffect, useRef, useState } from 'react'
 
 import { useKept } from './kept.ts'
 
@@ -19,7 +19,7 @@ export interface Edited<Form extends object> {
   isOvertakenBy(stored: Form): boolean
   change(fields: Partial<Form>): void
   discard(): void
-  /** Calls the function once the edits can no longer be made again, because the form has gone. */
+  /** Calls the function at the next change or save, or once the form has gone: edits from before would then replace newer ones. */
   whenOver(end: () => void): void
   /** The form was saved as `sent`, and the service has it as `stored`: what was written since stays. */
   saved(sent: Form, stored: Form): void
@@ -32,24 +32,34 @@ interface Written<Form> {
 }
 
 /** The edits end with the screen, so that none is forgotten and saved later with others. */
-export const useEdited = <Form extends object>(saved: Form): Edited<Form> => {
-  const over = useRef<() => void>(() => undefined)
-  useEffect(() => () => over.current(), [])
-  return { ...editedIn(useState(untouched<Form>), saved), whenOver: (end) => void (over.current = end) }
-}
+export const useEdited = <Form extends object>(saved: Form): Edited<Form> => editedIn(useState(untouched<Form>), useOver(), saved)
 
 /** As `useEdited`, but keeps the edits under the name, as `useKept` does. `saved` and they must be values that JSON can represent. */
 export const useKeptEdits = <Form extends object>(name: string, saved: Form): Edited<Form> => {
   const [written, keep] = useKept(`edits of ${name}`, untouched<Form>)
-  return editedIn([written, keep], saved)
+  return editedIn([written, keep], useOver(), saved)
 }
+
+const useOver = (): RefObject<() => void> => {
+  const over = useRef(nothing)
+  useEffect(() => () => over.current(), [])
+  return over
+}
+
+const nothing = (): void => undefined
 
 type Keep<Form> = (next: Written<Form> | ((now: Written<Form>) => Written<Form>)) => void
 
 const editedIn = <Form extends object>(
-  [{ edits, begun }, keep]: readonly [written: Written<Form>, keep: Keep<Form>],
+  [{ edits, begun }, hold]: readonly [written: Written<Form>, hold: Keep<Form>],
+  over: RefObject<() => void>,
   saved: Form,
 ): Edited<Form> => {
+  const keep: Keep<Form> = (next) => {
+    over.current()
+    over.current = nothing
+    hold(next)
+  }
   const value = { ...saved, ...edits }
   const unsaved = differing(edits, saved)
   const touched = fieldsOf(unsaved)
@@ -63,7 +73,7 @@ const editedIn = <Form extends object>(
     isOvertakenBy: (stored) => touched.some((field) => !isSame(stored[field], saved[field])),
     change: (fields) => keep(written(differing({ ...edits, ...fields }, saved), begun ?? saved)),
     discard: () => keep(untouched),
-    whenOver: () => undefined,
+    whenOver: (end) => void (over.current = end),
     saved: (sent, stored) => keep((now) => written(differing(now.edits, sent), stored)),
   }
 }

@@ -7,6 +7,7 @@ import { useHostedServices } from '../../test/support/hosted-services.ts'
 import type { RunningService } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
 import { manage, savePreset } from './calls.ts'
+import { open } from './going-on.ts'
 import { signedIn } from './signed-in.ts'
 
 const services = useHostedServices()
@@ -49,10 +50,26 @@ describe.skipIf(BROWSER_PATH === null)('a save changes only what was touched, an
     await save.click()
     await logging.getByText('What you wrote is kept; Save puts it in the place of theirs').waitFor()
     expect(await manage(service, '/workspaces/default')).toMatchObject({ data: { io_logging_retention_days: 90 } })
+    const written = page.waitForResponse((response) => response.request().method() === 'PATCH')
     await save.click()
+    await written
     await logging.getByText('Not saved yet').waitFor({ state: 'detached' })
     await logging.getByText('Save puts it in the place of theirs').waitFor({ state: 'detached' })
     expect(changes.slice(1)).toEqual([{ io_logging_retention_days: 14 }])
+    check()
+  })
+
+  test('in the logging of a workspace that somebody else has switched off meanwhile: the page says what is in force then', async () => {
+    await patch('/workspaces/default', { is_observability_io_logging_enabled: true })
+    const { page, check } = await signedIn(browser, service, '/settings')
+    const logging = page.getByRole('region', { name: 'Logging' })
+    await logging.getByLabel('Deleted after days').fill('21')
+    await patch('/workspaces/default', { is_observability_io_logging_enabled: false })
+    await logging.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.getByText('Contents are not kept any more: in force now.').waitFor()
+    expect(await manage(service, '/workspaces/default')).toMatchObject({
+      data: { is_observability_io_logging_enabled: false, io_logging_retention_days: 21 },
+    })
     check()
   })
 
@@ -122,6 +139,30 @@ describe.skipIf(BROWSER_PATH === null)('a save changes only what was touched, an
     check()
   })
 
+  test('in when the limit of a key resets: the page names the limit that somebody else has set meanwhile', async () => {
+    const { page, check } = await signedIn(browser, service, '/keys')
+    const changes = changesOf(page)
+    const saveAfter = async (name: string, limit: number | null, pickReset: boolean): Promise<void> => {
+      const { data } = await manage<{ data: { hash: string } }>(service, '/keys', { body: { name, limit } })
+      await open(page, `/keys?key=${data.hash}`)
+      await page.getByRole('heading', { name, exact: true }).waitFor()
+      await page.getByRole('button', { name: 'Change limit' }).click()
+      const dialog = page.getByRole('dialog', { name: `Limit of ${name}` })
+      if (pickReset) await dialog.getByLabel('Resets').selectOption('weekly')
+      await patch(`/keys/${data.hash}`, { limit: 5 })
+      await dialog.getByRole('button', { name: 'Save limit' }).click()
+      await dialog.waitFor({ state: 'detached' })
+    }
+    await saveAfter('lowered', 20, true)
+    await page.getByText('lowered may spend $5.00: in force now.').waitFor()
+    await saveAfter('limited', null, true)
+    await page.getByText('limited may spend $5.00: in force now.').waitFor()
+    expect(changes).toEqual([{ limit_reset: 'weekly' }, { limit_reset: 'weekly' }])
+    await saveAfter('untouched', null, false)
+    expect([changes.length, await page.getByText('untouched has no limit').count()]).toEqual([2, 0])
+    check()
+  })
+
   test('in the budgets of a workspace, where the dialog begins with what is saved, and what is typed goes with the interval', async () => {
     const put = (interval: string, limit: number): Promise<unknown> =>
       manage(service, `/workspaces/default/budgets/${interval}`, { method: 'PUT', body: { limit_usd: limit } })
@@ -145,6 +186,26 @@ describe.skipIf(BROWSER_PATH === null)('a save changes only what was touched, an
     await page.getByRole('button', { name: 'Undo' }).click()
     await page.getByRole('cell', { name: '$2.00 a day' }).waitFor()
     expect(changes).toEqual([{ limit_usd: 5 }, { limit_usd: 2 }])
+    check()
+  })
+
+  test('in a budget that nobody touched in the dialog: theirs is shown, and stays', async () => {
+    const put = (limit: number): Promise<unknown> =>
+      manage(service, '/workspaces/default/budgets/monthly', { method: 'PUT', body: { limit_usd: limit } })
+    await put(100)
+    const { page, check } = await signedIn(browser, service, '/workspaces')
+    const changes = changesOf(page)
+    await page.getByRole('button', { name: 'Set budget' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Budget of the workspace' })
+    const limit = dialog.getByLabel('Limit in dollars')
+    expect(await limit.inputValue()).toBe('100')
+    await put(20)
+    await dialog.getByRole('button', { name: 'Set budget' }).click()
+    await dialog.getByText('Not saved yet: it was changed meanwhile.').waitFor()
+    expect(await limit.inputValue()).toBe('20')
+    await dialog.getByRole('button', { name: 'Set budget' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    expect([changes, await page.getByText('in force now').count()]).toEqual([[], 0])
     check()
   })
 

@@ -1,7 +1,7 @@
 /** Somebody else saves an object while a person edits it. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 
 import { useHostedServices } from '../../test/support/hosted-services.ts'
 import type { RunningService } from '../../test/support/started-service.ts'
@@ -223,6 +223,9 @@ describe.skipIf(BROWSER_PATH === null)('what is not saved is not taken for what 
   })
 })
 
+/** Until the pointer moves, the note does not expire: it goes only because the page takes it away. */
+const holdNote = (note: Locator): Promise<void> => note.hover()
+
 describe.skipIf(BROWSER_PATH === null)('what is discarded can be had back for as long as its form is there', () => {
   let service: RunningService
   beforeAll(async () => {
@@ -249,10 +252,73 @@ describe.skipIf(BROWSER_PATH === null)('what is discarded can be had back for as
     await page.getByRole('region', { name: 'Logging' }).getByRole('checkbox', { name: 'Keep requests and answers' }).check()
     await page.getByRole('button', { name: 'Discard' }).click()
     const note = page.getByText('What you wrote is discarded.')
-    await note.waitFor()
-    await page.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name: 'Keys' }).click()
+    await holdNote(note)
+    await page.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name: 'Keys' }).press('Enter')
     await page.getByRole('heading', { name: 'Keys', level: 1 }).waitFor()
     await note.waitFor({ state: 'detached' })
+    check()
+  })
+
+  test('edits of the logging and of the name of a preset, until something is written anew', async () => {
+    await manage(service, '/workspaces/default', { method: 'PATCH', body: { is_observability_io_logging_enabled: true } })
+    await savePreset(service, 'support-bot', 'Answer briefly.')
+    const { page, check } = await signedIn(browser, service, '/settings')
+    for (const [path, label] of [
+      ['/settings', 'Deleted after days'],
+      ['/presets/support-bot?tab=settings', 'Description'],
+    ] as const) {
+      await page.goto(`${service.url}/dashboard${path}`)
+      const field = page.getByLabel(label)
+      await field.fill('9')
+      await page.getByRole('button', { name: 'Discard' }).click()
+      await page.getByRole('button', { name: 'Undo' }).click()
+      expect(await field.inputValue()).toBe('9')
+      await page.getByRole('button', { name: 'Discard' }).click()
+      const note = page.getByText('What you wrote is discarded.')
+      await holdNote(note)
+      await field.fill('11')
+      await note.waitFor({ state: 'detached' })
+    }
+    check()
+  })
+
+  test('rules of a guardrail, as JSON too, until they are written further or saved', async () => {
+    const filters = (pattern: string) => ({ content_filters: [{ pattern, action: 'flag' }] })
+    const { data } = await manage<{ data: { id: string } }>(service, '/guardrails', { body: { name: 'codes', ...filters('FIRST') } })
+    const { page, check } = await signedIn(browser, service, `/guardrails?guardrail=${data.id}`)
+    const [json, form] = [page.getByRole('button', { name: 'JSON' }), page.getByRole('button', { name: 'Form' })]
+    const text = page.getByRole('textbox', { name: 'Rules as JSON' })
+    const left = page.getByText('The JSON is not valid yet: the form has the rules from before.')
+    const discarded = page.getByText('What you wrote is discarded.')
+    const pattern = page.getByLabel('Pattern', { exact: true })
+    const leaveInvalid = async (): Promise<void> => {
+      await json.click()
+      await page.locator('.cm-editor').waitFor()
+      await text.fill('{"content_filters": [MINE')
+      await page.getByText('This is no JSON').waitFor()
+      await form.click()
+      await holdNote(left)
+    }
+    await leaveInvalid()
+    await pattern.fill('SECOND')
+    await left.waitFor({ state: 'detached' })
+
+    await leaveInvalid()
+    await page.getByRole('button', { name: 'Save', exact: true }).press('Enter')
+    await page.getByText('codes is saved: in force now.').waitFor()
+    await left.waitFor({ state: 'detached' })
+    expect(await page.getByRole('button', { name: 'Undo' }).count()).toBe(0)
+
+    await json.click()
+    await text.fill(JSON.stringify(filters('THIRD')))
+    await page.getByRole('button', { name: 'Discard' }).click()
+    await text.getByText('SECOND').waitFor()
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await text.getByText('THIRD').waitFor()
+    await page.getByRole('button', { name: 'Discard' }).click()
+    await holdNote(discarded)
+    await text.fill(JSON.stringify(filters('FOURTH')))
+    await discarded.waitFor({ state: 'detached' })
     check()
   })
 })

@@ -2,8 +2,8 @@
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands'
 import { json } from '@codemirror/lang-json'
 import { bracketMatching, HighlightStyle, indentOnInput, syntaxHighlighting } from '@codemirror/language'
-import { EditorState } from '@codemirror/state'
-import { EditorView, highlightSpecialChars, keymap } from '@codemirror/view'
+import { EditorState, Transaction } from '@codemirror/state'
+import { EditorView, highlightSpecialChars, keymap, type ViewUpdate } from '@codemirror/view'
 import { tags } from '@lezer/highlight'
 import { useEffect, useRef } from 'react'
 
@@ -85,7 +85,7 @@ export const CodeEditor = ({ label, describedBy, value, onChange }: CodeEditorPr
           // Tab is not bound, so it moves the focus, as everywhere on a page.
           keymap.of([...defaultKeymap, ...historyKeymap]),
           EditorView.updateListener.of((update) => {
-            if (update.docChanged) changed.current(update.state.doc.toString())
+            if (update.docChanged && !isFromPage(update)) changed.current(update.state.doc.toString())
           }),
         ],
       }),
@@ -96,8 +96,11 @@ export const CodeEditor = ({ label, describedBy, value, onChange }: CodeEditorPr
   useEffect(() => {
     const editor = view.current
     if (editor !== null && editor.state.doc.toString() !== value) {
-      editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: value } })
+      editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: value }, annotations: Transaction.remote.of(true) })
     }
   }, [value])
   return <div ref={place} />
 }
+
+/** A value that the page gives to the editor is no change by the person, who may still undo what gave it. */
+const isFromPage = ({ transactions }: ViewUpdate): boolean => transactions.some((one) => one.annotation(Transaction.remote) === true)

@@ -22,7 +22,7 @@ import { ShowMore } from '../../parts/show-more.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { SavedMeanwhile } from '../../parts/saved-meanwhile.tsx'
 import { Unsaved } from '../../parts/unsaved.tsx'
-import { toast } from '../../shell/toasts.tsx'
+import { toast, withdraw } from '../../shell/toasts.tsx'
 import { isSame, useKeptEdits } from '../../use-edited.ts'
 import { AssignDialog } from './assign-dialog.tsx'
 import { draftOf, hitsOf, patternFaults, rowsOf, type WrittenRules } from './filter-rows.ts'
@@ -62,6 +62,7 @@ export const GuardrailEditor = ({ of: guardrail }: { of: Guardrail }) => {
     if (unread === null) return
     form.change({ rules: { rows, unread: null } })
     toast('The JSON is not valid yet: the form has the rules from before.', () => form.change({ rules: { rows, unread } }), JSON_LEFT)
+    form.whenOver(() => withdraw(JSON_LEFT))
   }
   const saveTouched = async (): Promise<void> => {
     const now = draftOf(rowsOf(await queryClient.fetchQuery({ ...oneGuardrail(guardrail.id), staleTime: 0 })))

@@ -18,18 +18,20 @@ export const LimitDialog = ({ of: key, onClose }: { of: Key; onClose: () => void
       action="Save limit"
       onClose={onClose}
       onConfirm={async () => {
-        const amount = limit.trim() === '' ? null : readNumber(limit)
-        if (amount === null && limit.trim() !== '') throw new Error(noAmount(limit))
+        const typed = limit.trim() === '' ? null : readNumber(limit)
+        if (typed === null && limit.trim() !== '') throw new Error(noAmount(limit))
         const known = await queryClient.fetchQuery({ ...oneKey(key.hash), staleTime: 0 })
         if (form.isOvertakenBy(formOf(known))) throw new Error(NOT_SAVED)
+        if (!form.isChanged) return
+        const amount = 'limit' in form.edits ? typed : known.limit
         const edits = {
           ...('limit' in form.edits ? { limit: amount } : {}),
           ...('reset' in form.edits || amount === null ? { limit_reset: amount === null || reset === '' ? null : reset } : {}),
         }
-        await changeKey(key.hash, edits)
+        const { data: stored } = await changeKey(key.hash, edits)
         const before = Object.fromEntries(Object.keys(edits).map((name) => [name, known[name as keyof typeof edits]]))
         toast(
-          amount === null ? `${key.name} has no limit now.` : `${key.name} may spend ${money(amount)}: in force now.`,
+          stored.limit === null ? `${key.name} has no limit now.` : `${key.name} may spend ${money(stored.limit)}: in force now.`,
           () => void changeKey(key.hash, before),
           `limit of key ${key.hash}`,
         )

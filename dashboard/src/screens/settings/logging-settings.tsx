@@ -36,7 +36,11 @@ const LoggingForm = ({ of: workspace }: { of: Workspace }) => {
     if (form.isOvertakenBy(formOf(before))) return
     const { data: stored } = await changeWorkspace(workspace.id, edits)
     form.saved(form.value, formOf(stored))
-    toast(on ? 'Contents of new requests are kept: in force now.' : 'Contents are not kept any more: in force now.')
+    toast(
+      stored.is_observability_io_logging_enabled
+        ? 'Contents of new requests are kept: in force now.'
+        : 'Contents are not kept any more: in force now.',
+    )
   }
   const submit = (event: FormEvent): void => {
     event.preventDefault()

@@ -39,7 +39,8 @@ export const BudgetDialog = ({ id, budgets, onClose }: BudgetDialogProps) => {
         const amount = readNumber(limit)
         if (amount === null || amount === 0) throw new Error(noAmount(limit))
         const known = limitsOf(await queryClient.fetchQuery({ ...budgetsOf(id), staleTime: 0 }))
-        if (form.isOvertakenBy(known)) throw new Error(NOT_SAVED)
+        if (known[interval] !== saved[interval]) throw new Error(NOT_SAVED)
+        if (!form.isChanged) return
         await putBudget(id, interval, amount)
         const before = readNumber(known[interval])
         toast(
