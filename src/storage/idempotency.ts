@@ -71,15 +71,14 @@ export const claimKey = async (transaction: Transaction<Schema>, claim: Claim, s
 
   const earlier = await transaction
     .selectFrom('idempotency_keys')
-    .select(['body_sha256', 'status', 'body'])
+    .select(['body_sha256', 'status', 'body', 'created_at'])
     .where((eb) => eb.and(columnsOf(claim)))
     .executeTakeFirstOrThrow()
   if (earlier.body_sha256 !== bodySha256)
     throw new GatewayError('invalid_request', 'This Idempotency-Key was used with another body. Use a new key for a new body.')
-  return {
-    status: earlier.status,
-    body: readStored('idempotency_keys', Object.values(columnsOf(claim)).join(' '), () => openAnswer(earlier.body, claim, seal)),
-  }
+  // The log names the row by its time: the key is a text of the client's.
+  const row = [claim.workspaceId, claim.route, claim.slug, earlier.created_at].join(' ')
+  return { status: earlier.status, body: readStored('idempotency_keys', row, () => openAnswer(earlier.body, claim, seal)) }
 }
 
 /** `seal` is null if the answer holds no secret. */
