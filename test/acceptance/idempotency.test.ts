@@ -111,7 +111,7 @@ describeEachEngine('Idempotency-Key', (engine) => {
     expect([first.status, again.status, again.text]).toEqual([200, 200, first.text])
     expect((first.json as { warnings: unknown[] }).warnings).not.toEqual([])
     expect(await count('/presets/from-request/versions')).toBe(1)
-    expect((await post(path, { generation_id: 'gen-other' }, 'from')).status).toBe(404)
+    expect((await post(path, { generation_id: 'gen-other' }, 'from')).status).toBe(400)
     expect((await post(`${path}?designate=false`, body, 'from')).status).toBe(400)
   })
 
