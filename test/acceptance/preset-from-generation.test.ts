@@ -77,16 +77,14 @@ test('a request that used a preset gives its merged settings, and not the name o
 
 test('a repetition gets the first answer and its warnings, reads nothing, and needs the request no more', async () => {
   await call(service, 'PATCH', '/workspaces/default', { body: { is_observability_io_logging_enabled: true } })
-  const tools = [{ type: 'mcp', server_label: 'crm', server_url: 'https://mcp.example.com/sse', authorization: 'own-secret' }]
-  upstream.script((exchange) => exchange.answer(400, '{}'))
-  const id =
-    (await infer(service, { model: 'fake/native', input: 'Hi', tools }, { path: '/responses' })).headers.get('x-generation-id') ?? ''
+  const id = await answered(BODY)
   const save = async (generation_id = id) =>
     call(service, 'POST', '/presets/once/from-generation', { body: { generation_id }, headers: { 'idempotency-key': 'once' } })
   const facts = ({ status, json, headers }: Answer) => ({ status, json, warnings: headers.get('x-service-warnings') })
   const first = facts(await save())
-  expect(first).toMatchObject({ status: 200, warnings: '1', json: { data: { slug: 'once' } } })
-  await call(service, 'DELETE', `/generation/content?id=${id}`)
+  expect(first).toMatchObject({ status: 200, warnings: null, json: { data: { slug: 'once' } } })
+  expect(facts(await save())).toEqual(first)
+  expect((await call(service, 'DELETE', `/generation/content?id=${id}`)).status).toBe(200)
   expect(facts(await save())).toEqual(first)
   const audit = (await call(service, 'GET', `/audit-log?object_type=generation_content&object_id=${id}`)).json as {
     data: { action: string }[]
