@@ -62,7 +62,7 @@ export interface Presets {
    * an earlier answer. Throws `precondition_failed`.
    */
   save(request: SaveRequest): Promise<StoredAnswer>
-  /** What `save` would answer to a repetition, for which nothing else has to be read then; null if the request is none. Throws as `save` does. */
+  /** Returns the answer that `save` would give to a repetition, before anything else is read for it; null if the request is none. Throws as `save` does. */
   answered(request: Pick<SaveRequest, 'workspaceId' | 'slug' | 'options' | 'idempotency'>): Promise<StoredAnswer | null>
   isLong(query: PresetQuery, offset: number): Promise<boolean>
   list(query: PresetQuery, slice: Slice): Promise<Page<PresetResource>>
