@@ -62,6 +62,8 @@ export interface Presets {
    * an earlier answer. Throws `precondition_failed`.
    */
   save(request: SaveRequest): Promise<StoredAnswer>
+  /** Returns the answer that `save` would give to a repetition, before anything else is read for it; null if the request is none. Throws as `save` does. */
+  answered(request: Pick<SaveRequest, 'workspaceId' | 'slug' | 'options' | 'idempotency'>): Promise<StoredAnswer | null>
   isLong(query: PresetQuery, offset: number): Promise<boolean>
   list(query: PresetQuery, slice: Slice): Promise<Page<PresetResource>>
   page: PresetStore['page']
@@ -136,6 +138,13 @@ export const createPresets = ({ store, clock, ids }: { store: PresetStore; clock
     return found?.kind === 'found' && found.preset.status === 'active' ? found : null
   }
 
+  const claimOf = async ({ route, key, bodyText }: NonNullable<SaveRequest['idempotency']>, options: SaveOptions, turn: Turn) => ({
+    route,
+    key,
+    bodySha256: await throughout(fingerprint(bodyText, options), turn),
+    expiredBefore: isoTimestamp(clock.now() - IDEMPOTENCY_MS),
+  })
+
   return {
     async save({ workspaceId, userId, slug, content, options = AT_ONCE, idempotency, by, warnings, turn = AT_ONCE_TURN }) {
       const answerOf = (preset: SavedPreset): Promise<StoredAnswer> => savedAnswer(preset, warnings, turn)
@@ -149,16 +158,7 @@ export const createPresets = ({ store, clock, ids }: { store: PresetStore; clock
         creatorUserId: userId,
         now: now(),
         by,
-        idempotency:
-          idempotency === null
-            ? null
-            : {
-                route: idempotency.route,
-                key: idempotency.key,
-                bodySha256: await throughout(fingerprint(idempotency.bodyText, options), turn),
-                expiredBefore: isoTimestamp(clock.now() - IDEMPOTENCY_MS),
-                answer: answerOf,
-              },
+        idempotency: idempotency === null ? null : { ...(await claimOf(idempotency, options, turn)), answer: answerOf },
       })
       switch (outcome.kind) {
         case 'created':
@@ -167,6 +167,9 @@ export const createPresets = ({ store, clock, ids }: { store: PresetStore; clock
         case 'replay':
           return { status: outcome.status, body: outcome.body }
       }
+    },
+    async answered({ workspaceId, slug, options = AT_ONCE, idempotency }) {
+      return idempotency === null ? null : store.answered({ workspaceId, slug, ...(await claimOf(idempotency, options, AT_ONCE_TURN)) })
     },
     isLong: (query, offset) => store.isLong(query, offset),
     list: (query, slice) => store.list({ ...query, ...slice }),

@@ -31,14 +31,27 @@ export interface Identity {
 export interface IdentityProvider {
   /** Returns the address to which the browser is sent. */
   begin(redirectUri: string): Promise<{ readonly url: string; readonly begun: BegunSignIn }>
-  /** Throws `authentication` for anything but the end of this very sign-in, and `permission_denied` for a person who is not admitted. */
+  /**
+   * Throws `authentication` for anything but the end of this very sign-in, with the cause `Unreached` if the provider is at fault, and
+   * `permission_denied` for a person who is not admitted.
+   */
   finish(callback: URLSearchParams, begun: BegunSignIn, redirectUri: string): Promise<Identity>
 }
 
+/** The provider did not answer, answered with a 5xx, or is not the one that the settings name. */
+export class Unreached extends Error {
+  override readonly name = 'Unreached'
+}
+
 /** `fetch` must restrict the addresses and the time. */
-export const createIdentityProvider = (settings: OidcSettings, fetch: Fetching): IdentityProvider => {
+export const createIdentityProvider = (settings: OidcSettings, send: Fetching): IdentityProvider => {
   const issuer = new URL(settings.issuer)
   const client: Library.Client = { client_id: settings.client_id }
+  const fetch: Fetching = async (url, options) => {
+    const answer = await orUnreached(() => send(url, options))
+    if (answer.status >= 500) throw new Unreached(`It answered with ${answer.status}.`)
+    return answer
+  }
   const signInPage = z.url({ protocol: issuer.protocol === 'http:' ? /^https?$/ : /^https$/ })
   // Loaded on use, because most services configure no provider.
   const discover = async () => {
@@ -49,11 +62,11 @@ export const createIdentityProvider = (settings: OidcSettings, fetch: Fetching):
   }
   // Strangers may begin as often as they like: whoever does meanwhile waits for the same answer.
   let discovering: ReturnType<typeof discover> | null = null
-  const load = () => (discovering ??= discover().finally(() => void (discovering = null)))
+  const load = () => (discovering ??= orUnreached(discover).finally(() => void (discovering = null)))
 
   return {
     async begin(redirectUri) {
-      const { oauth, authorizeAt } = await asked(UNREACHED, [], load)
+      const { oauth, authorizeAt } = await asked([], load)
       const begun = { state: oauth.generateRandomState(), nonce: oauth.generateRandomNonce(), verifier: oauth.generateRandomCodeVerifier() }
       const url = new URL(authorizeAt)
       for (const [name, value] of Object.entries({
@@ -70,9 +83,9 @@ export const createIdentityProvider = (settings: OidcSettings, fetch: Fetching):
       return { url: url.href, begun }
     },
     async finish(callback, { state, nonce, verifier }, redirectUri) {
-      const { oauth, options, server } = await asked(UNREACHED, [], load)
+      const { oauth, options, server } = await asked([], load)
       const authentication = clientAuthentication(oauth, server, settings.client_secret)
-      const claims = await asked(UNCONFIRMED, authentication.sent, async () => {
+      const claims = await asked(authentication.sent, async () => {
         const parameters = oauth.validateAuthResponse(server, client, callback, state)
         const response = await oauth.authorizationCodeGrantRequest(
           server,
@@ -129,12 +142,21 @@ type Claims = Readonly<Record<string, unknown>>
 
 const ADDRESS = ['email', 'email_verified'] as const
 
+const orUnreached = async <Found>(work: () => Promise<Found>): Promise<Found> => {
+  try {
+    return await work()
+  } catch (cause) {
+    throw cause instanceof Unreached ? cause : new Unreached(UNREACHED, { cause })
+  }
+}
+
 /** `secrets`: a sentence of the provider that repeats one of them is not shown. */
-const asked = async <Found>(sentence: string, secrets: readonly string[], work: () => Promise<Found>): Promise<Found> => {
+const asked = async <Found>(secrets: readonly string[], work: () => Promise<Found>): Promise<Found> => {
   try {
     return await work()
   } catch (cause) {
     const word = wordOf(cause, secrets)
+    const sentence = cause instanceof Unreached ? UNREACHED : UNCONFIRMED
     throw new GatewayError('authentication', word === null ? sentence : `The identity provider refused: ${word}`, { cause })
   }
 }

@@ -17,6 +17,8 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 
+import { sql } from 'kysely'
+
 import { describeEachEngine, type TestEngine } from '../../test/support/databases.ts'
 import { temporaryDirectory } from '../../test/support/sqlite-database.ts'
 import { systemClock } from '../lib/clock.ts'
@@ -83,6 +85,27 @@ describeEachEngine('a database of an earlier version', (engine) => {
     expect(await rowsOf(connection.kysely)).toEqual(rows)
     await connection.close()
     expect(await (await engine.open(restored)).kysely.selectFrom('presets').select('slug').execute()).toEqual([{ slug: 'bot' }])
+  })
+})
+
+describeEachEngine('a database whose summed days have no run', (engine) => {
+  describeEachEngine('restored from its backup', (target) => {
+    test('has its other rows, and sums the days anew', async () => {
+      const names = Object.keys(migrationsFor(engine.name))
+      const { location } = await older(engine, names.slice(0, names.indexOf('0034-runs-of-summed-days')))
+      const connection = await connect(location)
+      await sql`drop table usage_summed_days`.execute(connection.kysely)
+      await sql`create table usage_summed_days (day text not null primary key, complete integer not null)`.execute(connection.kysely)
+      await sql`insert into usage_summed_days values ('2026-09-01', 1)`.execute(connection.kysely)
+      await connection.close()
+      const path = newPath()
+      await writeBackup(location, path)
+      const restored = await target.locate()
+      await restoreBackup(path, restored)
+      const { kysely } = await target.open(restored)
+      expect(await kysely.selectFrom('usage_summed_days').selectAll().execute()).toEqual([])
+      expect(await kysely.selectFrom('presets').select('slug').execute()).toEqual([{ slug: 'bot' }])
+    })
   })
 })
 

@@ -1,4 +1,4 @@
-/** Copies all rows from one database to another of the same schema. Columns are text, whole numbers or bytes on either engine. */
+/** Copies the rows from one database to another of the same schema. Columns are text, whole numbers or bytes on either engine. */
 import {
   CompiledQuery,
   DEFAULT_MIGRATION_LOCK_TABLE,
@@ -32,7 +32,9 @@ export const copyTables = async (from: Kysely<Schema>, to: Kysely<Schema>, sqlit
       if (to !== sqlite) await sql`select ${ADDS_SPEND}`.execute(target)
       for (const table of tables.toReversed()) await empty(target, table)
       for (const table of tables) {
-        for await (const rows of isPostgres ? cursorOf(source, table) : pagesOf(source, table)) await insert(target, table, rows)
+        for await (const rows of isPostgres ? cursorOf(source, table) : pagesOf(source, table)) {
+          if (!isWithoutRun(table, rows)) await insert(target, table, rows)
+        }
       }
     })
   })
@@ -40,6 +42,10 @@ export const copyTables = async (from: Kysely<Schema>, to: Kysely<Schema>, sqlit
 
 /** Triggers in either database count rows as they come and go, so copied rows are counted too. */
 const COUNTED_BY_ITSELF: keyof Schema = 'workspace_counts'
+
+/** An earlier form of 0032 made the table without `run`, which `to` requires. Without their rows the days are summed anew. */
+const isWithoutRun = (table: string, [row = {}]: readonly Row[]): boolean =>
+  table === ('usage_summed_days' satisfies keyof Schema) && !('run' in row)
 
 /** Without the tables of the migrations, which keep their contents; tables that others refer to come first. */
 const tablesInOrder = async (sqlite: Kysely<Schema>): Promise<readonly string[]> => {

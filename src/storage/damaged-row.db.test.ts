@@ -11,7 +11,7 @@ import { createContentStore } from './generations/content-store.ts'
 import { createGuardrailStore } from './guardrails/guardrail-store.ts'
 import { createKeyStore } from './keys/key-store.ts'
 import { keyRecord } from './testing/key-record.ts'
-import { preparePresets, T0, T1 } from './testing/preset-input.ts'
+import { claimOf, preparePresets, T0, T1 } from './testing/preset-input.ts'
 import { rejection, rejectionText } from './testing/rejection.ts'
 import { createWorkspaceStore } from './workspaces/workspace-store.ts'
 
@@ -58,6 +58,16 @@ describeEachEngine('a stored row that cannot be read', (engine) => {
 
     await database.kysely.updateTable('workspaces').set({ settings: CUT }).execute()
     expect(await rejectionText(createWorkspaceStore(database).get(workspaceId))).toBe(sentence('workspaces', workspaceId))
+  })
+
+  test('is named without the key that a client gave it', async () => {
+    const database = await engine.open()
+    const { create, workspaceId } = await preparePresets(database)
+    const idempotency = claimOf({ key: 'ada@corp.example' })
+    await create('bot', { idempotency })
+    await database.kysely.updateTable('idempotency_keys').set({ body: 'sealed:xx' }).execute()
+    const { route } = idempotency
+    expect(await rejectionText(create('bot', { idempotency }))).toBe(sentence('idempotency_keys', `${workspaceId} ${route} bot ${T0}`))
   })
 
   test('is never taken for a fault in the JSON of a request, however large the row is', async () => {

@@ -2,7 +2,7 @@
  * A change that is made once for its `Idempotency-Key`, whatever happens to the connection: the claim of the key, the change and its
  * answer are one transaction, so none exists without the others (docs/contract/management.md#repetition).
  */
-import type { Transaction } from 'kysely'
+import type { Kysely, Transaction } from 'kysely'
 
 import { GatewayError } from '../errors.ts'
 import { readStored } from './damaged-row.ts'
@@ -69,17 +69,25 @@ export const claimKey = async (transaction: Transaction<Schema>, claim: Claim, s
     .executeTakeFirst()
   if (claimed !== undefined) return null
 
-  const earlier = await transaction
+  const earlier = await findAnswer(transaction, claim, seal)
+  if (earlier === null) throw new Error('An Idempotency-Key is claimed by a request without an answer.')
+  return earlier
+}
+
+/** The answer that `claimKey` would return now; null if the key is free. Throws as that does. */
+export const findAnswer = async (kysely: Kysely<Schema>, claim: Omit<Claim, 'now'>, seal: TextSeal): Promise<StoredAnswer | null> => {
+  const earlier = await kysely
     .selectFrom('idempotency_keys')
-    .select(['body_sha256', 'status', 'body'])
+    .select(['body_sha256', 'status', 'body', 'created_at'])
     .where((eb) => eb.and(columnsOf(claim)))
-    .executeTakeFirstOrThrow()
-  if (earlier.body_sha256 !== bodySha256)
+    .where('created_at', '>=', claim.expiredBefore)
+    .executeTakeFirst()
+  if (earlier === undefined) return null
+  if (earlier.body_sha256 !== claim.bodySha256)
     throw new GatewayError('invalid_request', 'This Idempotency-Key was used with another body. Use a new key for a new body.')
-  return {
-    status: earlier.status,
-    body: readStored('idempotency_keys', Object.values(columnsOf(claim)).join(' '), () => openAnswer(earlier.body, claim, seal)),
-  }
+  // The log names the row by its time: the key is a text of the client's.
+  const row = [claim.workspaceId, claim.route, claim.slug, earlier.created_at].join(' ')
+  return { status: earlier.status, body: readStored('idempotency_keys', row, () => openAnswer(earlier.body, claim, seal)) }
 }
 
 /** `seal` is null if the answer holds no secret. */
@@ -104,13 +112,13 @@ export const releaseKey = async (transaction: Transaction<Schema>, claim: Claim)
     .execute()
 }
 
-const columnsOf = ({ workspaceId, route, slug, key }: Claim) => ({ workspace_id: workspaceId, route, slug, key })
+const columnsOf = ({ workspaceId, route, slug, key }: Omit<Claim, 'now'>) => ({ workspace_id: workspaceId, route, slug, key })
 
 const SEALED = 'sealed:'
 
 /** Reads both forms. Throws as `open` does. */
-const openAnswer = (stored: string, claim: Claim, { open }: TextSeal): string =>
+const openAnswer = (stored: string, claim: Omit<Claim, 'now'>, { open }: TextSeal): string =>
   stored.startsWith(SEALED) ? open(stored.slice(SEALED.length), sealedAs(claim)) : stored
 
 /** The context under which an answer is sealed; it opens under no other. */
-const sealedAs = ({ workspaceId, route, slug, key }: Claim): string => JSON.stringify([workspaceId, route, slug, key])
+const sealedAs = ({ workspaceId, route, slug, key }: Omit<Claim, 'now'>): string => JSON.stringify([workspaceId, route, slug, key])

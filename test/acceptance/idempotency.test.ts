@@ -110,8 +110,9 @@ describeEachEngine('Idempotency-Key', (engine) => {
     const [first, again] = [await post(path, body, 'from'), await post(path, body, 'from')]
     expect([first.status, again.status, again.text]).toEqual([200, 200, first.text])
     expect((first.json as { warnings: unknown[] }).warnings).not.toEqual([])
+    expect([first, again].map(({ headers }) => headers.get('x-service-warnings'))).toEqual(['1', '1'])
     expect(await count('/presets/from-request/versions')).toBe(1)
-    expect((await post(path, { generation_id: 'gen-other' }, 'from')).status).toBe(404)
+    expect((await post(path, { generation_id: 'gen-other' }, 'from')).status).toBe(400)
     expect((await post(`${path}?designate=false`, body, 'from')).status).toBe(400)
   })
 

@@ -307,6 +307,38 @@ test('429: after ten ways back from one address that failed, the provider is not
   expect((await back()).status).toBe(429)
 })
 
+test('an outage of the provider and people who go back there do not lock out others behind their address', async () => {
+  const own = await services.start({ config: configOf() })
+  const begun = await begin(own)
+  const state = provider.authorize(begun.url).get('state') ?? ''
+  const statuses = new Set<number>()
+  const fail = async (callback: URLSearchParams): Promise<void> => {
+    for (let time = 0; time < 11; time += 1) statuses.add((await finish(begun, callback, own)).status)
+  }
+  await fail(new URLSearchParams({ error: 'access_denied', state }))
+  provider.down = true
+  await fail(provider.authorize(begun.url))
+  provider.down = false
+  // The document is there, and the address for codes is not.
+  provider.metadata = { token_endpoint: 'http://127.0.0.1:1/token' }
+  await fail(provider.authorize(begun.url))
+  expect([...statuses]).toEqual([401])
+  provider.metadata = {}
+  await signIn(own)
+})
+
+test('429: of many ways back at once from one address, ten reach the provider', async () => {
+  const own = await services.start({ config: configOf() })
+  const begun = await begin(own)
+  const state = provider.authorize(begun.url).get('state') ?? ''
+  const callback = new URLSearchParams({ code: 'bogus', state })
+  const { exchanges } = provider
+  const answers = await Promise.all(Array.from({ length: 40 }, () => finish(begun, callback, own)))
+  expect(answers.filter(({ status }) => status === 401)).toHaveLength(10)
+  expect(answers.filter(({ status }) => status === 429)).toHaveLength(30)
+  expect(provider.exchanges - exchanges).toBe(10)
+})
+
 test('behind TLS the cookie is kept for https and this very host, and one of another name is not read', async () => {
   const own = await services.start({ config: `server: { public_url: "https://models.example.com" }\n${configOf()}` })
   const headers = { host: 'models.example.com' }

@@ -75,6 +75,24 @@ test('a request that used a preset gives its merged settings, and not the name o
   expect((saved.json as { warnings: string[] }).warnings[0]).toContain('whole')
 })
 
+test('a repetition gets the first answer and its warnings, reads nothing, and needs the request no more', async () => {
+  await call(service, 'PATCH', '/workspaces/default', { body: { is_observability_io_logging_enabled: true } })
+  const id = await answered(BODY)
+  const save = async (generation_id = id) =>
+    call(service, 'POST', '/presets/once/from-generation', { body: { generation_id }, headers: { 'idempotency-key': 'once' } })
+  const facts = ({ status, json, headers }: Answer) => ({ status, json, warnings: headers.get('x-service-warnings') })
+  const first = facts(await save())
+  expect(first).toMatchObject({ status: 200, warnings: null, json: { data: { slug: 'once' } } })
+  expect(facts(await save())).toEqual(first)
+  expect((await call(service, 'DELETE', `/generation/content?id=${id}`)).status).toBe(200)
+  expect(facts(await save())).toEqual(first)
+  const audit = (await call(service, 'GET', `/audit-log?object_type=generation_content&object_id=${id}`)).json as {
+    data: { action: string }[]
+  }
+  expect(audit.data.filter(({ action }) => action === 'read')).toHaveLength(1)
+  expect((await save('gen-other')).status).toBe(400)
+})
+
 test('404 for a request that does not exist, 403 for an inference key', async () => {
   expect((await from('none', 'gen-none')).status).toBe(404)
   expect(

@@ -19,6 +19,10 @@ export interface FakeIdentityProvider {
   wantsSecretInBody: boolean
   /** If true, an exchange is refused with a sentence that repeats what was sent. */
   repeats: boolean
+  /** If true, its document cannot be had. */
+  down: boolean
+  /** How often a code was exchanged, or tried. */
+  readonly exchanges: number
   /** How often its document was asked for. */
   readonly discoveries: number
   /** While this is set, the document is answered after it. */
@@ -63,6 +67,8 @@ export const startIdentityProvider = (): FakeIdentityProvider => {
     person: {} as Record<string, unknown>,
     wantsSecretInBody: false,
     repeats: false,
+    down: false,
+    exchanges: 0,
     discoveries: 0,
     wait: null as Promise<void> | null,
   }
@@ -133,6 +139,7 @@ export const startIdentityProvider = (): FakeIdentityProvider => {
         case '/.well-known/openid-configuration':
           provider.discoveries += 1
           await provider.wait
+          if (provider.down) return new Response(null, { status: 503 })
           return Response.json({
             issuer,
             authorization_endpoint: `${issuer}/authorize`,
@@ -150,6 +157,7 @@ export const startIdentityProvider = (): FakeIdentityProvider => {
         case '/keys':
           return Response.json({ keys: [key.jwk] })
         case '/token':
+          provider.exchanges += 1
           return exchange(request)
         // The page where a person signs in: this one signs everybody in at once.
         case '/authorize': {

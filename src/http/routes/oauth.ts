@@ -119,15 +119,12 @@ export const oauthRoutes = ({ codes, settings, attempts, workspaces, keys, guard
       if (method !== null && method !== 'S256' && method !== 'plain') {
         throw new GatewayError('invalid_request', 'Invalid code_challenge_method')
       }
-      const address = request.address()
-      attempts.require(address)
-      try {
-        const { key, userId } = await codes.exchange({ code, verifier: code_verifier ?? null, method, requestId: request.requestId })
-        return jsonResponse({ key, user_id: userId }, { headers: NO_STORE })
-      } catch (thrown) {
-        if (thrown instanceof GatewayError && thrown.type === 'permission_denied') attempts.failed(address)
-        throw thrown
-      }
+      const { key, userId } = await attempts.run(
+        request.address(),
+        () => codes.exchange({ code, verifier: code_verifier ?? null, method, requestId: request.requestId }),
+        ({ type }) => type === 'permission_denied',
+      )
+      return jsonResponse({ key, user_id: userId }, { headers: NO_STORE })
     },
   },
 ]

@@ -5,8 +5,8 @@ import { LINK_SECONDS } from '../../contract/session.ts'
 import { GatewayError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { IdSource } from '../../lib/id.ts'
-import { type Attempts, countingFailures } from '../../sign-in/attempts.ts'
-import type { BegunSignIn, IdentityProvider } from '../../sign-in/identity-provider.ts'
+import type { Attempts } from '../../sign-in/attempts.ts'
+import { type BegunSignIn, type IdentityProvider, Unreached } from '../../sign-in/identity-provider.ts'
 import { loginUrl, type LoginLinks } from '../../sign-in/login-links.ts'
 import { digestsOf, isSameSecret, type Peppers } from '../../sign-in/secrets.ts'
 import type { Log } from '../../telemetry/log.ts'
@@ -89,8 +89,11 @@ export const oidcRoutes = (parts: OidcRouteParts): readonly Route[] => {
         const begun = keptIn(request.headers.get('cookie') ?? '', cookieName(request), peppers, clock.now())
         if (begun === null)
           throw new GatewayError('authentication', 'This sign-in was not begun in this browser, or too long ago. Begin it again.')
-        const { userId, role } = await countingFailures(parts.attempts, request.address(), () =>
-          logged(request, provider.finish(request.query, begun, redirectUri(request))),
+        const { userId, role } = await parts.attempts.run(
+          request.address(),
+          () => logged(request, provider.finish(request.query, begun, redirectUri(request))),
+          // Neither an outage nor a person who goes back tries a wrong secret, and others behind the same address want to sign in.
+          ({ type, cause }) => type === 'authentication' && !(cause instanceof Unreached) && !request.query.has('error'),
         )
         const by = { requestId: request.requestId, userId, keyHash: null }
         const { token } = await links.make({ workspaceId, userId, role, expiresInSeconds: LINK_SECONDS }, by)

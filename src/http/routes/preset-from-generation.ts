@@ -61,25 +61,38 @@ export const presetFromGeneration = (parts: PresetFromGenerationParts): Route =>
     const key = request.headers.get('idempotency-key')
     const bodyText = await request.text()
     const { generation_id } = validate(fromGenerationBody, readJsonObject(bodyText))
-    const { shape, body, warnings } = await bodyOf(generationId(generation_id), request, parts)
-    const { content, warnings: own } = parts.formats[shape].presetContent(body)
-    const all = [...warnings, ...own.map(({ message }) => message)]
-    const saved = await parts.presets.save({
+    const saving = {
       workspaceId: reachOf(request).workspaceId,
-      userId: callerOf(request).userId,
       slug,
-      content,
       options,
-      by: changedBy(request),
-      warnings: all,
       idempotency: key === null ? null : { key: validate(idempotencyKey, key, ['Idempotency-Key']), route: OPERATION, bodyText },
-    })
-    return jsonText(saved.body, {
-      status: saved.status,
-      headers: all.length === 0 ? {} : { 'x-service-warnings': String(all.length) },
-    })
+    }
+    // A repetition reads no contents, and gets its answer after those are gone too.
+    const saved = (await parts.presets.answered(saving)) ?? (await parts.presets.save({ ...saving, ...(await read()) }))
+    const warnings = warningsIn(saved.body)
+    return jsonText(saved.body, { status: saved.status, headers: warnings === 0 ? {} : { 'x-service-warnings': String(warnings) } })
+
+    async function read() {
+      const { shape, body, warnings: missing } = await bodyOf(generationId(generation_id), request, parts)
+      const { content, warnings: own } = parts.formats[shape].presetContent(body)
+      return {
+        userId: callerOf(request).userId,
+        content,
+        by: changedBy(request),
+        warnings: [...missing, ...own.map(({ message }) => message)],
+      }
+    }
   },
 })
+
+/**
+ * How many warnings an answer has. It may be megabytes long, so it is not parsed: `warnings` are its last member, and within a text
+ * quotes are escaped.
+ */
+const warningsIn = (answer: string): number =>
+  z.array(z.unknown()).parse(JSON.parse(answer.slice(answer.lastIndexOf(WARNINGS) + WARNINGS.length, -1))).length
+
+const WARNINGS = ',"warnings":'
 
 interface Found {
   readonly shape: PresetShape

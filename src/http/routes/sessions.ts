@@ -20,7 +20,7 @@ import { inWorkspace } from '../../contract/workspace.ts'
 import { isPerson, type Caller, type Person } from '../../keys/caller.ts'
 import { readJsonObject } from '../../lib/json/json-body.ts'
 import type { SessionRecord, SessionScope } from '../../storage/workspaces/session-store.ts'
-import { type Attempts, countingFailures } from '../../sign-in/attempts.ts'
+import type { Attempts } from '../../sign-in/attempts.ts'
 import { loginUrl, type LoginLinks, type MadeLink } from '../../sign-in/login-links.ts'
 import type { Sessions } from '../../sign-in/sessions.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
@@ -80,8 +80,10 @@ export const sessionRoutes = (parts: SessionRouteParts): readonly Route[] => {
         // Checked before a request that cannot keep the cookie uses anything up.
         door.requireSignInFromHere(request.headers)
         const opening = { requestId: request.requestId, userAgent: request.headers.get('user-agent') }
-        const opened = await countingFailures(parts.attempts, request.address(), () =>
-          token === undefined ? sessions.openByKey(key ?? '', opening) : sessions.openByLink(token, opening),
+        const opened = await parts.attempts.run(
+          request.address(),
+          () => (token === undefined ? sessions.openByKey(key ?? '', opening) : sessions.openByLink(token, opening)),
+          ({ type }) => type === 'authentication',
         )
         return jsonResponse(
           { csrf: opened.csrf, data: await shown(opened.session) },

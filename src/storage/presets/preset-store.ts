@@ -14,6 +14,7 @@ import { throughout } from '../../lib/steps.ts'
 import type { Change } from '../audit-log.ts'
 import { createPresetVersion, type CreateVersionInput, type CreateVersionOutcome } from './create-preset-version.ts'
 import type { Database } from '../database.ts'
+import { type Claim, findAnswer, type StoredAnswer } from '../idempotency.ts'
 import { containsText } from '../match-text.ts'
 import { type ChangedPreset, patchPreset, type PatchPresetOutcome } from './patch-preset.ts'
 import { inPresetLine } from './preset-line.ts'
@@ -31,6 +32,8 @@ import { countOf } from '../usage/workspace-counts.ts'
 export interface PresetStore {
   /** Creates the next version and designates it. The result contains the version that this very call wrote. */
   createVersion(input: CreateVersionInput): Promise<CreateVersionOutcome>
+  /** The answer of an earlier save with this claim; null if there is none. Throws `invalid_request` if that had another body. */
+  answered(claim: Omit<Claim, 'now'>): Promise<StoredAnswer | null>
   /** Most recently updated first. */
   list(input: PresetListInput): Promise<Page<PresetResource>>
   /** True if a list would count or skip more presets than is allowed (`numberedMax`). */
@@ -124,6 +127,7 @@ export const createPresetStore = (sealed: ReadDatabase, scannedMax = SCANNED_MAX
       await turn()
       return outcome
     },
+    answered: (claim) => findAnswer(database.kysely, claim, seal),
     list: (input) => listPresets(database, input),
     isLong: async ({ q, ...held }, offset) =>
       offset > numberedMax ||
