@@ -70,6 +70,7 @@ npx codex exec --skip-git-repo-check 'Hello!' </dev/null
     },
     expect: [
       'Every model, with MCP servers and sub-agents. Of a model that it does not know it says so, and goes on.',
+      'Give the provider any name but `OpenAI`: for one of that name Codex asks the server to summarise a long conversation, which only a provider that speaks Responses can do (a 400 elsewhere; `/responses/compact` is a 404). For every other name it summarises by itself, with any model.',
       'It retries what fails before the first content; `request_max_retries` and `stream_max_retries` of the provider say how often.',
     ],
   },
