@@ -33,7 +33,8 @@ export const StartEvaluation = ({ preset, versions, version, onClose }: StartEva
   const navigate = useNavigate()
   const change = (changes: Partial<EvaluationForm>): void => {
     setFault(null)
-    setForm({ ...form, ...changes })
+    // The next change may come before this one is shown.
+    setForm((now) => ({ ...now, ...changes }))
   }
   const body = bodyOf(form)
   const submit = (event: FormEvent): void => {
