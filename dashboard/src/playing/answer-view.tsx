@@ -166,7 +166,7 @@ const Calls = ({
               placeholder="Its result, by hand"
               rows={2}
               value={results[id] ?? ''}
-              onChange={(event) => setResults({ ...results, [id]: event.target.value })}
+              onChange={({ target: { value } }) => setResults((now) => ({ ...now, [id]: value }))}
             />
           )}
         </div>
