@@ -32,7 +32,7 @@ const NOTE = (): void => {
       performance,
       ...[History, Document, Node, Element, Storage].map((one) => one.prototype),
     ]
-    // Those of the checks of accessibility, and what changes by itself.
+    // The checks of accessibility add globals, and some change by themselves.
     const passedOver = /^(?:axe|__core-js_shared__|\d+|event|status)$/
     const values = owners.flatMap((owner) =>
       Object.entries(Object.getOwnPropertyDescriptors(owner)).flatMap(([name, { value, get, set }]) =>

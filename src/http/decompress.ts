@@ -40,7 +40,7 @@ export const decompressed = async (
   const pieces: Uint8Array[] = []
   let size = 0
   try {
-    for await (const piece of decodeBounded(inOnePiece(sent), codings, maxBytes)) {
+    for await (const piece of decodeBounded([sent], codings, maxBytes)) {
       const room = Math.max(sent.byteLength, size)
       size += piece.byteLength
       const refusal = space.take(Math.max(0, size - room))
@@ -55,9 +55,4 @@ export const decompressed = async (
     })
   }
   return inTurns(joinBytes(pieces), pause)
-}
-
-// oxlint-disable-next-line require-await -- a body in memory, in the form in which bodies arrive
-async function* inOnePiece(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes
 }

@@ -26,7 +26,7 @@ export const createAttempts = (clock: Clock): Attempts => {
     const known = recent(address)
     if (known.length + (running.get(address) ?? 0) < MOST) return
     const [first] = known
-    // Those that run may still succeed.
+    // The attempts that still run may succeed.
     const waitMs = first === undefined || known.length < MOST ? 0 : first + MINUTE_MS - clock.monotonicMs()
     throw new GatewayError(
       'rate_limit_exceeded',

@@ -44,12 +44,12 @@ const CODINGS: ReadonlyMap<string, ContentCoding> = new Map([
  * decoder's error if the bytes are malformed.
  */
 export const decodeBounded = (
-  source: AsyncIterable<Uint8Array>,
+  source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   codings: readonly ContentCoding[],
   maxBytes: number,
 ): AsyncIterable<Uint8Array> => codings.toReversed().reduce((from, coding) => decode(from, coding, maxBytes), bounded(source, maxBytes))
 
-const bounded = async function* (source: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<Uint8Array> {
+const bounded = async function* (source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, maxBytes: number): AsyncGenerator<Uint8Array> {
   let bytes = 0
   let pieces = 0
   for await (const piece of source) {

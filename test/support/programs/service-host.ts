@@ -12,7 +12,7 @@ import type { HostAnswer, HostCall, HostedAddress } from '../hosted-services.ts'
 
 /** How to stop the service of each data directory. */
 const stops = new Map<string, () => Promise<void>>()
-/** Those of stopped services, which later ones use: a browser has the scripts of their addresses, compiled. */
+/** Ports of stopped services, which later ones use: a browser has the scripts of their addresses, compiled. */
 const freePorts: string[] = []
 
 const start = async (dataDir: string, config: string): Promise<HostedAddress> => {

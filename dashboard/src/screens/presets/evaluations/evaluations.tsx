@@ -39,12 +39,12 @@ export const Evaluations = (parts: PresetParts) => {
     <StartEvaluation {...parts} version={Number(start)} onClose={() => begin(undefined)} />
   ) : null
   return (
-    <Loaded query={found} rows={4}>
-      {(evaluations) => {
-        const shown = evaluations.find(({ id }) => id === chosen) ?? evaluations[0]
-        if (shown === undefined) {
-          return (
-            <>
+    <>
+      <Loaded query={found} rows={4}>
+        {(evaluations) => {
+          const shown = evaluations.find(({ id }) => id === chosen) ?? evaluations[0]
+          if (shown === undefined) {
+            return (
               <Empty>
                 <p>No evaluations yet: one runs a version over a set of items and checks its answers, before it is live.</p>
                 {beginButton}
@@ -52,72 +52,71 @@ export const Evaluations = (parts: PresetParts) => {
                   In a pipeline, <code>patchbay eval {slug} --version N --set FILE</code> runs one.
                 </p>
               </Empty>
-              {dialog}
+            )
+          }
+          const others = evaluations.filter(({ id }) => id !== shown.id)
+          return (
+            <>
+              <Panel title="Evaluations" actions={beginButton}>
+                <Table<Evaluation>
+                  label="Evaluations"
+                  rows={evaluations}
+                  rowKey={({ id }) => id}
+                  isSelected={({ id }) => id === shown.id}
+                  columns={[
+                    {
+                      title: 'Evaluation',
+                      isHead: true,
+                      cell: (evaluation) => (
+                        <Link to="." search={(before) => ({ ...before, evaluation: evaluation.id, with: undefined })} resetScroll={false}>
+                          {titleOf(evaluation)}
+                        </Link>
+                      ),
+                    },
+                    { title: 'Outcome', cell: (evaluation) => <Outcome evaluation={evaluation} /> },
+                    { title: 'Items', align: 'right', cell: ({ items_total: total }) => count(total) },
+                    { title: 'Cost', align: 'right', cell: ({ cost }) => money(cost) },
+                    { title: 'Started', wideOnly: true, cell: ({ created_at: at }) => <When at={at} /> },
+                  ]}
+                />
+                <ShowMore list={found} shown={evaluations.length} />
+              </Panel>
+              {chosen === undefined || shown.id === chosen ? null : (
+                <p className="note">
+                  The evaluation that the address names is not in this list: it was deleted, or is further down. This is the newest one.
+                </p>
+              )}
+              <Panel
+                title={titleOf(shown)}
+                actions={
+                  <span className="row">
+                    <EvaluationRun slug={slug} evaluation={shown} />
+                    {others.length === 0 ? null : (
+                      <select aria-label="Compare with" value={other ?? ''} onChange={(event) => compare(event.target.value)}>
+                        <option value="">Compare with…</option>
+                        {others.map((one) => (
+                          <option key={one.id} value={one.id}>
+                            {titleOf(one)}
+                          </option>
+                        ))}
+                      </select>
+                    )}
+                  </span>
+                }
+              >
+                {shown.reason === null ? null : <p className="note">It ended early: {shown.reason}</p>}
+                {other === undefined ? (
+                  <EvaluatedItems slug={slug} id={shown.id} />
+                ) : (
+                  <ComparedEvaluations slug={slug} id={shown.id} other={other} />
+                )}
+              </Panel>
             </>
           )
-        }
-        const others = evaluations.filter(({ id }) => id !== shown.id)
-        return (
-          <>
-            <Panel title="Evaluations" actions={beginButton}>
-              <Table<Evaluation>
-                label="Evaluations"
-                rows={evaluations}
-                rowKey={({ id }) => id}
-                isSelected={({ id }) => id === shown.id}
-                columns={[
-                  {
-                    title: 'Evaluation',
-                    isHead: true,
-                    cell: (evaluation) => (
-                      <Link to="." search={(before) => ({ ...before, evaluation: evaluation.id, with: undefined })} resetScroll={false}>
-                        {titleOf(evaluation)}
-                      </Link>
-                    ),
-                  },
-                  { title: 'Outcome', cell: (evaluation) => <Outcome evaluation={evaluation} /> },
-                  { title: 'Items', align: 'right', cell: ({ items_total: total }) => count(total) },
-                  { title: 'Cost', align: 'right', cell: ({ cost }) => money(cost) },
-                  { title: 'Started', wideOnly: true, cell: ({ created_at: at }) => <When at={at} /> },
-                ]}
-              />
-              <ShowMore list={found} shown={evaluations.length} />
-            </Panel>
-            {chosen === undefined || shown.id === chosen ? null : (
-              <p className="note">
-                The evaluation that the address names is not in this list: it was deleted, or is further down. This is the newest one.
-              </p>
-            )}
-            <Panel
-              title={titleOf(shown)}
-              actions={
-                <span className="row">
-                  <EvaluationRun slug={slug} evaluation={shown} />
-                  {others.length === 0 ? null : (
-                    <select aria-label="Compare with" value={other ?? ''} onChange={(event) => compare(event.target.value)}>
-                      <option value="">Compare with…</option>
-                      {others.map((one) => (
-                        <option key={one.id} value={one.id}>
-                          {titleOf(one)}
-                        </option>
-                      ))}
-                    </select>
-                  )}
-                </span>
-              }
-            >
-              {shown.reason === null ? null : <p className="note">It ended early: {shown.reason}</p>}
-              {other === undefined ? (
-                <EvaluatedItems slug={slug} id={shown.id} />
-              ) : (
-                <ComparedEvaluations slug={slug} id={shown.id} other={other} />
-              )}
-            </Panel>
-            {dialog}
-          </>
-        )
-      }}
-    </Loaded>
+        }}
+      </Loaded>
+      {dialog}
+    </>
   )
 }
 
