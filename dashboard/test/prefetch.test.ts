@@ -53,7 +53,9 @@ describe.skipIf(BROWSER_PATH === null)('a page that is left alone', () => {
     page.on('request', (request) => {
       if (request.url().endsWith('.js')) scripts.push(request.url())
     })
+    const asked = loads ? page.waitForRequest((request) => request.url().endsWith('.js')) : null
     await page.clock.fastForward(60_000)
+    await asked
     await settled()
     expect(scripts.length > 0).toBe(loads)
     await page.getByRole('link', { name: 'Audit' }).click()
