@@ -62,9 +62,7 @@ const shapeOf = (given: JsonObject, joining: Joining): Shape => {
   const add = (name: string, schemas: Iterable<JsonValue>): void => {
     work.left -= 1
     if (work.left < 0) return
-    const known = properties.get(name) ?? new Set()
-    for (const one of schemas) known.add(one)
-    properties.set(name, known)
+    addTo(properties, name, schemas)
   }
   const { properties: own, required: wanted } = schema
   if (isMap(own)) for (const [name, property] of Object.entries(own)) properties.set(name, new Set([property]))
@@ -82,16 +80,17 @@ const shapeOf = (given: JsonObject, joining: Joining): Shape => {
     if (first === undefined) continue
     for (const name of first.required) if (others.every((shape) => shape.required.has(name))) required.add(name)
     closed ||= shapes.every((shape) => shape.closed)
-    const alternatives = Map.groupBy(
-      shapes.flatMap((shape) => [...shape.properties]),
-      ([name]) => name,
-    )
-    for (const [name, found] of alternatives) {
-      const schemas = new Set(found.map(([, one]) => oneOfAll(one, 'allOf')))
-      add(name, [oneOfAll(schemas, 'anyOf')])
-    }
+    const alternatives = new Map<string, Set<JsonValue>>()
+    for (const { properties: found } of shapes) for (const [name, schemas] of found) addTo(alternatives, name, [oneOfAll(schemas, 'allOf')])
+    for (const [name, schemas] of alternatives) add(name, [oneOfAll(schemas, 'anyOf')])
   }
   return { properties, required, closed }
+}
+
+const addTo = (named: Map<string, Set<JsonValue>>, name: string, schemas: Iterable<JsonValue>): void => {
+  const known = named.get(name)
+  if (known === undefined) named.set(name, new Set(schemas))
+  else for (const one of schemas) known.add(one)
 }
 
 const oneOfAll = (schemas: ReadonlySet<JsonValue>, keyword: 'allOf' | 'anyOf'): JsonValue => {
