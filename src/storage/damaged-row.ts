@@ -54,5 +54,5 @@ export const readEach = <Row, Read>(rows: readonly Row[], read: (row: Row) => Re
   return { read: found, damaged }
 }
 
-/** What the audit log shows of an object that is removed; null if its row is damaged, which must not keep anybody from removing it (decisions/0248). */
+/** The view of an object that is removed, for the audit log; null if its row is damaged, which must not keep anybody from removing it (decisions/0248). */
 export const shownIfReadable = <Shown>(show: () => Shown): Shown | null => readEach([show], (read) => read()).read[0] ?? null

@@ -12,7 +12,7 @@ import type { TextSeal } from './seal.ts'
 export interface StoredAnswer {
   readonly status: number
   readonly body: string
-  /** The sentences that its headers tell of. */
+  /** The sentences that its headers repeat. */
   readonly warnings: readonly string[]
 }
 
