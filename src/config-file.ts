@@ -124,7 +124,7 @@ export const configFileSchema = z
           .default(256 * 1024 * 1024)
           .meta({
             description:
-              "Bytes of providers' whole answers that this process may read and translate at once, not counting the first MiB of each. An attempt beyond them fails with provider_overloaded. At most an eighth of the memory, at least 64 MiB. One provider may take most of them, but not all.",
+              "Bytes of providers' whole answers that this process may read and translate at once, and of streams that it keeps for their later events, not counting the first MiB of each. An attempt beyond them fails with provider_overloaded. At most an eighth of the memory, at least 64 MiB. One provider may take most of them, but not all.",
           }),
         requests_per_minute: upTo(1_000_000_000, 0, 'Inference requests a minute of a key that has no rpm_limit of its own; 0: no bound.'),
         tokens_per_minute: upTo(1_000_000_000, 0, 'Tokens a minute, in and out, of a key that has no tpm_limit of its own; 0: no bound.'),

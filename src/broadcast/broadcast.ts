@@ -143,8 +143,20 @@ export const createBroadcast = (parts: BroadcastParts): Broadcast => {
       }
     },
     async refreshCache() {
-      const records = await store.inForce()
-      const next = new Map(records.map((record) => [record.id, targetOf(record, targets.get(record.id))]))
+      const { read, damaged } = await store.inForce()
+      const next = new Map<string, Target>()
+      const keepAsBefore = (thrown: unknown, isMeant: (id: string, target: Target) => boolean): void => {
+        onError(thrown, 'a destination of traces cannot be read, and stays as it was')
+        for (const [id, target] of targets) if (isMeant(id, target)) next.set(id, target)
+      }
+      for (const record of read) {
+        try {
+          next.set(record.id, targetOf(record, targets.get(record.id)))
+        } catch (thrown) {
+          keepAsBefore(thrown, (id) => id === record.id)
+        }
+      }
+      for (const row of damaged) keepAsBefore(row, (id, { workspaceId }) => row.id === id || row.id === workspaceId)
       for (const [id, { delivery }] of targets) if (!next.has(id)) delivery.stop()
       targets = next
       byWorkspace = Map.groupBy(next.values(), ({ workspaceId }) => workspaceId)

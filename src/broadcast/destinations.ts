@@ -139,8 +139,7 @@ export const createDestinations = ({ store, keyStore, clock, ids, healthOf, tryO
       return resource(after)
     },
     async delete(reach, id, by) {
-      const record = await find(reach, id)
-      const deleted = await store.delete(record, { by, now: isoTimestamp(clock.now()) })
+      const deleted = await store.delete(scopeOf(reach), id, { by, now: isoTimestamp(clock.now()) })
       await changed()
       if (!deleted) throw unknownDestination()
     },

@@ -24,12 +24,12 @@ const start = () => {
     },
     async read(ids) {
       if (table.isAway) throw new Error('away')
-      return ids.flatMap((id) => rows.get(id) ?? [])
+      return { read: ids.flatMap((id) => rows.get(id) ?? []), damaged: [] }
     },
     async take(destinationIds, now, limit, { holder }) {
       const free = [...rows.values()].filter((row) => (holders.get(row.holder) ?? '') < now && destinationIds.includes(row.destinationId))
       for (const trace of free.slice(0, limit)) rows.set(trace.id, { ...trace, holder })
-      return free.slice(0, limit)
+      return { read: free.slice(0, limit), damaged: [] }
     },
     async release(holder) {
       if (holder !== null) holders.set(holder, '')

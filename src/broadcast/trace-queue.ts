@@ -6,6 +6,7 @@
 import { isoTimestamp, type Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
 import { repeat } from '../lib/repeat.ts'
+import type { ReadRows } from '../storage/damaged-row.ts'
 import type { WaitingTrace, WaitingTraceStore } from '../storage/waiting-trace-store.ts'
 import type { Encoded } from './outgoing.ts'
 
@@ -58,6 +59,11 @@ export const createTraceQueue = ({ store, clock, ids, onError }: TraceQueueParts
   let scheduled: (() => void) | null = null
   let failed = false
 
+  const readable = ({ read, damaged }: ReadRows<WaitingTrace>): readonly WaitingTrace[] => {
+    for (const row of damaged) onError(row, 'a trace that waits cannot be read, and is not sent')
+    return read
+  }
+
   const schedule = (afterMs: number): void => {
     if (writing !== null || scheduled !== null) return
     scheduled = clock.after(afterMs, () => {
@@ -109,7 +115,7 @@ export const createTraceQueue = ({ store, clock, ids, onError }: TraceQueueParts
         if (trace !== undefined) found.set(id, trace)
       }
       const stored = wanted.filter((id) => !found.has(id))
-      if (stored.length > 0) for (const trace of await store.read(stored)) found.set(trace.id, trace)
+      if (stored.length > 0) for (const trace of readable(await store.read(stored))) found.set(trace.id, trace)
       return found
     },
     start(takers) {
@@ -119,7 +125,7 @@ export const createTraceQueue = ({ store, clock, ids, onError }: TraceQueueParts
         const open = [...all].flatMap(([id, { hasRoom }]) => (hasRoom ? [id] : []))
         if (open.length === 0) return
         const nowMs = clock.now()
-        for (const trace of await store.take(open, isoTimestamp(nowMs), TAKEN_MAX, hold())) {
+        for (const trace of readable(await store.take(open, isoTimestamp(nowMs), TAKEN_MAX, hold()))) {
           held.add(trace.id)
           all.get(trace.destinationId)?.resume(trace, Math.max(0, nowMs - Date.parse(trace.createdAt)))
         }

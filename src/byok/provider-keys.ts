@@ -106,10 +106,9 @@ export const createProviderKeys = ({ store, keyStore, clock, ids, sealingKey, or
       throw new GatewayError('precondition_failed', 'The key was changed at the same time. Read it and try again.', { status: 409 })
     },
     async delete(reach, id, by) {
-      const record = await find(reach, id)
-      const deleted = await store.delete(record, record.workspaceId ?? reach.workspaceId, { by, now: now() })
-      changed(record.workspaceId)
-      if (!deleted) throw unknownKey()
+      const deleted = await store.delete(reach, id, { by, now: now() })
+      if (deleted === null) throw unknownKey()
+      changed(deleted.workspaceId)
     },
   }
 }

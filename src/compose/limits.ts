@@ -53,7 +53,7 @@ export const composeLimits = (parts: {
   metrics.gauge('patchbay_request_body_bytes', 'Bytes of request bodies in memory.', () => bodyRoom.bytes)
   metrics.gauge('patchbay_unread_answer_bytes', 'Characters of answers that clients have not read yet.', () => bodyRoom.unreadBytes)
   const answerRoom = createAnswerRoom(() => reloadable.settings.answerBytes)
-  metrics.gauge('patchbay_whole_answer_bytes', "Bytes of providers' large answers that are being read.", () => answerRoom.bytes)
+  metrics.gauge('patchbay_whole_answer_bytes', "Bytes of providers' large answers that are being read or kept.", () => answerRoom.bytes)
   metrics.gauge('patchbay_requests_inside', 'Inference requests that were let in.', () => admission.inside)
   metrics.gauge('patchbay_requests_waiting', 'Inference requests that wait to be let in.', () => admission.waiting)
   metrics.gauge(

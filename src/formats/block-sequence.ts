@@ -11,6 +11,7 @@ import type { CallingAgent } from '../canonical/waiting-agent.ts'
 import { GatewayError } from '../errors.ts'
 import type { JsonValue } from '../lib/json/json.ts'
 import { ArgumentsScan } from '../lib/json/arguments-scan.ts'
+import type { KeepText } from './format.ts'
 
 export type Block =
   /** `start`: UTF-16 units of the answer's text before this block, breaks included. */
@@ -71,6 +72,7 @@ interface Entry {
  */
 export class BlockSequence {
   readonly #sink: BlockSink
+  readonly #keep: KeepText | undefined
   /** The open block, then those that wait for it, in order of appearance. */
   readonly #entries: Entry[] = []
   readonly #calls = new Map<number, Entry>()
@@ -78,8 +80,10 @@ export class BlockSequence {
   #citations: UrlCitation[] = []
   #textLength = 0
 
-  constructor(sink: BlockSink) {
+  /** `keep`: see AnswerHead. */
+  constructor(sink: BlockSink, keep?: KeepText) {
     this.#sink = sink
+    this.#keep = keep
   }
 
   /** Takes content and ignores other kinds of events. Throws `provider_unavailable` for arguments without an open call. */
@@ -214,6 +218,7 @@ export class BlockSequence {
       this.#advance()
       return
     }
+    if (piece.type === 'text') this.#keep?.(piece.text.length)
     const before = entry.waiting.at(-1)
     if (before?.type === 'text' && piece.type === 'text') before.text += piece.text
     else entry.waiting.push(piece)

@@ -39,7 +39,14 @@ export interface AnswerHead {
   readonly inputTokensEstimate: number
   /** The bodies that were sent to providers, one per attempt, if the client asked to see them. */
   readonly echoes?: readonly Echo[] | undefined
+  /**
+   * Called with the number of characters of the answer that a stream keeps for later events. Absent: they are not bounded. Throws
+   * `provider_overloaded` if the process keeps too many.
+   */
+  readonly keep?: KeepText | undefined
 }
+
+export type KeepText = (characters: number) => void
 
 /** A body that was sent upstream, and its destination. */
 export interface Echo {

@@ -64,7 +64,7 @@ export const answerOnce = async <Made>(
         now: isoTimestamp(clock.now()),
         expiredBefore: isoTimestamp(clock.now() - KEPT_MS),
       },
-      answer: async (result) => ({ status: made, body: await throughout(writeInSteps(inPart.kept(result)), turn) }),
+      answer: async (result) => ({ status: made, body: await throughout(writeInSteps(inPart.kept(result)), turn), warnings: [] }),
       seal,
     }
   }

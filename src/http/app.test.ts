@@ -189,6 +189,7 @@ const FOR_OTHERS: Readonly<Record<Exclude<Policy, 'management'>, string[]>> = {
     'GET /api/v1/files/:file_id/content',
     'GET /api/v1/models',
     'GET /api/v1/models/user',
+    'GET /api/v1/embeddings/models',
     'GET /api/v1/models/count',
     'GET /api/v1/models/:author/:slug',
     'GET /api/v1/models/:id',

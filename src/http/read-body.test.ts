@@ -256,6 +256,22 @@ describe('a compressed body', () => {
       expect(await refusal(request(sent, { 'content-encoding': 'gzip' }))).toEqual({ status: 400, type: 'invalid_request' })
   })
 
+  test.each(COMPRESSED.filter(([, compress]) => compress !== deflateRawSync))(
+    'that ends early, at whatever byte and in whatever pieces, is a 400 that names its coding: %s',
+    async (encoding, compress) => {
+      // Whole as JSON wherever the text is whole, so that only the coding can be at fault.
+      const whole = compress(bytes(`{"a":1}${' '.repeat(300_000)}`))
+      const limits = { ...LIMITS, maxBytes: 1_000_000 }
+      for (const cut of [1, 2, 3, 4, 5, 8, Math.floor(whole.length / 2)].filter((bytesLost) => bytesLost < whole.length)) {
+        const sent = whole.subarray(0, -cut)
+        for (const body of [sent, streamOf(Array.from(sent, (byte) => Uint8Array.of(byte)))]) {
+          const thrown = await rejection(readBodyText(request(body, { 'content-encoding': encoding }), limits))
+          expect([cut, thrown]).toMatchObject([cut, { status: 400, publicMessage: expect.stringContaining('The body is not valid') }])
+        }
+      }
+    },
+  )
+
   test('is longer than a piece: read whole, its escapes written out', async () => {
     const text = `{"a":"${'\\u00e4b'.repeat(200_000)}"}`
     const limits = { ...LIMITS, maxBytes: 4_000_000 }

@@ -79,6 +79,7 @@ const apiRoutes = (parts: AppParts, listing = { ...parts, listed: createListedMo
 
   modelsList('/models', listing),
   modelsList('/models/user', listing),
+  modelsList('/embeddings/models', listing),
   modelsCount(listing),
   modelsGet('/models/:author/:slug', listing),
   modelsGet('/models/:id', listing),

@@ -5,6 +5,7 @@ import { inputTokens, type Iteration, NO_USAGE, outputTokens } from '../canonica
 import type { Warning } from '../canonical/warning.ts'
 import { errorRow, type GatewayError } from '../errors.ts'
 import { isGuardrailBlock } from '../guardrails/detections.ts'
+import type { KeepText } from '../formats/format.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { CacheHit, CacheUse } from './cache/cache-use.ts'
 import type { Hold } from './hold.ts'
@@ -95,6 +96,8 @@ export class Admitted {
   statusReporter = REAL_STATUS
   /** The outcome of the response cache for this request; null if the cache was not asked. */
   cache: CacheUse | null = null
+  /** Takes room for characters of the answer that its rendering keeps; see AnswerHead. */
+  keepText: KeepText | undefined = undefined
   /** Judges the answer against the rules of the plugin `alignment`; null if there is no judge. */
   judge: Judge | null = null
 

@@ -5,7 +5,7 @@ import { serverToolUse } from './loop/tool-figures.ts'
 import { routingMetadata } from './routing-metadata.ts'
 
 /** Call it when the answer begins: who answers, and what the attempt's translation lost, is known by then. */
-export const answerHead = ({ request, log, generationId, createdMs, hit }: Admitted): AnswerHead => {
+export const answerHead = ({ request, log, generationId, createdMs, hit, keepText }: Admitted): AnswerHead => {
   const { call, hidden, requested } = request
   const { current, echoes } = log
   return {
@@ -22,6 +22,7 @@ export const answerHead = ({ request, log, generationId, createdMs, hit }: Admit
       return hit === null ? log.inputTokensEstimate : 0
     },
     echoes: echoes.length === 0 ? undefined : echoes,
+    keep: keepText,
   }
 }
 

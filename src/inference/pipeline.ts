@@ -44,6 +44,7 @@ import { createAskModel } from './loop/ask-model.ts'
 import type { LoopParts } from './loop/loop-parts.ts'
 import { answerWithTools } from './loop/tool-loop.ts'
 import { createJudge } from './judge/create-judge.ts'
+import { roomForText } from './run/kept-text.ts'
 import { runJudged } from './judge/run-judged.ts'
 import { screen, type ScreenParts } from './screen.ts'
 import type { Settle } from './settle.ts'
@@ -159,6 +160,8 @@ export const createPipeline = (given: PipelineParts): Pipeline => {
     const files = call.dialect === 'chat' ? read : undefined
     const { cache, hit } = admitted
     const capture = cache?.outcome === 'miss' ? new AnswerCapture() : null
+    const room = parts.answerRoom === undefined ? null : roomForText(admitted, parts.answerRoom)
+    admitted.keepText = room?.keep
     const kept = parts.contents.watch(admitted)
     const traced = parts.tracing.watch(admitted)
     let forward = hidesThinking(call) ? hidingThinking(call.dialect, give) : give
@@ -180,6 +183,7 @@ export const createPipeline = (given: PipelineParts): Pipeline => {
     } finally {
       await nextStage
       admitted.judge?.addEffect()
+      room?.free()
       const finished = admitted.end()
       parts.settle(finished)
       traced?.finished(finished)

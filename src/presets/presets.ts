@@ -42,8 +42,9 @@ export interface SaveRequest {
   /** The client's `Idempotency-Key`, with the route and the body to which it is bound. */
   readonly idempotency: { readonly key: string; readonly route: string; readonly bodyText: string } | null
   readonly by: ChangedBy
-  /** Sentences that the answer has beside the preset. */
   readonly warnings?: readonly string[]
+  /** The body of the answer has the warnings beside the preset. */
+  readonly warningsShown?: boolean
   /** Called after each step of writing the answer, which may be megabytes long; if absent, the answer is written at once. */
   readonly turn?: Turn
 }
@@ -146,8 +147,14 @@ export const createPresets = ({ store, clock, ids }: { store: PresetStore; clock
   })
 
   return {
-    async save({ workspaceId, userId, slug, content, options = AT_ONCE, idempotency, by, warnings, turn = AT_ONCE_TURN }) {
-      const answerOf = (preset: SavedPreset): Promise<StoredAnswer> => savedAnswer(preset, warnings, turn)
+    async save({ workspaceId, userId, slug, content, options = AT_ONCE, idempotency, by, turn = AT_ONCE_TURN, ...given }) {
+      const answerOf = async (preset: SavedPreset): Promise<StoredAnswer> => {
+        const isServedDraft = !options.designate && preset.latest_version === 1
+        const warnings = [...(given.warnings ?? []), ...(isServedDraft ? [FIRST_IS_SERVED] : [])]
+        const body = { data: preset, ...(given.warningsShown === true ? { warnings } : {}) }
+        // Always 200 (docs/contract/presets.md#create).
+        return { status: 200, body: await throughout(writeInSteps(body), turn), warnings }
+      }
       const outcome = await store.createVersion({
         workspaceId,
         slug,
@@ -165,7 +172,7 @@ export const createPresets = ({ store, clock, ids }: { store: PresetStore; clock
           forget(workspaceId, slug)
           return outcome.answer ?? answerOf(outcome.preset)
         case 'replay':
-          return { status: outcome.status, body: outcome.body }
+          return outcome.stored
       }
     },
     async answered({ workspaceId, slug, options = AT_ONCE, idempotency }) {
@@ -254,11 +261,7 @@ function* fingerprint(bodyText: string, { note, designate, expectedLatest }: Sav
   return yield* textDigest(isPlain ? bodyText : `${bodyText}\0${JSON.stringify([note, designate, expectedLatest])}`)
 }
 
-/** The single form of the answer, so that a repetition is byte-identical to the first. Always 200 (docs/contract/presets.md#create). */
-const savedAnswer = async (preset: SavedPreset, warnings: readonly string[] | undefined, turn: Turn): Promise<StoredAnswer> => ({
-  status: 200,
-  body: await throughout(writeInSteps({ data: preset, ...(warnings === undefined ? {} : { warnings }) }), turn),
-})
+const FIRST_IS_SERVED = 'The first version of a preset is served in any case: there is no other.'
 
 export const unknownPreset = (slug: string): never => {
   throw new GatewayError('not_found', `There is no preset "${slug}" in this workspace. Check its name, and the workspace of the key.`)

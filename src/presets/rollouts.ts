@@ -22,7 +22,7 @@ export interface Rollouts {
   get(preset: PresetRef): Promise<RolloutResource>
   /** Throws `not_found` if none is running. */
   end(preset: PresetRef, by: ChangedBy): Promise<void>
-  /** Halts the rollouts whose figures require it. Any number of processes may call it at once. */
+  /** Halts the rollouts whose figures require it. Any number of processes may call it at once. Throws DamagedRow once all others are checked. */
   check(): Promise<void>
 }
 
@@ -125,7 +125,9 @@ export const createRollouts = (parts: {
       if (!ended) throw unknown(`No rollout of the preset "${preset.slug}" is running.`)
     },
     async check() {
-      for (const rollout of await store.running()) await check(rollout)
+      const { read, damaged } = await store.running()
+      for (const rollout of read) await check(rollout)
+      for (const row of damaged) throw row
     },
   }
 }

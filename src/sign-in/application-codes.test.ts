@@ -9,10 +9,10 @@ import { createApplicationCodes } from './application-codes.ts'
 
 const TEN_MINUTES_MS = 600_000
 
-const open = () => {
+const open = (store: OauthCodeStore = storeOfOne()) => {
   const clock = createFakeClock()
   const codes = createApplicationCodes({
-    store: storeOfOne(),
+    store,
     keys: {
       payer: () => Promise.reject(new Error('a key is asked for')),
       create: () => Promise.reject(new Error('a key is made')),
@@ -42,6 +42,19 @@ test.each([
   clock.advance(afterMs)
   const exchanged = codes.exchange({ code, verifier: 'the very words', method: 'plain', requestId: 'r' })
   expect(await exchanged.catch(wordsOf)).toEqual(expected)
+})
+
+test('a damaged code is reported by its row, and makes no key', async () => {
+  let id = ''
+  const stored = storeOfOne()
+  const insert = (record: OauthCodeRecord): Promise<void> => {
+    id = record.id
+    return stored.insert({ ...record, key_settings: '{"name":' })
+  }
+  const { codes, make } = open({ ...stored, insert })
+  const { code } = await make()
+  const exchanged = codes.exchange({ code, verifier: 'the very words', method: 'plain', requestId: 'r' })
+  expect(await exchanged.catch(wordsOf)).toContain(`The row "${id}" of the table oauth_codes cannot be read.`)
 })
 
 test('no code is made for a key that would have expired already', async () => {

@@ -13,6 +13,7 @@ import { crc32 } from '../lib/crc32.ts'
 import type { IdSource } from '../lib/id.ts'
 import { nanosOf } from '../lib/money.ts'
 import type { ChangedBy } from '../storage/audit-log.ts'
+import { readStored } from '../storage/damaged-row.ts'
 import type { OauthCodeRecord, OauthCodeStore } from '../storage/workspaces/oauth-code-store.ts'
 import type { Sessions } from './sessions.ts'
 import { digestsOf, isSameSecret, looksLikeToken, newSecret, TOKEN_BYTES, type Peppers } from './secrets.ts'
@@ -143,7 +144,11 @@ export const createApplicationCodes = (parts: {
       if (method !== null && method !== (agreed ?? method)) throw new GatewayError('invalid_request', 'Invalid code_challenge_method')
       if (challenge !== null && (verifier === null || !isSameSecret(challengeOf(verifier, agreed ?? 'S256'), challenge)))
         throw invalidCode()
-      const { allowedBy, allowedIn, isMember, ...settings } = JSON.parse(record.key_settings) as KeptSettings
+      const { allowedBy, allowedIn, isMember, ...settings } = readStored(
+        'oauth_codes',
+        record.id,
+        () => JSON.parse(record.key_settings) as KeptSettings,
+      )
       // The code may have been made when there was still room.
       if (isMember === true) await requireRoom({ workspaceId: record.workspace_id, userId: record.user_id })
       if (allowedBy !== null && allowedBy !== undefined) await requireWorking(allowedBy)

@@ -116,7 +116,7 @@ describeEachEngine('contention', (engine) => {
     const splits = [{ version: 1, weight: 1 }]
     await evaluations.create(evaluationOf(ref), [{ messages: [], tools: null, expected: null }], changedBy())
     await rollouts.put(ref, { id: 'r', splits, sticky: 'session', halt: null }, () => layOut(splits), changeAt(T1))
-    const [rollout] = await rollouts.running()
+    const [rollout] = (await rollouts.running()).read
     const release = await holdLock(await engine.open(location))
     const writes = [
       evaluations.take('own', T1, T2),

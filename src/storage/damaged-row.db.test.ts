@@ -1,18 +1,21 @@
 import { expect, test } from 'bun:test'
 
-import { changedBy } from '../../test/support/changed-by.ts'
+import { changeAt, changedBy } from '../../test/support/changed-by.ts'
 import { describeEachEngine } from '../../test/support/databases.ts'
 import { guardrailWith } from '../../test/support/guardrail.ts'
 import { testSeal } from '../../test/support/test-seal.ts'
 import { uninterrupted } from '../../test/support/uninterrupted.ts'
 import { createAuditLog } from './audit-log.ts'
-import { DamagedRow } from './damaged-row.ts'
+import { layOut } from '../presets/split.ts'
+import { DamagedRow, type ReadRows } from './damaged-row.ts'
 import { createContentStore } from './generations/content-store.ts'
 import { createGuardrailStore } from './guardrails/guardrail-store.ts'
 import { createKeyStore } from './keys/key-store.ts'
 import { keyRecord } from './testing/key-record.ts'
-import { claimOf, preparePresets, T0, T1 } from './testing/preset-input.ts'
+import { createRolloutStore } from './presets/rollout-store.ts'
+import { claimOf, preparePresets, T0, T1, T2 } from './testing/preset-input.ts'
 import { rejection, rejectionText } from './testing/rejection.ts'
+import { createWaitingTraceStore, type WaitingTrace } from './waiting-trace-store.ts'
 import { createWorkspaceStore } from './workspaces/workspace-store.ts'
 
 const CUT = '{"a":'
@@ -77,5 +80,36 @@ describeEachEngine('a stored row that cannot be read', (engine) => {
     const sealed = testSeal.seal(`${JSON.stringify({ long: 'x'.repeat(200_000) })}}`, 'generation content gen-1')
     await database.kysely.updateTable('generation_contents').set({ sealed }).execute()
     expect(await rejection(contents.get('gen-1', null))).toBeInstanceOf(DamagedRow)
+  })
+
+  test('keeps none of the traces back that wait beside it, nor the process that is gone', async () => {
+    const database = await engine.open()
+    const store = createWaitingTraceStore(database, testSeal)
+    const trace = { destinationId: 'd-1', createdAt: T0, text: '{}', path: '' }
+    await store.write(
+      ['a', 'b'].map((id) => ({ ...trace, id })),
+      [],
+      { holder: 'gone', until: T0 },
+    )
+    await database.kysely.updateTable('traces_waiting').set({ sealed: 'sealed:xx' }).where('id', '=', 'a').execute()
+    const shown = ({ read, damaged }: ReadRows<WaitingTrace>) => [read.map(({ id }) => id), damaged.map(({ message }) => message)]
+    const expected = [['b'], [sentence('traces_waiting', 'a')]]
+    expect(shown(await store.take(['d-1'], T1, 10, { holder: 'own', until: T2 }))).toEqual(expected)
+    expect(shown(await store.read(['a', 'b']))).toEqual(expected)
+    expect(await database.kysely.selectFrom('trace_senders').select('id').execute()).toEqual([{ id: 'own' }])
+  })
+
+  test('keeps none of the rollouts back that run beside it', async () => {
+    const database = await engine.open()
+    const { create, workspaceId } = await preparePresets(database)
+    const rollouts = createRolloutStore(database)
+    const splits = [{ version: 1, weight: 1 }]
+    for (const slug of ['one', 'two']) {
+      await create(slug)
+      await rollouts.put({ workspaceId, slug }, { id: slug, splits, sticky: 'session', halt: null }, () => layOut(splits), changeAt(T1))
+    }
+    await database.kysely.updateTable('preset_rollouts').set({ looks: CUT }).where('id', '=', 'one').execute()
+    const { read, damaged } = await rollouts.running()
+    expect([read.map(({ slug }) => slug), damaged.length]).toEqual([['two'], 1])
   })
 })

@@ -4,12 +4,14 @@ import type { Schema } from './tables/schema.ts'
 /** A stored row that cannot be read again: the request that needs it is not at fault (decisions/0260). */
 export class DamagedRow extends Error {
   override readonly name = 'DamagedRow'
+  readonly id: string
 
   constructor(table: keyof Schema, id: string, cause: unknown) {
     super(
       `The row "${id}" of the table ${table} cannot be read. If another version of Patchbay or another root secret wrote it, run the service with those; otherwise it is damaged: restore a backup.`,
       { cause },
     )
+    this.id = id
   }
 }
 
@@ -30,3 +32,27 @@ export function* readStoredInSteps<Read>(table: keyof Schema, id: string, readin
     throw new DamagedRow(table, id, cause)
   }
 }
+
+/** Rows that have nothing to do with each other: those that can be read, and what is wrong with the others. */
+export interface ReadRows<Read> {
+  readonly read: readonly Read[]
+  readonly damaged: readonly DamagedRow[]
+}
+
+/** `read` throws DamagedRow for a row that cannot be read, which keeps none of the others back (decisions/0248). */
+export const readEach = <Row, Read>(rows: readonly Row[], read: (row: Row) => Read): ReadRows<Read> => {
+  const found: Read[] = []
+  const damaged: DamagedRow[] = []
+  for (const row of rows) {
+    try {
+      found.push(read(row))
+    } catch (thrown) {
+      if (!(thrown instanceof DamagedRow)) throw thrown
+      damaged.push(thrown)
+    }
+  }
+  return { read: found, damaged }
+}
+
+/** The view of an object that is removed, for the audit log; null if its row is damaged, which must not keep anybody from removing it (decisions/0248). */
+export const shownIfReadable = <Shown>(show: () => Shown): Shown | null => readEach([show], (read) => read()).read[0] ?? null

@@ -111,7 +111,7 @@ describeEachEngine('destinations of traces', (engine) => {
     expect(await store.replace(two, renamed, SHOWN, changedBy())).toBe('name')
     // Its own name is no conflict, and the name of a deleted destination is free.
     expect(await store.replace(one, { ...one, updatedAt: T1 }, SHOWN, changedBy())).toBeNull()
-    expect(await store.delete(one, changeAt(T1))).toBe(true)
+    expect(await store.delete(null, one.id, changeAt(T1))).toBe(true)
     expect(await store.replace(two, renamed, SHOWN, changedBy())).toBeNull()
   })
 
@@ -134,7 +134,7 @@ describeEachEngine('destinations of traces', (engine) => {
     expect(new Set(outcomes)).toEqual(new Set(['changed', null]))
     const after = await store.get(null, 'one')
     expect(after?.settings.sampling_rate).toBe(outcomes[0] === null ? 0.1 : 0.2)
-    expect(await store.delete(before, changeAt(T1))).toBe(true)
+    expect(await store.delete(null, before.id, changeAt(T1))).toBe(true)
     expect(await change(0.3)).toBe('changed')
   })
 
@@ -143,9 +143,9 @@ describeEachEngine('destinations of traces', (engine) => {
     await broadcast(true)
     const one = record('one')
     await insert(one)
-    expect([await store.delete(one, changeAt(T1)), await store.delete(one, changeAt(T1))]).toEqual([true, false])
+    expect([await store.delete(null, one.id, changeAt(T1)), await store.delete(null, one.id, changeAt(T1))]).toEqual([true, false])
     expect(await store.get(null, 'one')).toBeNull()
-    expect([(await store.list(workspaceId, { offset: 0, limit: 10 })).totalCount, await store.inForce()]).toEqual([0, []])
+    expect([(await store.list(workspaceId, { offset: 0, limit: 10 })).totalCount, (await store.inForce()).read]).toEqual([0, []])
     const rows = await database.kysely.selectFrom('observability_destinations').select(['id', 'sealed_config', 'deleted_at']).execute()
     expect(rows).toEqual([{ id: 'one', sealed_config: '', deleted_at: T1 }])
   })
@@ -154,7 +154,7 @@ describeEachEngine('destinations of traces', (engine) => {
     const { store, record, insert, broadcast } = await open(engine)
     await insert(record('on'))
     await insert(record('off', {}, { enabled: false }))
-    const inForce = async () => ids(await store.inForce())
+    const inForce = async () => ids((await store.inForce()).read)
     expect(await inForce()).toEqual([])
     await broadcast(true)
     expect(await inForce()).toEqual(['on'])

@@ -6,7 +6,7 @@ import type { Slice } from '../contract/paging.ts'
 import type { JsonObject } from '../lib/json/json.ts'
 import { type AuditedChange, type Change, type ChangedBy, recordChange } from './audit-log.ts'
 import type { Database } from './database.ts'
-import { readStored } from './damaged-row.ts'
+import { readEach, type ReadRows, readStored, shownIfReadable } from './damaged-row.ts'
 import type { Once } from './idempotency.ts'
 import type { DestinationsTable } from './tables/management-tables.ts'
 import { type Page, readPage } from './page.ts'
@@ -44,9 +44,9 @@ export interface DestinationStore {
   /** Replaces the record if it is still the same as `before`. */
   replace(before: DestinationRecord, after: DestinationRecord, shown: JsonObject, by: ChangedBy): Promise<DestinationConflict | null>
   /** The row stays for history, without its configuration. */
-  delete(record: DestinationRecord, change: Change): Promise<boolean>
+  delete(scope: string | null, id: string, change: Change): Promise<boolean>
   /** The enabled destinations of workspaces with broadcasting. */
-  inForce(): Promise<readonly DestinationRecord[]>
+  inForce(): Promise<ReadRows<DestinationRecord>>
 }
 
 /** The most destinations of one type in a workspace. */
@@ -69,10 +69,12 @@ export const createDestinationStore = (database: Database, seal: TextSeal): Dest
     id: row.id,
     workspaceId: row.workspace_id,
     type: row.type,
-    ...readStored('observability_destinations', row.id, () => ({
-      config: JSON.parse(seal.open(row.sealed_config, contextOf(row.id))) as JsonObject,
-      settings: JSON.parse(row.settings) as DestinationSettings,
-    })),
+    config: readStored(
+      'observability_destinations',
+      row.id,
+      () => JSON.parse(seal.open(row.sealed_config, contextOf(row.id))) as JsonObject,
+    ),
+    settings: readDestinationSettings(row),
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   })
@@ -84,7 +86,7 @@ export const createDestinationStore = (database: Database, seal: TextSeal): Dest
         const conflict = await conflictOf(transaction, record, true)
         if (conflict !== null) return { result: conflict, audit: null }
         await transaction.insertInto('observability_destinations').values(toRow(record)).execute()
-        return { result: null, audit: audited('created', record, null, shown) }
+        return { result: null, audit: audited('created', record, null, viewOf(record, shown)) }
       }),
 
     async get(scope, id) {
@@ -123,19 +125,22 @@ export const createDestinationStore = (database: Database, seal: TextSeal): Dest
           .returning('id')
           .executeTakeFirst()
         if (changed === undefined) return { result: 'changed', audit: null }
-        return { result: null, audit: audited('updated', after, viewOf(before, null), shown) }
+        return { result: null, audit: audited('updated', after, viewOf(before, null), viewOf(after, shown)) }
       }),
 
-    delete: (record, change) =>
+    delete: (scope, id, change) =>
       recordChange(database, change, async (transaction) => {
         const row = await transaction
           .updateTable('observability_destinations')
           .set({ deleted_at: change.now, sealed_config: '', enabled: 0 })
-          .where('id', '=', record.id)
+          .where('id', '=', id)
           .where('deleted_at', 'is', null)
-          .returning('id')
+          .$if(scope !== null, (query) => query.where('workspace_id', '=', scope ?? ''))
+          .returning(['id', 'workspace_id', 'type', 'settings'])
           .executeTakeFirst()
-        return { result: row !== undefined, audit: row === undefined ? null : audited('deleted', record, viewOf(record, null), null) }
+        if (row === undefined) return { result: false, audit: null }
+        const before = shownIfReadable(() => viewOf({ type: row.type, settings: readDestinationSettings(row) }, null))
+        return { result: true, audit: audited('deleted', { id, workspaceId: row.workspace_id }, before, null) }
       }),
 
     async inForce() {
@@ -148,10 +153,16 @@ export const createDestinationStore = (database: Database, seal: TextSeal): Dest
         .where('observability_destinations.deleted_at', 'is', null)
         .where('workspaces.deleted_at', 'is', null)
         .execute()
-      return rows.filter((row) => readSettings(row.workspace_id, row.workspace_settings).is_observability_broadcast_enabled).map(toRecord)
+      const { read, damaged } = readEach(rows, (row) =>
+        readSettings(row.workspace_id, row.workspace_settings).is_observability_broadcast_enabled ? toRecord(row) : [],
+      )
+      return { read: read.flat(), damaged }
     },
   }
 }
+
+const readDestinationSettings = ({ id, settings }: Pick<Selectable<DestinationsTable>, 'id' | 'settings'>): DestinationSettings =>
+  readStored('observability_destinations', id, () => JSON.parse(settings) as DestinationSettings)
 
 const contextOf = (id: string): string => `observability-destination ${id}`
 
@@ -173,16 +184,16 @@ const conflictOf = async (
 
 const audited = (
   action: string,
-  record: Pick<DestinationRecord, 'id' | 'workspaceId' | 'type' | 'settings'>,
+  record: Pick<DestinationRecord, 'id' | 'workspaceId'>,
   before: JsonObject | null,
-  shown: JsonObject | null,
+  after: JsonObject | null,
 ): AuditedChange => ({
   workspaceId: record.workspaceId,
   action,
   objectType: 'observability_destination',
   objectId: record.id,
   before,
-  after: shown === null ? null : viewOf(record, shown),
+  after,
 })
 
 const viewOf = ({ type, settings }: Pick<DestinationRecord, 'type' | 'settings'>, config: JsonObject | null): JsonObject =>

@@ -12,6 +12,8 @@ import type { TextSeal } from './seal.ts'
 export interface StoredAnswer {
   readonly status: number
   readonly body: string
+  /** The sentences that its headers repeat. */
+  readonly warnings: readonly string[]
 }
 
 export interface Claim {
@@ -78,7 +80,7 @@ export const claimKey = async (transaction: Transaction<Schema>, claim: Claim, s
 export const findAnswer = async (kysely: Kysely<Schema>, claim: Omit<Claim, 'now'>, seal: TextSeal): Promise<StoredAnswer | null> => {
   const earlier = await kysely
     .selectFrom('idempotency_keys')
-    .select(['body_sha256', 'status', 'body', 'created_at'])
+    .select(['body_sha256', 'status', 'body', 'warnings', 'created_at'])
     .where((eb) => eb.and(columnsOf(claim)))
     .where('created_at', '>=', claim.expiredBefore)
     .executeTakeFirst()
@@ -87,19 +89,24 @@ export const findAnswer = async (kysely: Kysely<Schema>, claim: Omit<Claim, 'now
     throw new GatewayError('invalid_request', 'This Idempotency-Key was used with another body. Use a new key for a new body.')
   // The log names the row by its time: the key is a text of the client's.
   const row = [claim.workspaceId, claim.route, claim.slug, earlier.created_at].join(' ')
-  return { status: earlier.status, body: readStored('idempotency_keys', row, () => openAnswer(earlier.body, claim, seal)) }
+  return readStored('idempotency_keys', row, () => ({
+    status: earlier.status,
+    body: openText(earlier.body, claim, seal),
+    warnings: earlier.warnings === null ? [] : (JSON.parse(openText(earlier.warnings, claim, seal)) as readonly string[]),
+  }))
 }
 
 /** `seal` is null if the answer holds no secret. */
 export const storeAnswer = async (
   transaction: Transaction<Schema>,
   claim: Claim,
-  { status, body }: StoredAnswer,
+  { status, body, warnings }: StoredAnswer,
   seal: TextSeal | null,
 ): Promise<void> => {
+  const closed = (text: string): string => (seal === null ? text : SEALED + seal.seal(text, sealedAs(claim)))
   await transaction
     .updateTable('idempotency_keys')
-    .set({ status, body: seal === null ? body : SEALED + seal.seal(body, sealedAs(claim)) })
+    .set({ status, body: closed(body), warnings: warnings.length === 0 ? null : closed(JSON.stringify(warnings)) })
     .where((eb) => eb.and(columnsOf(claim)))
     .execute()
 }
@@ -117,7 +124,7 @@ const columnsOf = ({ workspaceId, route, slug, key }: Omit<Claim, 'now'>) => ({ 
 const SEALED = 'sealed:'
 
 /** Reads both forms. Throws as `open` does. */
-const openAnswer = (stored: string, claim: Omit<Claim, 'now'>, { open }: TextSeal): string =>
+const openText = (stored: string, claim: Omit<Claim, 'now'>, { open }: TextSeal): string =>
   stored.startsWith(SEALED) ? open(stored.slice(SEALED.length), sealedAs(claim)) : stored
 
 /** The context under which an answer is sealed; it opens under no other. */

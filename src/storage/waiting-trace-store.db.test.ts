@@ -30,8 +30,8 @@ describeEachSettler('waiting traces', (engine) => {
     expect(rows).toHaveLength(3)
     expect(JSON.stringify(rows)).not.toContain('secret')
     // While its process holds them, nobody else can take them.
-    expect(await store.take(['d-1', 'd-2'], T0, 10, { holder: 'two', until: T2 })).toEqual([])
-    const taken = await Promise.all(['two', 'three'].map((holder) => store.take(['d-1'], T2, 10, { holder, until: T3 })))
+    expect((await store.take(['d-1', 'd-2'], T0, 10, { holder: 'two', until: T2 })).read).toEqual([])
+    const taken = await Promise.all(['two', 'three'].map(async (holder) => (await store.take(['d-1'], T2, 10, { holder, until: T3 })).read))
     expect(taken.flat().toSorted((one, other) => (one.id < other.id ? -1 : 1))).toEqual([trace('a'), trace('b', { createdAt: T1 })])
     expect(taken.filter((some) => some.length > 0)).toHaveLength(1)
   })
@@ -42,15 +42,15 @@ describeEachSettler('waiting traces', (engine) => {
     await store.write([trace('a'), trace('b')], [], { holder: 'one', until: T1 })
     await store.write([], [], { holder: 'one', until: T3 })
     const other = { holder: 'two', until: T3 }
-    expect(await store.take(['d-1'], T2, 10, other)).toEqual([])
+    expect((await store.take(['d-1'], T2, 10, other)).read).toEqual([])
     await store.release('nobody')
-    expect(await store.take(['d-1'], T2, 10, other)).toEqual([])
+    expect((await store.take(['d-1'], T2, 10, other)).read).toEqual([])
     await store.release('one')
-    expect(await store.take(['d-1'], T2, 1, other)).toHaveLength(1)
+    expect((await store.take(['d-1'], T2, 1, other)).read).toHaveLength(1)
     await store.release(null)
     await store.write([], ['a', 'never there'], other)
-    expect((await store.take(['d-1'], T2, 10, other)).map(({ id }) => id)).toEqual(['b'])
-    expect((await store.read(['a', 'b', 'never there'])).map(({ id }) => id)).toEqual(['b'])
+    expect((await store.take(['d-1'], T2, 10, other)).read.map(({ id }) => id)).toEqual(['b'])
+    expect((await store.read(['a', 'b', 'never there'])).read.map(({ id }) => id)).toEqual(['b'])
     await store.write([trace('new', { createdAt: T2 })], [], other)
     expect([await store.deleteOlderThan(T1, 10), await store.deleteOlderThan(T1, 10)]).toEqual([1, 0])
     // A process that is gone is deleted once no trace of its own waits.
@@ -63,7 +63,7 @@ describeEachSettler('waiting traces', (engine) => {
     await store.write([trace('b', { createdAt: T1 }), trace('a')], [], { holder: 'one', until: T1 })
     await store.write([trace('d', { ...inOther, createdAt: T1 }), trace('c', inOther)], [], { holder: 'two', until: T1 })
     const idsOf = async (most: number) =>
-      (await store.take(['d-1', 'd-2'], T2, most, { holder: 'own', until: T3 })).map(({ id }) => id).toSorted()
+      (await store.take(['d-1', 'd-2'], T2, most, { holder: 'own', until: T3 })).read.map(({ id }) => id).toSorted()
     const first = await idsOf(1)
     expect(['a', 'c']).toContain(first[0] ?? '')
     const next = await idsOf(2)
@@ -88,7 +88,7 @@ describeEachSettler('waiting traces', (engine) => {
         },
         testSeal,
       )
-      return other.take(['d-2', 'd-1'], T2, 10, { holder: 'two', until: T3 })
+      return (await other.take(['d-2', 'd-1'], T2, 10, { holder: 'two', until: T3 })).read
     }
     const holders = async () => (await database.kysely.selectFrom('trace_senders').select('id').orderBy('id').execute()).map(({ id }) => id)
     expect([await takenMeanwhile([]), await holders()]).toEqual([[], ['one', 'two']])
@@ -98,10 +98,10 @@ describeEachSettler('waiting traces', (engine) => {
   test('of a process that was taken for gone are its own again as soon as it writes', async () => {
     const store = createWaitingTraceStore(await engine.open(), testSeal)
     await store.write([trace('a')], [], { holder: 'one', until: T0 })
-    expect(await store.take(['d-1'], T1, 10, { holder: 'two', until: T3 })).toHaveLength(1)
+    expect((await store.take(['d-1'], T1, 10, { holder: 'two', until: T3 })).read).toHaveLength(1)
     await store.write([trace('b')], [], { holder: 'one', until: T2 })
-    expect(await store.take(['d-1'], T1, 10, { holder: 'two', until: T3 })).toEqual([])
-    expect((await store.take(['d-1'], T3, 10, { holder: 'three', until: T3 })).map(({ id }) => id)).toEqual(['b'])
+    expect((await store.take(['d-1'], T1, 10, { holder: 'two', until: T3 })).read).toEqual([])
+    expect((await store.take(['d-1'], T3, 10, { holder: 'three', until: T3 })).read.map(({ id }) => id)).toEqual(['b'])
   })
 })
 
@@ -116,7 +116,7 @@ describeEachEngine('many waiting traces', (engine) => {
     const tick = async (name: string) => {
       await store.write([trace(name)], [], own)
       await store.write([], [], own)
-      const taken = await store.take(['d-1'], T2, 100, own)
+      const { read: taken } = await store.take(['d-1'], T2, 100, own)
       return { taken, written: await writesSince(database) }
     }
     const add = async (from: number, to: number) => {
@@ -138,9 +138,9 @@ describeEachEngine('many waiting traces', (engine) => {
     await add(10, 2000)
     expect(await tick('many')).toEqual({ taken: [], written: 1 })
     const names = Array.from({ length: 2000 }, (_, at) => `w-${at}`)
-    expect(await store.read(names)).toHaveLength(2000)
+    expect((await store.read(names)).read).toHaveLength(2000)
     await store.write([], names, own)
-    expect(await store.read(names)).toEqual([])
+    expect((await store.read(names)).read).toEqual([])
     const looked = await plans()
     expect(looked).not.toEqual([])
     expect(looked.filter((line) => READS_ALL.test(line))).toEqual([])

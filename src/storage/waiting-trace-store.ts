@@ -5,7 +5,7 @@
  */
 import { type Selectable, type Transaction } from 'kysely'
 
-import { readStored } from './damaged-row.ts'
+import { readEach, type ReadRows, readStored } from './damaged-row.ts'
 import type { Database, TraceChange, TraceHold } from './database.ts'
 import { deleteOldest } from './delete-oldest.ts'
 import type { Schema } from './tables/schema.ts'
@@ -25,9 +25,9 @@ export interface WaitingTraceStore {
   /** Stores some traces and removes others, and renews the holder's hold on all its traces. A trace that exists already stays unchanged. */
   write(keep: readonly WaitingTrace[], remove: readonly string[], hold: TraceHold): Promise<void>
   /** Returns the traces that still exist, in no order. */
-  read(ids: readonly string[]): Promise<readonly WaitingTrace[]>
+  read(ids: readonly string[]): Promise<ReadRows<WaitingTrace>>
   /** Takes up to `limit` traces for these destinations whose holder is gone at `now`, the oldest of each destination first. */
-  take(destinationIds: readonly string[], now: string, limit: number, hold: TraceHold): Promise<readonly WaitingTrace[]>
+  take(destinationIds: readonly string[], now: string, limit: number, hold: TraceHold): Promise<ReadRows<WaitingTrace>>
   /** Frees the traces of the holder, or of every holder if null: the first process to ask may take them. */
   release(holder: string | null): Promise<void>
   /** Returns the number. */
@@ -56,25 +56,25 @@ export const createWaitingTraceStore = (database: Database, seal: TextSeal): Wai
 
     async read(ids) {
       const rows = await database.reports.selectFrom('traces_waiting').selectAll().where('id', 'in', ids).execute()
-      return rows.map(opened)
+      return readEach(rows, opened)
     },
 
     async take(destinationIds, now, limit, hold) {
       const gone = await database.kysely.selectFrom('trace_senders').select('id').where('held_until', '<', now).execute()
-      if (gone.length === 0) return []
-      return database.transaction(async (transaction) => {
+      if (gone.length === 0) return { read: [], damaged: [] }
+      const rows = await database.transaction(async (transaction) => {
         await renew(transaction, hold)
-        const taken: WaitingTrace[] = []
+        const taken: Selectable<TracesWaitingTable>[] = []
         for (const { id: holder } of gone) {
           for (const destinationId of destinationIds) {
             if (taken.length >= limit) return taken
-            const rows = await takeFrom(transaction, { holder, destinationId, now, limit: limit - taken.length, hold })
-            taken.push(...rows.map(opened))
+            taken.push(...(await takeFrom(transaction, { holder, destinationId, now, limit: limit - taken.length, hold })))
           }
           await forget(transaction, holder, now)
         }
         return taken
       }, 'process')
+      return readEach(rows, opened)
     },
 
     release: (holder) =>

@@ -24,12 +24,14 @@ import type { IdSource } from '../lib/id.ts'
 import { createLoadCache } from '../lib/load-cache.ts'
 import type { ChangedBy } from '../storage/audit-log.ts'
 import { mapOnce, type Once } from '../storage/idempotency.ts'
-import type { WorkspaceRecord, WorkspaceStore } from '../storage/workspaces/workspace-store.ts'
+import type { WorkspaceFound, WorkspaceRecord, WorkspaceStore } from '../storage/workspaces/workspace-store.ts'
 import { checkPlugins } from './check-plugins.ts'
 
 export interface Workspaces {
   /** The workspace in which the caller asks to act; its own if it names none. Throws `not_found` for one that it may not reach. */
-  reach(caller: Caller, asked: string | null | undefined): Promise<WorkspaceRecord>
+  reach(caller: Caller, asked: string | null | undefined): Promise<WorkspaceFound>
+  /** The same workspace with its settings. */
+  get(caller: Caller, asked: string): Promise<WorkspaceRecord>
   /** True if the caller is the operator: a caller who manages the default workspace, and with it every workspace. */
   reachesAll(caller: Caller): boolean
   list(caller: Caller, slice: Slice): Promise<Page<WorkspaceRecord>>
@@ -91,13 +93,14 @@ export const createWorkspaces = ({ store, memberStore, defaultId, clock, ids }: 
       throw new GatewayError('permission_denied', 'Only management keys of the default workspace make and delete workspaces.')
     }
   }
+  const reached = <Found extends WorkspaceFound>(caller: Caller, found: Found | null): Found => {
+    if (found === null || (found.id !== caller.workspaceId && !reachesAll(caller))) throw unknownWorkspace()
+    return found
+  }
   return {
     reachesAll,
-    async reach(caller, asked) {
-      const found = await store.get(asked ?? caller.workspaceId)
-      if (found === null || (found.id !== caller.workspaceId && !reachesAll(caller))) throw unknownWorkspace()
-      return found
-    },
+    reach: async (caller, asked) => reached(caller, await store.find(asked ?? caller.workspaceId)),
+    get: async (caller, asked) => reached(caller, await store.get(asked)),
     list: (caller, slice) => store.list({ onlyId: reachesAll(caller) ? null : caller.workspaceId, ...slice }),
     async create(caller, { name, slug, description = null, ...settings }, by, once) {
       requireAll(caller)

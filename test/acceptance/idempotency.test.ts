@@ -116,6 +116,26 @@ describeEachEngine('Idempotency-Key', (engine) => {
     expect((await post(`${path}?designate=false`, body, 'from')).status).toBe(400)
   })
 
+  test('a preset is made once, with the warnings of the first answer, whatever has changed since', async () => {
+    const forbid = (tools: string[]) => call(service, 'PATCH', '/workspaces/default', { body: { disabled_server_tools: tools } })
+    const warningsOf = ({ headers }: Answer) => ['x-service-warnings', 'x-service-warning'].map((name) => headers.get(name))
+    const path = '/presets/warned/responses?designate=false'
+    const body = { model: 'sandbox/echo', tools: [{ type: 'service:datetime' }] }
+    await forbid(['datetime'])
+    const first = await post(path, body, 'warned')
+    expect(warningsOf(first)).toEqual(['2', expect.stringMatching(/^tools\[0\].* The first version of a preset is served in any case/)])
+    await forbid([])
+    const again = await post(path, body, 'warned')
+    expect([again.text, ...warningsOf(again)]).toEqual([first.text, ...warningsOf(first)])
+    const second = await post(path, body, 'silent')
+    await forbid(['datetime'])
+    expect([warningsOf(second), warningsOf(await post(path, body, 'silent'))]).toEqual([
+      [null, null],
+      [null, null],
+    ])
+    await forbid([])
+  })
+
   test('a workspace whose slug is taken does not use the key up', async () => {
     expect((await post('/workspaces', { name: 'x', slug: 'default' }, 'key-5')).status).toBe(409)
     expect((await post('/workspaces', { name: 'x', slug: 'free-now' }, 'key-5')).status).toBe(201)

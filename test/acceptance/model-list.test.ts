@@ -68,6 +68,27 @@ describe('the list has', () => {
     expect((await call(service, 'GET', '/models/sandbox%2Ferror%2Fserver')).json).toMatchObject({ id: 'sandbox/error/server' })
   })
 
+  test('the models that make embeddings, alone, at /embeddings/models', async () => {
+    const ids = ['openai/text-embedding-3-large', 'openai/text-embedding-3-small']
+    const { data, total_count } = await list('', service.inferenceKey, '/embeddings/models')
+    expect([
+      data
+        .map(({ id }) => id)
+        .filter((id) => ids.includes(id))
+        .toSorted(),
+      total_count,
+    ]).toEqual([ids, data.length])
+    expect(data).toEqual((await list('?output_modalities=embeddings')).data)
+    expect((await list('?q=3-small&output_modalities=text', service.inferenceKey, '/embeddings/models')).data.map(({ id }) => id)).toEqual(
+      ids.slice(1),
+    )
+    const sdk = new OpenRouter({ apiKey: service.inferenceKey, serverURL: service.api })
+    const seen: string[] = []
+    for await (const page of await sdk.embeddings.listModels({ limit: 1 })) seen.push(...page.result.data.map(({ id }) => id))
+    expect(seen).toEqual(data.map(({ id }) => id))
+    expect((await call(service, 'GET', '/embeddings/models', { key: 'sk-wrong' })).status).toBe(401)
+  })
+
   test('the same models at /models/user and /models/count', async () => {
     expect(await list('', service.inferenceKey, '/models/user')).toEqual(await list())
     const { json } = await call(service, 'GET', '/models/count')

@@ -287,6 +287,21 @@ describe('the shell of Claude', () => {
     }
   })
 
+  test('the mark of a tool that leaves the list goes to the function before it', async () => {
+    const mark = { cache_control: { type: 'ephemeral' } }
+    const own = { type: 'service:bash' }
+    const get = { name: 'get', input_schema: { type: 'object', properties: {} } }
+    for (const [tools, expected] of [
+      [[own, { ...own, ...mark }], [{ ...BASH, ...mark }]],
+      [[own, get, { ...own, ...mark }], [BASH, { name: 'get', ...mark }]],
+      [[BASH, { ...own, ...mark }], [{ ...BASH, ...mark }]],
+      [[get, { type: 'service:datetime', ...mark }], [{ name: 'get', ...mark }, { name: 'service_datetime' }]],
+    ] as const) {
+      expect((await ask('messages', 't/claude', tools)).status).toBe(200)
+      expect(provider.last.body.tools).toMatchObject(expected as never)
+    }
+  })
+
   test('an option of the sandbox is reported where the client runs the calls', async () => {
     const shell = { type: 'service:bash', parameters: { sleep_after_seconds: 5 } }
     const { status, error } = await ask('messages', 't/claude', [shell], { strict: true })

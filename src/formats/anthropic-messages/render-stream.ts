@@ -29,7 +29,7 @@ class MessageStream implements StreamRenderer {
   constructor(head: AnswerHead) {
     this.#head = head
     this.#sink = thinkingBehindText(this.#events, head)
-    this.#blocks = new BlockSequence(this.#sink)
+    this.#blocks = new BlockSequence(this.#sink, head.keep)
   }
 
   frames(frames: readonly Frame[]): string {

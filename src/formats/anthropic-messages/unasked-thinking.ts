@@ -8,7 +8,7 @@ import type { Part } from '../../canonical/prompt.ts'
 import type { ReasoningProof } from '../../canonical/reasoning.ts'
 import { isObject } from '../../lib/json/json.ts'
 import type { Block, BlockSink } from '../block-sequence.ts'
-import type { AnswerHead } from '../format.ts'
+import type { AnswerHead, KeepText } from '../format.ts'
 
 export interface EndingSink extends BlockSink {
   /** Delivers the blocks that were held back. */
@@ -16,10 +16,10 @@ export interface EndingSink extends BlockSink {
 }
 
 /** Returns `sink` itself, or a sink that holds thinking back. */
-export const thinkingBehindText = (sink: BlockSink, { model, request }: AnswerHead): EndingSink => {
+export const thinkingBehindText = (sink: BlockSink, { model, request, keep }: AnswerHead): EndingSink => {
   const thinking = request.value('thinking')
   const asked = isObject(thinking) && thinking['type'] !== 'disabled'
-  return asked || model.includes('claude') ? openSink(sink) : holdingSink(sink)
+  return asked || model.includes('claude') ? openSink(sink) : holdingSink(sink, keep)
 }
 
 const openSink = (sink: BlockSink): EndingSink => ({
@@ -38,7 +38,7 @@ interface Held {
   proof: ReasoningProof | null
 }
 
-const holdingSink = (sink: BlockSink): EndingSink => {
+const holdingSink = (sink: BlockSink, keep: KeepText | undefined): EndingSink => {
   let held: Held[] = []
   /** The open block if it is held back, else null. */
   let open: Held | null = null
@@ -61,8 +61,12 @@ const holdingSink = (sink: BlockSink): EndingSink => {
       sink.open(block)
     },
     piece(text) {
-      if (open === null) sink.piece(text)
-      else open.text += text
+      if (open === null) {
+        sink.piece(text)
+        return
+      }
+      keep?.(text.length)
+      open.text += text
     },
     cite: (citation) => sink.cite(citation),
     close(proof) {

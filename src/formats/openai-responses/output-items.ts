@@ -85,6 +85,8 @@ export class OutputItems implements BlockSink {
   #annotations: string[] = []
   #logprobs: string[] = []
   #closingStatus: ItemStatus = 'completed'
+  /** The characters of the open item that count as kept already. */
+  #keptOfItem = 0
 
   constructor(head: AnswerHead, emit: Emit) {
     this.#head = head
@@ -140,6 +142,7 @@ export class OutputItems implements BlockSink {
   }
 
   piece(text: string): void {
+    this.#keep(text.length)
     this.#text += text
     if (this.#item?.type === 'built-in-call') return
     const json = JSON.stringify(text)
@@ -152,12 +155,14 @@ export class OutputItems implements BlockSink {
     const members = `${this.#place},"annotation_index":${this.#annotations.length},"annotation":${annotation}`
     this.#emit('response.output_text.annotation.added', members)
     this.#annotations.push(annotation)
+    this.#keep(annotation.length)
   }
 
   /** The text of the log probabilities has already been sent, so they come with an empty delta. */
   logprobs(content: readonly JsonValue[]): void {
     const reported = content.map((value) => JSON.stringify(logprob(value)))
     this.#emit(this.#deltaType, `${this.#place},"delta":"","logprobs":[${reported.join(',')}]`)
+    for (const one of reported) this.#keep(one.length)
     this.#logprobs.push(...reported)
   }
 
@@ -181,7 +186,7 @@ export class OutputItems implements BlockSink {
     this.#ranTools = true
     const items = toolItems(call)
     const item = JSON.stringify(items.item(call, null, this.#asked))
-    const index = this.#done.push(item) - 1
+    const index = this.#finished(item)
     this.#running.set(call.id, index)
     this.#emit('response.output_item.added', `"output_index":${index},"item":${item}`)
     for (const type of items.begun) this.#emitAt(type, call, index)
@@ -206,11 +211,13 @@ export class OutputItems implements BlockSink {
     if (call.reportsProgress === true)
       for (const [type, members] of progressEnd(call.tool, outcome)) this.#emitAt(type, call, index, members)
     const item = JSON.stringify(items.item(call, outcome, this.#asked))
+    this.#keep(item.length)
+    this.#keptOfItem = 0
     this.#done[index] = item
     this.#emit('response.output_item.done', `"output_index":${index},"item":${item}`)
     if (items.result === undefined) return
     const result = JSON.stringify(items.result(call, outcome))
-    const behind = this.#done.push(result) - 1
+    const behind = this.#finished(result)
     this.#emit('response.output_item.added', `"output_index":${behind},"item":${result}`)
     this.#emit('response.output_item.done', `"output_index":${behind},"item":${result}`)
   }
@@ -232,6 +239,18 @@ export class OutputItems implements BlockSink {
     if (item === null || item.type === 'built-in-call') return this.#done
     const reported = isProse(item) && this.#part !== null ? this.#withPart(item, this.#part) : item
     return [...this.#done, itemText(reported, 'incomplete', this.#text)]
+  }
+
+  /** Returns the index of the item. Its text counts as kept, as far as its pieces have not. */
+  #finished(item: string): number {
+    this.#keep(Math.max(0, item.length - this.#keptOfItem))
+    this.#keptOfItem = 0
+    return this.#done.push(item) - 1
+  }
+
+  #keep(characters: number): void {
+    this.#keptOfItem += characters
+    this.#head.keep?.(characters)
   }
 
   #itemId(prefix: string): string {
@@ -264,7 +283,7 @@ export class OutputItems implements BlockSink {
     const item = (status: ItemStatus): string => builtInItem(builtIn, this.#itemId(ITEM_PREFIXES[builtIn]), status, said)
     this.#emit('response.output_item.added', place + item('in_progress'))
     this.#emit('response.output_item.done', place + item('completed'))
-    this.#done.push(item('completed'))
+    this.#finished(item('completed'))
     this.#item = null
   }
 
@@ -330,7 +349,7 @@ export class OutputItems implements BlockSink {
     const whole = isUnsigned ? { ...item, encrypted: UNSIGNED } : item
     const text = itemText(whole, item.type === 'image' ? 'completed' : this.#closingStatus, this.#text, phase)
     this.#emit('response.output_item.done', `"output_index":${this.#done.length},"item":${text}`)
-    this.#done.push(text)
+    this.#finished(text)
     this.#item = null
   }
 

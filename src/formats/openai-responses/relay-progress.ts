@@ -3,6 +3,7 @@
  * parsed before it is needed.
  */
 import type { ModelEvent } from '../../canonical/event.ts'
+import type { KeepText } from '../format.ts'
 import { bodyOfParsed } from '../relay-text.ts'
 import { part } from './items.ts'
 import type { PartType } from './items.ts'
@@ -16,25 +17,35 @@ export interface RelayProgress {
   output(): readonly string[]
 }
 
-export const watchProgress = (): RelayProgress => {
+/** `keep`: see AnswerHead. */
+export const watchProgress = (keep?: KeepText): RelayProgress => {
   const done: string[] = []
   const begun: string[] = []
   let open: string | null = null
   let said: Piece[] = []
+  /** The characters in `said`: the finished item repeats them. */
+  let saidLength = 0
   return {
     see(type, json, events) {
       if (type === 'response.output_item.added') {
+        keep?.(json.length)
         begun.push(json)
         open = json
         said = []
+        saidLength = 0
       } else if (type === 'response.output_item.done') {
+        keep?.(Math.max(0, json.length - saidLength))
         done.push(json)
         open = null
+        said = []
+        saidLength = 0
       } else if (open !== null) {
         for (const event of events) {
           const piece = pieceOf(event)
           const last = said.at(-1)
           if (piece === null) continue
+          keep?.(piece.text.length)
+          saidLength += piece.text.length
           if (last?.type === piece.type) last.text += piece.text
           else said.push(piece)
         }

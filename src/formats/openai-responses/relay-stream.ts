@@ -16,14 +16,14 @@ import { completeEvent } from './complete-event.ts'
 import { completeItem, lacksMembers } from './complete-item.ts'
 import { outcomeOf, outcomeOfFailure } from './outcome.ts'
 import { relayedResponse, responseIdentity } from './relay-answer.ts'
-import { watchProgress } from './relay-progress.ts'
+import { type RelayProgress, watchProgress } from './relay-progress.ts'
 import { missingOfResponse, responseWriter } from './response-object.ts'
 import type { ResponseState } from './response-object.ts'
 
 export class ResponseRelay implements StreamRenderer<Written> {
   readonly #head: AnswerHead
   readonly #ending = watchEnding()
-  readonly #progress = watchProgress()
+  readonly #progress: RelayProgress
   /** JSON text of the upstream's terminal event; null until it arrives. */
   #terminal: string | null = null
   /** The upstream's `response.created` event: an end that the service writes states the same time. */
@@ -33,6 +33,7 @@ export class ResponseRelay implements StreamRenderer<Written> {
 
   constructor(head: AnswerHead) {
     this.#head = head
+    this.#progress = watchProgress(head.keep)
   }
 
   frames(frames: readonly Frame[]): Written {
@@ -85,6 +86,7 @@ export class ResponseRelay implements StreamRenderer<Written> {
 
   *#relay(type: string, json: string): Steps<string> {
     if (TERMINAL.has(type)) {
+      this.#head.keep?.(json.length)
       this.#terminal = json
       return ''
     }

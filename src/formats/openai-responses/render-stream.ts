@@ -34,7 +34,7 @@ class ResponseStream implements StreamRenderer<Written> {
     this.#echoes = head.echoes ?? []
     this.#response = responseWriter(head)
     this.#items = new OutputItems(head, (type, members) => this.#emit(type, members))
-    this.#blocks = new BlockSequence(this.#items)
+    this.#blocks = new BlockSequence(this.#items, head.keep)
   }
 
   frames(frames: readonly Frame[]): Written {

@@ -36,14 +36,14 @@ interface ModelParts {
   readonly clock: Clock
 }
 
-const LISTS = { '/models': 'listModels', '/models/user': 'listModelsUser' } as const
+const LISTS = { '/models': 'listModels', '/models/user': 'listModelsUser', '/embeddings/models': 'listEmbeddingsModels' } as const
 
 /** Active presets come first, since they are what a team chose to offer; then the models, newest first. */
 export const modelsList = (path: keyof typeof LISTS, { listed, clock }: ModelParts): Route => ({
   method: 'GET',
   path,
   operation: LISTS[path],
-  summary: 'List the models and presets that this key can call',
+  summary: path === '/embeddings/models' ? 'List the models that make embeddings' : 'List the models and presets that this key can call',
   tag: 'Models',
   policy: 'any-key',
   surface: 'management',
@@ -58,9 +58,12 @@ export const modelsList = (path: keyof typeof LISTS, { listed, clock }: ModelPar
   errors: [400],
   async handle(request) {
     const { query, headers } = request
-    const wanted = readModelQuery(query)
+    const asked = readModelQuery(query)
     const caller = callerOf(request)
-    const all = [...(await listed.presets(caller)), ...(await listed.models(caller))]
+    // Presets do not apply to embeddings.
+    const embeds = path === '/embeddings/models'
+    const wanted = embeds ? { ...asked, output_modalities: ['embeddings'] } : asked
+    const all = [...(embeds ? [] : await listed.presets(caller)), ...(await listed.models(caller))]
     const selected = selectModels(all, wanted, clock.now()).map(({ resource }) => resource)
     if (headers.has('anthropic-version')) return jsonResponse(anthropicList(selected, query))
     const { offset, limit } = placePaging.read(query)

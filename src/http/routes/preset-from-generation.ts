@@ -20,8 +20,8 @@ import { besides } from '../../storage/audit-log.ts'
 import type { Presets } from '../../presets/presets.ts'
 import type { StoredGeneration } from '../../storage/generations/generation-store.ts'
 import type { Formats } from '../../formats/formats.ts'
-import { jsonText } from '../json-response.ts'
 import { callerOf, changedBy, changeOf, reachOf, type Route, type RouteRequest } from '../route.ts'
+import { savedResponse } from '../saved-response.ts'
 import type { GenerationContentParts } from './generation-content.ts'
 import { generationId, generationIdQuery } from './generation.ts'
 
@@ -68,9 +68,7 @@ export const presetFromGeneration = (parts: PresetFromGenerationParts): Route =>
       idempotency: key === null ? null : { key: validate(idempotencyKey, key, ['Idempotency-Key']), route: OPERATION, bodyText },
     }
     // A repetition reads no contents, and gets its answer after those are gone too.
-    const saved = (await parts.presets.answered(saving)) ?? (await parts.presets.save({ ...saving, ...(await read()) }))
-    const warnings = warningsIn(saved.body)
-    return jsonText(saved.body, { status: saved.status, headers: warnings === 0 ? {} : { 'x-service-warnings': String(warnings) } })
+    return savedResponse((await parts.presets.answered(saving)) ?? (await parts.presets.save({ ...saving, ...(await read()) })))
 
     async function read() {
       const { shape, body, warnings: missing } = await bodyOf(generationId(generation_id), request, parts)
@@ -80,19 +78,11 @@ export const presetFromGeneration = (parts: PresetFromGenerationParts): Route =>
         content,
         by: changedBy(request),
         warnings: [...missing, ...own.map(({ message }) => message)],
+        warningsShown: true,
       }
     }
   },
 })
-
-/**
- * How many warnings an answer has. It may be megabytes long, so it is not parsed: `warnings` are its last member, and within a text
- * quotes are escaped.
- */
-const warningsIn = (answer: string): number =>
-  z.array(z.unknown()).parse(JSON.parse(answer.slice(answer.lastIndexOf(WARNINGS) + WARNINGS.length, -1))).length
-
-const WARNINGS = ',"warnings":'
 
 interface Found {
   readonly shape: PresetShape

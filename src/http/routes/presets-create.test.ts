@@ -21,7 +21,7 @@ test('between the check of a preset and its storing others get their turn', asyn
   const presets = {
     save: async () => {
       steps.push('stored')
-      return { status: 200, body: '{}' }
+      return { status: 200, body: '{}', warnings: [] }
     },
   } as unknown as Presets
   const answering = {

@@ -15,8 +15,8 @@ import { inTurns } from '../../lib/steps.ts'
 import type { Presets } from '../../presets/presets.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
 import type { Formats } from '../../formats/formats.ts'
-import { jsonText } from '../json-response.ts'
 import { callerOf, changedBy, reachOf, type Route } from '../route.ts'
+import { savedResponse } from '../saved-response.ts'
 
 const PATHS = {
   responses: { path: '/presets/:slug/responses', operation: 'createPresetsResponses', body: responsesBody },
@@ -64,43 +64,20 @@ export const presetsCreate = (dialect: ClientDialect, parts: PresetsCreateParts)
       const checking = parts.answering.pipeline.unservable({ content, format, workspaceId, disabled, by: changedBy(request) })
       const unservable = await inTurns(checking, turn)
       const { userId } = callerOf(request)
-      const saved = await parts.presets.save({
-        workspaceId,
-        userId,
-        slug,
-        content,
-        options,
-        by: changedBy(request),
-        turn,
-        idempotency: key === null ? null : { key: validate(idempotencyKey, key, ['Idempotency-Key']), route: operation, bodyText: text() },
-      })
-      const sentences = [...warnings.map(({ message }) => message), ...unservable]
-      if (!options.designate && isServed(saved.body)) sentences.push(FIRST_IS_SERVED)
-      return jsonText(saved.body, {
-        status: saved.status,
-        headers:
-          sentences.length === 0
-            ? {}
-            : {
-                'x-service-warnings': String(sentences.length),
-                'x-service-warning': headerText(sentences.join(' ')),
-              },
-      })
+      return savedResponse(
+        await parts.presets.save({
+          workspaceId,
+          userId,
+          slug,
+          content,
+          options,
+          by: changedBy(request),
+          warnings: [...warnings.map(({ message }) => message), ...unservable],
+          turn,
+          idempotency:
+            key === null ? null : { key: validate(idempotencyKey, key, ['Idempotency-Key']), route: operation, bodyText: text() },
+        }),
+      )
     },
   }
 }
-
-const FIRST_IS_SERVED = 'The first version of a preset is served in any case: there is no other.'
-
-/**
- * True if the preset serves the draft in this answer, as it does a first version. The answer may be megabytes long, so it is not parsed:
- * the number stands before the content, and in a name or a description quotes are escaped.
- */
-const isServed = (answer: string): boolean => LATEST.exec(answer)?.[1] === '1'
-
-const LATEST = /"latest_version":(\d+)/
-
-const HEADER_MAX = 1000
-
-/** A header is ASCII on one line, whatever a body's tool names contain. */
-const headerText = (text: string): string => text.replace(/[^\x20-\x7e]/g, '?').slice(0, HEADER_MAX)

@@ -17,7 +17,7 @@ import {
   workspacesQuery,
 } from '../../contract/workspace.ts'
 import { readJsonObject } from '../../lib/json/json-body.ts'
-import type { WorkspaceRecord } from '../../storage/workspaces/workspace-store.ts'
+import type { WorkspaceFound, WorkspaceRecord } from '../../storage/workspaces/workspace-store.ts'
 import { workspaceResource, type Workspaces } from '../../workspaces/workspaces.ts'
 import { answerOnce, type Onceness } from '../answer-once.ts'
 import { jsonResponse } from '../json-response.ts'
@@ -36,8 +36,10 @@ export interface WorkspaceRouteParts {
 }
 
 /** The workspace in the path. Throws if the caller may not reach it. */
-export const workspaceOf = (request: RouteRequest, workspaces: Workspaces): Promise<WorkspaceRecord> =>
-  workspaces.reach(callerOf(request), validate(workspaceRef, request.params['id'], ['id']))
+export const workspaceOf = (request: RouteRequest, workspaces: Workspaces): Promise<WorkspaceFound> =>
+  workspaces.reach(callerOf(request), refIn(request))
+
+const refIn = (request: RouteRequest): string => validate(workspaceRef, request.params['id'], ['id'])
 
 export const workspaceRoutes = ({ workspaces, countingByok, figuresOf, onceness }: WorkspaceRouteParts): readonly Route[] => {
   const allShown = async (records: readonly WorkspaceRecord[]) => {
@@ -93,7 +95,7 @@ export const workspaceRoutes = ({ workspaces, countingByok, figuresOf, onceness 
       params,
       answers: { 200: { description: 'The workspace.', schema: z.object({ data: workspace }) } },
       errors: [400, 404],
-      handle: async (request) => jsonResponse({ data: await shown(await workspaceOf(request, workspaces)) }),
+      handle: async (request) => jsonResponse({ data: await shown(await workspaces.get(callerOf(request), refIn(request))) }),
     },
     {
       ...shared,

@@ -123,10 +123,10 @@ export const offerTools = (call: Call, attempts: readonly PlannedAttempt[], part
           messages: parts.replayed === null ? messages : conversationFor(messages, (name) => names.has(name) || parts.isWrapper(name)),
           // These come after the client's own tools, so that what a provider has cached of those stays valid.
           tools: [
-            ...lists.first.flatMap((tool) => {
+            ...withMarksOfGone(lists.first, (tool) => {
               const clients = tool.type === 'provider' ? shell.replaced.get(tool) : undefined
-              if (clients !== undefined) return clients === null ? [] : [clients]
-              return replaced.has(tool) ? [] : [tool]
+              if (clients !== undefined) return clients
+              return replaced.has(tool) ? null : tool
             }),
             ...ours.map(functionOf),
             ...lists.found,
@@ -136,6 +136,22 @@ export const offerTools = (call: Call, attempts: readonly PlannedAttempt[], part
       },
     },
   }
+}
+
+/** A cache mark stands for everything up to its tool: if that tool leaves the list, the function before it takes the mark. */
+const withMarksOfGone = (tools: readonly PromptTool[], keptOf: (tool: PromptTool) => PromptTool | null): readonly PromptTool[] => {
+  const kept: PromptTool[] = []
+  for (const tool of tools) {
+    const one = keptOf(tool)
+    if (one !== null) {
+      kept.push(one)
+      continue
+    }
+    const at = kept.findLastIndex(({ type }) => type === 'function')
+    const before = kept[at]
+    if (tool.type === 'provider' && tool.cache !== undefined && before?.type === 'function') kept[at] = { cache: tool.cache, ...before }
+  }
+  return kept
 }
 
 /**

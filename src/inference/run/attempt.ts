@@ -67,7 +67,7 @@ export const attempt = async (
   const cancelDeadline = stream
     ? parts.clock.after(firstTokenMs, () => connection.abort(new GatewayError('timeout', `${provider.name} sent no content in time.`)))
     : null
-  const delivery = new Delivery(stream, cancelDeadline, deliver)
+  const delivery = new Delivery(stream, cancelDeadline, deliver, answerSpace)
 
   const output = request.screenOutput?.()
   try {

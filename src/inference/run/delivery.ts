@@ -1,5 +1,6 @@
 import { carriesContent, type Frame, type TakeFrames } from '../../canonical/event.ts'
 import { GatewayError } from '../../errors.ts'
+import type { AnswerSpace } from '../../providers/transport/answer-room.ts'
 
 /** The maximum number of frames without content. A provider that sends more counts as broken. */
 const KEPT_FRAMES_MAX = 10_000
@@ -14,13 +15,16 @@ export class Delivery {
   /** Called at the first content of a stream; null for a whole answer. */
   readonly #onContent: (() => void) | null
   readonly #kept: Frame[] = []
+  /** Room for the frames of a stream that are kept; those of a whole answer were counted as they were read. */
+  readonly #space: AnswerSpace | undefined
   #hasContent = false
   #begun = false
 
-  constructor(stream: boolean, onContent: (() => void) | null, deliver: TakeFrames) {
+  constructor(stream: boolean, onContent: (() => void) | null, deliver: TakeFrames, space?: AnswerSpace) {
     this.#stream = stream
     this.#onContent = onContent
     this.#deliver = deliver
+    this.#space = stream ? space : undefined
   }
 
   /** True if something of this attempt went to the client, so that no other can take over. */
@@ -43,6 +47,10 @@ export class Delivery {
   }
 
   #keepBack(frames: readonly Frame[]): ReturnType<TakeFrames> {
+    for (const { native } of frames) {
+      const lack = native === undefined ? null : this.#space?.take(native.json.length)
+      if (lack !== null && lack !== undefined) throw lack
+    }
     this.#kept.push(...frames)
     this.#hasContent ||= frames.some(({ events }) => events.some(carriesContent))
     if (this.#hasContent) this.#onContent?.()

@@ -1,6 +1,8 @@
 /** Decompresses bodies piece by piece and stops at a limit, because a few compressed bytes may expand to very many. */
 import type { Transform } from 'node:stream'
 
+import { throughLastFrame } from './zstd-frames.ts'
+
 export type ContentCoding = 'gzip' | 'deflate' | 'br' | 'zstd'
 
 export class TooManyBytes extends Error {
@@ -62,7 +64,7 @@ const bounded = async function* (source: AsyncIterable<Uint8Array> | Iterable<Ui
 }
 
 const decode = async function* (source: AsyncIterable<Uint8Array>, coding: ContentCoding, maxBytes: number): AsyncGenerator<Uint8Array> {
-  const pieces = source[Symbol.asyncIterator]()
+  const pieces = (coding === 'zstd' ? throughLastFrame(source) : source)[Symbol.asyncIterator]()
   const first = await pieces.next()
   if (first.done === true) return
   // Loaded on first use: few bodies come compressed.

@@ -16,7 +16,7 @@ import { mayHoldUnsupportedMedia, refuseUnsupportedMedia } from '../media/unsupp
 import { mayBeOf, thinkingBackTo } from './encode-thinking.ts'
 import { lookForDoubts } from './doubtful-messages.ts'
 import { applyMessageRules } from './message-rules.ts'
-import { mapMessages, type PlacedMessage } from './placed-message.ts'
+import { mapCalls, mapMessages, type PlacedMessage } from './placed-message.ts'
 import { lossesTo } from '../losses/losses.ts'
 import { isThinkingPart, withoutThinkingParts, withThinkingPart } from './thinking-parts.ts'
 
@@ -54,7 +54,7 @@ export function* relayedMessages(attempt: Attempt, vendor: Vendor): Steps<string
     const lose = (what: string): void => losses.lose(at, `${target.providerName} ${what}`)
     const thought = thinking ? withThinking(message, attempt, vendor, lose) : message
     const said = refusals ? withRefusalAsWords(thought) : thought
-    return extras ? withoutExtras(said) : said
+    return extras ? withoutExtras(said, vendor) : said
   })
   const sent = doubtful
     ? yield* applyMessageRules(own, { target, vendor, warn, partAt: (at, index) => `${at}.content[${index}]`, ...losses })
@@ -73,7 +73,7 @@ const needsFiller = ({ thinkingBack }: Vendor): boolean => typeof thinkingBack =
 const THINKING = /"(?:reasoning(?:_content|_details)?|thinking_blocks)"\s*:|"type"\s*:\s*"thinking"/
 /** Thinking with a known maker; other members for thinking may be the server's own. */
 const DETAILS = /"reasoning_details"\s*:/
-const EXTRAS = /"(?:annotations|images|audio|refusal|function_call)"\s*:/
+const EXTRAS = /"(?:annotations|images|audio|refusal|function_call|prefix|index)"\s*:/
 const EXTRA_MEMBERS: ReadonlySet<string> = new Set(['annotations', 'images', 'audio', 'refusal', 'function_call'])
 
 const REFUSAL = /"refusal"\s*:\s*"(?!")/
@@ -87,10 +87,17 @@ const withRefusalAsWords = (message: JsonObject): JsonObject => {
   return { ...rest, content: [textOf(content), refusal].filter((said) => said !== '').join('\n\n') }
 }
 
-/** A client's own SDK writes null for the members that an answer did not have. */
-const withoutExtras = (message: JsonObject): JsonObject => {
-  const kept = Object.entries(message).filter(([key, value]) => !EXTRA_MEMBERS.has(key) && (value !== null || key === 'content'))
-  return kept.length === Object.keys(message).length ? message : Object.fromEntries(kept)
+/** A client's own SDK writes null for the members that an answer did not have, and others keep the `index` of a streamed call. */
+const withoutExtras = (message: JsonObject, { prefixes }: Vendor): JsonObject => {
+  const isExtra = (key: string): boolean => EXTRA_MEMBERS.has(key) || (key === 'prefix' && !prefixes)
+  const kept = Object.entries(message).filter(([key, value]) => !isExtra(key) && (value !== null || key === 'content'))
+  const said = kept.length === Object.keys(message).length ? message : Object.fromEntries(kept)
+  return prefixes ? said : mapCalls(said, withoutIndex)
+}
+
+const withoutIndex = (call: JsonObject): JsonObject => {
+  const { index, ...rest } = call
+  return index === undefined ? call : rest
 }
 
 type Lose = (what: string) => void

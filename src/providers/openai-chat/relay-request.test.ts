@@ -162,6 +162,19 @@ describe('the history that a client sends back', () => {
       answer,
       [],
     ],
+    ...['groq', 'cerebras', 'xai'].map((vendor): [string, string, object, object, readonly string[]] => [
+      `the index of a call and a prefix do not go to ${vendor}`,
+      vendor,
+      { ...answer, prefix: false, tool_calls: calls.map((call) => ({ index: 0, ...call })) },
+      { ...answer, tool_calls: calls },
+      [],
+    ]),
+    ...['deepseek', 'openai'].map((vendor): [string, string, object, object, readonly string[]] => {
+      const said = { ...answer, prefix: false, tool_calls: calls.map((call) => ({ index: 0, ...call })) }
+      const sent = vendor === 'deepseek' ? { ...said, reasoning_content: '' } : said
+      return [`they stay for ${vendor}`, vendor, said, sent, []]
+    }),
+    ['a prefix stays', 'mistral', { ...answer, prefix: true }, { ...answer, prefix: true }, []],
     ['they stay elsewhere', 'openai', { ...answer, refusal: null, annotations: [] }, { ...answer, refusal: null, annotations: [] }, []],
     [
       'thinking goes back under the vendor’s name',

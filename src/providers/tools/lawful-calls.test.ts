@@ -74,6 +74,14 @@ describe('arguments', () => {
     expect(mend([call('a', args)])).toEqual({ parts: [call('a', '{}')], reported: ['messages[0]'] })
   })
 
+  test('an object that is written as a JSON text once more is sent as that object, with a warning', () => {
+    const object = '{"n":12345678901234567890,"said":"a \\"b\\""}'
+    expect(mend([call('a', ` ${JSON.stringify(object)}`)])).toEqual({ parts: [call('a', object)], reported: ['messages[0]'] })
+    for (const args of ['"{"', '"[1]"', JSON.stringify('{"a":')])
+      expect(mend([call('a', args)])).toEqual({ parts: [call('a', '{}')], reported: ['messages[0]'] })
+    expect(() => mend([call('a', JSON.stringify(`{"a":[${'1,'.repeat(1_000_000)}1]}`))])).toThrow('hold more than')
+  })
+
   test('none are an empty object', () => {
     expect(mend([call('a', ' ')])).toEqual({ parts: [call('a', '{}')], reported: [] })
   })

@@ -44,11 +44,20 @@ const withObject = (call: Call, { at = 'messages' }: Message, mapped: (field: st
   if (call.custom === true) return call
   if (call.arguments.length > LONG) refuseManyValues(call, at)
   if (isJsonObject(call.arguments)) return call
+  const inner = TEXT.test(call.arguments) ? jsonIn(call.arguments) : undefined
+  if (typeof inner === 'string' && isJsonObject(inner)) {
+    if (inner.length > LONG) refuseManyValues({ ...call, arguments: inner }, at)
+    mapped(at, `The arguments of the call of ${call.name} were written as JSON twice; the object in them was sent.`)
+    return { ...call, arguments: inner }
+  }
   if (call.arguments.trim() !== '') mapped(at, `The arguments of the call of ${call.name} are not a JSON object; an empty one was sent.`)
   return { ...call, arguments: '{}' }
 }
 
 const OBJECT = /^\s*\{/
+
+/** Some models, and clients that keep their answers, write the arguments as a JSON text within a JSON text. */
+const TEXT = /^\s*"\s*\{/
 
 /** Text up to this length cannot hold more values than a body may have. */
 const LONG = 2 * JSON_LIMITS.nodes

@@ -41,6 +41,8 @@ export interface Vendor {
   readonly strictOrder: boolean
   /** Refuses unknown members of messages, and nulls. */
   readonly strictMessages: boolean
+  /** Has `prefix` in the assistant's messages and `index` in calls, which others that are strict do not know. */
+  readonly prefixes: boolean
   /** Has `refusal` in its messages; for other vendors a refusal becomes text. */
   readonly refusals: boolean
   /** Requires content, even if empty, beside calls. */

@@ -38,6 +38,7 @@ const UNKNOWN: Vendor = {
   namedRoles: 'any',
   strictOrder: false,
   strictMessages: false,
+  prefixes: false,
   refusals: false,
   contentBesideCalls: false,
   callIds: 'any',
@@ -279,7 +280,7 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
   ],
 
   // github.com/mistralai/client-python, models/chatcompletionrequest.py: 422 for any other field; models/toolmessage.py:
-  // the one message that has a name. Ids of calls: error 3280. The order of turns: error 3230, "Unexpected role 'user'
+  // the one message that has a name; models/assistantmessage.py and toolcall.py: `prefix` and `index`. Ids of calls: error 3280. The order of turns: error 3230, "Unexpected role 'user'
   // after role 'tool'", "Expected last role User or Tool (or Assistant with prefix True)"; mistral-common's validator, which takes the
   // user after a tool since 1.11, while the API still refused it in August 2026. docs.mistral.ai, "Reasoning", "Multi-turn conversations":
   // the thinking goes back; the validators of older models take text only.
@@ -291,6 +292,7 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
       names: { seed: 'random_seed' },
       streamOptions: false,
       strictMessages: true,
+      prefixes: true,
       textParts: 'any',
       namedRoles: ['tool'],
       strictOrder: true,

@@ -8,7 +8,7 @@ import type { JsonObject } from '../../lib/json/json.ts'
 import { dollars, nanosOf } from '../../lib/money.ts'
 import { type AuditedChange, type Change, type ChangedBy, recordChange } from '../audit-log.ts'
 import type { Database } from '../database.ts'
-import { readStored } from '../damaged-row.ts'
+import { readStored, shownIfReadable } from '../damaged-row.ts'
 import { changeAssignments } from './guardrail-assignment-store.ts'
 import type { GuardrailsTable } from '../tables/guardrail-tables.ts'
 import type { Once } from '../idempotency.ts'
@@ -120,7 +120,8 @@ export const createGuardrailStore = (database: Database): GuardrailStore => ({
         .returningAll()
         .executeTakeFirst()
       if (row === undefined) return { result: false, audit: null }
-      return { result: true, audit: audited('deleted', toGuardrail(row), null) }
+      const before = shownIfReadable(() => auditView(toGuardrail(row)))
+      return { result: true, audit: { workspaceId, action: 'deleted', objectType: 'guardrail', objectId: id, before, after: null } }
     }),
 
   async list(workspaceId, slice) {
@@ -182,21 +183,14 @@ const write = async (transaction: Transaction<Schema>, guardrail: GuardrailResou
   return guardrail
 }
 
-/** At least one of the two is not null. */
-const audited = (
-  action: string,
-  ...[before, after]: [before: GuardrailResource, after: GuardrailResource | null] | [before: null, after: GuardrailResource]
-): AuditedChange => {
-  const { id, workspace_id } = before ?? after
-  return {
-    workspaceId: workspace_id,
-    action,
-    objectType: 'guardrail',
-    objectId: id,
-    before: before && auditView(before),
-    after: after && auditView(after),
-  }
-}
+const audited = (action: string, before: GuardrailResource | null, after: GuardrailResource): AuditedChange => ({
+  workspaceId: after.workspace_id,
+  action,
+  objectType: 'guardrail',
+  objectId: after.id,
+  before: before && auditView(before),
+  after: auditView(after),
+})
 
 /** An absent member is left out instead of being undefined. */
 const auditView = ({ content_filter_builtins: builtins, ...rest }: GuardrailResource): JsonObject => ({

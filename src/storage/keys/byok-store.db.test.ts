@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 
 import { changeAt, changedBy } from '../../../test/support/changed-by.ts'
 import { describeEachEngine, type TestEngine } from '../../../test/support/databases.ts'
+import type { Reach } from '../../canonical/reach.ts'
 import { createAuditLog } from '../audit-log.ts'
 import { createByokStore, type ByokRecord } from './byok-store.ts'
 import { createChangeCounter } from '../change-counter.ts'
@@ -62,8 +63,14 @@ describeEachEngine('provider keys', (engine) => {
     for (const each of [one, bare]) await insert(each)
     expect(await counter.read()).toBe(before + 2)
     expect([await store.get('one'), await store.get('bare'), await store.get('other')]).toEqual([one, bare, null])
-    expect(await store.delete(one, workspaceId, changeAt(T1))).toBe(true)
-    expect(await store.delete(one, workspaceId, changeAt(T1))).toBe(false)
+    const reach = { workspaceId, everywhere: false, isOperator: false, onlyUserId: null }
+    const gone = async (id: string, more: Partial<Reach>) => store.delete({ ...reach, ...more }, id, changeAt(T1))
+    expect([await gone('one', { workspaceId: 'another' }), await gone('bare', {}), await gone('bare', { everywhere: true })]).toEqual([
+      null,
+      null,
+      null,
+    ])
+    expect([await gone('one', {}), await gone('one', {})]).toEqual([{ workspaceId }, null])
     const rows = await database.kysely.selectFrom('byok_keys').select('id').execute()
     expect(rows).toEqual([{ id: 'bare' }])
   })

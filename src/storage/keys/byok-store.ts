@@ -1,12 +1,13 @@
 /** Customers' own provider keys as stored: sealed, so nothing here can read them. */
 import type { Selectable, Transaction } from 'kysely'
 
+import { type Reach, scopeOf } from '../../canonical/reach.ts'
 import type { ByokUse } from '../../contract/byok.ts'
 import type { Slice } from '../../contract/paging.ts'
 import type { JsonObject } from '../../lib/json/json.ts'
 import { type AuditedChange, type Change, type ChangedBy, recordChange } from '../audit-log.ts'
 import type { Database } from '../database.ts'
-import { readStored } from '../damaged-row.ts'
+import { readStored, shownIfReadable } from '../damaged-row.ts'
 import type { Once } from '../idempotency.ts'
 import type { ByokKeysTable } from '../tables/management-tables.ts'
 import type { Schema } from '../tables/schema.ts'
@@ -41,8 +42,8 @@ export interface ByokStore {
   inForce(workspaceId: string): Promise<readonly ByokRecord[]>
   /** Replaces the record if it is still as it was when `record` was derived from it; returns false otherwise. */
   replace(record: ByokRecord, before: ByokRecord, auditWorkspaceId: string, by: ChangedBy): Promise<boolean>
-  /** Deletes the row with the sealed secret. */
-  delete(record: ByokRecord, auditWorkspaceId: string, change: Change): Promise<boolean>
+  /** Deletes the row with the sealed secret, and returns whose it was; null if none is in reach. */
+  delete(reach: Reach, id: string, change: Change): Promise<Pick<ByokRecord, 'workspaceId'> | null>
   nextSortOrder(workspaceId: string | null, provider: string): Promise<number>
   /** The records whose data key is sealed under another key, at most `limit`. */
   sealedUnderOther(kekId: string, limit: number): Promise<readonly ByokRecord[]>
@@ -61,7 +62,7 @@ export const createByokStore = (database: Database): ByokStore => ({
     recordChange<void>(database, { by, now: record.createdAt, once }, async (transaction) => {
       if (record.workspaceId !== null) await lockWorkspace(transaction, record.workspaceId)
       await transaction.insertInto('byok_keys').values(toRow(record)).execute()
-      return { result: undefined, audit: audited('created', auditWorkspaceId, null, record) }
+      return { result: undefined, audit: audited('created', auditWorkspaceId, record.id, null, auditView(record)) }
     }),
 
   async get(id) {
@@ -101,13 +102,27 @@ export const createByokStore = (database: Database): ByokStore => ({
   replace: (record, before, auditWorkspaceId, by) =>
     recordChange(database, { by, now: record.updatedAt }, async (transaction) => {
       const row = await changeAsRead(transaction, before, record)
-      return { result: row, audit: row ? audited('updated', auditWorkspaceId, before, record) : null }
+      return { result: row, audit: row ? audited('updated', auditWorkspaceId, record.id, auditView(before), auditView(record)) : null }
     }),
 
-  delete: (record, auditWorkspaceId, change) =>
-    recordChange(database, change, async (transaction) => {
-      const row = await transaction.deleteFrom('byok_keys').where('id', '=', record.id).returning('id').executeTakeFirst()
-      return { result: row !== undefined, audit: row === undefined ? null : audited('deleted', auditWorkspaceId, record, null) }
+  delete: (reach, id, change) =>
+    recordChange<Pick<ByokRecord, 'workspaceId'> | null>(database, change, async (transaction) => {
+      const scope = scopeOf(reach)
+      const row = await transaction
+        .deleteFrom('byok_keys')
+        .where('id', '=', id)
+        .where((eb) =>
+          eb.or([
+            scope === null ? eb('workspace_id', 'is not', null) : eb('workspace_id', '=', scope),
+            ...(reach.isOperator ? [eb('workspace_id', 'is', null)] : []),
+          ]),
+        )
+        .returningAll()
+        .executeTakeFirst()
+      if (row === undefined) return { result: null, audit: null }
+      const workspaceId = row.workspace_id
+      const before = shownIfReadable(() => auditView(toRecord(row)))
+      return { result: { workspaceId }, audit: audited('deleted', workspaceId ?? reach.workspaceId, id, before, null) }
     }),
 
   async nextSortOrder(workspaceId, provider) {
@@ -156,14 +171,13 @@ const changeAsRead = async (transaction: Transaction<Schema>, before: ByokRecord
   return changed !== undefined
 }
 
-const audited = (action: string, workspaceId: string, before: ByokRecord | null, after: ByokRecord | null): AuditedChange => ({
-  workspaceId,
-  action,
-  objectType: 'provider_key',
-  objectId: (after ?? before)?.id ?? '',
-  before: before === null ? null : auditView(before),
-  after: after === null ? null : auditView(after),
-})
+const audited = (
+  action: string,
+  workspaceId: string,
+  objectId: string,
+  before: JsonObject | null,
+  after: JsonObject | null,
+): AuditedChange => ({ workspaceId, action, objectType: 'provider_key', objectId, before, after })
 
 const auditView = ({ provider, label, workspaceId, version, use }: ByokRecord): JsonObject => ({
   provider,

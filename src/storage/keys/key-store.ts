@@ -8,7 +8,7 @@ import type { JsonObject } from '../../lib/json/json.ts'
 import { dollars } from '../../lib/money.ts'
 import { type AuditedChange, type Change, type ChangedBy, recordChange } from '../audit-log.ts'
 import type { Database } from '../database.ts'
-import { readStored } from '../damaged-row.ts'
+import { readStored, shownIfReadable } from '../damaged-row.ts'
 import type { Once } from '../idempotency.ts'
 import { listKeys, type KeyListInput } from './key-list.ts'
 import type { ApiKeysTable } from '../tables/key-tables.ts'
@@ -243,8 +243,13 @@ export const createKeyStore = (database: Database): KeyStore => ({
       },
     ),
 
-  revoke: async (scope, hash, change) =>
-    (await changeLive(database, { scope, hash, change }, 'revoked', () => ({ deleted_at: change.now }))) !== null,
+  revoke: (scope, hash, change) =>
+    recordChange<boolean>(database, change, async (transaction) => {
+      const row = await updateLive(transaction, scope, hash, { deleted_at: change.now })
+      if (row === undefined) return { result: false, audit: null }
+      const before = shownIfReadable(() => auditView(toKey(row)))
+      return { result: true, audit: audited('revoked', { workspaceId: row.workspace_id, hash }, before, null) }
+    }),
 
   usage: async (hash, now) => (await readKeyUsage(database, [hash], now)).get(hash) ?? NOTHING_USED,
 
@@ -267,32 +272,44 @@ export const createKeyStore = (database: Database): KeyStore => ({
 const changeLive = (
   database: Database,
   { scope, hash, change }: { scope: string | null; hash: string; change: OnceChange },
-  action: 'updated' | 'revoked' | 'rotated',
+  action: 'updated' | 'rotated',
   changesOf: (before: Selectable<ApiKeysTable>) => Updateable<ApiKeysTable> | null,
-  alongside: (transaction: Transaction<Schema>, before: Selectable<ApiKeysTable>) => Promise<void> = async () => {},
+  alongside: (transaction: Transaction<Schema>, before: Selectable<ApiKeysTable>) => Promise<void>,
 ): Promise<KeyRecord | null> =>
   recordChange(database, change, async (transaction) => {
-    const live = (set: Updateable<ApiKeysTable>) =>
-      transaction
-        .updateTable('api_keys')
-        .set(set)
-        .where('hash', '=', hash)
-        .where('deleted_at', 'is', null)
-        .$if(scope !== null, (query) => query.where('workspace_id', '=', scope ?? ''))
-        .returningAll()
-        .executeTakeFirst()
     // An update that changes nothing takes the lock on both engines, so that the audit entry shows what this change replaced.
-    const before = await live({ hash })
+    const before = await updateLive(transaction, scope, hash, { hash })
     const changes = before === undefined ? null : changesOf(before)
     if (before !== undefined && changes === null) return { result: toKey(before), audit: null }
-    const after = changes === null ? undefined : await live(changes)
+    const after = changes === null ? undefined : await updateLive(transaction, scope, hash, changes)
     if (before === undefined || after === undefined) return { result: null, audit: null }
     await alongside(transaction, before)
     const record = toKey(after)
-    return { result: record, audit: audited(action, record, auditView(toKey(before)), action === 'revoked' ? null : auditView(record)) }
+    return { result: record, audit: audited(action, record, auditView(toKey(before)), auditView(record)) }
   })
 
-const audited = (action: string, key: KeyRecord, before: JsonObject | null, after: JsonObject | null): AuditedChange => ({
+/** Returns the row as it is then; undefined if the scope has no such key. */
+const updateLive = (
+  transaction: Transaction<Schema>,
+  scope: string | null,
+  hash: string,
+  set: Updateable<ApiKeysTable>,
+): Promise<Selectable<ApiKeysTable> | undefined> =>
+  transaction
+    .updateTable('api_keys')
+    .set(set)
+    .where('hash', '=', hash)
+    .where('deleted_at', 'is', null)
+    .$if(scope !== null, (query) => query.where('workspace_id', '=', scope ?? ''))
+    .returningAll()
+    .executeTakeFirst()
+
+const audited = (
+  action: string,
+  key: Pick<KeyRecord, 'workspaceId' | 'hash'>,
+  before: JsonObject | null,
+  after: JsonObject | null,
+): AuditedChange => ({
   workspaceId: key.workspaceId,
   action,
   objectType: 'api_key',

@@ -56,7 +56,8 @@ export type WrittenVersion = Outcome<SavedPreset | Steps<SavedPreset>>
 
 type Outcome<Preset> =
   /** `answer` is kept for a repetition; null if none is kept. */
-  { readonly kind: 'created'; readonly preset: Preset; readonly answer: StoredAnswer | null } | ({ readonly kind: 'replay' } & StoredAnswer)
+  | { readonly kind: 'created'; readonly preset: Preset; readonly answer: StoredAnswer | null }
+  | { readonly kind: 'replay'; readonly stored: StoredAnswer }
 
 /** Throws `precondition_failed` if the newest version is not the expected one; then nothing is written. */
 export const createPresetVersion = (
@@ -68,7 +69,7 @@ export const createPresetVersion = (
     const { idempotency } = input
     if (idempotency !== null) {
       const earlier = await claimKey(transaction, claimOf(input, idempotency), seal)
-      if (earlier !== null) return { result: { kind: 'replay', ...earlier }, audit: null }
+      if (earlier !== null) return { result: { kind: 'replay', stored: earlier }, audit: null }
     }
     const numbered = await takeNextVersion(transaction, input)
     requireLatest(input, numbered.last_version - 1)

@@ -368,7 +368,7 @@ describeEachEngine('idempotency of preset creation', (engine) => {
     const first = created(await create('bot', { idempotency: claimOf() }))
     const counter = await createChangeCounter(database).read()
     const again = await create('bot', { idempotency: claimOf(), now: T1 })
-    expect(again).toEqual({ kind: 'replay', status: 200, body: JSON.stringify({ data: first }) })
+    expect(again).toEqual({ kind: 'replay', stored: { status: 200, body: JSON.stringify({ data: first }), warnings: [] } })
     expect(await store.get(workspaceId, 'bot')).toEqual(first)
     expect(await createChangeCounter(database).read()).toBe(counter)
   })
@@ -396,9 +396,7 @@ describeEachEngine('idempotency of preset creation', (engine) => {
     const second = created(await create('bot', { idempotency: later, now: T2 }))
     expect(second.designated_version.version).toBe(2)
     expect(await create('bot', { idempotency: later, now: T2 })).toEqual({
-      kind: 'replay',
-      status: 200,
-      body: JSON.stringify({ data: second }),
+      kind: 'replay', stored: { status: 200, body: JSON.stringify({ data: second }), warnings: [] }
     })
   })
 

@@ -141,17 +141,17 @@ describeEachEngine('rollouts', (engine) => {
   test('halt once, whoever looked first, and not where they were changed meanwhile', async () => {
     const { rollouts, put } = await prepare(await engine.open())
     await put('r-1')
-    const [one] = (await rollouts.running()) as [RunningRollout]
+    const [one] = (await rollouts.running()).read as [RunningRollout]
     expect(await rollouts.noteLooks(one, { 2: 1 })).toBe(true)
     expect(await rollouts.noteLooks(one, { 2: 1 })).toBe(false)
     await put('r-2')
     expect(await rollouts.noteLooks({ ...one, looks: { 2: 1 } }, { 2: 2 })).toBe(false)
     expect(await rollouts.halt(one, 'worse', changeAt(T2))).toBe(false)
-    const [two] = (await rollouts.running()) as [RunningRollout]
+    const [two] = (await rollouts.running()).read as [RunningRollout]
     expect(two.looks).toEqual({ 2: 1 })
     const halted = await Promise.all([1, 2, 3].map(() => rollouts.halt(two, 'worse', changeAt(T2))))
     expect(halted.filter(Boolean)).toHaveLength(1)
-    expect(await rollouts.running()).toEqual([])
+    expect((await rollouts.running()).read).toEqual([])
   })
 
   test('sum what was recorded of their requests, by version', async () => {

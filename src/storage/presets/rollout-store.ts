@@ -5,7 +5,7 @@ import type { HaltRule, RolloutState, Split, Sticky } from '../../contract/rollo
 import type { JsonObject } from '../../lib/json/json.ts'
 import { type Change, recordChange } from '../audit-log.ts'
 import type { Database } from '../database.ts'
-import { readStored } from '../damaged-row.ts'
+import { readEach, type ReadRows, readStored, shownIfReadable } from '../damaged-row.ts'
 import { lackedMoney } from '../ledger/ended-by-budget.ts'
 import { inPresetLine } from './preset-line.ts'
 import { auditOf, lockPreset, type PresetRef } from './preset-ref.ts'
@@ -68,7 +68,7 @@ export interface RolloutStore {
   ): Promise<PutRollout>
   /** Returns false if none runs. */
   end(preset: PresetRef, change: Change): Promise<boolean>
-  running(): Promise<readonly RunningRollout[]>
+  running(): Promise<ReadRows<RunningRollout>>
   /** The figures from the stored records of its requests, by version. */
   figures(id: string): Promise<readonly RolloutFigures[]>
   quantiles(id: string, version: number, of: 'first_token_ms' | 'total_ms'): Promise<Quantiles>
@@ -142,8 +142,10 @@ export const createRolloutStore = (database: Database): RolloutStore => ({
     inPresetLine(database, ref, () =>
       recordChange<boolean>(database, change, async (transaction) => {
         const preset = await lockPreset(transaction, ref)
-        const before = preset === null ? null : await endRollout(transaction, preset.id, { state: 'ended', reason: null, now: change.now })
-        if (before === null) return { result: false, audit: null }
+        const row =
+          preset === null ? undefined : await endRollout(transaction, preset.id, { state: 'ended', reason: null, now: change.now })
+        if (row === undefined) return { result: false, audit: null }
+        const before = shownIfReadable(() => toRollout(row))
         return { result: true, audit: audited(ref, 'rollout_ended', before, null) }
       }),
     ),
@@ -156,7 +158,7 @@ export const createRolloutStore = (database: Database): RolloutStore => ({
       .select(['presets.workspace_id', 'presets.slug'])
       .where('preset_rollouts.state', '=', 'running')
       .execute()
-    return rows.map((row) => ({ ...toRollout(row), workspaceId: row.workspace_id, slug: row.slug }))
+    return readEach(rows, (row) => ({ ...toRollout(row), workspaceId: row.workspace_id, slug: row.slug }))
   },
 
   async figures(id) {
@@ -231,8 +233,9 @@ export const createRolloutStore = (database: Database): RolloutStore => ({
         const preset = await lockPreset(transaction, rollout)
         const row = preset === null ? undefined : await rowOf(transaction, preset.id)
         if (preset === null || row?.id !== rollout.id) return { result: false, audit: null }
-        const before = await endRollout(transaction, preset.id, { state: 'halted', reason, now: change.now })
-        if (before === null) return { result: false, audit: null }
+        const ended = await endRollout(transaction, preset.id, { state: 'halted', reason, now: change.now })
+        if (ended === undefined) return { result: false, audit: null }
+        const before = toRollout(ended)
         return {
           result: true,
           audit: { ...audited(rollout, 'rollout_halted', before, null), after: { reason, version: before.liveVersion } },
@@ -242,18 +245,18 @@ export const createRolloutStore = (database: Database): RolloutStore => ({
 })
 
 /**
- * Returns the rollout that was ended, as it was before; null if none ran. The caller must hold the
+ * Returns the row of the rollout that was ended, as it was before; undefined if none ran. The caller must hold the
  * preset's lock, and must notify other processes.
  */
 export const endRollout = async (
   transaction: Transaction<Schema>,
   presetId: string,
   { state, reason, now }: { readonly state: 'halted' | 'ended'; readonly reason: string | null; readonly now: string },
-): Promise<StoredRollout | null> => {
+): Promise<Selectable<PresetRolloutsTable> | undefined> => {
   const row = await rowOf(transaction, presetId)
-  if (row?.state !== 'running') return null
+  if (row?.state !== 'running') return undefined
   await transaction.updateTable('preset_rollouts').set({ state, reason, ended_at: now }).where('preset_id', '=', presetId).execute()
-  return toRollout(row)
+  return row
 }
 
 /** The rollout that runs for a preset; null if there is none. */

@@ -47,6 +47,7 @@ import { endedWindows } from '../migrations/0031-ended-windows.ts'
 import { usageDays } from '../migrations/0032-usage-days.ts'
 import { cachedTokensOfDays } from '../migrations/0033-cached-tokens-of-days.ts'
 import { runsOfSummedDays } from '../migrations/0034-runs-of-summed-days.ts'
+import { warningsOfAnswers } from '../migrations/0035-warnings-of-answers.ts'
 import type { PresetTables } from './preset-tables.ts'
 import type { ServiceTables } from './service-tables.ts'
 import type { SignInTables } from './sign-in-tables.ts'
@@ -106,6 +107,7 @@ export const migrationsFor = (engine: Engine): Record<string, Migration> => ({
   '0032-usage-days': usageDays(engine),
   '0033-cached-tokens-of-days': cachedTokensOfDays(engine),
   '0034-runs-of-summed-days': runsOfSummedDays(engine),
+  '0035-warnings-of-answers': warningsOfAnswers(engine),
 })
 
 /** The kinds of objects that entries of the audit log are about. */

@@ -1,4 +1,6 @@
 /** Workspaces, people, and what a service records about itself. */
+import type { ColumnType } from 'kysely'
+
 import type { JsonText } from './column-types.ts'
 
 export interface ServiceTables {
@@ -38,6 +40,8 @@ interface IdempotencyKeysTable {
   body_sha256: string
   status: number
   body: string
+  /** A list in JSON, sealed if the body is; null if there are none. */
+  warnings: ColumnType<string | null, string | null | undefined>
   created_at: string
 }
 

@@ -47,6 +47,6 @@ export const claimOf = (more: Partial<IdempotencyClaim> = {}): IdempotencyClaim 
   key: 'key-1',
   bodySha256: 'a'.repeat(64),
   expiredBefore: '2026-11-19T10:00:00.000Z',
-  answer: async (preset) => ({ status: 200, body: JSON.stringify({ data: preset }) }),
+  answer: async (preset) => ({ status: 200, body: JSON.stringify({ data: preset }), warnings: [] }),
   ...more,
 })

@@ -5,6 +5,7 @@ import { type Selectable, sql, type Transaction } from 'kysely'
 import type { Slice } from '../../contract/paging.ts'
 import { DEFAULT_SETTINGS, type WorkspaceSettings } from '../../contract/workspace.ts'
 import { type AuditedChange, type Change, type ChangedBy, recordChange } from '../audit-log.ts'
+import { shownIfReadable } from '../damaged-row.ts'
 import type { Database } from '../database.ts'
 import type { Once } from '../idempotency.ts'
 import { DELETED_WITH_WORKSPACE, type Schema } from '../tables/schema.ts'
@@ -23,6 +24,9 @@ export interface WorkspaceRecord {
   readonly settings: WorkspaceSettings
 }
 
+/** A workspace apart from its settings, which a damaged row does not have. */
+export type WorkspaceFound = Omit<WorkspaceRecord, 'settings'>
+
 export type WorkspacePatch = Partial<Pick<WorkspaceRecord, 'slug' | 'name' | 'description'>> & {
   readonly settings: Partial<WorkspaceSettings>
 }
@@ -32,6 +36,8 @@ export interface WorkspaceStore {
   ensureDefaults(input: { workspaceId: string; userId: string; now: string }): Promise<{ workspaceId: string; userId: string }>
   /** By id or by slug; null if it does not exist or was deleted. */
   get(ref: string): Promise<WorkspaceRecord | null>
+  /** Like `get`, without the settings. */
+  find(ref: string): Promise<WorkspaceFound | null>
   /** Oldest first. `onlyId` restricts the list to that workspace. */
   list(input: { onlyId: string | null } & Slice): Promise<Page<WorkspaceRecord>>
   /** Returns false if the slug is taken. The creator is the first member. */
@@ -87,15 +93,13 @@ export const createWorkspaceStore = (database: Database): WorkspaceStore => ({
     }),
 
   async get(ref) {
-    const rows = await database.kysely
-      .selectFrom('workspaces')
-      .selectAll()
-      .where((eb) => eb.or([eb('id', '=', ref), eb('slug', '=', ref)]))
-      .where('deleted_at', 'is', null)
-      .execute()
-    // A slug may equal another workspace's id, if it was given before ids were refused as slugs: the workspace with that id comes first.
-    const row = rows.find(({ id }) => id === ref) ?? rows[0]
+    const row = await rowFor(database, ref)
     return row === undefined ? null : toWorkspace(row)
+  },
+
+  async find(ref) {
+    const row = await rowFor(database, ref)
+    return row === undefined ? null : toFound(row)
   },
 
   async list({ onlyId, ...slice }) {
@@ -135,8 +139,9 @@ export const createWorkspaceStore = (database: Database): WorkspaceStore => ({
 
   update: (id, patch, change) =>
     recordChange<WorkspaceRecord | 'unknown' | 'slug-taken'>(database, change, async (transaction) => {
-      const before = await lock(transaction, id)
-      if (before === null) return { result: 'unknown', audit: null }
+      const row = await lock(transaction, id)
+      if (row === undefined) return { result: 'unknown', audit: null }
+      const before = toWorkspace(row)
       if (patch.slug !== undefined && (await slugIsTaken(transaction, patch.slug, id))) return { result: 'slug-taken', audit: null }
       const { settings, ...columns } = patch
       const changed: WorkspaceRecord = { ...before, ...columns, settings: { ...before.settings, ...settings } }
@@ -148,8 +153,8 @@ export const createWorkspaceStore = (database: Database): WorkspaceStore => ({
 
   delete: (id, change) =>
     recordChange<'deleted' | 'unknown' | 'has-keys'>(database, change, async (transaction) => {
-      const before = await lock(transaction, id)
-      if (before === null) return { result: 'unknown', audit: null }
+      const row = await lock(transaction, id)
+      if (row === undefined) return { result: 'unknown', audit: null }
       const key = await transaction
         .selectFrom('api_keys')
         .select('hash')
@@ -168,9 +173,10 @@ export const createWorkspaceStore = (database: Database): WorkspaceStore => ({
       // No slug that may be chosen contains a tilde.
       await transaction
         .updateTable('workspaces')
-        .set({ deleted_at: change.now, slug: `${before.slug}~${id}` })
+        .set({ deleted_at: change.now, slug: `${row.slug}~${id}` })
         .where('id', '=', id)
         .execute()
+      const before = shownIfReadable(() => toWorkspace(row))
       return { result: 'deleted', audit: audited('deleted', id, before, null) }
     }),
 })
@@ -178,17 +184,20 @@ export const createWorkspaceStore = (database: Database): WorkspaceStore => ({
 /** The same id that 0018 gave to founders who had no row. */
 const founderId = (workspaceId: string): string => `founder-${workspaceId}`
 
-/** An update that changes nothing takes the lock on both engines. */
-const lock = async (transaction: Transaction<Schema>, id: string): Promise<WorkspaceRecord | null> => {
-  const row = await transaction
-    .updateTable('workspaces')
-    .set({ id })
-    .where('id', '=', id)
+const rowFor = async ({ kysely }: Database, ref: string): Promise<Selectable<WorkspacesTable> | undefined> => {
+  const rows = await kysely
+    .selectFrom('workspaces')
+    .selectAll()
+    .where((eb) => eb.or([eb('id', '=', ref), eb('slug', '=', ref)]))
     .where('deleted_at', 'is', null)
-    .returningAll()
-    .executeTakeFirst()
-  return row === undefined ? null : toWorkspace(row)
+    .execute()
+  // A slug may equal another workspace's id, if it was given before ids were refused as slugs: the workspace with that id comes first.
+  return rows.find(({ id }) => id === ref) ?? rows[0]
 }
+
+/** An update that changes nothing takes the lock on both engines. */
+const lock = (transaction: Transaction<Schema>, id: string): Promise<Selectable<WorkspacesTable> | undefined> =>
+  transaction.updateTable('workspaces').set({ id }).where('id', '=', id).where('deleted_at', 'is', null).returningAll().executeTakeFirst()
 
 const slugIsTaken = async (transaction: Transaction<Schema>, slug: string, id: string): Promise<boolean> =>
   (await transaction.selectFrom('workspaces').select('id').where('slug', '=', slug).where('id', '!=', id).executeTakeFirst()) !== undefined
@@ -205,6 +214,11 @@ const audited = (action: string, id: string, before: WorkspaceRecord | null, aft
 const auditView = ({ slug, name, description, settings }: WorkspaceRecord) => ({ slug, name, description, ...settings })
 
 const toWorkspace = (row: Selectable<WorkspacesTable>): WorkspaceRecord => ({
+  ...toFound(row),
+  settings: readSettings(row.id, row.settings),
+})
+
+const toFound = (row: Selectable<WorkspacesTable>): WorkspaceFound => ({
   id: row.id,
   slug: row.slug,
   name: row.name,
@@ -212,7 +226,6 @@ const toWorkspace = (row: Selectable<WorkspacesTable>): WorkspaceRecord => ({
   createdAt: row.created_at,
   createdBy: row.created_by,
   updatedAt: row.updated_at,
-  settings: readSettings(row.id, row.settings),
 })
 
 const rowOf = (workspace: WorkspaceRecord): Selectable<WorkspacesTable> => ({
