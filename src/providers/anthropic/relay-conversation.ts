@@ -10,10 +10,11 @@ import { editElements, editMembers, readMembers } from '../../lib/json/json-spli
 import { mapInSteps, startPace, type Steps } from '../../lib/steps.ts'
 import { withLawfulCalls } from '../tools/lawful-calls.ts'
 import { withPairedResults } from '../tools/paired-results.ts'
+import { plainCallId } from '../tools/plain-call-id.ts'
 import type { Attempt } from '../provider.ts'
 import { arrangeTurns, type Turn } from '../roles/turns.ts'
 import type { Block } from '../message-blocks.ts'
-import { BLOCK_FORM, toolUseId } from './encode-parts.ts'
+import { BLOCK_FORM } from './encode-parts.ts'
 import { isImitation, rulesOf } from './model-rules.ts'
 
 export interface RelayedConversation {
@@ -188,7 +189,7 @@ const readBlock = ({ json, members }: Texts, at: string, role: Message['role'], 
   const type = textIn(members.get('type'))
   const raw = { type: type ?? '', json }
   // Servers other than Claude's may make ids with other characters, and recognise them.
-  const idOf = claude ? toolUseId : (id: string): string => id
+  const idOf = claude ? plainCallId : (id: string): string => id
   switch (type) {
     case null:
       return null

@@ -1,5 +1,6 @@
 /** Decodes Responses from upstreams, event by event or whole, into events. It is tolerant: it reads only the fields that mean something. */
 import type { ModelEvent } from '../../canonical/event.ts'
+import { TERMINAL } from '../../canonical/responses-protocol.ts'
 import { isObject, objectsIn, textOf } from '../../lib/json/json.ts'
 import { callArguments } from '../tools/call-arguments.ts'
 import { createOutput, type Json } from './decode-output.ts'
@@ -95,8 +96,6 @@ const isSameWork = (one: ToolWork, other: ToolWork): boolean =>
   one.containers === other.containers &&
   one.pictures === other.pictures &&
   one.authored === other.authored
-
-const TERMINAL: ReadonlySet<string> = new Set(['response.completed', 'response.incomplete', 'response.failed', 'response.cancelled'])
 
 /** Null for an answer that did not end by itself. */
 const finishOf = (response: Json, called: boolean): ModelEvent | null => {
