@@ -29,7 +29,7 @@ export const answerExamples = (dialect: ClientDialect): { readonly body: JsonObj
 }
 
 const FRAMES: readonly Frame[] = [
-  { events: [{ type: 'start', upstreamId: null, upstreamModel: null }] },
+  { events: [{ type: 'start', upstreamId: null }] },
   { events: [{ type: 'text', text: 'Reset it under ' }] },
   { events: [{ type: 'text', text: 'Settings → Security.' }] },
   { events: [{ type: 'finish', reason: 'stop', native: 'stop' }] },

@@ -13,7 +13,7 @@ export interface ResponsesDecoder {
   whole(response: Json): ModelEvent[]
 }
 
-export const createResponsesDecoder = (options: { readonly runsCustomTools: boolean } = { runsCustomTools: false }): ResponsesDecoder => {
+export const createResponsesDecoder = (options: { readonly runsCustomTools: boolean }): ResponsesDecoder => {
   const output = createOutput(options)
   let started = false
   let reported = { work: NO_WORK, begun: NO_WORK }
@@ -21,7 +21,7 @@ export const createResponsesDecoder = (options: { readonly runsCustomTools: bool
   const start = (response: Json): ModelEvent[] => {
     if (started) return []
     started = true
-    return [{ type: 'start', upstreamId: textOf(response['id']) || null, upstreamModel: textOf(response['model']) || null }]
+    return [{ type: 'start', upstreamId: textOf(response['id']) || null }]
   }
 
   const end = (response: Json): ModelEvent[] => {

@@ -48,7 +48,7 @@ export const subagentTool = ({ max_calls: mostCalls }: { readonly max_calls: num
         }
         const { task_name, task_description } = wanted.data
         const model = read.model ?? turn.model
-        const failedTask = (fault: Fault, by = model): ToolResult => agentFailure(fault, { model: by, task_name })
+        const failedTask = (fault: Fault, by: string): ToolResult => agentFailure(fault, { model: by, task_name })
         const messages = [
           ...(read.instructions === undefined ? [] : [{ role: 'system', parts: [textPart(read.instructions)] } as const]),
           { role: 'user', parts: [textPart(task_description)] } as const,
