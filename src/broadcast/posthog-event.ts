@@ -1,7 +1,7 @@
 /** Encodes a request as PostHog's event of a generation. */
-import type { JsonObject, JsonValue } from '../lib/json/json.ts'
+import { type JsonObject, type JsonValue, textOrNull } from '../lib/json/json.ts'
 import type { RequestTrace } from './request-trace.ts'
-import { contentIn, providerName, traceIdIn, type TraceView } from './trace-spans.ts'
+import { contentIn, providerName, TRACE_NAMES, traceIdIn, type TraceView } from './trace-spans.ts'
 import { derivedSpanId } from './trace-ids.ts'
 
 export const posthogEvent = (trace: RequestTrace, view: TraceView): JsonObject => {
@@ -15,7 +15,7 @@ export const posthogEvent = (trace: RequestTrace, view: TraceView): JsonObject =
       $ai_trace_id: traceIdIn(trace),
       ...(trace.sessionId === null ? {} : { $ai_session_id: trace.sessionId }),
       $ai_span_id: derivedSpanId(generationId, 'generation'),
-      $ai_span_name: textOf(trace.named?.['generation_name']) ?? `chat ${trace.model}`,
+      $ai_span_name: textOrNull(trace.named?.['generation_name']) ?? `chat ${trace.model}`,
       $ai_model: trace.model,
       $ai_provider: trace.provider === null ? null : providerName(trace.provider),
       $ai_input_tokens: usage.input,
@@ -51,16 +51,12 @@ export const posthogEvent = (trace: RequestTrace, view: TraceView): JsonObject =
 
 const plain = (part: object): JsonObject => ({ ...part })
 
-const textOf = (value: JsonValue | undefined): string | null => (typeof value === 'string' && value !== '' ? value : null)
-
-const NAMES: ReadonlySet<string> = new Set(['trace_id', 'trace_name', 'span_name', 'generation_name', 'parent_span_id'])
-
 /** A value that is nested deeper is sent as JSON text. */
 const DEPTH_MAX = 3
 
 const metadataOf = (named: JsonObject | null): JsonObject =>
   Object.fromEntries(
-    Object.entries(named ?? {}).flatMap(([key, value]) => (NAMES.has(key) ? [] : [[`metadata_${key}`, bounded(value, 1)] as const])),
+    Object.entries(named ?? {}).flatMap(([key, value]) => (TRACE_NAMES.has(key) ? [] : [[`metadata_${key}`, bounded(value, 1)] as const])),
   )
 
 const bounded = (value: JsonValue, depth: number): JsonValue => {

@@ -17,7 +17,6 @@ export interface RequestTrace {
   readonly model: string
   /** The slug of the provider; null if none was asked. */
   readonly provider: string | null
-  readonly upstreamId: string | null
   readonly sessionId: string | null
   readonly user: string | null
   readonly referer: string | null

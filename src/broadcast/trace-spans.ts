@@ -105,13 +105,13 @@ const namedText = (named: RequestTrace['named'], key: string): string | null => 
 const textIn = ({ named }: RequestTrace, key: string): string | null => namedText(named, key)
 
 /** Members of `trace` that name spans; all others are metadata. */
-const NAMES: ReadonlySet<string> = new Set(['trace_id', 'trace_name', 'span_name', 'generation_name', 'parent_span_id'])
+export const TRACE_NAMES: ReadonlySet<string> = new Set(['trace_id', 'trace_name', 'span_name', 'generation_name', 'parent_span_id'])
 
 /** Scalars are kept, everything else becomes JSON text. A trace id that had to be hashed is added as the client wrote it. */
 const metadataOf = ({ named }: RequestTrace): Span['metadata'] => {
   if (named === null) return {}
   const reported = Object.entries(named).flatMap(([key, value]): [string, AttributeValue][] => {
-    if (NAMES.has(key) || value === null) return []
+    if (TRACE_NAMES.has(key) || value === null) return []
     return [[key, typeof value === 'object' ? JSON.stringify(value) : value]]
   })
   const id = namedText(named, 'trace_id')

@@ -13,7 +13,6 @@ export const traceWith = (more: Partial<RequestTrace> = {}): RequestTrace => ({
   requestedModel: 'vendor/model',
   model: 'vendor/model',
   provider: 'vendor',
-  upstreamId: null,
   sessionId: null,
   user: null,
   referer: null,

@@ -17,8 +17,8 @@ import type { CallingAgent } from './waiting-agent.ts'
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter'
 
 export type ModelEvent =
-  /** Sent once, before any content: the upstream's id of this answer, and its name of the model. */
-  | { readonly type: 'start'; readonly upstreamId: string | null; readonly upstreamModel: string | null }
+  /** Sent once, before any content, with the upstream's id of this answer. */
+  | { readonly type: 'start'; readonly upstreamId: string | null }
   | { readonly type: 'text'; readonly text: string }
   /** Separates the next text from the last one. Dialects with a single text per answer insert PARAGRAPH_BREAK here. */
   | { readonly type: 'text-break' }

@@ -104,6 +104,11 @@ export const composeService = async (base: BaseParts, file: ConfigFile, configPa
     return { ...built, pipeline: appParts.answering.pipeline, makeRequest: appParts.makeRequest }
   })
 
+  /** Facts that are gathered in memory and written now and then, and once more at the end. */
+  const gathered = [
+    { everyMs: KEY_USES_MS, write: management.keys.noteUses, fault: 'last uses of keys not written' },
+    { everyMs: REFUSED_HITS_MS, write: parts.refusedHits.write, fault: 'finds of guardrails not written' },
+  ]
   const stops = [
     await startCacheWatch({
       clock,
@@ -143,8 +148,7 @@ export const composeService = async (base: BaseParts, file: ConfigFile, configPa
       }),
       onError,
     }),
-    repeat(clock, KEY_USES_MS, management.keys.noteUses, (thrown) => onError(thrown, 'last uses of keys not written')),
-    repeat(clock, REFUSED_HITS_MS, parts.refusedHits.write, (thrown) => onError(thrown, 'finds of guardrails not written')),
+    ...gathered.map(({ everyMs, write, fault }) => repeat(clock, everyMs, write, (thrown) => onError(thrown, fault))),
     repeat(clock, CHECKPOINT_MS, database.checkpoint, (thrown) =>
       log.warn({ error: thrown }, 'the write-ahead log of the database was not written back'),
     ),
@@ -191,8 +195,7 @@ export const composeService = async (base: BaseParts, file: ConfigFile, configPa
     for (const stop of stopsLater) await stop()
     parts.answers.close()
     await stopLedger()
-    await management.keys.noteUses().catch((thrown: unknown) => onError(thrown, 'last uses of keys not written'))
-    await parts.refusedHits.write().catch((thrown: unknown) => onError(thrown, 'finds of guardrails not written'))
+    for (const { write, fault } of gathered) await write().catch((thrown: unknown) => onError(thrown, fault))
     const lost = await recorder.close()
     if (lost > 0) log.error({ requests: lost }, 'requests are not recorded: neither the database nor the journal could be written')
     await parts.contents.flush()

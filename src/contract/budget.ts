@@ -6,6 +6,9 @@ import { storedText } from './stored-text.ts'
 
 const timestamp = z.iso.datetime()
 
+/** How often a limit resets. */
+export const resetInterval = z.enum(['daily', 'weekly', 'monthly'])
+
 export const budgetInterval = z.enum(['daily', 'weekly', 'monthly', 'lifetime']).meta({ description: 'How long its window is.' })
 
 export const workspaceBudget = z
@@ -13,7 +16,7 @@ export const workspaceBudget = z
     id: z.string(),
     workspace_id: z.string(),
     limit_usd: z.number(),
-    reset_interval: z.enum(['daily', 'weekly', 'monthly']).nullable().meta({ description: 'Null: for life.' }),
+    reset_interval: resetInterval.nullable().meta({ description: 'Null: for life.' }),
     include_byok_in_budgets: z.boolean(),
     allow_last_request: z.boolean(),
     created_at: timestamp,

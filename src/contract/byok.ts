@@ -56,7 +56,7 @@ export const byokKey = z
 
 const exclusive = (body: { readonly [Name in 'is_fallback' | 'is_byok_only' | 'is_required']?: boolean | undefined }): boolean =>
   body.is_fallback !== true || (body.is_byok_only !== true && body.is_required !== true)
-const EXCLUSIVE = { error: 'is_fallback cannot be combined with is_byok_only or is_required.' }
+export const EXCLUSIVE = { error: 'is_fallback cannot be combined with is_byok_only or is_required.' }
 
 const optionalUse = z.object(use).partial().shape
 

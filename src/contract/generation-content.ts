@@ -36,3 +36,6 @@ export const generationContent = z
       .nullable(),
   })
   .meta({ id: 'GenerationContent', description: 'What was asked and answered.' })
+
+/** The part of it from which a request can be made again. */
+export const askedAndAnswered = generationContent.pick({ interface: true, request: true, answer: true })

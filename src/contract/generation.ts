@@ -4,6 +4,11 @@ import { z } from 'zod'
 import type { JsonObject, JsonValue } from '../lib/json/json.ts'
 import { jsonValue } from './json-value.ts'
 
+export const generationIdQuery = { id: z.string().min(1).max(128).meta({ description: 'The id of the answer, or its X-Generation-Id.' }) }
+
+/** Responses and Messages give the same generation an id with their own prefix. */
+export const generationId = (id: string): string => id.replace(/^(?:resp_|msg_)/, 'gen-')
+
 const count = z.int().nullable()
 
 const warning = z.object({ code: z.string(), field: z.string(), message: z.string(), error_type: z.string().optional() })

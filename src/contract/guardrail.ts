@@ -3,6 +3,7 @@ import { z } from 'zod'
 
 import { SERVER_TOOLS } from '../canonical/server-tools.ts'
 import { PATTERN_MAX } from '../lib/regex/parse.ts'
+import { resetInterval } from './budget.ts'
 import { dollarAmount } from './dollar-amount.ts'
 import { ruledModel } from './model-name.ts'
 import { shownName, storedText } from './stored-text.ts'
@@ -82,7 +83,6 @@ const moderationEntry = z
 const LIST_MAX = 1000
 const names = z.array(z.string().min(1).max(256)).min(1).max(LIST_MAX)
 const models = z.array(ruledModel).min(1).max(LIST_MAX)
-const resetInterval = z.enum(['daily', 'weekly', 'monthly'])
 const dataRegion = z.enum(['global', 'europe', 'us'])
 const limitUsd = dollarAmount.gt(0)
 const flag = z.boolean().nullish()

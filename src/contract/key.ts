@@ -1,6 +1,7 @@
 /** API keys on the wire (docs/contract/keys-and-workspaces.md#key-resource). */
 import { z } from 'zod'
 
+import { resetInterval } from './budget.ts'
 import { dollarAmount } from './dollar-amount.ts'
 import { ruledModel } from './model-name.ts'
 import { providerFailure } from './provider-failure.ts'
@@ -12,8 +13,6 @@ export const keyHash = z
   .string()
   .regex(/^[a-f0-9]{64}$/, 'Use the 64 hex digits of `hash`.')
   .meta({ description: 'Id of a key; it says nothing of the key itself.' })
-
-const limitReset = z.enum(['daily', 'weekly', 'monthly'])
 
 /** Limits in dollars: 0 to a million, with at most nine decimals, so that nano-dollars stay exact integers. */
 const dollarLimit = dollarAmount.min(0)
@@ -60,7 +59,7 @@ export const apiKey = z
     disabled: z.boolean(),
     limit: z.number().nullable(),
     limit_remaining: z.number().nullable(),
-    limit_reset: limitReset.nullable(),
+    limit_reset: resetInterval.nullable(),
     include_byok_in_limit: z.boolean(),
     strict: z
       .boolean()
@@ -100,7 +99,7 @@ export const createKeyBody = z
     name: shownName(200),
     kind: z.enum(['management', 'inference']).default('inference'),
     limit: dollarLimit.nullish(),
-    limit_reset: limitReset.nullish(),
+    limit_reset: resetInterval.nullish(),
     include_byok_in_limit: z.boolean().default(false),
     strict: z.boolean().default(false),
     rpm_limit: rateLimits.rpm_limit.optional(),
@@ -119,7 +118,7 @@ export const updateKeyBody = z
     name: shownName(200).optional(),
     disabled: z.boolean().optional(),
     limit: dollarLimit.nullable().optional(),
-    limit_reset: limitReset.nullable().optional(),
+    limit_reset: resetInterval.nullable().optional(),
     include_byok_in_limit: z.boolean().optional(),
     strict: z.boolean().optional(),
     rpm_limit: rateLimits.rpm_limit.optional(),
@@ -155,7 +154,7 @@ const keyBudget = z
     limit_usd: z.number(),
     spend_usd: z.number(),
     remaining_usd: z.number(),
-    reset_interval: limitReset.nullable(),
+    reset_interval: resetInterval.nullable(),
     resets_at: timestamp.nullable(),
     include_byok: z.boolean(),
     guardrail_id: z.string().nullable(),
@@ -181,7 +180,7 @@ export const currentKey = z
     label: z.string(),
     limit: z.number().nullable(),
     limit_remaining: z.number().nullable(),
-    limit_reset: limitReset.nullable(),
+    limit_reset: resetInterval.nullable(),
     include_byok_in_limit: z.boolean(),
     ...usageFigures,
     is_free_tier: z.boolean(),

@@ -1,6 +1,7 @@
 /** Keys for applications that a person authorises by OAuth with PKCE, on the wire (docs/contract/sign-in.md#applications). */
 import { z } from 'zod'
 
+import { resetInterval } from './budget.ts'
 import { dollarAmount } from './dollar-amount.ts'
 import { trimmedName } from './stored-text.ts'
 
@@ -31,7 +32,6 @@ const method = z.enum(METHODS)
 
 const label = trimmedName(200)
 const limit = dollarAmount.min(0)
-const interval = z.enum(['daily', 'weekly', 'monthly'])
 const expiry = z.iso
   .datetime({ offset: true, error: 'Use ISO 8601 in UTC with seconds, e.g. 2027-01-31T00:00:00Z.', abort: true })
   .refine((text) => /:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]00:00)$/i.test(text), 'Use UTC with seconds, e.g. 2027-01-31T00:00:00Z.')
@@ -49,7 +49,7 @@ export const consentQuery = {
     .pipe(limit)
     .optional()
     .meta({ description: 'US dollars.' }),
-  usage_limit_type: interval.optional(),
+  usage_limit_type: resetInterval.optional(),
   expires_at: expiry.optional(),
   workspace_id: z.string().max(64).optional(),
   state: z.string().max(1024).optional().meta({ description: 'Given back with the code.' }),
@@ -62,7 +62,7 @@ export const createCodeBody = z
     code_challenge_method: method.nullish().meta({ description: 'S256 when absent.' }),
     key_label: label.nullish().meta({ description: "The key's name; the host of `callback_url` when absent." }),
     limit: limit.nullish().meta({ description: 'US dollars that the key may spend.' }),
-    usage_limit_type: interval.nullish().meta({ description: 'How often the limit resets; never when absent.' }),
+    usage_limit_type: resetInterval.nullish().meta({ description: 'How often the limit resets; never when absent.' }),
     expires_at: expiry.nullish().meta({ description: 'When the key expires.' }),
     workspace_id: z.string().max(64).nullish(),
   })

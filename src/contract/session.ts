@@ -2,9 +2,9 @@
 import { z } from 'zod'
 
 import { storedText } from './stored-text.ts'
+import { memberRole } from './workspace.ts'
 
 const timestamp = z.iso.datetime()
-const role = z.enum(['admin', 'member'])
 
 export const sessionId = z.string().min(1).max(64).meta({ description: 'Id of a session; it opens nothing.' })
 
@@ -16,7 +16,7 @@ export const session = z
     id: sessionId,
     workspace_id: z.string(),
     user_id: z.string(),
-    role,
+    role: memberRole,
     key_hash: z.string().nullable().meta({ description: 'The management key that it was opened with, and ends with.' }),
     user_agent: z.string().nullable(),
     created_at: timestamp,
@@ -73,7 +73,7 @@ export const LINK_SECONDS = 15 * 60
 export const createLoginLinkBody = z
   .strictObject({
     user_id: userId.meta({ description: 'The person; somebody new becomes a member of the workspace.' }),
-    role: role
+    role: memberRole
       .nullish()
       .meta({ description: "The person's role from now on; when absent, the one that the person has, `member` for somebody new." }),
     workspace_id: z.string().max(64).nullish().meta({ description: "Id or slug; the caller's own when absent." }),
@@ -92,7 +92,7 @@ export const loginLink = z
     url: z.string().meta({ description: 'Opens one session, once; it is shown this once.' }),
     workspace_id: z.string(),
     user_id: z.string(),
-    role,
+    role: memberRole,
     expires_at: timestamp,
   })
   .meta({ id: 'LoginLink' })

@@ -175,7 +175,7 @@ export const updateWorkspaceBody = z
     description: 'Absent fields stay as they are; null clears.',
   })
 
-const memberRole = z.enum(['admin', 'member'])
+export const memberRole = z.enum(['admin', 'member'])
 
 export const workspaceMember = z
   .object({

@@ -5,6 +5,7 @@
 import { GatewayError } from '../errors.ts'
 import type { JsonBody } from '../lib/json/json-body.ts'
 import { isObject } from '../lib/json/json.ts'
+import { isWebOrDataUrl } from '../lib/network/data-url.ts'
 
 /** A malformed message is `invalid_prompt`; a fault outside the messages is `invalid_request`. */
 type Fault = 'invalid_prompt' | 'invalid_request'
@@ -107,7 +108,7 @@ export const optionalTexts = (node: Node, key: string): string[] | null => {
 /** A URL that a provider can be given; anything else, such as a bare file path, is a mistake of the client. */
 export const requiredUrl = (node: Node, key: string): string => {
   const url = requiredText(node, key)
-  if (!/^(?:https?|data):/i.test(url)) throw malformedMember(node, key, 'must be an https: or data: URL')
+  if (!isWebOrDataUrl(url)) throw malformedMember(node, key, 'must be an https: or data: URL')
   return url
 }
 

@@ -1,6 +1,7 @@
 /** Reads media in the content of a message, in the forms that OpenAI's two dialects share. */
 import type { Part } from '../canonical/prompt.ts'
 import { typeOfName } from '../lib/file-types.ts'
+import { urlOfMedia } from '../lib/network/data-url.ts'
 import { child, type Node, optionalText, requiredText } from './json-node.ts'
 
 /** Omits `auto`, which is the default detail of an image. */
@@ -19,4 +20,4 @@ export const readInputAudio = (part: Node): Part[] => {
  * as these dialects assume.
  */
 export const fileAddress = (data: string, filename: string | null): string =>
-  /^(?:https?|data):/i.test(data) ? data : `data:${typeOfName(filename ?? '') ?? 'application/pdf'};base64,${data}`
+  urlOfMedia(data, typeOfName(filename ?? '') ?? 'application/pdf')

@@ -32,7 +32,7 @@ type Answer = typeof answer extends fc.Arbitrary<infer Value> ? Value : never
 const googleProof = (data: string): ReasoningProof => ({ format: 'google-gemini-v1', kind: 'signature', data })
 
 const eventsOf = ({ thinking, said, calls }: Answer): ModelEvent[] => [
-  { type: 'start', upstreamId: null, upstreamModel: null },
+  { type: 'start', upstreamId: null },
   ...thinking.flatMap(({ text, proof }): ModelEvent[] => [
     ...(text === '' ? [] : [{ type: 'reasoning', text } as const]),
     { type: 'reasoning-end', proof },

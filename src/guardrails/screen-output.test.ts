@@ -122,7 +122,7 @@ describe('a whole answer', () => {
     (said) => ({ type: 'refusal', text: said }),
     (said) => ({ type: 'tool-arguments', index: 0, json: said }),
     () => ({ type: 'text-break' }),
-    () => ({ type: 'start', upstreamId: null, upstreamModel: null }),
+    () => ({ type: 'start', upstreamId: null }),
   )
   const events = fc.array(
     fc.tuple(kinds, piece).map(([make, said]) => make(said)),

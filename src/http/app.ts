@@ -4,6 +4,7 @@ import { errorResponse } from './error-boundary.ts'
 import { GatewayError } from '../errors.ts'
 import { createTurn } from '../inference/large-steps.ts'
 import { asFailure } from '../inference/as-failure.ts'
+import { RESTARTING } from '../inference/service-stop.ts'
 import { isPerson } from '../keys/caller.ts'
 import type { BodySpace } from '../limits/body-room.ts'
 import { joinCohort } from '../lib/cohort.ts'
@@ -66,7 +67,7 @@ export const createApp = (parts: AppParts): App => {
   const answerRoute = async (request: HttpRequest, { route, params }: Match, { requestId, query, peers }: Arrival): Promise<Response> => {
     const { headers, method } = request
     if (route.policy === 'inference' && parts.isDraining())
-      throw new GatewayError('provider_overloaded', 'The service is restarting. Send the request again.', { retryAfterSeconds: 1 })
+      throw new GatewayError('provider_overloaded', RESTARTING, { retryAfterSeconds: 1 })
     const authenticated = authenticate(headers, route.policy, doors, route.unproven)
     const caller = authenticated instanceof Promise ? await authenticated : authenticated
     const person = caller !== null && isPerson(caller) ? caller : null

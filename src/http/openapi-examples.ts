@@ -4,7 +4,7 @@ import type { Frame } from '../canonical/event.ts'
 import { usageOf } from '../canonical/usage.ts'
 import type { AnswerHead, AnswerTail } from '../formats/format.ts'
 import { FORMATS } from '../formats/formats.ts'
-import { inWholeTexts } from '../formats/whole-texts.ts'
+import { inWholeTexts } from '../formats/with-texts.ts'
 import { JsonBody } from '../lib/json/json-body.ts'
 import type { JsonObject } from '../lib/json/json.ts'
 import { atOnce } from '../lib/steps.ts'
@@ -29,7 +29,7 @@ export const answerExamples = (dialect: ClientDialect): { readonly body: JsonObj
 }
 
 const FRAMES: readonly Frame[] = [
-  { events: [{ type: 'start', upstreamId: null, upstreamModel: null }] },
+  { events: [{ type: 'start', upstreamId: null }] },
   { events: [{ type: 'text', text: 'Reset it under ' }] },
   { events: [{ type: 'text', text: 'Settings → Security.' }] },
   { events: [{ type: 'finish', reason: 'stop', native: 'stop' }] },

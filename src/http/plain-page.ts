@@ -1,6 +1,7 @@
 /** Pages that people meet outside of the dashboard. They load nothing; whatever others wrote is put into them as escaped text. */
 import type { GatewayError } from '../errors.ts'
 import type { IdSource } from '../lib/id.ts'
+import { escapeInTag } from '../reference/markup.ts'
 import { PAGE_HEADERS } from './dashboard/policy.ts'
 
 interface PlainPage {
@@ -19,7 +20,7 @@ export const plainPage = ({ title, body, policy = ["form-action 'none'"], status
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escaped(title)} · Patchbay</title>
+<title>${escapeInTag(title)} · Patchbay</title>
 <link rel="icon" href="data:,">
 <style nonce="${nonce}">${STYLE}</style>
 </head>
@@ -48,17 +49,14 @@ export const failurePage =
         title,
         status: failure.status,
         body: `<main>
-<h1>${escaped(title)}</h1>
-<p role="alert">${escaped(failure.publicMessage)}</p>
+<h1>${escapeInTag(title)}</h1>
+<p role="alert">${escapeInTag(failure.publicMessage)}</p>
 <p>${next}</p>
-<p class="faint">The log of the service has this as request <code>${escaped(requestId)}</code>.</p>
+<p class="faint">The log of the service has this as request <code>${escapeInTag(requestId)}</code>.</p>
 </main>`,
       },
       ids,
     )
-
-const SIGNS: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
-export const escaped = (text: string): string => text.replace(/[&<>"']/g, (sign) => SIGNS[sign] ?? '')
 
 const STYLE = `:root{color-scheme:light dark}body{font:15px/1.5 system-ui,sans-serif;margin:0}
 main{max-width:32rem;margin:8vh auto;padding:0 1rem;overflow-wrap:anywhere}h1{font-size:1.3rem}a{color:inherit}

@@ -1,7 +1,7 @@
 /** The table of all routes. */
 import type { AppParts } from './app-parts.ts'
 import type { Doors } from './authenticate.ts'
-import { createListedModels } from './listed-models.ts'
+import { createListedModels, type ListedModels } from './listed-models.ts'
 import type { Mount } from './openapi.ts'
 import type { Route } from './route.ts'
 import { countTokensRoute } from './routes/count-tokens.ts'
@@ -38,7 +38,7 @@ export const ALIAS_BASE = '/v1'
 
 /** Every route, under every base path at which it is reachable. */
 export const routeTable = (parts: AppParts, described: Described): readonly Mount[] => {
-  const api = apiRoutes(parts)
+  const api = apiRoutes({ ...parts, listed: createListedModels(parts) })
   return [
     { base: API_BASE, routes: api },
     { base: ALIAS_BASE, routes: api },
@@ -47,7 +47,7 @@ export const routeTable = (parts: AppParts, described: Described): readonly Moun
 }
 
 /** The API, below `/api/v1` and, for clients that are given a bare host, below `/v1` (docs/contract/headers.md#paths). */
-const apiRoutes = (parts: AppParts, listing = { ...parts, listed: createListedModels(parts) }): readonly Route[] => [
+const apiRoutes = (parts: AppParts & { readonly listed: ListedModels }): readonly Route[] => [
   inferenceRoute('chat', parts),
   inferenceRoute('responses', parts),
   inferenceRoute('messages', parts),
@@ -77,14 +77,14 @@ const apiRoutes = (parts: AppParts, listing = { ...parts, listed: createListedMo
   guardrailTestsCreate(parts),
   guardrailRecordedTestsCreate({ ...parts, auditLog: parts.management.auditLog, reads: createPacedReads(parts.clock, TRIAL_ANSWER_MS) }),
 
-  modelsList('/models', listing),
-  modelsList('/models/user', listing),
-  modelsList('/embeddings/models', listing),
-  modelsCount(listing),
-  modelsGet('/models/:author/:slug', listing),
-  modelsGet('/models/:id', listing),
-  modelGet(listing),
-  modelsEndpoints(listing),
+  modelsList('/models', parts),
+  modelsList('/models/user', parts),
+  modelsList('/embeddings/models', parts),
+  modelsCount(parts),
+  modelsGet('/models/:author/:slug', parts),
+  modelsGet('/models/:id', parts),
+  modelGet(parts),
+  modelsEndpoints(parts),
   endpointsZdr(parts.models, parts.health, parts.clock),
   providersList(parts.models),
   providerTestCreate(parts),

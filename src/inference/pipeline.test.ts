@@ -46,7 +46,7 @@ const event = (...events: readonly ModelEvent[]): Step => ({ do: 'frames', frame
 const wait = (ms: number): Step => ({ do: 'wait', ms })
 const lose = (field: string): Step => ({ do: 'lose', field })
 const fail = (type: ErrorType): Step => ({ do: 'throw', thrown: new GatewayError(type, `told ${type}`) })
-const start: Step = event({ type: 'start', upstreamId: 'up-1', upstreamModel: 'one-1' })
+const start: Step = event({ type: 'start', upstreamId: 'up-1' })
 const finish: Step = event({ type: 'finish', reason: 'stop', native: 'end_turn' })
 const used = (counts: Partial<Usage>): Step => event({ type: 'usage', usage: usageOf(counts) })
 
@@ -813,13 +813,7 @@ describe('the generation record', () => {
   test('holds neither prompt nor answer, and nothing of a length that others choose', async () => {
     const long = 'z'.repeat(100_000)
     const { run } = await outcome(
-      [
-        [
-          event({ type: 'start', upstreamId: long, upstreamModel: long }),
-          say('the answer'),
-          event({ type: 'finish', reason: 'stop', native: long }),
-        ],
-      ],
+      [[event({ type: 'start', upstreamId: long }), say('the answer'), event({ type: 'finish', reason: 'stop', native: long })]],
       { fields: { messages: [{ role: 'user', content: 'the prompt' }] } },
     )
     const text = JSON.stringify(generationRecord(run))

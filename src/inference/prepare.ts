@@ -11,7 +11,7 @@ import { callerOf, type Principal } from '../keys/keys.ts'
 import { isObject } from '../lib/json/json.ts'
 import type { JsonBody } from '../lib/json/json-body.ts'
 import { type Steps, throughout, type Turn } from '../lib/steps.ts'
-import { bareSlug, type ModelReference, parseModelReference } from '../presets/model-reference.ts'
+import { bareSlug, type ModelReference, parseModelReference, VERSION_NUMBER } from '../presets/model-reference.ts'
 import type { Presets, ServedPreset } from '../presets/presets.ts'
 import { askedPlugins } from '../plugins/asked-plugins.ts'
 import type { Plugins } from '../plugins/plugins.ts'
@@ -211,7 +211,7 @@ const serveStored = async (
   presets: PrepareParts['presets'],
 ): Promise<ServedPreset> => {
   if (version === null) return presets.serve(workspaceId, id, pin ?? { by: 'designation' })
-  const isNumber = /^[1-9]\d{0,8}$/.test(version)
+  const isNumber = VERSION_NUMBER.test(version)
   try {
     return await presets.serve(workspaceId, id, { by: 'label', label: isNumber ? `v${version}` : version })
   } catch (thrown) {

@@ -5,7 +5,7 @@
 import { createHmac } from 'node:crypto'
 
 import { crc32 } from '../lib/crc32.ts'
-import type { IdSource } from '../lib/id.ts'
+import { BASE62, type IdSource } from '../lib/id.ts'
 
 export const KEY_KINDS = ['management', 'inference'] as const
 export type KeyKind = (typeof KEY_KINDS)[number]
@@ -34,17 +34,15 @@ export const keyDigest = (key: string, pepper: Uint8Array): string => createHmac
 const checksum = (text: string): string => {
   let number = crc32(text)
   let digits = ''
-  for (; digits.length < CHECKSUM_LENGTH; number = Math.floor(number / 62)) digits = (DIGITS[number % 62] ?? '') + digits
+  for (; digits.length < CHECKSUM_LENGTH; number = Math.floor(number / 62)) digits = (BASE62[number % 62] ?? '') + digits
   return digits
 }
-
-const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
 /** The bytes as one big-endian number in base 62, padded with zeros on the left. */
 const base62 = (bytes: Uint8Array, length: number): string => {
   let number = 0n
   for (const byte of bytes) number = (number << 8n) | BigInt(byte)
   let text = ''
-  for (; text.length < length; number /= 62n) text = (DIGITS[Number(number % 62n)] ?? '') + text
+  for (; text.length < length; number /= 62n) text = (BASE62[Number(number % 62n)] ?? '') + text
   return text
 }

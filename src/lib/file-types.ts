@@ -4,6 +4,9 @@ export const typeOfName = (name: string): string | undefined => {
   return ending !== undefined && Object.hasOwn(TYPES, ending) ? TYPES[ending] : undefined
 }
 
+/** Says whether a file of this media type can be read as text. */
+export const isTextType = (mediaType: string): boolean => /^text\/|^application\/(?:json|xml|yaml|x-yaml|javascript|toml)$/.test(mediaType)
+
 const TYPES: Readonly<Record<string, string>> = {
   bmp: 'image/bmp',
   heic: 'image/heic',

@@ -8,7 +8,7 @@ export interface IdSource {
   bytes(length: number): Uint8Array
 }
 
-const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+export const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
 /** Random bytes are drawn in blocks, because one system call for each id would cost more than the id. */
 const POOL_BYTES = 4096

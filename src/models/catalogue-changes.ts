@@ -6,7 +6,6 @@ export interface CatalogueChange {
   readonly kind: 'new' | 'changed' | 'gone'
   readonly model: string
   readonly provider: string
-  readonly upstreamModel: string
   /** Each fact before and after; undefined on a side that has no value. */
   readonly facts: readonly FactChange[]
 }
@@ -27,7 +26,6 @@ export const catalogueChanges = (before: Models, after: Models): readonly Catalo
       kind,
       model,
       provider: endpoint.provider,
-      upstreamModel: endpoint.model,
       facts,
     })
     return [

@@ -68,10 +68,10 @@ const parsePreset = (text: string, field: string): PresetReference => {
 }
 
 /** More digits than any counter reaches, but few enough for the integers of every database engine. */
-const VERSION = /^[1-9]\d{0,8}$/
+export const VERSION_NUMBER = /^[1-9]\d{0,8}$/
 
 const parsePin = (pin: string, field: string): VersionReference => {
-  if (VERSION.test(pin)) return { by: 'number', number: Number(pin) }
+  if (VERSION_NUMBER.test(pin)) return { by: 'number', number: Number(pin) }
   if (presetLabel.safeParse(pin).success) return { by: 'label', label: pin }
   throw invalidField(field, `"${shown(pin)}" is neither a version number nor a label of a preset.`)
 }

@@ -1,5 +1,4 @@
 /** Rollouts: several versions of a preset share its requests, until someone ends the rollout or the figures make it halt. */
-import type { ErrorMetadata } from '../errors.ts'
 import { GatewayError } from '../errors.ts'
 import { DEFAULT_HALT, type rollout, type RolloutBody, type VersionFigures } from '../contract/rollout.ts'
 import { isoTimestamp, type Clock } from '../lib/clock.ts'
@@ -134,7 +133,7 @@ export const createRollouts = (parts: {
 
 const order = (version: number, live: number): number => (version === live ? 0 : version)
 
-const unknown = (sentence: string, metadata: ErrorMetadata = {}): GatewayError => new GatewayError('not_found', sentence, { metadata })
+const unknown = (sentence: string): GatewayError => new GatewayError('not_found', sentence)
 
 const NOTHING: RolloutFigures = { version: 0, requests: 0, errors: 0, cancelled: 0, guardrailHits: 0, costSum: 0, costSquares: 0 }
 

@@ -1,6 +1,6 @@
 /** Queries on the OpenAPI document for the page. */
-import type { JsonObject, JsonValue } from '../lib/json/json.ts'
-import { asJsonObject, entriesOf, objectAt, objectsAt, textAt, textsAt } from './read-json.ts'
+import { type JsonObject, type JsonValue, membersOf } from '../lib/json/json.ts'
+import { entriesOf, objectAt, objectsAt, textAt, textsAt } from './read-json.ts'
 
 export interface DocumentReader {
   readonly document: JsonObject
@@ -54,7 +54,7 @@ export const readDocument = (document: JsonObject): DocumentReader => {
       const reference = textAt(value, '$ref')
       if (!reference.startsWith('#/')) return { name: null, value }
       const steps = reference.slice(2).split('/')
-      const target = steps.reduce((at: JsonObject, step) => asJsonObject(at[step]), document)
+      const target = steps.reduce((at: JsonObject, step) => membersOf(at[step]), document)
       return { name: steps.at(-1) ?? null, value: target }
     },
     schemas,
@@ -76,7 +76,7 @@ export const bodySchema = (operation: JsonObject): JsonObject =>
 /** All references in a value, including repetitions. */
 const referencesIn = (value: JsonValue): readonly string[] => {
   if (typeof value !== 'object' || value === null) return []
-  const own = Array.isArray(value) ? '' : textAt(asJsonObject(value), '$ref')
+  const own = Array.isArray(value) ? '' : textAt(membersOf(value), '$ref')
   return [...(own === '' ? [] : [own]), ...Object.values(value).flatMap(referencesIn)]
 }
 

@@ -59,7 +59,8 @@ const isList = (part: Markup | readonly Part[]): part is readonly Part[] => Arra
 
 const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
 
-const escapeInTag: Escape = (text) => text.replace(/[&<>"']/g, (character) => ESCAPES[character] ?? '')
+/** Escapes text for any place on a page, also within a tag. */
+export const escapeInTag: Escape = (text) => text.replace(/[&<>"']/g, (character) => ESCAPES[character] ?? '')
 
 /** Quotes need no escaping in text, and examples have thousands of them. */
 const escapeText: Escape = (text) => text.replace(/[&<>]/g, (character) => ESCAPES[character] ?? '')

@@ -1,9 +1,7 @@
 /** Reads a JSON document whose shape is roughly known: a value that is missing or has another type reads as empty. */
-import { isObject, type JsonObject, type JsonValue, listOf, objectsIn, textOf, textsIn } from '../lib/json/json.ts'
+import { type JsonObject, type JsonValue, listOf, membersOf, objectsIn, textOf, textsIn } from '../lib/json/json.ts'
 
-export const asJsonObject = (value: JsonValue | undefined): JsonObject => (isObject(value) ? value : {})
-
-export const objectAt = (value: JsonObject, key: string): JsonObject => asJsonObject(value[key])
+export const objectAt = (value: JsonObject, key: string): JsonObject => membersOf(value[key])
 
 export const textAt = (value: JsonObject, key: string): string => textOf(value[key])
 
@@ -14,6 +12,6 @@ export const objectsAt = (value: JsonObject, key: string): readonly JsonObject[]
 export const textsAt = (value: JsonObject, key: string): readonly string[] => textsIn(value[key])
 
 export const entriesOf = (value: JsonObject): readonly (readonly [string, JsonObject])[] =>
-  Object.entries(value).map(([name, member]) => [name, asJsonObject(member)] as const)
+  Object.entries(value).map(([name, member]) => [name, membersOf(member)] as const)
 
 export const isEmpty = (value: JsonObject): boolean => Object.keys(value).length === 0

@@ -1,7 +1,7 @@
 /** Describes a schema briefly: its type, its limits, its values. */
-import { isObject, type JsonObject, type JsonValue } from '../lib/json/json.ts'
+import { isObject, type JsonObject, type JsonValue, membersOf } from '../lib/json/json.ts'
 import { type Markup, anchor, html, joined } from './markup.ts'
-import { asJsonObject, isEmpty, listAt, objectAt, objectsAt, textAt } from './read-json.ts'
+import { isEmpty, listAt, objectAt, objectsAt, textAt } from './read-json.ts'
 
 /** If there are more alternatives, they are counted, not listed. */
 const ALTERNATIVES_MAX = 4
@@ -118,7 +118,7 @@ const plain = (value: JsonValue): string => (typeof value === 'string' ? value :
 export const discriminator = (schema: JsonObject): string | null => {
   const properties = objectAt(schema, 'properties')
   for (const name of ['type', 'role', 'id']) {
-    const property = asJsonObject(properties[name])
+    const property = membersOf(properties[name])
     const values = property['const'] === undefined ? listAt(property, 'enum') : [property['const']]
     if (values.length > 0 && isObject(properties[name])) return `${name}: ${values.map((value) => JSON.stringify(value)).join(' | ')}`
   }

@@ -1,9 +1,9 @@
 /** Renders a schema as expandable lists of fields. The amount that is expanded in place is bounded; the rest is linked. */
-import type { JsonObject } from '../lib/json/json.ts'
+import { type JsonObject, membersOf } from '../lib/json/json.ts'
 import type { Steps } from '../lib/steps.ts'
 import type { DocumentReader } from './document-reader.ts'
 import { type Markup, anchor, html, prose } from './markup.ts'
-import { asJsonObject, entriesOf, isEmpty, objectAt, textAt, textsAt } from './read-json.ts'
+import { entriesOf, isEmpty, objectAt, textAt, textsAt } from './read-json.ts'
 import { alternatives, discriminator, limitTexts, referenceName, typeText, typesOf } from './schema-text.ts'
 
 /** A named schema with more fields is linked, not expanded in place: the tools of an interface have hundreds. */
@@ -170,7 +170,7 @@ const fieldCount = (schema: JsonObject): number => {
     ...properties.map(([, field]) => field),
     ...alternatives(schema),
     objectAt(schema, 'items'),
-    asJsonObject(schema['additionalProperties']),
+    membersOf(schema['additionalProperties']),
   ]
   return properties.length + alternatives(schema).length + parts.reduce((sum, part) => sum + (isEmpty(part) ? 0 : fieldCount(part)), 0)
 }

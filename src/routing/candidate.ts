@@ -38,6 +38,9 @@ export const names = ({ provider, tag, serviceTier }: ModelEndpoint, wanted: str
   return serviceTier === null && (provider.slug.toLowerCase() === name || provider.name.toLowerCase() === name)
 }
 
+/** The endpoint without its tier, for names of a provider that cover its tiers too. */
+export const untiered = (endpoint: ModelEndpoint): ModelEndpoint => ({ ...endpoint, serviceTier: null })
+
 /** The price of input plus output, by which prices are compared. Null if no price is known. */
 export const comparedPrice = ({ prices }: ModelEndpoint): number | null => (prices === null ? null : prices.prompt + prices.completion)
 

@@ -2,7 +2,7 @@
 import type { Call } from '../canonical/call.ts'
 import type { RoutingPolicy } from '../canonical/routing-policy.ts'
 import type { Models } from '../models/models.ts'
-import { comparedPrice, names, TIERS, type Candidate } from './candidate.ts'
+import { comparedPrice, names, TIERS, untiered, type Candidate } from './candidate.ts'
 import { byPolicy, NOT_KNOWN, reported } from './policy.ts'
 import { heeds, type SentParameter } from './sent-parameters.ts'
 import type { PriceName, Preferences } from './preferences.ts'
@@ -37,7 +37,7 @@ const byName = ({ endpoint }: Candidate, { only, ignore, order, allowFallbacks }
 
 /** A provider's name also covers its endpoints of a tier; `byTier` then decides if those serve. */
 const isTierOf = (endpoint: ModelEndpoint, wanted: readonly string[]): boolean =>
-  endpoint.serviceTier !== null && wanted.some((name) => names({ ...endpoint, serviceTier: null }, name))
+  endpoint.serviceTier !== null && wanted.some((name) => names(untiered(endpoint), name))
 
 /** Endpoints of a tier must be requested: by `service_tier`, by the variant of a name, or by their own tag. */
 const byTier = ({ endpoint, variant }: Candidate, { preferences: { tier }, tierNames }: Filters, tiered: boolean): string | null => {

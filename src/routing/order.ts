@@ -2,7 +2,7 @@
  * The order in which the candidates of one group are tried: by rank, within a rank by the sort, and in default balancing at random
  * (docs/contract/routing.md#default-order).
  */
-import { comparedPrice, names, TIERS, type Candidate } from './candidate.ts'
+import { comparedPrice, names, TIERS, untiered, type Candidate } from './candidate.ts'
 import type { EndpointKey } from './health.ts'
 import type { Cutoffs, SortBy, Preferences } from './preferences.ts'
 import type { EndpointHealth } from './endpoint-health.ts'
@@ -86,8 +86,7 @@ const LONGEST = 1e9
 /** An endpoint that is not named comes last. A provider's name also covers its tiers: those that are candidates were requested. */
 const positionIn = (order: readonly string[], endpoint: ModelEndpoint): number => {
   const own = order.findIndex((name) => names(endpoint, name))
-  const position =
-    own < 0 && endpoint.serviceTier !== null ? order.findIndex((name) => names({ ...endpoint, serviceTier: null }, name)) : own
+  const position = own < 0 && endpoint.serviceTier !== null ? order.findIndex((name) => names(untiered(endpoint), name)) : own
   return position < 0 ? order.length : position
 }
 

@@ -6,7 +6,7 @@ import { serverToolName } from '../canonical/server-tool-name.ts'
 import { invalidField, validate } from '../contract/validate.ts'
 import type { JsonObject } from '../lib/json/json.ts'
 import { createCallCount, textPart } from './agents/agent-options.ts'
-import { agentFailure } from './agents/advisor.ts'
+import { agentFailure } from './agents/agent-options.ts'
 import { failed, type MakeTool } from './tool.ts'
 
 const options = z.looseObject({

@@ -14,6 +14,7 @@ import {
   type WorkspaceSettings,
 } from '../contract/workspace.ts'
 import type { WorkspaceMemberResource, WorkspaceResource } from '../contract/workspace.ts'
+import { unknownWorkspace } from '../storage/workspaces/lock-workspace.ts'
 import type { MemberStore } from '../storage/workspaces/member-store.ts'
 import type { Page } from '../storage/page.ts'
 import { GatewayError } from '../errors.ts'
@@ -223,8 +224,6 @@ export const workspaceResource = (workspace: WorkspaceRecord, includeByokInBudge
   default_guardrail_id: defaultGuardrailId(workspace.id),
   include_byok_in_budgets: includeByokInBudgets,
 })
-
-const unknownWorkspace = (): GatewayError => new GatewayError('not_found', 'There is no workspace with this id.')
 
 const slugTaken = (slug: string): GatewayError =>
   new GatewayError('precondition_failed', `slug: there is a workspace "${slug}" already.`, { status: 409 })

@@ -1,7 +1,7 @@
 /** Bifrost's config.json: providers with their keys, and its governance rules for virtual keys. */
 import { SettingError } from '../../config.ts'
-import { isObject, type JsonObject, type JsonValue, objectsIn, textOf } from '../../lib/json/json.ts'
-import { objectIn, wordIn } from './members.ts'
+import { isObject, type JsonObject, type JsonValue, membersOf, objectsIn, textOf } from '../../lib/json/json.ts'
+import { wordIn } from './members.ts'
 import type { ImportReader, Place, PlannedKey } from './import-plan.ts'
 import { addressOfProvider, anyModelOf, azureAddress, dialectsOf, keyVariable, providerOf, slugOf } from './names.ts'
 import { wordSet } from '../../lib/text/word-set.ts'
@@ -12,13 +12,13 @@ export const readBifrost: ImportReader = (value, root) => {
   const config = value as JsonObject
   const providers: Record<string, JsonValue> = {}
   const models: Record<string, JsonValue> = {}
-  for (const [word, entry] of Object.entries(objectIn(config['providers']))) {
-    const made = providerEntryOf(word, objectIn(entry), root.at('providers', word))
+  for (const [word, entry] of Object.entries(membersOf(config['providers']))) {
+    const made = providerEntryOf(word, membersOf(entry), root.at('providers', word))
     if (made === null) continue
     providers[made.slug] = made.entry
     Object.assign(models, made.models)
   }
-  const governance = objectIn(config['governance'])
+  const governance = membersOf(config['governance'])
   root.leaveOut(config, SECTIONS)
   root.at('governance').leaveOut(governance, GOVERNANCE, GOVERNANCE_SAID)
   const keys = objectsIn(governance['virtual_keys'])
@@ -48,8 +48,8 @@ interface Made {
 }
 
 const providerEntryOf = (word: string, entry: JsonObject, place: Place): Made | null => {
-  const network = objectIn(entry['network_config'])
-  const custom = objectIn(entry['custom_provider_config'])
+  const network = membersOf(entry['network_config'])
+  const custom = membersOf(entry['custom_provider_config'])
   const listed = providerOf(word)
   const known = listed ?? providerOf(wordIn(custom['base_provider_type'] ?? ''))
   const slug = listed ?? slugOf(word.toLowerCase())
@@ -106,7 +106,7 @@ const addressIn = (keys: readonly { readonly key: JsonObject }[], place: Place):
   const found = new Set(
     keys.flatMap(({ key }) =>
       ADDRESSES.flatMap(([config, member]) => {
-        const given = environmentText(textOfValue(objectIn(key[config])[member]))
+        const given = environmentText(textOfValue(membersOf(key[config])[member]))
         if (given === '') return []
         return config === 'bedrock_key_config' ? `https://bedrock-runtime.${given}.amazonaws.com` : given
       }),
@@ -131,7 +131,7 @@ const CONFIG_MEMBERS: ReadonlySet<string> = wordSet('endpoint url deployments ap
 /** A deployment with the name of its model is reached by that name. */
 const deploymentsOf = (key: JsonObject, slug: string, place: Place): readonly [string, JsonValue][] =>
   Object.entries(key).flatMap(([config, value]) =>
-    Object.entries(config.endsWith('_key_config') ? objectIn(objectIn(value)['deployments']) : {}).flatMap(
+    Object.entries(config.endsWith('_key_config') ? membersOf(membersOf(value)['deployments']) : {}).flatMap(
       ([model, deployment]): [string, JsonValue][] => {
         if (typeof deployment !== 'string' || deployment === model) return []
         place.at(config, 'deployments', model).changed(`${slug}/${model} is the deployment ${deployment}: add its prices in your file`)
@@ -152,7 +152,7 @@ const textOfValue = (value: JsonValue | undefined): string => {
 /** The key, or the parts of an AWS key pair, which is one text here. */
 const partsOfKey = (key: JsonObject): readonly string[] => {
   const own = textOfValue(key['value'])
-  const aws = objectIn(key['bedrock_key_config'])
+  const aws = membersOf(key['bedrock_key_config'])
   const pair = ['access_key', 'secret_key', 'session_token'].map((name) => textOfValue(aws[name])).filter((part) => part !== '')
   return own === '' && pair.length > 1 ? pair : own === '' ? [] : [own]
 }
@@ -170,7 +170,7 @@ const keyText = (key: JsonObject, provider: string, taken: Set<string>, place: P
     place.at('weight').changed('keys of a provider take turns; there is no weight')
   for (const name of Object.keys(key))
     if (name.endsWith('_key_config')) {
-      for (const member of Object.keys(objectIn(key[name])))
+      for (const member of Object.keys(membersOf(key[name])))
         if (!CONFIG_MEMBERS.has(member))
           place
             .at(name, member)

@@ -4,10 +4,10 @@
  */
 import { SettingError } from '../../config.ts'
 import { definedOnly } from '../../lib/defined-only.ts'
-import { isObject, type JsonObject, type JsonValue, listOf } from '../../lib/json/json.ts'
+import { isObject, type JsonObject, type JsonValue, listOf, membersOf, textOrNull } from '../../lib/json/json.ts'
 import { PERSISTED_FIELDS } from '../../request-fields/preset-fields.ts'
 import { PLACEHOLDER, promptTemplate, type PromptMessage, VARIABLE_TYPES } from '../../request-fields/schemas/prompt-template.ts'
-import { objectIn, wordIn } from './members.ts'
+import { wordIn } from './members.ts'
 import type { ImportReader, Place, PlannedPreset, PlannedVersion } from './import-plan.ts'
 import { isServed, modelIdOf, slugOf, unserved } from './names.ts'
 import { wordSet } from '../../lib/text/word-set.ts'
@@ -51,13 +51,11 @@ const entriesOf = (value: unknown, place: Place): readonly Entry[] => {
   )
 }
 
-const text = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null)
-
 /** An answer also has an id of its own, so the prompt's id comes first. */
 const idOf = (entry: JsonObject): string | null => {
   const { prompt } = entry
-  if (isObject(prompt)) return text(prompt['id']) ?? text(prompt['prompt_id'])
-  return text(entry['prompt_id']) ?? text(entry['id'])
+  if (isObject(prompt)) return textOrNull(prompt['id']) ?? textOrNull(prompt['prompt_id'])
+  return textOrNull(entry['prompt_id']) ?? textOrNull(entry['id'])
 }
 
 const presetOf = (id: string, found: readonly Found[]): PlannedPreset => {
@@ -95,7 +93,7 @@ const versionOf = (entry: JsonObject, id: string, place: Place): Found | null =>
   return {
     number: Number.isSafeInteger(number) ? number : null,
     isDefault: entry['is_default'] === true,
-    name: text(entry['name']),
+    name: textOrNull(entry['name']),
     planned: {
       shape: 'responses',
       systemPrompt: system.length === 0 ? null : system.join('\n\n'),
@@ -167,7 +165,7 @@ const variablesOf = (entry: JsonObject, messages: readonly PromptMessage[], plac
       : []
   for (const [name, value] of named) {
     const type = isObject(value) ? (VARIABLE_TYPES.find((known) => known === value['type']) ?? 'text') : 'text'
-    const fallback = isObject(value) ? text(value['default']) : null
+    const fallback = isObject(value) ? textOrNull(value['default']) : null
     if (variables[name] === undefined)
       place.at('variables').changed(`the variable ${name} is declared and stands nowhere; it may be given all the same`)
     variables[name] = { type, ...(fallback === null || type !== 'text' ? {} : { default: fallback }) }
@@ -191,7 +189,7 @@ const DEFAULTS: Readonly<Record<string, string>> = {
 
 const settingsOf = (entry: JsonObject, isAnswer: boolean, place: Place): JsonObject => {
   const config: Record<string, JsonValue> = {}
-  for (const [name, value] of Object.entries({ ...entry, ...objectIn(entry['config']) })) {
+  for (const [name, value] of Object.entries({ ...entry, ...membersOf(entry['config']) })) {
     if (value === null || SAID.has(name) || (isAnswer && JSON.stringify(value) === DEFAULTS[name])) continue
     if (name === 'model' && typeof value === 'string') {
       const id = value.includes('/') ? value : modelIdOf('openai', value)

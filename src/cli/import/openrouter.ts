@@ -4,10 +4,10 @@ import { createGuardrailBody } from '../../contract/guardrail.ts'
 import { inSentences } from '../../contract/issue-sentence.ts'
 import { faultsOf } from '../../contract/validate.ts'
 import { presetSlug, type PresetShape } from '../../contract/preset.ts'
-import { isObject, type JsonObject, type JsonValue } from '../../lib/json/json.ts'
+import { isObject, type JsonObject, type JsonValue, membersOf } from '../../lib/json/json.ts'
 import { PERSISTED_FIELDS } from '../../request-fields/preset-fields.ts'
 import { guardrailKind } from '../as-code/guardrail-kind.ts'
-import { objectIn, wordIn } from './members.ts'
+import { wordIn } from './members.ts'
 import type { ImportReader, Place, PlannedKey, PlannedPreset } from './import-plan.ts'
 
 export const readOpenrouter: ImportReader = (value, root) => {
@@ -46,7 +46,7 @@ const presetOf = (entry: JsonObject, place: Place): PlannedPreset | null => {
   if (status === 'archived') return place.cannot(`the preset ${wordIn(slug)} is archived`)
   if (!isObject(version))
     return place.cannot(`the list does not hold what the preset ${wordIn(slug)} is: export it with GET /presets/${wordIn(slug)}`)
-  const config = objectIn(version['config'])
+  const config = membersOf(version['config'])
   const shape = shapeOf(config)
   const kept = Object.entries(config).filter(
     ([field, value]) => value !== null && (PERSISTED_FIELDS[shape].includes(field) || field === 'system'),

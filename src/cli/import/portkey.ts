@@ -1,8 +1,8 @@
 /** Portkey's configs: one, a list of them, or the answer of its API. */
 import { SettingError } from '../../config.ts'
-import { isObject, type JsonObject, type JsonValue, listOf } from '../../lib/json/json.ts'
+import { isObject, type JsonObject, type JsonValue, listOf, membersOf } from '../../lib/json/json.ts'
 import { parseValue } from '../as-code/document-file.ts'
-import { objectIn, wordIn } from './members.ts'
+import { wordIn } from './members.ts'
 import type { ImportReader, Place, PlannedPreset } from './import-plan.ts'
 import { isNamed, isServed, keyVariable, modelIdOf, providerOf, uniqueSlug, unserved } from './names.ts'
 
@@ -47,7 +47,7 @@ interface Target {
 }
 
 const presetsOf = (name: string, config: JsonObject, place: Place, slugs: Set<string>): readonly PlannedPreset[] => {
-  const strategy = objectIn(config['strategy'])
+  const strategy = membersOf(config['strategy'])
   if (strategy['mode'] === 'conditional') return conditionalPresets(config, strategy, place, slugs)
   return presetOf({ name, place }, targetsOf(config, place), strategy, slugs)
 }
@@ -96,7 +96,7 @@ const conditionalPresets = (config: JsonObject, strategy: JsonObject, place: Pla
   if (typeof strategy['default'] === 'string')
     place.at('strategy', 'default').cannot(`a model that no condition names is served as it is, not by ${strategy['default']}`)
   return conditions.flatMap((condition, at) => {
-    const query = isObject(condition) ? objectIn(condition['query']) : {}
+    const query = isObject(condition) ? membersOf(condition['query']) : {}
     const asked = isObject(query['params.model']) ? query['params.model']['$eq'] : undefined
     const then = isObject(condition) ? targets.get(wordIn(condition['then'])) : undefined
     if (typeof asked !== 'string' || Object.keys(query).length !== 1 || then === undefined) {
@@ -117,7 +117,7 @@ const targetsOf = (config: JsonObject, place: Place, outer: JsonObject = {}): re
   const around = { ...outer, ...cacheOf(config, place) }
   const { targets } = config
   if (!Array.isArray(targets)) return [targetOf(config, place, around)].filter((target) => target !== null)
-  const strategy = objectIn(config['strategy'])
+  const strategy = membersOf(config['strategy'])
   if (strategy['mode'] === 'loadbalance')
     place.at('strategy').changed('weights become an order: the heaviest is asked first, the others where it fails')
   const weighted = (targets as readonly JsonValue[]).map((target, at) => ({
@@ -131,7 +131,7 @@ const targetsOf = (config: JsonObject, place: Place, outer: JsonObject = {}): re
 
 const targetOf = (config: JsonObject, place: Place, around: JsonObject): Target | null => {
   if (config['custom_host'] !== undefined) return place.at('custom_host').cannot(OWN_HOST)
-  const params = objectIn(config['override_params'])
+  const params = membersOf(config['override_params'])
   const { model: asked, ...settings } = params
   const at = typeof asked === 'string' ? /^@([^/]+)\/(.+)$/.exec(asked) : null
   const word = wordIn(config['provider'] ?? '').replace(/^@/, '') || (at?.[1] ?? '')
@@ -163,7 +163,7 @@ const TTL_MAX_SECONDS = 86_400
 const cacheOf = (config: JsonObject, place: Place): JsonObject => {
   const { cache } = config
   if (cache === undefined) return {}
-  const { mode, max_age: seconds } = objectIn(cache)
+  const { mode, max_age: seconds } = membersOf(cache)
   const where = place.at('cache')
   if (mode !== 'simple' && mode !== 'semantic') {
     where.cannot('this mode of the cache has no counterpart')
@@ -179,7 +179,7 @@ const cacheOf = (config: JsonObject, place: Place): JsonObject => {
 
 const reportMembers = (config: JsonObject, place: Place): void => {
   place.change(config, MEMBERS)
-  if (objectIn(config['strategy'])['on_status_codes'] !== undefined)
+  if (membersOf(config['strategy'])['on_status_codes'] !== undefined)
     place.at('strategy', 'on_status_codes').changed('a failure moves on by its cause, not by a list of statuses')
 }
 

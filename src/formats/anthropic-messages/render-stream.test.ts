@@ -35,9 +35,9 @@ const renderAnswer = (...given: Parameters<typeof rendering>): string => atOnce(
 
 describe('the bytes of a stream', () => {
   test('text: the input is estimated at the start, the usage is sent at the end', () => {
-    expect(
-      render({ type: 'start', upstreamId: 'u', upstreamModel: 'm' }, text('Hi'), text(''), text(' you'), finish('stop', 'eos'), used),
-    ).toBe(start() + textBlock(0, 'Hi', ' you') + end('end_turn'))
+    expect(render({ type: 'start', upstreamId: 'u' }, text('Hi'), text(''), text(' you'), finish('stop', 'eos'), used)).toBe(
+      start() + textBlock(0, 'Hi', ' you') + end('end_turn'),
+    )
   })
 
   test('if the provider counted the input before the first content, its counts are sent at the start', () => {

@@ -1,6 +1,7 @@
 import { validateRequest } from '../validate-request.ts'
 import { withSecretsHidden } from '../hide-in-answer.ts'
-import type { ClientFormat, StreamRenderer, Written } from '../format.ts'
+import type { ClientFormat } from '../format.ts'
+import { withTexts } from '../with-texts.ts'
 import { withoutForeignWords } from './foreign-words.ts'
 import { legacyAnswer, legacyEvents, withModernTools } from './modern-tools.ts'
 import { presetContentOf } from './preset-config.ts'
@@ -24,13 +25,7 @@ export const chatFormat: ClientFormat = withSecretsHidden({
   },
   openStream(head) {
     const stream = openStream(head)
-    return head.legacyFunctions === true ? inOlderWords(stream) : stream
+    return head.legacyFunctions === true ? withTexts(stream, legacyEvents) : stream
   },
   renderError,
-})
-
-const inOlderWords = (stream: StreamRenderer): StreamRenderer<Written> => ({
-  frames: (frames) => legacyEvents(stream.frames(frames)),
-  finish: (tail) => legacyEvents(stream.finish(tail)),
-  fail: (error, tail) => legacyEvents(stream.fail(error, tail)),
 })

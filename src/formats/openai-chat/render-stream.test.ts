@@ -29,9 +29,9 @@ import { ENVELOPE, USAGE, delta, ended, LAST, render } from './render-stream.tes
 
 describe('the bytes of a stream', () => {
   test('text: the role comes with the first delta, the reason of the end once, the usage last', () => {
-    expect(
-      render({ type: 'start', upstreamId: 'u', upstreamModel: 'm' }, text('Hi'), text(''), text(' "there"\n'), finish('stop', 'eos'), used),
-    ).toBe(delta('"role":"assistant","content":"Hi"') + delta('"content":" \\"there\\"\\n"') + ended('stop', '"eos"') + LAST)
+    expect(render({ type: 'start', upstreamId: 'u' }, text('Hi'), text(''), text(' "there"\n'), finish('stop', 'eos'), used)).toBe(
+      delta('"role":"assistant","content":"Hi"') + delta('"content":" \\"there\\"\\n"') + ended('stop', '"eos"') + LAST,
+    )
   })
 
   test('two parallel tool calls, woven into each other, keep their order', () => {

@@ -1,4 +1,5 @@
 /** Adds to an upstream's output items what strict clients need and some upstreams omit (docs/contract/responses.md#answer). */
+import { ITEM_PREFIXES } from '../../canonical/responses-protocol.ts'
 import type { JsonBody } from '../../lib/json/json-body.ts'
 import type { JsonChanges } from '../../lib/json/json.ts'
 import { editElements, editElementsInSteps } from '../../lib/json/json-splice.ts'
@@ -32,7 +33,7 @@ export function* completeItem(json: string, at: number, status: 'in_progress' | 
   const item = bodyOfParsed(json)
   if (json.length > LARGE_BYTES) yield
   const type = item.get('type')
-  const prefix = typeof type === 'string' ? PREFIXES[type] : undefined
+  const prefix = typeof type === 'string' ? ITEM_PREFIXES[type] : undefined
   if (prefix === undefined) return json
   const id = { id: item.raw('call_id') ?? `"${prefix}_${at}"` }
   if (type === 'reasoning') return changed(item, json, missingMembers(item, { summary: '[]', ...id }))
@@ -44,9 +45,6 @@ export function* completeItem(json: string, at: number, status: 'in_progress' | 
     ...missingMembers(item, { role: '"assistant"', status: `"${status}"`, ...id }),
   })
 }
-
-/** How the ids of items begin, by the types of the items that must have one. */
-const PREFIXES: Readonly<Record<string, string>> = { message: 'msg', reasoning: 'rs', function_call: 'fc', custom_tool_call: 'ctc' }
 
 /** xAI sends only the URL of a page. */
 export const completeSource = (json: string): string => {

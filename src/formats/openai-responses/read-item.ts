@@ -5,6 +5,7 @@
 import { answeredBuiltIn, builtInArguments, builtInOutput, calledBuiltIn } from '../../canonical/built-in-tools.ts'
 import type { MessagePhase, Part } from '../../canonical/prompt.ts'
 import { isObject } from '../../lib/json/json.ts'
+import { urlOfMedia } from '../../lib/network/data-url.ts'
 import { openProof, type ReasoningProof, UNSIGNED } from '../../canonical/reasoning.ts'
 import { children, member, type Node, optionalText, requiredText, requiredUrl, requiredWord } from '../json-node.ts'
 import {
@@ -125,7 +126,7 @@ const readPicture = (item: Node): Part[] => {
   for (const key of ['action', 'revised_prompt', 'background', 'quality', 'size']) member(item, key)
   const format = optionalText(item, 'output_format') ?? 'png'
   const type = format === 'svg' ? 'svg+xml' : format
-  return [{ type: 'image', url: /^(?:https?|data):/i.test(result) ? result : `data:image/${type};base64,${result}` }]
+  return [{ type: 'image', url: urlOfMedia(result, `image/${type}`) }]
 }
 
 /** Codex sends outputs that belong to no call, some of them without an id; the translation decides how to handle them. */

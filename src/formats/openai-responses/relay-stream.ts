@@ -3,6 +3,7 @@
  * is held back until the cost is known.
  */
 import type { Frame } from '../../canonical/event.ts'
+import { TERMINAL } from '../../canonical/responses-protocol.ts'
 import type { GatewayError } from '../../errors.ts'
 import type { JsonBody } from '../../lib/json/json-body.ts'
 import { DONE_FRAME, eventFrame } from '../../lib/network/sse.ts'
@@ -138,7 +139,5 @@ const isLarge = ({ native }: Frame): boolean => native !== undefined && native.j
 const responseOf = (event: JsonBody): string => event.raw('response') ?? '{}'
 
 const LIFECYCLE: ReadonlySet<string> = new Set(['response.queued', 'response.created', 'response.in_progress'])
-
-const TERMINAL: ReadonlySet<string> = new Set(['response.completed', 'response.incomplete', 'response.failed', 'response.cancelled'])
 
 const OWN_EVENT = /^response\.[\w.]+$/

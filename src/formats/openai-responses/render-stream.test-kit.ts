@@ -1,7 +1,7 @@
 import { frames, HEAD, streamed } from '../../../test/support/answers.ts'
 import type { ModelEvent } from '../../canonical/event.ts'
 import type { AnswerHead, StreamRenderer } from '../format.ts'
-import { inWholeTexts } from '../whole-texts.ts'
+import { inWholeTexts } from '../with-texts.ts'
 import { openStream as openWritten } from './render-stream.ts'
 
 export const openStream = (head: AnswerHead): StreamRenderer => inWholeTexts(openWritten(head))

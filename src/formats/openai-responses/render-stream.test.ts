@@ -46,7 +46,7 @@ const renderAnswer = (...given: Parameters<typeof rendering>): string => atOnce(
 
 describe('the bytes of a stream', () => {
   test('text', () => {
-    expect(render({ type: 'start', upstreamId: 'u', upstreamModel: 'm' }, text('Hi'), text(''), text(' you'), finish('stop'), used)).toBe(
+    expect(render({ type: 'start', upstreamId: 'u' }, text('Hi'), text(''), text(' you'), finish('stop'), used)).toBe(
       stream(...textItem(0, ['Hi', ' you']), completed(message('msg_abc123_0', 'completed', textPart('Hi you')))),
     )
   })

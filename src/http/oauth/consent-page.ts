@@ -7,7 +7,8 @@ import type { z } from 'zod'
 import type { consentQuery } from '../../contract/oauth.ts'
 import type { IdSource } from '../../lib/id.ts'
 import type { RequestedAccess } from '../../sign-in/application-codes.ts'
-import { escaped, plainPage } from '../plain-page.ts'
+import { escapeInTag } from '../../reference/markup.ts'
+import { plainPage } from '../plain-page.ts'
 
 type Asked = Pick<RequestedAccess, 'callback_url' | 'key_label' | 'limit' | 'usage_limit_type' | 'expires_at'> & {
   readonly workspace_id?: z.output<typeof consentQuery.workspace_id>
@@ -25,11 +26,11 @@ export const consentPage = (asked: Asked, { prefix, ids }: { readonly prefix: st
     ['Until', asked.expires_at ?? 'you revoke it'],
     ['Workspace', asked.workspace_id ?? 'the one that you are signed in to'],
   ] as const
-  const body = `<main data-base="${escaped(prefix)}">
-<h1>${app === null ? 'An application' : escaped(app)} asks for a key</h1>
+  const body = `<main data-base="${escapeInTag(prefix)}">
+<h1>${app === null ? 'An application' : escapeInTag(app)} asks for a key</h1>
 <p>With it, the application calls models in your name, and you pay. It also reads, adds and deletes files of the workspace.</p>
-<dl>${rows.map(([name, value]) => `<dt>${name}</dt><dd>${escaped(value)}</dd>`).join('')}</dl>
-${app === null ? '' : `<p>The key is sent to <strong>${escaped(app)}</strong>. Allow it only if you began this there.</p>`}
+<dl>${rows.map(([name, value]) => `<dt>${name}</dt><dd>${escapeInTag(value)}</dd>`).join('')}</dl>
+${app === null ? '' : `<p>The key is sent to <strong>${escapeInTag(app)}</strong>. Allow it only if you began this there.</p>`}
 <p id="who" role="status">Looking who is signed in…</p>
 <form id="sign-in" hidden>
 <label for="key">Management key</label>
@@ -42,7 +43,7 @@ ${app === null ? '' : `<p>The key is sent to <strong>${escaped(app)}</strong>. A
 <p id="result" role="alert"></p>
 <noscript><p>This page needs JavaScript.</p></noscript>
 </main>
-<script src="${escaped(prefix)}/auth/consent.js" defer></script>`
+<script src="${escapeInTag(prefix)}/auth/consent.js" defer></script>`
   return plainPage({ title: 'Allow an application', body, policy: POLICY }, ids)
 }
 

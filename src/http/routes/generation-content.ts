@@ -3,6 +3,7 @@ import { z } from 'zod'
 
 import { scopeOf } from '../../canonical/reach.ts'
 import { generationContent } from '../../contract/generation-content.ts'
+import { generationId, generationIdQuery } from '../../contract/generation.ts'
 import { validate } from '../../contract/validate.ts'
 import { GatewayError } from '../../errors.ts'
 import { cutText } from '../../lib/text/cut-text.ts'
@@ -12,7 +13,6 @@ import type { ContentStore } from '../../storage/generations/content-store.ts'
 import type { GenerationStore } from '../../storage/generations/generation-store.ts'
 import { jsonInTurns, jsonResponse } from '../json-response.ts'
 import { changeOf, reachOf, type Route, type RouteRequest } from '../route.ts'
-import { generationId, generationIdQuery } from './generation.ts'
 
 export interface GenerationContentParts {
   /** `flush` resolves when everything that was answered before is stored. */

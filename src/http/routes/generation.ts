@@ -1,7 +1,7 @@
 import { z } from 'zod'
 
 import { scopeOf } from '../../canonical/reach.ts'
-import { generation } from '../../contract/generation.ts'
+import { generation, generationId, generationIdQuery } from '../../contract/generation.ts'
 import { validate } from '../../contract/validate.ts'
 import { GatewayError } from '../../errors.ts'
 import { cutText } from '../../lib/text/cut-text.ts'
@@ -9,8 +9,6 @@ import type { GenerationStore } from '../../storage/generations/generation-store
 import { generationResource } from '../generation-resource.ts'
 import { jsonResponse } from '../json-response.ts'
 import { reachOf, type Route } from '../route.ts'
-
-export const generationIdQuery = { id: z.string().min(1).max(128).meta({ description: 'The id of the answer, or its X-Generation-Id.' }) }
 
 /** A record can be read right after its answer: records that wait to be written are written first. */
 export const generationGet = (parts: { store: GenerationStore; flush: () => Promise<void> }): Route => ({
@@ -33,6 +31,3 @@ export const generationGet = (parts: { store: GenerationStore; flush: () => Prom
     return jsonResponse({ data: generationResource(found) })
   },
 })
-
-/** Responses and Messages give the same generation an id with their own prefix. */
-export const generationId = (id: string): string => id.replace(/^(?:resp_|msg_)/, 'gen-')

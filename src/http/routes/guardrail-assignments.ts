@@ -84,48 +84,42 @@ const assignmentsList = (subjects: Subjects, of: 'all' | 'one', { guardrails }: 
   }
 }
 
-const assignmentsAdd = (subjects: Subjects, { guardrails }: GuardrailRouteParts): Route => {
-  const { kind, body, subjects: read, names } = KINDS[subjects]
-  return {
-    ...shared,
-    method: 'POST',
-    path: `/guardrails/:id/assignments/${subjects}`,
-    operation: names.add,
-    summary: `Assign a guardrail to ${subjects}; one that has another guardrail moves to this one`,
-    params: { id: guardrailId },
-    query: inWorkspace,
-    body,
-    answers: { 200: { description: 'How many are new.', schema: z.object({ assigned_count: z.int() }) } },
-    errors: [404, 409],
-    async handle(request) {
-      const { workspaceId, id } = await locate(request, guardrails)
-      const given = read(readJsonObject(await request.text()))
-      return jsonResponse({
-        assigned_count: await guardrails.assign(workspaceId, id, { kind, subjects: given }, changedBy(request)),
-      })
-    },
-  }
-}
+/** The differences between the two changes. */
+const CHANGES = {
+  add: {
+    path: '',
+    summary: (subjects: Subjects) => `Assign a guardrail to ${subjects}; one that has another guardrail moves to this one`,
+    description: 'How many are new.',
+    count: 'assigned_count',
+    method: 'assign',
+  },
+  remove: {
+    path: '/remove',
+    summary: (subjects: Subjects) => `Take a guardrail off ${subjects}`,
+    description: 'How many had it.',
+    count: 'unassigned_count',
+    method: 'unassign',
+  },
+} as const
 
-const assignmentsRemove = (subjects: Subjects, { guardrails }: GuardrailRouteParts): Route => {
+const assignmentsChange = (subjects: Subjects, change: keyof typeof CHANGES, { guardrails }: GuardrailRouteParts): Route => {
   const { kind, body, subjects: read, names } = KINDS[subjects]
+  const { path, summary, description, count, method } = CHANGES[change]
   return {
     ...shared,
     method: 'POST',
-    path: `/guardrails/:id/assignments/${subjects}/remove`,
-    operation: names.remove,
-    summary: `Take a guardrail off ${subjects}`,
+    path: `/guardrails/:id/assignments/${subjects}${path}`,
+    operation: names[change],
+    summary: summary(subjects),
     params: { id: guardrailId },
     query: inWorkspace,
     body,
-    answers: { 200: { description: 'How many had it.', schema: z.object({ unassigned_count: z.int() }) } },
+    answers: { 200: { description, schema: z.object({ [count]: z.int() }) } },
     errors: [404, 409],
     async handle(request) {
       const { workspaceId, id } = await locate(request, guardrails)
       const given = read(readJsonObject(await request.text()))
-      return jsonResponse({
-        unassigned_count: await guardrails.unassign(workspaceId, id, { kind, subjects: given }, changedBy(request)),
-      })
+      return jsonResponse({ [count]: await guardrails[method](workspaceId, id, { kind, subjects: given }, changedBy(request)) })
     },
   }
 }
@@ -134,6 +128,6 @@ export const assignmentRoutes = (parts: GuardrailRouteParts): readonly Route[] =
   (['keys', 'members'] as const).flatMap((subjects) => [
     assignmentsList(subjects, 'all', parts),
     assignmentsList(subjects, 'one', parts),
-    assignmentsAdd(subjects, parts),
-    assignmentsRemove(subjects, parts),
+    assignmentsChange(subjects, 'add', parts),
+    assignmentsChange(subjects, 'remove', parts),
   ])

@@ -11,7 +11,8 @@ import { loginUrl, type LoginLinks } from '../../sign-in/login-links.ts'
 import { digestsOf, isSameSecret, type Peppers } from '../../sign-in/secrets.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { OwnOrigin } from '../own-origin.ts'
-import { escaped, failurePage } from '../plain-page.ts'
+import { escapeInTag } from '../../reference/markup.ts'
+import { failurePage } from '../plain-page.ts'
 import type { Route, RouteRequest } from '../route.ts'
 
 export interface OidcRouteParts {
@@ -44,7 +45,7 @@ export const oidcRoutes = (parts: OidcRouteParts): readonly Route[] => {
   const { provider, links, ownOrigin, publicUrl, peppers, clock, ids, log, prefix, workspaceId } = parts
   const shared = {
     ...common,
-    failurePage: failurePage('You are not signed in', `<a href="${escaped(prefix)}/dashboard">Back to the sign-in page</a>`, ids),
+    failurePage: failurePage('You are not signed in', `<a href="${escapeInTag(prefix)}/dashboard">Back to the sign-in page</a>`, ids),
   }
   /** The answer says nothing of how provider and service fail to agree; who runs the service needs it. */
   const logged = async <Found>({ requestId }: RouteRequest, asked: Promise<Found>): Promise<Found> =>

@@ -6,6 +6,7 @@ import { z } from 'zod'
 
 import { scopeOf } from '../../canonical/reach.ts'
 import { generationContent } from '../../contract/generation-content.ts'
+import { generationId, generationIdQuery } from '../../contract/generation.ts'
 import { idempotencyKey, onceHeaders } from '../../contract/idempotency.ts'
 import { presetShape, presetSlug, savedPreset, type PresetShape } from '../../contract/preset.ts'
 import { readSaveOptions, saveHeaders, saveQuery } from '../../contract/save-preset.ts'
@@ -23,7 +24,6 @@ import type { Formats } from '../../formats/formats.ts'
 import { callerOf, changedBy, changeOf, reachOf, type Route, type RouteRequest } from '../route.ts'
 import { savedResponse } from '../saved-response.ts'
 import type { GenerationContentParts } from './generation-content.ts'
-import { generationId, generationIdQuery } from './generation.ts'
 
 const fromGenerationBody = z
   .strictObject({ generation_id: generationIdQuery.id })

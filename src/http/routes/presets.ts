@@ -23,6 +23,7 @@ import { changeHeaders, readExpectedLatest } from '../../contract/save-preset.ts
 import { validate } from '../../contract/validate.ts'
 import { inWorkspace } from '../../contract/workspace.ts'
 import { readJsonObject } from '../../lib/json/json-body.ts'
+import { VERSION_NUMBER } from '../../presets/model-reference.ts'
 import { type Presets, unknownPreset } from '../../presets/presets.ts'
 import { jsonInTurns, jsonListInTurns, jsonResponse } from '../json-response.ts'
 import { changedBy, reachOf, type Route, type RouteRequest } from '../route.ts'
@@ -36,7 +37,7 @@ const presetMoves = z.object({ data: z.array(presetMove), next_cursor: z.string(
 
 const versionNumber = z
   .string()
-  .regex(/^[1-9]\d{0,8}$/, 'Use the number of a version.')
+  .regex(VERSION_NUMBER, 'Use the number of a version.')
   .meta({ description: 'Version number.', examples: ['3'] })
 
 /** Members read what they may use: active presets. */

@@ -4,7 +4,7 @@
  */
 import type { z } from 'zod'
 
-import { generationContent } from '../../contract/generation-content.ts'
+import { askedAndAnswered } from '../../contract/generation-content.ts'
 import type { guardrailRecordedTest } from '../../contract/guardrail-test.ts'
 import { GatewayError } from '../../errors.ts'
 import type { Effective } from '../../guardrails/effective.ts'
@@ -95,8 +95,6 @@ export const tryContents = async (
   return { looked_at: lookedAt, with_contents: withContents, tried, left_out: leftOut, ...counts, found }
 }
 
-const stored = generationContent.pick({ interface: true, request: true, answer: true })
-
 interface Content {
   readonly request: JsonBody
   readonly answer: string
@@ -108,7 +106,7 @@ const contentOf = async (id: string, workspaceId: string, store: Pick<ContentSto
     if (thrown instanceof StorageUnavailable) throw thrown
     return null
   })
-  const content = found === null ? undefined : stored.safeParse(found.content).data
+  const content = found === null ? undefined : askedAndAnswered.safeParse(found.content).data
   if (content === undefined) return 'gone'
   const { interface: dialect, request, answer } = content
   if (request === null) return 'too_large'

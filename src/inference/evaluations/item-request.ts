@@ -1,7 +1,7 @@
 /** The question of an evaluation's item, the same for every version: a given input, or a recorded request. */
 import type { ClientDialect } from '../../canonical/call.ts'
 import type { EvaluationItem, EvaluationResult, GivenItem, RecordedItem } from '../../contract/evaluation.ts'
-import { generationContent } from '../../contract/generation-content.ts'
+import { askedAndAnswered } from '../../contract/generation-content.ts'
 import { GatewayError } from '../../errors.ts'
 import { type JsonObject, type JsonValue, listOf } from '../../lib/json/json.ts'
 import type { ContentStore } from '../../storage/generations/content-store.ts'
@@ -40,11 +40,9 @@ const givenRequest = ({ messages, tools, expected }: GivenItem): ItemRequest => 
   expected,
 })
 
-const stored = generationContent.pick({ interface: true, request: true, answer: true })
-
 const recordedRequest = ({ generationId, expectsAnswer }: RecordedItem, content: JsonObject | null): ItemRequest => {
   if (content === null) throw new GatewayError('not_found', `The contents of ${generationId} are not kept any more.`)
-  const { interface: dialect, request, answer } = stored.parse(content)
+  const { interface: dialect, request, answer } = askedAndAnswered.parse(content)
   if (request === null) throw new GatewayError('not_found', `The request of ${generationId} was too large to be kept whole.`)
   const body = Object.fromEntries(Object.entries(request).filter(([name]) => !NOT_REPEATED.has(name)))
   return {

@@ -1,6 +1,7 @@
 /** Finds PDFs in a conversation as its client wrote it, and builds the text parts that replace them. */
 import type { ClientDialect } from '../../canonical/call.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json/json.ts'
+import { urlOfMedia } from '../../lib/network/data-url.ts'
 
 /** A part that may be a PDF. */
 export interface FilePart {
@@ -45,8 +46,7 @@ const PDF_TYPE = 'application/pdf'
 const fileOf = (data: unknown, name: unknown): FilePart | null => {
   if (typeof data !== 'string' || data === '') return null
   if (/^data:/i.test(data) && !/^data:\s*application\/pdf\s*[;,]/i.test(data)) return null
-  const url = /^(?:https?|data):/i.test(data) ? data : `data:${PDF_TYPE};base64,${data}`
-  return { url, name: typeof name === 'string' && name !== '' ? name : null }
+  return { url: urlOfMedia(data, PDF_TYPE), name: typeof name === 'string' && name !== '' ? name : null }
 }
 
 const isPlain = (value: unknown): value is JsonObject => isObject(value)

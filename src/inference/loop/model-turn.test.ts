@@ -5,7 +5,7 @@ import type { ModelEvent } from '../../canonical/event.ts'
 import { readModelTurn } from './model-turn.ts'
 
 const isServerTool = (name: string): boolean => name.startsWith('service_')
-const START: ModelEvent = { type: 'start', upstreamId: 'up_1', upstreamModel: 'm' }
+const START: ModelEvent = { type: 'start', upstreamId: 'up_1' }
 
 const passed = (events: readonly ModelEvent[], isFirst = true) => {
   const turn = readModelTurn(isServerTool, isFirst)

@@ -49,7 +49,6 @@ export const traceOf = (finished: Finished, beside: Beside): RequestTrace => {
     requestedModel: request.requested,
     model: current?.planned.model.id ?? call.models[0] ?? request.requested,
     provider: current?.planned.endpoint.provider.slug ?? null,
-    upstreamId: current?.upstreamId ?? null,
     sessionId: call.sessionId,
     user: call.user ?? caller.externalUser,
     referer: request.referer,

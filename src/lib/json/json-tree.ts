@@ -25,13 +25,10 @@ export interface JsonTree extends JsonSpan {
 }
 
 /**
- * One pass over a value: its containers are opened down to `levels`, and all positions are offsets in `text`. Throws JsonTextError, and
+ * One pass over the value at `from`: its containers are opened down to `levels`, and all positions are offsets in `text`. Throws JsonTextError, and
  * JsonLimitError if an opened object has more members than a request may have.
  */
-export const scanTree = (text: string, levels: number, from?: number): JsonTree => {
-  const budget = budgetOf(UNLIMITED)
-  return treeAt(text, levels, from ?? skipSpace(text, budget, 0), budget)
-}
+export const scanTree = (text: string, levels: number, from: number): JsonTree => treeAt(text, levels, from, budgetOf(UNLIMITED))
 
 const treeAt = (text: string, levels: number, from: number, budget: Budget): JsonTree => {
   const first = levels === 0 ? 0 : text.charCodeAt(from)

@@ -14,6 +14,12 @@ export const isList = (value: JsonValue | undefined): value is readonly JsonValu
 
 export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
+/** Null for an empty text too. */
+export const textOrNull = (value: unknown): string | null => textOf(value) || null
+
+/** Empty if the value is not an object. */
+export const membersOf = (value: JsonValue | undefined): JsonObject => (isObject(value) ? value : {})
+
 export function listOf(value: JsonValue | undefined): readonly JsonValue[]
 export function listOf(value: unknown): readonly unknown[]
 export function listOf(value: unknown): readonly unknown[] {

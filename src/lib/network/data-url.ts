@@ -23,6 +23,16 @@ export const readDataUrl = (url: string): DataUrl | null => {
 
 export const isDataUrl = (url: string): boolean => /^data:/i.test(url)
 
+/** An address that a provider can be given: on the web, or the data itself. */
+export const isWebOrDataUrl = (text: string): boolean => /^(?:https?|data):/i.test(text)
+
+/** The URL as it is; anything else is base64, which becomes a `data:` URL of this type. */
+export const urlOfMedia = (urlOrBase64: string, mediaType: string): string =>
+  isWebOrDataUrl(urlOrBase64) ? urlOrBase64 : `data:${mediaType};base64,${urlOrBase64}`
+
+/** A name for a file that has none, by the type of its `data:` URL; an unknown type counts as PDF. */
+export const fileNameFor = (url: string): string => `file.${/^data:[^/;,]+\/([a-z0-9]+)/i.exec(url)?.[1]?.toLowerCase() ?? 'pdf'}`
+
 interface DataUrlParts {
   /** As written, without parameters. */
   readonly type: string

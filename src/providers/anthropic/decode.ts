@@ -167,5 +167,4 @@ const STOP_REASONS: Readonly<Record<string, FinishReason>> = {
 const start = (message: Json): ModelEvent => ({
   type: 'start',
   upstreamId: textOf(message['id']) || null,
-  upstreamModel: textOf(message['model']) || null,
 })

@@ -1,6 +1,7 @@
 /** Encodes pictures and documents as blocks. Null for media that the dialect has no block for. */
 import type { CacheMark } from '../../canonical/prompt.ts'
 import { cacheMember } from './encode-context.ts'
+import { isTextType } from '../../lib/file-types.ts'
 import { readDataUrl } from '../../lib/network/data-url.ts'
 
 type MediaBlock = Readonly<Record<string, unknown>>
@@ -23,7 +24,7 @@ export const documentBlock = (url: string, filename: string | null, cache?: Cach
   const source =
     data.mediaType === PDF
       ? { type: 'base64', media_type: PDF, data: data.base64() }
-      : TEXTUAL.test(data.mediaType)
+      : isTextType(data.mediaType)
         ? { type: 'text', media_type: 'text/plain', data: data.text() }
         : null
   return source === null ? null : { type: 'document', source, ...title, ...cacheMember(cache) }
@@ -31,4 +32,3 @@ export const documentBlock = (url: string, filename: string | null, cache?: Cach
 
 const PDF = 'application/pdf'
 const IMAGE_TYPES: ReadonlySet<string> = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp'])
-const TEXTUAL = /^text\/|^application\/(?:json|xml|yaml|x-yaml|javascript|toml)$/

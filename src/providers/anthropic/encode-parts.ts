@@ -4,6 +4,7 @@ import { writeInSteps } from '../../lib/json/json-steps.ts'
 import { editMembers } from '../../lib/json/json-splice.ts'
 import type { Steps } from '../../lib/steps.ts'
 import { type Block, type BlockWords, encodeParts as encodeInWords, isVisible } from '../message-blocks.ts'
+import { plainCallId } from '../tools/plain-call-id.ts'
 import { cacheMember, type EncodeContext } from './encode-context.ts'
 import { documentBlock, imageBlock } from './encode-media.ts'
 import { isImitation } from './model-rules.ts'
@@ -44,11 +45,11 @@ const WORDS: BlockWords<Block> = {
   thinking: (thinking, { kind, data }) =>
     block(kind === 'encrypted' ? { type: 'redacted_thinking', data } : { type: 'thinking', thinking, signature: data }),
   toolUse({ id, name, arguments: json, cache }) {
-    const head = JSON.stringify({ type: 'tool_use', id: toolUseId(id), name })
+    const head = JSON.stringify({ type: 'tool_use', id: plainCallId(id), name })
     return { type: 'tool_use', json: `${head.slice(0, -1)},"input":${json.trim()}${withMembers(cacheMember(cache))}` }
   },
   *toolResult({ callId, text, isError, cache }, media) {
-    const head = JSON.stringify({ type: 'tool_result', tool_use_id: toolUseId(callId) })
+    const head = JSON.stringify({ type: 'tool_result', tool_use_id: plainCallId(callId) })
     const said = media.length === 0 || !isVisible(text) ? [] : [yield* block({ type: 'text', text })]
     const content = media.length === 0 ? yield* writeInSteps(text) : `[${[...said, ...media].map(({ json }) => json).join(',')}]`
     const tail = withMembers({ ...(isError === true ? { is_error: true } : {}), ...cacheMember(cache) })
@@ -78,7 +79,3 @@ const withMembers = (members: object): string => {
   const text = JSON.stringify(members).slice(1)
   return text === '}' ? text : `,${text}`
 }
-
-/** The dialect's ids are letters, digits, `_` and `-`; those of other makers (`functions.f:0`) are rewritten, alike in call and result. */
-export const toolUseId = (id: string): string =>
-  id.replaceAll(/[^a-zA-Z0-9_-]/g, (character) => `_${(character.codePointAt(0) ?? 0).toString(16)}`) || '_'

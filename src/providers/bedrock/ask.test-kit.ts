@@ -82,4 +82,4 @@ export const answers =
   (exchange) =>
     exchange.answer(status, body, { 'content-type': 'application/json', 'x-amzn-requestid': 'req-1', ...headers })
 
-export const START: ModelEvent = { type: 'start', upstreamId: 'req-1', upstreamModel: null }
+export const START: ModelEvent = { type: 'start', upstreamId: 'req-1' }

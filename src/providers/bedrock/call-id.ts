@@ -1,6 +1,8 @@
 /** Rewrites ids of tool calls into a form that Converse takes. */
 import { createHash } from 'node:crypto'
 
+import { plainCallId } from '../tools/plain-call-id.ts'
+
 const LENGTH_MAX = 64
 
 /**
@@ -9,7 +11,7 @@ const LENGTH_MAX = 64
  */
 export const callId = (id: string, kind: 'any' | 'nine-alphanumeric'): string => {
   if (kind === 'nine-alphanumeric') return /^[a-zA-Z0-9]{9}$/.test(id) ? id : digest(id).slice(0, 9)
-  const lawful = id.replaceAll(/[^a-zA-Z0-9_-]/g, (character) => `_${(character.codePointAt(0) ?? 0).toString(16)}`) || '_'
+  const lawful = plainCallId(id)
   return lawful.length <= LENGTH_MAX ? lawful : digest(id)
 }
 

@@ -36,7 +36,7 @@ export const createConverseDecoder = (target: Target, requestId: string | null):
     blocks.set(index, opened)
     return opened
   }
-  const start: ModelEvent = { type: 'start', upstreamId: requestId, upstreamModel: null }
+  const start: ModelEvent = { type: 'start', upstreamId: requestId }
   return {
     event(name, payload) {
       const index = payload['contentBlockIndex']

@@ -1,5 +1,6 @@
 /** Encodes pictures, videos and documents as blocks: Converse takes their bytes, not a web address. */
 import type { JsonObject } from '../../lib/json/json.ts'
+import { isTextType } from '../../lib/file-types.ts'
 import { readDataUrl } from '../../lib/network/data-url.ts'
 
 /** A block, or the reason why there is none, as words to follow the provider's name. */
@@ -28,7 +29,7 @@ export const documentMedia = (url: string, filename: string | null, taken: Set<s
   const data = readDataUrl(url)
   if (data === null) return { why: 'takes files as data only, not by an address' }
   if (data.mediaType.startsWith('image/')) return imageMedia(url)
-  const format = DOCUMENT_FORMATS.get(data.mediaType) ?? (TEXTUAL.test(data.mediaType) ? 'txt' : undefined)
+  const format = DOCUMENT_FORMATS.get(data.mediaType) ?? (isTextType(data.mediaType) ? 'txt' : undefined)
   if (format === undefined) return { why: 'takes no files of this format' }
   return { block: { document: { format, name: documentName(filename, taken), source: { bytes: data.base64() } } } }
 }
@@ -66,8 +67,6 @@ const DOCUMENT_FORMATS: ReadonlyMap<string, string> = new Map([
   ['text/html', 'html'],
   ['text/markdown', 'md'],
 ])
-
-const TEXTUAL = /^text\/|^application\/(?:json|xml|yaml|x-yaml|javascript|toml)$/
 
 const NAME_MAX = 190
 

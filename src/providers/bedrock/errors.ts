@@ -3,7 +3,7 @@
  * "Errors", and the common errors of AWS.
  */
 import type { GatewayError } from '../../errors.ts'
-import { objectIn, type JsonObject } from '../../lib/json/json.ts'
+import { objectIn, type JsonObject, textOrNull } from '../../lib/json/json.ts'
 import { failureError, kindOfStatus } from '../failures/classify-failure.ts'
 import { kindOfSentence, type FailureKind } from '../failures/failure-sentences.ts'
 import type { Target } from '../provider.ts'
@@ -22,8 +22,8 @@ export interface ConverseFailure {
 export const converseFailure = ({ status, name, body, retryAfterSeconds }: ConverseFailure, target: Target): GatewayError => {
   const raw = withoutSecrets(body, target)
   const reported = parsed(raw)
-  const code = plainName(name ?? textOf(reported['__type']) ?? textOf(reported['code']))
-  const message = textOf(reported['message']) ?? textOf(reported['Message']) ?? textOf(reported['originalMessage'])
+  const code = plainName(name ?? textOrNull(reported['__type']) ?? textOrNull(reported['code']))
+  const message = textOrNull(reported['message']) ?? textOrNull(reported['Message']) ?? textOrNull(reported['originalMessage'])
   const named = code === null ? undefined : KINDS.get(code.toLowerCase())
   const effective = status ?? named?.status ?? null
   const failure = { status: effective, reported: { words: code === null ? [] : [code], message }, raw, retryAfterSeconds }
@@ -82,8 +82,6 @@ const KINDS: ReadonlyMap<string, { readonly status: number; readonly kind: Failu
 ])
 
 const withoutSecrets = (text: string, { apiKey }: Target): string => secretsOf(apiKey).reduce(withoutSecret, text)
-
-const textOf = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null)
 
 /** A proxy's page or an empty body has no members: then the status decides. */
 const parsed = (text: string): JsonObject => objectIn(text) ?? {}

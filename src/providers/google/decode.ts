@@ -156,7 +156,6 @@ export const createGoogleDecoder = (modelId: string, searchesByPrompt = false): 
         events.push({
           type: 'start',
           upstreamId: textOf(chunk['responseId']) || null,
-          upstreamModel: textOf(chunk['modelVersion']) || null,
         })
       }
       const candidate = firstCandidate(chunk)

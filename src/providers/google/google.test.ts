@@ -125,7 +125,7 @@ describe('recordings', () => {
   test('thinking, streamed: the signature comes after the text', async () => {
     const { events, error } = await ask(streaming(recordedStream('google-reasoning')))
     expect(error).toBeNull()
-    expect(events[0]).toEqual({ type: 'start', upstreamId: 'dX6LadKVC7SZ28oPr9yJoQs', upstreamModel: 'gemini-3-pro-preview' })
+    expect(events[0]).toEqual({ type: 'start', upstreamId: 'dX6LadKVC7SZ28oPr9yJoQs' })
     expect(textOf(events)).toBe('There are **3** "r"s in strawberry.\n\nHere is the breakdown: st**r**awbe**rr**y.')
     expect([finishOf(events), usageIn(events), proofsIn(events).length]).toEqual([
       ['stop STOP'],

@@ -1,7 +1,7 @@
 /** Decodes the members of a message or a delta other than plain text: parts, sources, pictures. */
 import type { ModelEvent } from '../../canonical/event.ts'
 import type { UrlCitation } from '../../canonical/prompt.ts'
-import { isObject, listOf, objectsIn, textOf } from '../../lib/json/json.ts'
+import { isObject, listOf, objectsIn, textOf, textOrNull } from '../../lib/json/json.ts'
 import { textOfThinking } from './thinking-parts.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -128,7 +128,5 @@ const sourceOf = (source: Json): UrlCitation | null => {
 }
 
 const page = (url: string): UrlCitation => ({ url, title: null, content: null, start: null, end: null })
-
-const textOrNull = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null)
 
 const numberOrNull = (value: unknown): number | null => (typeof value === 'number' ? value : null)

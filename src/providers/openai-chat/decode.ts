@@ -105,7 +105,7 @@ export const createChatDecoder = (model: string, answer: 'whole' | 'stream' = 's
       // Azure first sends a chunk with its filter's results, which has neither a choice nor an id.
       if (!started && (choice !== undefined || textOf(chunk['id']) !== '')) {
         started = true
-        events.push({ type: 'start', upstreamId: textOf(chunk['id']) || null, upstreamModel: textOf(chunk['model']) || null })
+        events.push({ type: 'start', upstreamId: textOf(chunk['id']) || null })
       }
       const found = sourcesIn(chunk, isObject(words) ? words : {})
       if (found.length > 0) (sources ??= collectSources()).add(found)

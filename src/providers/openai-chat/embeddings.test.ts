@@ -2,12 +2,14 @@ import { describe, expect, test } from 'bun:test'
 
 import { createFakeClock } from '../../../test/support/fake-clock.ts'
 import { type Script, startFakeUpstream } from '../../../test/support/fake-upstream.ts'
+import type { Frame, ModelEvent } from '../../canonical/event.ts'
 import { usageOf } from '../../canonical/usage.ts'
 import { embeddingsRequest } from '../../request-fields/schemas/embeddings.ts'
 import type { ErrorType } from '../../errors.ts'
 import { JsonBody } from '../../lib/json/json-body.ts'
 import { createUpstream } from '../transport/upstream.ts'
-import { type Embeddings, hasEmbeddings, postEmbeddings } from './embeddings.ts'
+import { attemptTo } from '../attempt.test-kit.ts'
+import { embeddings, hasEmbeddings } from './embeddings.ts'
 import { targetOf } from './encode.test-kit.ts'
 
 const upstream = await startFakeUpstream()
@@ -20,34 +22,32 @@ const post = async (
   json: string,
   vendor = 'acme',
   query = '',
-): Promise<{ answer: Embeddings; lost: readonly string[] }> => {
+): Promise<{ answer: JsonBody; events: readonly ModelEvent[]; lost: readonly string[] }> => {
   upstream.script(script)
   const clock = createFakeClock()
   const lost: string[] = []
-  const answer = await postEmbeddings(
-    {
-      body: JsonBody.read(json),
-      target: { ...targetOf(vendor), baseUrl: upstream.url + query },
-      warn: ({ field }) => lost.push(field),
-      connection: new AbortController(),
-    },
+  const frames: Frame[] = []
+  await embeddings(
+    attemptTo({ ...targetOf(vendor), baseUrl: upstream.url + query }, { body: JsonBody.read(json) }, ({ field }) => lost.push(field)),
     { upstream: createUpstream(clock, { streamHeadersMs: 1000, wholeHeadersMs: 1000, idleMs: 1000 }), clock },
+    (taken) => void frames.push(...taken),
   )
-  return { answer, lost }
+  const [frame] = frames
+  return { answer: JsonBody.read(frame?.native?.json ?? ''), events: frame?.events ?? [], lost }
 }
 
 const answered: Script = (exchange) => exchange.answer(200, ANSWER)
 
 describe('embeddings', () => {
   test('go up as the client wrote them, but for the model and what addresses this service', async () => {
-    const { answer, lost } = await post(
+    const { answer, events, lost } = await post(
       answered,
       '{"model":"acme/one","input" : ["H\\u0069", ""],"dimensions":1e2,"provider":{},"session_id":"s","encoding_format":"float"}',
     )
     expect([upstream.last.path, upstream.last.headers['authorization']]).toEqual(['/v1/embeddings', 'Bearer k'])
     expect(upstream.last.text).toBe('{"model":"one-1","input" : ["H\\u0069", ""],"dimensions":1e2,"encoding_format":"float"}')
-    expect([answer.body.text, answer.upstreamModel, lost]).toEqual([ANSWER, 'one-1', []])
-    expect(answer.usage).toEqual(usageOf({ inputFresh: 4, unreportedOutput: true }))
+    expect([answer.text, lost]).toEqual([ANSWER, []])
+    expect(events).toEqual([{ type: 'usage', usage: usageOf({ inputFresh: 4, unreportedOutput: true }) }])
   })
 
   describe('in base64, as OpenAI’s libraries ask for by themselves,', () => {
@@ -57,7 +57,7 @@ describe('embeddings', () => {
         '{"model":"a/b","input":["a","b"],"encoding_format":"base64"}',
       )
       expect(upstream.last.body['encoding_format']).toBe('base64')
-      return answer.body.get('data')
+      return answer.get('data')
     }
 
     test('come so from a server that writes numbers whatever it is asked', async () => {

@@ -1,7 +1,6 @@
 /** Embeddings are passed through to providers that have them. All use the same format, so nothing is translated. */
 import { withoutUnsentFields } from '../../request-fields/service-fields.ts'
 import type { Usage } from '../../canonical/usage.ts'
-import type { Warning } from '../../canonical/warning.ts'
 import { GatewayError } from '../../errors.ts'
 import { isObject } from '../../lib/json/json.ts'
 import { JsonBody } from '../../lib/json/json-body.ts'
@@ -12,7 +11,7 @@ import { fieldsOfBody } from '../vendors/editable-fields.ts'
 import { shortenIdentifiers } from '../vendors/field-rules.ts'
 import { postJson } from '../transport/json-post.ts'
 import { holdsError } from '../failures/failure-words.ts'
-import type { ProviderAdapter, ProviderContext, Target } from '../provider.ts'
+import type { Attempt, ProviderAdapter, ProviderContext, Target } from '../provider.ts'
 import { vendorOf } from '../vendors/vendors.ts'
 import { addressOf, keyHeader } from './address.ts'
 import { decodeUsage } from './decode-usage.ts'
@@ -22,36 +21,24 @@ import { packedVectors } from './packed-vectors.ts'
 /** Room for two thousand vectors of three thousand numbers as JSON text. */
 const BODY_MAX = 256 * 1024 * 1024
 
-export interface EmbeddingsAttempt {
-  /** The client's own JSON, validated (request-fields/schemas/embeddings.ts). */
-  readonly body: JsonBody
-  readonly target: Target
-  readonly warn: (warning: Warning) => void
-  /** Aborted, with a GatewayError as its reason, when the client is gone or time has run out. */
-  readonly connection: AbortController
-}
-
-export interface Embeddings {
-  /**
-   * The provider's own answer, with vectors in base64 if the client asked for it; for the client, our id of the model and our usage must be
-   * put into it (`textWith`).
-   */
-  readonly body: JsonBody
-  readonly usage: Usage
-  readonly upstreamModel: string | null
-}
-
 /** Says whether the provider has embeddings, as far as is known. */
 export const hasEmbeddings = ({ provider }: Pick<Target, 'provider'>): boolean => vendorOf(provider).embeddings !== null
 
-/** Passes on the answer in one frame: the provider's own text, and the usage that it reports. */
-export const embeddings: ProviderAdapter = async ({ call, target, warn, connection }, context, take) => {
-  const { body, usage } = await postEmbeddings({ body: call.body, target, warn, connection }, context)
+/**
+ * Passes on the answer in one frame: the provider's own text, with vectors in base64 if the client asked for it, and the usage that it
+ * reports. Throws `unprocessable` if the provider has no embeddings.
+ */
+export const embeddings: ProviderAdapter = async (attempt, context, take) => {
+  const { body, usage } = await post(attempt, context)
   await take([{ events: [{ type: 'usage', usage }], native: { dialect: 'chat', json: body.text, body } }])
 }
 
-/** Throws a GatewayError for every failure; `unprocessable` if the provider has no embeddings. */
-export const postEmbeddings = async (attempt: EmbeddingsAttempt, context: ProviderContext): Promise<Embeddings> => {
+interface Embeddings {
+  readonly body: JsonBody
+  readonly usage: Usage
+}
+
+const post = async (attempt: Attempt, context: ProviderContext): Promise<Embeddings> => {
   const { target } = attempt
   const response = await postJson(
     {
@@ -65,10 +52,10 @@ export const postEmbeddings = async (attempt: EmbeddingsAttempt, context: Provid
     context,
   )
   const answer = readAnswer(await response.text(BODY_MAX), target)
-  return attempt.body.value('encoding_format') === 'base64' ? packedAnswer(answer, context) : answer
+  return attempt.call.body.value('encoding_format') === 'base64' ? packedAnswer(answer, context) : answer
 }
 
-const requestBody = ({ body, target, warn }: EmbeddingsAttempt): string | Uint8Array<ArrayBuffer> => {
+const requestBody = ({ call: { body }, target, warn }: Attempt): string | Uint8Array<ArrayBuffer> => {
   const { embeddings: words, identifierMax } = vendorOf(target.provider)
   if (words === null) throw new GatewayError('unprocessable', `${target.providerName} has no embeddings.`)
   const changes: Record<string, string | null> = { ...withoutUnsentFields(body), model: JSON.stringify(target.upstreamModel) }
@@ -105,8 +92,7 @@ const readAnswer = (text: string, target: Target): Embeddings => {
   if (holdsError({ error: body.value('error'), base_resp: body.value('base_resp') })) throw chatFailure(200, text, target)
   if (body.raw('data')?.startsWith('[') !== true) throw unusable(target, 'answered without any embeddings.')
   const usage = body.value('usage')
-  const model = body.value('model')
-  return { body, usage: decodeUsage(isObject(usage) ? usage : {}), upstreamModel: typeof model === 'string' ? model : null }
+  return { body, usage: decodeUsage(isObject(usage) ? usage : {}) }
 }
 
 const scan = (text: string, target: Target): JsonBody => {

@@ -2,6 +2,7 @@
 import type { CustomTool, FunctionTool, OutputFormat } from '../../canonical/prompt.ts'
 import type { JsonObject, JsonValue } from '../../lib/json/json.ts'
 import { demandedTool, loseChoice } from '../tools/demanded-tool.ts'
+import { isWebSearch } from '../tools/search-options.ts'
 import type { Translation } from '../losses/translation.ts'
 import { encodeSearch } from './encode-search.ts'
 import type { MessageContext } from './message-context.ts'
@@ -12,7 +13,7 @@ export const encodeTools = (translation: Translation, context: MessageContext): 
   const tools: JsonObject[] = []
   const fields: Record<string, JsonValue> = {}
   for (const tool of prompt.tools) {
-    const search = tool.type === 'provider' && SEARCH.test(tool.kind) ? encodeSearch(tool, context) : null
+    const search = tool.type === 'provider' && isWebSearch(tool.kind) ? encodeSearch(tool, context) : null
     if (search !== null && tool.type === 'provider') context.cacheControl(tool.cache, 'tools', 'call')
     if (search?.tool !== undefined) tools.push(search.tool)
     else if (search?.fields !== undefined) Object.assign(fields, search.fields)
@@ -53,9 +54,6 @@ const encodeChoice = (translation: Translation): JsonObject => {
   const chosen = demandedTool(translation, choice.name)
   return chosen === undefined ? {} : { tool_choice: { type: chosen.type, [chosen.type]: { name: choice.name } } }
 }
-
-/** Matches the web search tool of every dialect, under any of its names. */
-const SEARCH = /(?:^|:)web_search(?:_|$)/
 
 export const NO_SCHEMA =
   'This provider takes no schema; it was asked for a JSON object, and the schema was described to the model in words.'

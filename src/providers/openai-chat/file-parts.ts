@@ -1,6 +1,6 @@
 /** Adapts files in the content of a message to a vendor; a file that the vendor cannot take is refused, naming its place. */
 import { isObject, type JsonObject } from '../../lib/json/json.ts'
-import { readDataUrl } from '../../lib/network/data-url.ts'
+import { fileNameFor, readDataUrl, urlOfMedia } from '../../lib/network/data-url.ts'
 import { hasOwnTemplates } from '../roles/role-rules.ts'
 import { uncarried } from '../losses/uncarried.ts'
 import type { RuleContext } from './message-context.ts'
@@ -33,8 +33,7 @@ export const fileFor = (part: JsonObject, at: string, context: RuleContext): Jso
     uncarried({ type: 'file', url: data, filename: null }, { at, role: 'user' }, context, 'takes files as data only, not by an address')
   // File data without a name is refused, so it gets one.
   if (isAddress || typeof filename === 'string') return whole
-  const kind = /^data:[^/;,]+\/([a-z0-9]+)/i.exec(data)?.[1]?.toLowerCase() ?? 'pdf'
-  return { ...whole, file: { filename: `file.${kind}`, ...file } }
+  return { ...whole, file: { filename: fileNameFor(data), ...file } }
 }
 
 /** The part in OpenAI's form. */
@@ -47,4 +46,4 @@ const asFile = (part: JsonObject): JsonObject => {
 }
 
 /** Base64 without a type is assumed to be a PDF. */
-const urlOf = (data: string): string => (/^(?:https?|data):/i.test(data) ? data : `data:application/pdf;base64,${data}`)
+const urlOf = (data: string): string => urlOfMedia(data, 'application/pdf')

@@ -75,7 +75,7 @@ describe('a stream', () => {
   ])('tells text that comes %s once', async (_, said) => {
     const { events } = await ask(streaming(CREATED, ...said))
     expect(textOf(events)).toBe('Hello')
-    expect(events[0]).toEqual({ type: 'start', upstreamId: 'resp_1', upstreamModel: 'one-1' })
+    expect(events[0]).toEqual({ type: 'start', upstreamId: 'resp_1' })
   })
 
   test('that begins with content has a start all the same', async () => {

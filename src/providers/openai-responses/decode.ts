@@ -1,5 +1,6 @@
 /** Decodes Responses from upstreams, event by event or whole, into events. It is tolerant: it reads only the fields that mean something. */
 import type { ModelEvent } from '../../canonical/event.ts'
+import { TERMINAL } from '../../canonical/responses-protocol.ts'
 import { isObject, objectsIn, textOf } from '../../lib/json/json.ts'
 import { callArguments } from '../tools/call-arguments.ts'
 import { createOutput, type Json } from './decode-output.ts'
@@ -12,7 +13,7 @@ export interface ResponsesDecoder {
   whole(response: Json): ModelEvent[]
 }
 
-export const createResponsesDecoder = (options: { readonly runsCustomTools: boolean } = { runsCustomTools: false }): ResponsesDecoder => {
+export const createResponsesDecoder = (options: { readonly runsCustomTools: boolean }): ResponsesDecoder => {
   const output = createOutput(options)
   let started = false
   let reported = { work: NO_WORK, begun: NO_WORK }
@@ -20,7 +21,7 @@ export const createResponsesDecoder = (options: { readonly runsCustomTools: bool
   const start = (response: Json): ModelEvent[] => {
     if (started) return []
     started = true
-    return [{ type: 'start', upstreamId: textOf(response['id']) || null, upstreamModel: textOf(response['model']) || null }]
+    return [{ type: 'start', upstreamId: textOf(response['id']) || null }]
   }
 
   const end = (response: Json): ModelEvent[] => {
@@ -95,8 +96,6 @@ const isSameWork = (one: ToolWork, other: ToolWork): boolean =>
   one.containers === other.containers &&
   one.pictures === other.pictures &&
   one.authored === other.authored
-
-const TERMINAL: ReadonlySet<string> = new Set(['response.completed', 'response.incomplete', 'response.failed', 'response.cancelled'])
 
 /** Null for an answer that did not end by itself. */
 const finishOf = (response: Json, called: boolean): ModelEvent | null => {

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import type { CacheMark, Part, UrlCitation } from '../../canonical/prompt.ts'
 import type { ReasoningProof } from '../../canonical/reasoning.ts'
 import type { JsonObject } from '../../lib/json/json.ts'
+import { fileNameFor, isDataUrl } from '../../lib/network/data-url.ts'
 import { cacheBreakpoint } from '../cache-marks.ts'
 import type { Target } from '../provider.ts'
 import type { Losses } from '../losses/losses.ts'
@@ -61,10 +62,8 @@ const DETAILS: ReadonlySet<string> = new Set(['low', 'high', 'original'])
 const detailOf = (detail: string | undefined): string => (detail !== undefined && DETAILS.has(detail) ? detail : 'auto')
 
 /** The API refuses a name beside an address, and data without a name. */
-const fileOf = (url: string, filename: string | null): JsonObject => {
-  const type = /^data:[^/;,]+\/([a-z0-9]+)/i.exec(url)
-  return /^data:/i.test(url) ? { filename: filename ?? `file.${type?.[1]?.toLowerCase() ?? 'pdf'}`, file_data: url } : { file_url: url }
-}
+const fileOf = (url: string, filename: string | null): JsonObject =>
+  isDataUrl(url) ? { filename: filename ?? fileNameFor(url), file_data: url } : { file_url: url }
 
 const breakpoint = (cache: CacheMark | undefined, at: string, { family, marked }: ItemContext): JsonObject => {
   if (cache === undefined) return {}

@@ -3,7 +3,7 @@ import type { CustomTool, ProviderTool, Tool } from '../../canonical/prompt.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json/json.ts'
 import { demandedTool, demandsSearch } from '../tools/demanded-tool.ts'
 import type { Translation } from '../losses/translation.ts'
-import { DOMAINS, searchDomains, searchOptions } from '../tools/search-options.ts'
+import { DOMAINS, isWebSearch, searchDomains, searchOptions } from '../tools/search-options.ts'
 import { runsByItself } from '../tools/vendor-tools.ts'
 import type { Target } from '../provider.ts'
 import type { LostMarks } from './lost-marks.ts'
@@ -55,7 +55,7 @@ const customTool = ({ name, description, grammar }: CustomTool): JsonObject => (
 /** Encodes the web search of every dialect; of the other tools that providers run, those of this dialect are passed on as they are. */
 const encodeProviderTool = ({ kind, at, raw }: ProviderTool, translation: Translation, provider: string): readonly JsonObject[] => {
   if (isObject(raw) && runsByItself(kind, raw)) return [raw as JsonObject]
-  if (!/(?:^|:)web_search(?:_|$)/.test(kind)) {
+  if (!isWebSearch(kind)) {
     translation.lose(at, `A tool of type ${kind} could not be translated for this provider; it was left out.`)
     return []
   }

@@ -3,6 +3,7 @@
  * another dialect.
  */
 import { passesAsWritten } from '../../canonical/call.ts'
+import { SEALED_THINKING } from '../../request-fields/schemas/output.ts'
 import { withoutUnsentFields } from '../../request-fields/service-fields.ts'
 import { type JsonChanges, type JsonObject, type JsonValue, listOf } from '../../lib/json/json.ts'
 import type { JsonBody } from '../../lib/json/json-body.ts'
@@ -116,8 +117,6 @@ const includeThinking = (fields: EditableFields, { provider, upstreamModel }: At
   const included = listOf(fields.value('include'))
   if (!included.includes(SEALED_THINKING)) fields.put('include', [...included, SEALED_THINKING])
 }
-
-const SEALED_THINKING = 'reasoning.encrypted_content'
 
 /** `replayable`: the changed text of `input`; null if it was not changed. */
 function* lawfulRelayed(body: JsonBody, replayable: string | null, warn: Attempt['warn']): Steps<string | null> {

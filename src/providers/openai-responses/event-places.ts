@@ -1,4 +1,5 @@
 /** The places of a stream's events: which item, and which part of it, each of them belongs to. */
+import { ITEM_PREFIXES } from '../../canonical/responses-protocol.ts'
 import { isObject, textOf } from '../../lib/json/json.ts'
 import type { Json } from './decode-output.ts'
 import { kindOf, type PartKind, STEPS } from './sequence-steps.ts'
@@ -78,7 +79,7 @@ export const createPlaces = (): Places => {
     const known = stated(index, own)
     const at =
       known === undefined ? (begins && own === undefined ? next : indexOf(own, type)) : begins && isTaken(known, own, type) ? next : known
-    const id = item['id'] ?? items.get(at)?.id ?? own ?? `${PREFIXES[type] ?? type}_${at}`
+    const id = item['id'] ?? items.get(at)?.id ?? own ?? `${ITEM_PREFIXES[type] ?? type}_${at}`
     if (at === index && id === item['id']) return event
     return { ...event, output_index: at, item: id === item['id'] ? item : { ...item, id } }
   }
@@ -86,7 +87,7 @@ export const createPlaces = (): Places => {
   const placedStep = (event: Json, itemType: string, kind: PartKind | null, begins: boolean): Json => {
     const { output_index: index, item_id: own } = event
     const at = stated(index, own) ?? indexOf(own, itemType)
-    const id = own ?? items.get(at)?.id ?? `${PREFIXES[itemType] ?? itemType}_${at}`
+    const id = own ?? items.get(at)?.id ?? `${ITEM_PREFIXES[itemType] ?? itemType}_${at}`
     const part = kind === null ? null : partAt(items.get(at), kind, event[kind.index], begins)
     if (at === index && id === own && (kind === null || part === event[kind.index])) return event
     return { ...event, item_id: id, output_index: at, ...(kind === null ? {} : { [kind.index]: part }) }
@@ -147,5 +148,3 @@ const partAt = (item: ShownItem | undefined, kind: PartKind, given: unknown, beg
   }
   return latest !== undefined && !begins && latest.part.kind === kind && latest.part.stage !== 'done' ? latest.at : next
 }
-
-const PREFIXES: Readonly<Record<string, string>> = { message: 'msg', reasoning: 'rs', function_call: 'fc', custom_tool_call: 'ctc' }

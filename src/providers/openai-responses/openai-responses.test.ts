@@ -79,7 +79,6 @@ describe('recorded', () => {
     expect(events[0]).toEqual({
       type: 'start',
       upstreamId: 'resp_0a63f40a2632b74300699f8818e5648196a8fa657ae8091421',
-      upstreamModel: 'gpt-5.3-codex',
     })
   })
 

@@ -2,6 +2,7 @@
  * Completes the stream of a server that leaves out a part of the protocol, as llama.cpp leaves out the places of its events and many
  * proxies all events but the texts (docs/contract/responses.md#stream, decisions/0156).
  */
+import { TERMINAL } from '../../canonical/responses-protocol.ts'
 import { isObject, objectsIn, textOf } from '../../lib/json/json.ts'
 import type { Json } from './decode-output.ts'
 import { createPlaces, type Said, type ShownItem, type ShownPart } from './event-places.ts'
@@ -224,8 +225,6 @@ const LIFECYCLE: ReadonlySet<string> = new Set(['response.created', 'response.qu
 
 /** The states of a response that is not over. */
 export const GOES_ON: ReadonlySet<unknown> = new Set(['queued', 'in_progress'])
-
-const TERMINAL: ReadonlySet<string> = new Set(['response.completed', 'response.incomplete', 'response.failed', 'response.cancelled'])
 
 const ITEM_EVENT = /^response\.output_item\.(?:added|done)$/
 const PART_EVENT = /^response\.\w+_part\.(?:added|done)$/

@@ -32,7 +32,7 @@ export function* answer(input: SandboxInput, whole: readonly Block[], options: A
   const expected = blocks.reduce((sum, block) => sum + tokenCount(block), 0)
   const inputFresh = inputTokenCount(input.prompt)
 
-  yield frame({ type: 'start', upstreamId: null, upstreamModel: null }, { type: 'usage', usage: usageOf({ inputFresh }) })
+  yield frame({ type: 'start', upstreamId: null }, { type: 'usage', usage: usageOf({ inputFresh }) })
   if (firstTokenMs > 0) yield { kind: 'wait', ms: firstTokenMs }
   // A long text comes in fewer, larger frames, unless a delay was asked for.
   const batch = tokenMs > 0 ? 1 : Math.max(1, Math.ceil(Math.min(expected, allowed) / FRAMES_MAX))

@@ -3,7 +3,7 @@
  * objects and arrays, ranges, lengths, common formats, anyOf, oneOf, allOf and local $ref. A pure function; limits bound the cost of a
  * hostile schema.
  */
-import { isObject, type JsonObject, type JsonValue, listOf, textsIn } from '../../lib/json/json.ts'
+import { isObject, type JsonObject, type JsonValue, listOf, membersOf, textsIn } from '../../lib/json/json.ts'
 
 export const valueFor = (schema: unknown): JsonValue =>
   make(schema as JsonValue, { root: schema as JsonValue, depth: 0, budget: { nodes: NODES_MAX } })
@@ -58,7 +58,7 @@ const typeOf = (schema: JsonObject): string => {
 }
 
 const makeObject = (schema: JsonObject, place: Place): JsonValue => {
-  const properties = isObject(schema['properties']) ? schema['properties'] : {}
+  const properties = membersOf(schema['properties'])
   const required = textsIn(schema['required'])
   const names = place.depth > OPTIONAL_DEPTH_MAX ? required : [...new Set([...Object.keys(properties), ...required])]
   // A member may be named `__proto__`, because schemas come from clients; fromEntries makes it an ordinary member.
@@ -138,7 +138,7 @@ const mergeAll = (schema: JsonObject, others: readonly JsonValue[], root: JsonVa
       return {
         ...merged,
         ...found,
-        properties: { ...members(merged['properties']), ...members(found['properties']) },
+        properties: { ...membersOf(merged['properties']), ...membersOf(found['properties']) },
         required: [...textsIn(merged['required']), ...textsIn(found['required'])],
       }
     },
@@ -155,8 +155,6 @@ const resolve = (root: JsonValue, ref: string): JsonValue => {
   }
   return at
 }
-
-const members = (value: JsonValue | undefined): JsonObject => (isObject(value) ? value : {})
 
 const bound = (schema: JsonObject, keyword: string, none: number): number => {
   const value = schema[keyword]

@@ -3,12 +3,11 @@
  * a signature goes to the client without a place for its maker's name. So the maker is remembered when the answer passes, and looked up
  * when the thinking comes back.
  */
-import { createHash } from 'node:crypto'
-
 import type { TakeFrames } from '../../canonical/event.ts'
 import type { Part, Prompt } from '../../canonical/prompt.ts'
 import { once } from '../../lib/once.ts'
 import type { ProviderAdapter, ProofMakers } from '../provider.ts'
+import { digestOf } from './proof-digest.ts'
 
 /** Takes about 3 MB. */
 const PROOFS_MAX = 20_000
@@ -40,8 +39,6 @@ export const createProofMakers = (): ProofMakers => {
     remember: (proof, model) => remember(digestOf(proof), model),
   }
 }
-
-const digestOf = (proof: string): string => createHash('sha256').update(proof).digest('base64url').slice(0, 22)
 
 /** Wraps an adapter: remembers the makers of the thinking that is signed in its answers, and names them on thinking that comes back. */
 export const knowingMakers =

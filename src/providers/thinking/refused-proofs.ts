@@ -1,6 +1,5 @@
 /** Remembers which proofs of thinking an account refused (refused-thinking.ts). */
-import { createHash } from 'node:crypto'
-
+import { digestOf } from './proof-digest.ts'
 interface Account {
   readonly provider: string
   readonly baseUrl: string
@@ -38,7 +37,5 @@ export const createRefusedProofs = (): RefusedProofs => {
     },
   }
 }
-
-const digestOf = (text: string): string => createHash('sha256').update(text).digest('base64url').slice(0, 22)
 
 const nameOf = ({ provider, baseUrl, apiKey }: Account): string => digestOf(JSON.stringify([provider, baseUrl, apiKey]))

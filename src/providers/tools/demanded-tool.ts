@@ -3,6 +3,7 @@ import { type CustomTool, type FunctionTool, type Prompt, type ProviderTool, typ
 import { GatewayError } from '../../errors.ts'
 import { isObject } from '../../lib/json/json.ts'
 import type { Translation } from '../losses/translation.ts'
+import { isWebSearch } from './search-options.ts'
 
 /** Undefined for a tool that a vendor runs, if the dialect has no word to demand it; the client is warned. Throws as `refuseChoice` does. */
 export const demandedTool = ({ prompt: { tools }, lose }: Translation, name: string): FunctionTool | CustomTool | undefined => {
@@ -22,9 +23,7 @@ export const demandsSearch = ({ tools, toolChoice }: Prompt): boolean =>
   !tools.some((tool) => tool.type !== 'provider' && tool.name === toolChoice.name) &&
   tools.some((tool) => tool.type === 'provider' && isSearchNamed(tool, toolChoice.name))
 
-const isSearchNamed = ({ kind }: ProviderTool, name: string): boolean => name === WEB_SEARCH && SEARCH.test(kind)
-
-const SEARCH = /(?:^|:)web_search(?:_|$)/
+const isSearchNamed = ({ kind }: ProviderTool, name: string): boolean => name === WEB_SEARCH && isWebSearch(kind)
 
 /** Anthropic's sets of tools have no name; their members, whose names are not in the request, can be demanded by name. */
 export const isToolset = ({ type }: Readonly<Record<string, unknown>>): boolean =>

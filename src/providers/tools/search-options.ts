@@ -27,6 +27,9 @@ export const searchOptions = (
   return options
 }
 
+/** Matches the web search of every dialect, under any of its names. */
+export const isWebSearch = (kind: string): boolean => /(?:^|:)web_search(?:_|$)/.test(kind)
+
 /** The names of the lists of domains: the two vendors with a list of domains to leave out have one name, and this service another. */
 export const DOMAINS = ['allowed_domains', 'excluded_domains', 'blocked_domains']
 

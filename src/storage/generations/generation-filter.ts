@@ -41,7 +41,26 @@ type Generations = ExpressionBuilder<Schema, 'generations'>
 export const matching =
   (filter: GenerationFilter) =>
   (eb: Generations): Expression<SqlBool> =>
-    eb.and(CONDITIONS.flatMap((condition) => condition(filter, eb) ?? []))
+    eb.and([...valuesAsked(filter), ...CONDITIONS.flatMap((condition) => condition(filter, eb) ?? [])])
+
+/** The conditions that ask for one value of a column, which the hourly usage has too. */
+export const valuesAsked = (filter: GenerationFilter): readonly Expression<SqlBool>[] =>
+  COLUMNS.flatMap(([member, column]) => {
+    const value = filter[member] ?? null
+    return value === null ? [] : [sql<SqlBool>`${sql.ref(column)} = ${value}`]
+  })
+
+const COLUMNS = [
+  ['workspaceId', 'workspace_id'],
+  ['ownedBy', 'user_id'],
+  ['errorType', 'error_type'],
+  ['model', 'model'],
+  ['provider', 'provider'],
+  ['presetVersion', 'preset_version'],
+  ['keyHash', 'key_hash'],
+  ['userId', 'user_id'],
+  ['interface', 'interface'],
+] as const satisfies readonly (readonly [keyof GenerationFilter, keyof Schema['generations'] & keyof Schema['usage_hours']])[]
 
 const CONTENT = sql<SqlBool>`exists (select 1 from generation_contents where generation_contents.id = generations.id)`
 
@@ -53,19 +72,10 @@ type Condition = (filter: GenerationFilter, eb: Generations) => Expression<SqlBo
 const CONDITIONS: readonly Condition[] = [
   ({ from }, eb) => eb('created_at', '>=', from),
   ({ to }, eb) => (to === null ? null : eb('created_at', '<', to)),
-  ({ workspaceId }, eb) => (workspaceId === null ? null : eb('workspace_id', '=', workspaceId)),
-  ({ ownedBy }, eb) => (ownedBy === null ? null : eb('user_id', '=', ownedBy)),
   ({ status }, eb) => (status === undefined ? null : statusIs(status, eb)),
-  ({ errorType }, eb) => (errorType === undefined ? null : eb('error_type', '=', errorType)),
-  ({ model }, eb) => (model === undefined ? null : eb('model', '=', model)),
-  ({ provider }, eb) => (provider === undefined ? null : eb('provider', '=', provider)),
   ({ presetIds }, eb) => (presetIds === undefined ? null : isOneOf('preset_id', presetIds, eb)),
-  ({ presetVersion }, eb) => (presetVersion === undefined ? null : eb('preset_version', '=', presetVersion)),
-  ({ keyHash }, eb) => (keyHash === undefined ? null : eb('key_hash', '=', keyHash)),
-  ({ userId }, eb) => (userId === undefined ? null : eb('user_id', '=', userId)),
   ({ sessionId }, eb) => (sessionId === undefined ? null : eb('session_id', '=', sessionId)),
   ({ requestId }, eb) => (requestId === undefined ? null : eb('request_id', '=', requestId)),
-  (filter, eb) => (filter.interface === undefined ? null : eb('interface', '=', filter.interface)),
   ({ minCostNanos }, eb) => (minCostNanos === undefined ? null : eb('cost_nanos', '>=', minCostNanos)),
   ({ minTotalMs }, eb) => (minTotalMs === undefined ? null : eb('total_ms', '>=', minTotalMs)),
   ({ hasContent }) => (hasContent === undefined ? null : hasContent ? CONTENT : sql<SqlBool>`not ${CONTENT}`),

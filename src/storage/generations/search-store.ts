@@ -5,6 +5,7 @@
  */
 import { type RawBuilder, sql } from 'kysely'
 
+import { generationId } from '../../contract/generation.ts'
 import type { Database } from '../database.ts'
 import type { Engine } from '../engine.ts'
 import { beginsWithText, containsText, endsWithText, lowerText } from '../match-text.ts'
@@ -105,7 +106,7 @@ const kindsFor = (engine: Engine, text: string, scope: SearchScope, rows: number
 
 /** Searches by the beginning of an id; a generation's id has three forms. Newest first, since ids begin with their time. */
 const generations = (text: string, { workspaceId, ownedBy }: SearchScope, rows: number): readonly Kind[] => {
-  const generation = text.replace(/^(?:resp_|msg_)/, 'gen-')
+  const generation = generationId(text)
   const by = { type: 'generation', prefix: 'gen-', id: 'id', begins: generation, index: null } as const
   const byRequest = { type: 'request', prefix: 'req-', id: 'request_id', begins: text, index: 'generations_request' } as const
   return [by, byRequest]

@@ -6,7 +6,7 @@ import { admitRequests, type Admission } from './admit-requests.ts'
 import { growHold } from './grow-hold.ts'
 import type { Database } from '../database.ts'
 import type { ScopeWindowTable } from '../tables/ledger-tables.ts'
-import { createWindows, windowName, type WindowKey } from './scope-windows.ts'
+import { createWindows, windowName, windowsByName, type WindowKey } from './scope-windows.ts'
 import { settleRequests, type Settlement } from './settle-requests.ts'
 
 export interface LedgerStore {
@@ -49,7 +49,7 @@ export const createLedgerStore = (database: Database): LedgerStore => {
             keys.map(({ subject }) => subject),
           )
           .execute()
-        const byName = new Map(rows.map((row) => [windowName({ subject: row.subject, span: row.span, start: row.window_start }), row]))
+        const byName = windowsByName(rows)
         return keys.map((key) => byName.get(windowName(key)))
       }
       if (keys.length === 0) return []

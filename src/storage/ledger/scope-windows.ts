@@ -25,6 +25,9 @@ export interface WindowKey {
 
 export const windowName = ({ subject, span, start }: Pick<WindowKey, 'subject' | 'span' | 'start'>): string => `${subject} ${span} ${start}`
 
+export const windowsByName = (rows: readonly ScopeWindowTable[]): ReadonlyMap<string, ScopeWindowTable> =>
+  new Map(rows.map((row) => [windowName({ subject: row.subject, span: row.span, start: row.window_start }), row]))
+
 /** Windows that a transaction has locked and changes in memory; `write` stores those that changed. */
 export interface LockedWindows {
   find(key: Pick<WindowKey, 'subject' | 'span' | 'start'>): ScopeWindowTable | undefined
@@ -43,7 +46,7 @@ export const lockWindows = async (
   fromDay: string,
 ): Promise<LockedWindows> => {
   const rows = subjects.length === 0 ? [] : await selectWindows(transaction, engine, subjects, fromDay)
-  const byName = new Map(rows.map((row) => [windowName({ subject: row.subject, span: row.span, start: row.window_start }), row]))
+  const byName = windowsByName(rows)
   const bySubject = Map.groupBy(rows, ({ subject }) => subject)
   const changed = new Set<ScopeWindowTable>()
   return {

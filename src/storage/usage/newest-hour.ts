@@ -2,7 +2,7 @@
 import { type Expression, type ExpressionBuilder, sql, type SqlBool } from 'kysely'
 
 import type { Database } from '../database.ts'
-import type { GenerationFilter } from '../generations/generation-filter.ts'
+import { type GenerationFilter, valuesAsked } from '../generations/generation-filter.ts'
 import type { Schema } from '../tables/schema.ts'
 import { HOUR_LENGTH } from './usage-hours.ts'
 
@@ -38,7 +38,7 @@ export const newestHour = async (
         ? (eb) => eb('hour', '>=', fromHour)
         : sql<SqlBool>`(hour, workspace_id, key_hash) >= (${end.hour}, ${end.workspace_id}, ${end.key_hash})`,
     )
-    .where((eb) => eb.and(CONDITIONS.flatMap((condition) => condition(filter, eb) ?? [])))
+    .where((eb) => eb.and([...valuesAsked(filter), ...CONDITIONS.flatMap((condition) => condition(filter, eb) ?? [])]))
     .limit(1)
     .executeTakeFirst()
   return (found ?? end)?.hour ?? null
@@ -46,19 +46,10 @@ export const newestHour = async (
 
 type Condition = (filter: GenerationFilter, eb: ExpressionBuilder<Schema, 'usage_hours'>) => Expression<SqlBool> | null
 
-/** Each condition lets every hour through that has a matching request. */
+/** The columns that an hour has in another form than a request. Each condition lets every hour through that has a matching request. */
 const CONDITIONS: readonly Condition[] = [
-  ({ workspaceId }, eb) => (workspaceId === null ? null : eb('workspace_id', '=', workspaceId)),
-  ({ ownedBy }, eb) => (ownedBy === null ? null : eb('user_id', '=', ownedBy)),
   ({ status }, eb) =>
     status === undefined ? null : status === 'cancelled' ? eb('cancelled', '>', 0) : eb('error_type', status === 'error' ? '!=' : '=', ''),
-  ({ errorType }, eb) => (errorType === undefined ? null : eb('error_type', '=', errorType)),
-  ({ model }, eb) => (model === undefined ? null : eb('model', '=', model)),
-  ({ provider }, eb) => (provider === undefined ? null : eb('provider', '=', provider)),
   ({ presetIds }, eb) => (presetIds === undefined ? null : presetIds.length === 0 ? sql<SqlBool>`1 = 0` : eb('preset_id', 'in', presetIds)),
-  ({ presetVersion }, eb) => (presetVersion === undefined ? null : eb('preset_version', '=', presetVersion)),
-  ({ keyHash }, eb) => (keyHash === undefined ? null : eb('key_hash', '=', keyHash)),
-  ({ userId }, eb) => (userId === undefined ? null : eb('user_id', '=', userId)),
-  (filter, eb) => (filter.interface === undefined ? null : eb('interface', '=', filter.interface)),
   ({ hasPreset }, eb) => (hasPreset === undefined ? null : eb('preset_id', hasPreset ? '!=' : '=', '')),
 ]

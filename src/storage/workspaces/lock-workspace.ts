@@ -9,5 +9,7 @@ import type { Schema } from '../tables/schema.ts'
  */
 export const lockWorkspace = async (transaction: Transaction<Schema>, id: string): Promise<void> => {
   const row = await transaction.updateTable('workspaces').set({ id }).where('id', '=', id).returning('deleted_at').executeTakeFirst()
-  if (typeof row?.deleted_at === 'string') throw new GatewayError('not_found', 'There is no workspace with this id.')
+  if (typeof row?.deleted_at === 'string') throw unknownWorkspace()
 }
+
+export const unknownWorkspace = (): GatewayError => new GatewayError('not_found', 'There is no workspace with this id.')

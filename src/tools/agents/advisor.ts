@@ -5,9 +5,9 @@ import { argumentSchema } from '../../canonical/argument-schema.ts'
 import { validate } from '../../contract/validate.ts'
 import type { Message } from '../../canonical/prompt.ts'
 import type { Warning } from '../../canonical/warning.ts'
-import { type JsonObject, objectIn } from '../../lib/json/json.ts'
-import { failed, type MakeTool, type ToolResult } from '../tool.ts'
-import { agentName, createCallCount, modelMembers, questionOptions, textPart } from './agent-options.ts'
+import { objectIn } from '../../lib/json/json.ts'
+import { failed, type MakeTool } from '../tool.ts'
+import { agentFailure, agentName, createCallCount, modelMembers, questionOptions, textPart } from './agent-options.ts'
 import { exchangesOf, withoutServerTools } from './earlier-calls.ts'
 
 const options = z.looseObject({
@@ -80,11 +80,6 @@ const unheeded = (field: string): Warning => ({
   code: 'unsupported_field',
   field,
   message: 'An advisor has no tools, so a bound on its calls changes nothing.',
-})
-
-export const agentFailure = (fault: NonNullable<ToolResult['fault']>, more: JsonObject = {}): ToolResult => ({
-  fault,
-  value: { status: 'error', ...more, error: fault.message },
 })
 
 /** Earlier questions to this advisor in the conversation, with its answers. */

@@ -1,9 +1,9 @@
-/** The options that advisors, subagents and fusions share for the models that they call. */
+/** What the tools that call a model share: the options for it, and the result if it fails. */
 import { z } from 'zod'
 
 import type { Part } from '../../canonical/prompt.ts'
 import type { JsonObject } from '../../lib/json/json.ts'
-import type { ToolCaller } from '../tool.ts'
+import type { ToolCaller, ToolResult } from '../tool.ts'
 
 /** Options of every tool that calls a model with text. */
 export const modelMembers = {
@@ -48,5 +48,11 @@ export const createCallCount = (): ((caller: ToolCaller) => number) => {
     return count
   }
 }
+
+/** The result of a call whose model gave no answer. */
+export const agentFailure = (fault: NonNullable<ToolResult['fault']>, more: JsonObject = {}): ToolResult => ({
+  fault,
+  value: { status: 'error', ...more, error: fault.message },
+})
 
 export const textPart = (text: string): Part => ({ type: 'text', text })

@@ -8,8 +8,7 @@ import { argumentSchema } from '../../canonical/argument-schema.ts'
 import { validate } from '../../contract/validate.ts'
 import type { JsonObject } from '../../lib/json/json.ts'
 import { failed, type MakeTool, type ToolResult } from '../tool.ts'
-import { agentFailure } from './advisor.ts'
-import { agentName, createCallCount, modelMembers, questionOptions, textPart } from './agent-options.ts'
+import { agentFailure, agentName, createCallCount, modelMembers, questionOptions, textPart } from './agent-options.ts'
 import { awaitedCalls, functionItems, inheritanceMembers, inheritedFunctions } from './inherited-functions.ts'
 import { checkInnerTools } from './inner-tools.ts'
 
@@ -48,7 +47,7 @@ export const subagentTool = ({ max_calls: mostCalls }: { readonly max_calls: num
         }
         const { task_name, task_description } = wanted.data
         const model = read.model ?? turn.model
-        const failedTask = (fault: Fault, by = model): ToolResult => agentFailure(fault, { model: by, task_name })
+        const failedTask = (fault: Fault, by: string): ToolResult => agentFailure(fault, { model: by, task_name })
         const messages = [
           ...(read.instructions === undefined ? [] : [{ role: 'system', parts: [textPart(read.instructions)] } as const]),
           { role: 'user', parts: [textPart(task_description)] } as const,

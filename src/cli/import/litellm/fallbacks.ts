@@ -1,7 +1,6 @@
 /** The models that follow each public name after a failure. */
-import { type JsonObject, type JsonValue, listOf, objectsIn } from '../../../lib/json/json.ts'
+import { type JsonObject, type JsonValue, listOf, membersOf, objectsIn } from '../../../lib/json/json.ts'
 import type { Place } from '../import-plan.ts'
-import { objectIn } from '../members.ts'
 import { type Groups, idOf } from './groups.ts'
 
 /** At most this many models follow the first. */
@@ -21,10 +20,10 @@ interface FallbackEntry {
 export const fallbacksOf = (config: JsonObject, groups: Groups, root: Place): ReadonlyMap<string, readonly string[]> => {
   const read = (name: string): readonly FallbackEntry[] => {
     // An empty list counts as absent.
-    const [section, passedOver] = ['router_settings', 'litellm_settings'].filter((one) => listOf(objectIn(config[one])[name]).length > 0)
+    const [section, passedOver] = ['router_settings', 'litellm_settings'].filter((one) => listOf(membersOf(config[one])[name]).length > 0)
     if (section === undefined) return []
     if (passedOver !== undefined) root.at(passedOver, name).cannot(`LiteLLM reads those of ${section} alone`)
-    const given = objectIn(config[section])[name]
+    const given = membersOf(config[section])[name]
     if (name === 'default_fallbacks') return [{ model: EVERY, targets: given, place: root.at(section, name) }]
     return [...objectsIn(given).entries()].flatMap(([at, entry]) =>
       Object.entries(entry).map(([model, targets]) => ({ model, targets, place: root.at(section, name, at, model) })),

@@ -1,7 +1,7 @@
 /** LiteLLM's public names, each with its deployments. */
-import { type JsonObject, objectsIn } from '../../../lib/json/json.ts'
+import { type JsonObject, membersOf, objectsIn } from '../../../lib/json/json.ts'
 import type { Place } from '../import-plan.ts'
-import { objectIn, wordIn } from '../members.ts'
+import { wordIn } from '../members.ts'
 import { isServed, modelIdOf, uniqueSlug } from '../names.ts'
 import { type Deployment, deploymentOf, ownBaseOf, usualProviders } from './deployment.ts'
 import { wordSet } from '../../../lib/text/word-set.ts'
@@ -28,7 +28,7 @@ export const listedIn = (config: JsonObject, root: Place): Listed => {
   const credentials = credentialsIn(config, root.at('credential_list'))
   const entries = objectsIn(config['model_list']).map((entry) => ({
     entry,
-    params: withCredential(objectIn(entry['litellm_params']), credentials),
+    params: withCredential(membersOf(entry['litellm_params']), credentials),
   }))
   const places = { places: new Map<string, string>(), usual: usualProviders(entries.map(({ params }) => params)) }
   for (const [at, { entry, params }] of entries.entries()) {
@@ -38,7 +38,7 @@ export const listedIn = (config: JsonObject, root: Place): Listed => {
       place.cannot('needs model_name and litellm_params.model')
       continue
     }
-    const info = objectIn(entry['model_info'])
+    const info = membersOf(entry['model_info'])
     const mode = wordIn(info['mode'] ?? '')
     if (mode !== '' && !MODES.has(mode)) {
       place.at('model_info', 'mode').cannot(`${name}: ${mode} is not served here`)
@@ -71,7 +71,7 @@ const credentialsIn = (config: JsonObject, place: Place): ReadonlyMap<string, Js
     objectsIn(config['credential_list']).map((entry, at) => {
       const name = wordIn(entry['credential_name'])
       place.at(at).taken(`the credential ${name} goes to the deployments that name it`)
-      return [name, objectIn(entry['credential_values'])]
+      return [name, membersOf(entry['credential_values'])]
     }),
   )
 

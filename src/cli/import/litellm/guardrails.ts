@@ -1,7 +1,7 @@
 /** Guardrails that a built-in filter can stand for. */
-import type { JsonObject } from '../../../lib/json/json.ts'
+import { type JsonObject, membersOf } from '../../../lib/json/json.ts'
 import type { Place } from '../import-plan.ts'
-import { objectIn, wordIn } from '../members.ts'
+import { wordIn } from '../members.ts'
 
 const ENTITIES: Readonly<Record<string, string>> = {
   EMAIL_ADDRESS: 'email',
@@ -15,14 +15,14 @@ const ENTITIES: Readonly<Record<string, string>> = {
 
 export const guardrailOf = (entry: JsonObject, place: Place): readonly JsonObject[] => {
   const name = wordIn(entry['guardrail_name'])
-  const params = objectIn(entry['litellm_params'])
+  const params = membersOf(entry['litellm_params'])
   const kind = wordIn(params['guardrail'])
   const modes = [params['mode']].flat().map(wordIn)
   const [reads, writes] = [modes.some((mode) => mode === 'pre_call' || mode === 'during_call'), modes.includes('post_call')]
   const side = reads === writes ? {} : { applies_to: reads ? 'input' : 'output' }
   const filters: JsonObject[] = []
   if (kind === 'presidio') {
-    const entities = objectIn(params['pii_entities_config'])
+    const entities = membersOf(params['pii_entities_config'])
     for (const [entity, action] of Object.entries(entities)) {
       const slug = ENTITIES[entity]
       if (slug === undefined) place.at('litellm_params', 'pii_entities_config', entity).cannot(`there is no filter for ${entity}`)

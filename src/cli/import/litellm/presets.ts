@@ -1,7 +1,7 @@
 /** A preset for each public name, and for each alias of one. */
-import { isObject, type JsonObject, type JsonValue } from '../../../lib/json/json.ts'
+import { isObject, type JsonObject, type JsonValue, membersOf } from '../../../lib/json/json.ts'
 import type { Place, PlannedPreset } from '../import-plan.ts'
-import { objectIn, wordIn } from '../members.ts'
+import { wordIn } from '../members.ts'
 import { uniqueSlug } from '../names.ts'
 import { AWS_KEY, PRICES } from './deployment.ts'
 import { type Groups, idOf } from './groups.ts'
@@ -38,9 +38,9 @@ const NAMING: ReadonlySet<string> = new Set([
 ])
 
 export const presetsOf = (groups: Groups, config: JsonObject, root: Place): readonly PlannedPreset[] => {
-  const router = objectIn(config['router_settings'])
+  const router = membersOf(config['router_settings'])
   const fallbacks = fallbacksOf(config, groups, root)
-  for (const [alias, target] of Object.entries(objectIn(router['model_group_alias']))) {
+  for (const [alias, target] of Object.entries(membersOf(router['model_group_alias']))) {
     const named = wordIn(isObject(target) ? target['model'] : target)
     if (!groups.has(named))
       root.at('router_settings', 'model_group_alias', alias).cannot(`${JSON.stringify(named)} is no model of this file`)
@@ -81,7 +81,7 @@ export const presetsOf = (groups: Groups, config: JsonObject, root: Place): read
       },
     } as const
     presets.push({ slug, versions: [version] })
-    for (const [alias, target] of Object.entries(objectIn(router['model_group_alias'])))
+    for (const [alias, target] of Object.entries(membersOf(router['model_group_alias'])))
       if (target === name || (isObject(target) && target['model'] === name)) {
         root.at('router_settings', 'model_group_alias', alias).taken(`${alias}: a preset with what ${name} has`)
         presets.push({ slug: uniqueSlug(alias, slugs), versions: [version] })

@@ -1,7 +1,6 @@
 /** The operator's file: providers, models of several deployments, and the time limit. */
-import type { JsonObject, JsonValue } from '../../../lib/json/json.ts'
+import { type JsonObject, type JsonValue, membersOf } from '../../../lib/json/json.ts'
 import type { Place } from '../import-plan.ts'
-import { objectIn } from '../members.ts'
 import { anyModelOf, isServed, modelIdOf } from '../names.ts'
 import { type Deployment, variableText } from './deployment.ts'
 import { type Groups, idOf } from './groups.ts'
@@ -34,7 +33,7 @@ export const fileOf = (groups: Groups, open: readonly Deployment[], config: Json
       })),
     }
   }
-  const timeout = objectIn(config['litellm_settings'])['request_timeout'] ?? objectIn(config['router_settings'])['timeout']
+  const timeout = membersOf(config['litellm_settings'])['request_timeout'] ?? membersOf(config['router_settings'])['timeout']
   if (timeout !== undefined)
     root.at('litellm_settings', 'request_timeout').changed('the time limit is that of a whole request, all its attempts together')
   return {

@@ -1,12 +1,11 @@
 /** The settings of LiteLLM's proxy, and what to do in the place of each. */
-import type { JsonObject } from '../../../lib/json/json.ts'
+import { type JsonObject, membersOf } from '../../../lib/json/json.ts'
 import type { Place } from '../import-plan.ts'
-import { objectIn } from '../members.ts'
 
 export const reportSettings = (config: JsonObject, root: Place): void => {
   for (const section of ['litellm_settings', 'router_settings', 'general_settings'])
-    root.at(section).change(objectIn(config[section]), SETTINGS_SAID)
-  for (const name of Object.keys(objectIn(config['environment_variables'])))
+    root.at(section).change(membersOf(config[section]), SETTINGS_SAID)
+  for (const name of Object.keys(membersOf(config['environment_variables'])))
     root.at('environment_variables', name).changed(`set the variable ${name} where the service starts`)
 }
 
