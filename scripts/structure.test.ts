@@ -125,6 +125,13 @@ test.each(RESERVED)('only the files that ARCHITECTURE.md names use %s', (_, patt
   expect(SOURCES.filter((path) => pattern.test(read(path))).sort()).toEqual(files.map((file) => `src/${file}`))
 })
 
+/** The runtime's own modules that take milliseconds to load, and that a start needs none of (decisions/0266). */
+const DEAR_MODULES = /^import (?!type\b)[^'\n]*(?:\n[^'\n]*)*? from '(node:(?:child_process|http|https|net|tls|worker_threads|zlib))'/gm
+
+test('the dear modules of the runtime are loaded on first use, by getBuiltinModule', () => {
+  expect(SOURCES.flatMap((path) => [...read(path).matchAll(DEAR_MODULES)].map(([, name]) => `${path} imports ${name}`))).toEqual([])
+})
+
 test('each folder below src is in ARCHITECTURE.md', () => {
   const folders = entriesBelow('src', (entry) => !entry.isFile())
   expect(folders.filter((folder) => !ARCHITECTURE.includes(`${folder.split('/').at(-1)}/`))).toEqual([])
