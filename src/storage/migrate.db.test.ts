@@ -55,6 +55,27 @@ describeEachEngine('migrations', (engine: TestEngine) => {
     expect((await store.get(workspaceId, 'bot'))?.designated_version.version).toBe(1)
   })
 
+  test('a database that has all of them is asked one question, whatever else it holds', async () => {
+    const connection = await openBare(await engine.locate())
+    let questions = 0
+    const counted = {
+      ...connection,
+      withMigrationAccess: (work: Parameters<typeof connection.withMigrationAccess>[0]) =>
+        connection.withMigrationAccess((kysely) =>
+          work(kysely.withPlugin({ transformQuery: ({ node }) => (questions++, node), transformResult: async ({ result }) => result })),
+        ),
+    }
+    try {
+      await migrate(counted, OPTIONS)
+      expect(questions).toBeGreaterThan(1)
+      questions = 0
+      await migrate(counted, OPTIONS)
+      expect(questions).toBe(1)
+    } finally {
+      await connection.close()
+    }
+  })
+
   test('one that fails half-way leaves nothing of any, and can run later', async () => {
     const location = await engine.locate()
     const connection = await openBare(location)
