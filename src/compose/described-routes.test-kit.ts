@@ -1,7 +1,7 @@
 /** The real routes, without the parts that their handlers would need: only their description is read. */
 import { configFileSchema } from '../config-file.ts'
 import type { AppParts } from '../http/app-parts.ts'
-import { everyRoute } from '../http/later-routes.ts'
+import { mountsOf } from '../http/later-routes.ts'
 import { routeTable } from '../http/route-table.ts'
 import type { Mount } from '../http/openapi.ts'
 import { composeResources } from './resources.ts'
@@ -14,7 +14,5 @@ export const describedMounts = async (): Promise<readonly Mount[]> => {
   const resources = composeResources(part, { file: configFileSchema.parse({}), pipeline: part })
   const parts = new Proxy({ resources }, { get: (known, name) => (name === 'resources' ? known.resources : PART) })
   const tables = routeTable(parts as AppParts, { json: () => Promise.resolve(''), page: () => Promise.resolve('') })
-  const mounts: Mount[] = []
-  for (const { base, rows } of tables) mounts.push({ base, routes: await everyRoute(rows) })
-  return mounts
+  return mountsOf(tables)
 }

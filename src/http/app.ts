@@ -14,8 +14,7 @@ import { clientAddress } from './client-address.ts'
 import { requireKnownConditions } from './known-conditions.ts'
 import { requireKnownParameters } from './known-parameters.ts'
 import { LongAnswer } from './json-response.ts'
-import { everyRoute, pathsOf } from './later-routes.ts'
-import type { Mount } from './openapi.ts'
+import { mountsOf, pathsOf } from './later-routes.ts'
 import { pacedBody } from './paced-body.ts'
 import { consumeBody, readBodyText, readJsonBody, readObject, type BodyLimits, type HttpRequest } from './read-body.ts'
 import { endWithSession } from './end-with-session.ts'
@@ -46,8 +45,8 @@ export const createApp = (parts: AppParts): App => {
   const turn = startTurn()
   const document = once(async () => {
     const { openapiDocument } = await import('./openapi.ts')
-    const mounts: Mount[] = []
-    for (const { base, rows } of tables) if (base !== ALIAS_BASE) mounts.push({ base, routes: await everyRoute(rows) })
+    const described = tables.filter(({ base }) => base !== ALIAS_BASE)
+    const mounts = await mountsOf(described, turn)
     return inTurns(openapiDocument(mounts, { version: parts.version }), turn)
   })
   const tables = routeTable(parts, {

@@ -1,4 +1,6 @@
 /** Routes whose file is loaded when one of their paths is first asked for: most services answer inference, and need few of them (decisions/0266). */
+import type { Turn } from '../lib/steps.ts'
+import type { Mount } from './openapi.ts'
 import type { Route } from './route.ts'
 
 export interface LaterRoutes {
@@ -37,11 +39,18 @@ export const later = <Loaded>(
   return { paths, load: () => (loading ??= read().catch(forget)) }
 }
 
-/** Loads every file, in the order of the table. */
-export const everyRoute = async (rows: readonly Row[]): Promise<readonly Route[]> => {
-  const routes: Route[] = []
-  for (const row of rows) routes.push(...(isLater(row) ? await row.load() : [row]))
-  return routes
+/** Loads every file, in the order of the tables. Together they take longer than one step. */
+export const mountsOf = async (tables: readonly Table[], turn: Turn = () => undefined): Promise<readonly Mount[]> => {
+  const mounts: Mount[] = []
+  for (const { base, rows } of tables) {
+    const routes: Route[] = []
+    for (const row of rows) {
+      routes.push(...(isLater(row) ? await row.load() : [row]))
+      await turn()
+    }
+    mounts.push({ base, routes })
+  }
+  return mounts
 }
 
 export const pathsOf = (rows: readonly Row[]): readonly string[] => rows.flatMap((row) => (isLater(row) ? row.paths : row.path))
