@@ -147,7 +147,7 @@ const loadedAtStart = (): ReadonlySet<string> => {
   return loaded
 }
 
-/** What a start needs of the management API. Each schema takes time and memory to make, in services that never use it (decisions/0266). */
+/** A start needs only these files of the management API: each schema takes time and memory, also in services that never use it (decisions/0266). */
 const AT_START: Readonly<Record<string, readonly string[]>> = {
   'src/http/routes': ['count-tokens', 'dashboard', 'embeddings', 'inference', 'service'],
   'src/contract': [
