@@ -7,7 +7,7 @@ import { patient } from '../../test/support/patience.ts'
 import { until } from '../../test/support/started-service.ts'
 import { systemClock } from '../lib/clock.ts'
 import { systemIds } from '../lib/id.ts'
-import type { Database } from './database.ts'
+import type { Database, EngineConnection } from './database.ts'
 import { migrate } from './migrate.ts'
 import { migrationsFor } from './tables/schema.ts'
 import type { DatabaseLocation } from './open-database.ts'
@@ -58,9 +58,9 @@ describeEachEngine('migrations', (engine: TestEngine) => {
   test('a database that has all of them is asked one question, whatever else it holds', async () => {
     const connection = await openBare(await engine.locate())
     let questions = 0
-    const counted = {
+    const counted: EngineConnection = {
       ...connection,
-      withMigrationAccess: (work: Parameters<typeof connection.withMigrationAccess>[0]) =>
+      withMigrationAccess: (work) =>
         connection.withMigrationAccess((kysely) =>
           work(kysely.withPlugin({ transformQuery: ({ node }) => (questions++, node), transformResult: async ({ result }) => result })),
         ),
