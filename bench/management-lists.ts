@@ -4,7 +4,7 @@
  */
 import { parseArgs } from 'node:util'
 
-import { EVERY_KEY } from '../src/contract/key-query.ts'
+import { EVERY_KEY } from '../src/contract/key-filter.ts'
 import { isoTimestamp, systemClock } from '../src/lib/clock.ts'
 import { type AuditFilter, createAuditLog } from '../src/storage/audit-log.ts'
 import type { KeyListInput } from '../src/storage/keys/key-list.ts'

@@ -18,7 +18,7 @@ const FLAGS = Object.values(SERVE_SETTINGS).flatMap(({ flag }) => (flag === null
 const VARIABLES = Object.values(SERVE_SETTINGS).map(({ env }) => env)
 const DRAIN_SECONDS = Number(SERVE_SETTINGS.drainSeconds.shown)
 const PORT = Number(SERVE_SETTINGS.port.shown)
-const PATHS = describedMounts().flatMap(({ base, routes }) => routes.map(({ path }) => base + path))
+const PATHS = (await describedMounts()).flatMap(({ base, routes }) => routes.map(({ path }) => base + path))
 
 test.each(['Containerfile', 'patchbay.service', 'kubernetes/patchbay.yaml'])(
   '%s: every flag and variable of ours is one of `serve`',

@@ -125,6 +125,65 @@ test.each(RESERVED)('only the files that ARCHITECTURE.md names use %s', (_, patt
   expect(SOURCES.filter((path) => pattern.test(read(path))).sort()).toEqual(files.map((file) => `src/${file}`))
 })
 
+/** The runtime's own modules that take milliseconds to load, and that a start needs none of (decisions/0266). */
+const DEAR_MODULES = /^import (?!type\b)[^'\n]*(?:\n[^'\n]*)*? from '(node:(?:child_process|http|https|net|tls|worker_threads|zlib))'/gm
+
+test('the dear modules of the runtime are loaded on first use, by getBuiltinModule', () => {
+  expect(SOURCES.flatMap((path) => [...read(path).matchAll(DEAR_MODULES)].map(([, name]) => `${path} imports ${name}`))).toEqual([])
+})
+
+const VALUE_IMPORT = /^(?:import|export) (?!type\b)([^'\n]*(?:\n[^'\n]*)*?)\bfrom '(\.[^']+)'/gm
+
+const isTypesOnly = (clause: string): boolean => /^\{\s*(?:type [\w$]+(?: as [\w$]+)?,?\s*)+\}\s*$/.test(clause)
+
+/** The files whose code runs before the service is ready; what `import()` names runs later. */
+const loadedAtStart = (): ReadonlySet<string> => {
+  const loaded = new Set(['src/main.ts', 'src/cli/serve.ts'])
+  for (const path of loaded) {
+    for (const [, clause = '', imported = ''] of read(path).matchAll(VALUE_IMPORT)) {
+      if (!isTypesOnly(clause)) loaded.add(join(dirname(path), imported))
+    }
+  }
+  return loaded
+}
+
+/** A start needs only these files of the management API: each schema takes time and memory, also in services that never use it (decisions/0266). */
+const AT_START: Readonly<Record<string, readonly string[]>> = {
+  'src/http/routes': ['count-tokens', 'dashboard', 'embeddings', 'inference', 'service'],
+  'src/contract': [
+    'destination',
+    'dollar-amount',
+    'embeddings',
+    'evaluation-items',
+    'file-name',
+    'generation',
+    'generation-content',
+    'halt-rule',
+    'in-workspace',
+    'issue-sentence',
+    'json-value',
+    'key-filter',
+    'key-hash',
+    'named-values',
+    'nearest-key',
+    'paging',
+    'preset-name',
+    'preset-test',
+    'provider-failure',
+    'sign-in',
+    'stored-text',
+    'time-range',
+    'validate',
+    'workspace-settings',
+  ],
+  'src/reference': [],
+}
+
+test.each(Object.entries(AT_START))('a start loads no other file of %s than these', (folder, files) => {
+  const loaded = [...loadedAtStart()].filter((path) => dirname(path) === folder)
+  expect(loaded.toSorted()).toEqual(files.map((file) => `${folder}/${file}.ts`).toSorted())
+})
+
 test('each folder below src is in ARCHITECTURE.md', () => {
   const folders = entriesBelow('src', (entry) => !entry.isFile())
   expect(folders.filter((folder) => !ARCHITECTURE.includes(`${folder.split('/').at(-1)}/`))).toEqual([])

@@ -214,6 +214,9 @@ export type ConfigFile = z.output<typeof configFileSchema>
 
 export const DEFAULT_CONFIG_FILE = './patchbay.yaml'
 
+/** The library would compile a function for each object of the schema, which takes longer than to read the one file without. */
+const ONCE = { ...inSentences, jitless: true }
+
 /** Reads the named file, or the default one if it exists; otherwise returns all defaults. Throws SettingError with one sentence. */
 export const readConfigFile = (path: string | null, env: Environment): ConfigFile => {
   const file = path ?? DEFAULT_CONFIG_FILE
@@ -222,7 +225,7 @@ export const readConfigFile = (path: string | null, env: Environment): ConfigFil
     if (found === undefined || found === '') throw new SettingError(`${file}: ${pathText(at)}: the variable ${name} is not set.`)
     return found
   })
-  const outcome = configFileSchema.safeParse(written, inSentences)
+  const outcome = configFileSchema.safeParse(written, ONCE)
   if (outcome.success) return outcome.data
   throw faultIn(file, written, outcome.error.issues)
 }
@@ -234,7 +237,7 @@ export const readConfigFile = (path: string | null, env: Environment): ConfigFil
 export const checkConfigFile = (path: string | null, env: Environment): void => {
   const file = path ?? DEFAULT_CONFIG_FILE
   const written = substitute(parsedFile(path), file, [], (name) => (env[name] ?? '') || OPEN)
-  const outcome = configFileSchema.safeParse(written, inSentences)
+  const outcome = configFileSchema.safeParse(written, ONCE)
   const issues = outcome.error?.issues.filter((issue) => !isOpen(written, issue)) ?? []
   if (issues.length > 0) throw faultIn(file, written, issues)
 }

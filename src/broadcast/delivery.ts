@@ -6,7 +6,6 @@
  * counted (docs/contract/broadcast.md#delivery).
  */
 import { promisify } from 'node:util'
-import { gzip } from 'node:zlib'
 
 import type { DestinationResource } from '../contract/destination.ts'
 import { isoTimestamp, type Clock } from '../lib/clock.ts'
@@ -267,7 +266,7 @@ const tracesOf = async (batch: readonly Waiting[], kept: KeptTraces | null): Pro
 
 const NONE: ReadonlyMap<string, Encoded> = new Map()
 
-const compress = promisify(gzip)
+const compress = (body: string | Uint8Array): Promise<Buffer> => promisify(process.getBuiltinModule('node:zlib').gzip)(body)
 
 /** Redirects are not followed, so that traces for one address are not sent to another. */
 export const post = async (

@@ -1,6 +1,4 @@
 /** Upper bound of the pages of an inline PDF; each page is charged as text and as an image. */
-import { inflateSync } from 'node:zlib'
-
 import type { Steps } from '../lib/steps.ts'
 
 /** The most that any provider accepts: ai.google.dev/gemini-api/docs/document-processing. */
@@ -66,7 +64,8 @@ const INFLATED_MAX = 1024 * 1024
 /** Inflates the stream and ignores the bytes after its end. */
 const inflatedUpTo = (deflated: Buffer, maxOutputLength: number): string | null => {
   try {
-    return inflateSync(deflated, { maxOutputLength }).toString('latin1')
+    // Loaded on first use, as few requests hold such a file.
+    return process.getBuiltinModule('node:zlib').inflateSync(deflated, { maxOutputLength }).toString('latin1')
   } catch {
     // Another filter, a broken stream, or one that is too long: its pages cannot be counted.
     return null

@@ -1,6 +1,6 @@
 /** The two keys of the very first start, which are shown once, and the operator's sign-in link. */
 import type { Service } from '../compose/service.ts'
-import { LINK_SECONDS } from '../contract/session.ts'
+import { LINK_SECONDS } from '../contract/sign-in.ts'
 import { UNBOUNDED, type MadeKey } from '../keys/keys.ts'
 import { loginUrl } from '../sign-in/login-links.ts'
 import { fromShell } from './from-shell.ts'

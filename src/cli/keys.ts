@@ -1,7 +1,8 @@
 /** `patchbay keys …`: works on storage directly; a running service sees the change within half a second. */
 import { validate } from '../contract/validate.ts'
-import { EVERY_KEY } from '../contract/key-query.ts'
-import { type ApiKeyResource, createKeyBody, keyHash } from '../contract/key.ts'
+import { EVERY_KEY } from '../contract/key-filter.ts'
+import { type ApiKeyResource, createKeyBody } from '../contract/key.ts'
+import { keyHash } from '../contract/key-hash.ts'
 import { SettingError, type StorageSettings } from '../config.ts'
 import { keyResource } from '../keys/key-resource.ts'
 import { createKeys, type Keys, UNBOUNDED } from '../keys/keys.ts'

@@ -1,7 +1,8 @@
 /** `patchbay login`: a link that signs a person in. It works on storage directly, whether the service is running or not. */
 import { readConfigFile } from '../config-file.ts'
 import { type Environment, SettingError, type StorageSettings } from '../config.ts'
-import { createLoginLinkBody, LINK_SECONDS } from '../contract/session.ts'
+import { createLoginLinkBody } from '../contract/session.ts'
+import { LINK_SECONDS } from '../contract/sign-in.ts'
 import { validate } from '../contract/validate.ts'
 import { systemClock } from '../lib/clock.ts'
 import { systemIds } from '../lib/id.ts'

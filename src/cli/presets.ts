@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync } from 'node:fs'
 
 import { environment, SettingError, type RemoteSettings } from '../config.ts'
-import { presetLabel } from '../contract/preset.ts'
+import { presetLabel } from '../contract/preset-name.ts'
 import { budgetKind } from './as-code/budget-kind.ts'
 import { baseKey, compareAll, type Compared } from './as-code/compare.ts'
 import { merge, type Document } from './as-code/document.ts'

@@ -1,5 +1,5 @@
 /** Starts more processes on the same port. Only this program is started, with its own arguments: nothing from a request gets here. */
-import { spawn, type ChildProcess } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 
 import { WORKER_VARIABLE, type Environment } from '../config.ts'
 import { entryPoint } from '../lib/entry-points.ts'
@@ -15,6 +15,7 @@ const REPLACE_MS = 1000
 
 export const startWorkers = (count: number, port: number, argv: readonly string[], env: Environment): Workers => {
   // The last flag wins: a port of 0 becomes the port that was found, and a worker starts no workers.
+  const { spawn } = process.getBuiltinModule('node:child_process')
   const own = [...(argv[0] === 'serve' ? argv : ['serve', ...argv]), '--port', String(port), '--workers', '1']
   const running = new Set<ChildProcess>()
   let stopping = false

@@ -1,14 +1,7 @@
 /** The resources that management keys keep in a workspace: each row joins a store and its rules to its routes. */
 import type { ConfigFile } from '../config-file.ts'
 import { createFiles, type Files } from '../files/files.ts'
-import type { Route } from '../http/route.ts'
-import { destinationRoutes } from '../http/routes/destinations.ts'
-import { evaluationRoutes } from '../http/routes/evaluations.ts'
-import { fileRoutes } from '../http/routes/files.ts'
-import { createHitsOf } from '../http/routes/guardrail-hits.ts'
-import { guardrailRoutes } from '../http/routes/guardrails.ts'
-import { presetTestRoutes } from '../http/routes/preset-tests.ts'
-import { rolloutRoutes } from '../http/routes/rollouts.ts'
+import { later, type Row } from '../http/later-routes.ts'
 import { createEvaluations, type Evaluations } from '../inference/evaluations/evaluations.ts'
 import { createReadItem } from '../inference/evaluations/item-request.ts'
 import type { Pipeline } from '../inference/pipeline.ts'
@@ -20,33 +13,71 @@ interface Current {
   readonly pipeline: Pipeline
 }
 
-const RESOURCES: readonly ((parts: Parts, current: Current) => readonly Route[])[] = [
-  ({ rollouts }) => rolloutRoutes(rollouts),
-  (parts, { pipeline }) => evaluationRoutes({ ...parts.management, evaluations: composeEvaluations(parts, pipeline) }),
-  ({ presetTests, management, clock, ids }) => presetTestRoutes({ tests: presetTests, onceness: management.onceness, clock, ids }),
-  ({ observability, management }) => destinationRoutes({ ...management, destinations: observability.destinations }),
-  (parts, { file }) => {
-    const { clock, onError, management } = parts
-    const { onceness, auditLog } = management
-    return fileRoutes({
-      files: composeFiles(parts, file),
-      clock,
-      onError,
-      onceness,
-      auditLog,
-      unreadMs: file.timeouts.client_unread * 1000,
-    })
-  },
-  ({ guardrails, guardrailHits, refusedHits, management }) => {
-    const flush = async (): Promise<void> => {
-      await management.flush()
-      await refusedHits.write()
-    }
-    return guardrailRoutes({ ...management, guardrails, hitsOf: createHitsOf({ guardrailHits, flush, clock: management.clock }) })
-  },
+const RESOURCES: readonly ((parts: Parts, current: Current) => Row)[] = [
+  ({ rollouts }) =>
+    later(
+      ['/presets/:slug/rollout'],
+      () => import('../http/routes/rollouts.ts'),
+      ({ rolloutRoutes }) => rolloutRoutes(rollouts),
+    ),
+  (parts, { pipeline }) =>
+    later(
+      [
+        '/presets/:slug/evaluations',
+        '/presets/:slug/evaluations/:id',
+        '/presets/:slug/evaluations/:id/comparison',
+        '/presets/:slug/evaluations/:id/cancel',
+        '/presets/:slug/evaluations/:id/resume',
+      ],
+      () => import('../http/routes/evaluations.ts'),
+      ({ evaluationRoutes }) => evaluationRoutes({ ...parts.management, evaluations: composeEvaluations(parts, pipeline) }),
+    ),
+  ({ presetTests, management, clock, ids }) =>
+    later(
+      ['/presets/:slug/tests', '/presets/:slug/tests/:id'],
+      () => import('../http/routes/preset-tests.ts'),
+      ({ presetTestRoutes }) => presetTestRoutes({ tests: presetTests, onceness: management.onceness, clock, ids }),
+    ),
+  ({ observability, management }) =>
+    later(
+      ['/observability/destinations', '/observability/destinations/:id'],
+      () => import('../http/routes/destinations.ts'),
+      ({ destinationRoutes }) => destinationRoutes({ ...management, destinations: observability.destinations }),
+    ),
+  (parts, { file }) =>
+    later(
+      ['/files', '/files/:file_id', '/files/:file_id/content'],
+      () => import('../http/routes/files.ts'),
+      ({ fileRoutes }) => {
+        const { clock, onError, management } = parts
+        const { onceness, auditLog } = management
+        const unreadMs = file.timeouts.client_unread * 1000
+        return fileRoutes({ files: composeFiles(parts, file), clock, onError, onceness, auditLog, unreadMs })
+      },
+    ),
+  ({ guardrails, guardrailHits, refusedHits, management }) =>
+    later(
+      [
+        '/guardrails',
+        '/guardrails/:id',
+        ...['keys', 'members'].flatMap((subjects) => [
+          `/guardrails/assignments/${subjects}`,
+          `/guardrails/:id/assignments/${subjects}`,
+          `/guardrails/:id/assignments/${subjects}/remove`,
+        ]),
+      ],
+      async () => ({ ...(await import('../http/routes/guardrails.ts')), ...(await import('../http/routes/guardrail-hits.ts')) }),
+      ({ guardrailRoutes, createHitsOf }) => {
+        const flush = async (): Promise<void> => {
+          await management.flush()
+          await refusedHits.write()
+        }
+        return guardrailRoutes({ ...management, guardrails, hitsOf: createHitsOf({ guardrailHits, flush, clock: management.clock }) })
+      },
+    ),
 ]
 
-export const composeResources = (parts: Parts, current: Current): readonly Route[] => RESOURCES.flatMap((routes) => routes(parts, current))
+export const composeResources = (parts: Parts, current: Current): readonly Row[] => RESOURCES.map((row) => row(parts, current))
 
 export const composeFiles = ({ fileStore, clock, ids }: Parts, { files }: ConfigFile): Files =>
   createFiles({ store: fileStore, workspaceBytes: files.workspace_bytes, clock, ids })

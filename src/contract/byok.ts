@@ -4,7 +4,7 @@
  */
 import { z } from 'zod'
 
-import { keyHash } from './key.ts'
+import { keyHash } from './key-hash.ts'
 import { ruledModel } from './model-name.ts'
 import { shownName } from './stored-text.ts'
 

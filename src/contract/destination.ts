@@ -2,7 +2,7 @@
 import { z } from 'zod'
 
 import { isObject } from '../lib/json/json.ts'
-import { keyHash } from './key.ts'
+import { keyHash } from './key-hash.ts'
 import { jsonValue } from './json-value.ts'
 import { namedValues } from './named-values.ts'
 import { shownName } from './stored-text.ts'

@@ -4,8 +4,9 @@ import { z } from 'zod'
 import { CLIENT_DIALECTS } from '../canonical/call.ts'
 import { fitsWithin } from '../lib/json/json-steps.ts'
 import { dollarAmount } from './dollar-amount.ts'
-import { keyHash } from './key.ts'
-import { presetSlug } from './preset.ts'
+import { EVALUATION_ITEMS_MAX } from './evaluation-items.ts'
+import { keyHash } from './key-hash.ts'
+import { presetSlug } from './preset-name.ts'
 import { testInput, testMessages } from './preset-test.ts'
 import { instant } from './time-range.ts'
 import { jsonValue } from './json-value.ts'
@@ -52,8 +53,6 @@ const ITEM_CHARACTERS_MAX = 4 * 1024 * 1024
 const item = z
   .strictObject(testInput)
   .refine((one) => fitsWithin(one, ITEM_CHARACTERS_MAX), 'An item has at most 4,194,304 characters of JSON.')
-
-export const EVALUATION_ITEMS_MAX = 2000
 
 const recordedName = z.string().min(1).max(256).optional()
 

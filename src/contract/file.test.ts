@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 
-import { fileName } from './file.ts'
+import { fileName } from './file-name.ts'
 
 test.each(['a', 'report 2026.pdf', 'folder/notes.csv', '.env', 'naïve ✓ 👩‍👩‍👧.txt', 'x'.repeat(255)])('%p is a name', (name) => {
   expect(fileName.safeParse(name).success).toBe(true)

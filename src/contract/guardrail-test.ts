@@ -2,7 +2,7 @@
 import { z } from 'zod'
 
 import { FILTER_ACTIONS, guardrailId, updateGuardrailBody } from './guardrail.ts'
-import { keyHash } from './key.ts'
+import { keyHash } from './key-hash.ts'
 import { jsonValue } from './json-value.ts'
 
 const TEXT_MAX = 1_000_000

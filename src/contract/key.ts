@@ -3,16 +3,12 @@ import { z } from 'zod'
 
 import { resetInterval } from './budget.ts'
 import { dollarAmount } from './dollar-amount.ts'
+import { keyHash } from './key-hash.ts'
 import { ruledModel } from './model-name.ts'
 import { providerFailure } from './provider-failure.ts'
 import { shownName, storedText } from './stored-text.ts'
 
 const timestamp = z.iso.datetime()
-
-export const keyHash = z
-  .string()
-  .regex(/^[a-f0-9]{64}$/, 'Use the 64 hex digits of `hash`.')
-  .meta({ description: 'Id of a key; it says nothing of the key itself.' })
 
 /** Limits in dollars: 0 to a million, with at most nine decimals, so that nano-dollars stay exact integers. */
 const dollarLimit = dollarAmount.min(0)

@@ -2,9 +2,10 @@
 import { z } from 'zod'
 
 import { cursorText } from './cursor.ts'
-import { keyHash } from './key.ts'
+import { keyHash } from './key-hash.ts'
 import { wholeNumber } from './paging.ts'
-import { preset, presetLabel, presetStatus, presetWithVersion } from './preset.ts'
+import { preset, presetWithVersion } from './preset.ts'
+import { presetLabel, presetStatus } from './preset-name.ts'
 import { split } from './rollout.ts'
 import { usageSums } from './usage.ts'
 import { validate } from './validate.ts'

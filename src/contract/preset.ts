@@ -2,31 +2,13 @@
 import { z } from 'zod'
 
 import { CLIENT_DIALECTS } from '../canonical/call.ts'
-import { keyHash } from './key.ts'
+import { keyHash } from './key-hash.ts'
 import { jsonValue } from './json-value.ts'
 import { shownName, storedText } from './stored-text.ts'
 import { namedValues } from './named-values.ts'
+import { PRESET_LABELS_MAX, presetLabel, presetSlug, presetStatus } from './preset-name.ts'
 
 const timestamp = z.iso.datetime().meta({ description: 'ISO 8601, UTC.' })
-
-export const presetStatus = z.enum(['active', 'disabled', 'archived'])
-
-/** 1-128 unreserved characters of RFC 3986, but not `.` or `..` (docs/contract/presets.md#slugs). */
-export const presetSlug = z
-  .string()
-  .min(1)
-  .max(128)
-  .regex(/^(?!\.{1,2}$)[A-Za-z0-9._~-]+$/, 'Use 1 to 128 of the characters A-Z a-z 0-9 . _ ~ - (not "." or "..").')
-  .meta({ description: 'URL-safe, case-sensitive, unique in its workspace.', examples: ['support-bot'] })
-
-/** A label refers to a version by name: `@preset/slug@staging`. It must not look like a version number. */
-export const presetLabel = z
-  .string()
-  .max(64)
-  .regex(/^[A-Za-z_][A-Za-z0-9._-]*$/, 'Start with a letter or _, then letters, digits, . _ -')
-
-/** More labels than anybody needs; they are part of every answer that shows a preset. */
-export const PRESET_LABELS_MAX = 100
 
 /** The interface whose body a version was saved from; it determines the field names of `config`. */
 export const presetShape = z.enum(CLIENT_DIALECTS)

@@ -1,7 +1,7 @@
 /** A test of a provider with one request of one token, on the wire (docs/contract/management.md#provider-tests). */
 import { z } from 'zod'
 
-import { keyHash } from './key.ts'
+import { keyHash } from './key-hash.ts'
 
 export const providerSlug = z.string().min(1).max(100).meta({ description: 'Slug of a provider, as GET /providers lists it.' })
 

@@ -1,6 +1,8 @@
 /** Rollouts of presets on the wire (docs/contract/presets.md#rollouts). */
 import { z } from 'zod'
 
+import { haltRule } from './halt-rule.ts'
+
 const timestamp = z.iso.datetime()
 
 const SPLITS_MAX = 10
@@ -13,29 +15,6 @@ export const split = z.object({
 const sticky = z.enum(['session', 'user', 'key', 'none']).meta({
   description:
     'Who stays with a version: a session, a user, or an API key. A request that names none, and each with `none`, is drawn by itself.',
-})
-
-const haltRule = z.strictObject({
-  min_requests: z
-    .int()
-    .min(20)
-    .max(1_000_000)
-    .default(50)
-    .meta({ description: 'Requests of a version and of the live one before they are compared.' }),
-  confidence: z
-    .number()
-    .min(0.9)
-    .max(0.999999)
-    .default(0.99)
-    .meta({ description: 'How sure it must be over the whole rollout, however often it looks.' }),
-  errors: z.boolean().default(true).meta({ description: 'Halt where a version fails more often.' }),
-  cost_increase: z
-    .number()
-    .min(0)
-    .max(100)
-    .nullable()
-    .default(0.2)
-    .meta({ description: 'Halt where a request costs more than that of the live version by this part; null: never.' }),
 })
 
 export const rolloutBody = z
@@ -100,9 +79,7 @@ export const rollout = z
   .meta({ id: 'Rollout' })
 
 export type RolloutBody = z.output<typeof rolloutBody>
-export type HaltRule = z.output<typeof haltRule>
 export type Sticky = z.output<typeof sticky>
 export type Split = z.output<typeof split>
 export type VersionFigures = z.output<typeof versionFigures>
 export type RolloutState = z.output<typeof rollout>['state']
-export const DEFAULT_HALT: HaltRule = haltRule.parse({})

@@ -1,15 +1,12 @@
 /** Sessions of people, and the links that start them, on the wire (docs/contract/sign-in.md). */
 import { z } from 'zod'
 
-import { storedText } from './stored-text.ts'
+import { LINK_SECONDS, userId } from './sign-in.ts'
 import { memberRole } from './workspace.ts'
 
 const timestamp = z.iso.datetime()
 
 export const sessionId = z.string().min(1).max(64).meta({ description: 'Id of a session; it opens nothing.' })
-
-/** The id of a person, as an identity provider or an admin writes it. */
-export const userId = storedText.min(1).max(256)
 
 export const session = z
   .object({
@@ -67,8 +64,6 @@ export const signInMethods = z
   .meta({ id: 'SignInMethods' })
 
 const HOUR_SECONDS = 60 * 60
-/** The default lifetime of a sign-in link. */
-export const LINK_SECONDS = 15 * 60
 
 export const createLoginLinkBody = z
   .strictObject({

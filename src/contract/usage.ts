@@ -2,7 +2,7 @@
 import { z } from 'zod'
 
 import { errorType } from './error-type.ts'
-import { keyHash } from './key.ts'
+import { keyHash } from './key-hash.ts'
 import { wholeNumber } from './paging.ts'
 import { timeRangeQuery } from './time-range.ts'
 

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 
 import { scopeOf, type Reach } from '../canonical/reach.ts'
 import type { Position } from '../contract/cursor.ts'
-import { FILE_BYTES_MAX } from '../contract/file.ts'
+import { FILE_BYTES_MAX } from '../contract/file-name.ts'
 import { GatewayError } from '../errors.ts'
 import { isoTimestamp, turnOf, type Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'

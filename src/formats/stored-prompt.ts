@@ -6,7 +6,8 @@
 import { z } from 'zod'
 
 import type { ClientDialect } from '../canonical/call.ts'
-import { presetSlug, type PresetContent } from '../contract/preset.ts'
+import { type PresetContent } from '../contract/preset.ts'
+import { presetSlug } from '../contract/preset-name.ts'
 import { invalidRequest, validate } from '../contract/validate.ts'
 import { cutText } from '../lib/text/cut-text.ts'
 import type { JsonBody } from '../lib/json/json-body.ts'

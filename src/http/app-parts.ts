@@ -27,7 +27,7 @@ import type { InferenceAnswering } from './answer-inference.ts'
 import type { Cors } from './cors.ts'
 import type { Sessions } from '../sign-in/sessions.ts'
 import type { BodyLimits } from './read-body.ts'
-import type { Route } from './route.ts'
+import type { Row } from './later-routes.ts'
 import type { DashboardParts } from './routes/dashboard.ts'
 import type { ManagementParts } from './routes/management.ts'
 import type { OidcRouteParts } from './routes/oidc.ts'
@@ -48,7 +48,7 @@ export interface AppParts {
   /** Resolves when the next step of the work on a large text may run. */
   readonly largeStep: () => Promise<void>
   /** Routes for the resources that a workspace stores. */
-  readonly resources: readonly Route[]
+  readonly resources: readonly Row[]
   readonly models: Models
   readonly health: HealthView
   readonly generations: {

@@ -20,6 +20,7 @@ import { logTo } from '../telemetry/log.ts'
 import { createMetrics } from '../telemetry/metrics.ts'
 import { createApp } from './app.ts'
 import type { AppParts } from './app-parts.ts'
+import { mountsOf } from './later-routes.ts'
 import { ALIAS_BASE, routeTable } from './route-table.ts'
 import { POLICIES, type Policy } from './policies.ts'
 import type { Route } from './route.ts'
@@ -153,10 +154,10 @@ const REFUSALS: Readonly<Record<Policy, string>> = {
 }
 
 /** The whole table of the real service: an added route is included automatically. */
-const table: readonly (readonly [string, Route])[] = routeTable(service.parts, {
-  json: () => Promise.resolve(''),
-  page: () => Promise.resolve(''),
-}).flatMap(({ base, routes }) => routes.map((route) => [`${route.method} ${base}${route.path}`, route] as const))
+const tables = routeTable(service.parts, { json: () => Promise.resolve(''), page: () => Promise.resolve('') })
+const table: readonly (readonly [string, Route])[] = (await mountsOf(tables)).flatMap(({ base, routes }) =>
+  routes.map((route) => [`${route.method} ${base}${route.path}`, route] as const),
+)
 
 /** Every route that not only administrators may call. A member sees and changes only what is the member's own (docs/contract/sign-in.md#roles). */
 const FOR_OTHERS: Readonly<Record<Exclude<Policy, 'management'>, string[]>> = {

@@ -15,10 +15,9 @@ import { clientAddress } from './client-address.ts'
 import { requireKnownConditions } from './known-conditions.ts'
 import { requireKnownParameters } from './known-parameters.ts'
 import { LongAnswer } from './json-response.ts'
-import { openapiDocument, type Mount } from './openapi.ts'
+import { mountsOf, pathsOf } from './later-routes.ts'
 import { pacedBody } from './paced-body.ts'
 import { consumeBody, readBodyText, readJsonBody, readObject, type BodyLimits, type HttpRequest } from './read-body.ts'
-import { referencePage } from '../reference/reference-page.ts'
 import { endWithSession } from './end-with-session.ts'
 import type { Policy } from './policies.ts'
 import { changedByPerson, type Route, type Surface } from './route.ts'
@@ -45,20 +44,20 @@ const UNKNOWN: Peers = { addressOf: () => '' }
 export const createApp = (parts: AppParts): App => {
   const startTurn = (): Turn => createTurn(parts.clock, parts.largeStep)
   const turn = startTurn()
-  const document = once(() =>
-    inTurns(
-      openapiDocument(
-        mounts.filter(({ base }) => base !== ALIAS_BASE),
-        { version: parts.version },
-      ),
-      turn,
-    ),
-  )
-  const mounts: readonly Mount[] = routeTable(parts, {
-    json: once(async () => JSON.stringify(await document())),
-    page: once(async () => inTurns(referencePage(await document()), turn)),
+  const document = once(async () => {
+    const { openapiDocument } = await import('./openapi.ts')
+    const described = tables.filter(({ base }) => base !== ALIAS_BASE)
+    const mounts = await mountsOf(described, turn)
+    return inTurns(openapiDocument(mounts, { version: parts.version }), turn)
   })
-  const router = createRouter(mounts)
+  const tables = routeTable(parts, {
+    json: once(async () => JSON.stringify(await document())),
+    page: once(async () => {
+      const { referencePage } = await import('../reference/reference-page.ts')
+      return inTurns(referencePage(await document()), turn)
+    }),
+  })
+  const router = createRouter(tables)
   const doors = doorsOf(parts)
   const bodyLimits = { ...parts.bodyLimits, clock: parts.clock }
   const requests = parts.metrics.counter('patchbay_http_requests_total', 'Requests by operation and status.', ['operation', 'status'])
@@ -130,9 +129,10 @@ export const createApp = (parts: AppParts): App => {
     try {
       if (!HOST.test(request.headers.get('host') ?? 'localhost')) throw new GatewayError('invalid_request', 'The Host header is malformed.')
       if (request.method === 'OPTIONS')
-        response = parts.cors.preflight(request.headers.get('origin'), router.methods(path), router.isOpen(path))
+        response = parts.cors.preflight(request.headers.get('origin'), await router.methods(path), await router.isOpen(path))
       else {
-        const matched = router.match(request.method, path)
+        const found = router.match(request.method, path)
+        const matched = found instanceof Promise ? await found : found
         route = matched.route
         response = await answerRoute(request, matched, { requestId, query, peers })
       }
@@ -161,7 +161,11 @@ export const createApp = (parts: AppParts): App => {
   }
   return {
     answer,
-    parameterPaths: mounts.flatMap(({ base, routes }) => routes.filter(({ path }) => path.includes(':')).map(({ path }) => base + path)),
+    parameterPaths: tables.flatMap(({ base, rows }) =>
+      pathsOf(rows)
+        .filter((path) => path.includes(':'))
+        .map((path) => base + path),
+    ),
   }
 }
 

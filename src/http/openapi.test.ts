@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { z } from 'zod'
 
 import { ERRORS, ERROR_TYPES, INFERENCE_KEY_REQUIRED, MANAGEMENT_KEY_REQUIRED, MANAGEMENT_MESSAGES } from '../errors.ts'
-import { inWorkspace } from '../contract/workspace.ts'
+import { inWorkspace } from '../contract/in-workspace.ts'
 import type { JsonObject } from '../lib/json/json.ts'
 import { ERROR_SCHEMAS } from './openapi-errors.ts'
 import { describedMounts } from '../compose/described-routes.test-kit.ts'
@@ -41,8 +41,9 @@ const statuses = (more: Partial<Route>): string[] => Object.keys(objectAt(descri
 const schemasOf = (routes: readonly Route[]): JsonObject =>
   objectAt(objectAt(openapiDocument([{ base: '', routes }], info), 'components'), 'schemas')
 
+const mounts = await describedMounts()
+
 describe('the document of the real routes', () => {
-  const mounts = describedMounts()
   const document = openapiDocument(mounts, info)
   const text = JSON.stringify(document)
 
@@ -218,11 +219,11 @@ describe('the document of the real routes', () => {
 
   test('is made in a step for each schema and each operation, between which other requests get their turn', () => {
     const operations = Object.values(objectAt(document, 'paths')).flatMap((item) => Object.keys(item as JsonObject))
-    expect([...describing(describedMounts(), info)].length).toBeGreaterThan(2 * operations.length)
+    expect([...describing(mounts, info)].length).toBeGreaterThan(2 * operations.length)
   })
 
-  test('is the same for the same routes', () => {
-    expect(JSON.stringify(openapiDocument(describedMounts(), info))).toBe(text)
+  test('is the same for the same routes', async () => {
+    expect(JSON.stringify(openapiDocument(await describedMounts(), info))).toBe(text)
   })
 })
 

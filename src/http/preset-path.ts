@@ -1,4 +1,4 @@
-import { presetSlug } from '../contract/preset.ts'
+import { presetSlug } from '../contract/preset-name.ts'
 import { validate } from '../contract/validate.ts'
 import type { PresetRef } from '../storage/presets/preset-ref.ts'
 import { reachOf, type RouteRequest } from './route.ts'

@@ -1,31 +1,14 @@
-/** The table of all routes. */
+/** The table of all routes. A row is a route, or the paths of those in a file that is loaded when one of them is asked for. */
 import type { AppParts } from './app-parts.ts'
 import type { Doors } from './authenticate.ts'
-import { createListedModels, type ListedModels } from './listed-models.ts'
-import type { Mount } from './openapi.ts'
-import type { Route } from './route.ts'
+import { later, type Row, type Table } from './later-routes.ts'
+import { createListedModels } from './listed-models.ts'
+import { createPacedReads } from './paced-reads.ts'
 import { countTokensRoute } from './routes/count-tokens.ts'
 import { dashboardRoutes } from './routes/dashboard.ts'
 import { embeddingsRoute } from './routes/embeddings.ts'
-import { generationGet } from './routes/generation.ts'
-import { createPacedReads } from './paced-reads.ts'
-import { guardrailRecordedTestsCreate, TRIAL_ANSWER_MS } from './routes/guardrail-recorded-tests.ts'
-import { guardrailTestsCreate } from './routes/guardrail-tests.ts'
-import { requestLogRoutes } from './routes/request-log.ts'
 import { inferenceRoute } from './routes/inference.ts'
-import { keyCurrent } from './routes/keys.ts'
-import { managementRoutes } from './routes/management.ts'
-import { endpointsZdr, modelGet, modelsCount, modelsEndpoints, modelsGet, modelsList } from './routes/models.ts'
-import { oidcRoutes } from './routes/oidc.ts'
-import { consentRoutes, oauthRoutes } from './routes/oauth.ts'
-import { sessionRoutes } from './routes/sessions.ts'
-import { providerTestCreate } from './routes/provider-test.ts'
-import { providersList } from './routes/providers.ts'
-import { presetFromGeneration } from './routes/preset-from-generation.ts'
-import { presetsCreate } from './routes/presets-create.ts'
-import { createPresetUsage } from './routes/preset-usage.ts'
-import { presetsDelete, presetsGet, presetsHistory, presetsList, presetsPatch, presetsVersion, presetsVersions } from './routes/presets.ts'
-import { docsPage, healthLive, healthReady, metricsText, openapiJson, welcome } from './routes/service.ts'
+import { healthLive, healthReady, metricsText, openapiJson, welcome } from './routes/service.ts'
 
 /** The description of the API for machines (JSON) and for people (page), made on first request. */
 export interface Described {
@@ -37,17 +20,17 @@ const API_BASE = '/api/v1'
 export const ALIAS_BASE = '/v1'
 
 /** Every route, under every base path at which it is reachable. */
-export const routeTable = (parts: AppParts, described: Described): readonly Mount[] => {
-  const api = apiRoutes({ ...parts, listed: createListedModels(parts) })
+export const routeTable = (parts: AppParts, described: Described): readonly Table[] => {
+  const api = apiRows(parts)
   return [
-    { base: API_BASE, routes: api },
-    { base: ALIAS_BASE, routes: api },
-    { base: '', routes: serviceRoutes(parts, described) },
+    { base: API_BASE, rows: api },
+    { base: ALIAS_BASE, rows: api },
+    { base: '', rows: serviceRows(parts, described) },
   ]
 }
 
 /** The API, below `/api/v1` and, for clients that are given a bare host, below `/v1` (docs/contract/headers.md#paths). */
-const apiRoutes = (parts: AppParts & { readonly listed: ListedModels }): readonly Route[] => [
+const apiRows = (parts: AppParts): readonly Row[] => [
   inferenceRoute('chat', parts),
   inferenceRoute('responses', parts),
   inferenceRoute('messages', parts),
@@ -55,53 +38,168 @@ const apiRoutes = (parts: AppParts & { readonly listed: ListedModels }): readonl
   countTokensRoute('responses', { formats: parts.formats, pipeline: parts.answering.pipeline }),
   embeddingsRoute(parts.answering.pipeline),
 
-  presetsCreate('responses', parts),
-  presetsCreate('messages', parts),
-  presetsCreate('chat', parts),
-  presetsList({ presets: parts.presets, usageOf: createPresetUsage(parts) }),
-  presetsGet(parts.presets),
-  presetsPatch(parts.presets),
-  presetsDelete(parts.presets),
-  presetsVersions(parts.presets),
-  presetsVersion(parts.presets),
-  presetsHistory(parts.presets),
-  presetFromGeneration({ ...parts, auditLog: parts.management.auditLog }),
+  later(
+    ['/presets/:slug/responses', '/presets/:slug/messages', '/presets/:slug/chat/completions'],
+    () => import('./routes/presets-create.ts'),
+    ({ presetsCreate }) => [presetsCreate('responses', parts), presetsCreate('messages', parts), presetsCreate('chat', parts)],
+  ),
+  later(
+    ['/presets', '/presets/:slug', '/presets/:slug/versions', '/presets/:slug/versions/:version', '/presets/:slug/history'],
+    async () => ({ ...(await import('./routes/presets.ts')), ...(await import('./routes/preset-usage.ts')) }),
+    (file) => [
+      file.presetsList({ presets: parts.presets, usageOf: file.createPresetUsage(parts) }),
+      file.presetsGet(parts.presets),
+      file.presetsPatch(parts.presets),
+      file.presetsDelete(parts.presets),
+      file.presetsVersions(parts.presets),
+      file.presetsVersion(parts.presets),
+      file.presetsHistory(parts.presets),
+    ],
+  ),
+  later(
+    ['/presets/:slug/from-generation'],
+    () => import('./routes/preset-from-generation.ts'),
+    ({ presetFromGeneration }) => presetFromGeneration({ ...parts, auditLog: parts.management.auditLog }),
+  ),
 
-  ...managementRoutes(parts.keys, parts.management),
-  keyCurrent('/key', { ...parts, flush: parts.generations.flush }),
-  keyCurrent('/auth/key', { ...parts, flush: parts.generations.flush }),
+  later(
+    [
+      '/keys',
+      '/keys/:hash',
+      '/keys/:hash/rotate',
+      '/workspaces',
+      '/workspaces/:id',
+      '/workspaces/:id/members',
+      '/workspaces/:id/members/:user_id',
+      '/workspaces/:id/members/add',
+      '/workspaces/:id/members/remove',
+      '/workspaces/:id/budgets',
+      '/workspaces/:id/budgets/:interval',
+      '/credits',
+      '/byok',
+      '/byok/:id',
+      '/activity',
+      '/audit-log',
+    ],
+    () => import('./routes/management.ts'),
+    ({ managementRoutes }) => managementRoutes(parts.keys, parts.management),
+  ),
+  later(
+    ['/key', '/auth/key'],
+    () => import('./routes/keys.ts'),
+    ({ keyCurrent }) => {
+      const own = { ...parts, flush: parts.generations.flush }
+      return [keyCurrent('/key', own), keyCurrent('/auth/key', own)]
+    },
+  ),
 
-  ...(parts.oauth === null ? [] : oauthRoutes(parts.oauth)),
-  ...(parts.signIn === null ? [] : sessionRoutes({ ...parts.signIn, ...parts.management })),
+  ...given(parts.oauth, (oauth) =>
+    later(
+      ['/auth/keys/code', '/auth/keys'],
+      () => import('./routes/oauth.ts'),
+      ({ oauthRoutes }) => oauthRoutes(oauth),
+    ),
+  ),
+  ...given(parts.signIn, (signIn) =>
+    later(
+      ['/sessions', '/sessions/methods', '/sessions/current', '/sessions/:id', '/login-links'],
+      () => import('./routes/sessions.ts'),
+      ({ sessionRoutes }) => sessionRoutes({ ...signIn, ...parts.management }),
+    ),
+  ),
   ...parts.resources,
-  guardrailTestsCreate(parts),
-  guardrailRecordedTestsCreate({ ...parts, auditLog: parts.management.auditLog, reads: createPacedReads(parts.clock, TRIAL_ANSWER_MS) }),
+  later(
+    ['/guardrail-tests'],
+    () => import('./routes/guardrail-tests.ts'),
+    ({ guardrailTestsCreate }) => guardrailTestsCreate(parts),
+  ),
+  later(
+    ['/guardrail-tests/requests'],
+    () => import('./routes/guardrail-recorded-tests.ts'),
+    ({ guardrailRecordedTestsCreate, TRIAL_ANSWER_MS }) => {
+      const reads = createPacedReads(parts.clock, TRIAL_ANSWER_MS)
+      return guardrailRecordedTestsCreate({ ...parts, auditLog: parts.management.auditLog, reads })
+    },
+  ),
 
-  modelsList('/models', parts),
-  modelsList('/models/user', parts),
-  modelsList('/embeddings/models', parts),
-  modelsCount(parts),
-  modelsGet('/models/:author/:slug', parts),
-  modelsGet('/models/:id', parts),
-  modelGet(parts),
-  modelsEndpoints(parts),
-  endpointsZdr(parts.models, parts.health, parts.clock),
-  providersList(parts.models),
-  providerTestCreate(parts),
-  generationGet(parts.generations),
-  ...requestLogRoutes(parts, doorsOf(parts)),
+  later(
+    [
+      '/models',
+      '/models/user',
+      '/models/count',
+      '/models/:author/:slug',
+      '/models/:id',
+      '/model/:author/:slug',
+      '/models/:author/:slug/endpoints',
+      '/endpoints/zdr',
+    ],
+    () => import('./routes/models.ts'),
+    (file) => {
+      const listing = { ...parts, listed: createListedModels(parts) }
+      return [
+        file.modelsList('/models', listing),
+        file.modelsList('/models/user', listing),
+        file.modelsList('/embeddings/models', listing),
+        file.modelsCount(listing),
+        file.modelsGet('/models/:author/:slug', listing),
+        file.modelsGet('/models/:id', listing),
+        file.modelGet(listing),
+        file.modelsEndpoints(listing),
+        file.endpointsZdr(parts.models, parts.health, parts.clock),
+      ]
+    },
+  ),
+  later(
+    ['/providers'],
+    () => import('./routes/providers.ts'),
+    ({ providersList }) => providersList(parts.models),
+  ),
+  later(
+    ['/providers/:slug/test'],
+    () => import('./routes/provider-test.ts'),
+    ({ providerTestCreate }) => providerTestCreate(parts),
+  ),
+  later(
+    ['/generation'],
+    () => import('./routes/generation.ts'),
+    ({ generationGet }) => generationGet(parts.generations),
+  ),
+  later(
+    ['/generation/content', '/generations', '/generations/stream', '/usage', '/providers/health', '/search', '/service'],
+    () => import('./routes/request-log.ts'),
+    ({ requestLogRoutes }) => requestLogRoutes(parts, doorsOf(parts)),
+  ),
 ]
 
 export const doorsOf = ({ keys, signIn }: AppParts): Doors => ({ keys, door: signIn?.door ?? null })
 
-const serviceRoutes = (parts: AppParts, described: Described): readonly Route[] => [
-  welcome(parts.dashboard === null ? '/docs' : '/dashboard'),
+const serviceRows = ({ dashboard, oauth, oidc, ready, metrics }: AppParts, described: Described): readonly Row[] => [
+  welcome(dashboard === null ? '/docs' : '/dashboard'),
   healthLive(),
-  healthReady(parts.ready),
-  metricsText(parts.metrics),
+  healthReady(ready),
+  metricsText(metrics),
   openapiJson(described.json),
-  docsPage(described.page),
-  ...(parts.dashboard === null ? [] : dashboardRoutes(parts.dashboard)),
-  ...(parts.oauth === null ? [] : consentRoutes(parts.oauth)),
-  ...(parts.oidc === null ? [] : oidcRoutes(parts.oidc)),
+  later(
+    ['/docs'],
+    () => import('./routes/docs.ts'),
+    ({ docsPage }) => docsPage(described.page),
+  ),
+  ...(dashboard === null ? [] : dashboardRoutes(dashboard)),
+  ...given(oauth, (part) =>
+    later(
+      ['/auth', '/auth/consent.js'],
+      () => import('./routes/oauth.ts'),
+      ({ consentRoutes }) => consentRoutes(part),
+    ),
+  ),
+  ...given(oidc, (part) =>
+    later(
+      ['/auth/oidc/start', '/auth/oidc/callback'],
+      () => import('./routes/oidc.ts'),
+      ({ oidcRoutes }) => oidcRoutes(part),
+    ),
+  ),
 ]
+
+/** The row of a part that the configuration may switch off. */
+const given = <Part>(part: Part | null, rowOf: (part: Part) => Row): readonly Row[] => (part === null ? [] : [rowOf(part)])

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 
 import { GatewayError } from '../errors.ts'
 import type { Route } from './route.ts'
+import { later } from './later-routes.ts'
 import { createRouter } from './router.ts'
 
 const route = (method: Route['method'], path: string): Route => ({
@@ -20,7 +21,7 @@ const route = (method: Route['method'], path: string): Route => ({
 const router = createRouter([
   {
     base: '/api',
-    routes: [
+    rows: [
       route('GET', '/things'),
       route('POST', '/things'),
       route('GET', '/things/:id'),
@@ -39,12 +40,12 @@ const router = createRouter([
       route('GET', '/open'),
     ],
   },
-  { base: '', routes: [route('GET', '/health')] },
+  { base: '', rows: [route('GET', '/health')] },
 ])
 
-const found = (method: string, path: string): string => {
+const found = async (method: string, path: string, among = router): Promise<string> => {
   try {
-    const { route, params } = router.match(method, path)
+    const { route, params } = await among.match(method, path)
     return `${route.operation} ${JSON.stringify(params)}`
   } catch (thrown) {
     if (thrown instanceof GatewayError) return String(thrown.status)
@@ -120,25 +121,25 @@ test.each<[string, string, string]>([
   ['GET', '/constructor', '404'],
   ['GET', '/health/live', '404'],
   ['GET', `/api${'/x'.repeat(100_000)}`, '404'],
-])('%s %s', (method, path, expected) => {
-  expect(found(method, path)).toBe(expected)
+])('%s %s', async (method, path, expected) => {
+  expect(await found(method, path)).toBe(expected)
 })
 
-test('405 tells which methods there are', () => {
+test('405 tells which methods there are', async () => {
   try {
-    router.match('PUT', '/api/things')
+    await router.match('PUT', '/api/things')
   } catch (thrown) {
     expect((thrown as GatewayError).message).toBe('/api/things answers GET, HEAD, POST, not PUT.')
     expect((thrown as GatewayError).metadata).toEqual({ allow: ['GET', 'HEAD', 'POST'] })
   }
-  expect(router.methods('/api/things')).toEqual(['GET', 'HEAD', 'POST'])
-  expect(router.methods('/api/things/count')).toEqual(['GET', 'HEAD', 'DELETE'])
-  expect(() => router.methods('/api/nothing')).toThrow('There is no /api/nothing here.')
+  expect(await router.methods('/api/things')).toEqual(['GET', 'HEAD', 'POST'])
+  expect(await router.methods('/api/things/count')).toEqual(['GET', 'HEAD', 'DELETE'])
+  await expect(router.methods('/api/nothing')).rejects.toThrow('There is no /api/nothing here.')
 })
 
-test('a path is open to apps of every origin only if one of its routes says so', () => {
+test('a path is open to apps of every origin only if one of its routes says so', async () => {
   const paths = ['/api/open', '/api/things', '/api/things/7', '/api/nothing', '/health']
-  expect(paths.map((path) => router.isOpen(path))).toEqual([true, false, false, false, false])
+  expect(await Promise.all(paths.map((path) => router.isOpen(path)))).toEqual([true, false, false, false, false])
 })
 
 test('404 does not repeat a hostile path at length', () => {
@@ -150,6 +151,88 @@ describe('two routes for one method and path', () => {
     ['/a', '/a'],
     ['/a/:x', '/a/:y'],
   ])('%s and %s do not start', (one, other) => {
-    expect(() => createRouter([{ base: '', routes: [route('GET', one), route('GET', other)] }])).toThrow('Two routes for GET')
+    expect(() => createRouter([{ base: '', rows: [route('GET', one), route('GET', other)] }])).toThrow('Two routes for GET')
+  })
+})
+
+describe('routes of a file that is loaded when one of their paths is asked for', () => {
+  const PATHS = ['/keys', '/keys/:id']
+  const routes = [route('GET', '/keys'), route('POST', '/keys'), { ...route('GET', '/keys/:id'), anyOrigin: true as const }]
+  const make = (load: () => Promise<readonly Route[]>, paths: readonly string[] = PATHS) => {
+    let loads = 0
+    const file = later(
+      paths,
+      () => (loads++, load()),
+      (loaded) => loaded,
+    )
+    const rows = [route('POST', '/chat'), file, route('DELETE', '/keys/:id')]
+    const made = createRouter([
+      { base: '/api', rows },
+      { base: '', rows },
+    ])
+    return { ...made, rows, loads: () => loads }
+  }
+
+  test.each<[string, string, string]>([
+    ['GET', '/api/keys', 'GET /keys {}'],
+    ['HEAD', '/api/keys', 'GET /keys {}'],
+    ['GET', '/keys/7', 'GET /keys/:id {"id":"7"}'],
+    ['DELETE', '/api/keys/7', 'DELETE /keys/:id {"id":"7"}'],
+    ['PUT', '/api/keys', '405'],
+    ['GET', '/api/keys/%', '400'],
+    ['GET', '/api/others', '404'],
+  ])('the first %s %s is answered like every other one', async (method, path, expected) => {
+    const one = make(async () => routes)
+    expect(await found(method, path, one)).toBe(expected)
+    expect(await found(method, path, one)).toBe(expected)
+    expect(one.loads()).toBe(expected === '404' ? 0 : 1)
+  })
+
+  test('OPTIONS knows their methods, and which are open', async () => {
+    expect(await make(async () => routes).methods('/api/keys/7')).toEqual(['DELETE', 'GET', 'HEAD'])
+    expect(await make(async () => routes).isOpen('/api/keys/7')).toBe(true)
+  })
+
+  test('a path without such routes is matched at once, and loads nothing', () => {
+    const one = make(async () => routes)
+    expect(one.match('POST', '/api/chat')).not.toBeInstanceOf(Promise)
+    expect(one.loads()).toBe(0)
+  })
+
+  test('once they are there, their paths are matched at once too', async () => {
+    const one = make(async () => routes)
+    await one.match('GET', '/api/keys')
+    for (const path of ['/keys', '/api/keys/7']) expect(one.match('GET', path)).not.toBeInstanceOf(Promise)
+  })
+
+  test('requests that come meanwhile wait for the same file', async () => {
+    const one = make(async () => routes)
+    const answers = await Promise.all(['/api/keys', '/keys/1', '/api/keys/2'].map((path) => found('GET', path, one)))
+    expect(answers).toEqual(['GET /keys {}', 'GET /keys/:id {"id":"1"}', 'GET /keys/:id {"id":"2"}'])
+    expect(one.loads()).toBe(1)
+  })
+
+  test('a file that could not be read is read again for the next request', async () => {
+    let faulty = true
+    const one = make(async () => {
+      if (faulty) throw new Error('unreadable')
+      return routes
+    })
+    await expect(found('GET', '/api/keys', one)).rejects.toThrow('unreadable')
+    faulty = false
+    expect(await found('GET', '/api/keys', one)).toBe('GET /keys {}')
+  })
+
+  test.each<[string, readonly string[]]>([
+    ['/keys/:id', ['/keys']],
+    ['/more', [...PATHS, '/more']],
+  ])('a file and the table that differ in %s are a fault', async (path, paths) => {
+    await expect(
+      found(
+        'GET',
+        '/api/keys',
+        make(async () => routes, paths),
+      ),
+    ).rejects.toThrow(path)
   })
 })

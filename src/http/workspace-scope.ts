@@ -4,7 +4,7 @@
  */
 import type { Reach } from '../canonical/reach.ts'
 import { validate } from '../contract/validate.ts'
-import { workspaceIdQuery } from '../contract/workspace.ts'
+import { workspaceIdQuery } from '../contract/in-workspace.ts'
 import { GatewayError } from '../errors.ts'
 import type { Caller } from '../keys/caller.ts'
 import type { Workspaces } from '../workspaces/workspaces.ts'

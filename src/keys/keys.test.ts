@@ -9,7 +9,7 @@ import { isoTimestamp } from '../lib/clock.ts'
 import { createKeyStore, type KeyStore } from '../storage/keys/key-store.ts'
 import { rejection } from '../storage/testing/rejection.ts'
 import { keyDigest, makeKey } from './key-format.ts'
-import { EVERY_KEY } from '../contract/key-query.ts'
+import { EVERY_KEY } from '../contract/key-filter.ts'
 import { createKeys, type Keys, type NewKey, type Pepper, UNBOUNDED } from './keys.ts'
 
 const { database, owner } = await openSqliteDatabase()

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 
 import { seeded } from '../../test/support/seeded.ts'
-import { DEFAULT_HALT, type HaltRule } from '../contract/rollout.ts'
+import { DEFAULT_HALT, type HaltRule } from '../contract/halt-rule.ts'
 import { fisher, checkForHalt, type HaltCheck, type Sample } from './halt-rule.ts'
 
 const sample = (version: number, requests: number, errors: number, costs: readonly number[] = []): Sample => ({

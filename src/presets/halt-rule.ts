@@ -4,7 +4,7 @@
  * the allowed increase. Look k may be wrong with probability α/(k(k+1)), shared by all comparisons of that look; summed over all looks that
  * is α, so looking often does not make a false alarm likelier.
  */
-import type { HaltRule } from '../contract/rollout.ts'
+import type { HaltRule } from '../contract/halt-rule.ts'
 
 /** Figures of the requests that a rollout gave to one version. Cost is in nano-dollars. */
 export interface Sample {

@@ -2,7 +2,7 @@
  * How a request names a preset (docs/contract/presets.md#use): as the model, by `@preset/slug` or `vendor/model@preset/slug`, or in a
  * `preset` field; each with an optional pin, `@3` for a version or `@staging` for a label.
  */
-import { presetLabel, presetSlug } from '../contract/preset.ts'
+import { presetLabel, presetSlug } from '../contract/preset-name.ts'
 import { invalidField } from '../contract/validate.ts'
 import { MODEL_NAME_MAX } from '../request-fields/schemas/routing.ts'
 import { cutText } from '../lib/text/cut-text.ts'

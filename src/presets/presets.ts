@@ -2,7 +2,6 @@
 import type { Position } from '../contract/cursor.ts'
 import type { Slice } from '../contract/paging.ts'
 import {
-  PRESET_LABELS_MAX,
   type PresetContent,
   type PresetPatch,
   type PresetResource,
@@ -10,6 +9,7 @@ import {
   type PresetWithVersion,
   type SavedPreset,
 } from '../contract/preset.ts'
+import { PRESET_LABELS_MAX } from '../contract/preset-name.ts'
 import type { SaveOptions } from '../contract/save-preset.ts'
 import { GatewayError } from '../errors.ts'
 import { isoTimestamp, type Clock } from '../lib/clock.ts'

@@ -1,6 +1,7 @@
 /** Rollouts: several versions of a preset share its requests, until someone ends the rollout or the figures make it halt. */
 import { GatewayError } from '../errors.ts'
-import { DEFAULT_HALT, type rollout, type RolloutBody, type VersionFigures } from '../contract/rollout.ts'
+import { type rollout, type RolloutBody, type VersionFigures } from '../contract/rollout.ts'
+import { DEFAULT_HALT } from '../contract/halt-rule.ts'
 import { isoTimestamp, type Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
 import { dollars } from '../lib/money.ts'

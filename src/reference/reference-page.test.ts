@@ -14,7 +14,7 @@ import { atOnce } from '../lib/steps.ts'
 
 const openapiDocument = (...given: Parameters<typeof describing>): JsonObject => atOnce(describing(...given))
 
-const document = openapiDocument(describedMounts(), { version: '1.2.3' })
+const document = openapiDocument(await describedMounts(), { version: '1.2.3' })
 const page = atOnce(referencePage(document))
 
 const all = (pattern: RegExp, text = page): string[] => [...text.matchAll(pattern)].map(([, found]) => found ?? '')

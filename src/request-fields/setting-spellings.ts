@@ -76,8 +76,16 @@ export const lockedPaths = (shape: ClientDialect, client: ClientDialect, name: s
 const otherNames = (client: ClientDialect, path: string): readonly string[] => {
   const means = fieldOf(client, path)?.means
   if (typeof means !== 'string' || WITHOUT_SPELLING.has(means)) return []
-  return fieldsWhere((row) => row.means === means && row.presets !== 'keep', [client])
+  return NOT_KEPT[client].get(means) ?? []
 }
+
+/** The fields that presets do not keep, by what they mean. */
+const notKept = (client: ClientDialect): ReadonlyMap<unknown, readonly string[]> => {
+  const names = fieldsWhere(({ presets }) => presets !== 'keep', [client])
+  return Map.groupBy(names, (name) => fieldOf(client, name)?.means)
+}
+
+const NOT_KEPT = { chat: notKept('chat'), responses: notKept('responses'), messages: notKept('messages') }
 
 const withOlderWords = (client: ClientDialect): ReadonlyMap<string, readonly string[]> => {
   const kept = fieldsWhere(({ presets }) => presets === 'keep', [client])

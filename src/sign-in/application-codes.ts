@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 
 import type { z } from 'zod'
 
-import { EVERY_KEY } from '../contract/key-query.ts'
+import { EVERY_KEY } from '../contract/key-filter.ts'
 import type { ChallengeMethod, createCodeBody } from '../contract/oauth.ts'
 import { GatewayError } from '../errors.ts'
 import { UNBOUNDED, type Keys } from '../keys/keys.ts'

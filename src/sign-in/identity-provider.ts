@@ -5,7 +5,7 @@
 import type * as Library from 'oauth4webapi'
 import { z } from 'zod'
 
-import { userId } from '../contract/session.ts'
+import { userId } from '../contract/sign-in.ts'
 import { asOneLine } from '../contract/stored-text.ts'
 import { GatewayError } from '../errors.ts'
 import { cutText } from '../lib/text/cut-text.ts'

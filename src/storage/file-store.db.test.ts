@@ -8,7 +8,7 @@ import { type Clock, systemClock } from '../lib/clock.ts'
 import { createFileStore, type FileStore, PIECE_BYTES, type StoredFile } from './file-store.ts'
 import { preparePresets, T0, T1, T2 } from './testing/preset-input.ts'
 import { createWorkspaceStore } from './workspaces/workspace-store.ts'
-import { DEFAULT_SETTINGS } from '../contract/workspace.ts'
+import { DEFAULT_SETTINGS } from '../contract/workspace-settings.ts'
 import { rejection } from './testing/rejection.ts'
 
 const ROOMY = { bytes: 10_000_000, files: 100 }

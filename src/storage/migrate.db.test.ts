@@ -7,7 +7,7 @@ import { patient } from '../../test/support/patience.ts'
 import { until } from '../../test/support/started-service.ts'
 import { systemClock } from '../lib/clock.ts'
 import { systemIds } from '../lib/id.ts'
-import type { Database } from './database.ts'
+import type { Database, EngineConnection } from './database.ts'
 import { migrate } from './migrate.ts'
 import { migrationsFor } from './tables/schema.ts'
 import type { DatabaseLocation } from './open-database.ts'
@@ -53,6 +53,27 @@ describeEachEngine('migrations', (engine: TestEngine) => {
     await before.close()
     const { store, workspaceId } = await preparePresets(await engine.open(location))
     expect((await store.get(workspaceId, 'bot'))?.designated_version.version).toBe(1)
+  })
+
+  test('a database that has all of them is asked one question, whatever else it holds', async () => {
+    const connection = await openBare(await engine.locate())
+    let questions = 0
+    const counted: EngineConnection = {
+      ...connection,
+      withMigrationAccess: (work) =>
+        connection.withMigrationAccess((kysely) =>
+          work(kysely.withPlugin({ transformQuery: ({ node }) => (questions++, node), transformResult: async ({ result }) => result })),
+        ),
+    }
+    try {
+      await migrate(counted, OPTIONS)
+      expect(questions).toBeGreaterThan(1)
+      questions = 0
+      await migrate(counted, OPTIONS)
+      expect(questions).toBe(1)
+    } finally {
+      await connection.close()
+    }
   })
 
   test('one that fails half-way leaves nothing of any, and can run later', async () => {

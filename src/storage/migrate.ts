@@ -30,6 +30,7 @@ export const migrate = async (
   migrations: Record<string, Migration> = migrationsFor(connection.engine),
 ): Promise<void> =>
   connection.withMigrationAccess(async (kysely) => {
+    if (await hasAll(kysely, migrations)) return
     const migrator = new Migrator({
       db: kysely,
       provider: { getMigrations: async () => migrations },
@@ -50,6 +51,17 @@ export const migrate = async (
       said()
     }
   })
+
+/** Nearly every start finds a database that has all of them; the migrator would read every table of it first. */
+const hasAll = async (kysely: Kysely<Schema>, migrations: Record<string, Migration>): Promise<boolean> => {
+  try {
+    const applied = new Set(await appliedNames(kysely))
+    return applied.symmetricDifference(new Set(Object.keys(migrations))).size === 0
+  } catch {
+    // The database is empty or in trouble: the migrator makes its table, or says what is wrong.
+    return false
+  }
+}
 
 const SAID_AFTER_MS = 3000
 const LASTS =
@@ -96,6 +108,10 @@ const unknownSentence = (name: string): string =>
 export const appliedMigrations = async (kysely: Kysely<Schema>): Promise<readonly string[]> => {
   const tables = await kysely.introspection.getTables({ withInternalKyselyTables: true })
   if (!tables.some(({ name }) => name === DEFAULT_MIGRATION_TABLE)) return []
+  return appliedNames(kysely)
+}
+
+const appliedNames = async (kysely: Kysely<Schema>): Promise<readonly string[]> => {
   const { rows } = await sql<{ name: string }>`select name from ${sql.table(DEFAULT_MIGRATION_TABLE)} order by name`.execute(kysely)
   return rows.map(({ name }) => name)
 }

@@ -1,6 +1,4 @@
 /** A connection to Redis or Valkey through the runtime's own client. This is one of the few files that may use the runtime directly. */
-import { connect } from 'node:net'
-
 export interface RedisClient {
   send(command: string, args: string[]): Promise<unknown>
   /** Fails every request that waits for an answer. */
@@ -38,7 +36,9 @@ const ONE_SHARD = 'It is one of several shards of a cluster: give the address of
 /** The client says of every failure that the connection was closed, so a plain connection shows which one it is. */
 const reasonFor = async ({ hostname, port, host }: URL): Promise<string> => {
   const code = await new Promise<string | null>((resolve) => {
-    const socket = connect({ host: hostname.replaceAll(/[[\]]/g, ''), port: Number(port || DEFAULT_PORT), timeout: PROBE_MS })
+    const socket = process
+      .getBuiltinModule('node:net')
+      .connect({ host: hostname.replaceAll(/[[\]]/g, ''), port: Number(port || DEFAULT_PORT), timeout: PROBE_MS })
     const end = (found: string | null): void => {
       socket.destroy()
       resolve(found)

@@ -7,7 +7,7 @@ import { isUtf8 } from 'node:buffer'
 import { z } from 'zod'
 
 import { argumentSchema } from '../canonical/argument-schema.ts'
-import { fileId, fileName } from '../contract/file.ts'
+import { fileId, fileName } from '../contract/file-name.ts'
 import { invalidField } from '../contract/validate.ts'
 import { GatewayError } from '../errors.ts'
 import type { Files } from '../files/files.ts'

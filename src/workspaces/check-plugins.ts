@@ -1,5 +1,5 @@
 /** Checks a workspace's plugins before they are stored, since a fault in them would affect every request of its keys. */
-import type { WorkspaceSettings } from '../contract/workspace.ts'
+import type { WorkspaceSettings } from '../contract/workspace-settings.ts'
 import { inSentences } from '../contract/issue-sentence.ts'
 import { faultsOf, invalidRequest, pathText } from '../contract/validate.ts'
 import { PLUGINS } from '../request-fields/schemas/plugins.ts'

@@ -6,13 +6,8 @@ import { defaultGuardrailId } from '../canonical/default-guardrail-id.ts'
 import type { z } from 'zod'
 
 import type { Slice } from '../contract/paging.ts'
-import {
-  DEFAULT_SETTINGS,
-  type createWorkspaceBody,
-  type updateMemberBody,
-  type updateWorkspaceBody,
-  type WorkspaceSettings,
-} from '../contract/workspace.ts'
+import { type createWorkspaceBody, type updateMemberBody, type updateWorkspaceBody } from '../contract/workspace.ts'
+import { DEFAULT_SETTINGS, type WorkspaceSettings } from '../contract/workspace-settings.ts'
 import type { WorkspaceMemberResource, WorkspaceResource } from '../contract/workspace.ts'
 import { unknownWorkspace } from '../storage/workspaces/lock-workspace.ts'
 import type { MemberStore } from '../storage/workspaces/member-store.ts'

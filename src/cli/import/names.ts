@@ -6,7 +6,7 @@ import type { Catalogue } from '../../models/catalogue-schema.ts'
 import { unservedModel } from '../../models/models.ts'
 import { createVendorNames } from '../../models/vendor-names.ts'
 import { newModelId } from '../../models/price-lists/provider-names.ts'
-import { presetSlug } from '../../contract/preset.ts'
+import { presetSlug } from '../../contract/preset-name.ts'
 
 const CATALOGUE = shipped as Catalogue
 

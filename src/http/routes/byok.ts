@@ -6,7 +6,7 @@ import { byokId, byokKey, createByokBody, updateByokBody } from '../../contract/
 import { onceHeaders } from '../../contract/idempotency.ts'
 import { listOf, listPaging } from '../../contract/paging.ts'
 import { validate } from '../../contract/validate.ts'
-import { inWorkspace } from '../../contract/workspace.ts'
+import { inWorkspace } from '../../contract/in-workspace.ts'
 import { GatewayError } from '../../errors.ts'
 import { readJsonObject } from '../../lib/json/json-body.ts'
 import type { ByokRecord } from '../../storage/keys/byok-store.ts'

@@ -4,10 +4,7 @@ import { z } from 'zod'
 import { cursorOf, type Position } from '../../contract/cursor.ts'
 import {
   deletedFile,
-  FILE_BYTES_MAX,
-  fileId,
   fileListQuery,
-  fileName,
   filePage,
   fileQuery,
   fileResource,
@@ -15,6 +12,7 @@ import {
   type FileResource,
   uploadForm,
 } from '../../contract/file.ts'
+import { FILE_BYTES_MAX, fileId, fileName } from '../../contract/file-name.ts'
 import { onceHeaders } from '../../contract/idempotency.ts'
 import { invalidField, validate } from '../../contract/validate.ts'
 import type { Files, FilePageOf, ReceivedFile } from '../../files/files.ts'

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 
 import { generationFilters } from '../../contract/generation-list.ts'
-import { inWorkspace } from '../../contract/workspace.ts'
+import { inWorkspace } from '../../contract/in-workspace.ts'
 import { GatewayError } from '../../errors.ts'
 import { isoTimestamp } from '../../lib/clock.ts'
 import { repeat } from '../../lib/repeat.ts'

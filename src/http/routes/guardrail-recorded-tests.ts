@@ -6,7 +6,7 @@ import { z } from 'zod'
 
 import { guardrailRecordedTest, guardrailRecordedTestBody } from '../../contract/guardrail-test.ts'
 import { validate } from '../../contract/validate.ts'
-import { inWorkspace } from '../../contract/workspace.ts'
+import { inWorkspace } from '../../contract/in-workspace.ts'
 import type { Guardrails } from '../../guardrails/guardrails.ts'
 import type { ScreenLimits } from '../../guardrails/screen-request.ts'
 import { chooseContents, tryContents, type Chosen } from '../../inference/contents/try-contents.ts'

@@ -13,7 +13,7 @@ import {
 import { onceHeaders } from '../../contract/idempotency.ts'
 import { listOf, listPaging } from '../../contract/paging.ts'
 import { validate } from '../../contract/validate.ts'
-import { inWorkspace } from '../../contract/workspace.ts'
+import { inWorkspace } from '../../contract/in-workspace.ts'
 import { readJsonObject } from '../../lib/json/json-body.ts'
 import { answerOnce } from '../answer-once.ts'
 import { checkFilters } from '../check-patterns.ts'

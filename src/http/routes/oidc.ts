@@ -1,7 +1,7 @@
 /** Sign-in at an identity provider: the redirect to it, and the way back (docs/contract/sign-in.md#openid-connect). */
 import { z } from 'zod'
 
-import { LINK_SECONDS } from '../../contract/session.ts'
+import { LINK_SECONDS } from '../../contract/sign-in.ts'
 import { GatewayError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { IdSource } from '../../lib/id.ts'

@@ -2,10 +2,10 @@
 import { z } from 'zod'
 
 import { onceHeaders } from '../../contract/idempotency.ts'
-import { presetSlug } from '../../contract/preset.ts'
+import { presetSlug } from '../../contract/preset-name.ts'
 import { PRESET_TESTS_MAX, presetTest, presetTestBody, presetTestId, type PresetTest } from '../../contract/preset-test.ts'
 import { validate } from '../../contract/validate.ts'
-import { inWorkspace } from '../../contract/workspace.ts'
+import { inWorkspace } from '../../contract/in-workspace.ts'
 import { GatewayError } from '../../errors.ts'
 import { type Clock, isoTimestamp } from '../../lib/clock.ts'
 import type { IdSource } from '../../lib/id.ts'

@@ -18,10 +18,11 @@ import {
   readVersionOrder,
   versionOrder,
 } from '../../contract/preset-query.ts'
-import { presetMove, presetPatch, type PresetResource, presetSlug, presetVersion, presetWithVersion } from '../../contract/preset.ts'
+import { presetMove, presetPatch, type PresetResource, presetVersion, presetWithVersion } from '../../contract/preset.ts'
+import { presetSlug } from '../../contract/preset-name.ts'
 import { changeHeaders, readExpectedLatest } from '../../contract/save-preset.ts'
 import { validate } from '../../contract/validate.ts'
-import { inWorkspace } from '../../contract/workspace.ts'
+import { inWorkspace } from '../../contract/in-workspace.ts'
 import { readJsonObject } from '../../lib/json/json-body.ts'
 import { VERSION_NUMBER } from '../../presets/model-reference.ts'
 import { type Presets, unknownPreset } from '../../presets/presets.ts'

@@ -1,10 +1,10 @@
 /** The rollout of a preset: started, changed, watched and ended (docs/contract/presets.md#rollouts). */
 import { z } from 'zod'
 
-import { presetSlug } from '../../contract/preset.ts'
+import { presetSlug } from '../../contract/preset-name.ts'
 import { rollout, rolloutBody } from '../../contract/rollout.ts'
 import { validate } from '../../contract/validate.ts'
-import { inWorkspace } from '../../contract/workspace.ts'
+import { inWorkspace } from '../../contract/in-workspace.ts'
 import { readJsonObject } from '../../lib/json/json-body.ts'
 import type { Rollouts } from '../../presets/rollouts.ts'
 import { jsonResponse } from '../json-response.ts'

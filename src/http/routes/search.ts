@@ -3,7 +3,7 @@ import { z } from 'zod'
 
 import { scopeOf } from '../../canonical/reach.ts'
 import { validate } from '../../contract/validate.ts'
-import { inWorkspace } from '../../contract/workspace.ts'
+import { inWorkspace } from '../../contract/in-workspace.ts'
 import type { Models } from '../../models/models.ts'
 import type { SearchStore } from '../../storage/generations/search-store.ts'
 import { jsonResponse } from '../json-response.ts'

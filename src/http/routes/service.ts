@@ -3,7 +3,6 @@ import { z } from 'zod'
 
 import type { Metrics } from '../../telemetry/metrics.ts'
 import { jsonResponse, jsonText } from '../json-response.ts'
-import { REFERENCE_PAGE_POLICY } from '../../reference/reference-page.ts'
 import type { Route } from '../route.ts'
 
 const shared = { method: 'GET', tag: 'Service', policy: 'public', surface: 'management', errors: [] } as const
@@ -51,23 +50,6 @@ export const openapiJson = (text: () => Promise<string>): Route => ({
   summary: 'This description, OpenAPI 3.1',
   answers: { 200: { description: 'The document.', schema: z.looseObject({}) } },
   handle: async () => jsonText(await text()),
-})
-
-export const docsPage = (page: () => Promise<string>): Route => ({
-  ...shared,
-  path: '/docs',
-  operation: 'docs',
-  summary: 'This description, to browse',
-  answers: { 200: { description: 'A page that loads nothing from elsewhere.', types: ['text/html'] } },
-  handle: async () =>
-    new Response(await page(), {
-      headers: {
-        'content-type': 'text/html; charset=utf-8',
-        'content-security-policy': REFERENCE_PAGE_POLICY,
-        'x-content-type-options': 'nosniff',
-        'referrer-policy': 'no-referrer',
-      },
-    }),
 })
 
 /** A person who opens the address in a browser is sent to a page for people. */

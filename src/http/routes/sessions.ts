@@ -16,7 +16,7 @@ import {
 } from '../../contract/session.ts'
 import { onceHeaders } from '../../contract/idempotency.ts'
 import { validate } from '../../contract/validate.ts'
-import { inWorkspace } from '../../contract/workspace.ts'
+import { inWorkspace } from '../../contract/in-workspace.ts'
 import { isPerson, type Caller, type Person } from '../../keys/caller.ts'
 import { readJsonObject } from '../../lib/json/json-body.ts'
 import type { SessionRecord, SessionScope } from '../../storage/workspaces/session-store.ts'

@@ -8,7 +8,7 @@ import type {
   EvaluationResult,
   EvaluationResume,
 } from '../../contract/evaluation.ts'
-import { EVALUATION_ITEMS_MAX } from '../../contract/evaluation.ts'
+import { EVALUATION_ITEMS_MAX } from '../../contract/evaluation-items.ts'
 import type { Slice } from '../../contract/paging.ts'
 import { GatewayError } from '../../errors.ts'
 import type { Principal } from '../../keys/keys.ts'

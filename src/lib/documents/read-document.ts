@@ -2,7 +2,6 @@
  * Reads an untrusted document in a process of its own, with limits on time, memory and text. Failures there are
  * returned as values and disturb nothing else (decisions/0048).
  */
-import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 
 import type { Clock } from '../clock.ts'
@@ -116,7 +115,11 @@ interface Waiting {
 const ask = (job: DocumentJob, bytes: Uint8Array, late: Promise<void>, parts: Required<DocumentReaderParts>): Promise<ReadAnswer> =>
   new Promise((resolve) => {
     // The process gets neither keys nor settings: it has no environment, and it finds no `.env` in its working directory.
-    const child = spawn(process.execPath, [parts.program, JSON.stringify(job)], { cwd: '/', env: {}, stdio: ['pipe', 'pipe', 'ignore'] })
+    const child = process.getBuiltinModule('node:child_process').spawn(process.execPath, [parts.program, JSON.stringify(job)], {
+      cwd: '/',
+      env: {},
+      stdio: ['pipe', 'pipe', 'ignore'],
+    })
     let cancelPoll = (): void => {}
     let fault: 'too_slow' | 'too_large' | 'broken' = 'broken'
     const pieces: Buffer[] = []

@@ -1,7 +1,7 @@
 /** The list of keys: filtered, sorted and paged in the query, so that a page holds nothing that its reader may not see. */
 import { type ExpressionBuilder, type RawBuilder, type Selectable, sql } from 'kysely'
 
-import type { KeyFilter, KeySort } from '../../contract/key-query.ts'
+import type { KeyFilter, KeySort } from '../../contract/key-filter.ts'
 import type { Database } from '../database.ts'
 import type { Engine } from '../engine.ts'
 import type { ApiKeysTable } from '../tables/key-tables.ts'

@@ -2,7 +2,7 @@ import { type Selectable, sql, type Transaction, type Updateable } from 'kysely'
 
 import { z } from 'zod'
 
-import type { KeyFilter } from '../../contract/key-query.ts'
+import type { KeyFilter } from '../../contract/key-filter.ts'
 import type { ProviderFailureMode } from '../../contract/provider-failure.ts'
 import type { JsonObject } from '../../lib/json/json.ts'
 import { dollars } from '../../lib/money.ts'

@@ -1,7 +1,8 @@
 /** Changes a preset itself; its versions never change (docs/contract/presets.md#changes). */
 import type { Transaction, Updateable } from 'kysely'
 
-import { PRESET_LABELS_MAX, type PresetPatch, type PresetResource, type PresetWithVersion } from '../../contract/preset.ts'
+import { type PresetPatch, type PresetResource, type PresetWithVersion } from '../../contract/preset.ts'
+import { PRESET_LABELS_MAX } from '../../contract/preset-name.ts'
 import type { ExpectedLatest } from '../../contract/save-preset.ts'
 import type { JsonObject } from '../../lib/json/json.ts'
 import type { Steps } from '../../lib/steps.ts'

@@ -3,13 +3,8 @@ import { sql } from 'kysely'
 import type { Position } from '../../contract/cursor.ts'
 import type { Slice } from '../../contract/paging.ts'
 import type { PresetSummary } from '../../contract/preset-query.ts'
-import {
-  presetStatus,
-  type PresetPatch,
-  type PresetResource,
-  type PresetVersionResource,
-  type PresetWithVersion,
-} from '../../contract/preset.ts'
+import { type PresetPatch, type PresetResource, type PresetVersionResource, type PresetWithVersion } from '../../contract/preset.ts'
+import { presetStatus } from '../../contract/preset-name.ts'
 import { throughout } from '../../lib/steps.ts'
 import type { Change } from '../audit-log.ts'
 import { createPresetVersion, type CreateVersionInput, type CreateVersionOutcome } from './create-preset-version.ts'

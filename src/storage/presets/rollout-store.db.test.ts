@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 
 import { changeAt } from '../../../test/support/changed-by.ts'
 import { describeEachEngine } from '../../../test/support/databases.ts'
-import { DEFAULT_HALT } from '../../contract/rollout.ts'
+import { DEFAULT_HALT } from '../../contract/halt-rule.ts'
 import { layOut } from '../../presets/split.ts'
 import type { Database } from '../database.ts'
 import { type FinishedGeneration, insertGenerations } from '../generations/generation-store.ts'

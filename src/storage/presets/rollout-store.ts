@@ -1,7 +1,8 @@
 /** Rollouts as stored: one row for each preset, with its newest rollout; earlier ones are in the audit log. */
 import { type Kysely, type RawBuilder, type Selectable, sql, type Transaction } from 'kysely'
 
-import type { HaltRule, RolloutState, Split, Sticky } from '../../contract/rollout.ts'
+import type { RolloutState, Split, Sticky } from '../../contract/rollout.ts'
+import type { HaltRule } from '../../contract/halt-rule.ts'
 import type { JsonObject } from '../../lib/json/json.ts'
 import { type Change, recordChange } from '../audit-log.ts'
 import type { Database } from '../database.ts'

@@ -1,4 +1,4 @@
-import { DEFAULT_SETTINGS, storedSettings, type WorkspaceSettings } from '../../contract/workspace.ts'
+import { DEFAULT_SETTINGS, storedSettings, type WorkspaceSettings } from '../../contract/workspace-settings.ts'
 import { definedOnly } from '../../lib/defined-only.ts'
 import { readStored } from '../damaged-row.ts'
 

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { type Selectable, sql, type Transaction } from 'kysely'
 
 import type { Slice } from '../../contract/paging.ts'
-import { DEFAULT_SETTINGS, type WorkspaceSettings } from '../../contract/workspace.ts'
+import { DEFAULT_SETTINGS, type WorkspaceSettings } from '../../contract/workspace-settings.ts'
 import { type AuditedChange, type Change, type ChangedBy, recordChange } from '../audit-log.ts'
 import { shownIfReadable } from '../damaged-row.ts'
 import type { Database } from '../database.ts'

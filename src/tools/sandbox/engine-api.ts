@@ -1,6 +1,5 @@
 /** Sends requests to a sandbox server: the Engine API of Docker or Podman on its socket, or a server at an address. */
-import { type IncomingMessage, request as requestPlainly, type RequestOptions } from 'node:http'
-import { request as requestSecurely } from 'node:https'
+import type { IncomingMessage, RequestOptions } from 'node:http'
 
 import type { JsonObject } from '../../lib/json/json.ts'
 import { SandboxFailure } from './sandbox.ts'
@@ -46,8 +45,8 @@ const send = (
       'content-length': Buffer.byteLength(text),
       ...(body === null ? {} : { 'content-type': 'application/json' }),
     }
-    const request = to.protocol === 'https:' ? requestSecurely : requestPlainly
-    const outgoing = request({ ...to, method, headers, ...(signal === undefined ? {} : { signal }) })
+    const client = process.getBuiltinModule(to.protocol === 'https:' ? 'node:https' : 'node:http')
+    const outgoing = client.request({ ...to, method, headers, ...(signal === undefined ? {} : { signal }) })
     outgoing.once('response', (stream) => resolve({ status: stream.statusCode ?? 0, stream }))
     outgoing.once('error', (cause) =>
       reject(signal?.aborted === true ? (signal.reason as Error) : new SandboxFailure('The sandbox cannot be reached.', { cause })),

@@ -7,6 +7,6 @@ import { openapiDocument as describing } from '../../../src/http/openapi.ts'
 import { entriesOf, objectAt } from '../../../src/reference/read-json.ts'
 import { atOnce } from '../../../src/lib/steps.ts'
 
-const paths = objectAt(atOnce(describing(describedMounts(), { version: '' })), 'paths')
+const paths = objectAt(atOnce(describing(await describedMounts(), { version: '' })), 'paths')
 const calls = entriesOf(paths).flatMap(([path, item]) => Object.keys(item).map((method) => [method.toUpperCase(), path]))
 console.log(JSON.stringify(calls))

@@ -1,0 +1,37 @@
+import { expect, test } from 'bun:test'
+
+import { later, mountsOf } from './later-routes.ts'
+import type { Route } from './route.ts'
+
+const route = (path: string): Route => ({
+  method: 'GET',
+  path,
+  operation: path,
+  summary: '',
+  tag: 'Service',
+  policy: 'public',
+  surface: 'management',
+  answers: {},
+  errors: [],
+  handle: () => new Response(),
+})
+
+test('all routes come in the order of the table, and others have a turn after each file', async () => {
+  const said: string[] = []
+  const file = (path: string) =>
+    later(
+      [path],
+      async () => said.push(path),
+      () => route(path),
+    )
+  const tables = [
+    { base: '/api', rows: [route('/chat'), file('/keys'), file('/usage')] },
+    { base: '', rows: [route('/health')] },
+  ]
+  const mounts = await mountsOf(tables, () => void said.push('turn'))
+  expect(mounts.map(({ base, routes }) => [base, routes.map(({ path }) => path)])).toEqual([
+    ['/api', ['/chat', '/keys', '/usage']],
+    ['', ['/health']],
+  ])
+  expect(said).toEqual(['turn', '/keys', 'turn', '/usage', 'turn', 'turn'])
+})
