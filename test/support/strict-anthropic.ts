@@ -234,6 +234,12 @@ const conversationRules: readonly Rule[] = [
       const named = type === 'tool_use' ? id : type === 'tool_result' ? answered : 'ok'
       if (!/^[a-zA-Z0-9_-]+$/.test(String(named))) return `${at}.${String(type)}.id: String should match pattern '^[a-zA-Z0-9_-]+$'`
       if (type === 'tool_use' && !isObject(input)) return `${at}.tool_use.input: Input should be a valid dictionary`
+      if (type !== 'tool_result' || block['is_error'] !== true) continue
+      const { content = '' } = block
+      if (list(content).length === 0 && (typeof content !== 'string' || isBlank(content)))
+        return `${at}.tool_result: content cannot be empty if \`is_error\` is true`
+      if (list(content).some((one) => !isObject(one) || one['type'] !== 'text'))
+        return `${at}.tool_result: all content must be type "text" if \`is_error\` is true`
     }
     return null
   },
