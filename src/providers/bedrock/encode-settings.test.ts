@@ -9,7 +9,11 @@ describe('thinking', () => {
       'a budget for Claude 4.5',
       CLAUDE,
       { maxTokens: 2048 },
-      { inferenceConfig: { maxTokens: 10_240 }, additionalModelRequestFields: { thinking: { type: 'enabled', budget_tokens: 2048 } } },
+      {
+        inferenceConfig: { maxTokens: 10_240 },
+        additionalModelRequestFields: { thinking: { type: 'enabled', budget_tokens: 2048 } },
+        additionalModelResponseFieldPaths: ['/usage/output_tokens_details'],
+      },
       [],
     ],
     [
@@ -18,6 +22,7 @@ describe('thinking', () => {
       { effort: 'high' },
       {
         additionalModelRequestFields: { thinking: { type: 'adaptive', display: 'summarized' } },
+        additionalModelResponseFieldPaths: ['/usage/output_tokens_details'],
         outputConfig: { effort: 'high' },
       },
       [],
