@@ -88,16 +88,18 @@ export const factsOf = ({ upstreamModel, modelId }: Target): ModelFacts => {
   if (/\b(?:openai[./]|gpt-)/.test(names)) return { ...OTHER, rules, thinking: 'reasoning_effort', stops: false }
   if (/\b(?:meta[./]|llama)/.test(names))
     return { ...OTHER, rules, schemas: false, strictTools: false, toolChoice: 'neither', streamsTools: false, besideResults: 'nothing' }
+  if (/\bgrok/.test(names))
+    return { ...OTHER, ...GROK, rules, ...(GROK_WITHOUT_SCHEMAS.test(names) ? { schemas: false, strictTools: false } : {}) }
   const holdsSchemas = !/\b(?:amazon|ai21)[./]/.test(names)
   return {
     ...OTHER,
     rules,
     schemas: holdsSchemas,
     strictTools: holdsSchemas,
-    ...(/\b(?:kimi|grok)/.test(names) ? NARROW_PATTERNS : {}),
+    ...(/\bkimi/.test(names) ? NARROW_PATTERNS : {}),
     ...(/\b(?:qwen|kimi)/.test(names) ? { resultMedia: NO_MEDIA } : {}),
     ...(/\b(?:writer[./]|palmyra)/.test(names) ? ({ resultMedia: DOCUMENTS, besideResults: 'nothing' } as const) : {}),
-    leastTokens: /\b(?:kimi-k[3-9]|grok)/.test(names) ? LEAST_TOKENS : 1,
+    leastTokens: /\bkimi-k[3-9]/.test(names) ? LEAST_TOKENS : 1,
     stops: !WITHOUT_STOPS.test(names),
     streamsTools: !/\b(?:ai21|writer)[./]/.test(names),
   }
@@ -176,6 +178,18 @@ const GPT = {
   stops: false,
   patterns: 'python',
 } as const satisfies Partial<Facts>
+
+/** It always thinks (the user guide's model cards of Grok), and its refusals say "This model doesn't support the temperature field". */
+const GROK = {
+  ...NARROW_PATTERNS,
+  thinking: 'reasoning',
+  efforts: ['low', 'medium', 'high', 'xhigh'],
+  sampling: false,
+  leastTokens: LEAST_TOKENS,
+} as const satisfies Partial<Facts>
+
+/** The model card of 4.7 is the first that names structured outputs. */
+const GROK_WITHOUT_SCHEMAS = /\bgrok-4[.-][0-6](?!\d)/
 
 const EFFORTS: readonly string[] = ['low', 'medium', 'high']
 
