@@ -158,7 +158,10 @@ describe('thinking', () => {
 
 describe('the form of the answer', () => {
   const schema = { type: 'object', properties: { kind: { const: 'a' } } }
-  const json = { responseMimeType: 'application/json', responseJsonSchema: { type: 'object', properties: { kind: { enum: ['a'] } } } }
+  const json = {
+    responseMimeType: 'application/json',
+    responseJsonSchema: { type: 'object', properties: { kind: { type: 'string', enum: ['a'] } } },
+  }
   const format: Prompt['outputFormat'] = { type: 'json-schema', name: 'n', schema }
 
   test('is JSON, or JSON of a schema', () => {
