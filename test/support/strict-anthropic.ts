@@ -406,6 +406,9 @@ const cacheRules: readonly Rule[] = [
   (body) => {
     const whole = isObject(body['cache_control']) ? [body['cache_control']] : []
     const marks = [...marksOf(body), ...whole]
+    const last = messagesOf(body).at(-1)?.blocks.at(-1)?.block['cache_control']
+    if (whole.some((mark) => isObject(last) && last['ttl'] !== mark['ttl']))
+      return 'Top-level cache_control has another ttl than the cache_control that the target block already has'
     if (marks.length > 4) return `A maximum of 4 blocks with cache_control may be provided. Found ${marks.length}.`
     const short = marks.findIndex(({ ttl }) => ttl !== '1h')
     return short >= 0 && marks.slice(short).some(({ ttl }) => ttl === '1h')
