@@ -104,6 +104,13 @@ export const tooManyMarks = (providerName: string, lost: number): Warning => ({
   message: `${providerName} takes at most ${MARKS_MAX} marks of what to cache; ${lost} were left out.`,
 })
 
+/** The mark of the request stands for one on its last block, so one of its own takes its place; with another lifetime both are refused. */
+export const supersededMark = (providerName: string): Warning => ({
+  code: 'mapped_field',
+  field: 'cache_control',
+  message: `${providerName} takes one mark of what to cache on the last block; that of the block was sent, and not that of the request.`,
+})
+
 /**
  * Decides which marks stay, by their positions in the order in which the model reads them: the last one before the conversation, which
  * covers tools and system prompt, and the last ones in it, since each reaches back to the one before.

@@ -87,7 +87,7 @@ function* encodePart<Made extends Block>(
         const block = yield* encodePart(piece, { role, at }, context, words)
         if (block !== null) media.push(block)
       }
-      return yield* words.toolResult(part, media, at)
+      return yield* words.toolResult(lawfulFailure(part, media, at, context, words.signs), media, at)
     }
     case 'image':
     case 'file':
@@ -107,6 +107,26 @@ function* encodePart<Made extends Block>(
   uncarried(part, { at, role }, context)
   return null
 }
+
+/** Both APIs refuse the mark of a failure on an empty result, and Claude refuses it beside pictures. */
+const lawfulFailure = (
+  part: PartOf<'tool-result'>,
+  media: readonly Block[],
+  at: string,
+  { lose, target }: BlockContext,
+  isClaude: boolean,
+): PartOf<'tool-result'> => {
+  if (part.isError !== true) return part
+  if (media.length === 0) return isVisible(part.text) ? part : { ...part, text: FAILED_SILENTLY }
+  if (!isClaude) return part
+  lose(at, failedBesideMedia(target.providerName))
+  return { ...part, isError: false }
+}
+
+export const FAILED_SILENTLY = 'The tool failed without a message.'
+
+export const failedBesideMedia = (providerName: string): string =>
+  `${providerName} takes nothing but text in the result of a failed tool; the mark of the failure was left out.`
 
 /** Blocks of text without a visible character are left out, because the dialects refuse them. */
 function* textBlock<Made extends Block>(

@@ -234,6 +234,12 @@ const conversationRules: readonly Rule[] = [
       const named = type === 'tool_use' ? id : type === 'tool_result' ? answered : 'ok'
       if (!/^[a-zA-Z0-9_-]+$/.test(String(named))) return `${at}.${String(type)}.id: String should match pattern '^[a-zA-Z0-9_-]+$'`
       if (type === 'tool_use' && !isObject(input)) return `${at}.tool_use.input: Input should be a valid dictionary`
+      if (type !== 'tool_result' || block['is_error'] !== true) continue
+      const { content = '' } = block
+      if (list(content).length === 0 && (typeof content !== 'string' || isBlank(content)))
+        return `${at}.tool_result: content cannot be empty if \`is_error\` is true`
+      if (list(content).some((one) => !isObject(one) || one['type'] !== 'text'))
+        return `${at}.tool_result: all content must be type "text" if \`is_error\` is true`
     }
     return null
   },
@@ -400,6 +406,9 @@ const cacheRules: readonly Rule[] = [
   (body) => {
     const whole = isObject(body['cache_control']) ? [body['cache_control']] : []
     const marks = [...marksOf(body), ...whole]
+    const last = messagesOf(body).at(-1)?.blocks.at(-1)?.block['cache_control']
+    if (whole.some((mark) => isObject(last) && last['ttl'] !== mark['ttl']))
+      return 'Top-level cache_control has another ttl than the cache_control that the target block already has'
     if (marks.length > 4) return `A maximum of 4 blocks with cache_control may be provided. Found ${marks.length}.`
     const short = marks.findIndex(({ ttl }) => ttl !== '1h')
     return short >= 0 && marks.slice(short).some(({ ttl }) => ttl === '1h')

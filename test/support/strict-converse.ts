@@ -53,6 +53,9 @@ const blocks = (body: Body): string | null => {
       ? objects(result['content']).find(({ text }) => typeof text === 'string' && text.trim() === '')
       : undefined
     if (inner !== undefined) return 'The text field in the ToolResultContentBlock is blank.'
+    // Claude alone takes an empty result, and only without the mark.
+    if (isObject(result) && objects(result['content']).length === 0)
+      return 'The content field at messages.0.content.0.toolResult cannot be empty when status value is error.'
   }
   return null
 }

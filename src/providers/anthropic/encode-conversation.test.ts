@@ -147,7 +147,7 @@ describe('turns', () => {
     expect([JSON.stringify(encoded.sent.messages[1]?.content[0]?.['input']), encoded.reported]).toEqual([sent, [...reported]])
   })
 
-  test('results of tools come first, with their media, their failure and their mark', () => {
+  test('results of tools come first, with their media, their failure and their mark of the cache', () => {
     const { sent, reported } = encode({
       messages: [
         message('user', 0, 'u'),
@@ -161,10 +161,9 @@ describe('turns', () => {
             callId: 'c',
             text: 'see',
             media: [{ type: 'image', url: 'data:image/png;base64,AA==' }],
-            isError: true,
             cache: {},
           },
-          result('d', ''),
+          { type: 'tool-result', callId: 'd', text: '', isError: true },
         ),
       ],
     })
@@ -176,10 +175,9 @@ describe('turns', () => {
           { type: 'text', text: 'see' },
           { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AA==' } },
         ],
-        is_error: true,
         cache_control: { type: 'ephemeral' },
       },
-      { type: 'tool_result', tool_use_id: 'd', content: '' },
+      { type: 'tool_result', tool_use_id: 'd', content: 'The tool failed without a message.', is_error: true },
       { type: 'text', text: 'now' },
     ])
     expect(reported).toEqual([])

@@ -11,6 +11,7 @@ import { jsonText } from '../transport/encoded.ts'
 import type { Attempt } from '../provider.ts'
 import { isPrefilled } from '../roles/turns.ts'
 import { describedSchema } from '../tools/described-schema.ts'
+import { isSuperseded } from './cache-marks.ts'
 import { encodeContext, type EncodeContext } from './encode-context.ts'
 import { encodeConversation, isUnthoughtLoop, type Turn } from './encode-conversation.ts'
 import { BLOCK_FORM } from './encode-parts.ts'
@@ -66,7 +67,7 @@ function* translated(context: EncodeContext, attempt: Attempt): Steps<string> {
     stop_sequences: seenStops(context),
     metadata: user === undefined ? undefined : { user_id: user },
     service_tier: encodeServiceTier(context.setting('serviceTier'), context.fieldOf('serviceTier'), context),
-    cache_control: context.setting('cacheControl'),
+    cache_control: wholeMark(turns, context, attempt),
     inference_geo: context.setting('inferenceGeo'),
   }
   const tail = yield* jsonText(acceptedFields(fields, context, attempt), attempt.call)
@@ -76,6 +77,12 @@ function* translated(context: EncodeContext, attempt: Attempt): Steps<string> {
   const messages = `"messages":[${(yield* mapInSteps(turns, turnText)).join(',')}]`
   yield
   return `${head.slice(0, -1)},${systemMember}${messages}${tail === '{}' ? '}' : `,${tail.slice(1)}`}`
+}
+
+const wholeMark = (turns: readonly Turn[], context: EncodeContext, attempt: Attempt): unknown => {
+  const whole = context.setting('cacheControl')
+  const block = turns.at(-1)?.blocks.at(-1)?.json
+  return whole !== undefined && isSuperseded(JSON.stringify(whole), block, attempt) ? undefined : whole
 }
 
 /** Keeps the fields that the provider accepts; the others are reported under the client's own names. */

@@ -94,6 +94,24 @@ describe('text without a visible character', () => {
     })
   })
 
+  test.each([
+    ['nothing', null],
+    ['an empty text', ''],
+    ['an empty list', []],
+    ['white space', [text(' ')]],
+  ])('the result of a failed tool says so where it said %s', (_, content) => {
+    const { messages, reported } = sent([HI, assistant(call('a')), user({ ...result('a', content), is_error: true })])
+    expect(messages).toEqual([HI, assistant(call('a')), user({ ...result('a', 'The tool failed without a message.'), is_error: true })])
+    expect(reported).toEqual([])
+  })
+
+  test('the result of a failed tool keeps its picture and loses the mark, which is reported', () => {
+    const picture = { type: 'image', source: { type: 'url', url: 'https://x.example/a.png' } }
+    const { messages, reported } = sent([HI, assistant(call('a')), user({ ...result('a', [text('r'), picture]), is_error: true })])
+    expect(messages).toEqual([HI, assistant(call('a')), user(result('a', [text('r'), picture]))])
+    expect(reported).toEqual(['unsupported_field messages[2]'])
+  })
+
   test('400: a last question of nothing else', () => {
     expect(() => sent([HI, assistant(text('a')), user(text(' '))])).toThrow('messages[2]: ')
   })

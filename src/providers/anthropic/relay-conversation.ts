@@ -4,7 +4,7 @@
  */
 import type { Message, Part } from '../../canonical/prompt.ts'
 import { scanElements } from '../../lib/json/json-scan.ts'
-import { editMembers, readMembers } from '../../lib/json/json-splice.ts'
+import { editMembers } from '../../lib/json/json-splice.ts'
 import { mapInSteps, type Steps } from '../../lib/steps.ts'
 import { withLawfulCalls } from '../tools/lawful-calls.ts'
 import { withPairedResults } from '../tools/paired-results.ts'
@@ -13,7 +13,7 @@ import { arrangeTurns, type Turn } from '../roles/turns.ts'
 import type { Block } from '../message-blocks.ts'
 import { BLOCK_FORM } from './encode-parts.ts'
 import { rulesOf } from './model-rules.ts'
-import { asBlocks, isBlank, isRaw, type RawPart, readMessages, type Source, textIn, withoutBlanks } from './relayed-messages.ts'
+import { asBlocks, blocksIn, isBlank, isRaw, type RawPart, readMessages, type Source, withoutBlanks } from './relayed-messages.ts'
 
 export interface RelayedConversation {
   readonly turns: readonly Turn<Block>[]
@@ -82,12 +82,6 @@ const roleOf = ({ role }: Message): Turn<Block>['role'] => (role === 'developer'
 /** Only a list of blocks begins with `[`. */
 const isList = ({ json }: Block): boolean => json.startsWith('[')
 
-const blocksIn = ({ json }: Block): readonly Block[] =>
-  scanElements(json).map(({ start, end }) => {
-    const block = json.slice(start, end)
-    return { type: textIn(block.startsWith('{') ? readMembers(block).get('type') : undefined) ?? '', json: block }
-  })
-
 /** The texts of the blocks exist already. */
 function* encodeRaw({ parts }: Message): Steps<readonly Block[]> {
   yield
@@ -95,7 +89,7 @@ function* encodeRaw({ parts }: Message): Steps<readonly Block[]> {
 }
 
 const rawBlocks = (part: Part): readonly Block[] => {
-  if (isRaw(part)) return isList(part.raw) ? blocksIn(part.raw) : [withIds(part)]
+  if (isRaw(part)) return isList(part.raw) ? blocksIn(part.raw.json) : [withIds(part)]
   if (part.type !== 'tool-result') return [] // the first part of a result that became text; the rest of it is raw
   return [{ type: 'tool_result', json: JSON.stringify({ type: 'tool_result', tool_use_id: part.callId, content: part.text }) }]
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 
-import { encode, message, relay } from './encode.test-kit.ts'
+import { encode, message, relay, settingsOf } from './encode.test-kit.ts'
 
 const ask = (more: Readonly<Record<string, unknown>>): string =>
   JSON.stringify({ model: 'a/b', max_tokens: 20_000, messages: [{ role: 'user', content: 'Hi' }], ...more })
@@ -232,7 +232,8 @@ describe('marks of what to cache', () => {
     const { text, reported } = relay(ask(marked), { model: HAIKU })
     expect([placesOf(text), reported]).toEqual([['s', '2', '3', '4'], ['unsupported_field cache_control']])
     // A mark for the request as a whole counts too.
-    expect(placesOf(relay(ask({ ...marked, ...mark }), { model: HAIKU }).text)).toEqual(['s', '3', '4'])
+    const unmarked = { ...marked, messages: [...marked.messages, { role: 'user', content: [{ type: 'text', text: '5' }] }] }
+    expect(placesOf(relay(ask({ ...unmarked, ...mark }), { model: HAIKU }).text)).toEqual(['s', '3', '4'])
     const four = { ...marked, messages: marked.messages.slice(0, 1) }
     expect(relay(ask(four), { model: HAIKU })).toEqual({ text: ask(four).replace('a/b', HAIKU), reported: [] })
   })
@@ -240,7 +241,6 @@ describe('marks of what to cache', () => {
   test('live five minutes after one that does, whichever lane the request takes', () => {
     const [hour, short] = [{ cache_control: { type: 'ephemeral', ttl: '1h' } }, mark]
     const given = {
-      ...short,
       system: [{ type: 'text', text: 's', ...hour }],
       messages: [{ role: 'user', content: [block('1'), { type: 'text', text: '2', ...hour }] }],
     }
@@ -253,6 +253,30 @@ describe('marks of what to cache', () => {
     const parts = [{ type: 'text', text: '1', cache: {} } as const, { type: 'text', text: '2', cache: { ttl: '1h' } } as const]
     const translated = encode({ messages: [message('user', 0, ...parts)] })
     expect(translated.sent.messages[0]?.content[1]).toMatchObject({ cache_control: { ttl: '5m' } })
+    expect(translated.reported).toEqual(['mapped_field cache_control'])
+  })
+
+  test('on the last block take the place of that of the request, which is reported where they differ, whichever lane the request takes', () => {
+    const hour = { cache_control: { type: 'ephemeral', ttl: '1h' } }
+    for (const [own, warnings] of [
+      [hour, ['mapped_field cache_control']],
+      [mark, []],
+    ] as const) {
+      const given = {
+        ...mark,
+        system: [{ type: 'text', text: 's', ...hour }],
+        messages: [{ role: 'user', content: [{ type: 'text', text: '1', ...own }] }],
+      }
+      const { text, reported } = relay(ask(given), { model: HAIKU })
+      expect(JSON.parse(text)).not.toHaveProperty('cache_control')
+      expect(JSON.parse(text)).toMatchObject({ messages: [{ content: [own] }] })
+      expect(reported).toEqual([...warnings])
+    }
+    const translated = encode({
+      settings: settingsOf({ cacheControl: { type: 'ephemeral' } }),
+      messages: [message('user', 0, { type: 'text', text: '1', cache: { ttl: '1h' } })],
+    })
+    expect(translated.sent).not.toHaveProperty('cache_control')
     expect(translated.reported).toEqual(['mapped_field cache_control'])
   })
 

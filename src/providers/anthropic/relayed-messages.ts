@@ -4,12 +4,13 @@
  */
 import { openProof, UNSIGNED } from '../../canonical/reasoning.ts'
 import type { Message, Part } from '../../canonical/prompt.ts'
+import { scanElements } from '../../lib/json/json-scan.ts'
 import { type JsonTree, treesFrom } from '../../lib/json/json-tree.ts'
 import { editElements, editMembers, readMembers } from '../../lib/json/json-splice.ts'
 import { startPace, type Steps } from '../../lib/steps.ts'
 import { plainCallId } from '../tools/plain-call-id.ts'
 import type { Attempt } from '../provider.ts'
-import type { Block } from '../message-blocks.ts'
+import { type Block, FAILED_SILENTLY, failedBesideMedia } from '../message-blocks.ts'
 import { isImitation } from './model-rules.ts'
 
 export interface Source {
@@ -155,7 +156,8 @@ const readBlock = ({ json, members }: Texts, at: string, role: Message['role'], 
     }
     case 'tool_result': {
       const id = textIn(members.get('tool_use_id'))
-      const content = claude ? withoutBlanks(members.get('content')) : members.get('content')
+      const changes = claude ? lawfulResult(members, at, attempt) : {}
+      const content = changes.content ?? members.get('content')
       const said = content === undefined ? null : contentBlock(content)
       return id === null
         ? null
@@ -165,7 +167,7 @@ const readBlock = ({ json, members }: Texts, at: string, role: Message['role'], 
             text: '',
             // If the result answers no call, it is passed on as this part.
             media: said === null ? [] : [opaque(said, at)],
-            raw: { type, json: content === members.get('content') ? json : editMembers(json, { content: content ?? '""' }) },
+            raw: { type, json: Object.keys(changes).length === 0 ? json : editMembers(json, changes) },
             given: { id, hasInput: true },
           }
     }
@@ -194,6 +196,31 @@ const tellBlank = (at: string, { attempt }: Reading): void =>
     code: 'unsupported_field',
     field: at,
     message: `${attempt.target.providerName} takes no empty text; it was left out.`,
+  })
+
+/** The members of a result that change for Claude, which takes no blank texts, and that of a failed tool only in words. */
+const lawfulResult = (
+  members: ReadonlyMap<string, string>,
+  at: string,
+  { target, warn }: Attempt,
+): { readonly content?: string; readonly is_error?: null } => {
+  const given = members.get('content')
+  const content = withoutBlanks(given)
+  const change = content === undefined || content === given ? {} : { content }
+  if (members.get('is_error') !== 'true') return change
+  const blocks = content?.startsWith('[') === true ? blocksIn(content) : null
+  const says = blocks === null ? content?.startsWith('"') === true && !isBlank(content) : blocks.length > 0
+  if (!says) return { content: JSON.stringify(FAILED_SILENTLY) }
+  if (blocks === null || blocks.every(({ type }) => type === 'text')) return change
+  warn({ code: 'unsupported_field', field: at, message: failedBesideMedia(target.providerName) })
+  return { ...change, is_error: null }
+}
+
+/** The blocks of a list of them. */
+export const blocksIn = (json: string): readonly Block[] =>
+  scanElements(json).map(({ start, end }) => {
+    const block = json.slice(start, end)
+    return { type: textIn(block.startsWith('{') ? readMembers(block).get('type') : undefined) ?? '', json: block }
   })
 
 const opaque = (raw: Block, at: string): RawPart => ({ type: 'unknown', kind: raw.type, at, raw })

@@ -9,12 +9,14 @@ import { partsOf, sideCount, reportedTotal } from '../token-count.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-/** Thinking is not counted separately from the rest of the output. `tier`: the member of the answer that names it. */
-export const decodeUsage = (usage: Json, tier: unknown): Usage => {
+/** `tier`: the member of the answer that names it. `details`: Claude's own, the only ones that count thinking apart from other output. */
+export const decodeUsage = (usage: Json, tier: unknown, details?: unknown): Usage => {
   const input = reportedTotal(usage['inputTokens'], usage['cacheReadInputTokens'], usage['cacheWriteInputTokens'])
   const read = sideCount(usage['cacheReadInputTokens'])
   const written = sideCount(usage['cacheWriteInputTokens'])
   const output = reportedTotal(usage['outputTokens'])
+  const thought = partsOf(output.tokens, [isObject(details) ? details['thinking_tokens'] : undefined])
+  const [thinking = 0] = thought ?? []
   const hours = objectsIn(usage['cacheDetails']).filter(({ ttl }) => ttl === '1h')
   const split = partsOf(
     written,
@@ -28,11 +30,12 @@ export const decodeUsage = (usage: Json, tier: unknown): Usage => {
     inputCacheRead: read,
     inputCacheWrite5m: written - written1h,
     inputCacheWrite1h: written1h,
-    output: output.tokens,
+    output: output.tokens - thinking,
+    outputReasoning: thinking,
     servedTier: typeof name === 'string' ? name : null,
     unreportedInput: input.unreported,
     unreportedOutput: output.unreported,
-    estimated: split === null,
+    estimated: split === null || thought === null,
   })
 }
 

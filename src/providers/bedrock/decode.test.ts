@@ -189,6 +189,12 @@ describe('a stream', () => {
     expect(events.at(-1)).toMatchObject({ type: 'usage', usage: { inputFresh, inputCacheWrite5m: 4993, output: 19 } })
   })
 
+  test('of Claude counts its thinking apart', async () => {
+    const fields = { additionalModelResponseFields: { usage: { output_tokens_details: { thinking_tokens: 3 } } } }
+    const { events } = await ask(streams([begin(), ...end('end_turn', fields)]))
+    expect(events.at(-1)).toMatchObject({ type: 'usage', usage: { output: 4, outputReasoning: 3 } })
+  })
+
   test('is not read for ever after its end', async () => {
     const { events, error } = await ask(async (exchange) => {
       await exchange.send(`${STREAM_HEAD}content-length: 10000000\r\n\r\n`)
@@ -274,6 +280,15 @@ describe('a whole answer', () => {
     const more = { stopReason: 'stop_sequence', additionalModelResponseFields: { stop_sequence: 'END' } }
     const { events } = await ask(answers(200, body([], more)), { stream: false })
     expect(events.at(-1) as object).toMatchObject({ stopSequence: 'END' })
+  })
+
+  test.each([
+    [3, { output: 4, outputReasoning: 3, estimated: false }],
+    [8, { output: 7, outputReasoning: 0, estimated: true }],
+  ])('of Claude counts %d tokens of its thinking apart, if there are as many', async (thinking, expected) => {
+    const more = { additionalModelResponseFields: { usage: { output_tokens_details: { thinking_tokens: thinking } } } }
+    const { events } = await ask(answers(200, body([], more)), { stream: false })
+    expect(events.at(-2)).toMatchObject({ type: 'usage', usage: expected })
   })
 
   test('counts the tokens of each cache once', async () => {

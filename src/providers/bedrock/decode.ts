@@ -22,6 +22,8 @@ export interface ConverseDecoder {
 export const createConverseDecoder = (target: Target, requestId: string | null): ConverseDecoder => {
   let calls = 0
   let textLength = 0
+  /** Claude's own counts, which come before Converse's. */
+  let details: unknown
   const blocks = new Map<unknown, BlockDecoder>()
   const provenBy = factsOf(target).rules.claude ? target.modelId : null
   const here = (): BlockContext => ({ nextCall: () => calls++, textStart: textLength, provenBy })
@@ -56,11 +58,12 @@ export const createConverseDecoder = (target: Target, requestId: string | null):
           // Blocks that the model left open end with the message.
           const closed = [...blocks.values()].flatMap((block) => block.close())
           blocks.clear()
+          details = detailsOf(payload)
           return [...closed, ...endOf(payload)]
         }
         case 'metadata':
           return isObject(payload['usage'])
-            ? [{ type: 'usage', usage: decodeUsage(streamedCounts(payload['usage'], target), payload['serviceTier']) }]
+            ? [{ type: 'usage', usage: decodeUsage(streamedCounts(payload['usage'], target), payload['serviceTier'], details) }]
             : []
         default:
           return [] // an event that is newer than this release
@@ -73,7 +76,7 @@ export const createConverseDecoder = (target: Target, requestId: string | null):
       return [
         start,
         ...content.filter(isObject).flatMap((block) => counted(wholeBlock(block, here()))),
-        ...(isObject(usage) ? [{ type: 'usage', usage: decodeUsage(usage, body['serviceTier']) } as const] : []),
+        ...(isObject(usage) ? [{ type: 'usage', usage: decodeUsage(usage, body['serviceTier'], detailsOf(body)) } as const] : []),
         ...endOf(body),
       ]
     },
@@ -94,6 +97,9 @@ const FINISH: ReadonlyMap<string, FinishReason> = new Map([
   ['content_filtered', 'content_filter'],
   ['refusal', 'content_filter'],
 ])
+
+const detailsOf = ({ additionalModelResponseFields: fields }: Json): unknown =>
+  isObject(fields) && isObject(fields['usage']) ? fields['usage']['output_tokens_details'] : undefined
 
 const endOf = ({ stopReason, additionalModelResponseFields: fields }: Json): ModelEvent[] => {
   const native = typeof stopReason === 'string' && stopReason !== '' ? stopReason : null

@@ -2,20 +2,29 @@
 import { writeInSteps } from '../../lib/json/json-steps.ts'
 import type { Steps } from '../../lib/steps.ts'
 import { arrangeTurns, type Conversation, type Turn as AnyTurn } from '../roles/turns.ts'
+import { withMediaBehind, withResultsApart } from './beside-results.ts'
 import { encodeParts, type Block } from './encode-parts.ts'
 import type { EncodeContext } from './encode-context.ts'
 
 export type Turn = AnyTurn<Block>
 
-export const encodeConversation = (context: EncodeContext): Steps<Conversation<Block>> =>
-  arrangeTurns<Block>(context, {
-    encode: (message) => encodeParts(message, context),
-    resultType: 'toolResult',
-    thinking: THINKING,
-    textOf: ({ text }) => text ?? null,
-    withText: saying,
-    complete: (turn) => withText(turn, context),
-  })
+export function* encodeConversation(context: EncodeContext): Steps<Conversation<Block>> {
+  const messages = withMediaBehind(context.prompt.messages, context)
+  yield
+  const complete = (turn: Turn): Turn => withText(turn, context)
+  const arranged = yield* arrangeTurns<Block>(
+    { ...context, prompt: { messages } },
+    {
+      encode: (message) => encodeParts(message, context),
+      resultType: 'toolResult',
+      thinking: THINKING,
+      textOf: ({ text }) => text ?? null,
+      withText: saying,
+      complete,
+    },
+  )
+  return { ...arranged, turns: withResultsApart(arranged.turns, context, complete) }
+}
 
 const THINKING = new Set(['reasoningContent'])
 

@@ -99,8 +99,8 @@ describe('calls of tools', () => {
         [
           'user',
           'And?',
-          { type: 'tool-result', callId: 'c1', text: 'one' },
-          { type: 'tool-result', callId: 'c2', text: '', isError: true, media: [{ type: 'image', url: PNG }] },
+          { type: 'tool-result', callId: 'c1', text: 'one', isError: true },
+          { type: 'tool-result', callId: 'c2', text: '', media: [{ type: 'image', url: PNG }] },
         ],
       ),
     })
@@ -110,8 +110,8 @@ describe('calls of tools', () => {
       {
         role: 'user',
         content: [
-          { toolResult: { toolUseId: 'c1', content: [{ text: 'one' }] } },
-          { toolResult: { toolUseId: 'c2', content: [{ image: { format: 'png', source: { bytes: 'iVBORw0KGgo=' } } }], status: 'error' } },
+          { toolResult: { toolUseId: 'c1', content: [{ text: 'one' }], status: 'error' } },
+          { toolResult: { toolUseId: 'c2', content: [{ image: { format: 'png', source: { bytes: 'iVBORw0KGgo=' } } }] } },
           { text: 'And?' },
         ],
       },
@@ -129,6 +129,40 @@ describe('calls of tools', () => {
       'mapped_field messages[1]',
       'unsupported_field messages[2]',
     ])
+  })
+
+  test.each<[string, Partial<Extract<Part, { type: 'tool-result' }>>, string, object, readonly string[]]>([
+    ['an empty one says so', {}, CLAUDE, { content: [{ text: 'The tool returned nothing.' }] }, []],
+    [
+      'an empty failure says so',
+      { text: ' ', isError: true },
+      NOVA,
+      { content: [{ text: 'The tool failed without a message.' }], status: 'error' },
+      [],
+    ],
+    [
+      'beside a picture Claude gets no mark of a failure',
+      { isError: true, media: [{ type: 'image', url: PNG }] },
+      CLAUDE,
+      { content: [{ image: expect.anything() as unknown }] },
+      ['unsupported_field messages[2]'],
+    ],
+    [
+      'beside a picture Nova gets the mark of a failure',
+      { isError: true, media: [{ type: 'image', url: PNG }] },
+      NOVA,
+      { content: [{ image: expect.anything() as unknown }], status: 'error' },
+      [],
+    ],
+  ])('results: %s', (_, more, model, result, losses) => {
+    const messages = talk(
+      ['user', 'Go'],
+      ['assistant', { type: 'tool-call', id: 'c1', name: 'f', arguments: '{}' }],
+      ['user', { type: 'tool-result', callId: 'c1', text: '', ...more }],
+    )
+    const { sent, reported } = encode({ tools: [f], messages }, { model })
+    expect(sent.messages[2]?.content).toEqual([{ toolResult: { toolUseId: 'c1', ...result } }])
+    expect(reported).toEqual(losses)
   })
 
   test.each<[string, string, RegExp]>([

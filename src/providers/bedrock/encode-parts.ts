@@ -33,7 +33,8 @@ const wordsOf = (context: EncodeContext): BlockWords<Block> => {
       return { type: 'toolUse', json: `{"toolUse":${head.slice(0, -1)},"input":${input.trim()}}}` }
     },
     *toolResult({ callId: given, text, isError }, media, at) {
-      const said = isVisible(text) ? [yield* block({ text })] : []
+      // Claude takes a result without content, other models do not (measured in strands-agents/harness-sdk's pull request 2123).
+      const said = isVisible(text) ? [yield* block({ text })] : media.length === 0 ? [yield* block({ text: NOTHING })] : []
       const content = [...said, ...media].map(({ json }) => json).join(',')
       const failed = isError === true && facts.resultStatus
       if (isError === true && !failed)
@@ -52,6 +53,8 @@ const wordsOf = (context: EncodeContext): BlockWords<Block> => {
     },
   }
 }
+
+const NOTHING = 'The tool returned nothing.'
 
 const SEEN_MEDIA: ReadonlySet<Part['type']> = new Set(['image', 'file'] as const)
 const MEDIA: ReadonlySet<Part['type']> = new Set([...SEEN_MEDIA, 'audio', 'video'] as const)

@@ -9,7 +9,11 @@ describe('thinking', () => {
       'a budget for Claude 4.5',
       CLAUDE,
       { maxTokens: 2048 },
-      { inferenceConfig: { maxTokens: 10_240 }, additionalModelRequestFields: { thinking: { type: 'enabled', budget_tokens: 2048 } } },
+      {
+        inferenceConfig: { maxTokens: 10_240 },
+        additionalModelRequestFields: { thinking: { type: 'enabled', budget_tokens: 2048 } },
+        additionalModelResponseFieldPaths: ['/usage/output_tokens_details'],
+      },
       [],
     ],
     [
@@ -18,6 +22,7 @@ describe('thinking', () => {
       { effort: 'high' },
       {
         additionalModelRequestFields: { thinking: { type: 'adaptive', display: 'summarized' } },
+        additionalModelResponseFieldPaths: ['/usage/output_tokens_details'],
         outputConfig: { effort: 'high' },
       },
       [],
@@ -50,6 +55,20 @@ describe('thinking', () => {
       { effort: 'xhigh' },
       { additionalModelRequestFields: { reasoning: { effort: 'xhigh' } } },
       [],
+    ],
+    [
+      'the effort of Grok',
+      'us.xai.grok-4.6',
+      { effort: 'max' },
+      { additionalModelRequestFields: { reasoning: { effort: 'xhigh' } } },
+      ['mapped_field reasoning'],
+    ],
+    [
+      'as little of Grok as can be',
+      'us.xai.grok-4.6',
+      { enabled: false },
+      { additionalModelRequestFields: { reasoning: { effort: 'low' } } },
+      ['mapped_field reasoning'],
     ],
     ['none of one that can do without', GPT_6, { enabled: false }, { additionalModelRequestFields: { reasoning: { effort: 'none' } } }, []],
     [
@@ -98,10 +117,13 @@ describe('a model that refuses settings which others take', () => {
     expect(encoded.reported).toEqual(sent === maxOutputTokens ? [] : ['mapped_field maxOutputTokens'])
   })
 
-  test('OpenAI’s newer models get no temperature and no top_p, with a warning where they would have changed something', () => {
-    const { sent, reported } = encode({ settings: settingsOf({ temperature: 0.2, topP: 1 }) }, { model: GPT_6 })
-    expect([sent.inferenceConfig, reported]).toEqual([undefined, ['unsupported_field temperature']])
-  })
+  test.each([GPT_6, 'us.xai.grok-4.6'])(
+    '%s gets no temperature and no top_p, with a warning where they would have changed something',
+    (model) => {
+      const { sent, reported } = encode({ settings: settingsOf({ temperature: 0.2, topP: 1 }) }, { model })
+      expect([sent.inferenceConfig, reported]).toEqual([undefined, ['unsupported_field temperature']])
+    },
+  )
 })
 
 describe('stop sequences', () => {

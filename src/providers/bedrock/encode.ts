@@ -29,7 +29,7 @@ export function* encodeConverseRequest(attempt: Attempt): Steps<string> {
       ...additionalModelRequestFields,
       ...(toolChoice === undefined ? {} : { tool_choice: toolChoice }),
     }),
-    additionalModelResponseFieldPaths: stopSequencePath(inferenceConfig, attempt.call.stream, context),
+    additionalModelResponseFieldPaths: claudesPaths(inferenceConfig, additionalModelRequestFields, attempt.call.stream, context),
     outputConfig: effort === undefined && textFormat === undefined ? undefined : { textFormat, effort },
     requestMetadata: encodeMetadata(context),
     serviceTier: encodeServiceTier(context),
@@ -62,9 +62,23 @@ const marked = (turns: readonly Turn[], context: EncodeContext): readonly Turn[]
     : [...turns.slice(0, -1), { ...last, blocks: [...last.blocks, { type: 'cachePoint', json: JSON.stringify(point) }] }]
 }
 
-/** The sequence that ended the answer is in a field of Claude's own, whose path differs between a stream and a whole answer. */
-const stopSequencePath = ({ stopSequences }: JsonObject, stream: boolean, { rules }: EncodeContext): string[] | undefined =>
-  rules.claude && stopSequences !== undefined ? [stream ? '/delta/stop_sequence' : '/stop_sequence'] : undefined
+/**
+ * The paths of Claude's own fields that the answer is to have. The one of the sequence that ended it differs between a stream and a whole
+ * answer. The tokens of its thinking are in none of Converse's counts.
+ */
+const claudesPaths = (
+  { stopSequences }: JsonObject,
+  { thinking }: JsonObject,
+  stream: boolean,
+  { rules }: EncodeContext,
+): string[] | undefined => {
+  const thinks = isObject(thinking) ? thinking['type'] !== 'disabled' : rules.thinkingOff !== 'silence'
+  const paths = [
+    ...(stopSequences === undefined ? [] : [stream ? '/delta/stop_sequence' : '/stop_sequence']),
+    ...(thinks ? ['/usage/output_tokens_details'] : []),
+  ]
+  return rules.claude && paths.length > 0 ? paths : undefined
+}
 
 /** The schema is sent as JSON text. */
 const textFormatOf = (schema: Readonly<Record<string, unknown>>, { prompt: { outputFormat } }: EncodeContext): JsonObject => {

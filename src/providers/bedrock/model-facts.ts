@@ -1,7 +1,8 @@
 /**
  * Differences between the models behind Converse: the API is the same for all, and refuses with a 400 what the model does not know.
  * Sources: the Bedrock user guide ("Prompt caching", "Structured outputs", "Tool use", "Model parameters", "Supported models and model
- * features") and that of Amazon Nova ("Extended thinking", "Defining a tool"); for Claude the same rules hold as at Anthropic.
+ * features") and that of Amazon Nova ("Extended thinking", "Defining a tool"); for Claude the same rules hold as at Anthropic. What the
+ * results of tools may hold and stand beside is written nowhere: it was measured in pydantic-ai's pull requests 6098 and 6254.
  */
 import { rulesOf, type ModelRules } from '../anthropic/model-rules.ts'
 import type { Target } from '../provider.ts'
@@ -41,6 +42,10 @@ export interface ModelFacts {
   readonly singleCalls: boolean
   /** The tool choices that it takes besides `auto`. */
   readonly toolChoice: 'any and tool' | 'any' | 'neither'
+  /** The kinds of media that the result of a tool may hold. */
+  readonly resultMedia: ReadonlySet<string>
+  /** What may stand behind the results of tools in the turn of the user . */
+  readonly besideResults: 'anything' | 'no documents but PDFs' | 'nothing'
   /** Takes `status` on a tool's result. */
   readonly resultStatus: boolean
   readonly toolNames: ToolNameForm
@@ -68,21 +73,33 @@ export const factsOf = ({ upstreamModel, modelId }: Target): ModelFacts => {
   }
   if (/\bnova-/.test(names)) return { ...OTHER, ...NOVA, thinking: /\bnova-[2-9]/.test(names) ? 'reasoningConfig' : null, rules }
   if (/\b(?:mistral|mixtral|ministral|magistral|pixtral)/.test(names))
-    return { ...OTHER, rules, topK: 'top_k', callIds: 'nine-alphanumeric', streamsTools: !WHOLE_CALLS_OF_MISTRAL.test(names) }
+    return {
+      ...OTHER,
+      rules,
+      topK: 'top_k',
+      callIds: 'nine-alphanumeric',
+      streamsTools: !WHOLE_CALLS_OF_MISTRAL.test(names),
+      resultMedia: DOCUMENTS,
+      besideResults: 'nothing',
+    }
   if (/\bcohere[./]/.test(names)) return { ...OTHER, rules, topK: 'k', schemas: false, strictTools: false }
   const gpt = /\bgpt-\d[\w.-]*/.exec(names)?.[0]
   if (gpt !== undefined) return { ...OTHER, ...GPT, rules, efforts: openAiModel(gpt).efforts ?? EFFORTS }
   if (/\b(?:openai[./]|gpt-)/.test(names)) return { ...OTHER, rules, thinking: 'reasoning_effort', stops: false }
   if (/\b(?:meta[./]|llama)/.test(names))
-    return { ...OTHER, rules, schemas: false, strictTools: false, toolChoice: 'neither', streamsTools: false }
+    return { ...OTHER, rules, schemas: false, strictTools: false, toolChoice: 'neither', streamsTools: false, besideResults: 'nothing' }
+  if (/\bgrok/.test(names))
+    return { ...OTHER, ...GROK, rules, ...(GROK_WITHOUT_SCHEMAS.test(names) ? { schemas: false, strictTools: false } : {}) }
   const holdsSchemas = !/\b(?:amazon|ai21)[./]/.test(names)
   return {
     ...OTHER,
     rules,
     schemas: holdsSchemas,
     strictTools: holdsSchemas,
-    ...(/\b(?:kimi|grok)/.test(names) ? NARROW_PATTERNS : {}),
-    leastTokens: /\b(?:kimi-k[3-9]|grok)/.test(names) ? LEAST_TOKENS : 1,
+    ...(/\bkimi/.test(names) ? NARROW_PATTERNS : {}),
+    ...(/\b(?:qwen|kimi)/.test(names) ? { resultMedia: NO_MEDIA } : {}),
+    ...(/\b(?:writer[./]|palmyra)/.test(names) ? ({ resultMedia: DOCUMENTS, besideResults: 'nothing' } as const) : {}),
+    leastTokens: /\bkimi-k[3-9]/.test(names) ? LEAST_TOKENS : 1,
     stops: !WITHOUT_STOPS.test(names),
     streamsTools: !/\b(?:ai21|writer)[./]/.test(names),
   }
@@ -106,6 +123,11 @@ const WHOLE_CALLS_OF_MISTRAL = /\b(?:mistral-(?:large|small)-24|pixtral-large|mi
 
 const SINCE_4_5 = /claude-[a-z]+-(?:4[-.](?:[5-9]|1\d)(?!\d)|[5-9](?!\d)|\d\d(?!\d))/
 
+const PICTURES_AND_DOCUMENTS: ReadonlySet<string> = new Set(['image', 'document'])
+const PICTURES: ReadonlySet<string> = new Set(['image'])
+const DOCUMENTS: ReadonlySet<string> = new Set(['document'])
+const NO_MEDIA: ReadonlySet<string> = new Set()
+
 type Facts = Omit<ModelFacts, 'rules'>
 
 const CLAUDE: Facts = {
@@ -124,6 +146,8 @@ const CLAUDE: Facts = {
   bareSchemas: false,
   singleCalls: false,
   toolChoice: 'any and tool',
+  resultMedia: PICTURES_AND_DOCUMENTS,
+  besideResults: 'no documents but PDFs',
   resultStatus: true,
   toolNames: DASHED,
   callIds: 'any',
@@ -138,6 +162,8 @@ const NOVA = {
   strictTools: false,
   topK: 'inferenceConfig.topK',
   toolChoice: 'any and tool',
+  // And documents of text.
+  resultMedia: PICTURES,
   resultStatus: true,
 } as const satisfies Partial<Facts>
 
@@ -152,6 +178,18 @@ const GPT = {
   stops: false,
   patterns: 'python',
 } as const satisfies Partial<Facts>
+
+/** It always thinks (the user guide's model cards of Grok), and its refusals say "This model doesn't support the temperature field". */
+const GROK = {
+  ...NARROW_PATTERNS,
+  thinking: 'reasoning',
+  efforts: ['low', 'medium', 'high', 'xhigh'],
+  sampling: false,
+  leastTokens: LEAST_TOKENS,
+} as const satisfies Partial<Facts>
+
+/** The model card of 4.7 is the first that names structured outputs. */
+const GROK_WITHOUT_SCHEMAS = /\bgrok-4[.-][0-6](?!\d)/
 
 const EFFORTS: readonly string[] = ['low', 'medium', 'high']
 
@@ -172,6 +210,8 @@ const OTHER: Facts = {
   bareSchemas: false,
   singleCalls: false,
   toolChoice: 'any',
+  resultMedia: PICTURES_AND_DOCUMENTS,
+  besideResults: 'anything',
   resultStatus: false,
   toolNames: DASHED,
   callIds: 'any',

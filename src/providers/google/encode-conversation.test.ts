@@ -112,7 +112,7 @@ describe('turns', () => {
         ...user(
           '1',
           { type: 'unknown', kind: 'shell_call', at: 'input[4]' },
-          { type: 'image', url: 'https://x.example/a.png', detail: 'high' },
+          { type: 'image', url: 'https://x.example/a.png', detail: 'fine' },
         ),
         name: 'Ann',
       },
@@ -156,6 +156,21 @@ describe('media', () => {
     ['an address that tells no type', { type: 'image', url: 'https://x.example/1' }, { fileData: { fileUri: 'https://x.example/1' } }],
   ])('%s', (_, part, expected) => {
     expect(partsOf([user(part)])).toEqual([expected])
+  })
+
+  test.each([
+    ['low', 'MEDIA_RESOLUTION_LOW'],
+    ['high', 'MEDIA_RESOLUTION_HIGH'],
+    ['original', 'MEDIA_RESOLUTION_ULTRA_HIGH'],
+    ['auto', undefined],
+  ])('the detail %s of a picture is its resolution, which models before Gemini 3 do not have', (detail, level) => {
+    const picture: Part = { type: 'image', url: 'data:image/png;base64,QQ==', detail }
+    const inline = { inlineData: { mimeType: 'image/png', data: 'QQ==' } }
+    const { body, losses } = sent([user(picture)])
+    expect(body.contents[0]?.parts).toEqual([level === undefined ? inline : { ...inline, mediaResolution: { level } }])
+    expect(losses).toEqual([])
+    const older = sent([user(picture)], 'gemini-2.5-flash')
+    expect([older.body.contents[0]?.parts, older.losses.length]).toEqual([[inline], level === undefined ? 0 : 1])
   })
 
   test('a model that cannot read the web still reads the videos that Google shows to everybody', () => {
@@ -233,7 +248,7 @@ describe('calls and results', () => {
 
   test('media of a result ride in it, where the model has a place for them', () => {
     const media: Part[] = [
-      { type: 'image', url: 'data:image/png;base64,QQ==' },
+      { type: 'image', url: 'data:image/png;base64,QQ==', detail: 'high' },
       { type: 'image', url: 'https://x.example/a.png' },
     ]
     const history = [user('1'), assistant(call('x')), user(result('x', 'R', { media }))]

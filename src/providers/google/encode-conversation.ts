@@ -104,7 +104,9 @@ const userParts = (message: Message, context: Context): JsonObject[] => {
 const toolResult = (part: Extract<Part, { type: 'tool-result' }>, at: string, context: Context): JsonObject[] => {
   // Every result has a call before it (paired-results.ts).
   const name = context.calls.get(part.callId) ?? ''
-  const media = (part.media ?? []).flatMap((piece) => plainPart(piece, { at, role: 'user' }, context))
+  // A picture in a response has no resolution of its own.
+  const plain = { ...context, model: { ...context.model, resolvesPictures: false } }
+  const media = (part.media ?? []).flatMap((piece) => plainPart(piece, { at, role: 'user' }, plain))
   // Older models take no media in a response, and newer ones few types: the rest follows it, introduced by the name of the tool.
   const goesInside = (piece: JsonObject): boolean => context.model.checksSignatures && isOfResponse(piece['inlineData'])
   const inside = media.filter(goesInside)
@@ -179,9 +181,7 @@ const plainPart = (part: Part, place: Place, { translation, model }: Context): J
     case 'audio':
       return [{ inlineData: { mimeType: `audio/${part.format}`, data: part.data } }]
     case 'image':
-      if (part.detail !== undefined && part.detail !== 'auto')
-        translation.lose(at, `Google has no detail ${part.detail} of an image; it was left out.`)
-      return media(part.url, at, model, lost)
+      return withDetail(part.detail ?? 'auto', media(part.url, at, model, lost), { at, translation, model })
     case 'file':
       if (part.filename !== null) translation.lose(at, 'Google has no names of files; it was left out.')
       return media(part.url, at, model, lost)
@@ -194,6 +194,24 @@ const plainPart = (part: Part, place: Place, { translation, model }: Context): J
       return lost()
   }
 }
+
+const withDetail = (
+  detail: string,
+  pictures: JsonObject[],
+  { at, translation, model }: Pick<Context, 'translation' | 'model'> & { readonly at: string },
+): JsonObject[] => {
+  if (detail === 'auto') return pictures
+  const level = model.resolvesPictures ? RESOLUTIONS.get(detail) : undefined
+  if (level === undefined) translation.lose(at, `Google has no detail ${detail} of an image here; it was left out.`)
+  return level === undefined ? pictures : pictures.map((picture) => ({ ...picture, mediaResolution: { level } }))
+}
+
+/** The resolutions that stand for each `detail` of a picture in OpenAI's dialects. */
+const RESOLUTIONS: ReadonlyMap<string, string> = new Map([
+  ['low', 'MEDIA_RESOLUTION_LOW'],
+  ['high', 'MEDIA_RESOLUTION_HIGH'],
+  ['original', 'MEDIA_RESOLUTION_ULTRA_HIGH'],
+])
 
 interface Place {
   readonly at: string

@@ -28,8 +28,6 @@ export const encodeSettings = (
     maxOutputTokens: setting('maxOutputTokens'),
     stopSequences: stopSequences(translation),
     seed: setting('seed'),
-    presencePenalty: penalty(translation, model, 'presencePenalty'),
-    frequencyPenalty: penalty(translation, model, 'frequencyPenalty'),
     responseLogprobs: logprobs,
     logprobs: logprobs === true ? topLogprobs : undefined,
     responseModalities: setting('outputModalities')?.map((modality) => modality.toUpperCase()),
@@ -47,18 +45,6 @@ const stopSequences = ({ setting, prompt, lose }: Translation): readonly string[
   if (stop.length > STOP_SEQUENCES_MAX)
     lose(prompt.settings.stop?.field ?? 'stop', `Google takes ${STOP_SEQUENCES_MAX} stop sequences; the others were left out.`)
   return stop.slice(0, STOP_SEQUENCES_MAX)
-}
-
-const penalty = (
-  { setting, prompt, lose }: Translation,
-  model: GeminiModel,
-  name: 'presencePenalty' | 'frequencyPenalty',
-): number | undefined => {
-  const value = setting(name)
-  // A penalty of zero has no effect.
-  if (model.takesPenalties || value === undefined || value === 0) return model.takesPenalties ? value : undefined
-  lose(prompt.settings[name]?.field ?? name, `${model.name} takes no penalties; it was left out.`)
-  return undefined
 }
 
 const IMAGE_WORDS: Readonly<Record<string, string>> = { aspect_ratio: 'aspectRatio', image_size: 'imageSize' }

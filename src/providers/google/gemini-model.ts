@@ -10,7 +10,8 @@ export interface GeminiModel {
   /** It refuses calls of the history without a signature; results of tools may hold media. */
   readonly checksSignatures: boolean
   readonly readsUrls: boolean
-  readonly takesPenalties: boolean
+  /** Each picture may have a resolution of its own (Google's page "Media resolution"). */
+  readonly resolvesPictures: boolean
   /** It takes a schema of the answer together with functions. */
   readonly mixesJsonAndTools: boolean
   /** It continues the beginning of an answer if that is the last turn. Others refuse "requests ending with a model turn". */
@@ -37,7 +38,7 @@ export const geminiModel = (upstreamModel: string): GeminiModel => {
     takesSystemInstruction: generation > 0,
     checksSignatures: generation >= 3,
     readsUrls: generation > 2,
-    takesPenalties: generation !== 2.5,
+    resolvesPictures: generation >= 3,
     mixesJsonAndTools: generation >= 3,
     prefill: generation < (name.includes('-lite') ? 3.5 : 3.6),
     chargesSearchesByPrompt: generation < 3,

@@ -8,9 +8,15 @@ describe('a schema for Google', () => {
   test.each<[string, unknown, unknown]>([
     ['keeps what Google reads', { type: ['string', 'null'], enum: ['a', null] }, { type: ['string', 'null'], enum: ['a', null] }],
     ['keeps additionalProperties', { type: 'object', additionalProperties: false }, { type: 'object', additionalProperties: false }],
-    ['says const as an enum of one', { properties: { kind: { const: 'a' } } }, { properties: { kind: { enum: ['a'] } } }],
-    ['lets an enum beside a const stand', { const: 'a', enum: ['a'] }, { enum: ['a'] }],
-    ['keeps a const of null', { const: null }, { enum: [null] }],
+    ['says const as an enum of one', { properties: { kind: { const: 'a' } } }, { properties: { kind: { type: 'string', enum: ['a'] } } }],
+    ['lets an enum beside a const stand', { const: 'a', enum: ['a'] }, { type: 'string', enum: ['a'] }],
+    ['keeps a const of null', { const: null }, { type: 'null', enum: [null] }],
+    [
+      'says of which types an enum is',
+      { enum: [1, 2.5, 'a', null] },
+      { type: ['integer', 'number', 'string', 'null'], enum: [1, 2.5, 'a', null] },
+    ],
+    ['lets the type of an enum stand', { type: 'number', enum: [1] }, { type: 'number', enum: [1] }],
     ['drops what names the dialect', { $schema: 'x', $comment: 'y', type: 'string' }, { type: 'string' }],
     [
       'writes references out, with what stands beside them',

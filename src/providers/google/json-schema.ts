@@ -1,6 +1,6 @@
 /**
- * Converts a JSON Schema for Google. `parametersJsonSchema` and `responseJsonSchema` take JSON Schema itself, with three differences that
- * are handled here: no `const`, no members beside a `$ref`, and references preferably only in recursive schemas. Keywords that Google does
+ * Converts a JSON Schema for Google. `parametersJsonSchema` and `responseJsonSchema` take JSON Schema itself, with four differences that
+ * are handled here: no `const`, no `enum` without a `type`, no members beside a `$ref`, and references preferably only in recursive schemas. Keywords that Google does
  * not know are left in, since it ignores them.
  */
 import { isObject } from '../../lib/json/json.ts'
@@ -72,7 +72,7 @@ const mapSchema = (schema: Schema, open: readonly string[], state: State): Schem
     else members.push([key, value])
   }
   if (Object.hasOwn(schema, 'const') && !Object.hasOwn(schema, 'enum')) members.push(['enum', [schema['const']]])
-  return joinSingleAllOf(Object.fromEntries(members))
+  return joinSingleAllOf(withTypeOfEnum(Object.fromEntries(members)))
 }
 
 const mapReference = (schema: Schema, reference: string, open: readonly string[], state: State): Schema => {
@@ -83,6 +83,21 @@ const mapReference = (schema: Schema, reference: string, open: readonly string[]
   }
   // Members beside a reference, such as a description, are about this use of it.
   return mapSchema({ ...target, ...without(schema, REFERENCE) }, [...open, reference], state)
+}
+
+/** Google ignores the values of an `enum` without a `type` (pydantic-ai's issue 3610), and calls with others are then malformed. */
+const withTypeOfEnum = (schema: Schema): Schema => {
+  const { enum: values, type = null } = schema
+  if (!Array.isArray(values) || type !== null) return schema
+  const types = [...new Set(values.map(typeOf))]
+  if (types.length === 0 || types.includes(null)) return schema
+  return { type: types.length === 1 ? types[0] : types, ...schema }
+}
+
+const typeOf = (value: unknown): string | null => {
+  if (value === null) return 'null'
+  if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number'
+  return typeof value === 'string' || typeof value === 'boolean' ? typeof value : null
 }
 
 /** Generators write an `allOf` of one schema to put a description beside a reference; Google ignores `allOf`. */

@@ -35,8 +35,9 @@ export const SETTING_OUTCOMES: Readonly<Record<SettingName, Readonly<Record<Tran
   topK: row('K D K K M'),
   topA: row('K D D D D'),
   minP: row('K D D D D'),
-  frequencyPenalty: row('K D D K D'),
-  presencePenalty: row('K D D K D'),
+  // Every model that Google still serves refuses them ("Penalty is not enabled for this model").
+  frequencyPenalty: row('K D D D D'),
+  presencePenalty: row('K D D D D'),
   repetitionPenalty: row('K D D D D'),
   seed: row('K D D K D'),
   maxOutputTokens: row('K K K K K'),

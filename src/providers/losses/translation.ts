@@ -61,7 +61,8 @@ export function* translate(
   for (const [name, setting] of Object.entries(prompt.settings)) {
     const outcome = SETTING_OUTCOMES[name as SettingName][dialect]
     if (outcome === 'refused' || (outcome === 'dropped' && asksForNoAnswer(setting.value))) refuseSetting(setting.field, providerName)
-    if (outcome === 'dropped') lose(setting.field, `${providerName} has no word for ${setting.field}; it was left out.`)
+    if (outcome === 'dropped' && !hasNoEffect(name, setting.value))
+      lose(setting.field, `${providerName} has no word for ${setting.field}; it was left out.`)
   }
   const { reasoning } = prompt.settings
   if (reasoning !== undefined && !KEEPS_FORMS.has(dialect) && asksForForm(reasoning.value))
@@ -84,6 +85,9 @@ export function* translate(
     },
   }
 }
+
+/** Some clients send their defaults, of which a penalty of zero changes nothing. */
+const hasNoEffect = (name: string, value: unknown): boolean => (name === 'frequencyPenalty' || name === 'presencePenalty') && value === 0
 
 /** The first has a word for the form of readable thinking; the encoder of the second knows which of its vendors have one. */
 const KEEPS_FORMS: ReadonlySet<TranslatedDialect> = new Set(['openai-responses', 'openai-chat'] as const)

@@ -176,6 +176,17 @@ describe('a translated request', () => {
     expect(encode({ messages: [user(part)] }).sent['input']).toEqual([{ type: 'message', role: 'user', content: [content] }])
   })
 
+  test('leaves out the empty text of a turn that calls, and no other', () => {
+    const call: Part = { type: 'tool-call', id: 'x', name: 'f', arguments: '{}' }
+    const typesOf = (...parts: readonly Part[]): readonly unknown[] => {
+      const { sent } = encode({ messages: [user(text('1')), assistant(...parts), user({ type: 'tool-result', callId: 'x', text: '' })] })
+      return (sent['input'] as readonly JsonObject[]).slice(1, -1).map(({ type }) => type)
+    }
+    expect(typesOf({ type: 'reasoning', text: '', proof }, text(''), call)).toEqual(['reasoning', 'function_call'])
+    expect(typesOf({ type: 'reasoning', text: '', proof }, text('a'), call)).toEqual(['reasoning', 'message', 'function_call'])
+    expect(typesOf({ type: 'reasoning', text: '', proof }, text(''))).toEqual(['reasoning', 'message'])
+  })
+
   test('shortens the id of a call that is too long, alike in the call and its result', () => {
     const id = `toolu_${'x'.repeat(80)}`
     const [call, result] = encode({

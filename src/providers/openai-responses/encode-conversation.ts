@@ -65,7 +65,10 @@ const encodeMessage = (message: Message, context: ItemContext): Item[] => {
     phase = undefined
   }
   const encodePart = message.role === 'assistant' ? encodeAssistantPart : encodeUserPart
+  // Clients write the empty text of a turn of calls, which some servers refuse and which would part thinking from its call.
+  const calls = message.parts.some(({ type }) => type === 'tool-call')
   for (const part of message.parts) {
+    if (calls && part.type === 'text' && part.text === '') continue
     const output: OutputPart = itemOf(part, at, context) ?? encodePart(part, at, context)
     if (output === null) continue
     if ('content' in output) {
