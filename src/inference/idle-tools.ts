@@ -71,7 +71,7 @@ const PLACEHOLDERS: Readonly<Record<ClientDialect, (index: number) => JsonValue>
 const refusalOf = (body: JsonBody, { format, workspaceId, disabled, by }: SavedTools, parts: PlanParts): string | null => {
   const call = unlessRefused(() => atOnce(format.parseCall(body)).call)
   if (call === null) return null
-  const vendorTools = vendorToolsOf(call)
+  const vendorTools = atOnce(vendorToolsOf(call))
   const models = () => parts.models.list().filter(({ listed }) => listed !== false)
   const asked = { call, caller: { workspaceId }, customerKeys: null, guardrails: null, locks: null }
   const planned = unlessRefused(() => planFor(asked, parts, vendorTools))

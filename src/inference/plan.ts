@@ -50,7 +50,7 @@ export interface PlanParts {
 export function* plan(asked: Screened, parts: PlanParts): Steps<Planned> {
   const full = yield* instructed(asked)
   const { strict, apiType } = full
-  const vendorTools = apiType === 'embeddings' ? null : vendorToolsOf(full.call)
+  const vendorTools = apiType === 'embeddings' ? null : yield* vendorToolsOf(full.call)
   const chosen = planFor(full, parts, vendorTools)
   const wide = apiType === 'embeddings' ? withEmbeddings(chosen) : withVendorTools(chosen, vendorTools, full, parts.models)
   refuseLosses(strict, wide.warnings)

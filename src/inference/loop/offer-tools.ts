@@ -1,4 +1,5 @@
 /** Decides which tools of a request the service runs for which attempts, and builds the conversation that the model gets with them. */
+import { mayAddTools } from '../../canonical/added-tools.ts'
 import type { Call, ClientDialect } from '../../canonical/call.ts'
 import type { FunctionTool, Message, Prompt, ProviderTool, Tool as PromptTool, ToolChoice } from '../../canonical/prompt.ts'
 import { serverToolName } from '../../canonical/server-tool-name.ts'
@@ -145,10 +146,9 @@ export function* mayAskForTools({ body, dialect }: Pick<Call, 'body' | 'dialect'
   const tools = body.rawSearchable('tools')
   if (tools !== undefined && mayName(MAY_BE_OURS, tools)) return true
   const input = dialect === 'responses' ? (body.rawSearchable('input') ?? '') : ''
-  return (yield* lookForName(ADDS_TOOLS, input)) && (yield* lookForName(MAY_BE_OURS, input))
+  return (yield* mayAddTools(input)) && (yield* lookForName(MAY_BE_OURS, input))
 }
 
-const ADDS_TOOLS = /"(?:additional_tools|tool_search_output)"/
 /** Types with our prefix, and types of vendors that the service has too. */
 const MAY_BE_OURS = /"(?:service:|openrouter:|web_search|web_fetch_|advisor_|tool_search|image_generation"|shell"|apply_patch")/
 
