@@ -53,6 +53,12 @@ describe('a setting counts', () => {
   })
 })
 
+test('of tools that an item of the input adds', () => {
+  const input = (type: string) => ({ input: [{ type, tools: [{ type: 'web_search' }, { type: 'image_generation' }] }] })
+  expect(work(input('additional_tools'))).toMatchObject({ searches: 10, draws: true })
+  expect(work(input('message'))).toMatchObject({ searches: 0, draws: false })
+})
+
 test.each([
   { context_management: { edits: [{ type: 'clear_tool_uses_20250919' }, { type: 'compact_20260112' }] } },
   { context_management: [{ type: 'compaction', compact_threshold: 1000 }] },

@@ -3,6 +3,7 @@
  * all its answer counts, numbers written as text, names in any case, and settings inside an object. A hold must cover this much
  * (docs/budgets.md).
  */
+import { addedTools, mayAddTools } from './added-tools.ts'
 import { isExactInteger } from '../lib/json/exact-json.ts'
 import type { JsonBody } from '../lib/json/json-body.ts'
 import { isObject } from '../lib/json/json.ts'
@@ -66,8 +67,12 @@ export function* lookingForWork(body: JsonBody): Steps<AskedWork> {
   const isStep = startPace()
   for (const key of body.keys) {
     const name = plainName(key)
-    if (CONVERSATION_FIELDS.has(name)) continue
     const raw = body.rawSearchable(key) ?? ''
+    if (CONVERSATION_FIELDS.has(name)) {
+      if (name === 'input' && (yield* mayAddTools(raw)) && (yield* lookForName(HOSTED, raw)))
+        found.nested.push({ name: 'tools', value: addedTools(yield* body.parsing(key)).map(({ raw: tool }) => tool) })
+      continue
+    }
     // Tools may be large and providers run few of them, so they are parsed only if their text may name one of those.
     if (TOOL_FIELDS.has(name)) {
       if (yield* lookForName(HOSTED, raw)) readTools(yield* body.parsing(key), raw, found)

@@ -3,6 +3,7 @@
  * else in a body is text to the model, whatever it looks like: a tool's schema, the arguments of a call, a member that no dialect
  * defines.
  */
+import { typeOfName } from '../lib/file-types.ts'
 import { isObject } from '../lib/json/json.ts'
 import { lookForName } from '../lib/text/may-name.ts'
 import { startPace, type Steps } from '../lib/steps.ts'
@@ -160,17 +161,21 @@ const inlineIn = (value: unknown, depth: number): Inline | null => {
     const field = plainName(name)
     if (PART_FIELDS.has(field)) return null
     if (typeof entry !== 'string' || !DATA_FIELDS.has(field)) return inlineIn(entry, depth + 1)
-    return (
-      dataUrl(entry) ?? {
-        text: entry,
-        length: entry.length,
-        mediaType: reported,
-        isImage: reported === null || /^image\//i.test(reported),
-        isReported: reported !== null,
-      }
-    )
+    // Where data is expected, some servers take an address too; it says nothing about the size of what it leads to.
+    if (LINK.test(entry)) return dataUrl(entry)
+    const mediaType = reported ?? (field === 'filedata' ? typeOfFile(value) : null)
+    return {
+      text: entry,
+      length: entry.length,
+      mediaType,
+      isImage: mediaType === null || /^image\//i.test(mediaType),
+      isReported: mediaType !== null,
+    }
   })
 }
+
+/** The type of a file in bare base64, which OpenAI's dialects take for a PDF if its name has no known ending. */
+const typeOfFile = (file: Json): string => typeOfName(textOf(file, 'filename') ?? '') ?? 'application/pdf'
 
 const dataUrl = (text: string): Inline | null => {
   const [head, mediaType] = DATA_URL.exec(text) ?? []

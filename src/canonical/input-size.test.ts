@@ -125,6 +125,23 @@ test('a file counts by its decoded bytes, one that is only named as one, and tex
   expect(sizeOf('{"a":"日本"}').textBytes).toBe('{"a":""}'.length + 6)
 })
 
+test.each<[string, object]>([
+  ['a file', said({ type: 'file', file: { file_data: 'https://example.com/a.pdf' } })],
+  ['a file of Responses', { input: [{ role: 'user', content: [{ type: 'input_file', file_data: ' HTTPS://example.com/a.pdf' }] }] }],
+  ['a sound', said({ type: 'input_audio', input_audio: { data: 'https://example.com/a.wav', format: 'wav' } })],
+  ['a document of Messages', said({ type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: 'gs://a/b.pdf' } })],
+  ['a file whose data is not in base64', said({ type: 'file', file: { file_data: 'data:application/pdf,%25PDF-1.4' } })],
+])('%s with an address in the place of its data counts as one that is only named', (_, body) => {
+  const text = JSON.stringify(body)
+  expect(sizeOf(text)).toEqual({ textBytes: text.length, ...NOTHING, linked: 1 })
+})
+
+test('a file in bare base64 counts as the PDF that a provider takes it for, unless its name says otherwise', () => {
+  const pages = (file: object): number => inputSizeOf(JsonBody.read(JSON.stringify(said({ type: 'file', file })))).pages
+  const file_data = 'CiVQREYtMS40'
+  expect([pages({ file_data }), pages({ file_data, filename: 'a.pdf' }), pages({ file_data, filename: 'a.txt' })]).toEqual([1000, 1000, 0])
+})
+
 describe('tokens of text, at most', () => {
   const tokens = (text: string): number => {
     const body = JsonBody.ofBytes(Buffer.from(text))

@@ -30,6 +30,7 @@ export const serve = async (settings: ServeSettings, env: Environment, argv: rea
   process.on('SIGHUP', () => void reloader.promise.then((reloadNow) => reloadNow()))
   const file = readConfigFile(settings.config, env)
   const signals = stopSignals()
+  if (!isWorker && env['npm_command'] === 'exec') stopWithShell(signals)
   let opened = false
   // Nothing has to end yet, and the first process of a container would wait on for a database that does not answer.
   void signals.asked.then(() => {
@@ -98,6 +99,18 @@ const stopSignals = (): StopSignals => {
   process.on('SIGINT', signals.signalled)
   return signals
 }
+
+/** Between npx and the program stands a shell. It passes no signal on: one that is sent to npx ends npx and the shell alone. */
+const stopWithShell = (signals: StopSignals): void => {
+  const shell = process.ppid
+  const look = (): void => {
+    if (process.ppid === shell) systemClock.after(LOOK_MS, look)
+    else signals.signalled()
+  }
+  look()
+}
+
+const LOOK_MS = 250
 
 /** An uncaught fault also ends the process, after a short drain, because its state is unknown. */
 const stopOnFault = ({ log }: Service, signals: StopSignals): void => {

@@ -1,6 +1,7 @@
 /**
  * Shows the effect that a request would have, without calling a provider: its plan, the body of its first attempt, and its possible cost.
  */
+import { askedWork } from '../canonical/asked-work.ts'
 import { usageOf } from '../canonical/usage.ts'
 import type { JsonObject, JsonValue } from '../lib/json/json.ts'
 import { dollars } from '../lib/money.ts'
@@ -117,13 +118,14 @@ const planMember = ({ call, plan }: Planned): JsonObject => ({
  */
 const costEstimate = ({ call, plan }: Planned): JsonObject => {
   const input = estimatedInputTokens(call)
+  const { answers } = askedWork(call.body)
   const costs = plan.attempts.map(({ endpoint, model }) => {
     const output = call.maxOutputTokens ?? endpoint.maxCompletionTokens ?? model.contextLength
     const at = (tokens: number): number | null => {
       const { isKnown, totalNanos } = costOf(usageOf({ inputFresh: input, output: tokens }), endpoint.prices)
       return isKnown ? totalNanos : null
     }
-    return { output, least: at(0), most: output === null ? null : at(output) }
+    return { output, least: at(0), most: output === null ? null : at(output * answers) }
   })
   const all = (pick: (...values: number[]) => number, of: 'least' | 'most' | 'output'): number | null => {
     const known = costs.flatMap((cost) => (cost[of] === null ? [] : [cost[of]]))

@@ -11,7 +11,7 @@ import { isObject, type JsonValue } from '../lib/json/json.ts'
 import { atOnce, LARGE_BYTES, type Steps } from '../lib/steps.ts'
 import type { ChangedBy } from '../storage/audit-log.ts'
 import { deniedTools } from '../tools/denied-tools.ts'
-import { offerTools } from './loop/offer-tools.ts'
+import { mayAskForTools, offerTools } from './loop/offer-tools.ts'
 import { type PlanParts, planFor } from './plan.ts'
 import { vendorToolsOf } from './vendor-tools.ts'
 
@@ -71,13 +71,13 @@ const PLACEHOLDERS: Readonly<Record<ClientDialect, (index: number) => JsonValue>
 const refusalOf = (body: JsonBody, { format, workspaceId, disabled, by }: SavedTools, parts: PlanParts): string | null => {
   const call = unlessRefused(() => atOnce(format.parseCall(body)).call)
   if (call === null) return null
-  const vendorTools = vendorToolsOf(call)
+  const vendorTools = atOnce(vendorToolsOf(call))
   const models = () => parts.models.list().filter(({ listed }) => listed !== false)
   const asked = { call, caller: { workspaceId }, customerKeys: null, guardrails: null, locks: null }
   const planned = unlessRefused(() => planFor(asked, parts, vendorTools))
   try {
     const kept = planned === null || vendorTools === null ? planned : vendorTools.keep(planned, models)
-    const offer = offerTools(call, kept?.attempts ?? [], {
+    const offerParts = {
       kit: parts.toolKit,
       caller: { workspaceId, by, sessionId: null, denied: deniedTools([], disabled), functions: () => null, models },
       settings: parts.toolSettings(),
@@ -86,7 +86,8 @@ const refusalOf = (body: JsonBody, { format, workspaceId, disabled, by }: SavedT
       rewritten: false,
       isWrapper: () => false,
       userAgent: null,
-    })
+    }
+    const offer = atOnce(mayAskForTools(call)) ? offerTools(call, kept?.attempts ?? [], offerParts) : null
     if (kept !== null && offer !== null) vendorTools?.keep({ ...kept, attempts: offer.attempts }, models, true)
     return null
   } catch (thrown) {

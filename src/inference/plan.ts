@@ -22,7 +22,7 @@ import type { ToolCaller } from '../tools/tool.ts'
 import type { SealedResults } from '../tools/sealed-results.ts'
 import type { SearchEngines } from '../tools/web-search/search-engines.ts'
 import { instructed } from './instruct.ts'
-import { offerTools, ofPreset } from './loop/offer-tools.ts'
+import { mayAskForTools, offerTools, ofPreset } from './loop/offer-tools.ts'
 import { isWrapperOf, offerWithheld } from './loop/offer-withheld.ts'
 import { replayedConversation, conversationFor } from './loop/replayed-conversation.ts'
 import { withCustomerKeys } from './plan-customer-keys.ts'
@@ -50,7 +50,7 @@ export interface PlanParts {
 export function* plan(asked: Screened, parts: PlanParts): Steps<Planned> {
   const full = yield* instructed(asked)
   const { strict, apiType } = full
-  const vendorTools = apiType === 'embeddings' ? null : vendorToolsOf(full.call)
+  const vendorTools = apiType === 'embeddings' ? null : yield* vendorToolsOf(full.call)
   const chosen = planFor(full, parts, vendorTools)
   const wide = apiType === 'embeddings' ? withEmbeddings(chosen) : withVendorTools(chosen, vendorTools, full, parts.models)
   refuseLosses(strict, wide.warnings)
@@ -69,7 +69,8 @@ export function* plan(asked: Screened, parts: PlanParts): Steps<Planned> {
   })
   const candidates = found?.attempts ?? planned.attempts
   const isWrapper = isWrapperOf(call)
-  const served = offerTools(call, candidates, {
+  const asksForTools = yield* mayAskForTools(call)
+  const offerParts = {
     replayed: replayed?.prompt ?? null,
     rewritten: replayed !== null || found !== null || call.body.value('deferred_tools') !== undefined,
     isWrapper,
@@ -78,7 +79,8 @@ export function* plan(asked: Screened, parts: PlanParts): Steps<Planned> {
     settings: parts.toolSettings(),
     presetSlug: presetOf(screened, 'tools'),
     userAgent: screened.userAgent,
-  })
+  }
+  const served = asksForTools ? offerTools(call, candidates, offerParts) : null
   const warnings = [...(replayed?.warnings ?? []), ...(served?.warnings ?? [])]
   refuseLosses(strict, warnings)
   const { attempts, tools } = offerWithheld(call, served ?? { attempts: candidates, tools: null }, {

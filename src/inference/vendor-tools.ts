@@ -2,9 +2,12 @@
  * Tools of a request that only vendors have. An endpoint without such a tool is not asked, and if no endpoint has it, the request is
  * refused before any is asked (docs/contract/tools.md#who-runs-a-tool).
  */
+import { addedTools, mayAddTools } from '../canonical/added-tools.ts'
 import type { Call } from '../canonical/call.ts'
 import { GatewayError } from '../errors.ts'
 import { isObject, listOf } from '../lib/json/json.ts'
+import type { Steps } from '../lib/steps.ts'
+import { testInSteps } from '../lib/text/search-steps.ts'
 import type { Model } from '../models/model.ts'
 import { hasVendorTool, isVendorTool } from '../providers/tools/vendor-tools.ts'
 import type { Plan, PlannedAttempt } from '../routing/plan-attempts.ts'
@@ -25,13 +28,18 @@ export interface VendorTools {
 }
 
 /** Null if the request has no such tool. */
-export const vendorToolsOf = (call: Call): VendorTools | null => {
-  const { body } = call
-  const searchable = body.rawSearchable('tools')
-  if (searchable === undefined || !MAY_BE_A_VENDORS.test(searchable)) return null
-  const asked = listOf(body.value('tools')).flatMap((raw, index) => {
+export function* vendorToolsOf(call: Call): Steps<VendorTools | null> {
+  const { body, dialect } = call
+  const declared = MAY_BE_A_VENDORS.test(body.rawSearchable('tools') ?? '') ? listOf(body.value('tools')) : []
+  const input = dialect === 'responses' ? (body.rawSearchable('input') ?? '') : ''
+  const adds = (yield* mayAddTools(input)) && (yield* testInSteps(MAY_BE_A_VENDORS, input))
+  const listed = [
+    ...declared.map((raw, index) => ({ at: `tools[${index}]`, raw })),
+    ...(adds ? addedTools(yield* body.parsing('input')) : []),
+  ]
+  const asked = listed.flatMap(({ at, raw }) => {
     const type = isObject(raw) ? raw['type'] : undefined
-    return isObject(raw) && typeof type === 'string' && isVendorTool(type) ? [{ at: `tools[${index}]`, type, raw }] : []
+    return isObject(raw) && typeof type === 'string' && isVendorTool(type) ? [{ at, type, raw }] : []
   })
   if (asked.length === 0) return null
   const lacking = (endpoint: Endpoint, rewritten: boolean) => {

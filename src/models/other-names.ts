@@ -1,4 +1,5 @@
 /** Checks names that a client may use for unlisted models, and finds the other names of the same model. */
+import { withoutArea } from '../canonical/inference-profile.ts'
 import type { ModelEndpoint, Provider } from './model.ts'
 
 /** Names of the model that an endpoint really requests from its provider, other than the id that the client wrote. */
@@ -39,13 +40,14 @@ export const createNameIndex = (models: readonly Listed[]): NameIndex => {
     }
   const listedAt = (provider: Provider, upstreamModel: string): readonly string[] => [...(ids.get(placeOf(provider, upstreamModel)) ?? [])]
   /** An upstream that is itself a router reads the vendor from a name. */
-  const spelledAt = ({ slug }: Provider, upstreamModel: string): readonly string[] => {
-    const plain = plainOf(upstreamModel)
-    return [`${slug}/${plain}`, ...(plain.includes('/') ? [plain] : [])]
-  }
+  const spelledAt = (provider: Provider, upstreamModel: string): readonly string[] =>
+    [...new Set([plainOf(upstreamModel), ...spellingsOf(provider, upstreamModel)])].flatMap((name) => [
+      `${provider.slug}/${name}`,
+      ...(name.includes('/') ? [name] : []),
+    ])
   return {
     of({ provider, upstreamModel, unlisted }) {
-      const base = plainOf(upstreamModel).replace(/[:@][^/]*$/, '')
+      const base = bareOf(provider, upstreamModel).replace(/[:@][^/]*$/, '')
       const bases = unlisted === true && base !== '' ? [base, `${base}:latest`] : []
       return {
         listed: listedAt(provider, upstreamModel),
@@ -57,7 +59,20 @@ export const createNameIndex = (models: readonly Listed[]): NameIndex => {
 }
 
 /** Providers at the same address count as one. */
-const placeOf = ({ baseUrl }: Provider, upstreamModel: string): string => `${baseUrl.replace(/\/+$/, '')} ${plainOf(upstreamModel)}`
+const placeOf = (provider: Provider, upstreamModel: string): string =>
+  `${provider.baseUrl.replace(/\/+$/, '')} ${bareOf(provider, upstreamModel)}`
+
+const spellingsOf = (provider: Provider, upstreamModel: string): readonly string[] => {
+  const bare = bareOf(provider, upstreamModel)
+  return provider.dialects.includes('google') ? [bare, `models/${bare}`] : [bare]
+}
+
+/** Leaves out what may stand before a model's name without changing which model answers. */
+const bareOf = ({ dialects }: Provider, upstreamModel: string): string => {
+  const plain = plainOf(upstreamModel)
+  if (dialects.includes('google')) return plain.replace(/^models\//, '')
+  return dialects.includes('bedrock') ? withoutArea(plain) : plain
+}
 
 /** Servers ignore the case and the Unicode form of names. */
 const plainOf = (upstreamModel: string): string => upstreamModel.normalize('NFKC').toLowerCase()

@@ -81,9 +81,16 @@ describe('an ignored model is ignored by whichever name it is asked for', () => 
   const up = { ...provider('up'), anyModel: true }
   const twin = { ...provider('twin'), anyModel: true, baseUrl: `${up.baseUrl}/` }
   const other = { ...provider('other'), anyModel: true }
+  const google = { ...provider('google'), anyModel: true, dialects: ['google'] as const }
+  const bedrock = { ...provider('bedrock'), anyModel: true, dialects: ['bedrock'] as const }
   const models = createModels(
-    [model('t/huge', [plainEndpoint(up, 'Huge')]), model('u/alias', [plainEndpoint(up, 'huge')])],
-    [up, twin, other],
+    [
+      model('t/huge', [plainEndpoint(up, 'Huge')]),
+      model('u/alias', [plainEndpoint(up, 'huge')]),
+      model('g/huge', [plainEndpoint(google, 'huge')]),
+      model('b/huge', [plainEndpoint(bedrock, 'eu.acme.huge-v1:0')]),
+    ],
+    [up, twin, other, google, bedrock],
   )
   const isIgnored = (name: string, ignored: string): boolean => {
     try {
@@ -109,6 +116,12 @@ describe('an ignored model is ignored by whichever name it is asked for', () => 
     ['up/small:free', 'up/small'],
     ['up/small', 'up/small:latest'],
     ['other/t/huge', 't/huge'],
+    ['google/models/huge', 'g/huge'],
+    ['google/Models/Huge', 'google/huge'],
+    ['google/huge', 'google/models/huge'],
+    ['bedrock/us.acme.huge-v1:0', 'b/huge'],
+    ['bedrock/us.acme.huge-v1:0', 'bedrock/acme.huge-v1:0'],
+    ['bedrock/acme.huge-v1:0', 'b/huge'],
   ])('%s, where %s is ignored', (name, ignored) => expect(isIgnored(name, ignored)).toBe(true))
 
   test.each([
@@ -116,6 +129,9 @@ describe('an ignored model is ignored by whichever name it is asked for', () => 
     ['up/huger', 't/huge'],
     ['other/huge', 't/huge'],
     ['up/llama:8b', 'up/llama:70b'],
+    ['up/models/huge', 't/huge'],
+    ['bedrock/us.acme.huge-v1:0', 'bedrock/eu.acme.huge-v1:0'],
+    ['bedrock/acme.huge', 'bedrock/us.acme'],
   ])('but %s is another model than %s', (name, ignored) => expect(isIgnored(name, ignored)).toBe(false))
 
   test('zero retention that is asked of an author’s models is asked of them under names that the catalogue lacks too', () => {

@@ -20,3 +20,8 @@ export const refuseDenied = (tool: ServerTool, denied: readonly ServerTool[], at
     `${at}: the tool ${tool} is switched off for this key by a guardrail or by its workspace. Send the request without it.`,
   )
 }
+
+/** The tool of which a vendor's type may be a version that is newer than this release; null if it is none of those that vendors run. */
+export const newerVersionOf = (type: string): ServerTool | null => VENDORS_RUN.find((name) => type.startsWith(`${name}_`)) ?? null
+
+const VENDORS_RUN: readonly ServerTool[] = ['web_search', 'web_fetch', 'image_generation', 'advisor']

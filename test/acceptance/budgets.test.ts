@@ -183,6 +183,16 @@ describe('a limit that running requests fill', () => {
   })
 })
 
+test.each([
+  ['a file', { type: 'file', file: { filename: 'a.pdf', file_data: 'https://files.example/a.pdf' } }],
+  ['a sound', { type: 'input_audio', input_audio: { format: 'wav', data: 'https://files.example/a.wav' } }],
+])('%s whose data is an address is held for like one that is only named', async (_, part) => {
+  const content = [{ type: 'text', text: 'Sum up.' }, part]
+  const { error } = await ask((await makeKey(0.000001)).key, '/chat/completions', { messages: [{ role: 'user', content }] })
+  expect(error.code).toBe(403)
+  expect(error.metadata['estimate_usd']).toBeGreaterThan(0.03)
+})
+
 test('a request that exceeds its limit while it runs is a 403, and its record names the limit', async () => {
   // Quotes in an object become escapes in the text of a call.
   const input = Object.fromEntries(Array.from({ length: 2000 }, (_, index) => [`"${index}"`, '"']))

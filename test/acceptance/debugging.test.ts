@@ -279,6 +279,12 @@ describe('a dry run', () => {
     expect(JSON.stringify(json)).not.toContain(KEY)
   })
 
+  test('counts each of several answers in the highest cost', async () => {
+    const { json } = await infer(service, { model: 'm/good', ...chat, max_tokens: 100, n: 5 }, { headers: DRY })
+    const { cost_estimate: cost } = json as { cost_estimate: { min_usd: number; max_usd: number } }
+    expect(cost.max_usd - cost.min_usd).toBeCloseTo(5 * 100 * 1e-5, 9)
+  })
+
   test('shows the same body that a real call then sends', async () => {
     const body = {
       model: 'm/good',

@@ -10,8 +10,12 @@ const provider = await startFakeUpstream()
 const config = `
 providers:
   openai: { name: OpenAI, dialects: [openai-responses, openai-chat], base_url: "${provider.url}", api_key: k }
+  google: { base_url: "${provider.url}", api_key: k }
+  anthropic: { base_url: "${provider.url}", api_key: k }
 models:
   t/native: { endpoints: [{ provider: openai, model: gpt-5.4 }] }
+  t/gemini: { endpoints: [{ provider: google, model: gemini-2.5-flash }] }
+  t/claude: { endpoints: [{ provider: anthropic, model: claude-haiku-4-5 }] }
 `
 
 let service: StartedService
@@ -70,6 +74,21 @@ describe('a tool that a guardrail denies', () => {
     const native = { model: 't/native', sandbox: undefined }
     expect((await ask('responses', { ...native, tools: [{ type: 'web_search' }] })).status).toBe(403)
     expect((await ask('chat', { ...native, web_search_options: {} })).status).toBe(403)
+    expect(provider.exchanges.length).toBe(before)
+  })
+
+  test('is 403 in an item of the input that adds tools, and under a newer version of a vendor’s name', async () => {
+    const before = provider.exchanges.length
+    const said = { role: 'user', content: 'Hi' }
+    for (const model of ['t/native', 't/gemini', 't/claude']) {
+      for (const tool of [{ type: 'web_search' }, { type: 'openrouter:datetime' }, { type: 'web_search_2031_01_01' }]) {
+        const input = [{ type: 'additional_tools', role: 'developer', tools: [tool] }, said]
+        const [status, , message] = refusal(await ask('responses', { model, sandbox: undefined, input }))
+        expect([status, message]).toEqual([403, expect.stringContaining('input[0].tools[0]')])
+      }
+      const newer = { model, sandbox: undefined, tools: [{ type: 'web_search_next' }] }
+      for (const dialect of DIALECTS) expect((await ask(dialect, newer)).status).toBe(403)
+    }
     expect(provider.exchanges.length).toBe(before)
   })
 

@@ -383,6 +383,29 @@ describe('stopping', () => {
     })
   }
 
+  test('SIGTERM to npx, which ends the shell before the service, lets a stream end and frees the data directory', async () => {
+    const dataDir = join(services.directory(), 'data')
+    const shell = Bun.spawn(['sh', '-c', '"$0" serve --port 0 --data-dir "$1"; exit', PROGRAM, dataDir], {
+      env: { ...process.env, npm_command: 'exec' },
+      stdout: 'pipe',
+      stderr: 'ignore',
+    })
+    let said = ''
+    const reading = (async () => {
+      for await (const bytes of shell.stdout) said += new TextDecoder().decode(bytes)
+    })()
+    await until(() => said.includes('#login='), 'the greeting', patient(10_000))
+    const found = (pattern: RegExp): string => pattern.exec(said)?.[1] ?? ''
+    const [url, inferenceKey] = [found(/ready (http:\/\/[\d.:]+)/), found(/(pb_inf_\w+)/)]
+    const answer = await startReading({ api: `${url}/api/v1`, inferenceKey }, slowly)
+    shell.kill('SIGTERM')
+    await shell.exited
+    expect((await answer.rest()).endsWith('data: [DONE]\n\n')).toBe(true)
+    // The service held the other end of the pipe until it exited.
+    await reading
+    expect((await services.start({ dataDir })).stdout()).toMatch(/^patchbay ready /)
+  })
+
   test('exit 0: one Ctrl-C in the terminal of `npm start` lets streams end, though npm sends it on', async () => {
     const directory = services.directory()
     let shown = ''

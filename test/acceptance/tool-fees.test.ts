@@ -94,6 +94,16 @@ test.each([
   expect((await ask(await keyOf(limit + 0.02), tools)).status).toBe(200)
 })
 
+test('403: a limit that cannot pay for searches with a tool that the input adds', async () => {
+  answeringWith([])
+  const input = [
+    { type: 'additional_tools', role: 'developer', tools: [SEARCH] },
+    { role: 'user', content: 'Hi.' },
+  ]
+  expect((await ask(await keyOf(0.024), [], { input })).status).toBe(403)
+  expect((await ask(await keyOf(0.044), [], { input })).status).toBe(200)
+})
+
 test('code that Claude ran in a container of its own is charged for the container, unless a search of the web makes it free', async () => {
   const container = { id: 'c', expires_at: '2026-11-29T00:00:00Z' }
   const message = {

@@ -134,6 +134,19 @@ describe.each(DIALECTS)('%s', (dialect) => {
   })
 })
 
+test('400 before anybody is asked: a tool that the input adds, and that nobody has', async () => {
+  const input = [
+    { type: 'additional_tools', role: 'developer', tools: [CODE] },
+    { role: 'user', content: 'Hi.' },
+  ]
+  for (const model of ['t/deepseek', 't/claude']) {
+    const { result, count } = await exchangesDuring(() => ask('responses', model, [], { input }))
+    expect([result.status, count]).toEqual([400, 0])
+    expect(result.error.message).toContain('input[0].tools[0]')
+  }
+  expect((await exchangesDuring(() => ask('responses', 't/gpt', [], { input }))).count).toBe(1)
+})
+
 test('a vendor gets its own tools as they were written', async () => {
   for (const tool of OF_OPENAI) {
     expect((await ask('responses', tool === SCREEN ? 't/screens' : 't/gpt', [tool])).status).toBe(200)

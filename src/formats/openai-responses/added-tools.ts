@@ -1,11 +1,9 @@
-/** Items of a Responses input with which Codex adds tools during a conversation. */
+/** Removes the tools that a Responses input adds during a conversation. */
+import { ADDS_TOOLS } from '../../canonical/added-tools.ts'
 import type { JsonBody } from '../../lib/json/json-body.ts'
 import { editElementsInSteps, editMembers } from '../../lib/json/json-splice.ts'
 import { isObject, type JsonChanges, type JsonValue } from '../../lib/json/json.ts'
 import type { Steps } from '../../lib/steps.ts'
-
-/** The first type adds declared tools; the second adds tools that its own search found. */
-export const ADDS_TOOLS: ReadonlySet<unknown> = new Set(['additional_tools', 'tool_search_output'])
 
 interface HeldTools {
   /** Replaces the input by one without the added tools. */

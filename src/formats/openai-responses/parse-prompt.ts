@@ -1,4 +1,5 @@
 /** Parses a Responses body into the canonical prompt (docs/contract/responses.md#request). */
+import { ADDS_TOOLS } from '../../canonical/added-tools.ts'
 import type { Message, Prompt } from '../../canonical/prompt.ts'
 import type { JsonBody } from '../../lib/json/json-body.ts'
 import { mapInSteps, type Steps } from '../../lib/steps.ts'
@@ -9,7 +10,6 @@ import { joinTurns, type Piece } from '../prompt-reader.ts'
 import { withReplayedTurns } from '../replayed-calls.ts'
 import { readOpenAiTools } from '../tool-reader.ts'
 import { startUnreadMembers, type UnreadMembers } from '../unread-members.ts'
-import { ADDS_TOOLS } from './added-tools.ts'
 import { isUpdate, readUpdates, type Updated } from './configuration-updates.ts'
 import { readItem } from './read-item.ts'
 import { readResponsesSettings } from './read-settings.ts'

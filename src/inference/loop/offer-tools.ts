@@ -1,17 +1,19 @@
 /** Decides which tools of a request the service runs for which attempts, and builds the conversation that the model gets with them. */
+import { mayAddTools } from '../../canonical/added-tools.ts'
 import type { Call, ClientDialect } from '../../canonical/call.ts'
 import type { FunctionTool, Message, Prompt, ProviderTool, Tool as PromptTool, ToolChoice } from '../../canonical/prompt.ts'
 import { serverToolName } from '../../canonical/server-tool-name.ts'
 import type { Warning } from '../../canonical/warning.ts'
 import { GatewayError } from '../../errors.ts'
 import { isObject, objectIn } from '../../lib/json/json.ts'
-import { mayName } from '../../lib/text/may-name.ts'
+import type { Steps } from '../../lib/steps.ts'
+import { lookForName, mayName } from '../../lib/text/may-name.ts'
 import { hasOfItsOwn, mayHaveOfItsOwn } from '../../providers/tools/native-tools.ts'
 import type { PlannedAttempt } from '../../routing/plan-attempts.ts'
 import { refuseSameNames } from '../../tools/agents/agent-names.ts'
 import { askedTool } from '../../tools/asked-tools.ts'
 import { plainJson, rewriteCalls } from '../../tools/deferred/replayed-calls.ts'
-import { refuseDenied } from '../../tools/denied-tools.ts'
+import { newerVersionOf, refuseDenied } from '../../tools/denied-tools.ts'
 import type { ToolKit } from '../../tools/kit.ts'
 import type { ToolSettings } from '../../tools/settings.ts'
 import type { AskedTool, ToolCaller } from '../../tools/tool.ts'
@@ -51,16 +53,17 @@ export interface OfferParts {
 const OWN_TOOLS_MAX = 128
 
 /**
- * Null if no tool of the service's is asked for, or every candidate has its own. Throws `invalid_request` if a tool cannot run here and no
+ * Called where `mayAskForTools`. Null if no tool of the service's is asked for, or every candidate has its own. Throws `invalid_request` if a tool cannot run here and no
  * candidate has it, and if there are too many.
  */
 export const offerTools = (call: Call, attempts: readonly PlannedAttempt[], parts: OfferParts): Offer | null => {
-  const raw = call.body.rawSearchable('tools')
-  if (raw === undefined || !mayName(MAY_BE_OURS, raw)) return null
   const prompt = parts.replayed ?? call.prompt()
   const wanted = prompt.tools.flatMap((tool) => {
-    const asked = tool.type === 'provider' ? askedTool(tool, call.dialect) : null
-    return tool.type === 'provider' && asked !== null ? [{ tool, asked }] : []
+    if (tool.type !== 'provider') return []
+    const asked = askedTool(tool, call.dialect)
+    const newer = asked === null ? newerVersionOf(tool.kind) : null
+    if (newer !== null) refuseDenied(newer, parts.caller.denied, tool.at)
+    return asked === null ? [] : [{ tool, asked }]
   })
   if (wanted.length === 0) return null
   if (wanted.length > OWN_TOOLS_MAX) {
@@ -154,10 +157,15 @@ const withMarksOfGone = (tools: readonly PromptTool[], keptOf: (tool: PromptTool
   return kept
 }
 
-/**
- * A quick search of the text, which rules out most requests: looks for types with our prefix, and types of vendors that the service has
- * too.
- */
+/** A quick search of the text, which rules out most requests. A Responses input may declare tools too. */
+export function* mayAskForTools({ body, dialect }: Pick<Call, 'body' | 'dialect'>): Steps<boolean> {
+  const tools = body.rawSearchable('tools')
+  if (tools !== undefined && mayName(MAY_BE_OURS, tools)) return true
+  const input = dialect === 'responses' ? (body.rawSearchable('input') ?? '') : ''
+  return (yield* mayAddTools(input)) && (yield* lookForName(MAY_BE_OURS, input))
+}
+
+/** Types with our prefix, and types of vendors that the service has too. */
 const MAY_BE_OURS = /"(?:service:|openrouter:|web_search|web_fetch_|advisor_|tool_search|image_generation"|shell"|apply_patch")/
 
 interface Wanted {

@@ -1,4 +1,5 @@
 /** Asks Amazon Bedrock for its count of a request's input tokens. Source: the API reference of Bedrock Runtime, "CountTokens". */
+import { withoutArea } from '../../canonical/inference-profile.ts'
 import type { Steps } from '../../lib/steps.ts'
 import { askForCount, countedText, isRefusal, JSON_HEADERS } from '../count-tokens.ts'
 import { encoded } from '../transport/encoded.ts'
@@ -19,8 +20,7 @@ export const countConverseTokens: TokenCounter = async (attempt, context) => {
 }
 
 /** Tokens are counted by the model itself, and not by a profile that spreads its requests over the regions of an area. */
-const countedModel = ({ upstreamModel }: Target): string =>
-  upstreamModel.replace(/^(?:global|us|us-gov|eu|apac|jp|au|ca)\.(?=[a-z0-9]+\.)/, '')
+const countedModel = ({ upstreamModel }: Target): string => withoutArea(upstreamModel)
 
 function* countedRequest(attempt: Attempt): Steps<string> {
   const request = yield* countedText(yield* encodeConverseRequest(attempt), COUNTED)

@@ -30,9 +30,9 @@ export interface Encoded {
   readonly lost: readonly string[]
 }
 
-export const send = (call: Partial<Call>, model?: string, provider = 'openai'): Encoded => {
+export const send = (call: Partial<Call>, model?: string, provider = 'openai', more: Partial<Target> = {}): Encoded => {
   const warnings: Warning[] = []
-  const text = atOnce(encodeResponsesRequest(attemptTo({ ...target(model), provider }, call, (warning) => warnings.push(warning))))
+  const text = atOnce(encodeResponsesRequest(attemptTo({ ...target(model), provider, ...more }, call, (warning) => warnings.push(warning))))
   return { sent: JSON.parse(text) as JsonObject, text, warnings, lost: warnings.map(({ field }) => field) }
 }
 

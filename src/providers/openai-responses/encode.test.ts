@@ -4,15 +4,16 @@ import type { Prompt } from '../../canonical/prompt.ts'
 import { sealProof, UNSIGNED } from '../../canonical/reasoning.ts'
 import { SERVICE_FIELDS } from '../../request-fields/service-fields.ts'
 import { JsonBody } from '../../lib/json/json-body.ts'
+import type { Target } from '../provider.ts'
 import { type Encoded, proof, send } from './encode.test-kit.ts'
 
 describe('a request of the same dialect', () => {
-  const own = (json: string, model?: string): Encoded => {
+  const own = (json: string, model?: string, more?: Partial<Target>): Encoded => {
     const body = JsonBody.read(json)
     const prompt = (): Prompt => {
       throw new Error('It is not to be parsed.')
     }
-    return send({ dialect: 'responses', body, stream: body.get('stream') === true, prompt }, model)
+    return send({ dialect: 'responses', body, stream: body.get('stream') === true, prompt }, model, undefined, more)
   }
 
   test.each<[string, string, string]>([
@@ -85,6 +86,11 @@ describe('a request of the same dialect', () => {
       { type: 'reasoning', id: 'rs_9', summary: [], content: [{ type: 'reasoning_text', text: 'Hm.' }] },
       undefined,
     ],
+    [
+      'that the account would have to have stored',
+      { type: 'reasoning', id: 'rs_9', summary: [{ type: 'summary_text', text: 'Hm.' }], encrypted_content: null },
+      undefined,
+    ],
   ])('loses thinking %s, with a warning', (_, item) => {
     const { sent, lost } = own(history({ role: 'user', content: 'a' }, item))
     expect(lost).toEqual(['input[1]'])
@@ -98,6 +104,11 @@ describe('a request of the same dialect', () => {
     const item = { type: 'reasoning', id: 'rs_1', summary: [], content: [{ type: 'reasoning_text', text: 'Hm.' }] }
     const { sent, lost } = own(history({ ...item, encrypted_content: UNSIGNED }), 'local-model')
     expect([lost, (sent['input'] as readonly unknown[])[0]]).toEqual([[], item])
+  })
+
+  test('keeps thinking by its id where the operator opened what the account stores', () => {
+    const given = history({ type: 'reasoning', id: 'rs_1', summary: [] })
+    expect(own(given, undefined, { storedObjects: true }).text).toBe(given.replace('"a/b"', '"gpt-5.4"'))
   })
 
   test('opens a seal of this provider’s own thinking', () => {

@@ -9,14 +9,13 @@ import type { JsonBody } from '../../lib/json/json-body.ts'
 import { editElements, editMembers } from '../../lib/json/json-splice.ts'
 import { isObject, type JsonValue } from '../../lib/json/json.ts'
 import { lookForName } from '../../lib/text/may-name.ts'
-import { includesInSteps, testInSteps } from '../../lib/text/search-steps.ts'
+import { matchInSteps, testInSteps } from '../../lib/text/search-steps.ts'
 import type { Steps } from '../../lib/steps.ts'
 import type { OpenAiModel } from '../vendors/openai-model.ts'
 import type { Target } from '../provider.ts'
 import { vendorOf } from '../vendors/vendors.ts'
 import { CALL_ID_MAX, callId, isItemId, isOwnProof } from './encode-parts.ts'
 
-const PLAIN_THINKING = '"reasoning_text"'
 const CONTAINER = /"container_id"/
 /** Used only for vendors with this limit. An id that is written with escapes is not matched, and left to the vendor. */
 const LONG_CALL_ID = new RegExp(`"call_id"\\s*:\\s*"[^"\\\\]{${CALL_ID_MAX + 1}}`)
@@ -29,7 +28,7 @@ export function* replayableInput(
   warn: (warning: Warning) => void,
 ): Steps<string | null> {
   const { searchable } = body
-  const mayThink = (yield* lookForSealedProof(searchable)) || (family.hidesThinking && (yield* includesInSteps(searchable, PLAIN_THINKING)))
+  const mayThink = (yield* lookForSealedProof(searchable)) || (family.hidesThinking && (yield* mayLackProof(searchable)))
   const mayContain = target.storedObjects !== true && (yield* lookForName(CONTAINER, searchable))
   const shortens = vendorOf(target.provider).openAiModels && (yield* testInSteps(LONG_CALL_ID, searchable))
   if (!mayThink && !mayContain && !shortens) return null
@@ -60,6 +59,20 @@ export function* replayableInput(
   return kept === given ? null : kept
 }
 
+/** True if an item of thinking may have no encrypted form, unless the text spells its names with escapes. */
+function* mayLackProof(searchable: string): Steps<boolean> {
+  let isOpen = false
+  const lacks = yield* matchInSteps(TYPE_OR_PROOF, searchable, ([, type]) => {
+    const wasOpen = isOpen && type !== undefined
+    isOpen = type === 'reasoning'
+    return wasOpen
+  })
+  return lacks || isOpen
+}
+
+/** The types of parts within an item of thinking are passed over. */
+const TYPE_OR_PROOF = /"type"\s*:\s*"(?!summary_text"|reasoning_text")(\w+)"|"encrypted_content"\s*:\s*"[^"]/g
+
 /** The member of a finished call that names the container in which it ran (docs/contract/responses.md#nothing-is-stored). */
 const containerIn = ({ type, container_id: id, environment }: Readonly<Record<string, unknown>>): 'container_id' | 'environment' | null => {
   if (type === 'code_interpreter_call' && typeof id === 'string') return 'container_id'
@@ -77,7 +90,8 @@ const replayable = (item: Readonly<Record<string, unknown>>, text: string, targe
     const id = isItemId(proof.id) ? JSON.stringify(proof.id) : null
     return editMembers(text, { id, content: null, encrypted_content: JSON.stringify(proof.data) })
   }
-  // Full thinking without an encrypted form was not made by a model that hides its thinking.
+  if (!family.hidesThinking || encrypted !== '') return text
+  // Without its encrypted form, thinking is looked up by its id among what the account stores. Full thinking is another model's.
   const content = item['content'] ?? []
-  return family.hidesThinking && encrypted === '' && Array.isArray(content) && content.length > 0 ? null : text
+  return target.storedObjects === true && !(Array.isArray(content) && content.length > 0) ? text : null
 }
