@@ -3,13 +3,13 @@ import { environment, SettingError, type StorageSettings } from '../config.ts'
 import { askProvider, type Finding } from '../doctor/ask-provider.ts'
 import { planLive } from '../doctor/live-plan.ts'
 import { checkLine, costLine, findingJson, findingsTable, progressLine } from '../doctor/report.ts'
-import { checkConfiguration, checkProviders, checkStorage, type Check } from '../doctor/setup-checks.ts'
+import { checkConfiguration, checkProviders, checkStorage, withoutData, type Check } from '../doctor/setup-checks.ts'
 import { decimalNumber } from '../lib/decimal.ts'
 import { systemClock } from '../lib/clock.ts'
 import { nanosOf } from '../lib/money.ts'
 import type { Models } from '../models/models.ts'
 import { createUpstream, dateOf } from '../providers/transport/upstream.ts'
-import { hasData } from './require-data.ts'
+import { faultOfData, hasData } from './require-data.ts'
 import { print } from './print.ts'
 
 export interface DoctorFlags {
@@ -36,7 +36,7 @@ export const doctorVerb = async (settings: StorageSettings, flags: DoctorFlags):
     if (!isJson) for (const check of found) print(checkLine(check))
   }
 
-  const storage = await checkStorage(settings, hasData(settings))
+  const storage = hasData(settings) ? await checkStorage(settings) : withoutData(settings, faultOfData(settings))
   const { checks: found, models } = checkConfiguration(settings, environment(), storage.imports)
   add(...found, ...storage.checks)
   add(...(await checkProviders(models?.providers() ?? [], systemClock, dateOf)))

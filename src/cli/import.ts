@@ -1,9 +1,10 @@
 /** `patchbay import WHAT FILE`: imports from other products, with a finding for each place in their files. */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { basename, extname } from 'node:path'
 
 import { environment, SettingError, type RemoteSettings } from '../config.ts'
 import { isObject, jsonIn, type JsonObject, type JsonValue } from '../lib/json/json.ts'
+import { replaceFile } from '../lib/replace-file.ts'
 import { linesIn, parseFile, renderFile } from './as-code/document-file.ts'
 import { readBifrost } from './import/bifrost.ts'
 import { carryOut } from './import/carry-out.ts'
@@ -126,7 +127,7 @@ const bringFile = (file: JsonObject, target: string | null, isDry: boolean, say:
   const current = before === null || before.trim() === '' ? {} : parseFile(target, before)
   const added: string[] = []
   const joined = joinedFile(current, file, added, target)
-  if (!isDry && added.length > 0) writeFileSync(target, renderFile(target, joined, before === null || before.trim() === '' ? null : before))
+  if (!isDry && added.length > 0) replaceFile(target, renderFile(target, joined, before === null || before.trim() === '' ? null : before))
   for (const name of added) say(`${isDry ? 'would be written' : 'written'} to ${target}: ${name}`)
   return added
 }

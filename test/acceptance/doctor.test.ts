@@ -1,5 +1,5 @@
 /** `patchbay doctor`, on installations with and without faults, and against scripted vendors. */
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { afterAll, describe, expect, test } from 'bun:test'
@@ -85,6 +85,14 @@ describe('without --live', () => {
     expect(stdout).toMatch(/^note {3}storage: There is no data in /m)
     expect(code).toBe(0)
     expect(() => readdirSync(dataDir)).toThrow()
+  })
+
+  test('data that cannot be reached is a fault, and is not taken for data that does not exist yet', async () => {
+    const dataDir = join(services.directory(), 'data')
+    symlinkSync(dataDir, dataDir)
+    const { code, stdout } = await services.run(['doctor', '--data-dir', dataDir])
+    expect(stdout).toContain(`WRONG  storage: The data in ${dataDir} cannot be read (ELOOP): run this as the user of the service.\n`)
+    expect(code).toBe(1)
   })
 
   test('a running service, its secret, its provider and its clock are fine', async () => {

@@ -102,6 +102,25 @@ config:
     expect(await config('both')).toMatchObject({ temperature: 0.3 })
   })
 
+  test('a file for which there is no room stays as it was, or is not made, so that no part of a prompt is ever sent', async () => {
+    const [path, long] = [directory(), system('Be kind. '.repeat(10_000))]
+    await save('roomless', { model: 'sandbox/echo', messages: system('Be brief.') })
+    await presets('pull', path)
+    const file = join(path, 'roomless.yaml')
+    writeFileSync(file, `# Mine.\n${readFileSync(file, 'utf8')}`)
+    const before = readFileSync(file, 'utf8')
+    await save('roomless', { model: 'sandbox/echo', messages: long })
+    const pull = (): ReturnType<typeof presets> => services.runWithoutRoom(['presets', 'pull', path], env())
+    expect(await pull()).toMatchObject({ code: 2, stderr: `patchbay: ${file} cannot be read or written (EFBIG).\n` })
+    expect(readFileSync(file, 'utf8')).toBe(before)
+    rmSync(file)
+    expect((await presets('pull', path, '--force')).code).toBe(0)
+    rmSync(file)
+    expect((await services.runWithoutRoom(['presets', 'pull', path, '--force'], env())).code).toBe(2)
+    expect(existsSync(file)).toBe(false)
+    await call(service, 'DELETE', '/presets/roomless')
+  })
+
   test('a push with --no-designate saves a draft with its label and its note, and serves what was served', async () => {
     await save('drafted', { model: 'sandbox/echo', temperature: 0.1 })
     const path = directory()
