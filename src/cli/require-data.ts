@@ -23,6 +23,7 @@ export const faultOfData = ({ dataDir }: StorageSettings): string | null => {
 export const requireData = (settings: StorageSettings): void => {
   if (hasData(settings)) return
   const fault = faultOfData(settings)
-  if (fault !== null) throw new SettingError(`the data in ${settings.dataDir} cannot be read (${fault}); run this as the user of the service.`)
+  if (fault !== null)
+    throw new SettingError(`the data in ${settings.dataDir} cannot be read (${fault}); run this as the user of the service.`)
   throw new SettingError(`there is no Patchbay data in ${settings.dataDir}; use --data-dir to name it.`)
 }
