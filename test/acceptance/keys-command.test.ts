@@ -39,6 +39,7 @@ describe('create', () => {
       '--limit-usd=12.5',
       '--limit-reset=weekly',
       '--expires=2099-01-31T00:00:00Z',
+      '--provider-failure=status',
       '--json',
     )
     expect(JSON.parse(stdout)).toMatchObject({
@@ -48,6 +49,7 @@ describe('create', () => {
       limit: 12.5,
       limit_reset: 'weekly',
       expires_at: expect.stringMatching(/^2099-01-31T00:00:00(?:\.000)?Z$/),
+      provider_failure: 'status',
     })
   })
 
