@@ -756,3 +756,18 @@ describe('exit 2, one sentence with the file, and nothing is sent: YAML that onl
     }
   })
 })
+
+test('exit 1 if the service refuses an object, which is named with the reason; the others are imported', async () => {
+  const path = join(services.directory(), 'presets.json')
+  const preset = (slug: string, temperature: number) => ({
+    slug,
+    designated_version: { config: { model: 'sandbox/echo', temperature }, system_prompt: null },
+  })
+  writeFileSync(path, JSON.stringify({ data: [preset('too-hot', 99), preset('mild', 1)] }))
+  const { code, stdout } = await run(['openrouter', path])
+  expect(code).toBe(1)
+  expect(stdout).toMatch(/^refused: preset too-hot: temperature: /m)
+  expect(stdout).toMatch(/^done: preset mild$/m)
+  expect((await call(service, 'GET', '/presets/mild')).status).toBe(200)
+  expect((await call(service, 'GET', '/presets/too-hot')).status).toBe(404)
+})
