@@ -186,6 +186,21 @@ describe('--live', () => {
     expect(stdout).toMatch(new RegExp(`^${asked.length} requests to providers`, 'm'))
   })
 
+  test('--record where nothing can be written: exit 2, and no question is paid for', async () => {
+    const { url, asked } = startVendor(() => null)
+    const file = join(services.directory(), 'file')
+    writeFileSync(file, '')
+    for (const directory of [file, join(file, 'below')]) {
+      const { code, stdout, stderr } = await doctor(fileFor(url), '--live', '--record', directory)
+      expect([code, stdout, stderr]).toEqual([
+        2,
+        '',
+        `patchbay: ${directory} cannot be made (${directory === file ? 'EEXIST' : 'ENOTDIR'}).\n`,
+      ])
+    }
+    expect(asked).toEqual([])
+  })
+
   test('--record saves the exchanges, without the key, as files that a replay can read', async () => {
     const { url } = startVendor((body) => (body['tools'] === undefined ? null : 'tools: not today.'))
     const directory = join(services.directory(), 'recorded')

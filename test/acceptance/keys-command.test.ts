@@ -96,7 +96,10 @@ describe('list', () => {
 test('a list has every key, however many there are', async () => {
   const names = Array.from({ length: 101 }, (_, at) => `of many ${at}`)
   await Promise.all(names.map((name) => createKey(service, { name })))
-  const listed = (await keys('list', '--json')).stdout.trimEnd().split('\n').map((line) => JSON.parse(line) as { name: string })
+  const listed = (await keys('list', '--json')).stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { name: string })
   expect(new Set(listed.map(({ name }) => name)).isSupersetOf(new Set(names))).toBe(true)
 })
 
