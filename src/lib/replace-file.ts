@@ -9,22 +9,26 @@ import { closeSync, existsSync, fsyncSync, ftruncateSync, openSync, readFileSync
 export const replaceFile = (path: string, text: string): void => {
   const before = existsSync(path) ? readFileSync(path) : null
   const file = openSync(path, before === null ? 'wx' : 'r+')
+  const bytes = Buffer.from(text)
+  let written = 0
   try {
-    overwrite(file, Buffer.from(text))
+    while (written < bytes.byteLength) written += writeSync(file, bytes, written, bytes.byteLength - written, written)
+    // Some file systems report only here that the disk is full.
+    fsyncSync(file)
+    // Last, so that until here only the written bytes have to be put back, for which there is room.
+    ftruncateSync(file, bytes.byteLength)
   } catch (thrown) {
     if (before === null) rmSync(path)
-    else overwrite(file, before)
+    else putBack(file, before, written)
     throw thrown instanceof Error ? Object.assign(thrown, { path }) : thrown
   } finally {
     closeSync(file)
   }
 }
 
-/** The old text needs no new room, so it can be written where the new one did not fit. */
-const overwrite = (file: number, bytes: Uint8Array): void => {
+const putBack = (file: number, before: Uint8Array, written: number): void => {
+  const most = Math.min(written, before.byteLength)
   let at = 0
-  while (at < bytes.byteLength) at += writeSync(file, bytes, at, bytes.byteLength - at, at)
-  ftruncateSync(file, bytes.byteLength)
-  // Some file systems report only here that the disk is full.
-  fsyncSync(file)
+  while (at < most) at += writeSync(file, before, at, most - at, at)
+  ftruncateSync(file, before.byteLength)
 }
