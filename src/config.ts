@@ -285,6 +285,9 @@ export type Environment = Readonly<Record<string, string | undefined>>
 export const behindProxy = (env: Environment): boolean =>
   ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy'].some((name) => (env[name] ?? '') !== '')
 
+/** NO_COLOR is the conventional variable of people who want no colours anywhere. */
+export const wantsColours = (env: Environment): boolean => (env['NO_COLOR'] ?? '') === ''
+
 export const environment = (): Environment => process.env
 
 /** A process that `--workers` started has it, set by the first of them. */

@@ -82,6 +82,17 @@ test('help shows every flag with its variable and its default, and exits 0', () 
   }
 })
 
+test.each(['keys', 'keys create'])('each way to ask for the help of %p shows the same, and exits 0', (command) => {
+  const [first = '', ...further] = command.split(' ')
+  const { status, stdout } = run([first, ...further, '--help'])
+  expect([status, stdout.startsWith(`Usage: patchbay ${command} `)]).toEqual([0, true])
+  for (const words of [
+    ['help', first, ...further],
+    [first, 'help', ...further],
+  ])
+    expect(run(words)).toMatchObject({ status: 0, stdout })
+})
+
 test('keys without a verb shows which there are', () => {
   const { status, stderr, stdout } = run(['keys'])
   expect([status, stdout]).toEqual([2, ''])

@@ -1,15 +1,17 @@
 /** `patchbay doctor`: checks that this installation can work and, with `--live`, that providers accept what we assume they accept. */
+import { accessSync, constants, mkdirSync } from 'node:fs'
+
 import { environment, SettingError, type StorageSettings } from '../config.ts'
 import { askProvider, type Finding } from '../doctor/ask-provider.ts'
 import { planLive } from '../doctor/live-plan.ts'
 import { checkLine, costLine, findingJson, findingsTable, progressLine } from '../doctor/report.ts'
-import { checkConfiguration, checkProviders, checkStorage, type Check } from '../doctor/setup-checks.ts'
+import { checkConfiguration, checkProviders, checkStorage, withoutData, type Check } from '../doctor/setup-checks.ts'
 import { decimalNumber } from '../lib/decimal.ts'
 import { systemClock } from '../lib/clock.ts'
 import { nanosOf } from '../lib/money.ts'
 import type { Models } from '../models/models.ts'
 import { createUpstream, dateOf } from '../providers/transport/upstream.ts'
-import { hasData } from './require-data.ts'
+import { faultOfData, hasData } from './require-data.ts'
 import { print } from './print.ts'
 
 export interface DoctorFlags {
@@ -29,6 +31,7 @@ export const doctorVerb = async (settings: StorageSettings, flags: DoctorFlags):
     throw new SettingError('--max-cost-usd must be a number of US dollars above 0 and at most 100.')
   if (flags.record !== undefined && flags.live !== true) throw new SettingError('--record keeps what providers answer: it needs --live.')
   if (flags.model !== undefined && flags.live !== true) throw new SettingError('--model says which models are asked: it needs --live.')
+  if (flags.record !== undefined) requireWritable(flags.record)
   const isJson = flags.json === true
   const checks: Check[] = []
   const add = (...found: readonly Check[]): void => {
@@ -36,7 +39,7 @@ export const doctorVerb = async (settings: StorageSettings, flags: DoctorFlags):
     if (!isJson) for (const check of found) print(checkLine(check))
   }
 
-  const storage = await checkStorage(settings, hasData(settings))
+  const storage = hasData(settings) ? await checkStorage(settings) : withoutData(settings, faultOfData(settings))
   const { checks: found, models } = checkConfiguration(settings, environment(), storage.imports)
   add(...found, ...storage.checks)
   add(...(await checkProviders(models?.providers() ?? [], systemClock, dateOf)))
@@ -48,6 +51,12 @@ export const doctorVerb = async (settings: StorageSettings, flags: DoctorFlags):
   const isWrong =
     checks.some(({ state }) => state === 'wrong') || findings.some(({ outcome }) => outcome === 'refused' || outcome === 'failed')
   return isWrong ? 1 : 0
+}
+
+/** Each question costs money, so none is asked whose answer could not be kept. Throws the system's error. */
+const requireWritable = (directory: string): void => {
+  mkdirSync(directory, { recursive: true })
+  accessSync(directory, constants.W_OK)
 }
 
 /** Asks one after the other, so that rate limits do not distort the result. */

@@ -1,3 +1,5 @@
+import { stripVTControlCharacters } from 'node:util'
+
 import { describe, expect, test } from 'bun:test'
 
 import { greeting } from './greeting.ts'
@@ -6,13 +8,14 @@ const KEYS = { management: 'pb_mgmt_A', inference: 'pb_inf_B', link: 'http://127
 const URL_TEXT = 'http://127.0.0.1:8080'
 
 describe.each([true, false])('on a terminal: %p', (terminal) => {
+  const as = { terminal, styled: true }
   test('the first line is the one that programs wait for, and later starts print nothing else', () => {
-    expect(greeting(URL_TEXT, KEYS, terminal).split('\n')[0]).toBe(`patchbay ready ${URL_TEXT}`)
-    expect(greeting(URL_TEXT, null, terminal)).toBe(`patchbay ready ${URL_TEXT}\n`)
+    expect(greeting(URL_TEXT, KEYS, as).split('\n')[0]).toBe(`patchbay ready ${URL_TEXT}`)
+    expect(greeting(URL_TEXT, null, as)).toBe(`patchbay ready ${URL_TEXT}\n`)
   })
 
   test('the very first start shows both keys and three commands that can be copied', () => {
-    const shown = greeting(URL_TEXT, KEYS, terminal)
+    const shown = greeting(URL_TEXT, KEYS, as)
     for (const key of [KEYS.management, KEYS.inference, KEYS.link]) expect(shown).toContain(key)
     const commands = shown.split('\n').filter((line) => /^\s*(?:curl|open|xdg-open|start) /.test(line))
     expect(commands).toHaveLength(3)
@@ -21,11 +24,11 @@ describe.each([true, false])('on a terminal: %p', (terminal) => {
   })
 
   test('where people cannot sign in, the third command opens the reference', () => {
-    expect(greeting(URL_TEXT, { ...KEYS, link: null }, terminal)).toMatch(/open http:\S+\/docs$/m)
+    expect(greeting(URL_TEXT, { ...KEYS, link: null }, as)).toMatch(/open http:\S+\/docs$/m)
   })
 
   test('what the commands send is JSON, with the key that the call needs', () => {
-    const [make = '', use = ''] = greeting(URL_TEXT, KEYS, terminal)
+    const [make = '', use = ''] = greeting(URL_TEXT, KEYS, as)
       .split('\n')
       .filter((line) => line.includes('curl '))
     const bodyOf = (command: string): unknown => JSON.parse(/-d '([^']*)'/.exec(command)?.[1] ?? '')
@@ -36,9 +39,11 @@ describe.each([true, false])('on a terminal: %p', (terminal) => {
   })
 })
 
-test('off a terminal there are no control characters, and every line is whole', () => {
-  const plain = greeting(URL_TEXT, KEYS, false)
+test('off a terminal, and for people who want no colours, there are no control characters; every line is whole', () => {
+  const plain = greeting(URL_TEXT, KEYS, { terminal: false, styled: true })
   expect(plain).not.toContain('\u001B')
   expect(plain.trimEnd().split('\n')).toHaveLength(6)
-  expect(greeting(URL_TEXT, KEYS, true)).toContain('\u001B')
+  const onTerminal = (styled: boolean): string => greeting(URL_TEXT, KEYS, { terminal: true, styled })
+  expect(onTerminal(true)).toContain('\u001B')
+  expect(onTerminal(false)).toBe(stripVTControlCharacters(onTerminal(true)))
 })

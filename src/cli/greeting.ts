@@ -6,12 +6,13 @@ export interface FirstKeys {
   readonly link: string | null
 }
 
-export const greeting = (url: string, keys: FirstKeys | null, terminal: boolean): string => {
+/** `styled`: headings are bold, for a terminal that shows styles. */
+export const greeting = (url: string, keys: FirstKeys | null, { terminal, styled }: { terminal: boolean; styled: boolean }): string => {
   const ready = `patchbay ready ${url}\n`
   if (keys === null) return ready
   const commands = firstCommands(url, keys)
   return terminal
-    ? ready + laidOut(keys, commands)
+    ? ready + laidOut(keys, commands, styled ? STYLES : NO_STYLES)
     : [
         ready,
         `management key ${keys.management}\n`,
@@ -42,17 +43,22 @@ const firstCommands = (url: string, keys: FirstKeys): readonly FirstCommand[] =>
 /** The command that opens an address in the browser. */
 const OPENER = { darwin: 'open', win32: 'start' }[process.platform as string] ?? 'xdg-open'
 
-const BOLD = '\u001b[1m'
-const DIM = '\u001b[2m'
-const PLAIN = '\u001b[0m'
+interface Styles {
+  readonly bold: string
+  readonly dim: string
+  readonly plain: string
+}
 
-const laidOut = (keys: FirstKeys, commands: readonly FirstCommand[]): string =>
+const STYLES: Styles = { bold: '\u001b[1m', dim: '\u001b[2m', plain: '\u001b[0m' }
+const NO_STYLES: Styles = { bold: '', dim: '', plain: '' }
+
+const laidOut = (keys: FirstKeys, commands: readonly FirstCommand[], { bold, dim, plain }: Styles): string =>
   [
     '',
-    `  ${BOLD}Your first keys${PLAIN} ${DIM}(shown this once: keep them)${PLAIN}`,
+    `  ${bold}Your first keys${plain} ${dim}(shown this once: keep them)${plain}`,
     `    management  ${keys.management}`,
     `    inference   ${keys.inference}`,
-    ...commands.flatMap(({ title, command }, index) => ['', `  ${BOLD}${index + 1}. ${title}${PLAIN}`, `    ${command}`]),
+    ...commands.flatMap(({ title, command }, index) => ['', `  ${bold}${index + 1}. ${title}${plain}`, `    ${command}`]),
     '',
     '',
   ].join('\n')

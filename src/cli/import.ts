@@ -1,10 +1,11 @@
 /** `patchbay import WHAT FILE`: imports from other products, with a finding for each place in their files. */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { basename, extname } from 'node:path'
 
 import { environment, SettingError, type RemoteSettings } from '../config.ts'
 import { isObject, jsonIn, type JsonObject, type JsonValue } from '../lib/json/json.ts'
-import { linesIn, parseFile, renderFile } from './as-code/document-file.ts'
+import { replaceFile } from '../lib/replace-file.ts'
+import { linesIn, parseFile, parseValue, renderFile } from './as-code/document-file.ts'
 import { readBifrost } from './import/bifrost.ts'
 import { carryOut } from './import/carry-out.ts'
 import { type Finding, type ImportPlan, type ImportReader, placeIn } from './import/import-plan.ts'
@@ -38,25 +39,29 @@ export const importVerb = async (settings: RemoteSettings, what: string, path: s
   if (reader === null)
     throw new SettingError(`there is nothing to import from ${JSON.stringify(what)}; there are ${Object.keys(READERS).join(', ')}.`)
   const { plan, findings } = readPlan(path, reader)
+  const target = flags.merge === undefined ? null : readTarget(flags.merge)
   const isDry = flags.dryRun === true
   const say = (line: string): void => void (flags.json === true ? undefined : process.stdout.write(`${line}\n`))
   for (const { line, outcome, says } of findings) say(`${outcome.padEnd(7)}  ${path}:${line}: ${says}`)
 
+  const remote = isDry && settings.managementKey === null ? null : createRemote(settings, flags.workspace)
+  if (remote === null) say(`${summaryOf(plan)}; with PATCHBAY_MANAGEMENT_KEY set, a dry run compares with the service`)
+  const options = { dryRun: isDry, overwrite: flags.overwrite === true, createKeys: flags.createKeys === true, env: environment() }
   const done: JsonObject[] = []
+  let merged: readonly string[] = []
   let refused = 0
-  if (isDry && settings.managementKey === null)
-    say(`${summaryOf(plan)}; with PATCHBAY_MANAGEMENT_KEY set, a dry run compares with the service`)
-  else {
-    const options = { dryRun: isDry, overwrite: flags.overwrite === true, createKeys: flags.createKeys === true, env: environment() }
-    for await (const { state, says, key } of carryOut(plan, createRemote(settings, flags.workspace), options)) {
+  try {
+    for await (const { state, says, key } of remote === null ? [] : carryOut(plan, remote, options)) {
       if (state === 'refused') refused += 1
       done.push({ state, says, ...(key === undefined ? {} : { key }) })
       say(`${isDry && state === 'done' ? 'would be done' : WORDS[state]}: ${says}`)
       if (key !== undefined) say(key)
     }
+    merged = bringFile(plan.file, target, isDry, say)
+  } finally {
+    // Also if it fails on the way: keys that were made by then are shown only here.
+    if (flags.json === true) process.stdout.write(`${JSON.stringify({ findings, done, file: plan.file, merged })}\n`)
   }
-  const merged = bringFile(plan.file, flags.merge ?? null, isDry, say)
-  if (flags.json === true) process.stdout.write(`${JSON.stringify({ findings, done, file: plan.file, merged })}\n`)
   return refused > 0 ? 1 : 0
 }
 
@@ -115,19 +120,33 @@ const textOf = (path: string): string => {
 const summaryOf = ({ presets, guardrails, keys }: ImportPlan): string =>
   `a dry run: ${presets.length} presets, ${guardrails.length} guardrails, limits of ${keys.length} keys`
 
+interface Target {
+  readonly path: string
+  /** Null if there is nothing in the file yet. */
+  readonly text: string | null
+  readonly content: JsonObject
+}
+
+/** Read before anything is imported, so that a file which cannot be merged into ends the command at once. */
+const readTarget = (path: string): Target => {
+  const text = existsSync(path) ? textOf(path) : ''
+  if (text.trim() === '') return { path, text: null, content: {} }
+  // A file may hold nothing but comments, which are kept.
+  return { path, text, content: parseValue(path, text) === null ? {} : parseFile(path, text) }
+}
+
 /** The part for the operator's file: printed, or merged into it where nothing exists yet. Returns the names of what was merged. */
-const bringFile = (file: JsonObject, target: string | null, isDry: boolean, say: (line: string) => void): readonly string[] => {
+const bringFile = (file: JsonObject, target: Target | null, isDry: boolean, say: (line: string) => void): readonly string[] => {
   if (Object.keys(file).length === 0) return []
   if (target === null) {
     say(`\n# for your patchbay.yaml; --merge FILE writes it there\n${renderFile('patchbay.yaml', file, null).trimEnd()}`)
     return []
   }
-  const before = existsSync(target) ? readFileSync(target, 'utf8') : null
-  const current = before === null || before.trim() === '' ? {} : parseFile(target, before)
+  const { path, text, content } = target
   const added: string[] = []
-  const joined = joinedFile(current, file, added, target)
-  if (!isDry && added.length > 0) writeFileSync(target, renderFile(target, joined, before === null || before.trim() === '' ? null : before))
-  for (const name of added) say(`${isDry ? 'would be written' : 'written'} to ${target}: ${name}`)
+  const joined = joinedFile(content, file, added, path)
+  if (!isDry && added.length > 0) replaceFile(path, renderFile(path, joined, text))
+  for (const name of added) say(`${isDry ? 'would be written' : 'written'} to ${path}: ${name}`)
   return added
 }
 

@@ -63,7 +63,7 @@ export const serve = async (settings: ServeSettings, env: Environment, argv: rea
   reloader.resolve(() => reload(service, settings, env, workers))
   stopOnFault(service, signals)
   // A worker that the first process started prints nothing: the port is announced once.
-  if (!isWorker) await announce(server.url, firstKeys, () => takeBackFirstKeys(service, firstKeys))
+  if (!isWorker) await announce(server.url, firstKeys, env, () => takeBackFirstKeys(service, firstKeys))
 
   await signals.asked
   try {

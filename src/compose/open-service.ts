@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 
 import type { ConfigFile } from '../config-file.ts'
-import { misspeltVariables, type Environment, type ServeSettings } from '../config.ts'
+import { misspeltVariables, wantsColours, type Environment, type ServeSettings } from '../config.ts'
 import { systemClock } from '../lib/clock.ts'
 import { systemIds } from '../lib/id.ts'
 import { openStorage } from '../open-storage.ts'
@@ -58,11 +58,11 @@ export const openService = async (settings: ServeSettings, file: ConfigFile, env
   }
 }
 
-/** On a terminal a person reads along. NO_COLOR is the conventional variable of people who want no colours anywhere. */
+/** On a terminal a person reads along. */
 const styleOf = ({ log: { format } }: ConfigFile, env: Environment): LogStyle => {
   const { isTTY } = process.stderr
   const pretty = format === 'pretty' || (format === 'auto' && isTTY)
-  return { pretty, coloured: pretty && isTTY && (env['NO_COLOR'] ?? '') === '' }
+  return { pretty, coloured: pretty && isTTY && wantsColours(env) }
 }
 
 /** A service on PostgreSQL may run on a read-only file system: it then works without a journal. */

@@ -2,11 +2,12 @@
  * Stores what was sent to a provider and what came back as files: the answer in the form of test/fixtures/recorded, which the conformance
  * tests replay, and the request beside it. Credentials are removed from both.
  */
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { parseExact } from '../lib/json/exact-json.ts'
 import { SseDecoder } from '../lib/network/sse.ts'
+import { replaceFile } from '../lib/replace-file.ts'
 import { atOnce } from '../lib/steps.ts'
 import { redactBody } from '../providers/redaction/redact-body.ts'
 import { redact } from '../providers/redaction/redact.ts'
@@ -48,7 +49,7 @@ export const recordingExchange = (upstream: Upstream): ExchangeRecorder => {
       return files.map(([file, text]) => {
         const path = join(directory, file)
         mkdirSync(join(path, '..'), { recursive: true })
-        writeFileSync(path, text)
+        replaceFile(path, text)
         return path
       })
     },

@@ -57,10 +57,16 @@ export interface StorageFound {
   readonly imports: readonly CatalogueImport[]
 }
 
-/** Checks the data and the secret with which it was made. Nothing is created if there is no data. */
-export const checkStorage = async (settings: StorageSettings, hasData: boolean): Promise<StorageFound> => {
-  if (!hasData)
-    return only({ name: 'storage', state: 'note', says: `There is no data in ${settings.dataDir} yet; the first start makes it.` })
+/** For a directory in which no data was found; `fault` is the system's reason if there may be some. */
+export const withoutData = ({ dataDir }: StorageSettings, fault: string | null): StorageFound =>
+  only(
+    fault === null
+      ? { name: 'storage', state: 'note', says: `There is no data in ${dataDir} yet; the first start makes it.` }
+      : { name: 'storage', state: 'wrong', says: `The data in ${dataDir} cannot be read (${fault}): run this as the user of the service.` },
+  )
+
+/** Checks the data and the secret with which it was made. */
+export const checkStorage = async (settings: StorageSettings): Promise<StorageFound> => {
   try {
     const warnings: string[] = []
     const { database } = await openStorage(settings, {

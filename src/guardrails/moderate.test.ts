@@ -143,6 +143,7 @@ describe('without a verdict', () => {
   const failures: readonly [string, Parameters<typeof go>[1]][] = [
     ['no connection', new UnsafeRequest('no answer within 5000 ms')],
     ['an error status', { status: 500, body: {} }],
+    ['an error status with a verdict that flags nothing', { status: 500, body: { results: [{ flagged: false }] } }],
     ['no JSON', { text: '<html>' }],
     ['no results', { body: { results: [] } }],
     ['no verdict', { body: { results: [{}] } }],

@@ -14,7 +14,7 @@ import { ERROR_TYPES, GatewayError, type ErrorType } from '../errors.ts'
 import { serviceStop } from './service-stop.ts'
 import type { PriceEntry } from '../models/catalogue-schema.ts'
 import { createModels, plainEndpoint } from '../models/models.ts'
-import { createAnswerRoom } from '../providers/transport/answer-room.ts'
+import { type AnswerRoom, createAnswerRoom } from '../providers/transport/answer-room.ts'
 import { noConnectionLeft } from '../providers/transport/own-limits.ts'
 import type { Attempt, ProviderAdapter } from '../providers/provider.ts'
 import { providerRegistry } from '../providers/registry.ts'
@@ -38,6 +38,8 @@ type Step =
   /** The translation loses this field of the request. */
   | { readonly do: 'lose'; readonly field: string }
   | { readonly do: 'throw'; readonly thrown: unknown }
+  /** Bytes of a whole answer are read. */
+  | { readonly do: 'read'; readonly bytes: number }
 type Script = readonly Step[]
 
 const frame = (...events: readonly ModelEvent[]): Frame => ({ events })
@@ -68,17 +70,26 @@ interface Options {
   readonly totalMs?: number
   /** The model's own limit. */
   readonly firstTokenMs?: number | null
+  readonly answerRoom?: AnswerRoom
 }
 
 /** An admitted request whose providers a, b, c … each play one script. */
 const begin = async (scripts: readonly Script[], options: Options = {}) => {
-  const { stream = true, prices = { prompt: 1, completion: 2 }, fields = {}, keys = 1, totalMs = 1_800_000, firstTokenMs = null } = options
+  const {
+    stream = true,
+    prices = { prompt: 1, completion: 2 },
+    fields = {},
+    keys = 1,
+    totalMs = 1_800_000,
+    firstTokenMs = null,
+    answerRoom,
+  } = options
   const clock = createFakeClock()
   const attempts: Attempt[] = []
   const refused: string[] = []
   const reports: AttemptReport[] = []
   let open = 0
-  const adapter: ProviderAdapter = playing(async function* play(attempt, { sending }) {
+  const adapter: ProviderAdapter = playing(async function* play(attempt, { sending, answerSpace }) {
     await sending?.('')
     attempts.push(attempt)
     open += 1
@@ -88,6 +99,7 @@ const begin = async (scripts: readonly Script[], options: Options = {}) => {
         signal.throwIfAborted()
         if (step.do === 'throw') throw step.thrown
         if (step.do === 'frames') yield step.frames
+        else if (step.do === 'read') answerSpace?.take(step.bytes)
         else if (step.do === 'lose') attempt.warn({ code: 'unsupported_field', field: step.field, message: `${step.field} was left out.` })
         else {
           await new Promise<void>((resolve, reject) => {
@@ -131,6 +143,7 @@ const begin = async (scripts: readonly Script[], options: Options = {}) => {
     adapters: { ...providerRegistry, adapterFor: () => adapter },
     routing: { ...createTestRouting(clock, (slug, index) => refused.push(`${slug} ${index}`)), health: watchedHealth(reports, clock) },
     firstTokenMs: FIRST_TOKEN_MS,
+    answerRoom,
     totalMs,
     running: { began: (connection) => began.push(connection) },
     settle: (finished) => settled.push(finished),
@@ -634,6 +647,19 @@ test('an attempt for whose answer there is no room teaches nothing of its provid
   const { run, reports } = await outcome([[lack], [say('a'), finish]])
   expect(reports.map(({ outcome: reported }) => reported)).toEqual(['cancelled', 'ok'])
   expect([run.log.asked, run.log.error]).toEqual([true, null])
+})
+
+test('the room that an attempt took for its answer is free again when it has ended, well or not', async () => {
+  const answerRoom = createAnswerRoom(() => 8 * 1024 * 1024)
+  const read: Step = { do: 'read', bytes: 3 * 1024 * 1024 }
+  const { run, reports } = await outcome(
+    [
+      [read, fail('provider_unavailable')],
+      [read, say('a'), finish],
+    ],
+    { stream: false, answerRoom },
+  )
+  expect([run.log.error, reports.length, answerRoom.bytes]).toEqual([null, 2, 0])
 })
 
 describe('usage', () => {

@@ -221,6 +221,22 @@ describe('authenticate', () => {
     expect(await keys.authenticate(other)).not.toBeNull()
   })
 
+  test.each([
+    ['a minute after it was replaced', null, 60_000],
+    ['with its key, if that ends before', 20_000, 20_000],
+  ])('a replaced secret that is known already ends %s; the new one goes on', async (_, expiresInMs, endsInMs) => {
+    const { keys, clock } = open()
+    const expiresAt = expiresInMs === null ? null : isoTimestamp(clock.now() + expiresInMs)
+    const { key, record } = await keys.create({ ...inference, expiresAt }, changedBy())
+    const next = await keys.rotate(null, record.hash, 60, changedBy())
+    expect([(await keys.authenticate(key))?.isReplaced, (await keys.authenticate(next.key))?.isReplaced]).toEqual([true, false])
+    clock.advance(endsInMs - 1)
+    expect(keys.authenticate(key)).toMatchObject({ hash: record.hash, isReplaced: true })
+    clock.advance(1)
+    expect(keys.authenticate(key)).toBeNull()
+    if (expiresInMs === null) expect(keys.authenticate(next.key)).toMatchObject({ hash: record.hash, isReplaced: false })
+  })
+
   test('keys that begin alike are two identities (CVE-2026-35030)', async () => {
     let last = 0
     const alike = { ...createFakeIds(), bytes: (length: number) => new Uint8Array(length).fill(200).with(length - 1, (last += 1)) }

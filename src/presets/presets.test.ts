@@ -172,11 +172,15 @@ describe('an idempotency key', () => {
   })
 
   test('holds for 24 hours to the millisecond, and is free after them', async () => {
-    const { save, clock } = open()
+    const { save, clock, presets, slug } = open()
+    const idempotency = { key: 'once', route: 'create', bodyText: '{}' }
+    const answered = async (): Promise<boolean> => (await presets.answered({ workspaceId, slug, idempotency })) !== null
     await save('a/one', claim('{}'))
     clock.advance(DAY_MS)
+    expect(await answered()).toBe(true)
     expect((await save('a/one', claim('{}'))).designated_version.version).toBe(1)
     clock.advance(1)
+    expect(await answered()).toBe(false)
     expect((await save('a/one', claim('{"a":1}'))).designated_version.version).toBe(2)
   })
 

@@ -16,6 +16,7 @@ import { appliedMigrations, migrate, migrationsOf } from './migrate.ts'
 import type { DatabaseLocation } from './open-database.ts'
 import { openPostgres } from './postgres/postgres.ts'
 import { DATABASE_FILE, openSqlite } from './sqlite/sqlite.ts'
+import { fileFault, sqliteCode } from './sqlite/sqlite-failures.ts'
 import { createPrivateFile, prepareDataDirectory } from './sqlite/sqlite-file.ts'
 import { readWitness } from './sqlite/sqlite-witness.ts'
 import type { Schema } from './tables/schema.ts'
@@ -33,7 +34,9 @@ export const writeBackup = async ({ databaseUrl, dataDir }: DatabaseLocation, pa
     createPrivateFile(copy)
     const source = databaseUrl === null ? openFile(dataDir) : await copyOfPostgres(databaseUrl, join(draft, 'tables'))
     try {
-      await sql`vacuum into ${copy}`.execute(source.kysely)
+      await sql`vacuum into ${copy}`.execute(source.kysely).catch((thrown: unknown) => {
+        throw faultOfCopy(path, thrown)
+      })
     } finally {
       await source.close()
     }
@@ -42,6 +45,12 @@ export const writeBackup = async ({ databaseUrl, dataDir }: DatabaseLocation, pa
     synchronise(dirname(path))
   })
 }
+
+/** The database reports every fault as its own, but what it cannot write is the copy. */
+const faultOfCopy = (path: string, thrown: unknown): unknown =>
+  thrown instanceof StorageUnavailable && /^SQLITE_(?:FULL|IOERR_WRITE)/.test(sqliteCode(thrown.cause))
+    ? (fileFault(path, thrown.cause) ?? thrown)
+    : thrown
 
 /** Restores the file at `path` as a database that must not exist yet. Throws StorageRefused or StorageUnavailable. */
 export const restoreBackup = async (path: string, { databaseUrl, dataDir }: DatabaseLocation): Promise<void> => {

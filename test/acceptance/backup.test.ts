@@ -1,6 +1,6 @@
 /** A backup of a running service, restored elsewhere (docs/operating.md). */
 import { expect, test } from 'bun:test'
-import { copyFileSync, existsSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { call, createKey, infer } from '../support/calls.ts'
@@ -62,6 +62,16 @@ test('exit 2 with one sentence for an existing path, for no data, and for a dire
     expect([code, stdout, stderr]).toEqual([2, '', expect.stringMatching(/^patchbay: .+\n$/)])
   }
   expect(existsSync(nowhere)).toBe(false)
+})
+
+test('where the copy has no room, the fault is of the copy and not of the database, and nothing is left behind', async () => {
+  const { dataDir } = await services.start()
+  const directory = services.directory()
+  const path = join(directory, 'kept.db')
+  const { code, stderr } = await services.runWithoutRoom(['backup', path, '--data-dir', dataDir])
+  expect([code, stderr]).toEqual([1, expect.stringContaining(path)])
+  expect(stderr).not.toContain(dataDir)
+  expect(readdirSync(directory)).toEqual([])
 })
 
 test('exit 2 naming the file if what is to be restored is not a backup', async () => {

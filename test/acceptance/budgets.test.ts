@@ -13,7 +13,7 @@ import {
   type Exchange,
   type Script,
 } from '../support/fake-upstream.ts'
-import { ledgerRows } from '../support/ledger-rows.ts'
+import { changeLedger, ledgerRows } from '../support/ledger-rows.ts'
 import { until, useServices } from '../support/started-service.ts'
 import { patient } from '../support/patience.ts'
 
@@ -485,6 +485,20 @@ describe('a killed service', () => {
     expect(delivered.length).toBeGreaterThan(20)
     expect(delivered.filter((id) => charged.get(id)?.length !== 1)).toEqual([])
   }, 300_000)
+})
+
+test('an audit of books that do not add up exits with 1 and names the rule, for people and for programs', async () => {
+  const of = await services.start({ config: CONFIG })
+  upstream.script(say('Hi.'))
+  const { key } = await makeKey(1, {}, of)
+  expect((await infer(of, REQUESTS['/chat/completions'], { key })).status).toBe(200)
+  await of.stop()
+  changeLedger(of.dataDir, 'update key_usage_days set cost_nanos = cost_nanos + 1')
+  const audit = (...flags: readonly string[]) => services.run(['ledger', 'audit', '--data-dir', of.dataDir, ...flags])
+  expect(await audit()).toMatchObject({ code: 1, stdout: expect.stringMatching(/^WRONG {2}I3 {2}/m) })
+  const { code, stdout } = await audit('--json')
+  const { fine, breaches } = JSON.parse(stdout) as { fine: boolean; breaches: readonly { invariant: string }[] }
+  expect([code, fine, breaches.some(({ invariant }) => invariant === 'I3')]).toEqual([1, false, true])
 })
 
 describeEachEngine('several processes', (engine) => {

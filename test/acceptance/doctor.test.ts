@@ -1,5 +1,5 @@
 /** `patchbay doctor`, on installations with and without faults, and against scripted vendors. */
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { afterAll, describe, expect, test } from 'bun:test'
@@ -85,6 +85,14 @@ describe('without --live', () => {
     expect(stdout).toMatch(/^note {3}storage: There is no data in /m)
     expect(code).toBe(0)
     expect(() => readdirSync(dataDir)).toThrow()
+  })
+
+  test('data that cannot be reached is a fault, and is not taken for data that does not exist yet', async () => {
+    const dataDir = join(services.directory(), 'data')
+    symlinkSync(dataDir, dataDir)
+    const { code, stdout } = await services.run(['doctor', '--data-dir', dataDir])
+    expect(stdout).toContain(`WRONG  storage: The data in ${dataDir} cannot be read (ELOOP): run this as the user of the service.\n`)
+    expect(code).toBe(1)
   })
 
   test('a running service, its secret, its provider and its clock are fine', async () => {
@@ -176,6 +184,21 @@ describe('--live', () => {
     const { stdout } = await doctor(fileFor(url), '--live', '--max-cost-usd', '0.0005')
     expect(asked.length).toBeLessThan(6)
     expect(stdout).toMatch(new RegExp(`^${asked.length} requests to providers`, 'm'))
+  })
+
+  test('--record where nothing can be written: exit 2, and no question is paid for', async () => {
+    const { url, asked } = startVendor(() => null)
+    const file = join(services.directory(), 'file')
+    writeFileSync(file, '')
+    for (const directory of [file, join(file, 'below')]) {
+      const { code, stdout, stderr } = await doctor(fileFor(url), '--live', '--record', directory)
+      expect([code, stdout, stderr]).toEqual([
+        2,
+        '',
+        `patchbay: ${directory} cannot be made (${directory === file ? 'EEXIST' : 'ENOTDIR'}).\n`,
+      ])
+    }
+    expect(asked).toEqual([])
   })
 
   test('--record saves the exchanges, without the key, as files that a replay can read', async () => {

@@ -238,3 +238,9 @@ test('a provider whose certificate cannot be trusted is sent nothing, least of a
   ])
   expect(Object.values(tls).map(({ received }) => received)).toEqual([0, 0, 0])
 })
+
+test.each(['never-accepts', 'tls-stall'])('%s: given up after timeouts.connect, however long an answer may take', async (name) => {
+  const service = await startWith('timeouts: { connect: 0.2 }')
+  const { json } = await infer(service, { ...INTERFACES.chat.body, model: `alone/${name}-chat-whole` })
+  expect(json).toMatchObject({ error: { code: 504, message: 'The provider could not be connected to within 0.2 seconds.' } })
+})

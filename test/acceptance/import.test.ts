@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { parse } from 'yaml'
 
-import { call } from '../support/calls.ts'
+import { call, createKey } from '../support/calls.ts'
 import { type StartedService, useServices } from '../support/started-service.ts'
 
 const FIXTURES = join(import.meta.dir, '../fixtures/import')
@@ -756,3 +756,72 @@ describe('exit 2, one sentence with the file, and nothing is sent: YAML that onl
     }
   })
 })
+
+test('exit 1 if the service refuses an object, which is named with the reason; the others are imported', async () => {
+  const path = join(services.directory(), 'presets.json')
+  const preset = (slug: string, temperature: number) => ({
+    slug,
+    designated_version: { config: { model: 'sandbox/echo', temperature }, system_prompt: null },
+  })
+  writeFileSync(path, JSON.stringify({ data: [preset('too-hot', 99), preset('mild', 1)] }))
+  const { code, stdout } = await run(['openrouter', path])
+  expect(code).toBe(1)
+  expect(stdout).toMatch(/^refused: preset too-hot: temperature: /m)
+  expect(stdout).toMatch(/^done: preset mild$/m)
+  expect((await call(service, 'GET', '/presets/mild')).status).toBe(200)
+  expect((await call(service, 'GET', '/presets/too-hot')).status).toBe(404)
+})
+
+test('exit 2, and nothing is imported: the file for --merge cannot be read, or is no YAML', async () => {
+  const own = await services.start()
+  const broken = join(services.directory(), 'broken.yaml')
+  writeFileSync(broken, 'providers: [')
+  for (const [target, fault] of [
+    [services.directory(), 'the file cannot be read (EISDIR).'],
+    [broken, 'not valid YAML at line 1'],
+  ] as const) {
+    const { code, stdout, stderr } = await runAt(own, ['bifrost', MIXED, '--create-keys', '--merge', target])
+    expect([code, stdout, stderr.trimEnd().split('\n').length]).toEqual([2, '', 1])
+    expect(stderr).toStartWith(`patchbay: ${target}: ${fault}`)
+  }
+  expect(((await call(own, 'GET', '/keys')).json as { data: unknown[] }).data).toHaveLength(2)
+})
+
+test('--json prints the keys that were made even if the import fails behind them: they are shown only there', async () => {
+  const own = await services.start()
+  const target = join(services.directory(), 'patchbay.yaml')
+  const text = `# ${'Long. '.repeat(10_000)}\n`
+  writeFileSync(target, text)
+  const { code, stdout, stderr } = await services.runWithoutRoom(
+    ['import', 'bifrost', MIXED, '--create-keys', '--json', '--merge', target],
+    { PATCHBAY_URL: own.url, PATCHBAY_MANAGEMENT_KEY: own.managementKey },
+  )
+  expect([code, stderr, readFileSync(target, 'utf8')]).toEqual([2, `patchbay: ${target} cannot be read or written (EFBIG).\n`, text])
+  const { done } = JSON.parse(stdout) as { done: readonly { key?: string }[] }
+  const made = done.flatMap(({ key }) => key ?? [])
+  expect(made.length).toBeGreaterThan(0)
+  for (const key of made) expect((await call(own, 'GET', '/key', { key })).status).toBe(200)
+})
+
+test('--merge into a file of comments alone keeps them, and the service starts with it', async () => {
+  const own = await services.start()
+  const target = join(services.directory(), 'patchbay.yaml')
+  writeFileSync(target, '# Ours.\n# providers: {}\n')
+  expect((await runAt(own, ['bifrost', MIXED, '--merge', target])).code).toBe(0)
+  const text = readFileSync(target, 'utf8')
+  expect(text).toMatch(/^# Ours\.\n# providers: \{\}\n/)
+  await services.start({ config: text, env: { GROQ_API_KEY: 'a-key' } })
+})
+
+test('limits of a key that the service has stay as they are without --overwrite', async () => {
+  const own = await services.start()
+  const { data } = await createKey(own, { name: 'Everybody', limit: 1, limit_reset: 'weekly' })
+  const limits = async (): Promise<unknown> => ((await call(own, 'GET', `/keys/${data.hash}`)).json as { data: object }).data
+  const { code, stdout } = await runAt(own, ['bifrost', MIXED, '--create-keys'])
+  expect([code, stdout]).toEqual([0, expect.stringContaining('left alone: limits of the key "Everybody": the service has others')])
+  expect(await limits()).toMatchObject({ limit: 1, limit_reset: 'weekly' })
+  expect((await runAt(own, ['bifrost', MIXED, '--overwrite'])).stdout).toContain('done: limits of the key "Everybody"')
+  expect(await limits()).toMatchObject({ limit: 5, limit_reset: 'daily' })
+})
+
+const MIXED = join(FIXTURES, 'bifrost', 'mixed.json')

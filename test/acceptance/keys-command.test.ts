@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
 
-import { call, infer } from '../support/calls.ts'
+import { call, createKey, infer } from '../support/calls.ts'
 import { until, useServices } from '../support/started-service.ts'
 
 const services = useServices()
@@ -39,6 +39,7 @@ describe('create', () => {
       '--limit-usd=12.5',
       '--limit-reset=weekly',
       '--expires=2099-01-31T00:00:00Z',
+      '--provider-failure=status',
       '--json',
     )
     expect(JSON.parse(stdout)).toMatchObject({
@@ -48,6 +49,7 @@ describe('create', () => {
       limit: 12.5,
       limit_reset: 'weekly',
       expires_at: expect.stringMatching(/^2099-01-31T00:00:00(?:\.000)?Z$/),
+      provider_failure: 'status',
     })
   })
 
@@ -89,6 +91,16 @@ describe('list', () => {
     const listed = lines.map((line) => JSON.parse(line) as { hash: string; name: string; kind: string; disabled: boolean })
     expect(listed.find((each) => each.hash === hash)).toMatchObject({ name: 'From the shell', kind: 'inference', disabled: false })
   })
+})
+
+test('a list has every key, however many there are', async () => {
+  const names = Array.from({ length: 101 }, (_, at) => `of many ${at}`)
+  await Promise.all(names.map((name) => createKey(service, { name })))
+  const listed = (await keys('list', '--json')).stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { name: string })
+  expect(new Set(listed.map(({ name }) => name)).isSupersetOf(new Set(names))).toBe(true)
 })
 
 test('a name that holds line breaks or escape sequences, from before such names were refused, stays one plain line of the list', async () => {

@@ -50,6 +50,17 @@ test('patchbay login --user makes a new person a member, and --role sets a role'
   expect(await signIn('--user', 'ada', '--workspace', 'search')).toMatchObject({ role: 'member', workspace: { slug: 'search' } })
 })
 
+test('patchbay login alone makes the owner an admin again, whom somebody made a member: nobody is locked out', async () => {
+  const service = await services.start()
+  const signIn = async (...flags: string[]) => {
+    const { stdout } = await login(service, ...flags)
+    return dataOf((await openSession(service, { token: LINK.exec(stdout)?.[2] ?? '' })).json)
+  }
+  const { user_id: owner } = await signIn()
+  expect(await signIn('--user', String(owner), '--role', 'member')).toMatchObject({ user_id: owner, role: 'member' })
+  expect(await signIn()).toMatchObject({ user_id: owner, role: 'admin' })
+})
+
 test('exit 2 in one sentence: an unknown role, an unknown workspace, no data, and a file without sign-in', async () => {
   const service = await services.start()
   expect(await login(service, '--role', 'owner')).toMatchObject({ code: 2, stderr: expect.stringContaining('--role') })

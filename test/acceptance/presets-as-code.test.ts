@@ -5,7 +5,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 
-import { describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 
 import { call } from '../support/calls.ts'
 import { useServices } from '../support/started-service.ts'
@@ -100,6 +100,25 @@ config:
     expect(readFileSync(file, 'utf8')).toContain('temperature: 0.3')
     expect((await presets('apply', path)).code).toBe(0)
     expect(await config('both')).toMatchObject({ temperature: 0.3 })
+  })
+
+  test('a file for which there is no room stays as it was, or is not made, so that no part of a prompt is ever sent', async () => {
+    const [path, long] = [directory(), system('Be kind. '.repeat(10_000))]
+    await save('roomless', { model: 'sandbox/echo', messages: system('Be brief.') })
+    await presets('pull', path)
+    const file = join(path, 'roomless.yaml')
+    writeFileSync(file, `# Mine.\n${readFileSync(file, 'utf8')}`)
+    const before = readFileSync(file, 'utf8')
+    await save('roomless', { model: 'sandbox/echo', messages: long })
+    const pull = (): ReturnType<typeof presets> => services.runWithoutRoom(['presets', 'pull', path], env())
+    expect(await pull()).toMatchObject({ code: 2, stderr: `patchbay: ${file} cannot be read or written (EFBIG).\n` })
+    expect(readFileSync(file, 'utf8')).toBe(before)
+    rmSync(file)
+    expect((await presets('pull', path, '--force')).code).toBe(0)
+    rmSync(file)
+    expect((await services.runWithoutRoom(['presets', 'pull', path, '--force'], env())).code).toBe(2)
+    expect(existsSync(file)).toBe(false)
+    await call(service, 'DELETE', '/presets/roomless')
   })
 
   test('a push with --no-designate saves a draft with its label and its note, and serves what was served', async () => {
@@ -478,4 +497,42 @@ test.each([
     `patchbay: http://127.0.0.1:${port} does not answer as Patchbay does (status ${status}): is PATCHBAY_URL right?\n`,
   ])
   expect(readdirSync(path)).toEqual(['mine.yaml'])
+})
+
+describe('a preset that somebody changes while it is pushed', () => {
+  /** The service behind a proxy that calls `before` before it forwards the request of this number. */
+  const startBehind = (method: string, path: string, number: number, before: () => Promise<void>): string => {
+    let seen = 0
+    const server = Bun.serve({
+      port: 0,
+      development: false,
+      async fetch(request) {
+        const { pathname, search } = new URL(request.url)
+        if (request.method === method && pathname === `/api/v1${path}`) {
+          seen += 1
+          if (seen === number) await before()
+        }
+        const body = request.method === 'GET' ? null : await request.text()
+        return fetch(`${service.url}${pathname}${search}`, { method: request.method, headers: request.headers, body })
+      },
+    })
+    afterAll(() => server.stop(true))
+    return `http://127.0.0.1:${server.port}`
+  }
+
+  test.each([
+    ['before it is read again', 'GET', '/presets/raced-0', 3, 'run the command again'],
+    ['before it is saved', 'POST', '/presets/raced-1/chat/completions', 1, 'pull first'],
+  ])('%s is left as it is: exit 1', async (_, method, target, number, advice) => {
+    const slug = /raced-\d/.exec(target)?.[0] ?? ''
+    await save(slug, { model: 'sandbox/echo', temperature: 0.1 })
+    const url = startBehind(method, target, number, () => save(slug, { model: 'sandbox/echo', temperature: 0.5 }))
+    const path = join(services.directory(), 'raced')
+    expect((await services.run(['presets', 'pull', path], env({ PATCHBAY_URL: url }))).code).toBe(0)
+    edit(join(path, `${slug}.yaml`), 'temperature: 0.1', 'temperature: 0.9')
+    const { code, stderr } = await services.run(['presets', 'push', path], env({ PATCHBAY_URL: url }))
+    expect([code, stderr]).toEqual([1, expect.stringContaining('it was changed on the service in this very moment')])
+    expect(stderr).toContain(advice)
+    expect(await config(slug)).toMatchObject({ temperature: 0.5 })
+  })
 })

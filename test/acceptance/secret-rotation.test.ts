@@ -82,7 +82,7 @@ test('beside a running service: API keys and provider keys go on, before and aft
 
 describe('killed', () => {
   test.each(['add', 'announce', 'rewrap', 'check', 'done'])(
-    'before step "%s": all goes on, and running it again finishes it',
+    'before step "%s": all goes on, no secret that something is sealed under is forgotten, and running it again finishes it',
     async (step) => {
       const service = await withOwnKey()
       await service.stop()
@@ -93,6 +93,7 @@ describe('killed', () => {
       expect(await keyUsed(between, service.inferenceKey)).toBe(OWN)
       expect(await presetIn(between, service.managementKey)).toEqual(TOOLS)
       await between.stop()
+      if (step !== 'done') expect((await secretVerb(service, 'retire', '--force')).code).toBe(2)
       expect((await secretVerb(service, 'rotate')).code).toBe(0)
       // If it was killed at the very end there was nothing left to finish, so the next run was a second rotation.
       expect(secretsIn(service.dataDir)).toHaveLength(step === 'done' ? 3 : 2)

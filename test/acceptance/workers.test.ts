@@ -47,7 +47,31 @@ describeEachEngine('workers', (engine) => {
     expect(await service.stop()).toBe(0)
     expect(workers()).toEqual([])
   }, 300_000)
+
+  test('a worker that ends while the service stops is not replaced: nobody would end the new one', async () => {
+    const { databaseUrl } = await engine.locate()
+    const flags = ['--workers', '2', '--database-url', databaseUrl ?? '', '--drain-seconds', '3']
+    const service = await services.start({ flags })
+    await until(() => childrenOf(service.pid).length === 1)
+    const [worker = 0] = childrenOf(service.pid)
+    // Their connections are shared out, so the first process has some of them, and its drain lasts longer than a replacement would take.
+    const streams = Array.from({ length: 16 }, () =>
+      fetch(`${service.api}/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${service.inferenceKey}`, 'content-type': 'application/json', connection: 'close' },
+        body: JSON.stringify({ ...ENDLESS, messages: [{ role: 'user', content: 'Hi' }] }),
+      }),
+    )
+    const answers = await Promise.all(streams)
+    expect(answers.map(({ status }) => status)).toEqual(streams.map(() => 200))
+    service.signal('SIGTERM')
+    process.kill(worker, 'SIGKILL')
+    await Promise.all(answers.map((answer) => answer.text().catch(() => '')))
+    expect(await service.exited).toBe(0)
+  }, 300_000)
 })
+
+const ENDLESS = { model: 'sandbox/lorem', stream: true, sandbox: { tokens: 10_000, delay_ms: 100 } }
 
 /** The child processes, from /proc. */
 const childrenOf = (parent: number): number[] =>

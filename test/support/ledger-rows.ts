@@ -23,3 +23,13 @@ export const ledgerRows = (dataDir: string, id: string | null = null): readonly 
     database.close()
   }
 }
+
+/** Damages the books of a service that has ended. */
+export const changeLedger = (dataDir: string, sql: string): void => {
+  const database = new Database(join(dataDir, 'patchbay.db'))
+  try {
+    database.run(sql)
+  } finally {
+    database.close()
+  }
+}

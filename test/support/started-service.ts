@@ -55,9 +55,14 @@ export interface Services {
   start(options?: StartOptions): Promise<StartedService>
   /** Runs another subcommand, or a start that is expected to fail, until it exits. */
   run(args: readonly string[], env?: Readonly<Record<string, string>>): Promise<Ended>
+  /** The same where no file may have more than some 16 KiB, so that a write fails in its middle, as on a full disk. */
+  runWithoutRoom(args: readonly string[], env?: Readonly<Record<string, string>>): Promise<Ended>
   /** A new directory, removed after the file's tests. */
   directory(): string
 }
+
+/** In blocks of 512 or 1024 bytes; the signal would end the process before the write could fail. */
+const WITHOUT_ROOM = ['/bin/sh', '-c', `trap '' XFSZ; ulimit -f 16; exec "$0" "$@"`, PROGRAM]
 
 interface Ended {
   readonly code: number | null
@@ -78,20 +83,27 @@ export const useServices = (): Services => {
     directories.push(path)
     return path
   }
-  const launch = (args: readonly string[], env: Readonly<Record<string, string>> = {}, stderr: number | 'pipe' = 'pipe'): ChildProcess => {
+  const launch = (
+    args: readonly string[],
+    env: Readonly<Record<string, string>> = {},
+    stderr: number | 'pipe' = 'pipe',
+    program = [PROGRAM],
+  ): ChildProcess => {
     const { PATH = '', HOME = '' } = process.env
-    const child = spawn(PROGRAM, [...args], { cwd: directory(), env: { PATH, HOME, ...env }, stdio: ['ignore', 'pipe', stderr] })
+    const [first = PROGRAM, ...before] = program
+    const child = spawn(first, [...before, ...args], { cwd: directory(), env: { PATH, HOME, ...env }, stdio: ['ignore', 'pipe', stderr] })
     processes.push(child)
     return child
   }
+  const ended = async (child: ChildProcess): Promise<Ended> => {
+    const texts = collect(child)
+    const code = await exitOf(child)
+    return { code, stdout: texts.stdout(), stderr: texts.stderr() }
+  }
   return {
     directory,
-    async run(args, env) {
-      const child = launch(args, env)
-      const texts = collect(child)
-      const code = await exitOf(child)
-      return { code, stdout: texts.stdout(), stderr: texts.stderr() }
-    },
+    run: (args, env) => ended(launch(args, env)),
+    runWithoutRoom: (args, env) => ended(launch(args, env, 'pipe', WITHOUT_ROOM)),
     async start({ config = '', dataDir = join(directory(), 'data'), env, flags = [], stderr } = {}) {
       const configPath = join(directory(), 'patchbay.yaml')
       writeFileSync(configPath, patientConfig(config))

@@ -2,12 +2,13 @@
  * The last common state of the files and the service: the base of every three-way comparison. It
  * contains no secret and belongs in version control.
  */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { z } from 'zod'
 
 import { SettingError } from '../../config.ts'
+import { replaceFile } from '../../lib/replace-file.ts'
 import type { Document } from './document.ts'
 import { KIND_NAMES, type KindName } from './kind.ts'
 
@@ -46,5 +47,5 @@ export const writeLock = (directory: string, { url, kinds, bases }: Lock): void 
   const sorted = Object.fromEntries([...bases].toSorted(([a], [b]) => (a < b ? -1 : 1)))
   const text = `${JSON.stringify({ about: ABOUT, url, kinds, bases: sorted }, null, 2)}\n`
   const path = join(directory, LOCK_FILE)
-  if (!existsSync(path) || readFileSync(path, 'utf8') !== text) writeFileSync(path, text)
+  if (!existsSync(path) || readFileSync(path, 'utf8') !== text) replaceFile(path, text)
 }

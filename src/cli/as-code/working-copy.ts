@@ -1,11 +1,12 @@
 /** The files of a directory, by kind and identity. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { dirname, extname, join } from 'node:path'
 
 import { ZodError } from 'zod'
 
 import { SettingError } from '../../config.ts'
 import { faultsOf, pathText } from '../../contract/validate.ts'
+import { replaceFile } from '../../lib/replace-file.ts'
 import { EXTENSIONS, linesIn, parseFile, renderFile } from './document-file.ts'
 import type { Document } from './document.ts'
 import type { Kind, RemoteObject } from './kind.ts'
@@ -63,7 +64,7 @@ export const writeLocal = (
   const text = renderFile(path, object.document, before)
   if (text === before) return false
   mkdirSync(dirname(path), { recursive: true })
-  writeFileSync(path, text)
+  replaceFile(path, text)
   return true
 }
 

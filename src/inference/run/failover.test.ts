@@ -25,6 +25,10 @@ test('an answer that a guardrail withholds is asked of nobody else', () => {
   expect(nextStep({ error, zone: 'sent', upstreamStatus: 200 })).toBe('none')
 })
 
+test.each(ERROR_TYPES)('%s for tools that could not be held: nobody else is asked, whose tools could not be paid for either', (type) => {
+  expect(nextStep({ error: new GatewayError(type), zone: 'unheld', upstreamStatus: null })).toBe('none')
+})
+
 test.each(ERROR_TYPES)('%s after content was delivered: nobody else is asked', (type) => {
   expect(nextStep(failed(type, 'delivered', 401))).toBe('none')
 })

@@ -278,6 +278,14 @@ describe('beginning', () => {
   })
 })
 
+test('the beginning of a report that is not UTF-8, or is cut within a character, is a text all the same', async () => {
+  const report = Buffer.concat([Buffer.from('{"error":"'), Buffer.from([0xff, 0xc0, 0x80, 0xed, 0xa0, 0x80]), Buffer.from('ż"}')])
+  const { response } = await post((exchange) =>
+    exchange.send(Buffer.concat([Buffer.from(`HTTP/1.1 400 Bad\r\ncontent-length: ${report.byteLength}\r\n\r\n`), report])),
+  )
+  expect(await response.beginning(report.byteLength - 3)).toMatch(/^\{"error":"\uFFFD+$/)
+})
+
 test('a request that was aborted before it began is not sent', async () => {
   const before = provider.exchanges.length
   const connection = new AbortController()
