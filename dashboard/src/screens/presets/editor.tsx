@@ -120,10 +120,6 @@ export const Editor = ({ preset, versions, isWhole }: PresetParts) => {
     setShown(latest)
     if (isChanged) draft.change({ ...content, seen: latest })
   }
-  const discard = (): void => {
-    draft.discard()
-    toast('The draft is discarded.', () => draft.change(content))
-  }
   const putLive = (): void =>
     void save().then((version) => {
       if (version !== null) setMoving(version)
@@ -170,7 +166,7 @@ export const Editor = ({ preset, versions, isWhole }: PresetParts) => {
           </Button>
           {isChanged ? (
             <>
-              <Button kind="quiet" onClick={discard}>
+              <Button kind="quiet" onClick={draft.discard}>
                 Discard
               </Button>
               <Button onClick={() => void save()} busy={busy} keys="⌘S">
