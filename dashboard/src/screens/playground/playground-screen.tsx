@@ -6,7 +6,7 @@ import { useState } from 'react'
 import type { PresetShape } from '../../api/presets.ts'
 import { currentSession } from '../../api/session.ts'
 import { useKept } from '../../kept.ts'
-import { type Asked, type Message } from '../../playing/conversation-input.ts'
+import { type Asked, INTERFACE_NAMES, type Message, written } from '../../playing/conversation-input.ts'
 import { DryRunDialog } from '../../playing/dry-run-dialog.tsx'
 import { MessagesEditor } from '../../playing/messages-editor.tsx'
 import { SettingsEditor } from '../../playing/settings-editor.tsx'
@@ -27,11 +27,7 @@ import { ShareMenu } from './share-menu.tsx'
 import { useColumns } from './use-columns.ts'
 import { useReplay } from './use-replay.tsx'
 
-const INTERFACES: readonly { readonly id: PresetShape; readonly title: string }[] = [
-  { id: 'chat', title: 'Chat' },
-  { id: 'responses', title: 'Responses' },
-  { id: 'messages', title: 'Messages' },
-]
+const INTERFACES = Object.keys(INTERFACE_NAMES) as readonly PresetShape[]
 
 const EMPTY: readonly Message[] = [{ role: 'user', text: '' }]
 
@@ -39,7 +35,7 @@ export const PlaygroundScreen = () => {
   const search = useSearch({ strict: false })
   const navigate = useNavigate()
   const isMember = useQuery(currentSession).data?.role === 'member'
-  const dialect = INTERFACES.find(({ id }) => id === search['interface'])?.id ?? 'chat'
+  const dialect = INTERFACES.find((id) => id === search['interface']) ?? 'chat'
   const [system, setSystem] = useKept('playground system', () => '')
   const [messages, setMessages] = useKept<readonly Message[]>('playground messages', () => EMPTY)
   const [stream, setStream] = useState(true)
@@ -106,14 +102,14 @@ export const PlaygroundScreen = () => {
       <div className="row between">
         <div className="row">
           <div className="segmented" role="group" aria-label="Interface">
-            {INTERFACES.map(({ id, title }) => (
+            {INTERFACES.map((id) => (
               <button
                 key={id}
                 type="button"
                 aria-pressed={id === dialect}
                 onClick={() => void navigate({ to: '.', search: (before) => ({ ...before, interface: id }), replace: true })}
               >
-                {title}
+                {INTERFACE_NAMES[id]}
               </button>
             ))}
           </div>
@@ -130,7 +126,7 @@ export const PlaygroundScreen = () => {
             <Field label="System prompt">
               <textarea rows={4} value={system} onChange={(event) => setSystem(event.target.value)} />
             </Field>
-            <MessagesEditor messages={messages} onChange={setMessages} />
+            <MessagesEditor messages={messages} interface={dialect} onChange={setMessages} />
             <SettingsEditor shape={dialect} settings={shared} onChange={setShared} locks={locks} />
           </div>
         </Panel>
@@ -156,10 +152,11 @@ export const PlaygroundScreen = () => {
               remove(index)
             }}
             onResults={(results) => {
-              const next = [...messages.filter((message) => message.role === 'raw' || message.text !== ''), ...results]
+              const next = [...written(messages), ...results]
               setMessages(next)
               run(next)
             }}
+            onGoOn={(turn) => setMessages([...written(messages), turn, ...EMPTY])}
           />
         </Panel>
       </div>

@@ -8,7 +8,7 @@ import { type PresetTest, type PresetVersion, savePresetDraft } from '../../api/
 import { useKept } from '../../kept.ts'
 import { AnswerView } from '../../playing/answer-view.tsx'
 import { AnswersDiff } from '../../playing/answers-diff.tsx'
-import { type Asked, askedFrom, type Message, requestBody } from '../../playing/conversation-input.ts'
+import { type Asked, askedFrom, type Message, requestBody, written } from '../../playing/conversation-input.ts'
 import { DryRunDialog } from '../../playing/dry-run-dialog.tsx'
 import { MessagesEditor } from '../../playing/messages-editor.tsx'
 import { SettingsEditor } from '../../playing/settings-editor.tsx'
@@ -223,7 +223,7 @@ export const Editor = ({ preset, versions, isWhole }: PresetParts) => {
         <div>
           <Panel title="Test">
             <div className="stack">
-              <MessagesEditor messages={messages} onChange={setMessages} />
+              <MessagesEditor messages={messages} interface={shape} onChange={setMessages} />
               <div>
                 <FromRequest slug={slug} onLoad={setMessages} />
               </div>
@@ -237,10 +237,11 @@ export const Editor = ({ preset, versions, isWhole }: PresetParts) => {
                 title={title}
                 run={runs['draft']}
                 onResults={(results) => {
-                  const next = [...messages, ...results]
+                  const next = [...written(messages), ...results]
                   setMessages(next)
                   start({ draft: draftRun(next) })
                 }}
+                onGoOn={(turn) => setMessages([...written(messages), turn, ...EMPTY])}
               />
             </div>
             <AnswersDiff answers={[runs['live'], runs['draft']]} />
