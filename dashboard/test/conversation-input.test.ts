@@ -58,7 +58,14 @@ test('a streamed answer of Chat is sent back whole: with each piece of its reaso
     { tool_calls: [{ index: 3, custom: { input: 'ls' } }] },
   ]
   const answer = deltas.map((delta) => read(chunk(delta))).at(-1)
-  expect(answer).toMatchObject({ text: 'Yes.', reasoning: 'Hm.', calls: [{ id: 'c1', input: '{"n":7}' }, { id: 'c2', input: 'ls' }] })
+  expect(answer).toMatchObject({
+    text: 'Yes.',
+    reasoning: 'Hm.',
+    calls: [
+      { id: 'c1', input: '{"n":7}' },
+      { id: 'c2', input: 'ls' },
+    ],
+  })
   expect(answer?.turns).toEqual([
     {
       role: 'assistant',

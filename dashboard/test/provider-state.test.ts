@@ -18,6 +18,9 @@ const provider = (status: ProviderHealth['status'], uptime: number | null): Prov
 
 test.each([
   ['ok', 98, 'ok', 'Answers'],
+  ['ok', 90.01, 'ok', 'Answers'],
+  ['ok', 90, 'left', 'Failed at times'],
+  ['ok', 50, 'left', 'Failed at times'],
   // Its last failure is too old for another status.
   ['ok', 0, 'left', 'Answered nothing in 24 h'],
   ['degraded', 50, 'left', 'Fails at times'],

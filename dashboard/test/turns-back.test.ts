@@ -126,7 +126,13 @@ describe.skipIf(BROWSER_PATH === null)('a turn of the model goes back to it whol
         const choice = (more: object) => [{ index: 0, finish_reason: 'stop', logprobs: null, ...more }]
         if (exchange.body.stream !== true) return exchange.answer(200, proseAnswer('', { choices: choice({ message: refusal }) }))
         const chunk = (delta: object, finish_reason: string | null) =>
-          JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'refuser', choices: choice({ delta, finish_reason }) })
+          JSON.stringify({
+            id: 'c',
+            object: 'chat.completion.chunk',
+            created: 1,
+            model: 'refuser',
+            choices: choice({ delta, finish_reason }),
+          })
         return exchange.stream([
           chunk({ role: 'assistant', content: null, refusal: 'I do not' }, null),
           chunk({ refusal: ' do that.' }, null),

@@ -39,14 +39,15 @@ export const AnswerView = ({ title, run, onResults, onGoOn }: AnswerViewProps) =
     </header>
     <div className="answer-body">
       {run === undefined ? <p className="faint">The answer appears here.</p> : <AnswerText run={run} />}
-      {run !== undefined && run.state !== 'running' && run.answer.calls.length > 0 ? (
-        <Calls of={run} onResults={onResults} />
-      ) : null}
+      {run !== undefined && run.state !== 'running' && run.answer.calls.length > 0 ? <Calls of={run} onResults={onResults} /> : null}
     </div>
     {run === undefined ? null : <Figures run={run} />}
     {run === undefined || run.state === 'running' || run.answer.turns.length === 0 || onGoOn === undefined ? null : (
       <div className="answer-next">
-        <Button kind="quiet" onClick={() => onGoOn(turnOf(run, `assistant: ${run.answer.text || run.answer.refusal || 'thinking, without words'}`))}>
+        <Button
+          kind="quiet"
+          onClick={() => onGoOn(turnOf(run, `assistant: ${run.answer.text || run.answer.refusal || 'thinking, without words'}`))}
+        >
           Reply
         </Button>
       </div>

@@ -25,7 +25,10 @@ const withDetail = (before: readonly Loose[], piece: Loose): readonly Loose[] =>
   if (last === undefined || last['index'] === undefined || last['index'] !== piece['index'] || last['type'] !== piece['type'])
     return [...before, piece]
   const texts = ['text', 'summary'].filter((name) => typeof piece[name] === 'string')
-  return [...before.slice(0, -1), { ...last, ...piece, ...Object.fromEntries(texts.map((name) => [name, joined(last[name], piece[name])])) }]
+  return [
+    ...before.slice(0, -1),
+    { ...last, ...piece, ...Object.fromEntries(texts.map((name) => [name, joined(last[name], piece[name])])) },
+  ]
 }
 
 /** The pieces of a call have its `index`, of which a provider may leave some out. */

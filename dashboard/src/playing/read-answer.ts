@@ -109,7 +109,10 @@ const messagesContent = (content: readonly unknown[], { stop_reason, stop_detail
     else if (block['type'] === 'tool_use') {
       answer = {
         ...answer,
-        calls: [...answer.calls, { id: text(block['id']), name: text(block['name']), input: text(block[INPUT]) || JSON.stringify(block['input'] ?? {}) }],
+        calls: [
+          ...answer.calls,
+          { id: text(block['id']), name: text(block['name']), input: text(block[INPUT]) || JSON.stringify(block['input'] ?? {}) },
+        ],
       }
     }
   }

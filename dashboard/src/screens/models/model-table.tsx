@@ -17,7 +17,7 @@ import { useNow } from '../../parts/when.tsx'
 import { rangeOf } from '../../range.ts'
 import { filterText } from '../requests/filter.ts'
 import { price } from '../../units.ts'
-import { percentilesOf, type Served, servedBy } from './provider-state.ts'
+import { failedWords, percentilesOf, type Served, servedBy } from './provider-state.ts'
 
 /** The number of models that are listed at first, and that one press adds. */
 const ROWS = 200
@@ -110,9 +110,11 @@ const ServedBy = ({ of: providers }: { of: readonly Served[] }) =>
     <span className="faint">–</span>
   ) : (
     <span className="row">
-      {providers.map(({ name, mark, words }) => (
+      {providers.map(({ name, mark, words, failed }) => (
         <span key={name} title={words}>
           <Status mark={mark}>{name}</Status>
+          <span className="hidden-text">, {words}</span>
+          {failed === null ? null : <span className="small soft"> {failedWords(failed)}</span>}
         </span>
       ))}
     </span>

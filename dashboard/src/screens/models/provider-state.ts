@@ -2,7 +2,7 @@
 import type { ProviderHealth } from '../../api/providers.ts'
 import type { UsageSums } from '../../api/usage.ts'
 import type { Mark } from '../../parts/status.tsx'
-import { duration } from '../../units.ts'
+import { duration, percent } from '../../units.ts'
 
 interface ProviderState {
   readonly mark: Mark
@@ -16,12 +16,30 @@ export const SANDBOX = 'sandbox'
 /** Its only model fails always, so that somebody can watch a failover. */
 export const SANDBOX_SPARE = 'sandbox-spare'
 
+/** The share of failures from which an answer does not make up for them (decisions/0242, decisions/0250). */
+const OFTEN = 0.1
+
+/** How much of what was asked failed, over any time. Null if it is too little to mark. */
+export const failedShare = (ok: number, failed: number): number | null => {
+  const share = failed === 0 ? 0 : failed / (ok + failed)
+  return share < OFTEN ? null : share
+}
+
+/** Says the number, too, since a mark alone tells a tenth from nine tenths no better than colours do. */
+export const failedWords = (share: number): string => (share === 1 ? 'all failed' : `${percent(share)} failed`)
+
+/** Of a provider that is marked for what failed in the last 24 hours. */
+const failedIn24h = (uptime: number | null): number | null => (uptime === null ? null : failedShare(uptime, 100 - uptime))
+
 const STATES: Readonly<Record<ProviderHealth['status'], readonly [Mark, string]>> = {
   ok: ['ok', 'Answers'],
   degraded: ['left', 'Fails at times'],
   down: ['error', 'Down'],
   unused: ['none', 'Not asked in 24 h'],
 }
+
+/** Nothing says that it fails now, and what failed in 24 hours is too much to call it well. */
+const FAILED: readonly [Mark, string] = ['left', 'Failed at times']
 
 /** Shown if the breaker is half open, or has seen too few requests to open. */
 const FAILING: readonly [Mark, string] = ['error', 'Fails every time']
@@ -30,7 +48,15 @@ const FAILING: readonly [Mark, string] = ['error', 'Fails every time']
 const NEVER_ANSWERED: readonly [Mark, string] = ['left', 'Answered nothing in 24 h']
 
 const lookOf = ({ status, uptime }: Pick<ProviderHealth, 'status' | 'uptime'>): readonly [Mark, string] =>
-  uptime !== 0 ? STATES[status] : status === 'degraded' ? FAILING : status === 'ok' ? NEVER_ANSWERED : STATES[status]
+  uptime !== 0
+    ? status === 'ok' && failedIn24h(uptime) !== null
+      ? FAILED
+      : STATES[status]
+    : status === 'degraded'
+      ? FAILING
+      : status === 'ok'
+        ? NEVER_ANSWERED
+        : STATES[status]
 
 export const stateOf = (health: ProviderHealth | undefined): ProviderState => {
   if (health === undefined) return { mark: 'none', words: 'Unknown', until: null }
@@ -53,6 +79,8 @@ export interface Served {
   readonly name: string
   readonly mark: Mark
   readonly words: string
+  /** In the last 24 hours; null if it is too little to mark. */
+  readonly failed: number | null
 }
 
 /** By model; the providers are in the order of the list. */
@@ -63,7 +91,7 @@ export const servedBy = (health: readonly ProviderHealth[]): ReadonlyMap<string,
       const before = served.get(endpoint.model) ?? []
       if (before.some((one) => one.name === name)) continue
       const [mark, words] = lookOf(endpoint)
-      served.set(endpoint.model, [...before, { name, mark, words }])
+      served.set(endpoint.model, [...before, { name, mark, words, failed: failedIn24h(endpoint.uptime) }])
     }
   }
   return served

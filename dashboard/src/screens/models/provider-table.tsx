@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router'
 
 import { type ProviderHealth, providerHealth, providerList } from '../../api/providers.ts'
 import { usage } from '../../api/usage.ts'
-import { count, instant, percent } from '../../format.ts'
+import { count, instant } from '../../format.ts'
 import { Empty } from '../../parts/empty.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Status } from '../../parts/status.tsx'
@@ -17,6 +17,7 @@ import { percentilesOf, stateOf } from './provider-state.ts'
 import { TestProvider } from './test-provider.tsx'
 import type { ProviderTests } from './use-provider-tests.ts'
 import { WhoIsAffected } from './who-is-affected.tsx'
+import { percent } from '../../units.ts'
 
 export const ProviderTable = ({ tests }: { tests: ProviderTests }) => {
   const providers = useQuery(providerList)

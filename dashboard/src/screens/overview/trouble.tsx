@@ -2,10 +2,11 @@
 import { Link } from '@tanstack/react-router'
 
 import type { ProviderHealth } from '../../api/providers.ts'
-import { clockTime, percent } from '../../format.ts'
+import { clockTime } from '../../format.ts'
 import { wordsOfProvider } from '../../parts/provider-words.ts'
 import { useNow } from '../../parts/when.tsx'
 import { SANDBOX, SANDBOX_SPARE, stateOf } from '../models/provider-state.ts'
+import { percent } from '../../units.ts'
 
 export const Trouble = ({ health }: { health: readonly ProviderHealth[] }) => {
   const failing = health.filter(({ slug, status }) => slug !== SANDBOX_SPARE && (status === 'down' || status === 'degraded'))

@@ -25,7 +25,16 @@ interface AnswerColumnsProps {
   readonly onGoOn: (turn: Message) => void
 }
 
-export const AnswerColumns = ({ columns, runs, interface: dialect, onModel, onSettings, onRemove, onResults, onGoOn }: AnswerColumnsProps) => (
+export const AnswerColumns = ({
+  columns,
+  runs,
+  interface: dialect,
+  onModel,
+  onSettings,
+  onRemove,
+  onResults,
+  onGoOn,
+}: AnswerColumnsProps) => (
   <>
     <div className="columns" data-count={columns.length}>
       {columns.map((column, index) => (
@@ -50,7 +59,12 @@ export const AnswerColumns = ({ columns, runs, interface: dialect, onModel, onSe
               </button>
             )}
           </div>
-          <AnswerView title={column.model === '' ? 'Choose a model' : column.model} run={runs[column.id]} onResults={onResults} onGoOn={onGoOn} />
+          <AnswerView
+            title={column.model === '' ? 'Choose a model' : column.model}
+            run={runs[column.id]}
+            onResults={onResults}
+            onGoOn={onGoOn}
+          />
         </div>
       ))}
     </div>

@@ -35,8 +35,7 @@ export const Labels = ({ preset: { slug, labels, latest_version: latest, workspa
       void takeBack({
         what: `The label ${label}`,
         left: to,
-        read: async () =>
-          (await queries.fetchQuery({ ...preset(slug, { workspace_id: workspace }), staleTime: 0 })).labels[label] ?? null,
+        read: async () => (await queries.fetchQuery({ ...preset(slug, { workspace_id: workspace }), staleTime: 0 })).labels[label] ?? null,
         putBack: () => patchPreset(slug, { labels: { [label]: before }, confirm: true }, { workspace_id: workspace }).then(reload),
       })
     toast(to === null ? `Removed the label ${label}.` : `${label} is v${to} now.`, undo, `label ${label} of ${slug}`)
