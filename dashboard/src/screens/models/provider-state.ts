@@ -7,6 +7,8 @@ import { duration, percent } from '../../units.ts'
 interface ProviderState {
   readonly mark: Mark
   readonly words: string
+  /** How many of its models are not asked; empty if all are. */
+  readonly shut: string
   /** The time at which an open circuit breaker lets a request through again. */
   readonly until: string | null
 }
@@ -59,13 +61,14 @@ const lookOf = ({ status, uptime }: Pick<ProviderHealth, 'status' | 'uptime'>): 
         : STATES[status]
 
 export const stateOf = (health: ProviderHealth | undefined): ProviderState => {
-  if (health === undefined) return { mark: 'none', words: 'Unknown', until: null }
+  if (health === undefined) return { mark: 'none', words: 'Unknown', shut: '', until: null }
   const shut = health.endpoints.filter(({ breaker }) => breaker.state === 'open')
   const until = health.breaker.until ?? shut[0]?.breaker.until ?? null
   const [mark, words] = lookOf(health)
   return {
     mark,
-    words: shut.length === 0 ? words : `${words}; ${shut.length === 1 ? shut[0]?.model : `${shut.length} models`} not asked`,
+    words,
+    shut: shut.length === 0 ? '' : `; ${shut.length === 1 ? shut[0]?.model : `${shut.length} models`} not asked`,
     until,
   }
 }

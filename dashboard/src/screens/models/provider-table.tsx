@@ -88,15 +88,15 @@ const uptimeOf = (health: ProviderHealth | undefined): string =>
 
 const Models = ({ of: health }: { of: ProviderHealth | undefined }) => {
   const models = new Set(health?.endpoints.map(({ model }) => model)).size
-  return models === 0 ? null : <span className="faint small wide-only"> {models === 1 ? '1 model' : `${count(models)} models`}</span>
+  return models === 0 ? null : <span className="faint small wide-only nowrap"> {models === 1 ? '1 model' : `${count(models)} models`}</span>
 }
 
 const ProviderState = ({ of: health, name }: { of: ProviderHealth | undefined; name: string }) => {
-  const { mark, words, until } = stateOf(health)
+  const { mark, words, shut, until } = stateOf(health)
   return (
     <>
       <span title={until === null ? undefined : `until ${instant(until)}`}>
-        <Status mark={mark}>{words}</Status>
+        <Status mark={mark}>{words + shut}</Status>
       </span>
       {health !== undefined && isFailing(health) ? (
         <div className="affected">

@@ -30,11 +30,12 @@ const said = (message: string | null, name: string): string => (message === null
 const TroubleLine = ({ provider }: { provider: ProviderHealth }) => {
   const now = useNow()
   const { slug, name, strip, last_error: error } = provider
+  const { words, shut } = stateOf(provider)
   const slot = strip.at(-1)
   const asked = (slot?.ok ?? 0) + (slot?.failed ?? 0)
   const isPlayed = slug === SANDBOX
   const facts = [
-    isPlayed ? 'Fails where it is asked to' : stateOf(provider).words,
+    isPlayed ? 'Fails where it is asked to' : words + shut,
     ...(slot === undefined || slot.failed === 0 ? [] : [`${percent(slot.failed / asked)} of attempts failed in this half hour`]),
     ...(error === null ? [] : [`${error.status ?? ''} ${error.type} at ${clockTime(error.at, now)}${said(error.message, name)}`.trim()]),
   ]
