@@ -47,7 +47,7 @@ const FAILED: readonly [Mark, string] = ['left', 'Failed at times']
 const FAILING: readonly [Mark, string] = ['error', 'Fails every time']
 
 /** Its failures are too old to say that it fails now, and nothing says that it answers. */
-const NEVER_ANSWERED: readonly [Mark, string] = ['left', 'Answered nothing in 24 h']
+const NEVER_ANSWERED: readonly [Mark, string] = ['error', 'Answered nothing in 24 h']
 
 const lookOf = ({ status, uptime }: Pick<ProviderHealth, 'status' | 'uptime'>): readonly [Mark, string] =>
   uptime !== 0
