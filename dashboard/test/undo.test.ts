@@ -4,7 +4,8 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { useHostedServices } from '../../test/support/hosted-services.ts'
 import { type RunningService, until } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
-import { manage, savePreset } from './calls.ts'
+import { chat, manage, savePreset } from './calls.ts'
+import { open } from './going-on.ts'
 import { signedIn } from './signed-in.ts'
 
 const services = useHostedServices()
@@ -55,6 +56,51 @@ describe.skipIf(BROWSER_PATH === null)('a discarded draft that is put back', () 
     await page.keyboard.type(' More.')
     expect(await prompt.inputValue()).toBe('A text. More.')
     check()
+  })
+})
+
+describe.skipIf(BROWSER_PATH === null)('a text that another one replaces is offered back, and so is the other one then', () => {
+  test('a conversation to try a preset with, by a saved test', async () => {
+    await savePreset(service, 'tested-bot', 'Answer politely.')
+    const messages = [{ role: 'user', content: 'Where is my parcel?' }]
+    await manage(service, '/presets/tested-bot/tests', { body: { name: 'parcel', messages } })
+    const { page, check } = await signedIn(browser, service, '/presets/tested-bot')
+    const message = page.getByLabel('Message 1', { exact: true })
+    await message.fill('A long question.')
+    await page.getByRole('button', { name: 'parcel', exact: true }).click()
+    await page.getByText('The conversation of the test was replaced.').waitFor()
+    await message.fill('Where is my letter?')
+    const undo = page.getByRole('button', { name: 'Undo' })
+    await undo.press('Enter')
+    await until(async () => (await message.inputValue()) === 'A long question.', 'the first text')
+    await undo.press('Enter')
+    await until(async () => (await message.inputValue()) === 'Where is my letter?', 'the second text')
+    check()
+  })
+
+  test('what was written in the playground, by a request that is replayed', async () => {
+    await manage(service, '/workspaces/default', { method: 'PATCH', body: { is_observability_io_logging_enabled: true } })
+    const { id } = await chat(service, { model: 'sandbox/echo', messages: [{ role: 'user', content: 'Asked by a client' }] })
+    await until(
+      async () => (await manage<{ data: unknown[] }>(service, '/generations?has_content=true')).data.length > 0,
+      'the texts of the request',
+    )
+    const { page, ...visitor } = await signedIn(browser, service, '/playground?model=sandbox/lorem')
+    const message = page.getByLabel('Message 1', { exact: true })
+    await message.fill('A long question.')
+    await page.getByLabel('System prompt').fill('Be kind.')
+    await open(page, `/requests/${id}`)
+    await page.getByRole('link', { name: 'Replay in playground' }).click()
+    await page.getByText('What you wrote here was replaced.').waitFor()
+    expect(await message.inputValue()).toBe('Asked by a client')
+    await visitor.checkAccessible()
+    await page.getByRole('button', { name: 'Undo' }).press('Enter')
+    await until(async () => (await message.inputValue()) === 'A long question.', 'the first text')
+    expect(await page.getByLabel('System prompt').inputValue()).toBe('Be kind.')
+    await page.getByRole('button', { name: 'Undo' }).press('Enter')
+    await until(async () => (await message.inputValue()) === 'Asked by a client', 'the request')
+    expect(await page.getByLabel('System prompt').inputValue()).toBe('')
+    visitor.check()
   })
 })
 

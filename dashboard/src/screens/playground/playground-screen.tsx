@@ -17,6 +17,7 @@ import { Field } from '../../parts/field.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { ScreenHead } from '../../parts/screen-head.tsx'
 import { useKeys } from '../../shell/keyboard.ts'
+import { toast } from '../../shell/toasts.tsx'
 import { AnswerColumns } from './answer-columns.tsx'
 import { ChargedTo } from './charged-to.tsx'
 import { CodeMenu } from './code-menu.tsx'
@@ -25,7 +26,7 @@ import { SavePreset } from './save-preset.tsx'
 import { SaveTest } from './save-test.tsx'
 import { ShareMenu } from './share-menu.tsx'
 import { useColumns } from './use-columns.ts'
-import { useReplay } from './use-replay.tsx'
+import { type Replayed, useReplay } from './use-replay.tsx'
 
 const INTERFACES = Object.keys(INTERFACE_NAMES) as readonly PresetShape[]
 
@@ -43,11 +44,22 @@ export const PlaygroundScreen = () => {
   const [chosenId, setChosenId] = useState<string | null>(null)
   const { runs, isRunning, start, stop, remove: removeRun } = useRuns()
   const { shared, columns, canAdd, add, remove, setShared, setModel, setOwn } = useColumns()
-  const replay = useReplay(search['request'], (found) => {
-    setSystem(found.system)
-    setMessages(found.messages.length === 0 ? EMPTY : found.messages)
-    setShared(found.settings, { interface: found.interface, model: found.model, request: undefined })
-  })
+  /** Neither text is lost: the note offers the one that stood here. */
+  const show = (one: Replayed): void => {
+    const before = { ...one, interface: dialect, model: columns[0].model, settings: shared }
+    setSystem((now) => {
+      before.system = now
+      return one.system
+    })
+    setMessages((now) => {
+      before.messages = now
+      return one.messages.length === 0 ? EMPTY : one.messages
+    })
+    setShared(one.settings, { interface: one.interface, model: one.model, request: undefined })
+    const hadText = before.system !== '' || written(before.messages).length > 0
+    if (hadText) toast('What you wrote here was replaced.', () => show(before), 'text of the playground')
+  }
+  const replay = useReplay(search['request'], show)
   const askedOf = (column: (typeof columns)[number], conversation = messages): Asked => ({
     interface: dialect,
     system,

@@ -20,6 +20,7 @@ import { Field } from '../../parts/field.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { useKeys } from '../../shell/keyboard.ts'
 import { toast } from '../../shell/toasts.tsx'
+import { isSame } from '../../use-edited.ts'
 import { FromRequest } from './from-request.tsx'
 import { VersionSelect } from './version-select.tsx'
 import { MoveLive } from './move-live.tsx'
@@ -59,6 +60,13 @@ export const Editor = ({ preset, versions, isWhole }: PresetParts) => {
   const { seen = shown } = content
   const title = isChanged ? 'Draft' : `v${base.version}`
 
+  /** Neither conversation is lost: the note offers the one that stood here. */
+  const load = (next: readonly Message[]): void =>
+    setMessages((now) => {
+      if (written(now).length > 0 && !isSame(now, next))
+        toast('The conversation of the test was replaced.', () => load(now), `test of ${preset.id}`)
+      return next
+    })
   const draftAsked = (conversation: readonly Message[]): Asked => ({
     interface: shape,
     system: content.system,
@@ -225,9 +233,9 @@ export const Editor = ({ preset, versions, isWhole }: PresetParts) => {
             <div className="stack">
               <MessagesEditor messages={messages} interface={shape} onChange={setMessages} />
               <div>
-                <FromRequest slug={slug} onLoad={setMessages} />
+                <FromRequest slug={slug} onLoad={load} />
               </div>
-              <SavedTests slug={slug} messages={messages} onLoad={setMessages} onRunAll={runAll} />
+              <SavedTests slug={slug} messages={messages} onLoad={load} onRunAll={runAll} />
             </div>
           </Panel>
           <Panel title="Answer">
