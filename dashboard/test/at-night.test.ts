@@ -56,6 +56,23 @@ describe.skipIf(BROWSER_PATH === null)('somebody who was called at night', () =>
     visitor.check()
   })
 
+  test('sees the version that is live after a roll back, and is not offered to put the bad one live again', async () => {
+    for (const system of ['Be kind.', 'Be rude.'])
+      await manage(service, '/presets/rolled-bot/chat/completions', {
+        body: { model: 'fake/good', messages: [{ role: 'system', content: system }] },
+      })
+    const { page, ...visitor } = await signedIn(browser, service, '/presets/rolled-bot')
+    const prompt = page.getByLabel('System prompt')
+    await prompt.waitFor()
+    expect(await prompt.inputValue()).toBe('Be rude.')
+    await page.getByRole('button', { name: 'Roll back' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Roll back to v1' }).click()
+    await page.getByText('v1 of rolled-bot is live now').waitFor()
+    await visitor.settled()
+    expect([await prompt.inputValue(), await page.getByRole('button', { name: 'Put live…' }).count()]).toEqual(['Be kind.', 0])
+    visitor.check()
+  })
+
   test('reads that an answer broke off after it had begun, and what to do about it in the row of its error', async () => {
     upstream.script(async (exchange) => {
       await exchange.head(200, { 'content-type': 'text/event-stream' })

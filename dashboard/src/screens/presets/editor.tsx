@@ -36,8 +36,8 @@ export const Editor = ({ preset, versions, isWhole }: PresetParts) => {
   const { version: chosen, workspace } = useSearch({ strict: false })
   const navigate = useNavigate()
   const queries = useQueryClient()
-  // Another version may go live meanwhile; the draft keeps the version that it was started from.
-  const [opened] = useState(live.version)
+  // Another version may go live meanwhile; a draft keeps the version that it was started from.
+  const [opened, setOpened] = useState(live.version)
   const found = versions.find(({ version }) => version === Number(chosen ?? opened))
   // While a version is fetched, the one before stays: what is typed into another one would become its draft.
   const [last, setLast] = useState(found ?? live)
@@ -56,6 +56,7 @@ export const Editor = ({ preset, versions, isWhole }: PresetParts) => {
   const { shape } = base
   const isActive = status === 'active'
   const { content, isChanged } = draft
+  if (chosen === undefined && !isChanged && opened !== live.version && base.version === opened) setOpened(live.version)
   // A save names the newest version that this person has seen, so that a version saved since is not overwritten unseen.
   const { seen = shown } = content
   const title = isChanged ? 'Draft' : `v${base.version}`
