@@ -104,6 +104,43 @@ describe.skipIf(BROWSER_PATH === null)('a text that another one replaces is offe
   })
 })
 
+describe.skipIf(BROWSER_PATH === null)('who signs in next', () => {
+  test('is not offered to undo what the person before them did', async () => {
+    const { data } = await manage<{ data: { hash: string } }>(service, '/keys', { body: { name: 'left key' } })
+    const { page, settled, check } = await signedIn(browser, service, `/keys?key=${data.hash}`)
+    await page.getByRole('button', { name: 'Actions for left key' }).click()
+    await page.getByRole('menuitem', { name: 'Disable' }).click()
+    await page.getByRole('button', { name: 'Undo' }).hover()
+    await settled()
+    await page.locator('.side-foot button').press('Enter')
+    await page.getByRole('menuitem', { name: 'Sign out' }).press('Enter')
+    await page.getByRole('heading', { name: 'Sign in to Patchbay' }).waitFor()
+    expect(await page.getByRole('button', { name: 'Undo' }).count()).toBe(0)
+    check()
+  })
+})
+
+describe.skipIf(BROWSER_PATH === null)('a double click', () => {
+  test('undoes one change, though the note about another one comes under the pointer', async () => {
+    for (const name of ['first', 'second']) {
+      await savePreset(service, 'noted-bot', 'Answer politely.')
+      await manage(service, '/presets/noted-bot/tests', { body: { name, messages: [{ role: 'user', content: name }] } })
+    }
+    const { page, settled, check } = await signedIn(browser, service, '/presets/noted-bot')
+    for (const name of ['first', 'second']) {
+      await page.getByRole('button', { name: `Delete the test ${name}` }).click()
+      await page.getByText(`Deleted the test ${name}.`).waitFor()
+    }
+    await page.getByRole('button', { name: 'Undo' }).last().dblclick()
+    await page.getByRole('button', { name: 'second', exact: true }).waitFor()
+    await settled()
+    expect(await page.getByRole('list', { name: 'Saved tests' }).getByRole('listitem').count()).toBe(1)
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await page.getByRole('button', { name: 'first', exact: true }).waitFor()
+    check()
+  })
+})
+
 describe.skipIf(BROWSER_PATH === null)('a change that somebody else made after it stays, and the page says so', () => {
   const stays = (what: string): string => `Nothing was undone: ${what} was changed meanwhile.`
 
