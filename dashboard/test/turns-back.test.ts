@@ -99,6 +99,7 @@ describe.skipIf(BROWSER_PATH === null)('a turn of the model goes back to it whol
       await page.getByLabel('Message 1', { exact: true }).fill('Where is parcel 7?')
       await page.getByRole('button', { name: 'Run', exact: true }).click()
       await page.getByLabel('Result of find').fill('In Zug.')
+      expect(await page.getByRole('button', { name: 'Reply' }).count()).toBe(0)
       await page.getByRole('button', { name: 'Answer and go on' }).click()
       await page.getByText('It is in Zug.').waitFor()
       const [, turn, results] = claude.last.body.messages

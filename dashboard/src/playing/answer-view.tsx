@@ -42,16 +42,7 @@ export const AnswerView = ({ title, run, onResults, onGoOn }: AnswerViewProps) =
       {run !== undefined && run.state !== 'running' && run.answer.calls.length > 0 ? <Calls of={run} onResults={onResults} /> : null}
     </div>
     {run === undefined ? null : <Figures run={run} />}
-    {run === undefined || run.state === 'running' || run.answer.turns.length === 0 || onGoOn === undefined ? null : (
-      <div className="answer-next">
-        <Button
-          kind="quiet"
-          onClick={() => onGoOn(turnOf(run, `assistant: ${run.answer.text || run.answer.refusal || 'thinking, without words'}`))}
-        >
-          Reply
-        </Button>
-      </div>
-    )}
+    {run === undefined || run.state === 'running' || onGoOn === undefined ? null : <Reply to={run} onGoOn={onGoOn} />}
     {run === undefined || run.warnings === 0 || run.generationId === null || run.state === 'running' ? null : (
       <RunWarnings id={run.generationId} count={run.warnings} />
     )}
@@ -90,6 +81,19 @@ const AnswerText = ({ run: { answer, state, fault } }: { run: Run }) => (
     )}
   </>
 )
+
+/** Calls want their results first. */
+const Reply = ({ to: run, onGoOn }: { to: Run; onGoOn: (turn: Message) => void }) => {
+  const { text, refusal, calls, turns } = run.answer
+  if (turns.length === 0 || calls.length > 0) return null
+  return (
+    <div className="answer-next">
+      <Button kind="quiet" onClick={() => onGoOn(turnOf(run, `assistant: ${text || refusal || 'thinking, without words'}`))}>
+        Reply
+      </Button>
+    </div>
+  )
+}
 
 /** An answer that stops before its end looks like a whole one otherwise. */
 const Ending = ({ reason }: { reason: string }) => (ENDINGS[reason] === undefined ? null : <p className="soft small">{ENDINGS[reason]}</p>)

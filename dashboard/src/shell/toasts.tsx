@@ -81,7 +81,12 @@ export const Toasts = () => {
               Undo <kbd aria-hidden="true">z</kbd>
             </button>
           )}
-          <button type="button" className="link-button" aria-label="Dismiss" onClick={({ detail: clicks }) => (clicks > 1 ? undefined : remove(id))}>
+          <button
+            type="button"
+            className="link-button"
+            aria-label="Dismiss"
+            onClick={({ detail: clicks }) => (clicks > 1 ? undefined : remove(id))}
+          >
             ×
           </button>
         </div>

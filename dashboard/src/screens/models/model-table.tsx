@@ -51,7 +51,16 @@ export const ModelTable = () => {
             rowKey={({ id }) => id}
             empty={<Empty>No model has this name.</Empty>}
             columns={[
-              { title: 'Model', isHead: true, cell: ({ id }) => <Copy text={id}>{id}</Copy> },
+              {
+                title: 'Model',
+                isHead: true,
+                cell: ({ id }) => (
+                  <>
+                    <Copy text={id}>{id}</Copy>
+                    <Failing of={served.get(id) ?? []} />
+                  </>
+                ),
+              },
               {
                 title: 'Context',
                 align: 'right',
@@ -101,6 +110,16 @@ export const ModelTable = () => {
           <span className="soft small">{`${count(wanted)} of ${count(fitting.length)}`}</span>
         </div>
       )}
+    </div>
+  )
+}
+
+/** On a narrow screen, which has no room for a column of the providers. */
+const Failing = ({ of: providers }: { of: readonly Served[] }) => {
+  const failing = providers.filter(({ mark }) => mark === 'error' || mark === 'left')
+  return failing.length === 0 ? null : (
+    <div className="narrow-only">
+      <ServedBy of={failing} />
     </div>
   )
 }

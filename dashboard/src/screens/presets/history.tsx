@@ -32,6 +32,10 @@ export const History = ({ preset, versions, listed, moreVersions, moves, moreMov
   const queries = useQueryClient()
   const [moving, setMoving] = useState<PresetVersion | null>(null)
   const usedBy = useVersionsUsed(preset.slug)
+  const failedOf = (version: number): number | null => {
+    const sums = usedBy(version)
+    return sums === undefined || sums.requests === 0 ? null : sums.errors / sums.requests
+  }
   const live = preset.designated_version.version
   const newest = versions[0]?.version ?? live
   const first = Number(search['compare'] ?? (newest === live ? (versions[1]?.version ?? live) : live))
@@ -57,11 +61,15 @@ export const History = ({ preset, versions, listed, moreVersions, moves, moreMov
             {
               title: 'Stands as',
               isWords: true,
-              cell: ({ version }) =>
-                [
-                  ...(version === live ? ['live'] : []),
-                  ...Object.entries(preset.labels).flatMap(([label, at]) => (at === version ? [label] : [])),
-                ].join(', ') || <span className="faint">–</span>,
+              cell: ({ version }) => (
+                <>
+                  {[
+                    ...(version === live ? ['live'] : []),
+                    ...Object.entries(preset.labels).flatMap(([label, at]) => (at === version ? [label] : [])),
+                  ].join(', ') || <span className="faint">–</span>}
+                  {failedOf(version) ? <div className="narrow-only small soft">{percent(failedOf(version))} failed</div> : null}
+                </>
+              ),
             },
             { title: 'Note', isWords: true, cell: ({ note }) => note ?? <span className="faint">–</span> },
             { title: 'By', wideOnly: true, cell: ({ creator_id: by }) => <Person id={by} /> },
@@ -85,10 +93,8 @@ export const History = ({ preset, versions, listed, moreVersions, moves, moreMov
             {
               title: 'Errors',
               align: 'right',
-              cell: ({ version }) => {
-                const sums = usedBy(version)
-                return percent(sums === undefined || sums.requests === 0 ? null : sums.errors / sums.requests)
-              },
+              wideOnly: true,
+              cell: ({ version }) => percent(failedOf(version)),
             },
             {
               title: 'Change',
