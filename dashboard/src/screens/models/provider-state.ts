@@ -30,7 +30,7 @@ export const failedShare = (ok: number, failed: number): number | null => {
 /** Says the number, too, since a mark alone tells a tenth from nine tenths no better than colours do. */
 export const failedWords = (share: number): string => (share === 1 ? 'all failed' : `${percent(share)} failed`)
 
-/** Of a provider that is marked for what failed in the last 24 hours. */
+/** The last 24 hours of a provider, as `failedShare` sees them. */
 const failedIn24h = (uptime: number | null): number | null => (uptime === null ? null : failedShare(uptime, 100 - uptime))
 
 const STATES: Readonly<Record<ProviderHealth['status'], readonly [Mark, string]>> = {
