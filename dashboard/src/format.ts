@@ -37,12 +37,6 @@ export const count = (value: number | null | undefined): string => (value === nu
 export const numbered = (value: number, word: string): string => `${COUNT.format(value)} ${word}${value === 1 ? '' : 's'}`
 export const compact = (value: number): string => (Math.abs(value) < 10_000 ? COUNT.format(value) : COMPACT.format(value))
 
-export const percent = (share: number | null | undefined): string => {
-  if (share === null || share === undefined || Number.isNaN(share)) return '–'
-  const value = share * 100
-  return `${value === 0 || value >= 99.95 ? value.toFixed(0) : value.toFixed(1)} %`
-}
-
 /** `03:36:06`, with the day if it is not today. */
 export const clockTime = (iso: string, nowMs: number): string => {
   const { time, day } = formats()

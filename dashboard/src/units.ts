@@ -1,4 +1,4 @@
-/** Formats durations and sizes for people, each in the largest unit that it fills, and prices. */
+/** Formats durations and sizes for people, each in the largest unit that it fills, shares and prices. */
 
 /** `275 ms`, `1.9 s`, `3 min 20 s`. */
 export const duration = (ms: number | null | undefined): string => {
@@ -12,6 +12,13 @@ export const duration = (ms: number | null | undefined): string => {
 
 export const bytes = (size: number): string =>
   size < 1024 ? `${size} B` : Math.round(size / 1024) < 1024 ? `${Math.round(size / 1024)} KB` : `${(size / 1024 ** 2).toFixed(1)} MB`
+
+export const percent = (share: number | null | undefined): string => {
+  if (share === null || share === undefined || Number.isNaN(share)) return '–'
+  const value = share * 100
+  // Only what is whole is written so: 100 % says that nothing failed.
+  return `${value === 0 || value >= 100 ? value.toFixed(0) : Math.min(value, 99.9).toFixed(1)} %`
+}
 
 const PRICE = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD', minimumFractionDigits: 2, maximumFractionDigits: 9 })
 

@@ -37,6 +37,55 @@ test('of several answers in one stream the first is shown, and no text of anothe
   expect(read(JSON.stringify({ choices: [], usage: { prompt_tokens: 3 } }))).toMatchObject({ text: 'yes!', inputTokens: 3 })
 })
 
+test('a streamed answer of Chat is sent back whole: with each piece of its reasoning, the signatures of its calls, custom calls and sources', () => {
+  const read = createStreamReader('chat')
+  const chunk = (delta: object) => JSON.stringify({ choices: [{ index: 0, delta }] })
+  const signature = { extra_content: { google: { thought_signature: 'sig' } } }
+  const piece = (more: object) => ({ type: 'reasoning.text', index: 0, ...more })
+  const ran = { type: 'reasoning.server_tool_call', tool_name: 'clock', index: 1, id: 'x_pbt0c0' }
+  const source = (url: string) => ({ type: 'url_citation', url_citation: { url } })
+  const deltas = [
+    { role: 'assistant', content: '', reasoning: 'H', reasoning_details: [piece({ text: 'H' })] },
+    { role: 'assistant', reasoning: 'm.', reasoning_details: [piece({ text: 'm.' })] },
+    { reasoning_details: [piece({ text: '', signature: 's', format: 'anthropic-claude-v1' })] },
+    { reasoning_details: [ran] },
+    { content: 'Yes', annotations: [source('a')] },
+    { content: '.', annotations: [source('b')] },
+    { tool_calls: [{ index: 1, id: 'c1', type: 'function', function: { name: 'find', arguments: '' }, ...signature }] },
+    { tool_calls: [{ index: 1, function: { arguments: '{"n":' } }] },
+    { tool_calls: [{ index: 1, function: { arguments: '7}' } }] },
+    { tool_calls: [{ index: 3, id: 'c2', type: 'custom', custom: { name: 'run', input: '' } }] },
+    { tool_calls: [{ index: 3, custom: { input: 'ls' } }] },
+  ]
+  const answer = deltas.map((delta) => read(chunk(delta))).at(-1)
+  expect(answer).toMatchObject({
+    text: 'Yes.',
+    reasoning: 'Hm.',
+    calls: [
+      { id: 'c1', input: '{"n":7}' },
+      { id: 'c2', input: 'ls' },
+    ],
+  })
+  expect(answer?.turns).toEqual([
+    {
+      role: 'assistant',
+      content: 'Yes.',
+      reasoning: 'Hm.',
+      reasoning_details: [piece({ text: 'Hm.', signature: 's', format: 'anthropic-claude-v1' }), ran],
+      annotations: [source('a'), source('b')],
+      tool_calls: [
+        { id: 'c1', type: 'function', function: { name: 'find', arguments: '{"n":7}' }, ...signature },
+        { id: 'c2', type: 'custom', custom: { name: 'run', input: 'ls' } },
+      ],
+    },
+  ])
+})
+
+test('an answer of no words is no turn to send back', () => {
+  const read = createStreamReader('chat')
+  expect(read(JSON.stringify({ choices: [{ index: 0, delta: { role: 'assistant', content: '' } }] })).turns).toEqual([])
+})
+
 test('a streamed answer of Messages is sent back whole: with the signature of its thinking, its citations and its calls, in their order', () => {
   const read = createStreamReader('messages')
   const start = (index: number, content_block: object) => ({ type: 'content_block_start', index, content_block })

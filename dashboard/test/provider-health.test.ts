@@ -42,6 +42,38 @@ describe.skipIf(BROWSER_PATH === null)('providers', () => {
     visitor.check()
   })
 
+  test('one with half of its answers failed has the mark of a part, a word and the number, after its last failure too, on each screen', async () => {
+    const upstream = await startFakeUpstream()
+    const service = await services.start({ config: oneProvider(upstream) })
+    upstream.script((exchange) => exchange.answer(500, JSON.stringify({ error: { message: 'The engine burst.' } })))
+    await chat(service, { model: 'fake/good' })
+    upstream.script(say('well'))
+    await chat(service, { model: 'fake/good' })
+    const { page, ...visitor } = await signedIn(browser, service, '/settings')
+    // Ten minutes later it is ok again.
+    const { data } = await manage<{ data: readonly { endpoints: readonly object[] }[] }>(service, '/providers/health')
+    const later = data.map((one) => ({ ...one, status: 'ok', endpoints: one.endpoints.map((own) => ({ ...own, status: 'ok' })) }))
+    await page.route('**/api/v1/providers/health', (route) => route.fulfill({ json: { data: later } }))
+    const half = (text: string) => page.getByRole('row').filter({ hasText: text }).locator('.status.left')
+    await page.goto(`${service.url}/dashboard`)
+    await page.getByRole('row', { name: 'Good Failed at times 50.0 %' }).waitFor()
+    expect(await half('Good').innerText()).toMatch(/^◐/)
+    await visitor.checkAccessible()
+    await page.goto(`${service.url}/dashboard/models`)
+    await half('Good').getByText('Failed at times').waitFor()
+    await page.getByRole('row').filter({ hasText: 'Good' }).getByRole('cell', { name: '50.0 %' }).waitFor()
+    expect(await page.locator('.health-strip .part').count()).toBe(1)
+    await visitor.checkAccessible()
+    await page.goto(`${service.url}/dashboard/models?tab=models`)
+    await page.getByRole('row').filter({ hasText: 'fake/good' }).getByText('50.0 % failed').last().waitFor()
+    expect(await half('fake/good').last().innerText()).toMatch(/^◐/)
+    await visitor.checkAccessible()
+    await page.setViewportSize({ width: 390, height: 844 })
+    await page.getByRole('rowheader', { name: 'fake/good' }).getByText('50.0 % failed').waitFor()
+    await visitor.checkAccessible()
+    visitor.check()
+  })
+
   test.each([
     ['providers', 'Good', 'provider'],
     ['models', 'fake/good', 'model'],

@@ -18,8 +18,11 @@ const provider = (status: ProviderHealth['status'], uptime: number | null): Prov
 
 test.each([
   ['ok', 98, 'ok', 'Answers'],
+  ['ok', 90.01, 'ok', 'Answers'],
+  ['ok', 90, 'left', 'Failed at times'],
+  ['ok', 50, 'left', 'Failed at times'],
   // Its last failure is too old for another status.
-  ['ok', 0, 'left', 'Answered nothing in 24 h'],
+  ['ok', 0, 'error', 'Answered nothing in 24 h'],
   ['degraded', 50, 'left', 'Fails at times'],
   ['degraded', 0, 'error', 'Fails every time'],
   ['down', 0, 'error', 'Down'],

@@ -3,10 +3,11 @@ import { existsSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { useHostedServices } from '../../test/support/hosted-services.ts'
-import type { RunningService } from '../../test/support/started-service.ts'
+import { type RunningService, until } from '../../test/support/started-service.ts'
 import { SNIPPETS, withModel } from '../src/snippets.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
-import { savePreset } from './calls.ts'
+import { chat, manage, savePreset } from './calls.ts'
+import { open } from './going-on.ts'
 import { signedIn } from './signed-in.ts'
 
 const services = useHostedServices()
@@ -28,6 +29,26 @@ describe.skipIf(BROWSER_PATH === null)('setting up a client', () => {
     await Bun.$`sh -c ${shell}`.quiet()
     await page.getByText('First request seen').waitFor()
     await visitor.checkAccessible()
+  })
+
+  test('a run in the playground connects no client: the step stays open', async () => {
+    const fresh = await services.start()
+    const { page, check } = await signedIn(browser, fresh, '/playground?model=sandbox/echo')
+    await page.getByLabel('Message 1', { exact: true }).fill('Hello')
+    await page.getByRole('button', { name: 'Run', exact: true }).click()
+    await page.getByRole('link', { name: 'Request', exact: true }).waitFor()
+    await open(page, '')
+    const step = page.getByRole('region', { name: 'First steps' }).getByRole('link', { name: 'Connect a client' })
+    await step.waitFor()
+    expect(await step.innerText()).toContain('3')
+    await chat(fresh, { model: 'sandbox/echo' })
+    await until(async () => {
+      const { data } = await manage<{ data: readonly { purpose: unknown; last_used_at: string | null }[] }>(fresh, '/keys?kind=inference')
+      return data.some(({ purpose, last_used_at: usedAt }) => purpose === null && usedAt !== null)
+    }, 'the use of the key')
+    await page.goto(`${fresh.url}/dashboard`)
+    await step.filter({ hasText: '(done)' }).waitFor()
+    check()
   })
 
   test('the model is a preset where there is one; its field can be emptied, and the snippet has what is typed', async () => {

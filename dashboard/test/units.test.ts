@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 
 import { axisTicks } from '../src/screens/requests/axis-ticks.ts'
-import { bytes, duration, price } from '../src/units.ts'
+import { bytes, duration, percent, price } from '../src/units.ts'
 
 test.each([
   [12.4, '12 ms'],
@@ -51,3 +51,7 @@ test.each([
 
 const msOf = (label: string): number =>
   label.endsWith(' ms') ? 1 : label.endsWith(' h') ? 3_600_000 : label.endsWith(' min') ? 60_000 : 1000
+
+test('a share is written as 100 % only if nothing is missing from it', () => {
+  expect([1, 0.9999, 0.995, 0.00001, 0].map(percent)).toEqual(['100 %', '99.9 %', '99.5 %', '0.0 %', '0 %'])
+})

@@ -44,7 +44,7 @@ export const errorsChapter = (reader: DocumentReader): Markup => {
 
 const typeRow = (row: JsonObject): Markup => {
   const status = JSON.stringify(row['status'] ?? '')
-  return html`<tr>
+  return html`<tr id="${anchor('type', textAt(row, 'error_type'))}">
     <td><code>${textAt(row, 'error_type')}</code></td>
     <td><span class="status s${status.slice(0, 1)}">${status}</span></td>
     <td>${textAt(row, 'meaning')}</td>

@@ -71,6 +71,7 @@ pre :is(i,s,u){font:inherit;text-decoration:none}pre i{color:var(--k)}pre s{colo
 .error-answer summary .summary{color:var(--muted)}
 .index{columns:200px;column-gap:24px;margin:14px 0 24px;font:13px/2 var(--mono)}.index a{overflow-wrap:anywhere}
 .schema{padding:24px 0 10px;border-top:1px solid var(--line);max-width:820px}.schema h3{font-family:var(--mono);font-size:16px}
+.types tr:target{background:var(--accent-soft)}
 .error-answer:target,.schema:target>h3{background:var(--accent-soft);box-shadow:0 0 0 8px var(--accent-soft);border-radius:2px}
 .up{display:none}
 @media (max-width:1179px){.operation{grid-template-columns:minmax(0,1fr)}.examples{margin-top:16px}}

@@ -37,6 +37,17 @@ export const keysInUse = (workspace: string | undefined) =>
     refetchInterval: 10_000,
   })
 
+/** True once a client has used a key that somebody made: a run in the playground connects none. */
+export const hasConnectedClient = (workspace: string | undefined) =>
+  queryOptions({
+    queryKey: ['keys', 'has connected client', workspace],
+    queryFn: async ({ signal }) => {
+      const query = { kind: 'inference', status: 'all', sort: 'last_used_at', limit: 100, workspace_id: workspace }
+      const { data } = await ask<{ data: readonly Key[] }>('/keys', { query, signal })
+      return data.some(({ purpose, last_used_at: usedAt }) => purpose !== 'playground' && usedAt !== null)
+    },
+  })
+
 /** A hash from a hand-written address may be any text, so it is checked. */
 export const isKeyHash = (text: string): boolean => /^[0-9a-f]{64}$/.test(text)
 

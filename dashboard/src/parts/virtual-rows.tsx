@@ -156,7 +156,7 @@ const RowOnce = <Row,>({ row, id, index, start, columns, template, isSelected }:
     style={{ gridTemplateColumns: template, transform: `translateY(${start}px)` }}
   >
     {columns.map(({ title, align, cell }) => (
-      <span key={title} role="cell" className={align === 'right' ? 'right number cut' : 'cut'}>
+      <span key={title} role="cell" dir="auto" className={align === 'right' ? 'right number cut' : 'cut'}>
         {cell(row)}
       </span>
     ))}

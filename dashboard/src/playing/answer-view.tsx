@@ -23,9 +23,11 @@ interface AnswerViewProps {
   readonly run: Run | undefined
   /** Called with the model's turn and the results of its calls, to continue the conversation. */
   readonly onResults?: (messages: readonly Message[]) => void
+  /** Called with the model's turn, to be followed by a turn of the user. */
+  readonly onGoOn?: (turn: Message) => void
 }
 
-export const AnswerView = ({ title, run, onResults }: AnswerViewProps) => (
+export const AnswerView = ({ title, run, onResults, onGoOn }: AnswerViewProps) => (
   <section className="answer" aria-label={run?.title ?? title} aria-busy={run?.state === 'running'}>
     <header className="answer-head">
       <h3 className="cut">{run?.title ?? title}</h3>
@@ -37,11 +39,10 @@ export const AnswerView = ({ title, run, onResults }: AnswerViewProps) => (
     </header>
     <div className="answer-body">
       {run === undefined ? <p className="faint">The answer appears here.</p> : <AnswerText run={run} />}
-      {run !== undefined && run.state !== 'running' && run.answer.calls.length > 0 ? (
-        <Calls answer={run.answer} interface={run.asked.interface} onResults={onResults} />
-      ) : null}
+      {run !== undefined && run.state !== 'running' && run.answer.calls.length > 0 ? <Calls of={run} onResults={onResults} /> : null}
     </div>
     {run === undefined ? null : <Figures run={run} />}
+    {run === undefined || run.state === 'running' || onGoOn === undefined ? null : <Reply to={run} onGoOn={onGoOn} />}
     {run === undefined || run.warnings === 0 || run.generationId === null || run.state === 'running' ? null : (
       <RunWarnings id={run.generationId} count={run.warnings} />
     )}
@@ -63,6 +64,12 @@ const AnswerText = ({ run: { answer, state, fault } }: { run: Run }) => (
     )}
     <FoldedText text={answer.text} />
     {state === 'running' && answer.text === '' ? <p className="faint">Waiting for the first token…</p> : null}
+    {answer.refusal === null ? null : (
+      <p className="note warn">
+        The model refuses to answer{answer.refusal === '' || answer.refusal === answer.text ? '.' : `: ${answer.refusal}`}
+      </p>
+    )}
+    {state === 'running' || answer.finish === null || answer.refusal !== null ? null : <Ending reason={answer.finish} />}
     {state === 'stopped' ? <p className="soft">Stopped.</p> : null}
     {fault === null ? null : (
       <div className="note bad" role="alert">
@@ -74,6 +81,41 @@ const AnswerText = ({ run: { answer, state, fault } }: { run: Run }) => (
     )}
   </>
 )
+
+/** Calls want their results first. */
+const Reply = ({ to: run, onGoOn }: { to: Run; onGoOn: (turn: Message) => void }) => {
+  const { text, refusal, calls, turns } = run.answer
+  if (turns.length === 0 || calls.length > 0) return null
+  return (
+    <div className="answer-next">
+      <Button kind="quiet" onClick={() => onGoOn(turnOf(run, `assistant: ${text || refusal || 'thinking, without words'}`))}>
+        Reply
+      </Button>
+    </div>
+  )
+}
+
+/** An answer that stops before its end looks like a whole one otherwise. */
+const Ending = ({ reason }: { reason: string }) => (ENDINGS[reason] === undefined ? null : <p className="soft small">{ENDINGS[reason]}</p>)
+
+const AT_LIMIT = 'It stops here because it reached the limit of its tokens.'
+const FILTERED = 'A filter of the provider ended it.'
+
+/** By the interfaces' names of their reasons. */
+const ENDINGS: Readonly<Record<string, string>> = {
+  length: AT_LIMIT,
+  max_tokens: AT_LIMIT,
+  max_output_tokens: AT_LIMIT,
+  model_context_window_exceeded: AT_LIMIT,
+  content_filter: FILTERED,
+}
+
+const turnOf = ({ answer, asked }: Run, title: string): Message => ({
+  role: 'raw',
+  interface: asked.interface,
+  values: answer.turns,
+  title,
+})
 
 const Figures = ({ run: { answer, firstMs, totalMs, generationId, state } }: { run: Run }) => (
   <footer className="answer-figures small">
@@ -130,27 +172,14 @@ const RunWarnings = ({ id, count }: { id: string; count: number }) => {
   )
 }
 
-const Calls = ({
-  answer,
-  interface: dialect,
-  onResults,
-}: {
-  answer: Answer
-  interface: PresetShape
-  onResults: AnswerViewProps['onResults']
-}) => {
+const Calls = ({ of: run, onResults }: { of: Run; onResults: AnswerViewProps['onResults'] }) => {
   const [results, setResults] = useState<Readonly<Record<string, string>>>({})
+  const { answer } = run
+  const dialect = run.asked.interface
   const submit = (event: FormEvent): void => {
     event.preventDefault()
-    onResults?.([
-      { role: 'raw', interface: dialect, values: answer.turns, title: `calls of ${answer.calls.map(({ name }) => name).join(', ')}` },
-      {
-        role: 'raw',
-        interface: dialect,
-        values: resultsOf(dialect, answer, results),
-        title: 'their results',
-      },
-    ])
+    const called = turnOf(run, `calls of ${answer.calls.map(({ name }) => name).join(', ')}`)
+    onResults?.([called, { role: 'raw', interface: dialect, values: resultsOf(dialect, answer, results), title: 'their results' }])
   }
   return (
     <form className="stack calls" onSubmit={submit}>
@@ -189,7 +218,13 @@ const asJson = (text: string): unknown => {
 }
 
 const resultsOf = (dialect: PresetShape, { calls }: Answer, results: Readonly<Record<string, string>>): readonly unknown[] => {
-  if (dialect === 'responses') return calls.map(({ id }) => ({ type: 'function_call_output', call_id: id, output: results[id] ?? '' }))
+  if (dialect === 'responses') {
+    return calls.map(({ id, isCustom }) => ({
+      type: isCustom === true ? 'custom_tool_call_output' : 'function_call_output',
+      call_id: id,
+      output: results[id] ?? '',
+    }))
+  }
   if (dialect === 'chat') return calls.map(({ id }) => ({ role: 'tool', tool_call_id: id, content: results[id] ?? '' }))
   return [{ role: 'user', content: calls.map(({ id }) => ({ type: 'tool_result', tool_use_id: id, content: results[id] ?? '' })) }]
 }

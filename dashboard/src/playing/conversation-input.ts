@@ -6,6 +6,10 @@ export type Message =
   | { readonly role: 'user' | 'assistant'; readonly text: string }
   | { readonly role: 'raw'; readonly interface: PresetShape; readonly values: readonly unknown[]; readonly title: string }
 
+/** The turns that are sent. */
+export const written = (messages: readonly Message[]): readonly Message[] =>
+  messages.filter((message) => message.role === 'raw' || message.text !== '')
+
 export interface Asked {
   readonly interface: PresetShape
   readonly system: string
@@ -23,6 +27,8 @@ export const INFERENCE_PATHS: Readonly<Record<PresetShape, string>> = {
   responses: '/responses',
   messages: '/messages',
 }
+
+export const INTERFACE_NAMES: Readonly<Record<PresetShape, string>> = { chat: 'Chat', responses: 'Responses', messages: 'Messages' }
 
 /** Returns undefined for requests that nobody writes here: embeddings, and old records. */
 export const inferencePath = (dialect: string | null): string | undefined =>

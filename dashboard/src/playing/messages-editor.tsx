@@ -1,13 +1,16 @@
 /** Edits the conversation to send, turn by turn. */
 import { Button } from '../parts/button.tsx'
-import type { Message } from './conversation-input.ts'
+import type { PresetShape } from '../api/presets.ts'
+import { INTERFACE_NAMES, type Message } from './conversation-input.ts'
 
 interface MessagesEditorProps {
   readonly messages: readonly Message[]
+  /** The interface to which they are sent. */
+  readonly interface: PresetShape
   readonly onChange: (messages: readonly Message[]) => void
 }
 
-export const MessagesEditor = ({ messages, onChange }: MessagesEditorProps) => {
+export const MessagesEditor = ({ messages, interface: dialect, onChange }: MessagesEditorProps) => {
   const replace = (index: number, message: Message): void => onChange(messages.map((one, at) => (at === index ? message : one)))
   const remove = (index: number): void => onChange(messages.filter((_, at) => at !== index))
   const last = messages.at(-1)
@@ -16,7 +19,10 @@ export const MessagesEditor = ({ messages, onChange }: MessagesEditorProps) => {
       {messages.map((message, index) => (
         <div className="message" key={index}>
           {message.role === 'raw' ? (
-            <span className="soft">{message.title}</span>
+            <span className="soft message-raw">
+              {message.interface === dialect ? '' : `Not sent, since it is of ${INTERFACE_NAMES[message.interface]}: `}
+              {message.title}
+            </span>
           ) : (
             <>
               <select

@@ -1,16 +1,20 @@
 /** Reads an answer of any of the three interfaces, whole or streamed, into one value to show. */
 import type { PresetShape } from '../api/presets.ts'
+import { grownMessage, type Loose, sentMessage } from './grown-message.ts'
 
 export interface ToolCall {
   readonly id: string
   readonly name: string
-  /** JSON, if the model kept to the format; incomplete while it streams. */
+  /** JSON, if the model kept to the format; incomplete while it streams. Any text if the tool is custom. */
   readonly input: string
+  readonly isCustom?: boolean
 }
 
 export interface Answer {
   readonly text: string
   readonly reasoning: string
+  /** The model's words for its refusal, empty if it has none; null if it did not refuse. */
+  readonly refusal: string | null
   readonly calls: readonly ToolCall[]
   readonly inputTokens: number | null
   readonly outputTokens: number | null
@@ -18,13 +22,14 @@ export interface Answer {
   readonly finish: string | null
   /** An error that the answer itself reports. */
   readonly fault: string | null
-  /** The model's turn, as the next request must send it. */
+  /** The model's turn, as the next request must send it; empty if it said nothing. */
   readonly turns: readonly unknown[]
 }
 
 export const NO_ANSWER: Answer = {
   text: '',
   reasoning: '',
+  refusal: null,
   calls: [],
   inputTokens: null,
   outputTokens: null,
@@ -32,10 +37,6 @@ export const NO_ANSWER: Answer = {
   finish: null,
   fault: null,
   turns: [],
-}
-
-interface Loose {
-  readonly [name: string]: unknown
 }
 
 const object = (value: unknown): Loose => (typeof value === 'object' && value !== null ? (value as Loose) : {})
@@ -49,64 +50,78 @@ export const readWhole = (dialect: PresetShape, body: unknown): Answer => {
     const choice = object(list(answer['choices'])[0])
     return withUsage(chatMessage(object(choice['message']), text(choice['finish_reason']) || null), answer['usage'], answer['error'])
   }
-  if (dialect === 'responses')
-    return withUsage(responsesOutput(list(answer['output']), text(answer['status']) || null), answer['usage'], answer['error'])
-  return withUsage(messagesContent(list(answer['content']), text(answer['stop_reason']) || null), answer['usage'], answer['error'])
+  if (dialect === 'responses') {
+    const finish = text(object(answer['incomplete_details'])['reason']) || text(answer['status']) || null
+    return withUsage(responsesOutput(list(answer['output']), finish), answer['usage'], answer['error'])
+  }
+  return withUsage(messagesContent(list(answer['content']), answer), answer['usage'], answer['error'])
 }
 
-const chatMessage = (message: Loose, finish: string | null): Answer => ({
-  ...NO_ANSWER,
-  text: text(message['content']),
-  reasoning: text(message['reasoning']),
-  calls: list(message['tool_calls']).map((call) => {
-    const { name, arguments: input } = object(object(call)['function'])
-    return { id: text(object(call)['id']), name: text(name), input: text(input) }
-  }),
-  finish,
-  turns: [message],
-})
+const chatMessage = (message: Loose, finish: string | null): Answer => {
+  const sent = sentMessage(message)
+  return {
+    ...NO_ANSWER,
+    text: text(message['content']),
+    reasoning: text(message['reasoning']),
+    refusal: text(message['refusal']) || null,
+    calls: list(message['tool_calls']).map(object).map(chatCall),
+    finish,
+    turns: sent === null ? [] : [sent],
+  }
+}
+
+const chatCall = ({ id, function: called, custom }: Loose): ToolCall => {
+  const { name, arguments: json, input } = object(custom ?? called)
+  return { id: text(id), name: text(name), input: text(json) || text(input), isCustom: custom !== undefined }
+}
 
 const responsesOutput = (output: readonly unknown[], finish: string | null): Answer => {
   let answer: Answer = { ...NO_ANSWER, finish, turns: output }
   for (const item of output.map(object)) {
-    const parts = list(item['content'])
-      .map((part) => text(object(part)['text']))
-      .join('')
-    if (item['type'] === 'message') answer = { ...answer, text: answer.text + parts }
-    else if (item['type'] === 'reasoning') {
-      answer = {
-        ...answer,
-        reasoning:
-          answer.reasoning +
-          parts +
-          list(item['summary'])
-            .map((part) => text(object(part)['text']))
-            .join('\n'),
-      }
-    } else if (item['type'] === 'function_call') {
-      answer = {
-        ...answer,
-        calls: [...answer.calls, { id: text(item['call_id']), name: text(item['name']), input: text(item['arguments']) }],
-      }
+    const parts = list(item['content']).map(object)
+    const said = textsOf(parts)
+    if (item['type'] === 'message') {
+      answer = { ...answer, text: answer.text + said }
+      for (const { refusal } of parts) if (typeof refusal === 'string') answer = { ...answer, refusal: (answer.refusal ?? '') + refusal }
+    } else if (item['type'] === 'reasoning') {
+      answer = { ...answer, reasoning: answer.reasoning + said + textsOf(list(item['summary']).map(object), '\n') }
+    } else if (item['type'] === 'function_call' || item['type'] === 'custom_tool_call') {
+      const { call_id: id, name, arguments: json, input } = item
+      const call = { id: text(id), name: text(name), input: text(json) || text(input), isCustom: item['type'] === 'custom_tool_call' }
+      answer = { ...answer, calls: [...answer.calls, call] }
     }
   }
   return answer
 }
 
-const messagesContent = (content: readonly unknown[], finish: string | null): Answer => {
-  let answer: Answer = { ...NO_ANSWER, finish, turns: [{ role: 'assistant', content }] }
+const textsOf = (parts: readonly Loose[], between = ''): string => parts.map((part) => text(part['text'])).join(between)
+
+const messagesContent = (content: readonly unknown[], { stop_reason, stop_details }: Loose): Answer => {
+  let answer: Answer = {
+    ...NO_ANSWER,
+    finish: text(stop_reason) || null,
+    refusal: refusalOf(stop_reason, stop_details),
+    turns: messagesTurn(sentBlocks(content.map(object))),
+  }
   for (const block of content.map(object)) {
     if (block['type'] === 'text') answer = { ...answer, text: answer.text + text(block['text']) }
     else if (block['type'] === 'thinking') answer = { ...answer, reasoning: answer.reasoning + text(block['thinking']) }
     else if (block['type'] === 'tool_use') {
       answer = {
         ...answer,
-        calls: [...answer.calls, { id: text(block['id']), name: text(block['name']), input: JSON.stringify(block['input'] ?? {}) }],
+        calls: [
+          ...answer.calls,
+          { id: text(block['id']), name: text(block['name']), input: text(block[INPUT]) || JSON.stringify(block['input'] ?? {}) },
+        ],
       }
     }
   }
   return answer
 }
+
+const refusalOf = (reason: unknown, details: unknown): string | null => (reason === 'refusal' ? text(object(details)['explanation']) : null)
+
+const messagesTurn = (content: readonly unknown[]): Answer['turns'] => (content.length === 0 ? [] : [{ role: 'assistant', content }])
 
 const withUsage = (answer: Answer, usage: unknown, error: unknown): Answer => {
   const { prompt_tokens, input_tokens, completion_tokens, output_tokens, cost } = object(usage)
@@ -119,69 +134,46 @@ const withUsage = (answer: Answer, usage: unknown, error: unknown): Answer => {
   }
 }
 
+const figuresOf = ({ inputTokens, outputTokens, costUsd, fault }: Answer) => ({ inputTokens, outputTokens, costUsd, fault })
+
 /** Reads one event after the other; each call returns the whole answer so far. */
 export const createStreamReader = (dialect: PresetShape): ((data: string) => Answer) => {
   let answer = NO_ANSWER
-  const calls: { id: string; name: string; input: string }[] = []
-  /** By the index of the block (Messages) or of the item (Responses). */
-  const callAt = new Map<number, number>()
-  const callFor = (index: number, named: { id: string; name: string }): void => {
-    callAt.set(index, calls.length)
-    calls.push({ ...named, input: '' })
-  }
-  const extend = (index: number, piece: string): void => {
-    const call = calls[callAt.get(index) ?? -1]
-    if (call !== undefined) call.input += piece
-  }
+  let message: Loose = {}
   const chat = (chunk: Loose): void => {
     const choice =
       list(chunk['choices'])
         .map(object)
         .find(({ index }) => (number(index) ?? 0) === 0) ?? {}
-    const delta = object(choice['delta'])
-    answer = {
-      ...answer,
-      text: answer.text + text(delta['content']),
-      reasoning: answer.reasoning + text(delta['reasoning']),
-      finish: text(choice['finish_reason']) || answer.finish,
-    }
-    for (const call of list(delta['tool_calls']).map(object)) {
-      const index = number(call['index']) ?? 0
-      const { name, arguments: input } = object(call['function'])
-      if (!callAt.has(index)) callFor(index, { id: text(call['id']), name: text(name) })
-      extend(index, text(input))
-    }
-    if (chunk['usage'] !== undefined || chunk['error'] !== undefined) answer = withUsage(answer, chunk['usage'], chunk['error'])
+    message = grownMessage(message, object(choice['delta']))
+    answer = { ...chatMessage(message, text(choice['finish_reason']) || answer.finish), ...figuresOf(answer) }
+    answer = withUsage(answer, chunk['usage'], chunk['error'])
   }
   const responses = (event: Loose): void => {
     const kind = text(event['type'])
     if (kind === 'response.output_text.delta') answer = { ...answer, text: answer.text + text(event['delta']) }
+    else if (kind === 'response.refusal.delta') answer = { ...answer, refusal: (answer.refusal ?? '') + text(event['delta']) }
     else if (/^response\.reasoning\w*\.delta$/.test(kind)) answer = { ...answer, reasoning: answer.reasoning + text(event['delta']) }
     else if (/^response\.(?:completed|incomplete|failed)$/.test(kind)) answer = readWhole('responses', event['response'])
     else if (kind === 'error') answer = { ...answer, fault: text(event['message']) || text(object(event['error'])['message']) }
   }
   /** The blocks of Messages by their index, as the next request must send them: thinking with its signature, searches, citations. */
   const blocks = new Map<number, Loose>()
+  let end: Loose = {}
   const messages = (event: Loose): void => {
     const index = number(event['index']) ?? 0
     const delta = object(event['delta'])
     const block = object(event['content_block'])
     if (event['type'] === 'content_block_start') blocks.set(index, block)
     else if (event['type'] === 'content_block_delta') blocks.set(index, grown(blocks.get(index) ?? {}, delta))
-    if (block['type'] === 'tool_use') callFor(index, { id: text(block['id']), name: text(block['name']) })
-    answer = {
-      ...answer,
-      text: answer.text + text(delta['text']),
-      reasoning: answer.reasoning + text(delta['thinking']),
-      finish: text(delta['stop_reason']) || answer.finish,
-    }
-    extend(index, text(delta['partial_json']))
+    if (delta['stop_reason'] !== undefined) end = delta
+    answer = { ...messagesContent([...blocks.values()], end), ...figuresOf(answer) }
     answer = withUsage(withUsage(answer, object(event['message'])['usage'], undefined), event['usage'], event['error'])
   }
   const readers = { chat, responses, messages }
   return (data) => {
     if (data !== '[DONE]') readers[dialect](object(JSON.parse(data)))
-    return answer.turns.length > 0 ? answer : { ...answer, calls: [...calls], turns: turnsOf(dialect, answer, calls, [...blocks.values()]) }
+    return answer
   }
 }
 
@@ -202,19 +194,6 @@ const sentBlocks = (blocks: readonly Loose[]): readonly Loose[] =>
   blocks
     .filter(({ type, text: said }) => type !== 'text' || said !== '')
     .map(({ [INPUT]: input, ...block }) => (input === undefined ? block : { ...block, input: parsed(text(input)) }))
-
-/** The assembled message, as the next request must send it. */
-const turnsOf = (
-  dialect: PresetShape,
-  { text: said }: Answer,
-  calls: readonly ToolCall[],
-  blocks: readonly Loose[],
-): readonly unknown[] => {
-  if (dialect === 'messages') return [{ role: 'assistant', content: sentBlocks(blocks) }]
-  if (dialect === 'responses') return []
-  const named = calls.map(({ id, name, input }) => ({ id, type: 'function', function: { name, arguments: input } }))
-  return [{ role: 'assistant', content: said === '' ? null : said, ...(named.length === 0 ? {} : { tool_calls: named }) }]
-}
 
 const parsed = (json: string): unknown => {
   try {

@@ -1,4 +1,5 @@
 /** A short-lived note on what just happened, with an undo action if there is one. */
+import { sessionState } from '../api/session-half.ts'
 import { SeenText } from '../diff/seen-text.tsx'
 import { createStore, useStore } from '../store.ts'
 import { useKeys } from './keyboard.ts'
@@ -27,6 +28,11 @@ export const toast = (text: string, undo: (() => void) | null = null, about: str
 
 /** Takes away the note about a thing that is there no more. */
 export const withdraw = (about: string): void => toasts.set(toasts.get().filter((one) => one.about !== about))
+
+// Nobody undoes what the person before them did.
+sessionState.subscribe(() => {
+  if (sessionState.get() === 'none') toasts.set([])
+})
 
 const said = createStore('')
 
@@ -65,7 +71,9 @@ export const Toasts = () => {
             <button
               type="button"
               className="link-button"
-              onClick={() => {
+              onClick={({ detail: clicks }) => {
+                // The note above moves under the pointer of whoever clicks twice.
+                if (clicks > 1) return
                 undo()
                 remove(id)
               }}
@@ -73,7 +81,12 @@ export const Toasts = () => {
               Undo <kbd aria-hidden="true">z</kbd>
             </button>
           )}
-          <button type="button" className="link-button" aria-label="Dismiss" onClick={() => remove(id)}>
+          <button
+            type="button"
+            className="link-button"
+            aria-label="Dismiss"
+            onClick={({ detail: clicks }) => (clicks > 1 ? undefined : remove(id))}
+          >
             ×
           </button>
         </div>

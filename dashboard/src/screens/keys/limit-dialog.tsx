@@ -4,6 +4,7 @@ import { money } from '../../format.ts'
 import { Confirm } from '../../parts/confirm.tsx'
 import { Field } from '../../parts/field.tsx'
 import { NOT_SAVED, SavedMeanwhile } from '../../parts/saved-meanwhile.tsx'
+import { takeBack } from '../../shell/take-back.ts'
 import { toast } from '../../shell/toasts.tsx'
 import { noAmount, readNumber, writeNumber } from '../../typed-number.ts'
 import { useEdited } from '../../use-edited.ts'
@@ -29,10 +30,16 @@ export const LimitDialog = ({ of: key, onClose }: { of: Key; onClose: () => void
           ...('reset' in form.edits || amount === null ? { limit_reset: amount === null || reset === '' ? null : reset } : {}),
         }
         const { data: stored } = await changeKey(key.hash, edits)
-        const before = Object.fromEntries(Object.keys(edits).map((name) => [name, known[name as keyof typeof edits]]))
+        const editedOf = (one: Key) => Object.fromEntries(Object.keys(edits).map((name) => [name, one[name as keyof typeof edits]]))
         toast(
           stored.limit === null ? `${key.name} has no limit now.` : `${key.name} may spend ${money(stored.limit)}: in force now.`,
-          () => void changeKey(key.hash, before),
+          () =>
+            void takeBack({
+              what: `The limit of ${key.name}`,
+              left: editedOf(stored),
+              read: async () => editedOf(await queryClient.fetchQuery({ ...oneKey(key.hash), staleTime: 0 })),
+              putBack: () => changeKey(key.hash, editedOf(known)),
+            }),
           `limit of key ${key.hash}`,
         )
       }}

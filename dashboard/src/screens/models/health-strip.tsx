@@ -1,7 +1,8 @@
-/** The last 24 hours of a provider, one column for each half hour; its height is the share of failed attempts. */
+/** The last 24 hours of a provider, one column for each half hour; its height is the share of failed attempts, its colour the provider's. */
 import type { ProviderHealth } from '../../api/providers.ts'
 import { clockTime, count } from '../../format.ts'
 import { useNow } from '../../parts/when.tsx'
+import { failedShare } from './provider-state.ts'
 
 const LOW = 20
 
@@ -28,7 +29,7 @@ export const HealthStrip = ({ name, strip }: { name: string; strip: ProviderHeal
         return (
           <rect
             key={at}
-            className={asked === 0 ? 'unasked' : failed === 0 ? 'ok' : 'bad'}
+            className={asked === 0 ? 'unasked' : failedShare(ok, failed) === null ? 'ok' : ok === 0 ? 'bad' : 'part'}
             x={index + 0.1}
             y={100 - height}
             width={0.8}

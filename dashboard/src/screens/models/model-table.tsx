@@ -17,7 +17,7 @@ import { useNow } from '../../parts/when.tsx'
 import { rangeOf } from '../../range.ts'
 import { filterText } from '../requests/filter.ts'
 import { price } from '../../units.ts'
-import { percentilesOf, type Served, servedBy } from './provider-state.ts'
+import { failedWords, percentilesOf, type Served, servedBy } from './provider-state.ts'
 
 /** The number of models that are listed at first, and that one press adds. */
 const ROWS = 200
@@ -51,7 +51,16 @@ export const ModelTable = () => {
             rowKey={({ id }) => id}
             empty={<Empty>No model has this name.</Empty>}
             columns={[
-              { title: 'Model', isHead: true, cell: ({ id }) => <Copy text={id}>{id}</Copy> },
+              {
+                title: 'Model',
+                isHead: true,
+                cell: ({ id }) => (
+                  <>
+                    <Copy text={id}>{id}</Copy>
+                    <Failing of={served.get(id) ?? []} />
+                  </>
+                ),
+              },
               {
                 title: 'Context',
                 align: 'right',
@@ -105,14 +114,26 @@ export const ModelTable = () => {
   )
 }
 
+/** On a narrow screen, which has no room for a column of the providers. */
+const Failing = ({ of: providers }: { of: readonly Served[] }) => {
+  const failing = providers.filter(({ mark }) => mark === 'error' || mark === 'left')
+  return failing.length === 0 ? null : (
+    <div className="narrow-only">
+      <ServedBy of={failing} />
+    </div>
+  )
+}
+
 const ServedBy = ({ of: providers }: { of: readonly Served[] }) =>
   providers.length === 0 ? (
     <span className="faint">–</span>
   ) : (
     <span className="row">
-      {providers.map(({ name, mark, words }) => (
+      {providers.map(({ name, mark, words, failed }) => (
         <span key={name} title={words}>
           <Status mark={mark}>{name}</Status>
+          <span className="hidden-text">, {words}</span>
+          {failed === null ? null : <span className="small soft"> {failedWords(failed)}</span>}
         </span>
       ))}
     </span>

@@ -2,11 +2,13 @@
 import type { ProviderHealth } from '../../api/providers.ts'
 import type { UsageSums } from '../../api/usage.ts'
 import type { Mark } from '../../parts/status.tsx'
-import { duration } from '../../units.ts'
+import { duration, percent } from '../../units.ts'
 
 interface ProviderState {
   readonly mark: Mark
   readonly words: string
+  /** How many of its models are not asked; empty if all are. */
+  readonly shut: string
   /** The time at which an open circuit breaker lets a request through again. */
   readonly until: string | null
 }
@@ -16,6 +18,21 @@ export const SANDBOX = 'sandbox'
 /** Its only model fails always, so that somebody can watch a failover. */
 export const SANDBOX_SPARE = 'sandbox-spare'
 
+/** The share of failures from which an answer does not make up for them (decisions/0242, decisions/0250). */
+const OFTEN = 0.1
+
+/** How much of what was asked failed, over any time. Null if it is too little to mark. */
+export const failedShare = (ok: number, failed: number): number | null => {
+  const share = failed === 0 ? 0 : failed / (ok + failed)
+  return share < OFTEN ? null : share
+}
+
+/** Says the number, too, since a mark alone tells a tenth from nine tenths no better than colours do. */
+export const failedWords = (share: number): string => (share === 1 ? 'all failed' : `${percent(share)} failed`)
+
+/** The last 24 hours of a provider, as `failedShare` sees them. */
+const failedIn24h = (uptime: number | null): number | null => (uptime === null ? null : failedShare(uptime, 100 - uptime))
+
 const STATES: Readonly<Record<ProviderHealth['status'], readonly [Mark, string]>> = {
   ok: ['ok', 'Answers'],
   degraded: ['left', 'Fails at times'],
@@ -23,23 +40,35 @@ const STATES: Readonly<Record<ProviderHealth['status'], readonly [Mark, string]>
   unused: ['none', 'Not asked in 24 h'],
 }
 
+/** Nothing says that it fails now, and what failed in 24 hours is too much to call it well. */
+const FAILED: readonly [Mark, string] = ['left', 'Failed at times']
+
 /** Shown if the breaker is half open, or has seen too few requests to open. */
 const FAILING: readonly [Mark, string] = ['error', 'Fails every time']
 
 /** Its failures are too old to say that it fails now, and nothing says that it answers. */
-const NEVER_ANSWERED: readonly [Mark, string] = ['left', 'Answered nothing in 24 h']
+const NEVER_ANSWERED: readonly [Mark, string] = ['error', 'Answered nothing in 24 h']
 
 const lookOf = ({ status, uptime }: Pick<ProviderHealth, 'status' | 'uptime'>): readonly [Mark, string] =>
-  uptime !== 0 ? STATES[status] : status === 'degraded' ? FAILING : status === 'ok' ? NEVER_ANSWERED : STATES[status]
+  uptime !== 0
+    ? status === 'ok' && failedIn24h(uptime) !== null
+      ? FAILED
+      : STATES[status]
+    : status === 'degraded'
+      ? FAILING
+      : status === 'ok'
+        ? NEVER_ANSWERED
+        : STATES[status]
 
 export const stateOf = (health: ProviderHealth | undefined): ProviderState => {
-  if (health === undefined) return { mark: 'none', words: 'Unknown', until: null }
+  if (health === undefined) return { mark: 'none', words: 'Unknown', shut: '', until: null }
   const shut = health.endpoints.filter(({ breaker }) => breaker.state === 'open')
   const until = health.breaker.until ?? shut[0]?.breaker.until ?? null
   const [mark, words] = lookOf(health)
   return {
     mark,
-    words: shut.length === 0 ? words : `${words}; ${shut.length === 1 ? shut[0]?.model : `${shut.length} models`} not asked`,
+    words,
+    shut: shut.length === 0 ? '' : `; ${shut.length === 1 ? shut[0]?.model : `${shut.length} models`} not asked`,
     until,
   }
 }
@@ -53,6 +82,8 @@ export interface Served {
   readonly name: string
   readonly mark: Mark
   readonly words: string
+  /** In the last 24 hours; null if it is too little to mark. */
+  readonly failed: number | null
 }
 
 /** By model; the providers are in the order of the list. */
@@ -63,7 +94,7 @@ export const servedBy = (health: readonly ProviderHealth[]): ReadonlyMap<string,
       const before = served.get(endpoint.model) ?? []
       if (before.some((one) => one.name === name)) continue
       const [mark, words] = lookOf(endpoint)
-      served.set(endpoint.model, [...before, { name, mark, words }])
+      served.set(endpoint.model, [...before, { name, mark, words, failed: failedIn24h(endpoint.uptime) }])
     }
   }
   return served

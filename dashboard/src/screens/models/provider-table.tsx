@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router'
 
 import { type ProviderHealth, providerHealth, providerList } from '../../api/providers.ts'
 import { usage } from '../../api/usage.ts'
-import { count, instant, percent } from '../../format.ts'
+import { count, instant } from '../../format.ts'
 import { Empty } from '../../parts/empty.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Status } from '../../parts/status.tsx'
@@ -17,6 +17,7 @@ import { percentilesOf, stateOf } from './provider-state.ts'
 import { TestProvider } from './test-provider.tsx'
 import type { ProviderTests } from './use-provider-tests.ts'
 import { WhoIsAffected } from './who-is-affected.tsx'
+import { percent } from '../../units.ts'
 
 export const ProviderTable = ({ tests }: { tests: ProviderTests }) => {
   const providers = useQuery(providerList)
@@ -87,15 +88,15 @@ const uptimeOf = (health: ProviderHealth | undefined): string =>
 
 const Models = ({ of: health }: { of: ProviderHealth | undefined }) => {
   const models = new Set(health?.endpoints.map(({ model }) => model)).size
-  return models === 0 ? null : <span className="faint small wide-only"> {models === 1 ? '1 model' : `${count(models)} models`}</span>
+  return models === 0 ? null : <span className="faint small wide-only nowrap"> {models === 1 ? '1 model' : `${count(models)} models`}</span>
 }
 
 const ProviderState = ({ of: health, name }: { of: ProviderHealth | undefined; name: string }) => {
-  const { mark, words, until } = stateOf(health)
+  const { mark, words, shut, until } = stateOf(health)
   return (
     <>
       <span title={until === null ? undefined : `until ${instant(until)}`}>
-        <Status mark={mark}>{words}</Status>
+        <Status mark={mark}>{words + shut}</Status>
       </span>
       {health !== undefined && isFailing(health) ? (
         <div className="affected">

@@ -2,13 +2,10 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 
-import { newestGenerations } from '../../api/generations.ts'
+import { hasConnectedClient } from '../../api/keys.ts'
 import { modelList } from '../../api/models.ts'
 import { presetNames } from '../../api/presets.ts'
 import { Panel } from '../../parts/panel.tsx'
-
-const DAYS_BACK_MS = 30 * 86_400_000
-const openedAt = Date.now()
 
 interface Step {
   readonly title: string
@@ -20,14 +17,14 @@ interface Step {
 export const useFirstSteps = (workspace: string | undefined, isAdmin: boolean): readonly Step[] | undefined => {
   const models = useQuery(modelList)
   const presets = useQuery(presetNames({ workspace_id: workspace, limit: 1, status: undefined }))
-  const requests = useQuery(newestGenerations({ from: new Date(openedAt - DAYS_BACK_MS).toISOString(), workspace_id: workspace }, 1))
-  if (models.data === undefined || presets.data === undefined || requests.data === undefined) {
-    return [models, presets, requests].some(({ error }) => error !== null) ? [] : undefined
+  const connected = useQuery(hasConnectedClient(workspace))
+  if (models.data === undefined || presets.data === undefined || connected.data === undefined) {
+    return [models, presets, connected].some(({ error }) => error !== null) ? [] : undefined
   }
   const steps: readonly Step[] = [
     { title: 'Add a provider', to: '/models', isDone: models.data.some(({ id }) => !id.startsWith('sandbox/') && !id.startsWith('@')) },
     { title: 'Make a preset', to: '/presets', isDone: presets.data.length > 0 },
-    { title: 'Connect a client', to: '/setup', isDone: requests.data.length > 0 },
+    { title: 'Connect a client', to: '/setup', isDone: connected.data },
   ]
   const own = isAdmin ? steps : steps.slice(-1)
   return own.every(({ isDone }) => isDone) ? [] : own

@@ -20,14 +20,14 @@ export const LatestErrors = ({ range: { from, to }, workspace }: Scope) => {
           <Empty>Nothing failed in this time.</Empty>
         ) : (
           <ul className="errors">
-            {rows.map(({ id, created_at: at, error_type: type, model, error }) => (
+            {rows.map(({ id, created_at: at, error_type: type, model, error, preset_slug: slug, preset_version: version }) => (
               <li key={id}>
                 <Link to="/requests/$id" params={{ id }} title={error?.message}>
                   <span className="faint">
                     <When at={at} exact />
                   </span>
                   <span className="cut">
-                    <span className="errors-type">{type}</span> {model}
+                    <span className="errors-type">{type}</span> {slug === null ? model : `${slug}@${version}, ${model}`}
                   </span>
                 </Link>
               </li>

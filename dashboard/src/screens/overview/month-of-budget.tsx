@@ -1,11 +1,12 @@
 import { Link } from '@tanstack/react-router'
 
-import { money, percent } from '../../format.ts'
+import { money } from '../../format.ts'
 import { NEAR } from '../../parts/meter.tsx'
 import { useNow } from '../../parts/when.tsx'
 import { monthStart } from '../spend/month.ts'
 import { countedCost, nextMinute, useMonthBudget, useMonthCost } from '../spend/month-budget.ts'
 import type { Scope } from './scope.ts'
+import { percent } from '../../units.ts'
 
 /** A budget is for a month, whatever range the other figures have. The figure comes last, so that no other one moves when it appears. */
 export const MonthOfBudget = ({ workspace }: Pick<Scope, 'workspace'>) => {

@@ -7,7 +7,7 @@ import { providerHealth } from '../../api/providers.ts'
 import { currentSession } from '../../api/session.ts'
 import { usage } from '../../api/usage.ts'
 import { workspaceFigures } from '../../api/workspaces.ts'
-import { count, money, numbered, percent } from '../../format.ts'
+import { count, money, numbered } from '../../format.ts'
 import { ColumnsChart } from '../../parts/columns-chart.tsx'
 import { CopyCurl } from '../../parts/copy-curl.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
@@ -28,7 +28,7 @@ import { ProviderList } from './provider-list.tsx'
 import type { Scope } from './scope.ts'
 import { TopSpend } from './top-spend.tsx'
 import { Trouble } from './trouble.tsx'
-import { duration } from '../../units.ts'
+import { duration, percent } from '../../units.ts'
 
 export const OverviewScreen = () => {
   const search = useSearch({ strict: false })

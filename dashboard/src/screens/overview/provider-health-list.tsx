@@ -1,9 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 
-import { providerHealth } from '../../api/providers.ts'
+import { type ProviderHealth, providerHealth } from '../../api/providers.ts'
 import { usage } from '../../api/usage.ts'
-import { percent } from '../../format.ts'
 import { Empty } from '../../parts/empty.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Status } from '../../parts/status.tsx'
@@ -11,7 +10,7 @@ import { Table } from '../../parts/table.tsx'
 import { rangeIn } from '../../range.ts'
 import { stateOf } from '../models/provider-state.ts'
 import type { Scope } from './scope.ts'
-import { duration } from '../../units.ts'
+import { duration, percent } from '../../units.ts'
 
 /** All providers with their health over all processes, for admins. */
 export const ProviderHealthList = ({ range: { from, to }, workspace }: Scope) => {
@@ -34,8 +33,7 @@ export const ProviderHealthList = ({ range: { from, to }, workspace }: Scope) =>
               isHead: true,
               cell: (provider) => (
                 <Link to="/requests" search={(search) => ({ ...rangeIn(search), q: `provider:${provider.slug}` })}>
-                  <Status mark={stateOf(provider).mark}>{provider.name}</Status>
-                  <span className="hidden-text">, {stateOf(provider).words}</span>
+                  <StateOf provider={provider} />
                 </Link>
               ),
             },
@@ -53,5 +51,16 @@ export const ProviderHealthList = ({ range: { from, to }, workspace }: Scope) =>
         />
       )}
     </Loaded>
+  )
+}
+
+/** The words are there for everybody only if something is wrong. */
+const StateOf = ({ provider }: { provider: ProviderHealth }) => {
+  const { mark, words } = stateOf(provider)
+  return (
+    <>
+      <Status mark={mark}>{provider.name}</Status>
+      {mark === 'error' || mark === 'left' ? <span className="small soft"> {words}</span> : <span className="hidden-text">, {words}</span>}
+    </>
   )
 }

@@ -3,16 +3,14 @@ import { Link } from '@tanstack/react-router'
 
 import { providerList } from '../../api/providers.ts'
 import { usage } from '../../api/usage.ts'
-import { percent } from '../../format.ts'
 import { Empty } from '../../parts/empty.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Status } from '../../parts/status.tsx'
 import { Table } from '../../parts/table.tsx'
 import { rangeIn } from '../../range.ts'
+import { failedShare, failedWords } from '../models/provider-state.ts'
 import type { Scope } from './scope.ts'
-import { duration } from '../../units.ts'
-
-const BAD_SHARE = 0.2
+import { duration, percent } from '../../units.ts'
 
 /** The providers of a member's own requests. */
 export const ProviderList = ({ range: { from, to }, workspace }: Scope) => {
@@ -35,9 +33,9 @@ export const ProviderList = ({ range: { from, to }, workspace }: Scope) => {
               isHead: true,
               cell: ({ provider, errors, requests }) => (
                 <Link to="/requests" search={(search) => ({ ...rangeIn(search), q: `provider:${provider}` })}>
-                  <Status mark={requests > 0 && errors / requests >= BAD_SHARE ? 'error' : 'ok'}>
+                  <Outcome failed={failedShare(requests - errors, errors)}>
                     {providers?.find(({ slug }) => slug === provider)?.name ?? provider ?? ''}
-                  </Status>
+                  </Outcome>
                 </Link>
               ),
             },
@@ -49,3 +47,10 @@ export const ProviderList = ({ range: { from, to }, workspace }: Scope) => {
     </Loaded>
   )
 }
+
+const Outcome = ({ failed, children: name }: { failed: number | null; children: string }) => (
+  <>
+    <Status mark={failed === null ? 'ok' : failed === 1 ? 'error' : 'left'}>{name}</Status>
+    {failed === null ? null : <span className="small soft"> {failedWords(failed)}</span>}
+  </>
+)

@@ -63,6 +63,7 @@ export const TopSpend = ({ range: { from, to }, workspace }: Scope) => {
                   cell: (group) => (
                     <Link
                       className="cut top-name"
+                      dir="auto"
                       title={BY[by].name(group) ?? undefined}
                       to="/requests"
                       search={{ from: summed.from, to: summed.to, q: filterText(BY[by].filter(group)) }}

@@ -22,9 +22,19 @@ interface AnswerColumnsProps {
   readonly onSettings: (column: Column, settings: Column['settings']) => void
   readonly onRemove: (index: number) => void
   readonly onResults: (results: readonly Message[]) => void
+  readonly onGoOn: (turn: Message) => void
 }
 
-export const AnswerColumns = ({ columns, runs, interface: dialect, onModel, onSettings, onRemove, onResults }: AnswerColumnsProps) => (
+export const AnswerColumns = ({
+  columns,
+  runs,
+  interface: dialect,
+  onModel,
+  onSettings,
+  onRemove,
+  onResults,
+  onGoOn,
+}: AnswerColumnsProps) => (
   <>
     <div className="columns" data-count={columns.length}>
       {columns.map((column, index) => (
@@ -49,7 +59,12 @@ export const AnswerColumns = ({ columns, runs, interface: dialect, onModel, onSe
               </button>
             )}
           </div>
-          <AnswerView title={column.model === '' ? 'Choose a model' : column.model} run={runs[column.id]} onResults={onResults} />
+          <AnswerView
+            title={column.model === '' ? 'Choose a model' : column.model}
+            run={runs[column.id]}
+            onResults={onResults}
+            onGoOn={onGoOn}
+          />
         </div>
       ))}
     </div>

@@ -6,7 +6,7 @@ import { useState } from 'react'
 import type { PresetShape } from '../../api/presets.ts'
 import { currentSession } from '../../api/session.ts'
 import { useKept } from '../../kept.ts'
-import { type Asked, type Message } from '../../playing/conversation-input.ts'
+import { type Asked, INTERFACE_NAMES, type Message, written } from '../../playing/conversation-input.ts'
 import { DryRunDialog } from '../../playing/dry-run-dialog.tsx'
 import { MessagesEditor } from '../../playing/messages-editor.tsx'
 import { SettingsEditor } from '../../playing/settings-editor.tsx'
@@ -17,6 +17,7 @@ import { Field } from '../../parts/field.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { ScreenHead } from '../../parts/screen-head.tsx'
 import { useKeys } from '../../shell/keyboard.ts'
+import { toast } from '../../shell/toasts.tsx'
 import { AnswerColumns } from './answer-columns.tsx'
 import { ChargedTo } from './charged-to.tsx'
 import { CodeMenu } from './code-menu.tsx'
@@ -25,13 +26,9 @@ import { SavePreset } from './save-preset.tsx'
 import { SaveTest } from './save-test.tsx'
 import { ShareMenu } from './share-menu.tsx'
 import { useColumns } from './use-columns.ts'
-import { useReplay } from './use-replay.tsx'
+import { type Replayed, useReplay } from './use-replay.tsx'
 
-const INTERFACES: readonly { readonly id: PresetShape; readonly title: string }[] = [
-  { id: 'chat', title: 'Chat' },
-  { id: 'responses', title: 'Responses' },
-  { id: 'messages', title: 'Messages' },
-]
+const INTERFACES = Object.keys(INTERFACE_NAMES) as readonly PresetShape[]
 
 const EMPTY: readonly Message[] = [{ role: 'user', text: '' }]
 
@@ -39,7 +36,7 @@ export const PlaygroundScreen = () => {
   const search = useSearch({ strict: false })
   const navigate = useNavigate()
   const isMember = useQuery(currentSession).data?.role === 'member'
-  const dialect = INTERFACES.find(({ id }) => id === search['interface'])?.id ?? 'chat'
+  const dialect = INTERFACES.find((id) => id === search['interface']) ?? 'chat'
   const [system, setSystem] = useKept('playground system', () => '')
   const [messages, setMessages] = useKept<readonly Message[]>('playground messages', () => EMPTY)
   const [stream, setStream] = useState(true)
@@ -47,11 +44,22 @@ export const PlaygroundScreen = () => {
   const [chosenId, setChosenId] = useState<string | null>(null)
   const { runs, isRunning, start, stop, remove: removeRun } = useRuns()
   const { shared, columns, canAdd, add, remove, setShared, setModel, setOwn } = useColumns()
-  const replay = useReplay(search['request'], (found) => {
-    setSystem(found.system)
-    setMessages(found.messages.length === 0 ? EMPTY : found.messages)
-    setShared(found.settings, { interface: found.interface, model: found.model, request: undefined })
-  })
+  /** Neither text is lost: the note offers the one that stood here. */
+  const show = (one: Replayed): void => {
+    const before = { ...one, interface: dialect, model: columns[0].model, settings: shared }
+    setSystem((now) => {
+      before.system = now
+      return one.system
+    })
+    setMessages((now) => {
+      before.messages = now
+      return one.messages.length === 0 ? EMPTY : one.messages
+    })
+    setShared(one.settings, { interface: one.interface, model: one.model, request: undefined })
+    const hadText = before.system !== '' || written(before.messages).length > 0
+    if (hadText) toast('What you wrote here was replaced.', () => show(before), 'text of the playground')
+  }
+  const replay = useReplay(search['request'], show)
   const askedOf = (column: (typeof columns)[number], conversation = messages): Asked => ({
     interface: dialect,
     system,
@@ -106,14 +114,14 @@ export const PlaygroundScreen = () => {
       <div className="row between">
         <div className="row">
           <div className="segmented" role="group" aria-label="Interface">
-            {INTERFACES.map(({ id, title }) => (
+            {INTERFACES.map((id) => (
               <button
                 key={id}
                 type="button"
                 aria-pressed={id === dialect}
                 onClick={() => void navigate({ to: '.', search: (before) => ({ ...before, interface: id }), replace: true })}
               >
-                {title}
+                {INTERFACE_NAMES[id]}
               </button>
             ))}
           </div>
@@ -130,7 +138,7 @@ export const PlaygroundScreen = () => {
             <Field label="System prompt">
               <textarea rows={4} value={system} onChange={(event) => setSystem(event.target.value)} />
             </Field>
-            <MessagesEditor messages={messages} onChange={setMessages} />
+            <MessagesEditor messages={messages} interface={dialect} onChange={setMessages} />
             <SettingsEditor shape={dialect} settings={shared} onChange={setShared} locks={locks} />
           </div>
         </Panel>
@@ -156,10 +164,11 @@ export const PlaygroundScreen = () => {
               remove(index)
             }}
             onResults={(results) => {
-              const next = [...messages.filter((message) => message.role === 'raw' || message.text !== ''), ...results]
+              const next = [...written(messages), ...results]
               setMessages(next)
               run(next)
             }}
+            onGoOn={(turn) => setMessages([...written(messages), turn, ...EMPTY])}
           />
         </Panel>
       </div>

@@ -8,7 +8,7 @@ import { ErrorNote } from '../../parts/error-note.tsx'
 import { askedFrom } from '../../playing/conversation-input.ts'
 import type { Message } from '../../playing/conversation-input.ts'
 
-interface Replayed {
+export interface Replayed {
   readonly interface: PresetShape
   readonly model: string
   readonly system: string

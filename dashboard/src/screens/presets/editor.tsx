@@ -8,7 +8,7 @@ import { type PresetTest, type PresetVersion, savePresetDraft } from '../../api/
 import { useKept } from '../../kept.ts'
 import { AnswerView } from '../../playing/answer-view.tsx'
 import { AnswersDiff } from '../../playing/answers-diff.tsx'
-import { type Asked, askedFrom, type Message, requestBody } from '../../playing/conversation-input.ts'
+import { type Asked, askedFrom, type Message, requestBody, written } from '../../playing/conversation-input.ts'
 import { DryRunDialog } from '../../playing/dry-run-dialog.tsx'
 import { MessagesEditor } from '../../playing/messages-editor.tsx'
 import { SettingsEditor } from '../../playing/settings-editor.tsx'
@@ -20,6 +20,7 @@ import { Field } from '../../parts/field.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { useKeys } from '../../shell/keyboard.ts'
 import { toast } from '../../shell/toasts.tsx'
+import { isSame } from '../../use-edited.ts'
 import { FromRequest } from './from-request.tsx'
 import { VersionSelect } from './version-select.tsx'
 import { MoveLive } from './move-live.tsx'
@@ -35,8 +36,8 @@ export const Editor = ({ preset, versions, isWhole }: PresetParts) => {
   const { version: chosen, workspace } = useSearch({ strict: false })
   const navigate = useNavigate()
   const queries = useQueryClient()
-  // Another version may go live meanwhile; the draft keeps the version that it was started from.
-  const [opened] = useState(live.version)
+  // Another version may go live meanwhile; a draft keeps the version that it was started from.
+  const [opened, setOpened] = useState(live.version)
   const found = versions.find(({ version }) => version === Number(chosen ?? opened))
   // While a version is fetched, the one before stays: what is typed into another one would become its draft.
   const [last, setLast] = useState(found ?? live)
@@ -55,10 +56,18 @@ export const Editor = ({ preset, versions, isWhole }: PresetParts) => {
   const { shape } = base
   const isActive = status === 'active'
   const { content, isChanged } = draft
+  if (chosen === undefined && !isChanged && opened !== live.version && base.version === opened) setOpened(live.version)
   // A save names the newest version that this person has seen, so that a version saved since is not overwritten unseen.
   const { seen = shown } = content
   const title = isChanged ? 'Draft' : `v${base.version}`
 
+  /** Neither conversation is lost: the note offers the one that stood here. */
+  const load = (next: readonly Message[]): void =>
+    setMessages((now) => {
+      if (written(now).length > 0 && !isSame(now, next))
+        toast('The conversation of the test was replaced.', () => load(now), `test of ${preset.id}`)
+      return next
+    })
   const draftAsked = (conversation: readonly Message[]): Asked => ({
     interface: shape,
     system: content.system,
@@ -120,10 +129,6 @@ export const Editor = ({ preset, versions, isWhole }: PresetParts) => {
     setShown(latest)
     if (isChanged) draft.change({ ...content, seen: latest })
   }
-  const discard = (): void => {
-    draft.discard()
-    toast('The draft is discarded.', () => draft.change(content))
-  }
   const putLive = (): void =>
     void save().then((version) => {
       if (version !== null) setMoving(version)
@@ -170,7 +175,7 @@ export const Editor = ({ preset, versions, isWhole }: PresetParts) => {
           </Button>
           {isChanged ? (
             <>
-              <Button kind="quiet" onClick={discard}>
+              <Button kind="quiet" onClick={draft.discard}>
                 Discard
               </Button>
               <Button onClick={() => void save()} busy={busy} keys="⌘S">
@@ -227,11 +232,11 @@ export const Editor = ({ preset, versions, isWhole }: PresetParts) => {
         <div>
           <Panel title="Test">
             <div className="stack">
-              <MessagesEditor messages={messages} onChange={setMessages} />
+              <MessagesEditor messages={messages} interface={shape} onChange={setMessages} />
               <div>
-                <FromRequest slug={slug} onLoad={setMessages} />
+                <FromRequest slug={slug} onLoad={load} />
               </div>
-              <SavedTests slug={slug} messages={messages} onLoad={setMessages} onRunAll={runAll} />
+              <SavedTests slug={slug} messages={messages} onLoad={load} onRunAll={runAll} />
             </div>
           </Panel>
           <Panel title="Answer">
@@ -241,10 +246,11 @@ export const Editor = ({ preset, versions, isWhole }: PresetParts) => {
                 title={title}
                 run={runs['draft']}
                 onResults={(results) => {
-                  const next = [...messages, ...results]
+                  const next = [...written(messages), ...results]
                   setMessages(next)
                   start({ draft: draftRun(next) })
                 }}
+                onGoOn={(turn) => setMessages([...written(messages), turn, ...EMPTY])}
               />
             </div>
             <AnswersDiff answers={[runs['live'], runs['draft']]} />

@@ -1,16 +1,21 @@
 /** The versions of a preset, newest first, and the comparison of two of them. */
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
-import { useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 
 import type { PresetMove, PresetVersion } from '../../api/presets.ts'
+import { type Usage, usage } from '../../api/usage.ts'
 import { ContentDiff } from '../../diff/content-diff.tsx'
+import { count } from '../../format.ts'
 import { Button } from '../../parts/button.tsx'
 import { Person } from '../../parts/person.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { type MoreRows, ShowMore } from '../../parts/show-more.tsx'
 import { Table } from '../../parts/table.tsx'
-import { When } from '../../parts/when.tsx'
+import { useNow, When } from '../../parts/when.tsx'
+import { rangeOf } from '../../range.ts'
+import { percent } from '../../units.ts'
+import { filterText } from '../requests/filter.ts'
 import { contentOf } from './content-of.ts'
 import { MoveLive } from './move-live.tsx'
 import type { PresetParts } from './preset-parts.ts'
@@ -26,6 +31,11 @@ export const History = ({ preset, versions, listed, moreVersions, moves, moreMov
   const navigate = useNavigate()
   const queries = useQueryClient()
   const [moving, setMoving] = useState<PresetVersion | null>(null)
+  const usedBy = useVersionsUsed(preset.slug)
+  const failedOf = (version: number): number | null => {
+    const sums = usedBy(version)
+    return sums === undefined || sums.requests === 0 ? null : sums.errors / sums.requests
+  }
   const live = preset.designated_version.version
   const newest = versions[0]?.version ?? live
   const first = Number(search['compare'] ?? (newest === live ? (versions[1]?.version ?? live) : live))
@@ -51,16 +61,41 @@ export const History = ({ preset, versions, listed, moreVersions, moves, moreMov
             {
               title: 'Stands as',
               isWords: true,
-              cell: ({ version }) =>
-                [
-                  ...(version === live ? ['live'] : []),
-                  ...Object.entries(preset.labels).flatMap(([label, at]) => (at === version ? [label] : [])),
-                ].join(', ') || <span className="faint">–</span>,
+              cell: ({ version }) => (
+                <>
+                  {[
+                    ...(version === live ? ['live'] : []),
+                    ...Object.entries(preset.labels).flatMap(([label, at]) => (at === version ? [label] : [])),
+                  ].join(', ') || <span className="faint">–</span>}
+                  {failedOf(version) ? <div className="narrow-only small soft">{percent(failedOf(version))} failed</div> : null}
+                </>
+              ),
             },
             { title: 'Note', isWords: true, cell: ({ note }) => note ?? <span className="faint">–</span> },
             { title: 'By', wideOnly: true, cell: ({ creator_id: by }) => <Person id={by} /> },
             { title: 'Saved', wideOnly: true, cell: ({ created_at: at }) => <When at={at} /> },
             { title: 'Last live', wideOnly: true, cell: ({ designated_at: at }) => <When at={at} /> },
+            {
+              title: 'Requests, 24 h',
+              align: 'right',
+              wideOnly: true,
+              cell: ({ version }) => {
+                const requests = usedBy(version)?.requests
+                return requests === undefined ? (
+                  <span className="faint">–</span>
+                ) : (
+                  <Link to="/requests" search={{ q: filterText({ preset: preset.slug, version }), range: '24h' }}>
+                    {count(requests)}
+                  </Link>
+                )
+              },
+            },
+            {
+              title: 'Errors',
+              align: 'right',
+              wideOnly: true,
+              cell: ({ version }) => percent(failedOf(version)),
+            },
             {
               title: 'Change',
               align: 'right',
@@ -96,7 +131,7 @@ export const History = ({ preset, versions, listed, moreVersions, moves, moreMov
             rows={moves}
             rowKey={({ moved_at: at, label, to }) => `${at} ${label} ${to}`}
             columns={[
-              { title: 'When', isHead: true, cell: ({ moved_at: at }) => <When at={at} /> },
+              { title: 'When', isHead: true, cell: ({ moved_at: at }) => <When at={at} exact /> },
               { title: 'What', cell: ({ label }) => label ?? 'live' },
               { title: 'From', cell: ({ from }) => (from === null ? '–' : `v${from}`) },
               { title: 'To', cell: ({ to }) => (to === null ? 'removed' : `v${to}`) },
@@ -116,6 +151,17 @@ export const History = ({ preset, versions, listed, moreVersions, moves, moreMov
       )}
     </>
   )
+}
+
+/** The figures of the last 24 hours, which say at once whether a version that went live fails. */
+const useVersionsUsed = (slug: string): ((version: number) => Usage['groups'][number] | undefined) => {
+  const { workspace } = useSearch({ strict: false })
+  const { from, to } = rangeOf({ range: '24h' }, useNow())
+  const used = useQuery({
+    ...usage({ preset: slug, group_by: 'preset_version', from, to, interval: 'day', top: 50, workspace_id: workspace }),
+    placeholderData: (before) => before,
+  })
+  return (version) => used.data?.groups.find(({ preset_version: one }) => one === version)
 }
 
 /** A link to the changes from the version before. */

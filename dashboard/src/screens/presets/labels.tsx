@@ -3,12 +3,13 @@ import { useSearch } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 
 import { ApiError } from '../../api/api-error.ts'
-import { patchPreset } from '../../api/presets.ts'
+import { patchPreset, preset } from '../../api/presets.ts'
 import { changeWorkspace, workspaceOf } from '../../api/workspaces.ts'
 import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
 import { messageOf } from '../../parts/error-note.tsx'
 import { Field } from '../../parts/field.tsx'
+import { takeBack } from '../../shell/take-back.ts'
 import { toast } from '../../shell/toasts.tsx'
 import { VersionSelect } from './version-select.tsx'
 import type { PresetParts } from './preset-parts.ts'
@@ -31,7 +32,12 @@ export const Labels = ({ preset: { slug, labels, latest_version: latest, workspa
     setName((now) => (now.trim() === label ? '' : now))
     const before = labels[label] ?? null
     const undo = (): void =>
-      void patchPreset(slug, { labels: { [label]: before }, confirm: true }, { workspace_id: workspace }).then(reload)
+      void takeBack({
+        what: `The label ${label}`,
+        left: to,
+        read: async () => (await queries.fetchQuery({ ...preset(slug, { workspace_id: workspace }), staleTime: 0 })).labels[label] ?? null,
+        putBack: () => patchPreset(slug, { labels: { [label]: before }, confirm: true }, { workspace_id: workspace }).then(reload),
+      })
     toast(to === null ? `Removed the label ${label}.` : `${label} is v${to} now.`, undo, `label ${label} of ${slug}`)
     await reload()
   }

@@ -7,9 +7,9 @@ import { patchPreset, preset as readPreset, type PresetVersion, type ReadPreset 
 import { usage } from '../../api/usage.ts'
 import { ContentDiff } from '../../diff/content-diff.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
-import { messageOf } from '../../parts/error-note.tsx'
 import { useNow } from '../../parts/when.tsx'
 import { rangeOf } from '../../range.ts'
+import { takeBack } from '../../shell/take-back.ts'
 import { toast } from '../../shell/toasts.tsx'
 import { contentOf } from './content-of.ts'
 import { servedVersions } from './served-versions.ts'
@@ -34,23 +34,28 @@ export const MoveLive = ({ preset, to, onMoved, onClose }: MoveLiveProps) => {
   const isBack = to.version < live.version
   const move = (version: number): Promise<unknown> =>
     patchPreset(slug, { designated_version: version }, { workspace_id: workspace }).then(onMoved)
+  /** A service that is too busy to be read can still be told to roll back. */
+  const readNow = (): Promise<ReadPreset | null> =>
+    queries.fetchQuery({ ...readPreset(slug, { workspace_id: workspace }), staleTime: 0, retry: false }).catch(() => null)
   const confirm = async (): Promise<void> => {
-    const now = await queries.fetchQuery({ ...readPreset(slug, { workspace_id: workspace }), staleTime: 0, retry: false }).then(
-      ({ designated_version: served }) => served.version,
-      // A service that is too busy to be read can still be told to roll back.
-      () => live.version,
-    )
+    const now = (await readNow())?.designated_version.version ?? live.version
     if (now !== live.version && now !== to.version)
       throw new Error(`Nothing was moved: v${now} was put live meanwhile, and is compared with v${to.version} now.`)
     await move(to.version)
     const effect =
       status === 'active' ? 'is live now; other processes follow within 0.5 s' : `goes live once the preset, which is ${status}, is active`
     const about = `preset ${slug}`
+    const ended = summary?.splits ? ', for all callers: the rollout does not go on' : ''
     const undo = (): void =>
-      void move(live.version).then(
-        () => toast(`v${live.version} of ${slug} is live again.`, null, about),
-        (thrown: unknown) => toast(messageOf(thrown)),
-      )
+      void takeBack({
+        what: slug,
+        left: `v${to.version}`,
+        read: async () => {
+          const served = (await readNow())?.summary
+          return served ? servedVersions(served) : `v${to.version}`
+        },
+        putBack: () => move(live.version),
+      }).then((isDone) => (isDone ? toast(`v${live.version} of ${slug} is live again${ended}.`, null, about) : undefined))
     toast(`v${to.version} of ${slug} ${effect}.`, undo, about)
   }
   return (

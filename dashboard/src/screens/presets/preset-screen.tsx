@@ -93,6 +93,9 @@ const Preset = (parts: PresetParts) => {
         <Link className="button plain" to="/playground" search={{ model: `@preset/${slug}` }}>
           Open in playground
         </Link>
+        <Link className="button plain wide-only" to="/setup" search={{ model: `@preset/${slug}` }}>
+          Connect a client
+        </Link>
         {previous === undefined ? null : <Button onClick={() => setRollingBack(true)}>Roll back</Button>}
       </ScreenHead>
       <Tabs label="Parts of the preset" tabs={TABS} current={tab} />

@@ -5,7 +5,7 @@ import { useState } from 'react'
 
 import { presetList, type Preset } from '../../api/presets.ts'
 import { currentSession } from '../../api/session.ts'
-import { count, money, percent } from '../../format.ts'
+import { count, money } from '../../format.ts'
 import { Button } from '../../parts/button.tsx'
 import { CopyCurl } from '../../parts/copy-curl.tsx'
 import { Empty } from '../../parts/empty.tsx'
@@ -21,6 +21,7 @@ import { useKeys } from '../../shell/keyboard.ts'
 import { filterText } from '../requests/filter.ts'
 import { NewPreset } from './new-preset.tsx'
 import { servedVersions } from './served-versions.ts'
+import { percent } from '../../units.ts'
 
 const STATES = ['active', 'disabled', 'archived'] as const
 

@@ -5,7 +5,7 @@ import { type FormEvent, useState } from 'react'
 
 import type { VersionFigures } from '../../../../src/contract/rollout.ts'
 import { endRollout, presetRollout, type Rollout, startRollout, STICKY } from '../../api/presets.ts'
-import { count, money, percent } from '../../format.ts'
+import { count, money } from '../../format.ts'
 import { Button } from '../../parts/button.tsx'
 import { messageOf } from '../../parts/error-note.tsx'
 import { Field } from '../../parts/field.tsx'
@@ -17,7 +17,7 @@ import { readCount } from '../../typed-number.ts'
 import { shareOf } from './served-versions.ts'
 import { VersionSelect } from './version-select.tsx'
 import type { PresetParts } from './preset-parts.ts'
-import { duration } from '../../units.ts'
+import { duration, percent } from '../../units.ts'
 
 export const RolloutPanel = (parts: PresetParts) => {
   const { slug } = parts.preset

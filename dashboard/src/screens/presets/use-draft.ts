@@ -5,6 +5,7 @@ import { useEffect, useRef, useState } from 'react'
 import type { PresetVersion } from '../../api/presets.ts'
 import { currentSession } from '../../api/session.ts'
 import { toast } from '../../shell/toasts.tsx'
+import { createStore, useStore } from '../../store.ts'
 import { contentOf, sameContent } from './content-of.ts'
 import { deleteDraft, type DraftContent, keepDraft, readDraft } from './drafts.ts'
 
@@ -12,7 +13,7 @@ export interface Draft {
   readonly content: DraftContent
   readonly isChanged: boolean
   change(content: DraftContent): void
-  /** Resets the draft to the contents of the version. */
+  /** Resets the draft to the contents of the version, and offers it back. */
   discard(): void
   /** The content was saved as this version, which is shown once `show` resolves: what was written since becomes a draft of it. */
   saved(as: number, show: () => Promise<void>): Promise<void>
@@ -22,7 +23,7 @@ export interface Draft {
 export const useDraft = (slug: string, base: PresetVersion, seen: number): Draft => {
   const session = useQuery(currentSession)
   const user = session.data?.user_id ?? ''
-  const of = `${user} ${base.id}`
+  const of = `${user} ${base.id} ${useStore(timesPutBack)}`
   const [state, setState] = useState<{ of: string; content: DraftContent | null; isKept: boolean }>({
     of: '',
     content: null,
@@ -32,7 +33,7 @@ export const useDraft = (slug: string, base: PresetVersion, seen: number): Draft
   if (state.of !== of && state.content !== null) setState({ of: '', content: null, isKept: true })
   const kept = state.of === of ? state.content : readDraft(user, slug, base.version)
   const content = kept ?? { ...contentOf(base), seen }
-  const discard = (): void => {
+  const clear = (): void => {
     deleteDraft(user, slug, base.version, content)
     setState({ of, content: null, isKept: true })
   }
@@ -42,14 +43,18 @@ export const useDraft = (slug: string, base: PresetVersion, seen: number): Draft
   const keep = (next: DraftContent): void => {
     const savedAs = moving.current
     const isKept = savedAs === null ? keepDraft(user, slug, base.version, next) : keepDraft(user, slug, savedAs, { ...next, seen: savedAs })
-    if (!isKept && state.isKept) toast('This browser has no room to keep the draft. It is lost with this tab unless you save it.')
+    if (!isKept && state.isKept) toast(NO_ROOM)
     setState({ of, content: next, isKept })
   }
   return {
     content,
     isChanged: !sameContent(content, contentOf(base)),
-    change: (next) => (sameContent(next, contentOf(base)) ? discard() : keep(next)),
-    discard,
+    change: (next) => (sameContent(next, contentOf(base)) ? clear() : keep(next)),
+    discard() {
+      clear()
+      const place = { user, slug, base: base.version }
+      toast('The draft is discarded.', () => putBack(place, content), noteOf(place))
+    },
     async saved(as, show) {
       const written = readDraft(user, slug, base.version) ?? content
       if (!sameContent(written, content)) keepDraft(user, slug, as, { ...written, seen: as })
@@ -59,4 +64,27 @@ export const useDraft = (slug: string, base: PresetVersion, seen: number): Draft
       deleteDraft(user, slug, base.version, written)
     },
   }
+}
+
+const NO_ROOM = 'This browser has no room to keep the draft. It is lost with this tab unless you save it.'
+
+interface Place {
+  readonly user: string
+  readonly slug: string
+  readonly base: number
+}
+
+const noteOf = ({ slug, base }: Place): string => `draft of ${slug} from v${base}`
+
+/** A draft is put back after its screen was left, too; the screen reads it then. */
+const timesPutBack = createStore(0)
+
+/** No text is lost: the note offers the one that was written since. */
+const putBack = ({ user, slug, base }: Place, content: DraftContent): void => {
+  const since = readDraft(user, slug, base)
+  const isKept = keepDraft(user, slug, base, content)
+  timesPutBack.set(timesPutBack.get() + 1)
+  const place = { user, slug, base }
+  const words = `The draft from v${base} of ${slug} is back${since === null ? '' : ', in place of what was written since'}.`
+  toast(isKept ? words : `${words} ${NO_ROOM}`, since === null ? null : () => putBack(place, since), noteOf(place))
 }

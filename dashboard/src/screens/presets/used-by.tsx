@@ -38,17 +38,7 @@ export const UsedBy = ({ preset: { slug, designated_version: live } }: PresetPar
                 label="Keys that used the preset"
                 rows={rows}
                 rowKey={({ key, preset_version: version }) => `${key} ${version}`}
-                empty={
-                  <Empty
-                    action={
-                      <Link className="button plain" to="/setup" search={{ model: `@preset/${slug}` }}>
-                        Connect a client
-                      </Link>
-                    }
-                  >
-                    Nobody has used this preset in the last 30 days.
-                  </Empty>
-                }
+                empty={<Empty>Nobody has used this preset in the last 30 days.</Empty>}
                 columns={[
                   {
                     title: 'Key',

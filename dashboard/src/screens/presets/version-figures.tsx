@@ -1,7 +1,7 @@
 import type { Usage } from '../../api/usage.ts'
-import { count, money, percent } from '../../format.ts'
+import { count, money } from '../../format.ts'
 import { Table } from '../../parts/table.tsx'
-import { duration } from '../../units.ts'
+import { duration, percent } from '../../units.ts'
 
 /** The usage figures of each version, side by side. */
 export const VersionFigures = ({ groups }: { groups: Usage['groups'] }) => (

@@ -24,9 +24,12 @@ export const Cause = ({ record }: { record: Generation }) => {
             ? `${attempts[0]?.provider_name} was asked.`
             : `${attempts.length} attempts were made, ${failed === attempts.length ? 'all' : failed} failed.`}
       </p>
+      {attempts.at(-1)?.first_token_ms == null ? null : (
+        <p>It broke off after the answer had begun, so no other provider could be asked: the client has the beginning.</p>
+      )}
       {error === null ? null : <Said message={error.message} provider={error.provider_name} />}
       <p>
-        <a href={`${PAGE_BASE.replace(/\/dashboard$/, '')}/docs#errors`}>What to do about {type}</a>
+        <a href={`${PAGE_BASE.replace(/\/dashboard$/, '')}/docs#type-${type}`}>What to do about {type}</a>
       </p>
     </div>
   )

@@ -1,11 +1,12 @@
 import { Link } from '@tanstack/react-router'
 
 import type { Usage } from '../../api/usage.ts'
-import { asHead, change, compact, count, money, percent } from '../../format.ts'
+import { asHead, change, compact, count, money } from '../../format.ts'
 import { Empty } from '../../parts/empty.tsx'
 import { Table } from '../../parts/table.tsx'
 import { countedBy, leadOf, requestsSearch, type SpendFilterValues } from './spend-groups.ts'
 import { type Dimension, type Dimensions, DIMENSIONS, groupValue, type Names, totalCost, valueName } from './spend-series.ts'
+import { percent } from '../../units.ts'
 
 type Group = Usage['groups'][number]
 

@@ -1,10 +1,11 @@
 import { Link } from '@tanstack/react-router'
 
 import type { Usage } from '../../api/usage.ts'
-import { compact, count, money, percent } from '../../format.ts'
+import { compact, count, money } from '../../format.ts'
 import { type Figure, Figures } from '../../parts/figures.tsx'
 import { requestsSearch, type SpendFilterValues } from './spend-groups.ts'
 import { totalCost } from './spend-series.ts'
+import { percent } from '../../units.ts'
 
 interface SpendTotalProps {
   readonly used: Usage

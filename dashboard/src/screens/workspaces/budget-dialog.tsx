@@ -1,7 +1,7 @@
 import { useState } from 'react'
 
 import { queryClient } from '../../api/query-client.ts'
-import { type Budget, budgetsOf, deleteBudget, putBudget } from '../../api/workspaces.ts'
+import { type Budget, budgetsOf, putBudget } from '../../api/workspaces.ts'
 import { money } from '../../format.ts'
 import { Confirm } from '../../parts/confirm.tsx'
 import { Field } from '../../parts/field.tsx'
@@ -10,6 +10,7 @@ import { toast } from '../../shell/toasts.tsx'
 import { noAmount, readNumber, writeNumber } from '../../typed-number.ts'
 import { useEdited } from '../../use-edited.ts'
 import { INTERVALS } from './intervals.ts'
+import { budgetNote, undoBudget } from './undo-budget.ts'
 
 interface BudgetDialogProps {
   /** The workspace. */
@@ -45,8 +46,8 @@ export const BudgetDialog = ({ id, budgets, onClose }: BudgetDialogProps) => {
         const before = readNumber(known[interval])
         toast(
           `The workspace may spend ${money(amount)} ${phrase}: in force now.`,
-          () => void (before === null ? deleteBudget(id, interval) : putBudget(id, interval, before)),
-          `budget ${interval} of ${id}`,
+          () => undoBudget(id, interval, { before, left: amount }),
+          budgetNote(id, interval),
         )
       }}
     >

@@ -13,7 +13,6 @@ import {
   deleteBudget,
   type Member,
   membersOf,
-  putBudget,
   removeMember,
   workspaceOf,
 } from '../../api/workspaces.ts'
@@ -34,6 +33,7 @@ import { nextMinute } from '../spend/month-budget.ts'
 import { BudgetDialog } from './budget-dialog.tsx'
 import { INTERVALS } from './intervals.ts'
 import { InviteDialog } from './invite-dialog.tsx'
+import { budgetNote, undoBudget } from './undo-budget.ts'
 
 export const WorkspaceDetail = ({ id }: { id: string }) => {
   const workspace = useQuery(workspaceOf(id))
@@ -236,7 +236,11 @@ const Budgets = ({ id, name }: { id: string; name: string }) => {
   const remove = async ({ limit_usd: limit, reset_interval }: Budget): Promise<void> => {
     const interval = reset_interval ?? 'lifetime'
     await deleteBudget(id, interval)
-    toast(`The budget of ${money(limit)} ${INTERVALS[interval]} is removed.`, () => void putBudget(id, interval, limit))
+    toast(
+      `The budget of ${money(limit)} ${INTERVALS[interval]} is removed.`,
+      () => undoBudget(id, interval, { before: limit, left: null }),
+      budgetNote(id, interval),
+    )
   }
   return (
     <Panel title={`Budgets of ${name}`} actions={<Button onClick={() => setAdding(true)}>Set budget</Button>}>

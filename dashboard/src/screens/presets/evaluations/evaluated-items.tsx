@@ -3,11 +3,12 @@ import { useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 
 import { evaluationItems, type EvaluationResult, type PassRate } from '../../../api/evaluations.ts'
-import { count, percent } from '../../../format.ts'
+import { count } from '../../../format.ts'
 import { Loaded } from '../../../parts/loaded.tsx'
 import { Meter } from '../../../parts/meter.tsx'
 import { Table } from '../../../parts/table.tsx'
 import { AnswerCell, ITEMS_SHOWN, ItemCell, ItemsLeftOut } from './evaluation-cells.tsx'
+import { percent } from '../../../units.ts'
 
 export const EvaluatedItems = ({ slug, id }: { readonly slug: string; readonly id: string }) => {
   const { workspace } = useSearch({ strict: false })

@@ -1,0 +1,111 @@
+/** The page says why something fails to somebody who was called at night, and the next step is one click away. */
+import { beforeAll, describe, expect, test } from 'bun:test'
+
+import { dataEvent, proseChunk, say, startFakeUpstream } from '../../test/support/fake-upstream.ts'
+import { useHostedServices } from '../../test/support/hosted-services.ts'
+import type { RunningService } from '../../test/support/started-service.ts'
+import { BROWSER_PATH, useBrowser } from './browser.ts'
+import { callAs, chat, manage } from './calls.ts'
+import { oneProvider } from './one-provider.ts'
+import { signedIn } from './signed-in.ts'
+
+const services = useHostedServices()
+const browser = useBrowser()
+const upstream = await startFakeUpstream()
+
+describe.skipIf(BROWSER_PATH === null)('somebody who was called at night', () => {
+  let service: RunningService
+  beforeAll(async () => {
+    service = await services.start({ config: oneProvider(upstream) })
+  })
+
+  test('finds the version of a preset that fails since it went live: its name on Overview, its figures beside the way back', async () => {
+    const save = (system: string) =>
+      manage(service, '/presets/support-bot/chat/completions', {
+        body: { model: 'fake/good', messages: [{ role: 'system', content: system }] },
+      })
+    await save('Be kind.')
+    upstream.script(say('well'))
+    for (let turn = 0; turn < 3; turn += 1) await chat(service, { model: '@preset/support-bot' })
+    await save('Be rude.')
+    upstream.script((exchange) => exchange.answer(400, JSON.stringify({ error: { message: 'Be polite.' } })))
+    for (let turn = 0; turn < 2; turn += 1) await chat(service, { model: '@preset/support-bot' })
+    const { page, ...visitor } = await signedIn(browser, service)
+    await page
+      .getByRole('link', { name: /invalid_request support-bot@2, fake\/good/ })
+      .first()
+      .waitFor()
+    await visitor.checkAccessible()
+    await page.goto(`${service.url}/dashboard/presets/support-bot?tab=history`)
+    const row = (version: string) =>
+      page
+        .getByRole('table', { name: 'Versions' })
+        .getByRole('row')
+        .filter({ has: page.getByRole('rowheader', { name: version }) })
+    await row('v2').getByRole('cell', { name: '100 %' }).waitFor()
+    await row('v1').getByRole('cell', { name: '0 %', exact: true }).waitFor()
+    await row('v1').getByRole('button', { name: 'Roll back to v1' }).waitFor()
+    const moves = page.getByRole('table', { name: 'What was live when' })
+    expect(await moves.getByRole('rowheader').allInnerTexts()).toEqual([
+      expect.stringMatching(/\d\d:\d\d:\d\d$/),
+      expect.stringMatching(/\d\d:\d\d:\d\d$/),
+    ])
+    await visitor.checkAccessible()
+    await row('v2').getByRole('link', { name: '2', exact: true }).click()
+    await page.getByText('2 found').waitFor()
+    visitor.check()
+  })
+
+  test('sees the version that is live after a roll back, and is not offered to put the bad one live again', async () => {
+    for (const system of ['Be kind.', 'Be rude.'])
+      await manage(service, '/presets/rolled-bot/chat/completions', {
+        body: { model: 'fake/good', messages: [{ role: 'system', content: system }] },
+      })
+    const { page, ...visitor } = await signedIn(browser, service, '/presets/rolled-bot')
+    const prompt = page.getByLabel('System prompt')
+    await prompt.waitFor()
+    expect(await prompt.inputValue()).toBe('Be rude.')
+    await page.getByRole('button', { name: 'Roll back' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Roll back to v1' }).click()
+    await page.getByText('v1 of rolled-bot is live now').waitFor()
+    await visitor.settled()
+    expect([await prompt.inputValue(), await page.getByRole('button', { name: 'Put live…' }).count()]).toEqual(['Be kind.', 0])
+    visitor.check()
+  })
+
+  test('reads that an answer broke off after it had begun, and what to do about it in the row of its error', async () => {
+    upstream.script(async (exchange) => {
+      await exchange.head(200, { 'content-type': 'text/event-stream' })
+      await exchange.piece(dataEvent(proseChunk('Your parcel ')))
+      exchange.end()
+    })
+    const { id } = await chat(service, { model: 'fake/good', stream: true })
+    const { page, ...visitor } = await signedIn(browser, service, `/requests/${id}`)
+    const cause = page.getByRole('group', { name: 'Cause' })
+    await cause.getByText('It broke off after the answer had begun, so no other provider could be asked').waitFor()
+    await visitor.checkAccessible()
+    const address = (await cause.getByRole('link', { name: 'What to do about' }).getAttribute('href')) ?? ''
+    const [path = '', place = ''] = address.split('#')
+    const reference = await (await callAs(service.managementKey)(`${new URL(service.url).origin}${path}`, {})).text()
+    expect(reference).toContain(`id="${place}"`)
+    visitor.check()
+  })
+
+  test('reads the beginning of a name that is read from the right, where there is no room for all of it', async () => {
+    const name = 'מפתח של דנה לצוות התמיכה הראשי בתל אביב ובחיפה'
+    const { key } = await manage<{ key: string }>(service, '/keys', { body: { name } })
+    upstream.script(say('well'))
+    await (
+      await callAs(key)(`${service.api}/chat/completions`, { body: { model: 'fake/good', messages: [{ role: 'user', content: 'x' }] } })
+    ).text()
+    const { page, check } = await signedIn(browser, service, '/requests')
+    const cell = page.getByRole('cell', { name })
+    await cell.waitFor()
+    const look = await cell.evaluate((one) => {
+      const { direction, textAlign } = getComputedStyle(one)
+      return { direction, textAlign, isCut: one.scrollWidth > one.clientWidth }
+    })
+    expect(look).toEqual({ direction: 'rtl', textAlign: 'left', isCut: true })
+    check()
+  })
+})
