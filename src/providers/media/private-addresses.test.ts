@@ -98,7 +98,7 @@ const ORDINARY = [
 ]
 
 test.each(PRIVATE)('%j leads into a private network', (address) => {
-  expect(faultOfMediaAddress(address, nobody)).toStartWith('This address leads into a private network.')
+  expect(faultOfMediaAddress(address, nobody)).toStartWith('This address is not of the open internet')
 })
 
 test.each(DOUBTFUL)('%j is not the same address for every program', (address) => {

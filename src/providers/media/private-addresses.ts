@@ -43,7 +43,7 @@ export const faultOfMediaAddress = (address: string, isTrusted: IsTrustedHost): 
 const NO_ADDRESS = 'A file is named by an http: or https: address, or sent as a data: URL.'
 const DOUBTFUL = 'Programs read this address differently. Write scheme and host plainly, or send the file as a data: URL.'
 const PRIVATE =
-  'This address leads into a private network. Send the file as a data: URL; or the operator lists the host under media.trusted_hosts.'
+  'This address is not of the open internet; its host is not in media.trusted_hosts of this service. Send the file as a data: URL.'
 
 const CONVERSATIONS = ['messages', 'input'] as const
 
