@@ -258,6 +258,8 @@ const translateClientErrors = (taken: PoolClient, connect: () => Promise<PoolCli
   let isHeld = true
   let answered = false
   let fault: Error | null = null
+  /** The first failure, which all further statements of its transaction only point at. */
+  let first: unknown = null
   async function query<R>(text: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<R>> {
     refuseNulCharacters(parameters)
     if (fault !== null) throw fault
@@ -286,8 +288,11 @@ const translateClientErrors = (taken: PoolClient, connect: () => Promise<PoolCli
       if (isOutage(error)) {
         const says = serverError(error).code === READ_ONLY ? TAKES_NO_WRITES : 'The database does not answer'
         fault = new StorageUnavailable(`${says}: ${messageOf(error)}`, { cause: error })
+        first = fault
         throw fault
       }
+      if (serverError(error).code === AFTER_FAILURE && first !== null) throw first
+      first = error
       // A failed rollback leaves a transaction open: that connection must not be used again.
       if (text === 'rollback' && error instanceof Error) fault = error
       throw error
@@ -349,6 +354,9 @@ const retryableFailure = (error: unknown): RetryableFailure | null => {
   if (CONFLICTS.has(code)) return 'conflict'
   return code === UNIQUE_VIOLATION && RACED_CONSTRAINTS.has(constraint) ? 'conflict' : null
 }
+
+/** Statements that were sent at once get this after one of them has failed, and whoever waits for all may hear it before the reason. */
+const AFTER_FAILURE = '25P02'
 
 const READ_ONLY = '25006'
 /** Some hosts of databases set the same default where a disk is nearly full, so it is left in effect. */
