@@ -355,7 +355,7 @@ describeEachEngine('lost connections', (engine) => {
       if (tries > 1) return
       const failing = deadlock.execute(writing)
       const failedToo = sql`select 1`.execute(writing)
-      // Whoever waits for both may hear of either first.
+      // A caller that waits for both may hear of either first.
       await failing.catch(() => undefined)
       await failedToo
     })
