@@ -17,6 +17,7 @@ import type { ServiceKnowledge } from '../contract/service-facts.ts'
 import { rangeOf } from '../lib/network/address-ranges.ts'
 import type { Clock } from '../lib/clock.ts'
 import { PACKAGE_DIRECTORY } from '../lib/entry-points.ts'
+import { trustedHosts } from '../lib/network/trusted-hosts.ts'
 import type { Models } from '../models/models.ts'
 import { createLoadMedia } from '../providers/media/load-media.ts'
 import { createProofMakers } from '../providers/thinking/proof-makers.ts'
@@ -176,6 +177,7 @@ const composePipeline = (parts: Parts, file: ConfigFile, models: Models, env: En
   return createPipeline({
     presets: parts.presets,
     openaiPrompts: file.presets.openai_prompts,
+    isTrustedMediaHost: trustedHosts(file.media.trusted_hosts),
     defaultsOf: management.workspaces.defaults,
     guardrails: parts.guardrails,
     customerKeysOf: (caller) => management.customerKeys.forCaller(caller.workspaceId, caller),

@@ -11,11 +11,13 @@ import { callerOf, type Principal } from '../keys/keys.ts'
 import { isObject } from '../lib/json/json.ts'
 import type { JsonBody } from '../lib/json/json-body.ts'
 import { type Steps, throughout, type Turn } from '../lib/steps.ts'
+import type { IsTrustedHost } from '../lib/network/trusted-hosts.ts'
 import { bareSlug, type ModelReference, parseModelReference, VERSION_NUMBER } from '../presets/model-reference.ts'
 import type { Presets, ServedPreset } from '../presets/presets.ts'
 import { askedPlugins } from '../plugins/asked-plugins.ts'
 import type { Plugins } from '../plugins/plugins.ts'
 import { type DrawnVersion, drawVersion } from './draw-version.ts'
+import { refusePrivateMedia } from '../providers/media/private-addresses.ts'
 import type { RoutingState } from '../routing/routing-state.ts'
 import type { VersionReference } from '../storage/presets/preset-store.ts'
 import type { KeptContents, WorkspaceDefaults } from '../workspaces/workspaces.ts'
@@ -40,6 +42,8 @@ export interface PrepareParts {
   readonly plugins: Plugins
   /** True if `prompt` of OpenAI's interfaces names a preset; otherwise it is refused. */
   readonly openaiPrompts: boolean
+  /** Hosts of private networks at which requests may name media. */
+  readonly isTrustedMediaHost: IsTrustedHost
   /** The provider keys that the caller itself owns and may use. */
   readonly customerKeysOf: (caller: Principal) => CustomerKeyLookup | null | Promise<CustomerKeyLookup | null>
 }
@@ -76,7 +80,7 @@ export const prepare = async (
     served === null || named === null
       ? readPlain(received, body, defaults)
       : readWithPreset(received, body, defaults, { named, served, stored })
-  const foundRead = throughout(reading, parts.turn)
+  const foundRead = throughout(withPublicMedia(reading, parts), parts.turn)
   const read = foundRead instanceof Promise ? await foundRead : foundRead
 
   const asked = converses ? withImpliedPlugin(askedPlugins(read.call.body), read.call) : null
@@ -117,6 +121,13 @@ const keptOf = (kept: KeptContents | null, { hash }: Principal, random: () => nu
 
 /** `strict` comes from the body or from the preset; the body cannot switch the preset's off. */
 type Read = Pick<Prepared, 'call' | 'requested' | 'preset' | 'locks' | 'hidden' | 'warnings' | 'strict'>
+
+/** A preset may hold media too, so the merged request is searched. */
+function* withPublicMedia(reading: Steps<Read>, { isTrustedMediaHost }: PrepareParts): Steps<Read> {
+  const read = yield* reading
+  yield* refusePrivateMedia(read.call.body, isTrustedMediaHost)
+  return read
+}
 
 function* readPlain({ apiType, format }: Received, body: JsonBody, defaults: WorkspaceDefaults | null): Steps<Read> {
   const full = withWorkspace(body, defaults)

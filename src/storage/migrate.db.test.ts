@@ -8,6 +8,7 @@ import { until } from '../../test/support/started-service.ts'
 import { systemClock } from '../lib/clock.ts'
 import { systemIds } from '../lib/id.ts'
 import type { Database, EngineConnection } from './database.ts'
+import { holdOffNewWindows } from './ledger/scope-windows.ts'
 import { migrate } from './migrate.ts'
 import { migrationsFor } from './tables/schema.ts'
 import type { DatabaseLocation } from './open-database.ts'
@@ -138,6 +139,32 @@ describeEachEngine('migrations', (engine: TestEngine) => {
     clock.advance(5000)
     await migrating
     expect(await appliedIn(connection)).toEqual(Object.keys(migrationsFor(engine.name)))
+    await connection.close()
+  })
+
+  test('several that change what a settlement uses wait for one that is under way, and neither fails', async () => {
+    // A SQLite file has one writer.
+    if (engine.name === 'sqlite') return
+    const connection = await openBare(await engine.locate())
+    const before = Object.entries(migrationsFor(engine.name)).filter(([name]) => name < '0031')
+    await migrate(connection, OPTIONS, Object.fromEntries(before))
+    const waiting = sql`select 1 from pg_locks where not granted and database = (select oid from pg_database where datname = current_database())`
+    const begun = Promise.withResolvers<void>()
+    const settlement = connection.transaction(async (transaction) => {
+      await holdOffNewWindows(transaction, engine.name)
+      await sql`update activity_days set requests = requests`.execute(transaction)
+      begun.resolve()
+      await until(async () => (await waiting.execute(connection.kysely)).rows.length > 0, 'the migration to wait', patient(10_000))
+      await sql`update usage_hours set requests = requests`.execute(transaction)
+      await sql`update scope_window set held_n = held_n`.execute(transaction)
+    }, 'power')
+    await begun.promise
+    const clock = createFakeClock()
+    const migrating = migrate(connection, { clock, ids: systemIds }).then(() => 'migrated')
+    const gaveWay = until(() => clock.waiting === 2, 'the migration to give way', patient(10_000)).then(() => 'gave way')
+    gaveWay.catch(() => undefined)
+    await settlement
+    expect(await Promise.race([migrating, gaveWay])).toBe('migrated')
     await connection.close()
   })
 

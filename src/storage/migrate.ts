@@ -4,6 +4,7 @@ import { DEFAULT_MIGRATION_TABLE, type Kysely, type Migration, Migrator, sql } f
 import { pause } from '../lib/clock.ts'
 import { type EngineConnection, retryConflicts, type RetryOptions } from './database.ts'
 import type { Engine } from './engine.ts'
+import { holdOffSettlements } from './ledger/scope-windows.ts'
 import { migrationsFor, type Schema } from './tables/schema.ts'
 import { StorageRefused } from './storage-errors.ts'
 
@@ -33,7 +34,7 @@ export const migrate = async (
     if (await hasAll(kysely, migrations)) return
     const migrator = new Migrator({
       db: kysely,
-      provider: { getMigrations: async () => migrations },
+      provider: { getMigrations: async () => (connection.engine === 'postgres' ? besideSettlements(migrations) : migrations) },
       // Kysely orders applied migrations by the time at which they ran, and would refuse the database if the
       // clock was set back since. The names define the order.
       allowUnorderedMigrations: true,
@@ -95,6 +96,23 @@ const migrateAmongOthers = async (
     await pause(clock, LOCK_PAUSE_MS)
   }
 }
+
+/**
+ * A settlement uses many tables, one after the other. A migration that changes two of them in another order would end in a deadlock with
+ * each one that is under way, so on a busy service it would hardly ever get through.
+ */
+const besideSettlements = (migrations: Record<string, Migration>): Record<string, Migration> =>
+  Object.fromEntries(
+    Object.entries(migrations).map(([name, migration]) => [
+      name,
+      {
+        async up(db: Kysely<unknown>) {
+          await holdOffSettlements(db)
+          await migration.up(db)
+        },
+      },
+    ]),
+  )
 
 const migrateOnce = async (migrator: Migrator): Promise<void> => {
   const { error } = await migrator.migrateToLatest()

@@ -21,17 +21,25 @@ test('a server that ends the connection at the greeting, as Redis does for a wro
   expect(await messageFor(`redis://:secret-password@${place}`)).toBe(`Error: ${place} cannot be reached: ECONNREFUSED.`)
 })
 
-test('one of several shards of a cluster is refused in a sentence', async () => {
-  const info = 'cluster_state:ok\r\ncluster_size:3\r\n'
+const CLUSTER = 'cluster_state:ok\r\ncluster_size:3\r\n'
+
+/** The server's answers to our two questions. A Sentinel does not know the first one. */
+test.each([
+  ['one of several shards of a cluster', 'one of several shards of a cluster', `$${CLUSTER.length}\r\n${CLUSTER}\r\n`, 'master'],
+  ['a Sentinel', 'a Sentinel, which has no keys itself', "-ERR unknown command 'CLUSTER'\r\n", 'sentinel'],
+])('%s is refused in a sentence', async (_, sentence, cluster, role) => {
   const server = createServer((socket) => {
     socket.once('data', () => {
       socket.write('%1\r\n$5\r\nproto\r\n:3\r\n')
-      socket.once('data', () => socket.write(`$${info.length}\r\n${info}\r\n`))
+      socket.on('data', (asked) => {
+        if (asked.includes('CLUSTER')) socket.write(cluster)
+        if (asked.includes('ROLE')) socket.write(`*1\r\n$${role.length}\r\n${role}\r\n`)
+      })
     })
   })
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
   const client = await openRedis(`redis://127.0.0.1:${(server.address() as AddressInfo).port}`)
-  expect(String(await rejection(requireAllKeys(client)))).toContain('one of several shards of a cluster')
+  expect(String(await rejection(requireAllKeys(client)))).toContain(sentence)
   client.close()
   server.close()
 })

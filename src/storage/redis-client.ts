@@ -23,13 +23,17 @@ export const openRedis = async (url: string): Promise<RedisClient> => {
 }
 
 /**
- * Rejects if the server has only a part of the keys: the client does not ask the other shards, so that some keys would be counted and others
- * not. Servers outside a cluster refuse the question.
+ * Rejects if the server has no keys or only a part of them: the client does not ask the primary that a Sentinel watches, nor the other
+ * shards of a cluster, so that some keys would be counted and others not. Servers outside a cluster refuse the first question, and users
+ * may lack the right to ask the second.
  */
 export const requireAllKeys = async (client: RedisClient): Promise<void> => {
-  const info = await client.send('CLUSTER', ['INFO']).catch(() => '')
+  const [info, role] = await Promise.all([client.send('CLUSTER', ['INFO']).catch(() => ''), client.send('ROLE', []).catch(() => null)])
+  if (Array.isArray(role) && role[0] === 'sentinel') throw new Error(SENTINEL)
   if (Number(/^cluster_size:(\d+)/m.exec(String(info))?.[1] ?? 1) > 1) throw new Error(ONE_SHARD)
 }
+
+const SENTINEL = 'It is a Sentinel, which has no keys itself: give an address that follows the primary of Redis or Valkey.'
 
 const ONE_SHARD = 'It is one of several shards of a cluster: give the address of a Redis or Valkey that has all keys.'
 

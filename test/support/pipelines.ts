@@ -87,6 +87,7 @@ export const partsOfPipeline = (clock: Clock, more: Partial<PipelineParts> = {})
     find: () => null,
   },
   openaiPrompts: false,
+  isTrustedMediaHost: () => false,
   defaultsOf: () => null,
   guardrails: { effective: () => null },
   customerKeysOf: () => null,

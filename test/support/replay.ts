@@ -14,6 +14,7 @@ import { createPipeline } from '../../src/inference/pipeline.ts'
 import type { PriceEntry } from '../../src/models/catalogue-schema.ts'
 import { type Clock, turnOf } from '../../src/lib/clock.ts'
 import { JsonBody } from '../../src/lib/json/json-body.ts'
+import { trustedHosts } from '../../src/lib/network/trusted-hosts.ts'
 import { inTurns, LARGE_BYTES } from '../../src/lib/steps.ts'
 import { createModels, plainEndpoint } from '../../src/models/models.ts'
 import type { Health } from '../../src/routing/health.ts'
@@ -76,6 +77,8 @@ export interface Replay {
   readonly modalities?: readonly string[] | null
   /** Makes the operator allow the fetching of media, with this loader. */
   readonly loadMedia?: LoadMedia
+  /** The hosts of private networks at which the operator lets requests name media. */
+  readonly mediaHosts?: readonly string[]
   /** How the client reads the response; by default as text. */
   readonly read?: (response: Response) => Promise<Pick<Replayed, 'text' | 'broken'>>
 }
@@ -121,6 +124,7 @@ export const replay = async ({
   modalities = null,
   admit = admittingAll(clock),
   loadMedia,
+  mediaHosts = [],
   read = readAll,
 }: Replay): Promise<Replayed> => {
   const sent: SentRequest[] = []
@@ -179,6 +183,7 @@ export const replay = async ({
       screenMs,
       models: createModels([model], []),
       context: { upstream, clock, loadMedia },
+      isTrustedMediaHost: trustedHosts(mediaHosts),
       ...(closed ? { routing: { ...createTestRouting(clock), health: CLOSED } } : {}),
       async admit(planned) {
         run = await admit(planned)

@@ -11,6 +11,7 @@ import { type ContentCoding, decodeBounded, readCodings, TooManyBytes, TooManyPi
 import { parseIpv4, parseIpv6 } from '../../lib/network/ip-address.ts'
 import { isOwnLimit, noConnectionLeft } from './own-limits.ts'
 import { isPublicAddress } from '../../lib/network/safe-address.ts'
+import { bareHost, type IsTrustedHost, trustedHosts as readTrustedHosts } from '../../lib/network/trusted-hosts.ts'
 import { retryHint } from '../failures/retry-hint.ts'
 
 /** The request was not made, or its answer was not read; `message` says why, without quoting the answer. */
@@ -87,7 +88,7 @@ export const createSafeFetch = ({
   resolve = resolveByDns,
   dial = (address, port) => ({ address, port }),
 }: SafeFetchParts): SafeFetch => {
-  const rules: Rules = { trusted: new Set(trustedHosts.map((host) => host.toLowerCase())), trustedBy, plainHttp }
+  const rules: Rules = { isTrusted: readTrustedHosts(trustedHosts), trustedBy, plainHttp }
   return async ({ url, headers, body, method = 'POST', timeoutMs, maxBytes, signal, redirects = HOPS_MAX, refuse, compressed = false }) => {
     const connection = new AbortController()
     const leave = (): void => connection.abort()
@@ -142,14 +143,10 @@ interface Hop {
 }
 
 interface Rules {
-  readonly trusted: ReadonlySet<string>
+  readonly isTrusted: IsTrustedHost
   readonly trustedBy: string | null
   readonly plainHttp: boolean
 }
-
-const isTrusted = ({ hostname, host }: URL, { trusted }: Rules): boolean => trusted.has(bare(hostname)) || trusted.has(host.toLowerCase())
-
-const bare = (hostname: string): string => hostname.toLowerCase().replace(/^\[|\]$/g, '')
 
 const checkedUrl = (text: string, rules: Rules): URL => {
   const { trustedBy, plainHttp } = rules
@@ -157,7 +154,7 @@ const checkedUrl = (text: string, rules: Rules): URL => {
   if (url === null || !/^https?:$/.test(url.protocol))
     throw new UnsafeRequest(plainHttp ? 'not an http or https address' : 'not an https address')
   if (url.username !== '' || url.password !== '') throw new UnsafeRequest('an address with credentials')
-  if (isTrusted(url, rules)) return url
+  if (rules.isTrusted(url)) return url
   const only = trustedBy === null ? 'are not open' : `are for hosts in ${trustedBy} only`
   if (url.protocol !== 'https:' && !plainHttp) throw new UnsafeRequest(`http is for hosts in ${trustedBy} only`)
   if (url.port !== '') throw new UnsafeRequest(`ports but ${plainHttp ? '80 and ' : ''}443 ${only}`)
@@ -166,12 +163,12 @@ const checkedUrl = (text: string, rules: Rules): URL => {
 
 /** Every address must be public, so that the name's owner cannot choose which of them is used. */
 const checkedAddress = async (url: URL, rules: Rules, resolve: (host: string) => Promise<readonly string[]>): Promise<string> => {
-  const host = bare(url.hostname)
+  const host = bareHost(url.hostname)
   const isLiteral = parseIpv4(host) !== null || parseIpv6(host) !== null
   const addresses = isLiteral ? [host] : await resolve(host)
   const [first] = addresses
   if (first === undefined) throw new UnsafeRequest('the name has no address')
-  if (!isTrusted(url, rules) && !addresses.every(isPublicAddress)) {
+  if (!rules.isTrusted(url) && !addresses.every(isPublicAddress)) {
     throw new UnsafeRequest(
       `the address is not of the open internet${rules.trustedBy === null ? '' : `; its host is not in ${rules.trustedBy}`}`,
     )

@@ -40,9 +40,9 @@ export const createRedisAnswers = ({ url, prefix, clock, timeoutMs, onAway }: Re
     const opening = openRedis(url)
     try {
       const opened = await inTime(opening, CONNECT_MS, clock)
+      await inTime(requireAllKeys(opened), timeoutMs(), clock)
       // A replica, or a server whose disk or memory is full, accepts connections and reads but no writes.
-      const written = opened.send('SET', [`${prefix}written`, '', 'PX', '1'])
-      await inTime(Promise.all([requireAllKeys(opened), written]), timeoutMs(), clock)
+      await inTime(opened.send('SET', [`${prefix}written`, '', 'PX', '1']), timeoutMs(), clock)
       client = opened
       if (isClosed) client.close()
       if (isAway) onAway(null)

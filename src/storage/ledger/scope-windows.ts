@@ -1,5 +1,5 @@
 /** The rows against which every limit is checked, under their locks. */
-import { CompiledQuery, type RawBuilder, sql, type Transaction } from 'kysely'
+import { CompiledQuery, type QueryExecutorProvider, type RawBuilder, sql, type Transaction } from 'kysely'
 
 import { createMemory } from '../../lib/remember.ts'
 import type { Database } from '../database.ts'
@@ -125,10 +125,15 @@ export const holdOffNewWindows = async (transaction: Transaction<Schema>, engine
   }
 }
 
+/** On PostgreSQL: waits until no settlement is under way, and lets none go on before this transaction ends. */
+export const holdOffSettlements = async (transaction: QueryExecutorProvider): Promise<void> => {
+  await sql`select pg_advisory_xact_lock(${sql.lit(WINDOWS_LOCK)})`.execute(transaction)
+}
+
 /** Creates the missing windows, with what their subjects have already spent in them. */
 export const createWindows = (database: Database, keys: readonly WindowKey[]): Promise<void> =>
   database.transaction(async (transaction) => {
-    if (database.engine === 'postgres') await sql`select pg_advisory_xact_lock(${sql.lit(WINDOWS_LOCK)})`.execute(transaction)
+    if (database.engine === 'postgres') await holdOffSettlements(transaction)
     const create = async (key: WindowKey): Promise<void> => {
       const { committed, byok } = await spentBy(transaction, key)
       await transaction

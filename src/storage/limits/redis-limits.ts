@@ -43,12 +43,9 @@ export const createRedisLimits = ({ url, prefix, node }: RedisLimitsParts): Limi
         if (typeof sha !== 'string') throw nonsense()
         return sha
       }
-      const [enterSha, correctSha, exchangePlacesSha] = await Promise.all([
-        load(ENTER),
-        load(CORRECT),
-        load(EXCHANGE_PLACES),
-        requireAllKeys(opened),
-      ])
+      // Asked first, since it knows a better reason than a server that refuses the scripts.
+      await requireAllKeys(opened)
+      const [enterSha, correctSha, exchangePlacesSha] = await Promise.all([load(ENTER), load(CORRECT), load(EXCHANGE_PLACES)])
       connection = { client: opened, enterSha, correctSha, exchangePlacesSha }
     } catch (thrown) {
       opened.close()

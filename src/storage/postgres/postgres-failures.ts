@@ -16,6 +16,9 @@ export const retryableFailure = (error: unknown): RetryableFailure | null => {
   return code === UNIQUE_VIOLATION && RACED_CONSTRAINTS.has(constraint) ? 'conflict' : null
 }
 
+/** Statements that were sent at once get this after one of them has failed, and whoever waits for all may hear it before the reason. */
+export const AFTER_FAILURE = '25P02'
+
 export const READ_ONLY = '25006'
 
 /** Read-only transaction, cancelled statement, idle transaction. */

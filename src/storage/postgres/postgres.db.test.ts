@@ -346,6 +346,22 @@ describeEachEngine('lost connections', (engine) => {
     await another
   })
 
+  test('a transaction is tried again for the first failure of statements that were sent at once, not for what the others say of it', async () => {
+    const { transaction } = await engine.open()
+    let tries = 0
+    const deadlock = sql`do ${sql.lit("begin raise exception 'deadlock' using errcode = '40P01'; end")}`
+    await transaction(async (writing) => {
+      tries += 1
+      if (tries > 1) return
+      const failing = deadlock.execute(writing)
+      const failedToo = sql`select 1`.execute(writing)
+      // A caller that waits for both may hear of either first.
+      await failing.catch(() => undefined)
+      await failedToo
+    })
+    expect(tries).toBe(2)
+  })
+
   test('a connection that dies while its transaction waits for us does not end the process', async () => {
     const location = await engine.locate()
     const database = await engine.open(location)

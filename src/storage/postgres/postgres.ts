@@ -18,7 +18,7 @@ import { createTransactions } from '../direct-transactions.ts'
 import { createPostgresLimits } from '../limits/postgres-limits.ts'
 import { requireChannelBinding } from './channel-binding.ts'
 import { parsePostgresUrl } from './postgres-address.ts'
-import { isBroken, isOutage, messageOf, READ_ONLY, retryableFailure, serverError } from './postgres-failures.ts'
+import { AFTER_FAILURE, isBroken, isOutage, messageOf, READ_ONLY, retryableFailure, serverError } from './postgres-failures.ts'
 import { listenForChanges } from './postgres-listen.ts'
 import type { Schema } from '../tables/schema.ts'
 import { refuseNulCharacters, requireSafeInteger } from '../sql-values.ts'
@@ -258,6 +258,8 @@ const translateClientErrors = (taken: PoolClient, connect: () => Promise<PoolCli
   let isHeld = true
   let answered = false
   let fault: Error | null = null
+  /** The first failure, which all further statements of its transaction only point at. */
+  let first: unknown = null
   async function query<R>(text: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<R>> {
     refuseNulCharacters(parameters)
     if (fault !== null) throw fault
@@ -286,8 +288,11 @@ const translateClientErrors = (taken: PoolClient, connect: () => Promise<PoolCli
       if (isOutage(error)) {
         const says = serverError(error).code === READ_ONLY ? TAKES_NO_WRITES : 'The database does not answer'
         fault = new StorageUnavailable(`${says}: ${messageOf(error)}`, { cause: error })
+        first = fault
         throw fault
       }
+      if (serverError(error).code === AFTER_FAILURE && first !== null) throw first
+      first = error
       // A failed rollback leaves a transaction open: that connection must not be used again.
       if (text === 'rollback' && error instanceof Error) fault = error
       throw error
