@@ -162,7 +162,10 @@ describe('routes of a file that is loaded when one of their paths is asked for',
     let loads = 0
     const file = later(
       paths,
-      () => (loads++, load()),
+      () => {
+        loads += 1
+        return load()
+      },
       (loaded) => loaded,
     )
     const rows = [route('POST', '/chat'), file, route('DELETE', '/keys/:id')]
