@@ -75,7 +75,7 @@ export const createRouter = (tables: readonly Table[]): Router => {
     }
   }
   const loaded = async (found: readonly Found[]): Promise<readonly Found[]> => {
-    for (const { node } of found) for (const file of [...node.later]) await arrive(file)
+    for (const { node } of found) for (const file of node.later) await arrive(file)
     return found
   }
   const find = (path: string): readonly Found[] => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { sql } from 'kysely'
+import { type KyselyPlugin, sql } from 'kysely'
 
 import { describeEachEngine, type TestEngine } from '../../test/support/databases.ts'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
@@ -59,12 +59,16 @@ describeEachEngine('migrations', (engine: TestEngine) => {
   test('a database that has all of them is asked one question, whatever else it holds', async () => {
     const connection = await openBare(await engine.locate())
     let questions = 0
+    const counting: KyselyPlugin = {
+      transformQuery({ node }) {
+        questions += 1
+        return node
+      },
+      transformResult: async ({ result }) => result,
+    }
     const counted: EngineConnection = {
       ...connection,
-      withMigrationAccess: (work) =>
-        connection.withMigrationAccess((kysely) =>
-          work(kysely.withPlugin({ transformQuery: ({ node }) => (questions++, node), transformResult: async ({ result }) => result })),
-        ),
+      withMigrationAccess: (work) => connection.withMigrationAccess((kysely) => work(kysely.withPlugin(counting))),
     }
     try {
       await migrate(counted, OPTIONS)
