@@ -44,7 +44,7 @@ export interface ModelFacts {
   readonly toolChoice: 'any and tool' | 'any' | 'neither'
   /** The kinds of media that the result of a tool may hold. */
   readonly resultMedia: ReadonlySet<string>
-  /** What may stand behind the results of tools in the turn of the user . */
+  /** The content that a turn of the user may have behind the results of tools. */
   readonly besideResults: 'anything' | 'no documents but PDFs' | 'nothing'
   /** Takes `status` on a tool's result. */
   readonly resultStatus: boolean
