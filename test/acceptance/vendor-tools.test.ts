@@ -304,7 +304,7 @@ describe('the shell of Claude', () => {
       ],
     ] as const) {
       expect((await ask('messages', 't/claude', tools)).status).toBe(200)
-      expect(provider.last.body.tools).toMatchObject(expected as never)
+      expect(provider.last.body.tools).toMatchObject(expected)
     }
   })
 
