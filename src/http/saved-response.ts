@@ -6,9 +6,7 @@ export const savedResponse = ({ status, body, warnings }: StoredAnswer): Respons
   jsonText(body, {
     status,
     headers:
-      warnings.length === 0
-        ? {}
-        : { 'x-service-warnings': String(warnings.length), 'x-service-warning': headerText(warnings.join(' ')) },
+      warnings.length === 0 ? {} : { 'x-service-warnings': String(warnings.length), 'x-service-warning': headerText(warnings.join(' ')) },
   })
 
 const HEADER_MAX = 1000

@@ -77,7 +77,9 @@ const MEBIBYTE = 'x'.repeat(MIB)
 const spoken = proseChunk(MEBIBYTE)
 const thought = JSON.stringify({ choices: [{ index: 0, delta: { reasoning_content: MEBIBYTE } }] })
 const called = (index: number, args: string): string =>
-  JSON.stringify({ choices: [{ index: 0, delta: { tool_calls: [{ index, id: `call_${index}`, function: { name: 'f', arguments: args } }] } }] })
+  JSON.stringify({
+    choices: [{ index: 0, delta: { tool_calls: [{ index, id: `call_${index}`, function: { name: 'f', arguments: args } }] } }],
+  })
 const responsesEvent = (type: string, members: object): string => JSON.stringify({ type, output_index: 0, ...members })
 const MESSAGE = { type: 'message', id: 'msg_1', role: 'assistant', content: [] }
 
@@ -95,32 +97,42 @@ test.each<[dialect: Dialect, model: string, what: string, lines: readonly string
     2,
   ],
   ['messages', 'large/one', 'thinking that nobody asked for', [thought, thought, thought], 2],
-  ['messages', 'large/one', 'a call that comes between the arguments of another', [called(0, '{'), ...[1, 2, 3].map(() => called(1, MEBIBYTE))], 2],
+  [
+    'messages',
+    'large/one',
+    'a call that comes between the arguments of another',
+    [called(0, '{'), ...[1, 2, 3].map(() => called(1, MEBIBYTE))],
+    2,
+  ],
   ['messages', 'large/one', 'text', [spoken, spoken, spoken], 0],
   ['chat', 'large/one', 'text', [spoken, spoken, spoken], 0],
-])('a stream of %s from %s: %s counts as far as it is kept for later', async (dialect, model, _, lines, keptMib) => {
-  const end = Promise.withResolvers<void>()
-  let isSaid = false
-  upstream.script(async (exchange) => {
-    await exchange.head(200, { 'content-type': 'text/event-stream' })
-    for (const line of [...lines, proseChunk('')]) await exchange.piece(dataEvent(line))
-    isSaid = true
-    await Promise.race([end.promise, exchange.gone])
-    await exchange.done()
-  })
-  const leaving = new AbortController()
-  const asked = infer(
-    service,
-    { model, stream: true, ...conversationOf(dialect, 'Hi') },
-    { path: PATHS[dialect], signal: leaving.signal },
-  ).catch(() => null)
-  const kept = async (): Promise<number> => Math.floor((await heldBytes()) / MIB)
-  await until(async () => isSaid && (await kept()) === keptMib, 'the text to be counted')
-  leaving.abort()
-  end.resolve()
-  await asked
-  await until(async () => (await heldBytes()) === 0, 'all room to be given back')
-}, 60_000)
+])(
+  'a stream of %s from %s: %s counts as far as it is kept for later',
+  async (dialect, model, _, lines, keptMib) => {
+    const end = Promise.withResolvers<void>()
+    let isSaid = false
+    upstream.script(async (exchange) => {
+      await exchange.head(200, { 'content-type': 'text/event-stream' })
+      for (const line of [...lines, proseChunk('')]) await exchange.piece(dataEvent(line))
+      isSaid = true
+      await Promise.race([end.promise, exchange.gone])
+      await exchange.done()
+    })
+    const leaving = new AbortController()
+    const asked = infer(
+      service,
+      { model, stream: true, ...conversationOf(dialect, 'Hi') },
+      { path: PATHS[dialect], signal: leaving.signal },
+    ).catch(() => null)
+    const kept = async (): Promise<number> => Math.floor((await heldBytes()) / MIB)
+    await until(async () => isSaid && (await kept()) === keptMib, 'the text to be counted')
+    leaving.abort()
+    end.resolve()
+    await asked
+    await until(async () => (await heldBytes()) === 0, 'all room to be given back')
+  },
+  60_000,
+)
 
 test('an object of more members than a request may have fails as the answer of its provider, before it is built', async () => {
   const members = Array.from({ length: 20_000 }, (_, index) => `"a long name of member ${index}":1`)

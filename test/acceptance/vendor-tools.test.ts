@@ -306,12 +306,18 @@ describe('the shell of Claude', () => {
     const get = { name: 'get', input_schema: { type: 'object', properties: {} } }
     for (const [tools, expected] of [
       [[own, { ...own, ...mark }], [{ ...BASH, ...mark }]],
-      [[own, get, { ...own, ...mark }], [BASH, { name: 'get', ...mark }]],
+      [
+        [own, get, { ...own, ...mark }],
+        [BASH, { name: 'get', ...mark }],
+      ],
       [[BASH, { ...own, ...mark }], [{ ...BASH, ...mark }]],
-      [[get, { type: 'service:datetime', ...mark }], [{ name: 'get', ...mark }, { name: 'service_datetime' }]],
+      [
+        [get, { type: 'service:datetime', ...mark }],
+        [{ name: 'get', ...mark }, { name: 'service_datetime' }],
+      ],
     ] as const) {
       expect((await ask('messages', 't/claude', tools)).status).toBe(200)
-      expect(provider.last.body.tools).toMatchObject(expected as never)
+      expect(provider.last.body.tools).toMatchObject(expected)
     }
   })
 

@@ -396,7 +396,8 @@ describeEachEngine('idempotency of preset creation', (engine) => {
     const second = created(await create('bot', { idempotency: later, now: T2 }))
     expect(second.designated_version.version).toBe(2)
     expect(await create('bot', { idempotency: later, now: T2 })).toEqual({
-      kind: 'replay', stored: { status: 200, body: JSON.stringify({ data: second }), warnings: [] }
+      kind: 'replay',
+      stored: { status: 200, body: JSON.stringify({ data: second }), warnings: [] },
     })
   })
 

@@ -26,7 +26,8 @@ describeEachEngine('secrets of presets', (engine) => {
     const listed = await store.versions({ workspaceId, slug: 'crm', ascending: true, offset: 0, limit: 9 })
     expect((await Array.fromAsync(listed?.items ?? []))[0]?.config).toEqual(config)
     expect(await create('crm', { content, idempotency: claimOf() })).toEqual({
-      kind: 'replay', stored: { status: 200, body: JSON.stringify({ data: made.preset }), warnings: [] }
+      kind: 'replay',
+      stored: { status: 200, body: JSON.stringify({ data: made.preset }), warnings: [] },
     })
     for (const table of ['preset_versions', 'presets', 'idempotency_keys', 'audit_log']) {
       const { rows } = await sql`select * from ${sql.table(table)}`.execute(database.kysely)
