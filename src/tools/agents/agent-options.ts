@@ -1,4 +1,4 @@
-/** What the tools that call a model share: the options for it, and the result if it fails. */
+/** The tools that call a model share these options for it, and the result if it fails. */
 import { z } from 'zod'
 
 import type { Part } from '../../canonical/prompt.ts'
