@@ -1,5 +1,5 @@
 /** The rows against which every limit is checked, under their locks. */
-import { CompiledQuery, type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
+import { CompiledQuery, type QueryExecutorProvider, type RawBuilder, sql, type Transaction } from 'kysely'
 
 import { createMemory } from '../../lib/remember.ts'
 import type { Database } from '../database.ts'
@@ -123,7 +123,7 @@ export const holdOffNewWindows = async (transaction: Transaction<Schema>, engine
 }
 
 /** On PostgreSQL: waits until no settlement is under way, and lets none go on before this transaction ends. */
-export const holdOffSettlements = async (transaction: Kysely<unknown>): Promise<void> => {
+export const holdOffSettlements = async (transaction: QueryExecutorProvider): Promise<void> => {
   await sql`select pg_advisory_xact_lock(${sql.lit(WINDOWS_LOCK)})`.execute(transaction)
 }
 
