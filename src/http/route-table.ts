@@ -126,6 +126,7 @@ const apiRows = (parts: AppParts): readonly Row[] => [
     [
       '/models',
       '/models/user',
+      '/embeddings/models',
       '/models/count',
       '/models/:author/:slug',
       '/models/:id',

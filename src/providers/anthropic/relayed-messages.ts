@@ -225,7 +225,7 @@ export const blocksIn = (json: string): readonly Block[] =>
 
 const opaque = (raw: Block, at: string): RawPart => ({ type: 'unknown', kind: raw.type, at, raw })
 
-export const textIn = (json: string | undefined): string | null => (json?.startsWith('"') === true ? (JSON.parse(json) as string) : null)
+const textIn = (json: string | undefined): string | null => (json?.startsWith('"') === true ? (JSON.parse(json) as string) : null)
 
 /** `json`: a JSON string. The first test is a cheap one: most strings begin with a letter. */
 export const isBlank = (json: string): boolean => !/^"[!#-[\]-~]/.test(json) && (JSON.parse(json) as string).trim() === ''
