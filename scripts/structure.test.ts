@@ -155,6 +155,7 @@ const AT_START: Readonly<Record<string, readonly string[]>> = {
     'dollar-amount',
     'embeddings',
     'evaluation-items',
+    'exclusive-use',
     'file-name',
     'generation',
     'generation-content',

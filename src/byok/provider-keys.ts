@@ -7,7 +7,8 @@ import { isDeepStrictEqual } from 'node:util'
 import type { z } from 'zod'
 
 import { scopeOf, type Reach } from '../canonical/reach.ts'
-import { EXCLUSIVE, type ByokKeyResource, type ByokUse, type createByokBody, type updateByokBody } from '../contract/byok.ts'
+import type { ByokKeyResource, ByokUse, createByokBody, updateByokBody } from '../contract/byok.ts'
+import { EXCLUSIVE, exclusive } from '../contract/exclusive-use.ts'
 import type { Slice } from '../contract/paging.ts'
 import { GatewayError } from '../errors.ts'
 import { isoTimestamp, type Clock } from '../lib/clock.ts'
@@ -55,9 +56,7 @@ export const createProviderKeys = ({ store, keyStore, clock, ids, sealingKey, or
     return found
   }
   const check = async (workspaceId: string | null, { allowed_api_key_hashes: hashes, ...use }: ByokUse): Promise<void> => {
-    if (use.is_fallback && (use.is_required || use.is_byok_only)) {
-      throw new GatewayError('invalid_request', EXCLUSIVE.error)
-    }
+    if (!exclusive(use)) throw new GatewayError('invalid_request', EXCLUSIVE.error)
     if (hashes !== null && !(await keyStore.hasAll(workspaceId, hashes))) {
       throw new GatewayError(
         'invalid_request',

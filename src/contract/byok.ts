@@ -5,6 +5,7 @@
 import { z } from 'zod'
 
 import { keyHash } from './key-hash.ts'
+import { EXCLUSIVE, exclusive } from './exclusive-use.ts'
 import { ruledModel } from './model-name.ts'
 import { shownName } from './stored-text.ts'
 
@@ -53,10 +54,6 @@ export const byokKey = z
     created_at: z.iso.datetime(),
   })
   .meta({ id: 'ProviderKey' })
-
-const exclusive = (body: { readonly [Name in 'is_fallback' | 'is_byok_only' | 'is_required']?: boolean | undefined }): boolean =>
-  body.is_fallback !== true || (body.is_byok_only !== true && body.is_required !== true)
-export const EXCLUSIVE = { error: 'is_fallback cannot be combined with is_byok_only or is_required.' }
 
 const optionalUse = z.object(use).partial().shape
 

@@ -461,6 +461,7 @@ describe('a server that is not a working Redis', () => {
         if (text.includes('HELLO')) socket.write('%1\r\n$6\r\nserver\r\n$5\r\nredis\r\n')
         for (const _ of text.matchAll(/\r\nSCRIPT\r\n/g)) socket.write('$3\r\nabc\r\n')
         if (text.includes('\r\nCLUSTER\r\n')) socket.write('-ERR This instance has cluster support disabled\r\n')
+        if (text.includes('\r\nROLE\r\n')) socket.write('*1\r\n$6\r\nmaster\r\n')
         if (text.includes('{probe}')) socket.write(':0\r\n')
         else if (!text.includes('EVALSHA')) return
         else if (answer === null) socket.destroy()
