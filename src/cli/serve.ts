@@ -9,7 +9,7 @@ import { createLineBuffer } from '../telemetry/line-buffer.ts'
 import { announce } from './announce.ts'
 import { signInPlace } from '../sign-in/login-links.ts'
 import { makeFirstKeys, takeBackFirstKeys, type MadeFirstKeys } from './first-keys.ts'
-import { createStopSignals, stopWithShell, type StopSignals } from './stop-signals.ts'
+import { createStopSignals, isRunByNpx, stopWithShell, type StopSignals } from './stop-signals.ts'
 import { startWorkers, type Workers } from './workers.ts'
 
 const STDERR = 2
@@ -34,7 +34,7 @@ export const serve = async (settings: ServeSettings, env: Environment, argv: rea
   })
   const file = readConfigFile(settings.config, env)
   const signals = stopSignals()
-  if (!isWorker && env['npm_command'] === 'exec') {
+  if (!isWorker && isRunByNpx(env)) {
     stopWithShell(signals, { clock: systemClock, parent: () => process.ppid, hangUps: () => hangUps })
   }
   let opened = false

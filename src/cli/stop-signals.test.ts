@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 
 import { createFakeClock, turn } from '../../test/support/fake-clock.ts'
-import { createStopSignals, stopWithShell } from './stop-signals.ts'
+import { createStopSignals, isRunByNpx, stopWithShell } from './stop-signals.ts'
 
 test('the first signal asks to stop, however often it arrives within a second', async () => {
   const clock = createFakeClock()
@@ -24,6 +24,19 @@ test('a signal a second after the first, or later, means now', () => {
     signals.signalled()
     expect(signals.impatient).toBe(true)
   }
+})
+
+test.each([
+  ["'patchbay'", true],
+  ['patchbay', true],
+  ['"patchbay" serve --port 0', true],
+  ["'claude'", false],
+  ["'pm2'", false],
+  ['nohup patchbay serve &', false],
+  [undefined, false],
+])('run by npx as %s: its end ends a service (%s), but that of another program does not', (script, expected) => {
+  expect(isRunByNpx({ npm_command: 'exec', npm_lifecycle_script: script })).toBe(expected)
+  expect(isRunByNpx({ npm_command: 'run-script', npm_lifecycle_script: script })).toBe(false)
 })
 
 /** A program below npx: a shell as its parent, and nothing that has arrived yet. */

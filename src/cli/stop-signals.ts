@@ -1,4 +1,8 @@
-/** What asks to stop: SIGTERM and SIGINT, the first of which asks, while a later one says that the sender will wait no longer; and the end of npx's shell. */
+/**
+ * The meaning of SIGTERM and SIGINT: the first signal asks to stop, and a later one says that the sender will wait no longer. The end of
+ * npx stands for the first one.
+ */
+import type { Environment } from '../config.ts'
 import type { Clock } from '../lib/clock.ts'
 
 export interface StopSignals {
@@ -30,6 +34,10 @@ export const createStopSignals = (clock: Pick<Clock, 'monotonicMs'>): StopSignal
     },
   }
 }
+
+/** True below npx if it was to run this program: whatever else it runs leaves the variables to all that is started from there, with `&` too. */
+export const isRunByNpx = (env: Environment): boolean =>
+  env['npm_command'] === 'exec' && /^\W*patchbay\b/.test(env['npm_lifecycle_script'] ?? '')
 
 const LOOK_MS = 250
 
