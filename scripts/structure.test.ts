@@ -151,6 +151,7 @@ const loadedAtStart = (): ReadonlySet<string> => {
 const AT_START: Readonly<Record<string, readonly string[]>> = {
   'src/http/routes': ['count-tokens', 'dashboard', 'embeddings', 'inference', 'service'],
   'src/contract': [
+    'byok-exclusive',
     'destination',
     'dollar-amount',
     'embeddings',

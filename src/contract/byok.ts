@@ -4,6 +4,7 @@
  */
 import { z } from 'zod'
 
+import { EXCLUSIVE } from './byok-exclusive.ts'
 import { keyHash } from './key-hash.ts'
 import { ruledModel } from './model-name.ts'
 import { shownName } from './stored-text.ts'
@@ -56,7 +57,6 @@ export const byokKey = z
 
 const exclusive = (body: { readonly [Name in 'is_fallback' | 'is_byok_only' | 'is_required']?: boolean | undefined }): boolean =>
   body.is_fallback !== true || (body.is_byok_only !== true && body.is_required !== true)
-export const EXCLUSIVE = { error: 'is_fallback cannot be combined with is_byok_only or is_required.' }
 
 const optionalUse = z.object(use).partial().shape
 
