@@ -91,6 +91,18 @@ describe.skipIf(BROWSER_PATH === null)('somebody who was called at night', () =>
     visitor.check()
   })
 
+  test('does not read that the client has the beginning of an answer that was held back', async () => {
+    const judging = await services.start({ config: 'plugins: { alignment: { model: sandbox/lorem } }' })
+    const plugins = [{ id: 'alignment', rules: ['Never names a customer.'], max_retries: 0 }]
+    const body = { model: 'sandbox/echo', messages: [{ role: 'user', content: 'x' }], plugins }
+    const answer = await callAs(judging.inferenceKey)(`${judging.api}/chat/completions`, { body })
+    expect(answer.status).toBe(503)
+    const { page, check } = await signedIn(browser, judging, `/requests/${answer.headers.get('x-generation-id')}`)
+    await page.getByRole('group', { name: 'Cause' }).getByText('was not delivered').waitFor()
+    expect(await page.getByText('It broke off').count()).toBe(0)
+    check()
+  })
+
   test('reads the beginning of a name that is read from the right, where there is no room for all of it', async () => {
     const name = 'מפתח של דנה לצוות התמיכה הראשי בתל אביב ובחיפה'
     const { key } = await manage<{ key: string }>(service, '/keys', { body: { name } })
