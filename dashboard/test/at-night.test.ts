@@ -74,12 +74,22 @@ describe.skipIf(BROWSER_PATH === null)('somebody who was called at night', () =>
   })
 
   test('reads that an answer broke off after it had begun, and what to do about it in the row of its error', async () => {
+    const begun = Promise.withResolvers<void>()
     upstream.script(async (exchange) => {
       await exchange.head(200, { 'content-type': 'text/event-stream' })
       await exchange.piece(dataEvent(proseChunk('Your parcel ')))
+      await begun.promise
       exchange.end()
     })
-    const { id } = await chat(service, { model: 'fake/good', stream: true })
+    const body = { model: 'fake/good', stream: true, messages: [{ role: 'user', content: 'Where is my parcel?' }] }
+    const answer = await callAs(service.inferenceKey)(`${service.api}/chat/completions`, { body })
+    const decoder = new TextDecoder()
+    let text = ''
+    for await (const bytes of answer.body ?? []) {
+      text += decoder.decode(bytes, { stream: true })
+      if (text.includes('Your parcel')) begun.resolve()
+    }
+    const id = answer.headers.get('x-generation-id')
     const { page, ...visitor } = await signedIn(browser, service, `/requests/${id}`)
     const cause = page.getByRole('group', { name: 'Cause' })
     await cause.getByText('It broke off after the answer had begun, so no other provider could be asked').waitFor()
