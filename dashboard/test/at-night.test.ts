@@ -74,12 +74,22 @@ describe.skipIf(BROWSER_PATH === null)('somebody who was called at night', () =>
   })
 
   test('reads that an answer broke off after it had begun, and what to do about it in the row of its error', async () => {
+    const begun = Promise.withResolvers<void>()
     upstream.script(async (exchange) => {
       await exchange.head(200, { 'content-type': 'text/event-stream' })
       await exchange.piece(dataEvent(proseChunk('Your parcel ')))
+      await begun.promise
       exchange.end()
     })
-    const { id } = await chat(service, { model: 'fake/good', stream: true })
+    const body = { model: 'fake/good', stream: true, messages: [{ role: 'user', content: 'Where is my parcel?' }] }
+    const answer = await callAs(service.inferenceKey)(`${service.api}/chat/completions`, { body })
+    const decoder = new TextDecoder()
+    let text = ''
+    for await (const bytes of answer.body ?? []) {
+      text += decoder.decode(bytes, { stream: true })
+      if (text.includes('Your parcel')) begun.resolve()
+    }
+    const id = answer.headers.get('x-generation-id')
     const { page, ...visitor } = await signedIn(browser, service, `/requests/${id}`)
     const cause = page.getByRole('group', { name: 'Cause' })
     await cause.getByText('It broke off after the answer had begun, so no other provider could be asked').waitFor()
@@ -89,6 +99,18 @@ describe.skipIf(BROWSER_PATH === null)('somebody who was called at night', () =>
     const reference = await (await callAs(service.managementKey)(`${new URL(service.url).origin}${path}`, {})).text()
     expect(reference).toContain(`id="${place}"`)
     visitor.check()
+  })
+
+  test('does not read that the client has the beginning of an answer that was held back', async () => {
+    const judging = await services.start({ config: 'plugins: { alignment: { model: sandbox/lorem } }' })
+    const plugins = [{ id: 'alignment', rules: ['Never names a customer.'], max_retries: 0 }]
+    const body = { model: 'sandbox/echo', messages: [{ role: 'user', content: 'x' }], plugins }
+    const answer = await callAs(judging.inferenceKey)(`${judging.api}/chat/completions`, { body })
+    expect(answer.status).toBe(503)
+    const { page, check } = await signedIn(browser, judging, `/requests/${answer.headers.get('x-generation-id')}`)
+    await page.getByRole('group', { name: 'Cause' }).getByText('was not delivered').waitFor()
+    expect(await page.getByText('It broke off').count()).toBe(0)
+    check()
   })
 
   test('reads the beginning of a name that is read from the right, where there is no room for all of it', async () => {

@@ -9,7 +9,7 @@ import { createLineBuffer } from '../telemetry/line-buffer.ts'
 import { announce } from './announce.ts'
 import { signInPlace } from '../sign-in/login-links.ts'
 import { makeFirstKeys, takeBackFirstKeys, type MadeFirstKeys } from './first-keys.ts'
-import { createStopSignals, type StopSignals } from './stop-signals.ts'
+import { createStopSignals, isRunByNpx, stopWithShell, type StopSignals } from './stop-signals.ts'
 import { startWorkers, type Workers } from './workers.ts'
 
 const STDERR = 2
@@ -27,10 +27,16 @@ export const serve = async (settings: ServeSettings, env: Environment, argv: rea
   const isWorker = env[WORKER_VARIABLE] !== undefined
   // Without a listener, SIGHUP would end the process: a signal that comes too early waits until there is something to reload.
   const reloader = Promise.withResolvers<() => void>()
-  process.on('SIGHUP', () => void reloader.promise.then((reloadNow) => reloadNow()))
+  let hangUps = 0
+  process.on('SIGHUP', () => {
+    hangUps += 1
+    void reloader.promise.then((reloadNow) => reloadNow())
+  })
   const file = readConfigFile(settings.config, env)
   const signals = stopSignals()
-  if (!isWorker && env['npm_command'] === 'exec') stopWithShell(signals)
+  if (!isWorker && isRunByNpx(env)) {
+    stopWithShell(signals, { clock: systemClock, parent: () => process.ppid, hangUps: () => hangUps })
+  }
   let opened = false
   // Nothing has to end yet, and the first process of a container would wait on for a database that does not answer.
   void signals.asked.then(() => {
@@ -99,18 +105,6 @@ const stopSignals = (): StopSignals => {
   process.on('SIGINT', signals.signalled)
   return signals
 }
-
-/** Between npx and the program stands a shell. It passes no signal on: one that is sent to npx ends npx and the shell alone. */
-const stopWithShell = (signals: StopSignals): void => {
-  const shell = process.ppid
-  const look = (): void => {
-    if (process.ppid === shell) systemClock.after(LOOK_MS, look)
-    else signals.signalled()
-  }
-  look()
-}
-
-const LOOK_MS = 250
 
 /** An uncaught fault also ends the process, after a short drain, because its state is unknown. */
 const stopOnFault = ({ log }: Service, signals: StopSignals): void => {

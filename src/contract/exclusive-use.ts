@@ -1,4 +1,4 @@
-/** Uses of a provider key that exclude each other (docs/contract/keys-and-workspaces.md#customer-keys). */
+/** Uses of a provider key that exclude each other, apart from the schemas, which a start needs not (docs/contract/keys-and-workspaces.md#customer-keys). */
 
 type Use = { readonly [Name in 'is_fallback' | 'is_byok_only' | 'is_required']?: boolean | undefined }
 

@@ -1,5 +1,16 @@
 /** Writes files that hold people's own work: a write that fails leaves such a file as it was. */
-import { closeSync, existsSync, fsyncSync, ftruncateSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fsyncSync,
+  ftruncateSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
 
 /**
  * Writes the text into the file at `path`, which may be a link or mounted by itself, so it is not replaced by another file. If the write
@@ -8,7 +19,8 @@ import { closeSync, existsSync, fsyncSync, ftruncateSync, openSync, readFileSync
  */
 export const replaceFile = (path: string, text: string): void => {
   const before = existsSync(path) ? readFileSync(path) : null
-  const file = openSync(path, before === null ? 'wx' : 'r+')
+  // A link may lead to a file that does not exist yet.
+  const file = openSync(path, constants.O_RDWR | constants.O_CREAT)
   const bytes = Buffer.from(text)
   let written = 0
   try {
@@ -18,7 +30,7 @@ export const replaceFile = (path: string, text: string): void => {
     // Last, so that until here only the written bytes have to be put back, for which there is room.
     ftruncateSync(file, bytes.byteLength)
   } catch (thrown) {
-    if (before === null) rmSync(path)
+    if (before === null) rmSync(realpathSync(path))
     else putBack(file, before, written)
     throw thrown instanceof Error ? Object.assign(thrown, { path }) : thrown
   } finally {

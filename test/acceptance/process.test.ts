@@ -386,7 +386,7 @@ describe('stopping', () => {
   test('SIGTERM to npx, which ends the shell before the service, lets a stream end and frees the data directory', async () => {
     const dataDir = join(services.directory(), 'data')
     const shell = Bun.spawn(['sh', '-c', '"$0" serve --port 0 --data-dir "$1"; exit', PROGRAM, dataDir], {
-      env: { ...process.env, npm_command: 'exec' },
+      env: { ...process.env, npm_command: 'exec', npm_lifecycle_script: "'patchbay'" },
       stdout: 'pipe',
       stderr: 'ignore',
     })

@@ -10,6 +10,9 @@ export const Cause = ({ record }: { record: Generation }) => {
   if (type === null) return record.warnings.length === 0 ? null : <Warnings record={record} />
   const attempts = record.provider_responses ?? []
   const failed = attempts.filter(({ error_type }) => error_type !== null).length
+  const last = attempts.at(-1)
+  // An answer that was whole may be held back, too, and then the status says that it failed.
+  const brokeOff = last?.first_token_ms != null && last.error_type !== null && (status ?? 200) < 400
   return (
     <div className="note bad cause" role="group" aria-label="Cause">
       <p>
@@ -24,9 +27,7 @@ export const Cause = ({ record }: { record: Generation }) => {
             ? `${attempts[0]?.provider_name} was asked.`
             : `${attempts.length} attempts were made, ${failed === attempts.length ? 'all' : failed} failed.`}
       </p>
-      {attempts.at(-1)?.first_token_ms == null ? null : (
-        <p>It broke off after the answer had begun, so no other provider could be asked: the client has the beginning.</p>
-      )}
+      {brokeOff ? <p>It broke off after the answer had begun, so no other provider could be asked: the client has the beginning.</p> : null}
       {error === null ? null : <Said message={error.message} provider={error.provider_name} />}
       <p>
         <a href={`${PAGE_BASE.replace(/\/dashboard$/, '')}/docs#type-${type}`}>What to do about {type}</a>
