@@ -114,12 +114,19 @@ test.each(ORDINARY)('%j may go to a provider', (address) => {
 })
 
 test('a host that the operator lists may be private, with its port or without, however the rest is written', () => {
-  const some = trustedHosts(['minio', '10.0.0.7:9000', 'FD00::7'])
-  for (const address of ['http://MINIO/a.png', 'http://minio:9000/a.png', 'https://10.0.0.7:9000/a.png', 'http://[fd00::7]/a.png'])
+  const some = trustedHosts(['minio', '10.0.0.7:9000', 'FD00::7', 'pics.internal:443'])
+  for (const address of [
+    'https://pics.internal/a.png',
+    'http://MINIO/a.png',
+    'http://minio:9000/a.png',
+    'https://10.0.0.7:9000/a.png',
+    'http://[fd00::7]/a.png',
+  ])
     expect(faultOfMediaAddress(address, some)).toBeNull()
   for (const address of [
     'http://10.0.0.7/a.png',
     'http://10.0.0.7:9001/',
+    'http://pics.internal/a.png',
     'http://minio2/',
     'http://minio\\@127.0.0.1/',
     'file://minio/a.png',
