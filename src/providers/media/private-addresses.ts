@@ -64,13 +64,13 @@ const mayNameDoubtfulAddress = (json: string): Steps<boolean> => lookForName(DOU
 /** A name that ends in a public domain, and no port that could be the beginning of a password. */
 const ORDINARY = String.raw`https?:(?:\\?\/){2}(?:[a-z\d_-]{1,63}\.){1,8}(?!(?:${PRIVATE_DOMAINS})\b)[a-z]{2,24}(?::\d{1,5})?(?:\\?\/|[?#"])`
 const DOUBTFUL_MEMBER = new RegExp(
-  `"(?:(?:(?:[a-z]{4,8}_)?url|image|video|audio)"[\\s:]+"|(?:file_)?data"[\\s:]+"(?![\\w+/=-]{32}))(?!data:|${ORDINARY})`,
+  `"(?:(?:(?:[a-z]{4,8}_)?url|image|video|audio)"[\\s:]+["[]|(?:(?:file_)?data|result)"[\\s:]+"(?![\\w+/=-]{32}))(?!data:|${ORDINARY})`,
   'i',
 )
 
 /** Members of a message and of its parts that hold parts. */
 const HOLDERS = ['content', 'output', 'images'] as const
-/** Members that are an address, or an object that holds one. */
+/** Members that are an address, an object that holds one, or a list of them (Qwen takes the pictures of a video so). */
 const MEDIA = ['image_url', 'video_url', 'audio_url', 'file_url', 'document_url', 'image', 'video', 'audio', 'input_audio', 'file'] as const
 /** Members of such an object. */
 const INSIDE = ['url', 'data', 'file_data'] as const
@@ -81,12 +81,15 @@ const refuseIn = (item: unknown, at: string, isTrusted: IsTrustedHost): void => 
     const fault = typeof value === 'string' ? faultOfMediaAddress(value, isTrusted) : null
     if (fault !== null) refuse(place, fault)
   }
-  for (const name of MEDIA) {
-    const media = item[name]
-    check(media, `${at}.${name}`)
-    if (isObject(media)) for (const inner of INSIDE) check(media[inner], `${at}.${name}.${inner}`)
+  const checkMedia = (media: unknown, place: string): void => {
+    check(media, place)
+    if (isObject(media)) for (const inner of INSIDE) check(media[inner], `${place}.${inner}`)
+    for (const [index, one] of listOf(media).entries()) checkMedia(one, `${place}[${index}]`)
   }
+  for (const name of MEDIA) checkMedia(item[name], `${at}.${name}`)
   check(item['file_data'], `${at}.file_data`)
+  // A picture of an earlier answer goes to a provider that speaks another dialect as one that the client names.
+  if (item['type'] === 'image_generation_call') check(item['result'], `${at}.result`)
   const { source } = item
   if (isObject(source)) {
     check(source['url'], `${at}.source.url`)
