@@ -71,8 +71,11 @@ const spellingsOf = (provider: Provider, upstreamModel: string): readonly string
 const bareOf = ({ dialects }: Provider, upstreamModel: string): string => {
   const plain = plainOf(upstreamModel)
   if (dialects.includes('google')) return plain.replace(/^models\//, '')
-  return dialects.includes('bedrock') ? withoutArea(plain) : plain
+  return dialects.includes('bedrock') ? withoutArea(plain.replace(RESOURCE, '')) : plain
 }
+
+/** Bedrock takes the name of a model or a profile as its resource in AWS too. */
+const RESOURCE = /^arn:aws[\w-]*:bedrock:[^/]*:(?:foundation-model|inference-profile)\//
 
 /** Servers ignore the case and the Unicode form of names. */
 const plainOf = (upstreamModel: string): string => upstreamModel.normalize('NFKC').toLowerCase()

@@ -122,6 +122,8 @@ describe('an ignored model is ignored by whichever name it is asked for', () => 
     ['bedrock/us.acme.huge-v1:0', 'b/huge'],
     ['bedrock/us.acme.huge-v1:0', 'bedrock/acme.huge-v1:0'],
     ['bedrock/acme.huge-v1:0', 'b/huge'],
+    ['bedrock/arn:aws:bedrock:us-east-1::foundation-model/acme.huge-v1:0', 'b/huge'],
+    ['bedrock/arn:aws-us-gov:bedrock:us-gov-east-1:123456789012:inference-profile/us-gov.acme.huge-v1:0', 'bedrock/acme.huge-v1:0'],
   ])('%s, where %s is ignored', (name, ignored) => expect(isIgnored(name, ignored)).toBe(true))
 
   test.each([

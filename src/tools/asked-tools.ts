@@ -12,8 +12,7 @@ import type { AskedTool } from './tool.ts'
 
 /** Returns null for a tool that is not the service's. Throws `invalid_request` for an unknown tool with our prefix. */
 export const askedTool = ({ kind, at, raw }: ProviderTool, dialect: ClientDialect): AskedTool | null => {
-  // A client that runs the search itself receives its calls.
-  if (isObject(raw) && (raw['execution'] === 'client' || (kind === 'shell' && builtInTool(raw) !== null))) return null
+  if (isObject(raw) && kind === 'shell' && builtInTool(raw) !== null) return null
   const own = serverToolName(kind)
   const tool = own === null ? shorthandOf(kind, dialect) : SERVER_TOOLS.find((name) => name === own)
   if (tool === undefined) {
@@ -22,7 +21,8 @@ export const askedTool = ({ kind, at, raw }: ProviderTool, dialect: ClientDialec
       `${at}: there is no server tool "${cutText(kind, 100)}"; there are ${SERVER_TOOLS.join(', ')}.`,
     )
   }
-  if (tool === null) return null
+  // A client that searches the tools itself receives the calls. No other tool has this member.
+  if (tool === null || (tool === 'tool_search' && isObject(raw) && raw['execution'] === 'client')) return null
   refuseElsewhere(tool, kind, at, dialect)
   return { tool, askedAs: kind, at, parameters: parametersOf(raw, own !== null) }
 }

@@ -92,6 +92,19 @@ describe('a tool that a guardrail denies', () => {
     expect(provider.exchanges.length).toBe(before)
   })
 
+  test('is 403 even if a member of another tool says that the client runs it', async () => {
+    const before = provider.exchanges.length
+    for (const model of ['t/native', 't/gemini', 't/claude'])
+      for (const dialect of DIALECTS) {
+        const type = dialect === 'messages' ? 'web_search_20250305' : 'web_search'
+        for (const name of [type, 'service:web_search']) {
+          const tools = [{ type: name, name: 'web_search', execution: 'client' }]
+          expect((await ask(dialect, { model, sandbox: undefined, tools })).status).toBe(403)
+        }
+      }
+    expect(provider.exchanges.length).toBe(before)
+  })
+
   test('is 403 even if its name is written with escapes', async () => {
     const before = provider.exchanges.length
     for (const type of [String.raw`web\u005fsearch`, String.raw`\u0077eb_search`, String.raw`service\u003aweb_search`]) {

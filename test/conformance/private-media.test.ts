@@ -44,6 +44,16 @@ const NAMING: readonly (readonly [ClientDialect, string, Naming])[] = [
     'input[0].output.image_url',
     (url) => ({ input: [{ type: 'computer_call_output', call_id: 'c', output: { type: 'computer_screenshot', image_url: url } }] }),
   ],
+  ['chat', 'messages[0].content[0].Image_URL.URL', (url) => chat({ type: 'image_url', Image_URL: { URL: url } })],
+  ['chat', 'messages[0].Content[0].image_url', (url) => ({ messages: [{ role: 'user', content: 'Hi', Content: [{ image_url: url }] }] })],
+  ['chat', 'messages[0].content[0].video[1]', (url) => chat({ type: 'video', video: ['https://example.com/1.jpg', url] })],
+  [
+    'responses',
+    'input[0].result',
+    (url) => ({
+      input: [{ type: 'image_generation_call', id: 'ig', status: 'completed', result: url }, user({ type: 'input_text', text: 'Hi' })],
+    }),
+  ],
   ['messages', 'messages[0].content[0].source.url', (url) => messages({ type: 'image', source: { type: 'url', url } })],
   ['messages', 'messages[0].content[0].source.url', (url) => messages({ type: 'document', source: { type: 'url', url } })],
   [

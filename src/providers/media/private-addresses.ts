@@ -10,6 +10,7 @@ import { isPublicAddress } from '../../lib/network/safe-address.ts'
 import { bareHost, type IsTrustedHost } from '../../lib/network/trusted-hosts.ts'
 import type { Steps } from '../../lib/steps.ts'
 import { lookForName } from '../../lib/text/may-name.ts'
+import { wordSet } from '../../lib/text/word-set.ts'
 import { refuse } from './stored-objects.ts'
 
 /** Throws `invalid_request` naming the first such address. */
@@ -64,41 +65,42 @@ const mayNameDoubtfulAddress = (json: string): Steps<boolean> => lookForName(DOU
 /** A name that ends in a public domain, and no port that could be the beginning of a password. */
 const ORDINARY = String.raw`https?:(?:\\?\/){2}(?:[a-z\d_-]{1,63}\.){1,8}(?!(?:${PRIVATE_DOMAINS})\b)[a-z]{2,24}(?::\d{1,5})?(?:\\?\/|[?#"])`
 const DOUBTFUL_MEMBER = new RegExp(
-  `"(?:(?:(?:[a-z]{4,8}_)?url|image|video|audio)"[\\s:]+"|(?:file_)?data"[\\s:]+"(?![\\w+/=-]{32}))(?!data:|${ORDINARY})`,
+  `"(?:(?:(?:[a-z]{4,8}_)?url|image|video|audio)"[\\s:]+["[]|(?:(?:file_)?data|result)"[\\s:]+"(?![\\w+/=-]{32}))(?!data:|${ORDINARY})`,
   'i',
 )
 
 /** Members of a message and of its parts that hold parts. */
-const HOLDERS = ['content', 'output', 'images'] as const
-/** Members that are an address, or an object that holds one. */
-const MEDIA = ['image_url', 'video_url', 'audio_url', 'file_url', 'document_url', 'image', 'video', 'audio', 'input_audio', 'file'] as const
+const HOLDERS: ReadonlySet<string> = new Set(['content', 'output', 'images'])
+/** Members that are an address, an object that holds one, or a list of them (Qwen takes the pictures of a video so). */
+const MEDIA: ReadonlySet<string> = wordSet(
+  'image_url video_url audio_url file_url document_url image video audio input_audio file file_data',
+)
 /** Members of such an object. */
-const INSIDE = ['url', 'data', 'file_data'] as const
+const INSIDE: ReadonlySet<string> = new Set(['url', 'data', 'file_data'])
 
 const refuseIn = (item: unknown, at: string, isTrusted: IsTrustedHost): void => {
-  if (!isObject(item)) return
   const check = (value: unknown, place: string): void => {
     const fault = typeof value === 'string' ? faultOfMediaAddress(value, isTrusted) : null
     if (fault !== null) refuse(place, fault)
   }
-  for (const name of MEDIA) {
-    const media = item[name]
-    check(media, `${at}.${name}`)
-    if (isObject(media)) for (const inner of INSIDE) check(media[inner], `${at}.${name}.${inner}`)
+  const checkMedia = (media: unknown, place: string): void => {
+    check(media, place)
+    for (const [name, value, inner] of membersAt(media, place)) if (INSIDE.has(name)) check(value, inner)
+    for (const [index, one] of listOf(media).entries()) checkMedia(one, `${place}[${index}]`)
   }
-  check(item['file_data'], `${at}.file_data`)
-  const { source } = item
-  if (isObject(source)) {
-    check(source['url'], `${at}.source.url`)
-    refuseInside(source, `${at}.source`, isTrusted)
+  for (const [name, value, place] of membersAt(item, at)) {
+    if (MEDIA.has(name)) checkMedia(value, place)
+    else if (name === 'source') {
+      for (const [inner, address, below] of membersAt(value, place)) if (inner === 'url') check(address, below)
+      refuseIn(value, place, isTrusted)
+    } else if (HOLDERS.has(name)) {
+      refuseIn(value, place, isTrusted)
+      for (const [index, part] of listOf(value).entries()) refuseIn(part, `${place}[${index}]`, isTrusted)
+      // A picture of an earlier answer goes to a provider that speaks another dialect as one that the client names.
+    } else if (name === 'result' && isObject(item) && item['type'] === 'image_generation_call') check(value, place)
   }
-  refuseInside(item, at, isTrusted)
 }
 
-const refuseInside = (holder: Readonly<Record<string, unknown>>, at: string, isTrusted: IsTrustedHost): void => {
-  for (const name of HOLDERS) {
-    const parts = holder[name]
-    if (isObject(parts)) refuseIn(parts, `${at}.${name}`, isTrusted)
-    for (const [index, part] of listOf(parts).entries()) refuseIn(part, `${at}.${name}[${index}]`, isTrusted)
-  }
-}
+/** Names in lower case, since some servers (those in Go) read them in any case; values, and their paths. */
+const membersAt = (item: unknown, at: string): readonly (readonly [string, unknown, string])[] =>
+  isObject(item) ? Object.entries(item).map(([name, value]) => [name.toLowerCase(), value, `${at}.${name}`]) : []

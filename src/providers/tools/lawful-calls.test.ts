@@ -82,6 +82,14 @@ describe('arguments', () => {
     expect(() => mend([call('a', JSON.stringify(`{"a":[${'1,'.repeat(1_000_000)}1]}`))])).toThrow('hold more than')
   })
 
+  test('long ones are counted before they are parsed, and the parser gets none that are nested too deep', () => {
+    const many = `{"a":[${'1,'.repeat(1_000_000)}`
+    for (const args of [many, JSON.stringify(many)]) expect(() => mend([call('a', args)])).toThrow('hold more than')
+    const deep = `{"a":${'['.repeat(300_000)}${']'.repeat(300_000)}}`
+    for (const args of [deep, JSON.stringify(deep)])
+      expect(mend([call('a', args)])).toEqual({ parts: [call('a', '{}')], reported: ['messages[0]'] })
+  })
+
   test('none are an empty object', () => {
     expect(mend([call('a', ' ')])).toEqual({ parts: [call('a', '{}')], reported: [] })
   })

@@ -42,11 +42,9 @@ const argumentsIn = ({ parts }: Message): number =>
 
 const withObject = (call: Call, { at = 'messages' }: Message, mapped: (field: string, message: string) => void): Call => {
   if (call.custom === true) return call
-  if (call.arguments.length > LONG) refuseManyValues(call, at)
-  if (isJsonObject(call.arguments)) return call
+  if (isJsonObject(call.arguments, call, at)) return call
   const inner = TEXT.test(call.arguments) ? jsonIn(call.arguments) : undefined
-  if (typeof inner === 'string' && isJsonObject(inner)) {
-    if (inner.length > LONG) refuseManyValues({ ...call, arguments: inner }, at)
+  if (typeof inner === 'string' && isJsonObject(inner, call, at)) {
     mapped(at, `The arguments of the call of ${call.name} were written as JSON twice; the object in them was sent.`)
     return { ...call, arguments: inner }
   }
@@ -62,20 +60,25 @@ const TEXT = /^\s*"\s*\{/
 /** Text up to this length cannot hold more values than a body may have. */
 const LONG = 2 * JSON_LIMITS.nodes
 
-/** The arguments are a string value of the body, so the check of the body did not look into them. */
-const refuseManyValues = ({ name, arguments: text }: Call, at: string): void => {
+/** False for a call that was cut short, or never was JSON. */
+const isJsonObject = (text: string, { name }: Call, at: string): boolean =>
+  OBJECT.test(text) && (text.length <= LONG || isScanned(text, name, at)) && isObject(jsonIn(text))
+
+/**
+ * The arguments are a string value of the body, so the check of the body did not look into them. The parser takes seconds for hostile ones;
+ * a scan does not, and finds what they are not, such as an object of less than a thousand levels.
+ */
+const isScanned = (text: string, name: string, at: string): boolean => {
   try {
     scanMembers(text, { ...UNLIMITED, nodes: JSON_LIMITS.nodes }, 'repeated')
+    return true
   } catch (thrown) {
     if (!(thrown instanceof JsonTextError)) throw thrown
-    // `isJsonObject` deals with text that is not JSON.
     if (thrown instanceof JsonLimitError)
       throw new GatewayError('invalid_request', `${at}: The arguments of the call of ${name} hold more than ${JSON_LIMITS.nodes} values.`)
+    return false
   }
 }
-
-/** False for a call that was cut short, or never was JSON. */
-const isJsonObject = (text: string): boolean => OBJECT.test(text) && isObject(jsonIn(text))
 
 /** Each call keeps its id unless an earlier call has it. A result belongs to the first call of its id that has no result yet. */
 class CallIds {
