@@ -13,13 +13,20 @@ const TINY = new Intl.NumberFormat('en-US', {
   maximumSignificantDigits: 2,
 })
 
-/** Never `$0.00` for a cost above zero: `$0.00041`. */
+/** Less takes more digits than a column has room for, and a cut number looks like a smaller one. */
+const LEAST = 0.000001
+
+/** Never `$0.00` for a cost above zero: `$0.00041`, and `<$0.000001` for less than that. */
 export const money = (amount: number | null | undefined): string => {
   if (amount === null || amount === undefined) return '–'
   if (amount === 0) return '$0'
+  if (amount > 0 && amount < LEAST) return `<${TINY.format(LEAST)}`
   const size = Math.abs(amount)
   return (size >= 1 ? WHOLE : size >= 0.01 ? CENTS : TINY).format(amount)
 }
+
+/** To the nano-dollar, the unit of accounting. */
+export const exactMoney = (amount: number): string => (amount === 0 ? '$0' : `$${amount.toFixed(9).replace(/0{1,7}$/, '')}`)
 
 /** `+$0.29`, `−$1.20`, `same`; `new` where there was nothing before, and `–` where that is not known. */
 export const change = (now: number, before: number | null): string => {

@@ -59,6 +59,14 @@ const YEAR_10000 = Date.UTC(10_000, 0)
 /** The range of this address, for a link to a screen that shows the same time. */
 export const rangeIn = ({ range, from, to }: Search): Search => ({ range, from, to })
 
+/** The shortest usual range that has the instant, for an address; the day that ends with it if all of them are too short. */
+export const rangeAround = (iso: string, nowMs: number): Search => {
+  const at = Date.parse(iso)
+  const usual = RANGES.find(({ lengthMs }) => at > nowMs - lengthMs)
+  if (usual !== undefined) return { range: usual.id, from: undefined, to: undefined }
+  return { range: undefined, from: new Date(at - DAY_MS).toISOString(), to: new Date(at + MINUTE_MS).toISOString() }
+}
+
 /** Rounded to the minute, so that the queries stay the same when the page is rendered again. */
 export const rangeOf = (search: Search, nowMs: number, usual?: RangeId): TimeRange => {
   const { id, instants } = readRange(search, usual)

@@ -18,6 +18,9 @@ describe.skipIf(BROWSER_PATH === null)('the audit log', () => {
     await manage(service, '/guardrails', { body: { name: 'careful' } })
     const { data: key } = await manage<{ data: { hash: string } }>(service, '/keys', { body: { name: 'ada laptop', limit: 20 } })
     await manage(service, `/keys/${key.hash}`, { method: 'PATCH', body: { limit: 50 } })
+    const { data: guardrails } = await manage<{ data: readonly { id: string }[] }>(service, '/guardrails')
+    await manage(service, `/guardrails/${guardrails[0]?.id}/assignments/keys`, { body: { key_hashes: [key.hash] } })
+    await manage(service, '/workspaces/default/budgets/monthly', { method: 'PUT', body: { limit_usd: 100 } })
     const { id } = await chat(service, { model: 'sandbox/echo' })
     await manage(service, `/generation/content?id=${id}`)
     const { data: me } = await manage<{ data: readonly { user_id: string }[] }>(service, '/workspaces/default/members')
@@ -34,6 +37,10 @@ describe.skipIf(BROWSER_PATH === null)('the audit log', () => {
     await changed.locator('summary').click()
     expect(await changed.getByRole('row').filter({ hasText: 'limit' }).first().innerText()).toMatch(/limit\s+20\s+50/)
     await visitor.checkAccessible()
+    const assigned = entries.filter({ hasText: 'keys assigned guardrail careful' })
+    await assigned.locator('summary').click()
+    await assigned.getByText(guardrails[0]?.id ?? '').waitFor()
+    await entries.filter({ hasText: 'created workspace budget Default, monthly' }).waitFor()
 
     for (const [object, name, heading] of [
       ['api key', 'ada laptop', 'Keys'],
@@ -54,7 +61,8 @@ describe.skipIf(BROWSER_PATH === null)('the audit log', () => {
     }
 
     await open(page, '/audit?person=nobody')
-    await page.getByText('Nobody changed anything in this time.').waitFor()
+    await page.getByText('No change in this time fits the filter.').waitFor()
+    await page.getByRole('button', { name: 'Clear the filter' }).waitFor()
     await page.getByLabel('Person').fill(me[0]?.user_id ?? '')
     await entries.first().waitFor()
     await open(page, '/audit?from=2026-01-01T00:00:00.000Z&to=2026-01-02T00:00:00.000Z')

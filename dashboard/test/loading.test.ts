@@ -113,10 +113,11 @@ const EMPTY = [
   ['/requests?q=status:error', 'No request in this time fits the filter.'],
   ['/presets', 'No presets yet.'],
   ['/presets?state=archived', 'No preset fits the filter.'],
-  ['/keys?q=nobody', 'No key has this name, ending or person.'],
+  ['/keys?q=nobody', 'No active key has this name, ending or person.'],
   ['/guardrails', 'Nothing is filtered'],
   ['/models?tab=models&q=nothing-like-it', 'No model has this name.'],
-  ['/audit?person=nobody', 'Nobody changed anything in this time.'],
+  ['/audit?person=nobody', 'No change in this time fits the filter.'],
+  ['/keys?status=disabled', 'No disabled key is here.'],
   ['/spend', 'Nothing was spent in this time.'],
 ] as const
 

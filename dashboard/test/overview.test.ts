@@ -5,6 +5,7 @@ import { useHostedServices } from '../../test/support/hosted-services.ts'
 import { until } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
 import { callAs, chat, manage } from './calls.ts'
+import { open } from './going-on.ts'
 import { oneProvider } from './one-provider.ts'
 import { signedIn } from './signed-in.ts'
 
@@ -192,5 +193,23 @@ describe.skipIf(BROWSER_PATH === null)('the overview', () => {
       await visitor.checkAccessible()
     }
     visitor.check()
+  })
+
+  test('names the person whose playground spent something, where the workspace knows the name, and not a part of their id', async () => {
+    const service = await services.start()
+    const { page, check } = await signedIn(browser, service, '/playground?model=sandbox/echo')
+    await page.getByLabel('Message 1', { exact: true }).fill('Hello')
+    await page.getByRole('button', { name: 'Run', exact: true }).click()
+    await page.getByRole('region', { name: 'sandbox/echo' }).getByRole('link', { name: 'Request' }).waitFor()
+    const { data } = await manage<{ data: readonly { name: string; purpose: string | null }[] }>(service, '/keys')
+    const stored = data.find(({ purpose }) => purpose === 'playground')?.name ?? ''
+    expect(stored).toMatch(/^playground \(user_[0-9a-f]{8}\)$/)
+    await open(page, '/requests')
+    await page.getByRole('cell', { name: 'playground (Owner)' }).waitFor()
+    await open(page, '')
+    const link = page.getByRole('table', { name: 'Top spend by key' }).getByRole('link', { name: 'playground (Owner)' })
+    await link.waitFor()
+    expect(await link.getAttribute('title')).toBe(stored)
+    check()
   })
 })

@@ -219,4 +219,30 @@ describe.skipIf(BROWSER_PATH === null)('a preset', () => {
     expect(await page.locator('.tab.current').innerText()).toBe('Overview')
     check()
   })
+
+  test('is copied as the curl of a call that uses it, which works in a shell as it is, and below it as the one that reads it', async () => {
+    const service = await services.start()
+    await savePreset(service, 'support-bot', 'Answer politely.')
+    const { page, ...visitor } = await signedIn(browser, service, '/presets/support-bot', {
+      permissions: ['clipboard-read', 'clipboard-write'],
+    })
+    const copied = async (label: string): Promise<unknown> => {
+      await page.getByRole('button', { name: 'Copy as curl' }).click()
+      await page.getByRole('menuitem', { name: label }).waitFor()
+      expect(await page.getByRole('menuitem').first().textContent()).toBe('A call that uses the preset')
+      await visitor.checkAccessible()
+      await page.getByRole('menuitem', { name: label }).click()
+      await page.getByText(`Copied as curl: ${label}`).waitFor()
+      const { url: PATCHBAY_URL, inferenceKey: INFERENCE_KEY, managementKey: MANAGEMENT_KEY } = service
+      const answer = await Bun.$`sh -c ${String(await page.evaluate('navigator.clipboard.readText()'))}`
+        .env({ PATH: process.env['PATH'], PATCHBAY_URL, INFERENCE_KEY, MANAGEMENT_KEY })
+        .quiet()
+      return JSON.parse(answer.stdout.toString())
+    }
+    expect(await copied('A call that uses the preset')).toMatchObject({ choices: [{ message: { content: 'Hello!' } }] })
+    expect(await copied('The call that reads it, for management')).toMatchObject({ data: { slug: 'support-bot' } })
+    const { data } = await manage<{ data: readonly { preset_slug: string | null }[] }>(service, '/generations')
+    expect(data.map(({ preset_slug: slug }) => slug)).toEqual(['support-bot'])
+    visitor.check()
+  })
 })

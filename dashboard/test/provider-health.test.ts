@@ -90,7 +90,7 @@ describe.skipIf(BROWSER_PATH === null)('providers', () => {
       (route) => route.fulfill({ json: { ...used, groups: used.groups.map((group) => ({ ...group, ...TIMES })) } }),
     )
     await page.goto(`${service.url}/dashboard/models?tab=${tab}`)
-    await page.getByRole('columnheader', { name: 'TTFT p50, p99' }).waitFor()
+    await page.getByRole('columnheader', { name: 'First token, p50, p99' }).waitFor()
     await page.getByRole('row').filter({ hasText: name }).getByRole('cell', { name: '412 ms, 1.9 s' }).waitFor()
     await visitor.checkAccessible()
   })
@@ -114,7 +114,7 @@ describe.skipIf(BROWSER_PATH === null)('providers', () => {
     await page.getByRole('button', { name: 'Test all' }).click()
     const row = (name: string) => page.getByRole('table', { name: 'Providers' }).getByRole('row').filter({ hasText: name })
     await row('Sandbox').getByText(/, \$0/).waitFor()
-    await row('Good').getByRole('status').getByText(/, \$0/).waitFor()
+    await row('Good').getByRole('status').getByText(', <$0.000001').waitFor()
     await row('Other').getByRole('status').getByText('500 server').waitFor()
     expect(await row('Other').getByRole('status').textContent()).toMatch(/500 server\s+The engine burst\.$/)
     // Its one model fails on purpose.

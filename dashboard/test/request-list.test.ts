@@ -7,6 +7,7 @@ import { useHostedServices } from '../../test/support/hosted-services.ts'
 import { type RunningService, until } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
 import { chat } from './calls.ts'
+import { open } from './going-on.ts'
 import { startWithRequests } from './many-requests.ts'
 import { signedIn } from './signed-in.ts'
 
@@ -103,6 +104,41 @@ describe.skipIf(BROWSER_PATH === null)('the list of requests', () => {
       await page.getByRole('columnheader', { name: 'Total' }).waitFor()
     }
     await visitor.checkAccessible()
+  })
+
+  test('writes each cost so that it fits and is not cut to less than it is, with the exact one in its tooltip', async () => {
+    const service = await startWithRequests(services, 7, [1, 999, 1000, 1234, 98_765, 1_234_567_890, 123_456_789_012])
+    const { page, check } = await signedIn(browser, service, '/requests')
+    await page.locator('[data-row]').nth(6).waitFor()
+    const costs = page.locator('[data-row^="gen-copy"]').locator('[role=cell]:last-child')
+    expect(await costs.allTextContents()).toEqual(['<$0.000001', '<$0.000001', '$0.000001', '$0.0000012', '$0.000099', '$1.23', '$123.46'])
+    expect(await costs.evaluateAll((cells) => cells.filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth).length)).toBe(0)
+    expect(await page.locator('[data-row-link="gen-copy-000001"]').getAttribute('title')).toEndWith(' · $0.000000001')
+    expect(await page.locator('[data-row-link="gen-copy-000004"]').getAttribute('title')).toEndWith(' · $0.000001234')
+    check()
+  })
+
+  test('without a request in its time says when the newest one was and leads there, and offers to connect a client only if there never was one', async () => {
+    const service = await services.start()
+    const { page, ...visitor } = await signedIn(browser, service, '/requests')
+    const connect = page.getByRole('button', { name: 'Connect a client' })
+    await connect.waitFor()
+    const { id } = await chat(service, { model: 'sandbox/echo' })
+    const row = page.locator(`[data-row="${id}"]`)
+    for (const filter of ['', 'q=status:error&']) {
+      await open(page, `/requests?${filter}from=2020-01-01T00:00:00.000Z&to=2020-01-02T00:00:00.000Z`)
+      const words = filter === '' ? 'No requests in this time. The newest is of' : 'No request in this time fits the filter.'
+      await page.getByText(words).waitFor()
+      await page.getByRole('button', { name: 'Show the time of the newest request' }).waitFor()
+      expect(await connect.count()).toBe(0)
+      await visitor.checkAccessible()
+    }
+    await page.getByRole('button', { name: 'Show the time of the newest request' }).click()
+    await page.getByText('No request in this time fits the filter.').waitFor()
+    expect(await page.getByLabel('Time range').inputValue()).toBe('1h')
+    await page.getByRole('button', { name: 'Clear the filter' }).click()
+    await row.waitFor()
+    visitor.check()
   })
 
   test('has one main heading on the page: its own, or that of the request beside it', async () => {

@@ -141,6 +141,23 @@ describe.skipIf(BROWSER_PATH === null)('a double click', () => {
   })
 })
 
+describe.skipIf(BROWSER_PATH === null)('a third click in a row', () => {
+  test('undoes the change whose note the second one found: it is the second on that note', async () => {
+    for (const name of ['first', 'second']) {
+      await savePreset(service, 'thrice-bot', 'Answer politely.')
+      await manage(service, '/presets/thrice-bot/tests', { body: { name, messages: [{ role: 'user', content: name }] } })
+    }
+    const { page, check } = await signedIn(browser, service, '/presets/thrice-bot')
+    for (const name of ['first', 'second']) {
+      await page.getByRole('button', { name: `Delete the test ${name}` }).click()
+      await page.getByText(`Deleted the test ${name}.`).waitFor()
+    }
+    await page.getByRole('button', { name: 'Undo' }).last().click({ clickCount: 3 })
+    for (const name of ['first', 'second']) await page.getByRole('button', { name, exact: true }).waitFor()
+    check()
+  })
+})
+
 describe.skipIf(BROWSER_PATH === null)('a change that somebody else made after it stays, and the page says so', () => {
   const stays = (what: string): string => `Nothing was undone: ${what} was changed meanwhile.`
 

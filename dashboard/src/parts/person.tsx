@@ -13,15 +13,18 @@ export const Person = ({ id }: { id: string | null | undefined }) => {
   return <span title={id}>{name ?? shortId(id)}</span>
 }
 
-/** Only an admin may read the names of others. */
-const useNameOf = (id: string): string | null => {
+/** The name or the address of a person; `id` may be shortened. Only an admin may read those of others. */
+export const useNameOf = (id: string): string | null => {
   const reader = useQuery(currentSession).data
-  const isOther = id !== '' && reader !== undefined && id !== reader.user_id
+  const isOther = id !== '' && reader !== undefined && !isId(id, reader.user_id)
   const members = useInfiniteQuery({ ...membersOf(reader?.workspace_id ?? ''), enabled: isOther && reader.role === 'admin' })
-  const member = members.data?.find(({ user_id: other }) => other === id)
+  const member = members.data?.find(({ user_id: other }) => isId(id, other))
   useFurtherPages(members, isOther && member === undefined)
-  return isOther ? (member?.name ?? null) : (reader?.user_name ?? null)
+  if (id === '') return null
+  return isOther ? (member?.name ?? member?.email ?? null) : (reader?.user_name ?? null)
 }
+
+const isId = (id: string, whole: string | null): boolean => whole !== null && (id === whole || id === MADE.exec(whole)?.[1])
 
 /** A name that somebody gave stays whole. */
 export const shortId = (id: string): string => {

@@ -48,6 +48,16 @@ const expire = (id: number): void => {
   else setTimeout(() => expire(id), HELD_MS)
 }
 
+/** The note that was clicked last. */
+let clicked = 0
+
+/** True if a double click began on another note, which is gone: this one came under the pointer in its place. */
+const isMeantForAnother = (id: number, clicks: number): boolean => {
+  const isAnother = clicks > 1 && clicked !== id
+  clicked = id
+  return isAnother
+}
+
 const remove = (id: number): void => toasts.set(toasts.get().filter((one) => one.id !== id))
 
 export const Toasts = () => {
@@ -72,8 +82,7 @@ export const Toasts = () => {
               type="button"
               className="link-button"
               onClick={({ detail: clicks }) => {
-                // The note above moves under the pointer of whoever clicks twice.
-                if (clicks > 1) return
+                if (isMeantForAnother(id, clicks)) return
                 undo()
                 remove(id)
               }}
@@ -85,7 +94,7 @@ export const Toasts = () => {
             type="button"
             className="link-button"
             aria-label="Dismiss"
-            onClick={({ detail: clicks }) => (clicks > 1 ? undefined : remove(id))}
+            onClick={({ detail: clicks }) => (isMeantForAnother(id, clicks) ? undefined : remove(id))}
           >
             ×
           </button>

@@ -1,7 +1,7 @@
 import type { AuditEntry } from '../../api/audit.ts'
 
 /** The members that differ, before and after. They are folded, since most people look for one entry. */
-export const AuditChange = ({ of: { before, after } }: { of: AuditEntry }) => {
+export const AuditChange = ({ of: { object_id: id, before, after } }: { of: AuditEntry }) => {
   const changes = changesOf(before ?? {}, after ?? {})
   if (changes.length === 0) return null
   return (
@@ -25,6 +25,7 @@ export const AuditChange = ({ of: { before, after } }: { of: AuditEntry }) => {
           ))}
         </tbody>
       </table>
+      <p className="faint small mono">{id}</p>
     </details>
   )
 }

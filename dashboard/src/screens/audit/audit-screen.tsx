@@ -5,6 +5,7 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { type AuditEntry, auditLog } from '../../api/audit.ts'
 import { serviceFacts } from '../../api/settings.ts'
 import { Button } from '../../parts/button.tsx'
+import { ClearFilter } from '../../parts/clear-filter.tsx'
 import { CopyCurl } from '../../parts/copy-curl.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
@@ -33,6 +34,7 @@ export const AuditScreen = () => {
     workspace_id: search['workspace'],
   }
   const entries = useInfiniteQuery(auditLog(filter))
+  const isFiltered = FILTERS.some((name) => search[name] !== undefined)
   return (
     <>
       <ScreenHead title="Audit">
@@ -49,7 +51,7 @@ export const AuditScreen = () => {
       </div>
       <Panel title="Changes" quiet>
         <Loaded query={entries} rows={10}>
-          {(found) => (found.length === 0 && entries.hasNextPage ? null : <Entries entries={found} />)}
+          {(found) => (found.length === 0 && entries.hasNextPage ? null : <Entries entries={found} isFiltered={isFiltered} />)}
         </Loaded>
         <ShowMore list={entries} shown={entries.data?.length ?? 0} />
       </Panel>
@@ -73,9 +75,15 @@ const ObjectSelect = ({ chosen, choose }: { chosen: string; choose: (object: str
   )
 }
 
-const Entries = ({ entries }: { entries: readonly AuditEntry[] }) =>
+const FILTERS = ['object', 'person', 'action'] as const
+
+const Entries = ({ entries, isFiltered }: { entries: readonly AuditEntry[]; isFiltered: boolean }) =>
   entries.length === 0 ? (
-    <Empty>Nobody changed anything in this time.</Empty>
+    isFiltered ? (
+      <Empty action={<ClearFilter parameters={FILTERS} />}>No change in this time fits the filter.</Empty>
+    ) : (
+      <Empty>Nobody changed anything in this time.</Empty>
+    )
   ) : (
     <ol className="audit">
       {entries.map((entry, index) => (

@@ -1,23 +1,48 @@
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 
 import type { AuditEntry } from '../../api/audit.ts'
 import { currentSession } from '../../api/session.ts'
 import { workspaceList } from '../../api/workspaces.ts'
+import { Person } from '../../parts/person.tsx'
+import { useWholeList } from '../../parts/use-whole-list.ts'
+import { useGuardrails } from '../requests/use-guardrails.ts'
 
 /** A link to the object, if a screen shows it. */
 export const ObjectLink = ({ of: entry }: { of: AuditEntry }) => {
-  const session = useQuery(currentSession).data
-  const own = session?.workspace_id
-  const workspaces = useInfiniteQuery({ ...workspaceList, enabled: session?.is_operator === true && OF_WORKSPACES.has(entry.object_type) })
+  const own = useQuery(currentSession).data?.workspace_id
   const link = LINKS[entry.object_type]
-  const name = nameOf(entry) ?? workspaces.data?.find(({ id }) => id === entry.object_id)?.name ?? shortId(entry)
-  return link === undefined ? <span>{name}</span> : link(entry, entry.workspace_id === own ? {} : { workspace: entry.workspace_id }, name)
+  const name = <ObjectName of={entry} />
+  return link === undefined ? name : link(entry, entry.workspace_id === own ? {} : { workspace: entry.workspace_id }, name)
 }
 
+/** By the entry itself if it has the name, which then is the one of that time. */
+const ObjectName = ({ of: entry }: { of: AuditEntry }) => {
+  const { object_type: type, object_id: id, workspace_id: workspace } = entry
+  const written = nameOf(entry)
+  const ofWorkspace = useNameOfWorkspace(workspace, written === undefined && OF_WORKSPACES.has(type))
+  const guardrails = useGuardrails(workspace, written === undefined && type === 'guardrail').rows
+  if (type === 'member') return <Person id={id} />
+  const known = written ?? ofWorkspace ?? guardrails.find((one) => one.id === id)?.name
+  return <span title={id}>{known === undefined ? shortId(entry) : known + spanOf(entry)}</span>
+}
+
+/** Only an operator reads the names of other workspaces. */
+const useNameOfWorkspace = (workspace: string, isWanted: boolean): string | undefined => {
+  const session = useQuery(currentSession).data
+  const isOther = isWanted && session !== undefined && session.workspace.id !== workspace
+  const { rows } = useWholeList({ ...workspaceList, enabled: isOther && session.is_operator })
+  if (!isWanted) return undefined
+  return isOther ? rows.find(({ id }) => id === workspace)?.name : session?.workspace.name
+}
+
+/** A workspace has a budget for each span of time, and their ids end with it. */
+const spanOf = ({ object_type: type, object_id: id }: AuditEntry): string =>
+  type === 'workspace_budget' && id.includes('/') ? `, ${id.slice(id.indexOf('/') + 1)}` : ''
+
 /** `there`: the workspace of the object, if it is not the person's own. */
-type ToObject = (entry: AuditEntry, there: { readonly workspace?: string }, name: string) => ReactNode
+type ToObject = (entry: AuditEntry, there: { readonly workspace?: string }, name: ReactNode) => ReactNode
 
 const toWorkspace: ToObject = ({ workspace_id }, _there, name) => (
   <Link to="/workspaces" search={{ workspace: workspace_id }}>
@@ -82,5 +107,5 @@ const nameOf = (entry: AuditEntry): string | undefined => {
 
 const shortId = ({ object_id: id }: AuditEntry): string => (id.length > 20 ? `${id.slice(0, 12)}…` : id)
 
-/** Kinds whose objects have the id of their workspace. */
+/** Kinds whose objects are named by their workspace. */
 const OF_WORKSPACES: ReadonlySet<string> = new Set(['workspace', 'workspace_budget', 'credit'])

@@ -9,6 +9,7 @@ import { SeenText } from '../../diff/seen-text.tsx'
 import { count, money } from '../../format.ts'
 import { Person } from '../../parts/person.tsx'
 import { Button } from '../../parts/button.tsx'
+import { ClearFilter } from '../../parts/clear-filter.tsx'
 import { CopyCurl } from '../../parts/copy-curl.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
@@ -33,6 +34,7 @@ export const KeysScreen = () => {
   const [isNew, setNew] = useState(search['new'] !== undefined)
   const filter = { q: search['q'], status: search['status'] ?? 'active', workspace_id: search['workspace'] }
   const keys = useInfiniteQuery(keyList({ ...filter, status: filter.status === 'all' ? undefined : filter.status }))
+  const isFiltered = filter.q !== undefined || search['status'] !== undefined
   const guardrails = useGuardrailsOfKeys(search['workspace'])
   // Members read their own keys; only admins make and change them.
   const session = useQuery(currentSession)
@@ -80,16 +82,18 @@ export const KeysScreen = () => {
                   keys.hasNextPage ? null : (
                     <Empty
                       action={
-                        filter.q === undefined && !isMember ? (
+                        isFiltered ? (
+                          <ClearFilter parameters={['q', 'status']} />
+                        ) : isMember ? undefined : (
                           <Button kind="primary" onClick={() => setNew(true)}>
                             New key
                           </Button>
-                        ) : undefined
+                        )
                       }
                     >
-                      {filter.q === undefined
-                        ? `Programs call models with a key. ${isMember ? 'An admin of the workspace makes yours.' : 'There is none yet.'}`
-                        : 'No key has this name, ending or person.'}
+                      {isFiltered
+                        ? `No ${filter.status === 'all' ? '' : `${filter.status} `}key ${filter.q === undefined ? 'is here' : 'has this name, ending or person'}.`
+                        : `Programs call models with a key. ${isMember ? 'An admin of the workspace makes yours.' : 'None is active.'}`}
                     </Empty>
                   )
                 }

@@ -8,6 +8,7 @@ import { usage } from '../../api/usage.ts'
 import { compact, count } from '../../format.ts'
 import { Button } from '../../parts/button.tsx'
 import { Copy } from '../../parts/copy.tsx'
+import { ClearFilter } from '../../parts/clear-filter.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { SearchField } from '../../parts/search-field.tsx'
@@ -49,7 +50,7 @@ export const ModelTable = () => {
             label="Models"
             rows={rows.slice(0, wanted)}
             rowKey={({ id }) => id}
-            empty={<Empty>No model has this name.</Empty>}
+            empty={<Empty action={<ClearFilter parameters={['q']} />}>No model has this name.</Empty>}
             columns={[
               {
                 title: 'Model',
@@ -70,7 +71,7 @@ export const ModelTable = () => {
               { title: 'Out, per million', align: 'right', cell: ({ pricing }) => perMillion(pricing?.['completion']) },
               { title: 'Providers', cell: ({ id }) => <ServedBy of={served.get(id) ?? []} />, wideOnly: true },
               {
-                title: 'TTFT p50, p99',
+                title: 'First token, p50, p99',
                 align: 'right',
                 cell: ({ id }) => percentilesOf(usedBy(id)),
                 wideOnly: true,
@@ -129,11 +130,11 @@ const ServedBy = ({ of: providers }: { of: readonly Served[] }) =>
     <span className="faint">–</span>
   ) : (
     <span className="row">
-      {providers.map(({ name, mark, words, failed }) => (
+      {providers.map(({ name, mark, words, failed, asked }) => (
         <span key={name} title={words}>
           <Status mark={mark}>{name}</Status>
           <span className="hidden-text">, {words}</span>
-          {failed === null ? null : <span className="small soft"> {failedWords(failed)}</span>}
+          {failed === null ? null : <span className="small soft"> {failedWords(failed, asked)}</span>}
         </span>
       ))}
     </span>

@@ -28,7 +28,8 @@ export const failedShare = (ok: number, failed: number): number | null => {
 }
 
 /** Says the number, too, since a mark alone tells a tenth from nine tenths no better than colours do. */
-export const failedWords = (share: number): string => (share === 1 ? 'all failed' : `${percent(share)} failed`)
+export const failedWords = (share: number, asked: number): string =>
+  share < 1 ? `${percent(share)} failed` : asked < ENOUGH ? `${asked} of ${asked} failed` : 'all failed'
 
 /** The last 24 hours of a provider, as `failedShare` sees them. */
 const failedIn24h = (uptime: number | null): number | null => (uptime === null ? null : failedShare(uptime, 100 - uptime))
@@ -49,7 +50,18 @@ const FAILING: readonly [Mark, string] = ['error', 'Fails every time']
 /** Its failures are too old to say that it fails now, and nothing says that it answers. */
 const NEVER_ANSWERED: readonly [Mark, string] = ['error', 'Answered nothing in 24 h']
 
-const lookOf = ({ status, uptime }: Pick<ProviderHealth, 'status' | 'uptime'>): readonly [Mark, string] =>
+/** A call or two that failed do not show that a provider answers nothing. A breaker opens after as many in a row (decisions/0250). */
+const ENOUGH = 5
+
+/** Red only if it was asked often enough to know. */
+export const markOfFailed = (share: number, asked: number): Mark => (share === 1 && asked >= ENOUGH ? 'error' : 'left')
+
+const askedIn24h = (strip: ProviderHealth['strip']): number => strip.reduce((sum, { ok, failed }) => sum + ok + failed, 0)
+
+const answeredNothing = (asked: number): readonly [Mark, string] =>
+  asked < ENOUGH ? ['left', `Answered 0 of ${asked} in 24 h`] : NEVER_ANSWERED
+
+const lookOf = ({ status, uptime, strip }: Pick<ProviderHealth, 'status' | 'uptime' | 'strip'>): readonly [Mark, string] =>
   uptime !== 0
     ? status === 'ok' && failedIn24h(uptime) !== null
       ? FAILED
@@ -57,7 +69,7 @@ const lookOf = ({ status, uptime }: Pick<ProviderHealth, 'status' | 'uptime'>): 
     : status === 'degraded'
       ? FAILING
       : status === 'ok'
-        ? NEVER_ANSWERED
+        ? answeredNothing(askedIn24h(strip))
         : STATES[status]
 
 export const stateOf = (health: ProviderHealth | undefined): ProviderState => {
@@ -84,6 +96,7 @@ export interface Served {
   readonly words: string
   /** In the last 24 hours; null if it is too little to mark. */
   readonly failed: number | null
+  readonly asked: number
 }
 
 /** By model; the providers are in the order of the list. */
@@ -94,7 +107,10 @@ export const servedBy = (health: readonly ProviderHealth[]): ReadonlyMap<string,
       const before = served.get(endpoint.model) ?? []
       if (before.some((one) => one.name === name)) continue
       const [mark, words] = lookOf(endpoint)
-      served.set(endpoint.model, [...before, { name, mark, words, failed: failedIn24h(endpoint.uptime) }])
+      served.set(endpoint.model, [
+        ...before,
+        { name, mark, words, failed: failedIn24h(endpoint.uptime), asked: askedIn24h(endpoint.strip) },
+      ])
     }
   }
   return served

@@ -63,7 +63,7 @@ export const ProviderTable = ({ tests }: { tests: ProviderTests }) => {
                 wideOnly: true,
               },
               {
-                title: 'TTFT p50, p99',
+                title: 'First token, p50, p99',
                 align: 'right',
                 cell: ({ slug }) => percentilesOf(usedBy(slug)),
                 wideOnly: true,

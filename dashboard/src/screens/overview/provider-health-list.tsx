@@ -43,7 +43,7 @@ export const ProviderHealthList = ({ range: { from, to }, workspace }: Scope) =>
               cell: ({ uptime }) => (uptime === null ? <span className="faint">no calls</span> : percent(uptime / 100)),
             },
             {
-              title: 'First token',
+              title: 'First token, p50',
               align: 'right',
               cell: ({ slug }) => duration(used.data?.groups.find(({ provider }) => provider === slug)?.ttft_p50),
             },

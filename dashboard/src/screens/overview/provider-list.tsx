@@ -8,7 +8,7 @@ import { Loaded } from '../../parts/loaded.tsx'
 import { Status } from '../../parts/status.tsx'
 import { Table } from '../../parts/table.tsx'
 import { rangeIn } from '../../range.ts'
-import { failedShare, failedWords } from '../models/provider-state.ts'
+import { failedShare, failedWords, markOfFailed } from '../models/provider-state.ts'
 import type { Scope } from './scope.ts'
 import { duration, percent } from '../../units.ts'
 
@@ -33,14 +33,14 @@ export const ProviderList = ({ range: { from, to }, workspace }: Scope) => {
               isHead: true,
               cell: ({ provider, errors, requests }) => (
                 <Link to="/requests" search={(search) => ({ ...rangeIn(search), q: `provider:${provider}` })}>
-                  <Outcome failed={failedShare(requests - errors, errors)}>
+                  <Outcome failed={failedShare(requests - errors, errors)} asked={requests}>
                     {providers?.find(({ slug }) => slug === provider)?.name ?? provider ?? ''}
                   </Outcome>
                 </Link>
               ),
             },
             { title: 'Answered', align: 'right', cell: ({ errors, requests }) => percent(requests === 0 ? null : 1 - errors / requests) },
-            { title: 'First token', align: 'right', cell: ({ ttft_p50: p50 }) => duration(p50) },
+            { title: 'First token, p50', align: 'right', cell: ({ ttft_p50: p50 }) => duration(p50) },
           ]}
         />
       )}
@@ -48,9 +48,9 @@ export const ProviderList = ({ range: { from, to }, workspace }: Scope) => {
   )
 }
 
-const Outcome = ({ failed, children: name }: { failed: number | null; children: string }) => (
+const Outcome = ({ failed, asked, children: name }: { failed: number | null; asked: number; children: string }) => (
   <>
-    <Status mark={failed === null ? 'ok' : failed === 1 ? 'error' : 'left'}>{name}</Status>
-    {failed === null ? null : <span className="small soft"> {failedWords(failed)}</span>}
+    <Status mark={failed === null ? 'ok' : markOfFailed(failed, asked)}>{name}</Status>
+    {failed === null ? null : <span className="small soft"> {failedWords(failed, asked)}</span>}
   </>
 )

@@ -4,6 +4,7 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { usage, type Usage } from '../../api/usage.ts'
 import { asHead, money } from '../../format.ts'
 import { Empty } from '../../parts/empty.tsx'
+import { KeyName } from '../../parts/key-name.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Meter } from '../../parts/meter.tsx'
 import { Panel } from '../../parts/panel.tsx'
@@ -68,11 +69,11 @@ export const TopSpend = ({ range: { from, to }, workspace }: Scope) => {
                       to="/requests"
                       search={{ from: summed.from, to: summed.to, q: filterText(BY[by].filter(group)) }}
                     >
-                      {BY[by].name(group)}
+                      {by === 'key' ? <KeyName name={BY.key.name(group) ?? ''} /> : BY[by].name(group)}
                     </Link>
                   ),
                 },
-                { title: 'Spend', align: 'right', cell: ({ cost }) => money(cost) },
+                { title: 'Cost', align: 'right', cell: ({ cost }) => money(cost) },
                 {
                   title: 'Share',
                   align: 'right',

@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router'
 import type { ReadPreset } from '../../api/presets.ts'
 import { CodeBlock } from '../../parts/code-block.tsx'
 import { Copy } from '../../parts/copy.tsx'
-import { CopyCurl } from '../../parts/copy-curl.tsx'
+import { CopyPresetCurl } from '../../parts/copy-preset-curl.tsx'
 import { Facts } from '../../parts/facts.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { ScreenHead } from '../../parts/screen-head.tsx'
@@ -18,7 +18,7 @@ export const PresetReading = ({ preset }: { preset: ReadPreset }) => {
       <ScreenHead title={name}>
         <PresetState preset={preset} />
         <Copy text={`@preset/${slug}`}>{`@preset/${slug}`}</Copy>
-        <CopyCurl path={`/presets/${encodeURIComponent(slug)}`} />
+        <CopyPresetCurl slug={slug} />
         <Link className="button primary" to="/playground" search={{ model: `@preset/${slug}` }}>
           Open in playground
         </Link>

@@ -7,7 +7,7 @@ import { preset, presetMoves, presetVersions } from '../../api/presets.ts'
 import { currentSession } from '../../api/session.ts'
 import { Button } from '../../parts/button.tsx'
 import { Copy } from '../../parts/copy.tsx'
-import { CopyCurl } from '../../parts/copy-curl.tsx'
+import { CopyPresetCurl } from '../../parts/copy-preset-curl.tsx'
 import { Loaded, Skeleton } from '../../parts/loaded.tsx'
 import { FaultBoundary } from '../../parts/panel.tsx'
 import { ScreenHead } from '../../parts/screen-head.tsx'
@@ -89,7 +89,7 @@ const Preset = (parts: PresetParts) => {
       <ScreenHead title={name}>
         <PresetState preset={parts.preset} />
         <Copy text={`@preset/${slug}`}>{`@preset/${slug}`}</Copy>
-        <CopyCurl path={`/presets/${encodeURIComponent(slug)}`} query={{ workspace_id: workspace }} />
+        <CopyPresetCurl slug={slug} query={{ workspace_id: workspace }} />
         <Link className="button plain" to="/playground" search={{ model: `@preset/${slug}` }}>
           Open in playground
         </Link>

@@ -7,6 +7,7 @@ import { presetList, type Preset } from '../../api/presets.ts'
 import { currentSession } from '../../api/session.ts'
 import { count, money } from '../../format.ts'
 import { Button } from '../../parts/button.tsx'
+import { ClearFilter } from '../../parts/clear-filter.tsx'
 import { CopyCurl } from '../../parts/copy-curl.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
@@ -162,7 +163,7 @@ const Changed = ({ at, by }: { at: string; by: Summary['last_change'] }) =>
 
 const NoPresets = ({ isFiltered, onCreate }: { isFiltered: boolean; onCreate: () => void }) =>
   isFiltered ? (
-    <Empty>No preset fits the filter.</Empty>
+    <Empty action={<ClearFilter parameters={['q', 'state']} />}>No preset fits the filter.</Empty>
   ) : (
     <Empty
       action={

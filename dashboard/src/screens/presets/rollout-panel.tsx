@@ -90,7 +90,7 @@ const RolloutFigures = ({ versions }: { versions: readonly VersionFigures[] }) =
       { title: 'Version', isHead: true, cell: ({ version }) => `v${version}` },
       { title: 'Requests', align: 'right', cell: ({ requests }) => count(requests) },
       { title: 'Errors', align: 'right', cell: ({ error_rate: rate }) => percent(rate) },
-      { title: 'First token p50', align: 'right', cell: ({ ttft_p50: p50 }) => duration(p50) },
+      { title: 'First token, p50', align: 'right', cell: ({ ttft_p50: p50 }) => duration(p50) },
       { title: 'Cost a request', align: 'right', cell: ({ cost_per_request: cost }) => money(cost) },
       { title: 'Guardrail hits', align: 'right', wideOnly: true, cell: ({ guardrail_hits: hits }) => count(hits) },
     ]}

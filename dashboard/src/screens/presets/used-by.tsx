@@ -6,6 +6,7 @@ import { useState } from 'react'
 import { usage } from '../../api/usage.ts'
 import { count, money } from '../../format.ts'
 import { Empty } from '../../parts/empty.tsx'
+import { KeyName } from '../../parts/key-name.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { Table } from '../../parts/table.tsx'
@@ -46,7 +47,7 @@ export const UsedBy = ({ preset: { slug, designated_version: live } }: PresetPar
                     cell: ({ key, key_name: name }) =>
                       key ? (
                         <Link to="/keys" search={{ key }}>
-                          {name ?? key.slice(0, 8)}
+                          <KeyName name={name ?? key.slice(0, 8)} />
                         </Link>
                       ) : (
                         '–'

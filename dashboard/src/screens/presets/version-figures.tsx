@@ -18,7 +18,7 @@ export const VersionFigures = ({ groups }: { groups: Usage['groups'] }) => (
       },
       { title: 'Requests', align: 'right', cell: ({ requests }) => count(requests) },
       { title: 'Errors', align: 'right', cell: ({ requests, errors }) => percent(requests === 0 ? null : errors / requests) },
-      { title: 'First token p50', align: 'right', cell: ({ ttft_p50 }) => duration(ttft_p50) },
+      { title: 'First token, p50', align: 'right', cell: ({ ttft_p50 }) => duration(ttft_p50) },
       { title: 'Cost a request', align: 'right', cell: ({ requests, cost }) => money(requests === 0 ? null : cost / requests) },
     ]}
   />

@@ -1,6 +1,6 @@
 /** The counted usage, and its cost. */
 import type { Generation } from '../../api/generations.ts'
-import { count, money } from '../../format.ts'
+import { count, exactMoney, money } from '../../format.ts'
 import { Table } from '../../parts/table.tsx'
 
 export const CostLines = ({ record }: { record: Generation }) => {
@@ -47,9 +47,6 @@ export const CostLines = ({ record }: { record: Generation }) => {
 
 const cacheSentence = (saved: number): string =>
   saved > 0 ? `Cached input saved ${money(saved)}.` : `Writing to the cache cost ${money(-saved)} more than it saved.`
-
-/** To the nano-dollar, the unit of accounting. */
-const exactMoney = (amount: number): string => `$${amount.toFixed(9).replace(/0{1,7}$/, '')}`
 
 const tokensOf = (record: Generation): readonly { name: string; tokens: number }[] => {
   const all: readonly (readonly [string, number | null])[] = [

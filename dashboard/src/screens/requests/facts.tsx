@@ -7,6 +7,7 @@ import type { Generation } from '../../api/generations.ts'
 import { providerList } from '../../api/providers.ts'
 import { count } from '../../format.ts'
 import { Copy } from '../../parts/copy.tsx'
+import { KeyName } from '../../parts/key-name.tsx'
 import { Person } from '../../parts/person.tsx'
 import { filterText } from './filter.ts'
 import { duration } from '../../units.ts'
@@ -21,9 +22,14 @@ export const Facts = ({ record }: { record: Generation }) => (
         {record.session_id === null ? null : <Same filter={{ session: record.session_id }}>{record.session_id}</Same>}
       </Fact>
       <Fact name="Key">
-        {record.api_key_name === null ? null : <Same filter={{ key: record.api_key_hash }}>{record.api_key_name}</Same>}
+        {record.api_key_name === null ? null : (
+          <Same filter={{ key: record.api_key_hash }}>
+            <KeyName name={record.api_key_name} />
+          </Same>
+        )}
       </Fact>
-      <Fact name="User">{record.external_user ?? <Person id={record.user_id} />}</Fact>
+      <Fact name="Person">{record.user_id === null ? null : <Person id={record.user_id} />}</Fact>
+      <Fact name="User of the client">{record.external_user}</Fact>
       <Fact name="Client">{record.user_agent}</Fact>
       <Fact name="Origin">{record.origin}</Fact>
     </Group>

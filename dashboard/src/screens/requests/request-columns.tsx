@@ -2,9 +2,10 @@
 import { Link } from '@tanstack/react-router'
 
 import type { GenerationRow } from '../../api/generations.ts'
-import { compact, count, instant, money } from '../../format.ts'
+import { compact, count, exactMoney, instant, money } from '../../format.ts'
 import { duration } from '../../units.ts'
 import type { RowColumn } from '../../parts/virtual-rows.tsx'
+import { KeyName } from '../../parts/key-name.tsx'
 import { When } from '../../parts/when.tsx'
 import { RequestStatus } from './request-status.tsx'
 
@@ -32,7 +33,7 @@ const wholeRow = (row: GenerationRow): string =>
     row.model,
     row.preset_slug === null ? null : `${row.preset_slug}@${row.preset_version}`,
     row.api_key_name,
-    row.cost_known ? money(row.total_cost) : null,
+    row.cost_known ? exactMoney(row.total_cost) : null,
   ]
     .filter((part) => part !== null && part !== undefined)
     .join(' · ')
@@ -49,9 +50,15 @@ export const COLUMNS: readonly RowColumn<GenerationRow>[] = [
     rank: 4,
     cell: (row) => (row.preset_slug === null ? <span className="faint">–</span> : `${row.preset_slug}@${row.preset_version}`),
   },
-  { title: 'Key', width: 7.25, grows: true, rank: 1, cell: (row) => row.api_key_name ?? <span className="faint">–</span> },
+  {
+    title: 'Key',
+    width: 7.25,
+    grows: true,
+    rank: 1,
+    cell: ({ api_key_name: key }) => (key === null ? <span className="faint">–</span> : <KeyName name={key} />),
+  },
   { title: 'Tries', width: 2.75, align: 'right', rank: 7, cell: (row) => row.attempts },
-  { title: 'TTFT', width: 3.75, align: 'right', rank: 6, cell: (row) => duration(row.latency) },
+  { title: 'First token', width: 4, align: 'right', rank: 6, cell: (row) => duration(row.latency) },
   { title: 'Total', width: 3.5, align: 'right', rank: 2, cell: (row) => duration(row.generation_time) },
   {
     title: 'Tokens',

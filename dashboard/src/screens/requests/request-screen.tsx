@@ -7,6 +7,7 @@ import { ApiError } from '../../api/api-error.ts'
 import { generation, type Generation } from '../../api/generations.ts'
 import { Copy } from '../../parts/copy.tsx'
 import { Empty } from '../../parts/empty.tsx'
+import { KeyName } from '../../parts/key-name.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { FaultBoundary } from '../../parts/panel.tsx'
 import { tabNamed, Tabs } from '../../parts/tabs.tsx'
@@ -113,7 +114,7 @@ const RequestDetail = ({ record }: { record: Generation }) => {
           )}
           {record.api_key_name === null ? null : (
             <Link to="/keys" search={{ key: record.api_key_hash }}>
-              {record.api_key_name}
+              <KeyName name={record.api_key_name} />
             </Link>
           )}
           <Copy text={record.id}>Copy id</Copy>

@@ -7,7 +7,6 @@ import { generationList, type GenerationRow } from '../../api/generations.ts'
 import { count } from '../../format.ts'
 import { Button } from '../../parts/button.tsx'
 import { CopyCurl } from '../../parts/copy-curl.tsx'
-import { Empty } from '../../parts/empty.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { FaultBoundary } from '../../parts/panel.tsx'
 import { RangeSelect } from '../../parts/range-select.tsx'
@@ -20,6 +19,7 @@ import { rangeOf } from '../../range.ts'
 import { useKeys } from '../../shell/keyboard.ts'
 import { ColumnChooser, useChosenColumns } from './chosen-columns.tsx'
 import { FilterBar } from './filter-bar.tsx'
+import { NoRequests } from './no-requests.tsx'
 import { RequestHistogram } from './request-histogram.tsx'
 import { useLive } from './use-live.ts'
 import { useRequestFilter } from './use-request-filter.ts'
@@ -110,7 +110,7 @@ export const RequestsScreen = () => {
             <Loaded query={list} rows={12}>
               {() =>
                 rows.length === 0 && !list.hasNextPage ? (
-                  <NoRequests isFiltered={q !== ''} />
+                  <NoRequests isFiltered={q !== ''} workspace={workspace} />
                 ) : (
                   <VirtualRows
                     label="Requests"
@@ -169,27 +169,3 @@ const ListEnd = ({ more, again }: { more: 'none' | 'failed' | 'sought' | 'loadin
 )
 
 const LIST_ENDS = { none: 'These are all.', sought: 'Looking through older requests…', loading: 'Loading more…' } as const
-
-const NoRequests = ({ isFiltered }: { isFiltered: boolean }) => {
-  const navigate = useNavigate()
-  return isFiltered ? (
-    <Empty
-      action={
-        <Button onClick={() => void navigate({ to: '.', search: (search) => ({ ...search, q: undefined }) })}>Clear the filter</Button>
-      }
-    >
-      No request in this time fits the filter. What the service refused itself, such as for a limit that was used up, is not listed; its
-      answer says why.
-    </Empty>
-  ) : (
-    <Empty
-      action={
-        <Button kind="primary" onClick={() => void navigate({ to: '/setup' })}>
-          Connect a client
-        </Button>
-      }
-    >
-      No requests in this time. Each request to a model appears here as soon as it has ended.
-    </Empty>
-  )
-}
