@@ -1,6 +1,6 @@
 /**
- * Vendors' own names for a search of theirs, as fields of a request and as tools, in the form that `plainName` returns. One table serves
- * locks, denied tools and holds.
+ * Vendors' own names for a search of theirs, as fields of a request and as tools. One list serves locks, denied tools
+ * and holds; names are compared as `plainName` returns them.
  */
 import { isObject } from '../lib/json/json.ts'
 import { wordSet } from '../lib/text/word-set.ts'
@@ -12,12 +12,14 @@ const plainSet = (words: string): ReadonlySet<string> => new Set([...wordSet(wor
  * Fields that turn a search on or set it. Alibaba Model Studio, "Web search"; xAI, "Live Search"; Perplexity, "Chat completions"; Groq,
  * "Compound: search settings"; Vercel AI SDK, "Google: search grounding". Anthropic, Zhipu and others have tools instead.
  */
-export const SEARCH_FIELDS = plainSet(`
-  web_search web_search_options enable_web_search enable_search search_options search_parameters search_settings
-  forced_search use_search_grounding search_mode search_type search_domain_filter search_language_filter
-  search_recency_filter search_after_date_filter search_before_date_filter last_updated_after_filter
-  last_updated_before_filter enable_search_classifier
+export const SEARCH_NAMES = wordSet(`
+  web_search enable_web_search enable_search search_options search_parameters search_settings forced_search
+  use_search_grounding search_mode search_type search_domain_filter search_language_filter search_recency_filter
+  search_after_date_filter search_before_date_filter last_updated_after_filter last_updated_before_filter
+  enable_search_classifier
 `)
+
+export const SEARCH_FIELDS: ReadonlySet<string> = new Set([...SEARCH_NAMES].map(plainName))
 
 /** Returns false for a value that turns a search off. */
 export const asksForSearch = (value: unknown): boolean => {

@@ -5,7 +5,7 @@
  */
 import { type ClientDialect, CLIENT_DIALECTS } from '../canonical/call.ts'
 import { plainName } from '../canonical/conversation-media.ts'
-import { SEARCH_FIELDS } from '../canonical/search-words.ts'
+import { SEARCH_NAMES } from '../canonical/search-words.ts'
 import type { JsonBody } from '../lib/json/json-body.ts'
 import { isObject } from '../lib/json/json.ts'
 import type { Steps } from '../lib/steps.ts'
@@ -14,19 +14,17 @@ import type { FieldMeaning, RequestField } from './field.ts'
 import { fieldOf, REQUEST_FIELDS } from './request-fields.ts'
 
 /** The names, by the setting that they change, or by the field if it has no meaning of its own. */
-const WORDS: Readonly<Partial<Record<FieldMeaning | 'provider' | 'model', string>>> = {
+export const VENDOR_WORDS: Readonly<Partial<Record<FieldMeaning | 'provider', string>>> = {
   // DeepSeek, Zhipu, Moonshot: `thinking`. Alibaba Model Studio, "Deep thinking". Google, "OpenAI compatibility" and ThinkingConfig. Ollama,
   // "Thinking". Mistral, "Reasoning": `prompt_mode`. Groq and Cerebras, "Reasoning". MiniMax, "Text chat": `reasoning_split`. vLLM, SGLang and
   // llama.cpp: the schemas of their servers.
   reasoning: `
-    think thinking_mode enable_thinking enable_reasoning disable_reasoning thinking_budget thinking_budget_tokens
-    thinking_token_budget thinking_level thinking_config max_thinking_tokens reasoning_budget reasoning_budget_tokens
-    reasoning_tokens reasoning_config reasoning_format reasoning_mode reasoning_split reasoning_summary include_thoughts
-    separate_reasoning stream_reasoning return_reasoning prompt_mode`,
+    think enable_thinking disable_reasoning thinking_budget thinking_budget_tokens thinking_token_budget thinking_level
+    thinking_config reasoning_budget reasoning_budget_tokens reasoning_config reasoning_format reasoning_split
+    reasoning_summary include_thoughts separate_reasoning stream_reasoning prompt_mode`,
   // Ollama, Modelfile parameters. llama.cpp, server README. TGI, "Generate". Bedrock, "Llama models". Anthropic, "Text completions". NVIDIA NeMo.
   maxOutputTokens: `
-    num_predict n_predict max_new_tokens max_gen_len max_tokens_to_sample max_response_output_tokens max_generated_tokens
-    tokens_to_generate`,
+    num_predict n_predict max_new_tokens max_gen_len max_tokens_to_sample max_response_output_tokens tokens_to_generate`,
   // vLLM, SGLang: the schemas of their servers. text-generation-webui, TabbyAPI: API.
   stop: 'stop_token_ids stop_words stop_strings stop_regex stopping_strings custom_stopping_strings',
   // Mistral, "Chat completion". SGLang, KoboldCpp: the schemas of their servers.
@@ -41,14 +39,14 @@ const WORDS: Readonly<Partial<Record<FieldMeaning | 'provider' | 'model', string
   logprobs: 'n_probs top_logprobs_num response_logprobs return_logprob',
   // vLLM, "Structured outputs"; SGLang, llama.cpp, Ollama and TabbyAPI: the schemas of their servers; Google, GenerationConfig.
   outputFormat: `
-    format guided_json guided_regex guided_choice guided_grammar json_schema grammar grammar_string ebnf regex
-    regex_pattern structural_tag response_mime_type response_schema response_json_schema output_schema`,
+    format structured_outputs guided_json guided_regex guided_choice guided_grammar json_schema grammar grammar_string
+    ebnf regex regex_pattern structural_tag response_mime_type response_schema response_json_schema`,
   // Google, "Function calling".
   toolChoice: 'tool_config',
   // Alibaba Model Studio, "Code interpreter"; LM Studio, "MCP".
   tools: 'enable_code_interpreter integrations enabled_tools',
-  webSearchOptions: [...SEARCH_FIELDS, 'disable_search'].join(' '),
-  outputModalities: 'response_modalities output_modalities',
+  webSearchOptions: [...SEARCH_NAMES, 'disable_search'].join(' '),
+  outputModalities: 'response_modalities',
   audioOutput: 'speech_config',
   // Amazon Bedrock, "Latency-optimized inference".
   serviceTier: 'performance_config',
@@ -60,15 +58,16 @@ const WORDS: Readonly<Partial<Record<FieldMeaning | 'provider' | 'model', string
 const BESIDE: Readonly<Record<string, readonly string[]>> = { webSearchOptions: ['webSearchOptions', 'tools'] }
 
 /** Objects whose members are settings. Each vendor of `providerOptions` and each model of a compound system has such an object, too. */
-const HOLDERS = new Set(
-  [
-    ...wordSet(`
-      options parameters params sampling_params sampling_parameters generation_config inference_config
-      chat_template_kwargs chat_template_args extra_body additional_model_request_fields custom_params
-      provider_options gateway google vertex openai anthropic xai groq mistral deepseek alibaba compound_custom
-    `),
-  ].map(plainName),
-)
+export const SETTING_HOLDERS = wordSet(`
+  options parameters sampling_params generation_config inference_config chat_template_kwargs chat_template_args
+  additional_model_request_fields provider_options gateway google vertex openai anthropic xai groq mistral deepseek
+  alibaba compound_custom
+`)
+
+const HOLDERS: ReadonlySet<string> = new Set([...SETTING_HOLDERS].map(plainName))
+
+/** Too common to be told by their name alone. */
+const INSIDE_ONLY: ReadonlySet<string> = wordSet(VENDOR_WORDS.provider ?? '')
 
 interface Word {
   /** Settings and fields that the name changes as a whole. */
@@ -94,7 +93,7 @@ const namesOfRow = ([name, row]: readonly [string, RequestField]): readonly (rea
 
 const table = (): ReadonlyMap<string, Word> => {
   const rows = CLIENT_DIALECTS.flatMap((client) => Object.entries<RequestField>(REQUEST_FIELDS[client]).flatMap(namesOfRow))
-  const words = Object.entries(WORDS).flatMap(([changed, names]) =>
+  const words = Object.entries(VENDOR_WORDS).flatMap(([changed, names]) =>
     [...wordSet(names)].map((name) => [plainName(name), { changes: new Set(BESIDE[changed] ?? [changed]), members: new Map() }] as const),
   )
   const all = Map.groupBy([...rows, ...words], ([name]) => name)
@@ -124,7 +123,7 @@ export function* vendorWordsIn(client: ClientDialect, body: Pick<JsonBody, 'keys
   const found: FoundWord[] = []
   for (const key of body.keys) {
     const plain = plainName(key)
-    if (fieldOf(client, key) !== undefined || (!TABLE.has(plain) && !HOLDERS.has(plain))) continue
+    if (fieldOf(client, key) !== undefined || INSIDE_ONLY.has(plain) || (!TABLE.has(plain) && !HOLDERS.has(plain))) continue
     read([key], yield* body.parsing(key), found)
     yield
   }
