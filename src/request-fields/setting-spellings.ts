@@ -58,7 +58,7 @@ const sameSetting = (client: ClientDialect, field: string): readonly string[] =>
 export const overriding = (client: ClientDialect, field: string): readonly string[] =>
   field === 'tools' ? [] : (OLDER_WORDS[client].get(field) ?? sameSetting(client, field))
 
-/** What one lock of a preset covers. */
+/** The names that one lock of a preset covers. */
 export interface LockedNames {
   /** Paths of the client's interface. */
   readonly paths: readonly string[]
