@@ -22,9 +22,11 @@ import { ERROR_TYPES, errorRow, MANAGEMENT_MESSAGES } from '../src/errors.ts'
 import { STATUS_CLIENTS } from '../src/http/status-clients.ts'
 import catalogueData from '../src/models/catalogue-data.json' with { type: 'json' }
 import type { Catalogue } from '../src/models/catalogue-schema.ts'
+import type { FieldMeaning } from '../src/request-fields/field.ts'
 import { PERSISTED_FIELDS } from '../src/request-fields/preset-fields.ts'
 import { REQUEST_FIELDS } from '../src/request-fields/request-fields.ts'
 import { pathsOf, SPELLINGS } from '../src/request-fields/setting-spellings.ts'
+import { SETTING_HOLDERS, VENDOR_WORDS } from '../src/request-fields/vendor-words.ts'
 import { fieldOutcomes, PART_OUTCOMES, TRANSLATED_DIALECTS } from '../src/providers/losses/loss-table.ts'
 import { SANDBOX_MODELS } from '../src/providers/sandbox/models.ts'
 import type { Family } from '../src/telemetry/metrics.ts'
@@ -246,6 +248,15 @@ const spellingsTable = (): string =>
       .map((spelling) => INTERFACES.map((shape) => codes(spelling[shape]) || 'none')),
   )
 
+const vendorWordsTable = (): string =>
+  table(
+    ['Setting', "Vendors' names"],
+    Object.entries(VENDOR_WORDS).map(([name, words]) => {
+      const path = SPELLINGS.has(name as FieldMeaning) ? pathsOf('chat', name as FieldMeaning)[0] : name
+      return [code(path ?? name), codes(words.trim().split(/\s+/))]
+    }),
+  )
+
 /** Chat Completions has a field for each of them. */
 const carriedFields = (): string => codes(CARRIED_SETTINGS.flatMap((name) => pathsOf('chat', name)))
 
@@ -374,6 +385,8 @@ const generatedParts = async (): Promise<ReadonlyMap<string, string>> => {
     ['sandbox-errors', sandboxErrors()],
     ['persisted-fields', persistedTable()],
     ['spellings', spellingsTable()],
+    ['vendor-words', vendorWordsTable()],
+    ['setting-holders', codes([...SETTING_HOLDERS])],
     ['carried-fields', carriedFields()],
     ['errors', errorsTable()],
     ['error-types', errorReference()],

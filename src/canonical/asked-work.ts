@@ -12,6 +12,7 @@ import { lookForName, mayName } from '../lib/text/may-name.ts'
 import { atOnce, startPace, type Steps } from '../lib/steps.ts'
 import { CONVERSATION_FIELDS, plainName } from './conversation-media.ts'
 import { wordSet } from '../lib/text/word-set.ts'
+import { asksForSearch, SEARCH_FIELDS } from './search-words.ts'
 
 export interface AskedWork {
   /** The largest limit of output tokens; null if there is none, Infinity if one is too large to read. */
@@ -127,11 +128,11 @@ const ANSWERS = new RegExp(
   `^(?:n|bestof|nbest|beam(?:width|size|s)|repeat|(?:num|n|number|count)(?:of)?(?:return)?(?:${ANSWER_WORDS})s?|(?:${ANSWER_WORDS})(?:s|s?(?:count|num)))$`,
 )
 const TIER_FIELDS: ReadonlySet<string> = new Set(['servicetier', 'speed'])
-const SEARCH_FIELD = /^(?:websearch|searchparameters|enablesearch)/
+const isSearch = (name: string): boolean => SEARCH_FIELDS.has(name) || name.startsWith('websearch')
 const TOOL_CALLS = 'maxtoolcalls'
 
 const isSetting = (name: string): boolean =>
-  ANSWERS.test(name) || LIMIT.test(name) || THINKING.test(name) || TIER_FIELDS.has(name) || SEARCH_FIELD.test(name) || name === TOOL_CALLS
+  ANSWERS.test(name) || LIMIT.test(name) || THINKING.test(name) || TIER_FIELDS.has(name) || isSearch(name) || name === TOOL_CALLS
 
 const read = (name: string, value: unknown, found: Found, thinks = false): void => {
   if (TEXT_FIELDS.has(name)) return
@@ -142,8 +143,9 @@ const read = (name: string, value: unknown, found: Found, thinks = false): void 
   if (TIER_FIELDS.has(name)) found.premiumTier ||= !isOrdinary(value)
   else if (name === TOOL_CALLS) found.toolCalls = Math.max(found.toolCalls ?? 0, largestNumber(value))
   else if (name === CONTEXT_MANAGEMENT) found.compacts ||= isCompaction(value)
-  else if (SEARCH_FIELD.test(name)) found.searches = Math.max(found.searches, SEARCHES, largestUse(value))
-  else if (ANSWERS.test(name)) found.answers *= Math.max(1, Math.ceil(largestNumber(value)))
+  else if (isSearch(name)) {
+    if (asksForSearch(value)) found.searches = Math.max(found.searches, SEARCHES, largestUse(value))
+  } else if (ANSWERS.test(name)) found.answers *= Math.max(1, Math.ceil(largestNumber(value)))
   else if (THINKING.test(name) || (thinks && LIMIT.test(name))) found.thinkingTokens = Math.max(found.thinkingTokens, largestNumber(value))
   else if (LIMIT.test(name)) {
     const limit = largestNumber(value)
@@ -212,7 +214,7 @@ const largestNumber = (value: unknown): number => {
 /** The marks of Anthropic and Bedrock, and OpenAI's mark and settings. */
 const CACHE_MARK = /[cC]ache_?(?:[cC]ontrol|[pP]oint|breakpoint|options|retention)/
 /** Matches the names of the tool, the option and the plugin in all dialects. How often a model will search cannot be known in advance. */
-const SEARCH = /web_?search|google_?search|x_search|"id"\s*:\s*"web"/i
+const SEARCH = /web_?(?:search|browser)|google_?search|(?:x|live|browser)_search|"id"\s*:\s*"web"/i
 const SEARCHES = 10
 /** Match OpenAI's tools, which are named in its dialect alone, and those that run code there and at Anthropic. */
 const DRAWING = /"type"\s*:\s*"image_generation"/i

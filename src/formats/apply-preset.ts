@@ -13,13 +13,15 @@ import { invalidRequest } from '../contract/validate.ts'
 import type { JsonBody } from '../lib/json/json-body.ts'
 import { isObject, type JsonObject, type JsonValue, listOf, textsIn } from '../lib/json/json.ts'
 import { startPace, type Steps } from '../lib/steps.ts'
-import { lockedPaths, overriding } from '../request-fields/setting-spellings.ts'
+import { lockedNames, overriding, settingsIn } from '../request-fields/setting-spellings.ts'
+import { type FoundWord, vendorWordsIn } from '../request-fields/vendor-words.ts'
 import { withFormatInConfig } from './anthropic-messages/format-in-config.ts'
 import { withoutEffortChanges } from './anthropic-messages/effort-changes.ts'
 import { withoutAddedTools } from './openai-responses/added-tools.ts'
 import { withoutUpdates } from './openai-responses/configuration-updates.ts'
 import { holdLogprobs } from './openai-responses/held-logprobs.ts'
 import { addSystemPrompt } from './add-system-prompt.ts'
+import { holdVendorWords } from './hold-vendor-words.ts'
 import { type Fields, translateConfig } from './translate-config.ts'
 import { uniteTools } from './unite-tools.ts'
 
@@ -39,19 +41,24 @@ export interface AppliedPreset {
 export function* applyPreset(dialect: ClientDialect, sent: JsonBody, content: PresetContent, model: string | null): Steps<AppliedPreset> {
   const preset = yield* translateConfig(content, dialect)
   const body = dialect === 'messages' ? withFormatInConfig(sent, preset.fields['output_config']) : sent
-  const locks = readLocks(dialect, content)
+  const { locks, held } = readLocks(dialect, content)
+  const words = yield* vendorWordsIn(dialect, body)
   const request = (field: string): JsonValue => (field === 'model' ? model : (body.value(field) ?? null))
   const overruled: string[] = []
   const changes: Record<string, string | null> = { preset: null }
   const isStep = startPace()
   const fields = new Set(['model', ...Object.keys(preset.fields), ...locks.map(({ field }) => field)])
   for (const field of fields) {
-    const merged = yield* mergeField(dialect, field, { preset: preset.fields, request, locks, overruled })
+    const merged = yield* mergeField(dialect, field, { preset: preset.fields, request, words, locks, overruled })
     if (merged === (body.value(field) ?? null)) continue
     const json = merged === null ? null : JSON.stringify(merged)
     changes[field] = json
     if (isStep(json?.length)) yield
   }
+  const holdable = words.filter(({ path: [field] }) => !fields.has(field))
+  const vendors = yield* holdVendorWords(body, holdable, held)
+  Object.assign(changes, vendors.changes)
+  overruled.push(...vendors.paths)
   if (dialect === 'responses' && locks.some(({ field, member }) => field === 'tools' && member === null)) {
     const held = yield* withoutAddedTools(body, offersSearch(preset.fields['tools']))
     Object.assign(changes, held.changes)
@@ -104,14 +111,19 @@ interface Lock {
   readonly member: string | null
 }
 
-const readLocks = (dialect: ClientDialect, { shape, config }: PresetContent): readonly Lock[] => {
-  const { locked } = config
-  if (!Array.isArray(locked)) return []
-  const paths = new Set(locked.flatMap((name) => (typeof name === 'string' ? lockedPaths(shape, dialect, name) : [])))
-  return [...paths].map((path) => {
+interface Locked {
+  readonly locks: readonly Lock[]
+  /** The settings and fields that no word of a vendor's may change. */
+  readonly held: ReadonlySet<string>
+}
+
+const readLocks = (dialect: ClientDialect, { shape, config }: PresetContent): Locked => {
+  const locked = textsIn(config['locked']).map((name) => lockedNames(shape, dialect, name))
+  const locks = [...new Set(locked.flatMap(({ paths }) => paths))].map((path): Lock => {
     const [field = '', member = null] = path.split('.')
     return { field, member }
   })
+  return { locks, held: new Set(locked.flatMap(({ changes }) => changes)) }
 }
 
 const routingLocks = (locks: readonly Lock[], { config }: PresetContent): RoutingLocks | null => {
@@ -133,13 +145,15 @@ interface Merge {
   readonly preset: Fields
   /** The request's own value; null if it leaves the field open. */
   readonly request: (field: string) => JsonValue
+  /** Vendors' own names of settings in the request. */
+  readonly words: readonly FoundWord[]
   readonly locks: readonly Lock[]
   /** Paths that the request set and the preset overruled. */
   readonly overruled: string[]
 }
 
 /** Returns the field's value in the merged body; null for none. */
-function* mergeField(dialect: ClientDialect, field: string, { preset, request, locks, overruled }: Merge): Steps<JsonValue> {
+function* mergeField(dialect: ClientDialect, field: string, { preset, request, words, locks, overruled }: Merge): Steps<JsonValue> {
   const own = preset[field] ?? null
   const asked = request(field)
   const here = locks.filter((lock) => lock.field === field)
@@ -150,8 +164,26 @@ function* mergeField(dialect: ClientDialect, field: string, { preset, request, l
     return own
   }
   if (field === 'tools' && Array.isArray(own) && Array.isArray(asked)) return yield* uniteTools(dialect, own, asked)
-  if (asked === null) return overriding(dialect, field).some((name) => request(name) !== null) ? null : own
+  if (asked === null)
+    return overriding(dialect, field).some((name) => request(name) !== null) ? null : withoutReplaced(dialect, field, { own, words, locks })
   return here.reduce<JsonValue>((value, lock) => holdMember(value, own, lock, overruled), asked)
+}
+
+/** Returns the preset's value without the settings that the request has under a vendor's own name, since both would be sent. */
+const withoutReplaced = (
+  dialect: ClientDialect,
+  field: string,
+  { own, words, locks }: Pick<Merge, 'words' | 'locks'> & { readonly own: JsonValue },
+): JsonValue => {
+  if (words.length === 0 || own === null || field === 'tools') return own
+  const replaced = settingsIn(dialect, field).filter(
+    ([setting, member]) =>
+      words.some(({ changes }) => changes.has(setting)) && !locks.some((lock) => lock.field === field && lock.member === member),
+  )
+  if (replaced.some(([, member]) => member === null)) return null
+  if (replaced.length === 0 || !isObject(own)) return own
+  const rest = Object.entries(own).filter(([member]) => !replaced.some(([, one]) => one === member))
+  return rest.length === 0 ? null : Object.fromEntries(rest)
 }
 
 /** Returns the request's object with the preset's value of one member. */

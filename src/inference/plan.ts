@@ -28,6 +28,7 @@ import { replayedConversation, conversationFor } from './loop/replayed-conversat
 import { withCustomerKeys } from './plan-customer-keys.ts'
 import { withinContext } from './within-context.ts'
 import { type Planned, type Prepared, refuseLosses, type Screened } from './request.ts'
+import { refuseVendorsTools } from './web/denied-words.ts'
 import { planSearch } from './web/plan-search.ts'
 import { type VendorTools, vendorToolsOf } from './vendor-tools.ts'
 import type { Model, Provider } from '../models/model.ts'
@@ -61,6 +62,7 @@ export function* plan(asked: Screened, parts: PlanParts): Steps<Planned> {
   yield* checkPrompt(call, planned)
   yield
   const replayed = replayedConversation(call, (sealed) => parts.sealedResults.open(screened.caller.workspaceId, sealed))
+  yield* refuseVendorsTools(call, screened.deniedTools)
   const found = planSearch(call, planned, {
     engines: parts.searchEngines,
     settings: parts.toolSettings().web_search,

@@ -55,7 +55,13 @@ export const CHAT_FIELDS = {
   include_reasoning: { schema: z.boolean(), means: 'reasoning', presets: 'keep', parameters: REASONING_PARAMETERS },
   modalities: { schema: chatModalities, means: 'outputModalities', presets: 'keep' },
   audio: { schema: audioOutput, means: 'audioOutput', presets: 'keep' },
-  web_search_options: { schema: webSearchOptions, means: 'webSearchOptions', presets: 'keep', parameters: ['web_search_options'] },
+  web_search_options: {
+    schema: webSearchOptions,
+    means: 'webSearchOptions',
+    presets: 'keep',
+    parameters: ['web_search_options'],
+    changes: ['tools'],
+  },
   transforms: {
     schema: texts.meta({ deprecated: true, description: 'Use the plugin context-compression.' }),
     means: 'service',

@@ -43,6 +43,7 @@ export const SPELLINGS = spellings()
 export const pathsOf = (client: ClientDialect, meaning: FieldMeaning): readonly string[] => SPELLINGS.get(meaning)?.[client] ?? []
 
 const ALL = [...SPELLINGS.values()]
+const WITH_MEANING = [...SPELLINGS]
 
 /** The top-level fields of one interface that set the same thing as `field`, itself included. */
 const sameSetting = (client: ClientDialect, field: string): readonly string[] => {
@@ -57,21 +58,39 @@ const sameSetting = (client: ClientDialect, field: string): readonly string[] =>
 export const overriding = (client: ClientDialect, field: string): readonly string[] =>
   field === 'tools' ? [] : (OLDER_WORDS[client].get(field) ?? sameSetting(client, field))
 
+/** The names that one lock of a preset covers. */
+export interface LockedNames {
+  /** Paths of the client's interface. */
+  readonly paths: readonly string[]
+  /** The settings, and the fields, that a vendor's word may not change (vendor-words.ts). */
+  readonly changes: readonly string[]
+}
+
 /**
- * The paths of `client` that a lock of a preset of shape `shape` covers. A lock may use any interface's name for a setting; the
+ * The names of `client` that a lock of a preset of shape `shape` covers. A lock may use any interface's name for a setting; the
  * preset's own interface is the first to interpret it. A field that presets do not store and that sets the same thing, such as
  * `functions` beside `tools`, is covered too, and so is one that changes the effect of a covered field.
  */
-export const lockedPaths = (shape: ClientDialect, client: ClientDialect, name: string): readonly string[] => {
+export const lockedNames = (shape: ClientDialect, client: ClientDialect, name: string): LockedNames => {
   const covers = (path: string): boolean => path === name || path.startsWith(`${name}.`)
   const speaker = [shape, client, ...CLIENT_DIALECTS].find((speaker) => ALL.some((spelling) => spelling[speaker].some(covers)))
-  const meant = speaker === undefined ? [] : ALL.filter((spelling) => spelling[speaker].some(covers))
-  const paths = meant.flatMap((spelling) => spelling[client])
+  const meant = speaker === undefined ? [] : WITH_MEANING.filter(([, spelling]) => spelling[speaker].some(covers))
+  const paths = meant.flatMap(([, spelling]) => spelling[client])
   // A field has members that are no settings; and if the interface has no such setting, an upstream may still know the name.
   const named = speaker === client || paths.length === 0 ? [name, ...paths] : paths
   const held = named.flatMap((path) => [path, ...otherNames(client, path)])
-  return [...held, ...fieldsWhere(({ changes = [] }) => changes.some((field) => field === name || held.includes(field)), [client])]
+  const changing = fieldsWhere(({ changes = [] }) => changes.some((field) => field === name || held.includes(field)), [client])
+  return { paths: [...held, ...changing], changes: [name, ...meant.map(([meaning]) => meaning), ...held] }
 }
+
+/** The settings of which a field, or one of its members, holds the value: each with the member, which is null for the whole field. */
+export const settingsIn = (client: ClientDialect, field: string): readonly (readonly [FieldMeaning, string | null])[] =>
+  WITH_MEANING.flatMap(([meaning, spelling]) =>
+    spelling[client].flatMap((path) => {
+      const [first, member = null] = path.split('.')
+      return first === field ? [[meaning, member] as const] : []
+    }),
+  )
 
 const otherNames = (client: ClientDialect, path: string): readonly string[] => {
   const means = fieldOf(client, path)?.means

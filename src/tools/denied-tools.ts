@@ -2,6 +2,7 @@
  * Tools that a guardrail or a workspace forbids, whether the service or the provider would run them
  * (docs/contract/guardrails.md#tools).
  */
+import { vendorsWebTool } from '../canonical/search-words.ts'
 import { serverToolName } from '../canonical/server-tool-name.ts'
 import { isServerTool, type ServerTool } from '../canonical/server-tools.ts'
 import { GatewayError } from '../errors.ts'
@@ -21,7 +22,11 @@ export const refuseDenied = (tool: ServerTool, denied: readonly ServerTool[], at
   )
 }
 
-/** The tool of which a vendor's type may be a version that is newer than this release; null if it is none of those that vendors run. */
-export const newerVersionOf = (type: string): ServerTool | null => VENDORS_RUN.find((name) => type.startsWith(`${name}_`)) ?? null
+/**
+ * The tool that a vendor's own tool stands for, by its type: a version that is newer than this release, or another vendor's name; null if it
+ * is none of those that vendors run.
+ */
+export const vendorsTool = (type: string): ServerTool | null =>
+  vendorsWebTool(type) ?? VENDORS_RUN.find((name) => type.startsWith(`${name}_`)) ?? null
 
-const VENDORS_RUN: readonly ServerTool[] = ['web_search', 'web_fetch', 'image_generation', 'advisor']
+const VENDORS_RUN: readonly ServerTool[] = ['image_generation', 'advisor']

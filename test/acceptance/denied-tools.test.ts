@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { type Answer, call, conversationOf, createKey, type Dialect, DIALECTS, infer, PATHS, savePreset } from '../support/calls.ts'
-import { startFakeUpstream } from '../support/fake-upstream.ts'
+import { say, startFakeUpstream } from '../support/fake-upstream.ts'
 import { useServices, type StartedService } from '../support/started-service.ts'
 
 const services = useServices()
@@ -10,10 +10,14 @@ const provider = await startFakeUpstream()
 const config = `
 providers:
   openai: { name: OpenAI, dialects: [openai-responses, openai-chat], base_url: "${provider.url}", api_key: k }
+  alibaba: { dialects: [openai-chat], base_url: "${provider.url}", api_key: k }
+  own: { name: Own, dialects: [openai-chat, openai-responses, anthropic], base_url: "${provider.url}", api_key: k }
   google: { base_url: "${provider.url}", api_key: k }
   anthropic: { base_url: "${provider.url}", api_key: k }
 models:
   t/native: { endpoints: [{ provider: openai, model: gpt-5.4 }] }
+  t/qwen: { endpoints: [{ provider: alibaba, model: qwen-plus }] }
+  t/own: { endpoints: [{ provider: own, model: own-one }] }
   t/gemini: { endpoints: [{ provider: google, model: gemini-2.5-flash }] }
   t/claude: { endpoints: [{ provider: anthropic, model: claude-haiku-4-5 }] }
 `
@@ -75,6 +79,47 @@ describe('a tool that a guardrail denies', () => {
     expect((await ask('responses', { ...native, tools: [{ type: 'web_search' }] })).status).toBe(403)
     expect((await ask('chat', { ...native, web_search_options: {} })).status).toBe(403)
     expect(provider.exchanges.length).toBe(before)
+  })
+
+  test.each<[string, object, string]>([
+    ['web_search', { enable_search: true }, 'enable_search'],
+    ['web_search', { search_options: { forced_search: true } }, 'search_options'],
+    ['web_search', { search_parameters: { mode: 'auto' } }, 'search_parameters'],
+    ['web_search', { web_search: true }, 'web_search'],
+    ['web_search', { web_search: { enable: true } }, 'web_search'],
+    ['web_search', { search_settings: {} }, 'search_settings'],
+    ['web_search', { parameters: { enable_search: true } }, 'parameters.enable_search'],
+    ['web_search', { compound_custom: { tools: { enabled_tools: ['web_search'] } } }, 'compound_custom.tools'],
+    ['web_fetch', { compound_custom: { tools: { enabled_tools: ['visit_website'] } } }, 'compound_custom.tools'],
+    ['web_search', { tools: [{ type: 'live_search', sources: [] }] }, 'tools[0]'],
+    ['web_search', { tools: [{ type: 'x_search' }] }, 'tools[0]'],
+    ['web_search', { tools: [{ type: 'browser_search' }] }, 'tools[0]'],
+    ['web_search', { tools: [{ type: 'web_search_premium' }] }, 'tools[0]'],
+    ['web_search', { tools: [{ type: 'google_search' }] }, 'tools[0]'],
+    ['web_search', { tools: [{ type: 'builtin_function', function: { name: '$web_search' } }] }, 'tools[0]'],
+    ['web_fetch', { tools: [{ type: 'url_context' }] }, 'tools[0]'],
+    ['web_search', { google: { tools: [{ googleSearch: {} }] } }, 'google.tools'],
+  ])('is 403 in a vendor’s own words: %s by %j', async (tool, more, at) => {
+    const before = provider.exchanges.length
+    for (const dialect of DIALECTS) {
+      for (const model of ['t/own', 't/qwen']) {
+        const { status, text } = await ask(dialect, { model, sandbox: undefined, ...more })
+        expect([status === 403 || text, text]).toEqual([true, expect.stringContaining(`${at}: the tool ${tool} is switched off`)])
+      }
+    }
+    expect(provider.exchanges.length).toBe(before)
+  })
+
+  test('is not asked for by a vendor’s field that turns it off, nor by a function of the client’s', async () => {
+    provider.script(say('Hi.'))
+    for (const more of [
+      { enable_search: false },
+      { web_search: false },
+      { search_parameters: { mode: 'off' } },
+      { tools: [{ type: 'function', function: { name: 'web_search' } }] },
+      { functions: [{ name: 'web_search' }] },
+    ])
+      expect((await ask('chat', { model: 't/own', sandbox: undefined, ...more })).status).toBe(200)
   })
 
   test('is 403 in an item of the input that adds tools, and under a newer version of a vendor’s name', async () => {

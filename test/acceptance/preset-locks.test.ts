@@ -12,6 +12,9 @@ const service = await useServices().start({
 providers:
   fake: { dialects: [openai-chat], base_url: "${upstream.url}", api_key: upstream-credential }
   far: { dialects: [openai-chat], base_url: "${upstream.url}", api_key: upstream-credential }
+  deepseek: { dialects: [openai-chat], base_url: "${upstream.url}", api_key: upstream-credential }
+  mistral: { dialects: [openai-chat], base_url: "${upstream.url}", api_key: upstream-credential }
+  open: { dialects: [openai-responses], base_url: "${upstream.url}", api_key: upstream-credential }
   claude: { dialects: [anthropic], base_url: "${upstream.url}", api_key: upstream-credential }
 models:
   m/one:
@@ -19,6 +22,9 @@ models:
       - { provider: fake, model: up-cheap, context_length: 90000, prices: { prompt: 1, completion: 1 } }
       - { provider: fake, model: up-tier, service_tier: priority, context_length: 90000, prices: { prompt: 2, completion: 2 } }
       - { provider: far, model: up-dear, context_length: 900000, prices: { prompt: 900, completion: 900 } }
+  m/deep: { endpoints: [{ provider: deepseek, model: deepseek-v4-pro }] }
+  m/mistral: { endpoints: [{ provider: mistral, model: mistral-medium-latest }] }
+  m/open: { endpoints: [{ provider: open, model: open-one }] }
   m/claude: { endpoints: [{ provider: claude, model: claude-haiku-4-5 }] }
 `,
 })
@@ -160,6 +166,130 @@ describe.each(Object.keys(WALKS))('%s', (name) => {
     expect((await save({ on_locked: 'reject' })).status).toBe(200)
     const { status, text } = await dryRun()
     expect({ status, text }).toEqual({ status: 400, text: expect.stringContaining(`${field}: The preset locks`) })
+  })
+})
+
+describe('a vendor’s own name of a locked setting', () => {
+  const LOCKED = {
+    reasoning: { effort: 'high' },
+    max_tokens: 50,
+    temperature: 0,
+    seed: 1,
+    stop: 'END',
+    top_k: 4,
+    response_format: { type: 'json_object' },
+    web_search_options: {},
+    tool_choice: 'auto',
+    tools: [{ type: 'function', function: { name: 'own' } }],
+    service_tier: 'default',
+    provider: { sort: 'price' },
+  }
+  const WORDS: readonly (readonly [path: string, request: object])[] = [
+    ['thinking', { thinking: { type: 'disabled' } }],
+    ['enable_thinking', { enable_thinking: false }],
+    ['thinking_budget', { thinking_budget: 9 }],
+    ['thinking_token_budget', { thinking_token_budget: 9 }],
+    ['think', { think: false }],
+    ['disable_reasoning', { disable_reasoning: true }],
+    ['chat_template_kwargs.enable_thinking', { chat_template_kwargs: { enable_thinking: false } }],
+    ['chat_template_kwargs.thinking', { chat_template_kwargs: { thinking: false } }],
+    ['chat_template_kwargs.reasoning_effort', { chat_template_kwargs: { reasoning_effort: 'low' } }],
+    ['google.thinking_config', { google: { thinking_config: { thinking_budget: 0 } } }],
+    ['generationConfig.thinkingConfig', { generationConfig: { thinkingConfig: { thinkingBudget: 0 } } }],
+    ['providerOptions.anthropic.thinking', { providerOptions: { anthropic: { thinking: { type: 'disabled' } } } }],
+    ['output_config.effort', { output_config: { effort: 'low' } }],
+    ['max_output_tokens', { max_output_tokens: 99 }],
+    ['maxTokens', { maxTokens: 99 }],
+    ['num_predict', { num_predict: 99 }],
+    ['max_new_tokens', { max_new_tokens: 99 }],
+    ['options.num_predict', { options: { num_predict: 99 } }],
+    ['options.temperature', { options: { temperature: 2 } }],
+    ['generation_config.max_output_tokens', { generation_config: { max_output_tokens: 99 } }],
+    ['stop_sequences', { stop_sequences: ['x'] }],
+    ['stop_token_ids', { stop_token_ids: [7] }],
+    ['random_seed', { random_seed: 7 }],
+    ['k', { k: 7 }],
+    ['text.format', { text: { format: { type: 'text' } } }],
+    ['guided_json', { guided_json: {} }],
+    ['format', { format: 'json' }],
+    ['grammar', { grammar: 'root ::= "x"' }],
+    ['json_schema', { json_schema: {} }],
+    ['output_format', { output_format: { type: 'json_schema', schema: {} } }],
+    ['enable_search', { enable_search: true }],
+    ['search_parameters', { search_parameters: { mode: 'on' } }],
+    ['web_search', { web_search: true }],
+    ['search_domain_filter', { search_domain_filter: ['x.example'] }],
+    ['toolConfig', { toolConfig: { functionCallingConfig: { mode: 'NONE' } } }],
+    ['mcp_servers', { mcp_servers: [{ type: 'url', url: 'https://mcp.example', name: 'x' }] }],
+    ['compound_custom.tools', { compound_custom: { tools: { enabled_tools: ['visit_website'] } } }],
+    ['speed', { speed: 'fast' }],
+    ['providerOptions.gateway.order', { providerOptions: { gateway: { order: ['azure'] } } }],
+  ]
+  const save = (more: object) =>
+    savePreset(service, 'words', { model: 'm/deep', ...LOCKED, locked: Object.keys(LOCKED), messages: [], ...more }, 'chat/completions')
+  const asked = { model: '@preset/words', messages: [user] }
+
+  test('is left out at every provider, with a warning that names it, and what stands beside it goes on', async () => {
+    for (const model of ['m/deep', 'm/mistral', 'm/one']) {
+      await save({ model })
+      await infer(service, asked)
+      const { body: unasked } = upstream.last
+      for (const [path, request] of WORDS) {
+        const answer = await infer(service, { ...asked, ...request }, { headers: { 'X-Service-Metadata': 'enabled' } })
+        expect({ path, status: answer.status, body: upstream.last.body }).toEqual({ path, status: 200, body: unasked })
+        expect(answer.text).toContain(`{"code":"locked_field","field":"${path}"`)
+      }
+      const kept = { chat_template_kwargs: { enable_thinking: false, tone: 'x' }, min_tokens: 3 }
+      await infer(service, { ...asked, ...kept })
+      expect(upstream.last.body).toEqual({ ...unasked, chat_template_kwargs: { tone: 'x' }, min_tokens: 3 })
+    }
+  })
+
+  test('is refused if the preset refuses such requests, and if the request is strict', async () => {
+    await save({ on_locked: 'reject' })
+    for (const [path, request] of WORDS) {
+      const { status, text } = await infer(service, { ...asked, ...request })
+      expect({ status, text }).toEqual({ status: 400, text: expect.stringContaining(`${path}: The preset locks`) })
+    }
+    await save({ model: 'm/one' })
+    expect((await infer(service, { ...asked, strict: true })).status).toBe(200)
+    expect((await infer(service, { ...asked, strict: true, enable_thinking: false })).status).toBe(400)
+  })
+
+  test.each([
+    ['/responses', { model: 'm/open@preset/words', input: 'Hi' }],
+    ['/messages', { model: 'm/claude@preset/words', max_tokens: 50, messages: [user] }],
+  ])('is left out on %s too', async (path, request) => {
+    const preset = { reasoning_effort: 'high', locked: ['reasoning_effort', 'max_tokens'], max_tokens: 50, messages: [] }
+    await savePreset(service, 'words', preset, 'chat/completions')
+    const words = { enable_thinking: false, reasoning_effort: 'low', num_predict: 9, options: { num_predict: 9 }, x_other: 1 }
+    const { json } = await infer(service, { ...request, ...words }, { path, headers: { 'X-Service-Dry-Run': 'enabled' } })
+    const { upstream_request: sent, warnings } = json as { upstream_request: { body: object }; warnings: { code: string; field: string }[] }
+    expect(sent.body).toMatchObject({ x_other: 1 })
+    expect(Object.keys(sent.body)).not.toEqual(expect.arrayContaining(['enable_thinking']))
+    expect(JSON.stringify(sent.body)).not.toMatch(/enable_thinking|reasoning_effort|num_predict|options/)
+    expect(warnings.filter(({ code }) => code === 'locked_field').map(({ field }) => field)).toEqual([
+      'enable_thinking',
+      'reasoning_effort',
+      'num_predict',
+      'options.num_predict',
+    ])
+  })
+
+  test('replaces the preset’s value where nothing is locked, so that only one of them is sent', async () => {
+    await savePreset(service, 'words', { model: 'm/deep', ...LOCKED, messages: [] }, 'chat/completions')
+    await infer(service, { ...asked, thinking: { type: 'disabled' }, num_predict: 9, options: { temperature: 1 } })
+    const { body } = upstream.last
+    expect(body).toMatchObject({ thinking: { type: 'disabled' }, num_predict: 9, options: { temperature: 1 }, stop: 'END' })
+    expect(Object.keys(body).filter((name) => ['reasoning_effort', 'max_tokens', 'temperature'].includes(name))).toEqual([])
+  })
+
+  test('of another setting, or in a request without a preset, goes on as it is', async () => {
+    await savePreset(service, 'words', { model: 'm/deep', locked: ['seed'], seed: 1, messages: [] }, 'chat/completions')
+    for (const model of ['@preset/words', 'm/deep']) {
+      await infer(service, { ...asked, model, thinking: { type: 'disabled' }, x_other: 1 })
+      expect(upstream.last.body).toMatchObject({ thinking: { type: 'disabled' }, x_other: 1 })
+    }
   })
 })
 

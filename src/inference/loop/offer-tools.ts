@@ -13,7 +13,7 @@ import type { PlannedAttempt } from '../../routing/plan-attempts.ts'
 import { refuseSameNames } from '../../tools/agents/agent-names.ts'
 import { askedTool } from '../../tools/asked-tools.ts'
 import { plainJson, rewriteCalls } from '../../tools/deferred/replayed-calls.ts'
-import { newerVersionOf, refuseDenied } from '../../tools/denied-tools.ts'
+import { vendorsTool, refuseDenied } from '../../tools/denied-tools.ts'
 import type { ToolKit } from '../../tools/kit.ts'
 import type { ToolSettings } from '../../tools/settings.ts'
 import type { AskedTool, ToolCaller } from '../../tools/tool.ts'
@@ -61,8 +61,8 @@ export const offerTools = (call: Call, attempts: readonly PlannedAttempt[], part
   const wanted = prompt.tools.flatMap((tool) => {
     if (tool.type !== 'provider') return []
     const asked = askedTool(tool, call.dialect)
-    const newer = asked === null ? newerVersionOf(tool.kind) : null
-    if (newer !== null) refuseDenied(newer, parts.caller.denied, tool.at)
+    const vendors = asked === null ? vendorsTool(tool.kind) : null
+    if (vendors !== null) refuseDenied(vendors, parts.caller.denied, tool.at)
     return asked === null ? [] : [{ tool, asked }]
   })
   if (wanted.length === 0) return null

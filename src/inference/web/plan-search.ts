@@ -38,9 +38,6 @@ export const planSearch = (
   { searches, attempts }: Pick<Plan, 'searches' | 'attempts'>,
   parts: SearchParts,
 ): SearchPlan | null => {
-  if (parts.denied.length > 0) {
-    for (const field of SEARCH_FIELDS) if ((call.body.value(field) ?? null) !== null) refuseDenied('web_search', parts.denied, field)
-  }
   const plugin = webPlugin(call, searches)
   if (plugin === null) return null
   refuseDenied('web_search', parts.denied, plugin.at)
@@ -67,9 +64,6 @@ export const planSearch = (
   const query = questionOf(prompt.messages)
   return { search: { type: 'ours', asked, query, prompt: typeof searchPrompt === 'string' ? searchPrompt : null }, attempts }
 }
-
-/** The fields with which a client asks a provider to search. */
-const SEARCH_FIELDS = ['web_search_options', 'search_parameters']
 
 const naming = (presetSlug: string | null, read: () => AskedSearch): AskedSearch => {
   try {

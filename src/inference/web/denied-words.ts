@@ -1,0 +1,48 @@
+/**
+ * Refuses requests that ask a provider in a vendor's own words for a tool that is denied: by a field, or by a tool that this service does not
+ * know (docs/contract/guardrails.md#tools).
+ */
+import { addedTools, mayAddTools } from '../../canonical/added-tools.ts'
+import type { Call } from '../../canonical/call.ts'
+import { asksForSearch } from '../../canonical/search-words.ts'
+import type { ServerTool } from '../../canonical/server-tools.ts'
+import { isObject, listOf } from '../../lib/json/json.ts'
+import type { Steps } from '../../lib/steps.ts'
+import { vendorWordsIn } from '../../request-fields/vendor-words.ts'
+import { refuseDenied, vendorsTool } from '../../tools/denied-tools.ts'
+
+/** Throws `permission_denied`. */
+export function* refuseVendorsTools({ body, dialect }: Call, denied: readonly ServerTool[]): Steps<void> {
+  if (denied.length === 0) return
+  if (asksForSearch(body.value('web_search_options'))) refuseDenied('web_search', denied, 'web_search_options')
+  for (const { path, value, changes } of yield* vendorWordsIn(dialect, body)) {
+    const at = path.join('.')
+    if (changes.has('webSearchOptions') && asksForSearch(value)) refuseDenied('web_search', denied, at)
+    if (changes.has('tools')) for (const tool of toolsIn(value)) refuseDenied(tool, denied, at)
+  }
+  const listed = listOf(yield* body.parsing('tools')).map((raw, index) => ({ raw, at: `tools[${index}]` }))
+  const adds = dialect === 'responses' && (yield* mayAddTools(body.rawSearchable('input') ?? ''))
+  const added = adds ? addedTools(yield* body.parsing('input')) : []
+  for (const { raw, at } of [...listed, ...added]) {
+    const tool = toolOf(raw)
+    if (tool !== null) refuseDenied(tool, denied, at)
+    yield
+  }
+}
+
+/** Null for a tool that the client runs. Kimi's search is a function that is built in. */
+const toolOf = (raw: unknown): ServerTool | null => {
+  if (!isObject(raw)) return null
+  const { type, function: called, name } = raw
+  if (type === 'function' || type === 'custom') return null
+  // Google writes a tool as its only member.
+  if (typeof type !== 'string') return name === undefined && called === undefined ? (toolsIn(Object.keys(raw))[0] ?? null) : null
+  const inner = isObject(called) && typeof called['name'] === 'string' ? called['name'] : ''
+  return vendorsTool(type) ?? vendorsTool(inner)
+}
+
+/** The tools in a list, and in the lists of an object (Groq): each an object, or a name. */
+const toolsIn = (value: unknown): readonly ServerTool[] => {
+  if (isObject(value)) return Object.values(value).flatMap((inner) => (Array.isArray(inner) ? toolsIn(inner) : []))
+  return listOf(value).flatMap((tool) => (typeof tool === 'string' ? vendorsTool(tool) : toolOf(tool)) ?? [])
+}
