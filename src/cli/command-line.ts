@@ -6,6 +6,7 @@ import { GatewayError } from '../errors.ts'
 import { ListenError } from '../http/server.ts'
 import { StorageRefused, StorageUnavailable } from '../storage/storage-errors.ts'
 import { VERSION } from '../version.ts'
+import { OutputLost } from './print.ts'
 import { RemoteRefused, RemoteUnreachable } from './remote.ts'
 
 const FAILED = 1
@@ -277,7 +278,8 @@ const faultOf = (thrown: unknown): { text: string; code: number } => {
   }
   if (thrown instanceof GatewayError) return { text: thrown.message, code: MISUSED }
   if (thrown instanceof RemoteRefused) return { text: thrown.message, code: MISUSED }
-  if (thrown instanceof StorageUnavailable || thrown instanceof RemoteUnreachable) return { text: thrown.message, code: FAILED }
+  if (thrown instanceof StorageUnavailable || thrown instanceof RemoteUnreachable || thrown instanceof OutputLost)
+    return { text: thrown.message, code: FAILED }
   const { path, dest, syscall, code } = thrown as Partial<NodeJS.ErrnoException & { dest: string }>
   if (thrown instanceof Error && path !== undefined && dest !== undefined && code !== undefined)
     return { text: `${path} cannot be copied or moved to ${dest} (${code}).`, code: MISUSED }

@@ -99,6 +99,16 @@ describeEachEngine('a stored row that cannot be read', (engine) => {
     },
   )
 
+  test('is named without the key that a client gave it', async () => {
+    const database = await engine.open()
+    const { create, workspaceId } = await preparePresets(database)
+    const idempotency = claimOf({ key: 'ada@corp.example' })
+    await create('bot', { idempotency })
+    await database.kysely.updateTable('idempotency_keys').set({ body: 'sealed:xx' }).execute()
+    const { route } = idempotency
+    expect(await rejectionText(create('bot', { idempotency }))).toBe(sentence('idempotency_keys', `${workspaceId} ${route} bot ${T0}`))
+  })
+
   test('is never taken for a fault in the JSON of a request, however large the row is', async () => {
     const database = await engine.open()
     const contents = createContentStore(database, testSeal, uninterrupted)
