@@ -1,7 +1,7 @@
 /** The commands and their flags, from the table of settings. A mistake by the caller results in one sentence and exit code 2. */
 import { Command, CommanderError } from 'commander'
 
-import { environment, readSettings, REMOTE_SETTINGS, SERVE_SETTINGS, SettingError, STORAGE_SETTINGS } from '../config.ts'
+import { DOCTOR_SETTINGS, environment, readSettings, REMOTE_SETTINGS, SERVE_SETTINGS, SettingError, STORAGE_SETTINGS } from '../config.ts'
 import { GatewayError } from '../errors.ts'
 import { ListenError } from '../http/server.ts'
 import { StorageRefused, StorageUnavailable } from '../storage/storage-errors.ts'
@@ -210,14 +210,14 @@ export const runCommandLine = async (argv: readonly string[]): Promise<number> =
     .option('--json', 'print JSON')
     .action(async (what, file, flags) => run((await verbs.import()).importVerb(remote(flags), what, file, flags)))
 
-  withSettings(program.command('doctor'), STORAGE_SETTINGS)
-    .description('Check configuration, storage, secret, clock and providers; exit code 1 where something is wrong.')
+  withSettings(program.command('doctor'), DOCTOR_SETTINGS)
+    .description('Check configuration, storage, secret, Redis, clock and providers; exit code 1 where something is wrong.')
     .option('--live', 'also ask each provider and family of models for a few tokens, to see what it refuses')
     .option('--model <id...>', 'with --live: these models instead of one of each family')
     .option('--max-cost-usd <amount>', 'with --live: what all questions together may cost', '0.01')
     .option('--record <directory>', 'with --live: keep the exchanges there, without credentials')
     .option('--json', 'print JSON')
-    .action(async (flags) => run((await verbs.doctor()).doctorVerb(readSettings(STORAGE_SETTINGS, flags, environment()), flags)))
+    .action(async (flags) => run((await verbs.doctor()).doctorVerb(readSettings(DOCTOR_SETTINGS, flags, environment()), flags)))
 
   try {
     const words = withHelpFlag(program, argv.slice(2))
