@@ -14,7 +14,7 @@ import { refuse } from './stored-objects.ts'
 
 /** Throws `invalid_request` naming the first such address. */
 export function* refusePrivateMedia(body: JsonBody, isTrusted: IsTrustedHost): Steps<void> {
-  for (const member of CONVERSATIONS) {
+  for (const member of SEARCHED) {
     if (!(yield* mayNameDoubtfulAddress(body.rawSearchable(member) ?? ''))) continue
     yield* body.reading([member])
     for (const [index, item] of listOf(body.value(member)).entries()) refuseIn(item, `${member}[${index}]`, isTrusted)
@@ -23,10 +23,12 @@ export function* refusePrivateMedia(body: JsonBody, isTrusted: IsTrustedHost): S
 
 /** Returns what is wrong with the address; null if it may go to a provider. */
 export const faultOfMediaAddress = (address: string, isTrusted: IsTrustedHost): string | null => {
-  // URL parsers ignore such white space.
-  const head = address.slice(0, HEAD_MAX).replaceAll(/[\t\n\r]/g, '')
-  const scheme = SCHEME.exec(head)?.[1]?.toLowerCase()
-  if (scheme === undefined) return PATH.test(head.trimStart()) ? NO_ADDRESS : null
+  // URL parsers ignore white space before an address, and tabs and line ends within it.
+  const head = address.slice(FIRST.exec(address)?.[0].length ?? 0)
+  const scheme = SCHEME.exec(head)?.[1]
+    ?.replaceAll(/[\t\n\r]/g, '')
+    .toLowerCase()
+  if (scheme === undefined) return PATH.test(head.slice(0, HEAD_MAX).replaceAll(/[\t\n\r]/g, '')) ? NO_ADDRESS : null
   if (scheme === 'data' || OF_STORES.has(scheme)) return null
   if (scheme !== 'http' && scheme !== 'https') return NO_ADDRESS
   const url = URL.parse(address)
@@ -42,15 +44,25 @@ export const faultOfMediaAddress = (address: string, isTrusted: IsTrustedHost): 
 
 const NO_ADDRESS = 'A file is named by an http: or https: address, or sent as a data: URL.'
 const DOUBTFUL = 'Programs read this address differently. Write scheme and host plainly, or send the file as a data: URL.'
+const SERVER =
+  'A server of tools is named by a plain http: or https: address of the open internet, unless its host is in media.trusted_hosts of this service.'
 const PRIVATE =
   'This address is not of the open internet; its host is not in media.trusted_hosts of this service. Send the file as a data: URL.'
 
-const CONVERSATIONS = ['messages', 'input'] as const
+/** Tools hold media too: the mask of a picture that is to be made. They also name servers, as `mcp_servers` does. */
+const SEARCHED = ['messages', 'input', 'tools', 'mcp_servers'] as const
 
-/** Characters in which a scheme is looked for, and a path on a server's disk. */
+/** The types of tools and servers that a provider would ask, and the member with the address. */
+const SERVERS = [
+  ['mcp', 'server_url'],
+  ['url', 'url'],
+] as const
+
+/** Characters in which a path on a server's disk is looked for. */
 const HEAD_MAX = 4096
 // oxlint-disable-next-line no-control-regex
-const SCHEME = /^[\s\0-\x1f]*([a-z][a-z0-9+._-]*):/i
+const FIRST = /^[\s\0-\x1f]*/
+const SCHEME = /^([a-z](?:[\t\n\r]*[a-z0-9+._-])*)[\t\n\r]*:/i
 /** Some servers open the path of a picture on their own disk. Base64 has no dot. */
 const PATH = /^\S+\.[a-z0-9]{2,5}\s*$/i
 /** Buckets and uploads, for which stored-objects.ts has rules. */
@@ -68,8 +80,8 @@ const DOUBTFUL_MEMBER = new RegExp(
   'i',
 )
 
-/** Members of a message and of its parts that hold parts. */
-const HOLDERS = ['content', 'output', 'images'] as const
+/** Members of a message, of its parts and of tools that hold parts. */
+const HOLDERS = ['content', 'output', 'images', 'tools', 'input_image_mask'] as const
 /** Members that are an address, or an object that holds one. */
 const MEDIA = ['image_url', 'video_url', 'audio_url', 'file_url', 'document_url', 'image', 'video', 'audio', 'input_audio', 'file'] as const
 /** Members of such an object. */
@@ -87,6 +99,10 @@ const refuseIn = (item: unknown, at: string, isTrusted: IsTrustedHost): void => 
     if (isObject(media)) for (const inner of INSIDE) check(media[inner], `${at}.${name}.${inner}`)
   }
   check(item['file_data'], `${at}.file_data`)
+  for (const [type, name] of SERVERS) {
+    const address = item['type'] === type ? item[name] : null
+    if (typeof address === 'string' && faultOfMediaAddress(address, isTrusted) !== null) refuse(`${at}.${name}`, SERVER)
+  }
   const { source } = item
   if (isObject(source)) {
     check(source['url'], `${at}.source.url`)
