@@ -179,21 +179,6 @@ export const guardrail = z
   })
   .meta({ id: 'Guardrail', description: 'It acts on the keys and members that it is assigned to; that of the workspace on all requests.' })
 
-/** The members that are stored as one JSON text. Those of a newer version stay in it, and rows of an older one deny no tools. */
-export const storedGuardrailSettings = guardrail
-  .omit({
-    id: true,
-    name: true,
-    workspace_id: true,
-    limit_usd: true,
-    reset_interval: true,
-    include_byok_in_budgets: true,
-    created_at: true,
-    updated_at: true,
-  })
-  .extend({ denied_tools: deniedTools.nullable().default(null) })
-  .loose()
-
 export const guardrailsQuery = {
   include: z
     .literal('hits')

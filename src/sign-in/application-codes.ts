@@ -4,7 +4,6 @@ import { createHash } from 'node:crypto'
 import { z } from 'zod'
 
 import { EVERY_KEY } from '../contract/key-filter.ts'
-import { resetInterval } from '../contract/budget.ts'
 import type { ChallengeMethod, createCodeBody } from '../contract/oauth.ts'
 import { GatewayError } from '../errors.ts'
 import { UNBOUNDED, type Keys } from '../keys/keys.ts'
@@ -179,7 +178,7 @@ export const createApplicationCodes = (parts: {
 const keptSettings = z.object({
   name: z.string(),
   limitNanos: z.int().nullable(),
-  limitReset: resetInterval.nullable(),
+  limitReset: z.enum(['daily', 'weekly', 'monthly']).nullable(),
   expiresAt: z.string().nullable(),
   allowedBy: z.string().nullish(),
   allowedIn: z.string().optional(),

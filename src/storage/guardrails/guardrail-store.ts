@@ -2,13 +2,14 @@ import { isDeepStrictEqual } from 'node:util'
 
 import { type Selectable, type Transaction } from 'kysely'
 
-import { type GuardrailResource, type GuardrailSettings, storedGuardrailSettings } from '../../contract/guardrail.ts'
+import type { GuardrailResource, GuardrailSettings } from '../../contract/guardrail.ts'
 import type { Slice } from '../../contract/paging.ts'
 import type { JsonObject } from '../../lib/json/json.ts'
 import { dollars, nanosOf } from '../../lib/money.ts'
 import { type AuditedChange, type Change, type ChangedBy, recordChange } from '../audit-log.ts'
 import type { Database } from '../database.ts'
-import { readStoredJson, shownIfReadable } from '../damaged-row.ts'
+import { shownIfReadable } from '../damaged-row.ts'
+import { readSettings } from './stored-settings.ts'
 import { changeAssignments } from './guardrail-assignment-store.ts'
 import type { GuardrailsTable } from '../tables/guardrail-tables.ts'
 import type { Once } from '../idempotency.ts'
@@ -222,7 +223,7 @@ const toGuardrail = (row: Selectable<GuardrailsTable>): GuardrailResource => ({
   limit_usd: row.limit_nanos === null ? null : dollars(row.limit_nanos),
   reset_interval: row.reset_interval,
   include_byok_in_budgets: row.include_byok === 1,
-  ...readStoredJson('guardrails', row.id, storedGuardrailSettings, row.settings),
+  ...readSettings(row.id, row.settings),
   created_at: row.created_at,
   updated_at: row.updated_at,
 })

@@ -1,7 +1,8 @@
 /** Rows of presets and their versions, as the resources of the contract. */
 import type { ExpressionBuilder, Kysely, Selectable } from 'kysely'
 
-import { preset, type PresetResource, type PresetVersionResource, type PresetWithVersion } from '../../contract/preset.ts'
+import type { PresetResource, PresetVersionResource, PresetWithVersion } from '../../contract/preset.ts'
+import { presetLabels } from '../../contract/preset-name.ts'
 import { parseJsonInSteps } from '../../lib/json/json-steps.ts'
 import type { JsonValue } from '../../lib/json/json.ts'
 import type { Steps, Turn } from '../../lib/steps.ts'
@@ -102,4 +103,4 @@ export const readVersion = (kysely: Kysely<Schema>, id: string): Promise<PresetV
     .executeTakeFirstOrThrow()
 
 export const labelsOf = ({ id, labels }: Pick<PresetRow, 'id' | 'labels'>): PresetResource['labels'] =>
-  readStoredJson('presets', id, preset.shape.labels, labels)
+  readStoredJson('presets', id, presetLabels, labels)

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { z } from 'zod'
 
 import type { PresetSummary } from '../../contract/preset-query.ts'
-import { split } from '../../contract/rollout.ts'
+import { split } from '../../contract/split.ts'
 import type { JsonObject } from '../../lib/json/json.ts'
 import { readStored, readStoredJson } from '../damaged-row.ts'
 import type { Database } from '../database.ts'

@@ -2,7 +2,8 @@
 import { type Kysely, type RawBuilder, type Selectable, sql, type Transaction } from 'kysely'
 import { z } from 'zod'
 
-import { type RolloutState, split, type Split, type Sticky } from '../../contract/rollout.ts'
+import type { RolloutState, Sticky } from '../../contract/rollout.ts'
+import { split, type Split } from '../../contract/split.ts'
 import { haltRule, type HaltRule } from '../../contract/halt-rule.ts'
 import type { JsonObject } from '../../lib/json/json.ts'
 import { type Change, recordChange } from '../audit-log.ts'
