@@ -172,6 +172,7 @@ const AT_START: Readonly<Record<string, readonly string[]>> = {
     'preset-test',
     'provider-failure',
     'sign-in',
+    'split',
     'stored-text',
     'time-range',
     'validate',

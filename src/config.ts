@@ -114,26 +114,30 @@ export const STORAGE_SETTINGS = {
   ),
 }
 
+const redisUrl = setting(
+  'redis-url',
+  'PATCHBAY_REDIS_URL',
+  'none',
+  'redis://… or valkey://…: where several processes count the limits of keys together.',
+  z
+    .string()
+    .regex(/^(?:redis|rediss|valkey|valkeys|redis\+tls):\/\/\S+$/, 'must be a URL that starts with redis:// or valkey://')
+    .refine(URL.canParse, NOT_AN_ADDRESS)
+    .refine(
+      (value) => /^(?:\/\d*)?$/.test(URL.parse(value)?.pathname ?? ''),
+      'must have the number of a database, or nothing, after the host',
+    )
+    .optional()
+    .transform((value) => value ?? null),
+)
+
+export const DOCTOR_SETTINGS = { ...STORAGE_SETTINGS, redisUrl }
+
 export const SERVE_SETTINGS = {
   ...STORAGE_SETTINGS,
   host: setting('host', 'PATCHBAY_HOST', '127.0.0.1', 'Address to listen on.', text('127.0.0.1')),
   port: setting('port', 'PATCHBAY_PORT', '8080', 'Port to listen on; 0 takes any free one.', integer(8080, 0, 65_535)),
-  redisUrl: setting(
-    'redis-url',
-    'PATCHBAY_REDIS_URL',
-    'none',
-    'redis://… or valkey://…: where several processes count the limits of keys together.',
-    z
-      .string()
-      .regex(/^(?:redis|rediss|valkey|valkeys|redis\+tls):\/\/\S+$/, 'must be a URL that starts with redis:// or valkey://')
-      .refine(URL.canParse, NOT_AN_ADDRESS)
-      .refine(
-        (value) => /^(?:\/\d*)?$/.test(URL.parse(value)?.pathname ?? ''),
-        'must have the number of a database, or nothing, after the host',
-      )
-      .optional()
-      .transform((value) => value ?? null),
-  ),
+  redisUrl,
   workers: setting('workers', 'PATCHBAY_WORKERS', '1', 'Processes that share the port; more than one needs PostgreSQL.', integer(1, 1, 64)),
   drainSeconds: setting('drain-seconds', 'PATCHBAY_DRAIN_SECONDS', '30', 'How long streams may go on after SIGTERM.', integer(30, 0, 3600)),
   logLevel: setting(
@@ -276,6 +280,7 @@ type Settings<Table extends Record<string, Setting<unknown>>> = {
   readonly [Name in keyof Table]: Table[Name] extends Setting<infer Value> ? Value : never
 }
 export type StorageSettings = Settings<typeof STORAGE_SETTINGS>
+export type DoctorSettings = Settings<typeof DOCTOR_SETTINGS>
 export type RemoteSettings = Settings<typeof REMOTE_SETTINGS>
 export type ServeSettings = Settings<typeof SERVE_SETTINGS>
 

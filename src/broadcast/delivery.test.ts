@@ -265,7 +265,7 @@ describe('what waits in storage', () => {
   const MIB = 1024 * 1024
   /** Storage that can lose traces and be unavailable. */
   const startKept = (answer: () => number) => {
-    const rows = new Map<string, Encoded>()
+    const rows = new Map<string, Encoded | null>()
     const reads: number[] = []
     const table = { isAway: false }
     const started = start(answer, {
@@ -323,6 +323,23 @@ describe('what waits in storage', () => {
     add(2)
     await delivery.close()
     expect([rows.size, counts, delivery.health.dropped]).toEqual([2, { retried: 1 }, 0])
+  })
+
+  test.each([200, 400])('and cannot be read is counted once as dropped: %i', async (status) => {
+    const { delivery, rows, table, counts, add, pass } = startKept(() => status)
+    add(4, 'x'.repeat(MIB - JSON.stringify({ text: '' }).length))
+    add(3)
+    table.isAway = true
+    await pass(1000)
+    rows.set('trace-5', null)
+    table.isAway = false
+    await pass(1000)
+    const [outcome, others] = status === 200 ? (['delivered', 0] as const) : (['refused', 6] as const)
+    expect([counts, delivery.health, rows.size]).toMatchObject([
+      { [outcome]: 6, dropped_damaged: 1 },
+      { queued: 0, dropped: 1 + others },
+      0,
+    ])
   })
 
   test('and that other processes have taken is no success of the destination', async () => {

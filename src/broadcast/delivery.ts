@@ -15,7 +15,7 @@ import type { Encoded, Outgoing } from './outgoing.ts'
 import type { Sender } from './senders.ts'
 
 /** `retried` counts requests, all others count traces. */
-export type Outcome = 'delivered' | 'refused' | 'retried' | 'dropped_full' | 'dropped_old' | 'dropped_at_end'
+export type Outcome = 'delivered' | 'refused' | 'retried' | 'dropped_full' | 'dropped_old' | 'dropped_damaged' | 'dropped_at_end'
 
 export interface Delivery {
   /** Never waits, never throws. */
@@ -55,8 +55,8 @@ export interface DeliveryParts {
 export interface KeptTraces {
   add(trace: Encoded): string
   remove(ids: readonly string[]): void
-  /** Returns those of the traces that still wait, by their ids. */
-  read(ids: readonly string[]): Promise<ReadonlyMap<string, Encoded>>
+  /** Returns those of the traces that still wait, by their ids; null for one that cannot be read. */
+  read(ids: readonly string[]): Promise<ReadonlyMap<string, Encoded | null>>
 }
 
 const QUEUE_MAX = 10_000
@@ -152,9 +152,10 @@ export const createDelivery = (parts: DeliveryParts): Delivery => {
     dropOld()
     const batch = nextBatch(queue, sender.most)
     if (batch.length === 0) return null
-    const { failure, traces } = await send(sender, batch, parts)
+    const { failure, traces, damaged } = await send(sender, batch, parts)
     if (failure === null) {
       removeFirst(batch.length)
+      drop('dropped_damaged', damaged)
       failures = 0
       if (traces === 0) return null
       lastSuccess = isoTimestamp(clock.now())
@@ -164,7 +165,8 @@ export const createDelivery = (parts: DeliveryParts): Delivery => {
     lastError = failure.reason
     if (!failure.again) {
       removeFirst(batch.length)
-      drop('refused', batch.length)
+      drop('dropped_damaged', damaged)
+      drop('refused', batch.length - damaged)
       return null
     }
     count('retried', 1)
@@ -240,28 +242,30 @@ const nextBatch = (queue: readonly Waiting[], most: number): readonly Waiting[] 
   return past === -1 ? first : first.slice(0, past)
 }
 
-/** `traces`: the number that was sent; another process may have taken over the others. */
+/** `traces`: the number that was sent. Of the others, `damaged` cannot be read, and another process may have taken over the rest. */
 const send = async (
   sender: Sender,
   batch: readonly Waiting[],
   parts: DeliveryParts,
-): Promise<{ readonly failure: Failure | null; readonly traces: number }> => {
+): Promise<{ readonly failure: Failure | null; readonly traces: number; readonly damaged: number }> => {
+  let damaged = 0
   try {
-    const traces = await tracesOf(batch, parts.kept)
-    if (traces.length === 0) return { failure: null, traces: 0 }
+    const found = await readStored(batch, parts.kept)
+    damaged = [...found.values()].filter((trace) => trace === null).length
+    const traces = batch.flatMap(({ id, trace }) => trace ?? found.get(id) ?? [])
+    if (traces.length === 0) return { failure: null, traces: 0, damaged }
     const outgoing = await sender.request(traces, parts.clock.now())
-    return { failure: failureIn(await post(outgoing, parts.fetch(), parts.timeoutMs)), traces: traces.length }
+    return { failure: failureIn(await post(outgoing, parts.fetch(), parts.timeoutMs)), traces: traces.length, damaged }
   } catch (thrown) {
     // A refused address stays refused, but a connection, or storage, may work the next time.
     const again = !(thrown instanceof UnsafeRequest) || thrown.kind === 'connection'
-    return { failure: { reason: thrown instanceof Error ? thrown.message : String(thrown), again, afterMs: null }, traces: 0 }
+    return { failure: { reason: thrown instanceof Error ? thrown.message : String(thrown), again, afterMs: null }, traces: 0, damaged }
   }
 }
 
-const tracesOf = async (batch: readonly Waiting[], kept: KeptTraces | null): Promise<readonly Encoded[]> => {
+const readStored = async (batch: readonly Waiting[], kept: KeptTraces | null): Promise<ReadonlyMap<string, Encoded | null>> => {
   const stored = batch.flatMap(({ id, trace }) => (trace === null ? id : []))
-  const found = kept === null || stored.length === 0 ? NONE : await kept.read(stored)
-  return batch.flatMap(({ id, trace }) => trace ?? found.get(id) ?? [])
+  return kept === null || stored.length === 0 ? NONE : kept.read(stored)
 }
 
 const NONE: ReadonlyMap<string, Encoded> = new Map()

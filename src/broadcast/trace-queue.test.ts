@@ -216,7 +216,7 @@ test('what waits is read where it is: in memory before it is written, in storage
   await pass(100)
   rows.delete(gone)
   const unwritten = queue.add('d', encoded('unwritten'))
-  const texts = async (...ids: string[]) => [...(await queue.read(ids)).values()].map(({ text }) => text).toSorted()
+  const texts = async (...ids: string[]) => [...(await queue.read(ids)).values()].map((trace) => trace?.text ?? '').toSorted()
   expect(await texts(written, gone, unwritten)).toEqual(['unwritten', 'written'])
   // If storage is unavailable, traces that were written to it cannot be read; those that were not yet written can.
   table.isAway = true

@@ -16,7 +16,7 @@ export interface TraceQueue {
   /** Removes traces that no longer wait. */
   remove(ids: readonly string[]): void
   /** Returns those of the traces that still wait, by their ids. */
-  read(ids: readonly string[]): Promise<ReadonlyMap<string, Encoded>>
+  read(ids: readonly string[]): Promise<ReadonlyMap<string, Encoded | null>>
   /** Looks regularly for traces that other processes left behind; the returned function stops that. */
   start(takers: () => ReadonlyMap<string, Taker>): () => void
   /** Writes what is not written yet. Waiting traces are left to the next process that looks for them. */
@@ -109,13 +109,17 @@ export const createTraceQueue = ({ store, clock, ids, onError }: TraceQueueParts
       if (unremoved.size > 0) schedule(WRITE_MS)
     },
     async read(wanted) {
-      const found = new Map<string, Encoded>()
+      const found = new Map<string, Encoded | null>()
       for (const id of wanted) {
         const trace = unwritten.get(id) ?? underway.get(id)
         if (trace !== undefined) found.set(id, trace)
       }
       const stored = wanted.filter((id) => !found.has(id))
-      if (stored.length > 0) for (const trace of readable(await store.read(stored))) found.set(trace.id, trace)
+      if (stored.length > 0) {
+        const rows = await store.read(stored)
+        for (const trace of readable(rows)) found.set(trace.id, trace)
+        for (const { id } of rows.damaged) found.set(id, null)
+      }
       return found
     },
     start(takers) {

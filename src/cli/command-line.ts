@@ -1,11 +1,12 @@
 /** The commands and their flags, from the table of settings. A mistake by the caller results in one sentence and exit code 2. */
 import { Command, CommanderError } from 'commander'
 
-import { environment, readSettings, REMOTE_SETTINGS, SERVE_SETTINGS, SettingError, STORAGE_SETTINGS } from '../config.ts'
+import { DOCTOR_SETTINGS, environment, readSettings, REMOTE_SETTINGS, SERVE_SETTINGS, SettingError, STORAGE_SETTINGS } from '../config.ts'
 import { GatewayError } from '../errors.ts'
 import { ListenError } from '../http/server.ts'
 import { StorageRefused, StorageUnavailable } from '../storage/storage-errors.ts'
 import { VERSION } from '../version.ts'
+import { OutputLost } from './print.ts'
 import { RemoteRefused, RemoteUnreachable } from './remote.ts'
 
 const FAILED = 1
@@ -209,14 +210,14 @@ export const runCommandLine = async (argv: readonly string[]): Promise<number> =
     .option('--json', 'print JSON')
     .action(async (what, file, flags) => run((await verbs.import()).importVerb(remote(flags), what, file, flags)))
 
-  withSettings(program.command('doctor'), STORAGE_SETTINGS)
-    .description('Check configuration, storage, secret, clock and providers; exit code 1 where something is wrong.')
+  withSettings(program.command('doctor'), DOCTOR_SETTINGS)
+    .description('Check configuration, storage, secret, Redis, clock and providers; exit code 1 where something is wrong.')
     .option('--live', 'also ask each provider and family of models for a few tokens, to see what it refuses')
     .option('--model <id...>', 'with --live: these models instead of one of each family')
     .option('--max-cost-usd <amount>', 'with --live: what all questions together may cost', '0.01')
     .option('--record <directory>', 'with --live: keep the exchanges there, without credentials')
     .option('--json', 'print JSON')
-    .action(async (flags) => run((await verbs.doctor()).doctorVerb(readSettings(STORAGE_SETTINGS, flags, environment()), flags)))
+    .action(async (flags) => run((await verbs.doctor()).doctorVerb(readSettings(DOCTOR_SETTINGS, flags, environment()), flags)))
 
   try {
     const words = withHelpFlag(program, argv.slice(2))
@@ -277,7 +278,8 @@ const faultOf = (thrown: unknown): { text: string; code: number } => {
   }
   if (thrown instanceof GatewayError) return { text: thrown.message, code: MISUSED }
   if (thrown instanceof RemoteRefused) return { text: thrown.message, code: MISUSED }
-  if (thrown instanceof StorageUnavailable || thrown instanceof RemoteUnreachable) return { text: thrown.message, code: FAILED }
+  if (thrown instanceof StorageUnavailable || thrown instanceof RemoteUnreachable || thrown instanceof OutputLost)
+    return { text: thrown.message, code: FAILED }
   const { path, dest, syscall, code } = thrown as Partial<NodeJS.ErrnoException & { dest: string }>
   if (thrown instanceof Error && path !== undefined && dest !== undefined && code !== undefined)
     return { text: `${path} cannot be copied or moved to ${dest} (${code}).`, code: MISUSED }

@@ -1,9 +1,10 @@
 /** `patchbay doctor`: checks that this installation can work and, with `--live`, that providers accept what we assume they accept. */
 import { accessSync, constants, mkdirSync } from 'node:fs'
 
-import { environment, SettingError, type StorageSettings } from '../config.ts'
+import { type DoctorSettings, environment, SettingError } from '../config.ts'
 import { askProvider, type Finding } from '../doctor/ask-provider.ts'
 import { planLive } from '../doctor/live-plan.ts'
+import { checkRedis } from '../doctor/redis-check.ts'
 import { checkLine, costLine, findingJson, findingsTable, progressLine } from '../doctor/report.ts'
 import { checkConfiguration, checkProviders, checkStorage, withoutData, type Check } from '../doctor/setup-checks.ts'
 import { decimalNumber } from '../lib/decimal.ts'
@@ -25,7 +26,7 @@ export interface DoctorFlags {
 const TIMEOUTS = { streamHeadersMs: 60_000, wholeHeadersMs: 120_000, idleMs: 60_000 }
 
 /** Returns the exit code: 1 if something is wrong. */
-export const doctorVerb = async (settings: StorageSettings, flags: DoctorFlags): Promise<number> => {
+export const doctorVerb = async (settings: DoctorSettings, flags: DoctorFlags): Promise<number> => {
   const maxCostUsd = decimalNumber(flags.maxCostUsd) ?? Number.NaN
   if (!(maxCostUsd > 0 && maxCostUsd <= 100))
     throw new SettingError('--max-cost-usd must be a number of US dollars above 0 and at most 100.')
@@ -42,6 +43,7 @@ export const doctorVerb = async (settings: StorageSettings, flags: DoctorFlags):
   const storage = hasData(settings) ? await checkStorage(settings) : withoutData(settings, faultOfData(settings))
   const { checks: found, models } = checkConfiguration(settings, environment(), storage.imports)
   add(...found, ...storage.checks)
+  if (settings.redisUrl !== null) add(await checkRedis(settings.redisUrl, systemClock))
   add(...(await checkProviders(models?.providers() ?? [], systemClock, dateOf)))
 
   const findings =

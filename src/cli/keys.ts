@@ -19,7 +19,7 @@ import { fromShell } from './from-shell.ts'
 import { namedWorkspace } from './named-workspace.ts'
 import { hasData, requireData } from './require-data.ts'
 import { terminalLine } from './terminal-line.ts'
-import { print } from './print.ts'
+import { print, printWhole } from './print.ts'
 import { withNewStorage } from './with-storage.ts'
 
 interface CreateFlags {
@@ -70,13 +70,17 @@ export const createKeyVerb = async (settings: StorageSettings, flags: CreateFlag
         fromShell(owner.userId),
       ),
     )
-    if (flags.json === true) {
-      print(JSON.stringify({ key, ...keyResource(await keys.get(workspaceId, record.hash)) }))
-      return
-    }
+    const isJson = flags.json === true
     // Only the key is written to stdout, for scripts.
-    print(key)
-    note(`shown this once; hash ${record.hash}`)
+    const shown = isJson ? JSON.stringify({ key, ...keyResource(await keys.get(workspaceId, record.hash)) }) : key
+    try {
+      printWhole(`${shown}\n`)
+    } catch (thrown) {
+      await keys.revoke(null, record.hash, fromShell(owner.userId))
+      note('nobody reads the standard output: the key is taken back')
+      throw thrown
+    }
+    if (!isJson) note(`shown this once; hash ${record.hash}`)
   })
 }
 

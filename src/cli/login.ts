@@ -12,6 +12,7 @@ import { createSessionStore } from '../storage/workspaces/session-store.ts'
 import { withFlagNames } from './flag-names.ts'
 import { fromShell } from './from-shell.ts'
 import { namedWorkspace } from './named-workspace.ts'
+import { printWhole } from './print.ts'
 import { withStorage } from './with-storage.ts'
 
 interface LoginFlags {
@@ -44,7 +45,7 @@ export const loginVerb = async (settings: StorageSettings, flags: LoginFlags, en
     )
     const place = signInPlace(server.public_url, (await storage.address()) ?? DEFAULT_ADDRESS)
     // Only the link is written to stdout, for scripts.
-    process.stdout.write(`${loginUrl(place, token)}\n`)
+    printWhole(`${loginUrl(place, token)}\n`)
     process.stderr.write('It works once, for 15 minutes.\n')
   })
 }

@@ -206,6 +206,20 @@ export const destination = z
   })
   .meta({ id: 'ObservabilityDestination' })
 
+/** The members that are stored as one JSON text. */
+export const destinationSettings = destination.pick({
+  name: true,
+  enabled: true,
+  api_key_hashes: true,
+  sampling_rate: true,
+  privacy_mode: true,
+  broadcast_generation_cost: true,
+  broadcast_generation_identity: true,
+  broadcast_generation_request_context: true,
+  filter_rules: true,
+  regions: true,
+})
+
 const settings = {
   enabled: z.boolean().optional(),
   api_key_hashes: apiKeyHashes.nullish(),
@@ -248,17 +262,5 @@ export const updateDestinationBody = z.strictObject({ name: name.nullish(), conf
 })
 
 export type DestinationResource = z.output<typeof destination>
-export type DestinationSettings = Pick<
-  DestinationResource,
-  | 'name'
-  | 'enabled'
-  | 'api_key_hashes'
-  | 'sampling_rate'
-  | 'privacy_mode'
-  | 'broadcast_generation_cost'
-  | 'broadcast_generation_identity'
-  | 'broadcast_generation_request_context'
-  | 'filter_rules'
-  | 'regions'
->
+export type DestinationSettings = z.output<typeof destinationSettings>
 export type FilterRules = z.output<typeof filterRules>

@@ -6,7 +6,7 @@ import { keyHash } from './key-hash.ts'
 import { wholeNumber } from './paging.ts'
 import { preset, presetWithVersion } from './preset.ts'
 import { presetLabel, presetStatus } from './preset-name.ts'
-import { split } from './rollout.ts'
+import { split } from './split.ts'
 import { usageSums } from './usage.ts'
 import { validate } from './validate.ts'
 

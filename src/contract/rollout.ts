@@ -2,15 +2,11 @@
 import { z } from 'zod'
 
 import { haltRule } from './halt-rule.ts'
+import { split } from './split.ts'
 
 const timestamp = z.iso.datetime()
 
 const SPLITS_MAX = 10
-
-export const split = z.object({
-  version: z.int().min(1),
-  weight: z.number().min(0).max(1_000_000).meta({ description: 'Its share among the weights of all splits.' }),
-})
 
 const sticky = z.enum(['session', 'user', 'key', 'none']).meta({
   description:
@@ -80,6 +76,5 @@ export const rollout = z
 
 export type RolloutBody = z.output<typeof rolloutBody>
 export type Sticky = z.output<typeof sticky>
-export type Split = z.output<typeof split>
 export type VersionFigures = z.output<typeof versionFigures>
 export type RolloutState = z.output<typeof rollout>['state']

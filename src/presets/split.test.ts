@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 
-import type { Split } from '../contract/rollout.ts'
+import type { Split } from '../contract/split.ts'
 import { layOut, type Segment, slotOf, versionAt } from './split.ts'
 
 const SLOTS = 1_000_000

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto'
 
-import type { Split } from '../contract/rollout.ts'
+import type { Split } from '../contract/split.ts'
 
 /** The slots from the previous segment's end up to, but not including, `end`. */
 export interface Segment {

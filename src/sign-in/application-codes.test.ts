@@ -44,18 +44,21 @@ test.each([
   expect(await exchanged.catch(wordsOf)).toEqual(expected)
 })
 
-test('a damaged code is reported by its row, and makes no key', async () => {
-  let id = ''
-  const stored = storeOfOne()
-  const insert = (record: OauthCodeRecord): Promise<void> => {
-    id = record.id
-    return stored.insert({ ...record, key_settings: '{"name":' })
-  }
-  const { codes, make } = open({ ...stored, insert })
-  const { code } = await make()
-  const exchanged = codes.exchange({ code, verifier: 'the very words', method: 'plain', requestId: 'r' })
-  expect(await exchanged.catch(wordsOf)).toContain(`The row "${id}" of the table oauth_codes cannot be read.`)
-})
+test.each(['{"name":', '{}', 'null', '{"name":"n","limitNanos":"5","limitReset":null,"expiresAt":null}'])(
+  'a damaged code is reported by its row, and makes no key: %s',
+  async (key_settings) => {
+    let id = ''
+    const stored = storeOfOne()
+    const insert = (record: OauthCodeRecord): Promise<void> => {
+      id = record.id
+      return stored.insert({ ...record, key_settings })
+    }
+    const { codes, make } = open({ ...stored, insert })
+    const { code } = await make()
+    const exchanged = codes.exchange({ code, verifier: 'the very words', method: 'plain', requestId: 'r' })
+    expect(await exchanged.catch(wordsOf)).toContain(`The row "${id}" of the table oauth_codes cannot be read.`)
+  },
+)
 
 test('no code is made for a key that would have expired already', async () => {
   const { make } = open()

@@ -1,7 +1,7 @@
 /** Codes that applications exchange for a key of the person who allowed them (docs/contract/sign-in.md#applications). */
 import { createHash } from 'node:crypto'
 
-import type { z } from 'zod'
+import { z } from 'zod'
 
 import { EVERY_KEY } from '../contract/key-filter.ts'
 import type { ChallengeMethod, createCodeBody } from '../contract/oauth.ts'
@@ -13,7 +13,7 @@ import { crc32 } from '../lib/crc32.ts'
 import type { IdSource } from '../lib/id.ts'
 import { nanosOf } from '../lib/money.ts'
 import type { ChangedBy } from '../storage/audit-log.ts'
-import { readStored } from '../storage/damaged-row.ts'
+import { readStoredJson } from '../storage/damaged-row.ts'
 import type { OauthCodeRecord, OauthCodeStore } from '../storage/workspaces/oauth-code-store.ts'
 import type { Sessions } from './sessions.ts'
 import { digestsOf, isSameSecret, looksLikeToken, newSecret, TOKEN_BYTES, type Peppers } from './secrets.ts'
@@ -144,11 +144,7 @@ export const createApplicationCodes = (parts: {
       if (method !== null && method !== (agreed ?? method)) throw new GatewayError('invalid_request', 'Invalid code_challenge_method')
       if (challenge !== null && (verifier === null || !isSameSecret(challengeOf(verifier, agreed ?? 'S256'), challenge)))
         throw invalidCode()
-      const { allowedBy, allowedIn, isMember, ...settings } = readStored(
-        'oauth_codes',
-        record.id,
-        () => JSON.parse(record.key_settings) as KeptSettings,
-      )
+      const { allowedBy, allowedIn, isMember, ...settings } = readStoredJson('oauth_codes', record.id, keptSettings, record.key_settings)
       // The code may have been made when there was still room.
       if (isMember === true) await requireRoom({ workspaceId: record.workspace_id, userId: record.user_id })
       if (allowedBy !== null && allowedBy !== undefined) await requireWorking(allowedBy)
@@ -179,14 +175,18 @@ export const createApplicationCodes = (parts: {
  * `allowedBy` is the hash of the key with which the person allowed it, `allowedIn` the session.
  * Codes of an older version may lack any of them.
  */
-type KeptSettings = KeySettings & { readonly allowedBy?: string | null; readonly allowedIn?: string; readonly isMember?: boolean }
+const keptSettings = z.object({
+  name: z.string(),
+  limitNanos: z.int().nullable(),
+  limitReset: z.enum(['daily', 'weekly', 'monthly']).nullable(),
+  expiresAt: z.string().nullable(),
+  allowedBy: z.string().nullish(),
+  allowedIn: z.string().optional(),
+  isMember: z.boolean().optional(),
+})
 
-interface KeySettings {
-  readonly name: string
-  readonly limitNanos: number | null
-  readonly limitReset: 'daily' | 'weekly' | 'monthly' | null
-  readonly expiresAt: string | null
-}
+type KeptSettings = z.output<typeof keptSettings>
+type KeySettings = Omit<KeptSettings, 'allowedBy' | 'allowedIn' | 'isMember'>
 
 const settingsOf = (
   { key_label, limit, usage_limit_type, expires_at }: RequestedAccess,

@@ -6,6 +6,7 @@ import { guardrailWith } from '../../test/support/guardrail.ts'
 import { testSeal } from '../../test/support/test-seal.ts'
 import { uninterrupted } from '../../test/support/uninterrupted.ts'
 import { createAuditLog } from './audit-log.ts'
+import { DEFAULT_HALT } from '../contract/halt-rule.ts'
 import { layOut } from '../presets/split.ts'
 import { DamagedRow, type ReadRows } from './damaged-row.ts'
 import { createContentStore } from './generations/content-store.ts'
@@ -62,6 +63,41 @@ describeEachEngine('a stored row that cannot be read', (engine) => {
     await database.kysely.updateTable('workspaces').set({ settings: CUT }).execute()
     expect(await rejectionText(createWorkspaceStore(database).get(workspaceId))).toBe(sentence('workspaces', workspaceId))
   })
+
+  test.each(['null', '[]', '5', '{}', '{"filters":5}'])(
+    'is one too if its JSON is of another form than its rules have: %s',
+    async (wrong) => {
+      const database = await engine.open()
+      const { store, create, workspaceId } = await preparePresets(database)
+      const guardrails = createGuardrailStore(database)
+      const { guardrail } = guardrailWith({ denied_tools: ['web_search'] }, 'api-key', 'g-1')
+      await guardrails.upsertDefault({ ...guardrail, workspace_id: workspaceId }, () => guardrail, changeAt(T1))
+      await database.kysely.updateTable('guardrails').set({ settings: wrong }).execute()
+      const applying = guardrails.applyingTo({ workspaceId, keyHash: HASH, userId: 'u' })
+      expect(await rejectionText(applying)).toBe(sentence('guardrails', 'g-1'))
+
+      await create('bot')
+      const ref = { workspaceId, slug: 'bot' }
+      const { id } = (await store.get(workspaceId, 'bot')) ?? { id: '' }
+      const rollouts = createRolloutStore(database)
+      const splits = [{ version: 1, weight: 1 }]
+      await rollouts.put(ref, { id: 'one', splits, sticky: 'session', halt: DEFAULT_HALT }, () => layOut(splits), changeAt(T1))
+      await database.kysely
+        .updateTable('preset_rollouts')
+        .set({ halt: wrong === '{}' ? '{"errors":1}' : wrong })
+        .execute()
+      expect(await rejectionText(rollouts.get(ref))).toBe(sentence('preset_rollouts', id))
+      await rollouts.end(ref, changeAt(T2))
+
+      if (wrong !== '{}') {
+        await database.kysely
+          .updateTable('presets')
+          .set({ labels: wrong.replace('5}', '"5"}') })
+          .execute()
+        expect(await rejectionText(store.get(workspaceId, 'bot'))).toBe(sentence('presets', id))
+      }
+    },
+  )
 
   test('is named without the key that a client gave it', async () => {
     const database = await engine.open()

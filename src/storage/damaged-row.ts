@@ -1,3 +1,5 @@
+import type { z } from 'zod'
+
 import type { Steps } from '../lib/steps.ts'
 import type { Schema } from './tables/schema.ts'
 
@@ -23,6 +25,10 @@ export const readStored = <Read>(table: keyof Schema, id: string, read: () => Re
     throw new DamagedRow(table, id, cause)
   }
 }
+
+/** Parses stored JSON. A value of another form than the schema's is damaged too: a rule or a limit in it would be lost without a word (decisions/0260). */
+export const readStoredJson = <Read>(table: keyof Schema, id: string, schema: z.ZodType<Read>, text: string): Read =>
+  readStored(table, id, () => schema.parse(JSON.parse(text)))
 
 /** Like `readStored`, in steps. */
 export function* readStoredInSteps<Read>(table: keyof Schema, id: string, reading: Steps<Read>): Steps<Read> {

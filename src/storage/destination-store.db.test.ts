@@ -49,6 +49,21 @@ const open = async (engine: TestEngine) => {
 const ids = (records: readonly DestinationRecord[]): string[] => records.map(({ id }) => id).toSorted()
 
 describeEachEngine('destinations of traces', (engine) => {
+  test.each([null, [[]], {}, { ...SETTINGS, privacy_mode: undefined }, { ...SETTINGS, filter_rules: 5 }])(
+    'settings of another form do not let contents out: %j',
+    async (wrong) => {
+      const { store, record, insert, broadcast, database } = await open(engine)
+      await insert(record('one'))
+      await broadcast(true)
+      await database.kysely
+        .updateTable('observability_destinations')
+        .set({ settings: JSON.stringify(wrong) })
+        .execute()
+      const { read, damaged } = await store.inForce()
+      expect([read, damaged.map(({ id }) => id)]).toEqual([[], ['one']])
+    },
+  )
+
   test('one comes back as it was, to its own workspace alone', async () => {
     const { store, record, insert, workspaceId } = await open(engine)
     const one = record('one')

@@ -1,12 +1,12 @@
 /** Destinations of traces. Their configuration is sealed as a whole, because addresses contain secrets too. */
 import type { Selectable, Transaction } from 'kysely'
 
-import type { DestinationSettings, DestinationType } from '../contract/destination.ts'
+import { destinationSettings, type DestinationSettings, type DestinationType } from '../contract/destination.ts'
 import type { Slice } from '../contract/paging.ts'
 import type { JsonObject } from '../lib/json/json.ts'
 import { type AuditedChange, type Change, type ChangedBy, recordChange } from './audit-log.ts'
 import type { Database } from './database.ts'
-import { readEach, type ReadRows, readStored, shownIfReadable } from './damaged-row.ts'
+import { readEach, type ReadRows, readStored, readStoredJson, shownIfReadable } from './damaged-row.ts'
 import type { Once } from './idempotency.ts'
 import type { DestinationsTable } from './tables/management-tables.ts'
 import { type Page, readPage } from './page.ts'
@@ -162,7 +162,7 @@ export const createDestinationStore = (database: Database, seal: TextSeal): Dest
 }
 
 const readDestinationSettings = ({ id, settings }: Pick<Selectable<DestinationsTable>, 'id' | 'settings'>): DestinationSettings =>
-  readStored('observability_destinations', id, () => JSON.parse(settings) as DestinationSettings)
+  readStoredJson('observability_destinations', id, destinationSettings, settings)
 
 const contextOf = (id: string): string => `observability-destination ${id}`
 

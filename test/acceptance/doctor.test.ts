@@ -4,6 +4,7 @@ import { join } from 'node:path'
 
 import { afterAll, describe, expect, test } from 'bun:test'
 
+import { HAS_REDIS, startRedis } from '../support/redis.ts'
 import { useServices } from '../support/started-service.ts'
 
 const services = useServices()
@@ -93,6 +94,28 @@ describe('without --live', () => {
     const { code, stdout } = await services.run(['doctor', '--data-dir', dataDir])
     expect(stdout).toContain(`WRONG  storage: The data in ${dataDir} cannot be read (ELOOP): run this as the user of the service.\n`)
     expect(code).toBe(1)
+  })
+
+  const withRedis = (url: string) => services.run(['doctor', '--data-dir', join(services.directory(), 'data'), '--redis-url', url])
+
+  test('a Redis that cannot be reached is a fault, and no password is shown', async () => {
+    const { code, stdout } = await withRedis('redis://:hunter2@127.0.0.1:1')
+    expect(stdout).toContain('WRONG  redis: 127.0.0.1:1 cannot be used: 127.0.0.1:1 cannot be reached: ECONNREFUSED.\n')
+    expect([code, stdout.includes('hunter2')]).toEqual([1, false])
+  })
+
+  test.skipIf(!HAS_REDIS)('a Redis that takes writes and scripts is fine, and a replica, which takes none, is a fault', async () => {
+    const { url, stop } = await startRedis()
+    const fine = await withRedis(url)
+    expect(fine.stdout).toContain(`fine   redis: ${new URL(url).host} answers, and takes writes and scripts.\n`)
+    expect(fine.code).toBe(0)
+    const client = new Bun.RedisClient(url)
+    await client.send('REPLICAOF', ['127.0.0.1', '1'])
+    client.close()
+    const replica = await withRedis(url)
+    expect(replica.stdout).toMatch(/^WRONG {2}redis: .* cannot be used: .*READONLY/m)
+    expect(replica.code).toBe(1)
+    await stop()
   })
 
   test('a running service, its secret, its provider and its clock are fine', async () => {

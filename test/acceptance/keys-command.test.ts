@@ -1,5 +1,6 @@
 /** `patchbay keys …`, beside the running service and without one (docs/contract/operating.md#keys-in-the-shell). */
-import { writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { Database } from 'bun:sqlite'
@@ -9,6 +10,7 @@ import { call, createKey, infer } from '../support/calls.ts'
 import { until, useServices } from '../support/started-service.ts'
 
 const services = useServices()
+const PROGRAM = join(import.meta.dir, '../../bin/patchbay')
 
 const service = await services.start()
 
@@ -148,6 +150,20 @@ test('without a service running, on a new data directory: the key works once it 
   const { stdout } = await services.run(['keys', 'create', '--kind', 'management', '--name', 'First', '--data-dir', dataDir])
   const started = await services.start({ dataDir })
   expect((await call(started, 'GET', '/presets', { key: stdout.trim() })).status).toBe(200)
+})
+
+test.each([
+  ['a full disk', '>/dev/full', 'ENOSPC'],
+  ['a closed output', '>&-', 'EBADF'],
+])('exit 1, and the key is revoked, if nobody can have seen it: %s', async (_, redirection, code) => {
+  if (redirection === '>/dev/full' && !existsSync('/dev/full')) return
+  const create = ['keys', 'create', '--kind', 'management', '--name', `Unseen ${code}`, '--data-dir', service.dataDir]
+  const { status: exited, stderr } = spawnSync('/bin/sh', ['-c', `exec "$0" "$@" ${redirection}`, PROGRAM, ...create], { encoding: 'utf8' })
+  expect([exited, stderr]).toEqual([
+    1,
+    `nobody reads the standard output: the key is taken back\npatchbay: the output cannot be written (${code}).\n`,
+  ])
+  expect((await keys('list')).stdout).not.toContain(`Unseen ${code}`)
 })
 
 describe('exit 2, and nothing is done, if the configuration file of a command is invalid', () => {

@@ -10,6 +10,7 @@ import { type StartedService, useServices } from '../support/started-service.ts'
 
 const ROOT_SECRET = 'root-secret-PLANTED-4f1d9c0b7a6e5d3c'
 const CREDENTIAL = 'sk-upstream-PLANTED-8c1f0e9d7b6a5432'
+const DATABASE_PASSWORD = 'hunter2-of-the-database'
 const OWN_KEY = 'sk-customer-PLANTED-0a1b2c3d4e5f6071'
 const PROMPT = 'the prompt PLANTED 1b2c3d4e'
 const ANSWER = 'the answer PLANTED 5f6e7d8c'
@@ -56,6 +57,11 @@ models:
   const encoded = JSON.stringify({ error: { message: `No such header: ${formsOf(CREDENTIAL).join(' ')}` } })
   upstream.script((exchange) => exchange.answer(422, encoded))
   await ask()
+  const connection = JSON.stringify({ error: { message: `No connection to postgres://gateway:${DATABASE_PASSWORD}@db:5432/logs` } })
+  for (const status of [400, 500]) {
+    upstream.script((exchange) => exchange.answer(status, connection))
+    await ask()
+  }
   upstream.script((exchange) => exchange.stream([leaky]))
   await ask()
   upstream.script((exchange) => exchange.reset())
@@ -125,6 +131,12 @@ test("no answer repeats a provider's credential, however it is encoded, another 
   expect(answers.join('')).toContain('No such header: [redacted]')
   for (const secret of [...formsOf(CREDENTIAL), OWN_KEY, ROOT_SECRET, service.managementKey, service.inferenceKey])
     expect(answers.join('\n').includes(secret)).toBe(false)
+})
+
+test('no answer, log line or stored record repeats the password of an address in a failure of a provider', () => {
+  expect(answers.join('')).toContain('No connection to postgres://[redacted]@db:5432/logs')
+  for (const text of [answers.join('\n'), service.stderr()]) expect(text.includes(DATABASE_PASSWORD)).toBe(false)
+  expect(stored(service.dataDir).includes(DATABASE_PASSWORD)).toBe(false)
 })
 
 test('no log line holds a key, a credential, the root secret, a prompt or an answer, at the most verbose level', async () => {

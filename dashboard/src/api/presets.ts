@@ -10,7 +10,8 @@ import type {
   SavedPreset,
 } from '../../../src/contract/preset.ts'
 import type { ListedPresetResource, ReadPresetResource } from '../../../src/contract/preset-query.ts'
-import type { RolloutState, Split, Sticky, VersionFigures } from '../../../src/contract/rollout.ts'
+import type { RolloutState, Sticky, VersionFigures } from '../../../src/contract/rollout.ts'
+import type { Split } from '../../../src/contract/split.ts'
 import { ApiError } from './api-error.ts'
 import { ask, readAnswer, segment } from './client.ts'
 import { create, remove } from './create.ts'

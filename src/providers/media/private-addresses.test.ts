@@ -146,6 +146,38 @@ const refused = (json: string): unknown => {
 }
 
 describe('a body', () => {
+  test.each([
+    [
+      'tools[0].input_image_mask.image_url',
+      { tools: [{ type: 'image_generation', input_image_mask: { image_url: 'http://10.0.0.1/a.png' } }] },
+    ],
+    ['tools[0].server_url', { tools: [{ type: 'mcp', server_label: 'a', server_url: 'http://localhost:8000/mcp' }] }],
+    [
+      'input[0].tools[0].server_url',
+      { input: [{ type: 'additional_tools', tools: [{ type: 'mcp', server_url: 'http://169.254.169.254/' }] }] },
+    ],
+    ['mcp_servers[0].url', { mcp_servers: [{ type: 'url', name: 'a', url: 'http://127.1/mcp' }] }],
+    [
+      'input[0].output[0].image_url',
+      { input: [{ type: 'function_call_output', output: [{ type: 'input_image', image_url: 'http://redis/' }] }] },
+    ],
+    [
+      'messages[0].content[0].image_url.url',
+      { messages: [{ role: 'tool', content: [{ type: 'image_url', image_url: { url: `${' '.repeat(5000)}file:///etc/a` } }] }] },
+    ],
+    [
+      null,
+      {
+        tools: [
+          { type: 'mcp', server_url: 'https://mcp.example.com/sse' },
+          { type: 'function', function: { parameters: { default: { server_url: 'http://localhost/' } } } },
+        ],
+      },
+    ],
+  ])('is searched wherever a provider would follow an address: %s', (field, body) => {
+    expect(refused(JSON.stringify(body))).toBe(field)
+  })
+
   const chat = (address: string): string =>
     JSON.stringify({ messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: address } }] }] })
 

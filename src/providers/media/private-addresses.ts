@@ -3,7 +3,7 @@
  * of the operator's own would fetch it from where it stands: from its neighbours, or from the metadata of its cloud (decisions/0256).
  */
 import type { JsonBody } from '../../lib/json/json-body.ts'
-import { isObject, listOf } from '../../lib/json/json.ts'
+import { isObject, listOf, textOf } from '../../lib/json/json.ts'
 import { parseIpv4, parseIpv6 } from '../../lib/network/ip-address.ts'
 import { isPrivateName, PRIVATE_DOMAINS } from '../../lib/network/private-name.ts'
 import { isPublicAddress } from '../../lib/network/safe-address.ts'
@@ -15,7 +15,7 @@ import { refuse } from './stored-objects.ts'
 
 /** Throws `invalid_request` naming the first such address. */
 export function* refusePrivateMedia(body: JsonBody, isTrusted: IsTrustedHost): Steps<void> {
-  for (const member of CONVERSATIONS) {
+  for (const member of SEARCHED) {
     if (!(yield* mayNameDoubtfulAddress(body.rawSearchable(member) ?? ''))) continue
     yield* body.reading([member])
     for (const [index, item] of listOf(body.value(member)).entries()) refuseIn(item, `${member}[${index}]`, isTrusted)
@@ -24,10 +24,12 @@ export function* refusePrivateMedia(body: JsonBody, isTrusted: IsTrustedHost): S
 
 /** Returns what is wrong with the address; null if it may go to a provider. */
 export const faultOfMediaAddress = (address: string, isTrusted: IsTrustedHost): string | null => {
-  // URL parsers ignore such white space.
-  const head = address.slice(0, HEAD_MAX).replaceAll(/[\t\n\r]/g, '')
-  const scheme = SCHEME.exec(head)?.[1]?.toLowerCase()
-  if (scheme === undefined) return PATH.test(head.trimStart()) ? NO_ADDRESS : null
+  // URL parsers ignore white space before an address, and tabs and line ends within it.
+  const head = address.slice(FIRST.exec(address)?.[0].length ?? 0)
+  const scheme = SCHEME.exec(head)?.[1]
+    ?.replaceAll(/[\t\n\r]/g, '')
+    .toLowerCase()
+  if (scheme === undefined) return PATH.test(head.slice(0, HEAD_MAX).replaceAll(/[\t\n\r]/g, '')) ? NO_ADDRESS : null
   if (scheme === 'data' || OF_STORES.has(scheme)) return null
   if (scheme !== 'http' && scheme !== 'https') return NO_ADDRESS
   const url = URL.parse(address)
@@ -43,15 +45,25 @@ export const faultOfMediaAddress = (address: string, isTrusted: IsTrustedHost): 
 
 const NO_ADDRESS = 'A file is named by an http: or https: address, or sent as a data: URL.'
 const DOUBTFUL = 'Programs read this address differently. Write scheme and host plainly, or send the file as a data: URL.'
+const SERVER =
+  'A server of tools is named by a plain http: or https: address of the open internet, unless its host is in media.trusted_hosts of this service.'
 const PRIVATE =
   'This address is not of the open internet; its host is not in media.trusted_hosts of this service. Send the file as a data: URL.'
 
-const CONVERSATIONS = ['messages', 'input'] as const
+/** Tools hold media too: the mask of a picture that is to be made. They also name servers, as `mcp_servers` does. */
+const SEARCHED = ['messages', 'input', 'tools', 'mcp_servers'] as const
 
-/** Characters in which a scheme is looked for, and a path on a server's disk. */
+/** The types of tools and servers that a provider would ask, and the member with the address. */
+const SERVERS: ReadonlyMap<string, string> = new Map([
+  ['mcp', 'server_url'],
+  ['url', 'url'],
+])
+
+/** Characters in which a path on a server's disk is looked for. */
 const HEAD_MAX = 4096
 // oxlint-disable-next-line no-control-regex
-const SCHEME = /^[\s\0-\x1f]*([a-z][a-z0-9+._-]*):/i
+const FIRST = /^[\s\0-\x1f]*/
+const SCHEME = /^([a-z](?:[\t\n\r]*[a-z0-9+._-])*)[\t\n\r]*:/i
 /** Some servers open the path of a picture on their own disk. Base64 has no dot. */
 const PATH = /^\S+\.[a-z0-9]{2,5}\s*$/i
 /** Buckets and uploads, for which stored-objects.ts has rules. */
@@ -69,8 +81,8 @@ const DOUBTFUL_MEMBER = new RegExp(
   'i',
 )
 
-/** Members of a message and of its parts that hold parts. */
-const HOLDERS: ReadonlySet<string> = new Set(['content', 'output', 'images'])
+/** Members of a message, of its parts and of tools that hold parts. */
+const HOLDERS: ReadonlySet<string> = new Set(['content', 'output', 'images', 'tools', 'input_image_mask'])
 /** Members that are an address, an object that holds one, or a list of them (Qwen takes the pictures of a video so). */
 const MEDIA: ReadonlySet<string> = wordSet(
   'image_url video_url audio_url file_url document_url image video audio input_audio file file_data',
@@ -88,8 +100,11 @@ const refuseIn = (item: unknown, at: string, isTrusted: IsTrustedHost): void => 
     for (const [name, value, inner] of membersAt(media, place)) if (INSIDE.has(name)) check(value, inner)
     for (const [index, one] of listOf(media).entries()) checkMedia(one, `${place}[${index}]`)
   }
+  const server = isObject(item) ? SERVERS.get(textOf(item['type'])) : undefined
   for (const [name, value, place] of membersAt(item, at)) {
-    if (MEDIA.has(name)) checkMedia(value, place)
+    if (name === server) {
+      if (typeof value === 'string' && faultOfMediaAddress(value, isTrusted) !== null) refuse(place, SERVER)
+    } else if (MEDIA.has(name)) checkMedia(value, place)
     else if (name === 'source') {
       for (const [inner, address, below] of membersAt(value, place)) if (inner === 'url') check(address, below)
       refuseIn(value, place, isTrusted)

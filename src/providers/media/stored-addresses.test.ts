@@ -5,21 +5,62 @@ import * as fc from 'fast-check'
 import { atOnce } from '../../lib/steps.ts'
 import { isStoredAddress, lookForStoredAddress, mayHoldStoredAddress } from './stored-addresses.ts'
 
-const GAPS = ['', ' ', '\t', '\n', '\r\n', '\f', '\v', '\0', '\u001f', ' '.repeat(200), '\n'.repeat(200)]
-const SCHEMES = ['gs', 's3', 'ms', 'file', 'http', 'https', 'HTTPS', 'xhttp', 'a', 'g\ts', 'data']
+const GAPS = [
+  '',
+  ' ',
+  '\t',
+  '\n',
+  '\r\n',
+  '\f',
+  '\v',
+  '\0',
+  '\u001f',
+  ' '.repeat(200),
+  '\n'.repeat(200),
+  ' '.repeat(3000),
+  '\n'.repeat(3000),
+  '\u001f'.repeat(300),
+]
+const SCHEMES = [
+  'gs',
+  's3',
+  'ms',
+  'file',
+  'http',
+  'https',
+  'HTTPS',
+  'xhttp',
+  'a',
+  'g\ts',
+  `g${'\n'.repeat(300)}s`,
+  `gs${'\r'.repeat(100)}`,
+  'data',
+  'da\nta',
+]
 
 const addresses = fc
-  .tuple(fc.constantFrom(...GAPS), fc.constantFrom(...SCHEMES), fc.constantFrom('://', '://generativelanguage.googleapis.com/'))
+  .tuple(
+    fc.constantFrom(...GAPS),
+    fc.constantFrom(...SCHEMES),
+    fc.constantFrom('://', ':\n//', ':/\t/', '://generativelanguage.googleapis.com/'),
+  )
   .map(([gap, scheme, slashes]) => `${gap}${scheme}${slashes}bucket/object`)
 
 test('text that holds a stored address is found, however JSON writes it', () => {
   fc.assert(
     fc.property(addresses, fc.boolean(), (address, escapes) => {
       const json = JSON.stringify({ before: 'see https://example.com', image_url: { url: address } })
-      const text = escapes ? json.replaceAll('/', String.raw`\/`) : json
+      const text = escapes ? json.replaceAll('/', String.raw`\/`).replaceAll(String.raw`\n`, String.raw`\u000A`) : json
       if (isStoredAddress(address)) expect(mayHoldStoredAddress(text)).toBe(true)
     }),
   )
+})
+
+test('an address is recognised behind any length of white space, and with line ends anywhere', () => {
+  for (const gap of GAPS) {
+    for (const scheme of ['gs', 'g\ns', `g${'\n'.repeat(300)}s`]) expect(isStoredAddress(`${gap}${scheme}://bucket/object`)).toBe(true)
+    for (const scheme of ['data', 'da\nta', 'https']) expect(isStoredAddress(`${gap}${scheme}://a.example/b`)).toBe(false)
+  }
 })
 
 test('public addresses, and names of schemes within a text, are not taken for one', () => {

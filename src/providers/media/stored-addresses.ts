@@ -5,8 +5,10 @@ import type { Steps } from '../../lib/steps.ts'
  * (https://ai.google.dev/gemini-api/docs/files), an object of a bucket (`gs://…`), an upload to Moonshot (`ms://…`).
  */
 export const isStoredAddress = (address: string): boolean => {
-  // URL parsers ignore such white space.
-  if (!SCHEME.test(address.slice(0, HEAD).replaceAll(/[\t\n\r]/g, ''))) return false
+  const scheme = SCHEME.exec(address)?.[1]
+    ?.replaceAll(/[\t\n\r]/g, '')
+    .toLowerCase()
+  if (scheme === undefined || scheme === 'data') return false
   const { protocol, hostname } = URL.parse(address) ?? {}
   return protocol === undefined || !PUBLIC.has(protocol) || FILES_OF_GOOGLE.test(hostname ?? '')
 }
@@ -18,10 +20,11 @@ export const isStoredAddress = (address: string): boolean => {
 export const mayHoldStoredAddress = (json: string): boolean => {
   if (GOOGLE.test(json)) return true
   SLASHES.lastIndex = 0
-  for (let count = 0; SLASHES.test(json); count += 1) {
+  for (let count = 0, found = SLASHES.exec(json); found !== null; count += 1, found = SLASHES.exec(json)) {
     if (count === LOOKED_AT_MAX) return true
-    const colon = json.lastIndexOf(':', SLASHES.lastIndex - 1)
-    if (!FOREIGN_SCHEME.test(json.slice(Math.max(0, colon - SCHEME_MAX), colon))) continue
+    const colon = found.index
+    const before = json.slice(Math.max(0, colon - SCHEME_MAX), colon)
+    if (!FOREIGN_SCHEME.test(before) && !IN_LINE_ENDS.test(before)) continue
     if (FIRST_IN_STRING.test(json.slice(Math.max(0, colon - HEAD_AS_WRITTEN), colon))) return true
   }
   return false
@@ -38,23 +41,27 @@ export function* lookForStoredAddress(json: string): Steps<boolean> {
 
 /** Characters searched in one step. */
 const PIECE = 512 * 1024
-/** Characters read past the end of a piece: more than the slashes or the name of Google's host take. */
-const SLASHES_MAX = 16
+/** Characters read past the end of a piece: more than the slashes with some line ends between them, or the name of Google's host take. */
+const SLASHES_MAX = 512
 
 const GOOGLE = /googleapis/i
-const SLASHES = /:(?:\\?\/){2}/g
+/** URL parsers skip tabs and line ends wherever they stand. */
+const SLASHES = /:(?:(?:\\[nrt]|\\u000[9ad])*(?:\\?\/|\\u002f)){2}/gi
 const LOOKED_AT_MAX = 10_000
 /** A scheme other than that of a public address, after a quote or white space. Line ends within a scheme are skipped too. */
 const FOREIGN_SCHEME = /(?:["\s]|\\[bfnrt]|\\u00[012][0-9a-f])(?!https?$)[a-z](?:\\[nrt]|[a-z0-9+._-]){0,30}$/i
 /** The most characters that FOREIGN_SCHEME matches. */
 const SCHEME_MAX = 67
-const FIRST_IN_STRING = /"(?:\s|\\[bfnrt]|\\u00[012][0-9a-f])*(?!https?$)[a-z](?:\\[nrt]|[a-z0-9+._-]){0,30}$/i
+/** Line ends, which may be many, before the colon: the scheme may be longer than SCHEME_MAX. */
+const IN_LINE_ENDS = /\\(?:[nrt]|u000[9ad])[a-z0-9+._-]{0,30}$/i
+/** Begins at a quote, or at the beginning of what is looked at, which may be in the middle of an escape: so much white space stands before no prose. */
+const FIRST_IN_STRING =
+  /(?:"|^(?=\\|\s|u00|[0-9a-f]{1,4}\\)[u0-9a-f]{0,5})(?:\s|\\[bfnrt]|\\u00[012][0-9a-f])*(?!https?$)[a-z](?:\\[nrt]|\\u000[9ad]|[a-z0-9+._-])*$/i
 
 /** Data URLs and plain base64 do not match. */
 // oxlint-disable-next-line no-control-regex
-const SCHEME = /^[\s\0-\x1f]*(?!data:)[a-z][a-z0-9+._-]{0,30}:/i
-const HEAD = 256
-/** The most characters of JSON text for HEAD: each of its characters, and the quote before them, may be an escape of six. */
-const HEAD_AS_WRITTEN = 6 * (HEAD + 1)
+const SCHEME = /^[\s\0-\x1f]*([a-z](?:[\t\n\r]*[a-z0-9+._-]){0,30})[\t\n\r]*:/i
+/** Characters of JSON text before a colon in which the beginning of an address is looked for; white space may fill all of them. */
+const HEAD_AS_WRITTEN = 1542
 const PUBLIC: ReadonlySet<string> = new Set(['http:', 'https:'])
 const FILES_OF_GOOGLE = /(?:^|\.)generativelanguage(?:\.[a-z0-9-]+)?\.googleapis\.com\.?$/

@@ -17,11 +17,15 @@ export function* redactSecrets(text: string): Steps<string> {
   return pieces.join('')
 }
 
-/** Chooses an end that cuts no key: keys consist of these characters only, and one after `Bearer` ends at the next space or quote. */
+/** Chooses an end that cuts no key and no address: between two words, or in a long word where no key can be. One after `Bearer` ends at the next space or quote. */
 const endOfPiece = (text: string, from: number): number => {
   const most = from + PIECE
   let to = most
-  while (to > from && KEY_SIGN.test(text.charAt(to - 1))) to -= 1
+  while (to > most - WORD_MAX && !BETWEEN_WORDS.test(text.charAt(to - 1))) to -= 1
+  if (to === most - WORD_MAX) {
+    to = most
+    while (to > from && KEY_SIGN.test(text.charAt(to - 1))) to -= 1
+  }
   // A `Bearer` at the end may itself be what follows another one.
   for (let bearer = lastBearer(text, to); bearer >= from && UNFINISHED.test(text.slice(bearer, to)); bearer = lastBearer(text, to))
     to = bearer
@@ -30,5 +34,8 @@ const endOfPiece = (text: string, from: number): number => {
 
 const lastBearer = (text: string, before: number): number => text.lastIndexOf('Bearer', before - 'Bearer'.length)
 
+/** Characters of a word that is not cut, whatever it is. */
+const WORD_MAX = 4096
+const BETWEEN_WORDS = /[\s"'<>]/
 const KEY_SIGN = /[\w.-]/
 const UNFINISHED = /^Bearer\s*[^\s"']*$/

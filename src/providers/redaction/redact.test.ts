@@ -49,6 +49,29 @@ test.each([
   expect(withoutKeys(`before ${key} after`)).toBe('before [redacted] after')
 })
 
+test.each([
+  ['postgres://root:hunter2@db/x', 'postgres://[redacted]@db/x'],
+  ['"https://user:pass@host:8080/a?b=c@d"', '"https://[redacted]@host:8080/a?b=c@d"'],
+  ['redis://:hunter2@cache:6379', 'redis://[redacted]@cache:6379'],
+  ['https://0123456789abcdef@errors.example/1', 'https://[redacted]@errors.example/1'],
+  [String.raw`"postgres:\/\/root:hunter2@db\/x"`, String.raw`"postgres:\/\/[redacted]@db\/x"`],
+  ['a password with an @: mysql://root:hunt@er2@db/x', 'a password with an @: mysql://[redacted]@db/x'],
+  ['one with a slash: mysql://root:1/hunt?er#2@db/x', 'one with a slash: mysql://root:1/hunt?er#2@db/x'],
+  ['one with signs: mysql://root:h/unt?er#2@db/x', 'one with signs: mysql://[redacted]@db/x'],
+])('an address shows nobody who signs in: %s', (text, shown) => {
+  expect(withoutKeys(text)).toBe(shown)
+})
+
+test.each([
+  'Write to ada@corp.example or @ada: mailto:ada@corp.example',
+  'https://host/@ada https://host:8080/@ada/b?c=d@e http://[::1]:8080/@a https://host?a=b@c https://host#@a',
+  'git@host:owner/name.git, owner/name@v1, npm:@scope/name@1.2.3',
+  'see https://host, "https://host","ada@corp.example" and <https://host>@',
+  'https://host/User:Ada@home file:///c:/a@b',
+])('an @ elsewhere changes nothing: %s', (text) => {
+  expect(withoutKeys(text)).toBe(text)
+})
+
 test('the beginning of a text has at most so many bytes, and ends between two characters', () => {
   const text = 'a\u00e9\u20ac\u{1F600}z'
   const ends = [0, 1, 1, 3, 3, 3, 6, 6, 6, 6, 10, 11, 11]

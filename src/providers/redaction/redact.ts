@@ -22,11 +22,19 @@ const SECRETS = new RegExp(`${TOKEN}|${KEYS}`, 'g')
 const KEYS_ALONE = new RegExp(KEYS, 'g')
 const MARK = '[redacted]'
 
-/** Replaces each word that looks like some vendor's key with a mark, in time linear in the length of the text. */
+/**
+ * A user and a password before the host of an address. The second form is of passwords with a slash, which end at no slash; a port is none.
+ * The first needs no limit on its length, since it holds no slash, and so begins nowhere within itself.
+ */
+const USERINFO = new RegExp(String.raw`(:(?:\\?/){2})(?:[^\s/?#"'<>]+|[^\s/?#"'<>:@[]*:(?!\d{1,5}(?:\\?/|[?#]))[^\s"'<>@]{1,256})@`, 'g')
+
+/** Replaces each word that looks like some vendor’s key with a mark, and who signs in within an address, in time linear in the length of the text. */
 export const withoutKeys = (text: string): string =>
-  text.replace(SECRETS, (found: string, rest: string | undefined) =>
-    found.startsWith('eyJ') && rest === undefined ? found.replace(KEYS_ALONE, MARK) : MARK,
-  )
+  text
+    .replace(SECRETS, (found: string, rest: string | undefined) =>
+      found.startsWith('eyJ') && rest === undefined ? found.replace(KEYS_ALONE, MARK) : MARK,
+    )
+    .replace(USERINFO, `$1${MARK}@`)
 
 /** An event of a stream may be megabytes; nothing after this many characters is ever shown. */
 const READ_MAX = 64 * 1024

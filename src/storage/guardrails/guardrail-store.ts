@@ -8,7 +8,8 @@ import type { JsonObject } from '../../lib/json/json.ts'
 import { dollars, nanosOf } from '../../lib/money.ts'
 import { type AuditedChange, type Change, type ChangedBy, recordChange } from '../audit-log.ts'
 import type { Database } from '../database.ts'
-import { readStored, shownIfReadable } from '../damaged-row.ts'
+import { shownIfReadable } from '../damaged-row.ts'
+import { readSettings } from './stored-settings.ts'
 import { changeAssignments } from './guardrail-assignment-store.ts'
 import type { GuardrailsTable } from '../tables/guardrail-tables.ts'
 import type { Once } from '../idempotency.ts'
@@ -215,14 +216,6 @@ const newRow = (guardrail: GuardrailResource, isDefault: boolean): Selectable<Gu
   }
 }
 
-/** Rows of earlier versions deny no tools. */
-const otherSettings = ({ id, settings }: Selectable<GuardrailsTable>): OtherSettings => ({
-  denied_tools: null,
-  ...readStored('guardrails', id, () => JSON.parse(settings) as Omit<OtherSettings, 'denied_tools'> & Partial<OtherSettings>),
-})
-
-type OtherSettings = Omit<GuardrailSettings, 'name' | 'limit_usd' | 'reset_interval' | 'include_byok_in_budgets'>
-
 const toGuardrail = (row: Selectable<GuardrailsTable>): GuardrailResource => ({
   id: row.id,
   name: row.name,
@@ -230,7 +223,7 @@ const toGuardrail = (row: Selectable<GuardrailsTable>): GuardrailResource => ({
   limit_usd: row.limit_nanos === null ? null : dollars(row.limit_nanos),
   reset_interval: row.reset_interval,
   include_byok_in_budgets: row.include_byok === 1,
-  ...otherSettings(row),
+  ...readSettings(row.id, row.settings),
   created_at: row.created_at,
   updated_at: row.updated_at,
 })

@@ -7,6 +7,7 @@ import { createAuditLog } from '../audit-log.ts'
 import { createByokStore, type ByokRecord } from './byok-store.ts'
 import { createChangeCounter } from '../change-counter.ts'
 import { preparePresets, T0, T1 } from '../testing/preset-input.ts'
+import { rejectionText } from '../testing/rejection.ts'
 
 const open = async (engine: TestEngine) => {
   const database = await engine.open()
@@ -51,6 +52,18 @@ const open = async (engine: TestEngine) => {
 }
 
 describeEachEngine('provider keys', (engine) => {
+  test.each(['null', '{}', '[5]', '"a/one"'])('lists of another form open no key to everybody: %s', async (wrong) => {
+    const { store, record, insert, workspaceId, database } = await open(engine)
+    await insert(record('one'))
+    for (const list of ['allowed_models', 'allowed_api_key_hashes', 'allowed_user_ids'] as const) {
+      await database.kysely
+        .updateTable('byok_keys')
+        .set({ allowed_models: null, [list]: wrong })
+        .execute()
+      expect(await rejectionText(store.inForce(workspaceId))).toStartWith('The row "one" of the table byok_keys cannot be read.')
+    }
+  })
+
   test('a key comes back as it was, and goes with all of itself', async () => {
     const { store, record, insert, workspaceId, database, counter } = await open(engine)
     const one = record('one')

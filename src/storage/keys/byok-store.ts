@@ -1,5 +1,6 @@
 /** Customers' own provider keys as stored: sealed, so nothing here can read them. */
 import type { Selectable, Transaction } from 'kysely'
+import { z } from 'zod'
 
 import { type Reach, scopeOf } from '../../canonical/reach.ts'
 import type { ByokUse } from '../../contract/byok.ts'
@@ -7,7 +8,7 @@ import type { Slice } from '../../contract/paging.ts'
 import type { JsonObject } from '../../lib/json/json.ts'
 import { type AuditedChange, type Change, type ChangedBy, recordChange } from '../audit-log.ts'
 import type { Database } from '../database.ts'
-import { readStored, shownIfReadable } from '../damaged-row.ts'
+import { readStoredJson, shownIfReadable } from '../damaged-row.ts'
 import type { Once } from '../idempotency.ts'
 import type { ByokKeysTable } from '../tables/management-tables.ts'
 import type { Schema } from '../tables/schema.ts'
@@ -242,7 +243,9 @@ const withoutSecret = ({
   updated_at: record.updatedAt,
 })
 
+const textList = z.array(z.string())
+
 const listOf = (id: string, text: string | null): string[] | null =>
-  text === null ? null : readStored('byok_keys', id, () => JSON.parse(text) as string[])
+  text === null ? null : readStoredJson('byok_keys', id, textList, text)
 
 const textOf = (list: readonly string[] | null): string | null => (list === null ? null : JSON.stringify(list))

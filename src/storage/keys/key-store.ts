@@ -8,7 +8,7 @@ import type { JsonObject } from '../../lib/json/json.ts'
 import { dollars } from '../../lib/money.ts'
 import { type AuditedChange, type Change, type ChangedBy, recordChange } from '../audit-log.ts'
 import type { Database } from '../database.ts'
-import { readStored, shownIfReadable } from '../damaged-row.ts'
+import { readStoredJson, shownIfReadable } from '../damaged-row.ts'
 import type { Once } from '../idempotency.ts'
 import { listKeys, type KeyListInput } from './key-list.ts'
 import type { ApiKeysTable } from '../tables/key-tables.ts'
@@ -341,7 +341,7 @@ const modelList = z.array(z.string())
 
 /** Parses the stored form. */
 export const readModels = (keyHash: string, text: string | null): readonly string[] | null =>
-  text === null ? null : readStored('api_keys', keyHash, () => modelList.parse(JSON.parse(text)))
+  text === null ? null : readStoredJson('api_keys', keyHash, modelList, text)
 
 const toKey = (row: Selectable<ApiKeysTable>): KeyRecord => ({
   hash: row.hash,

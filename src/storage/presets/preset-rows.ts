@@ -2,10 +2,12 @@
 import type { ExpressionBuilder, Kysely, Selectable } from 'kysely'
 
 import type { PresetResource, PresetVersionResource, PresetWithVersion } from '../../contract/preset.ts'
+import { presetLabels } from '../../contract/preset-name.ts'
 import { parseJsonInSteps } from '../../lib/json/json-steps.ts'
+import type { JsonValue } from '../../lib/json/json.ts'
 import type { Steps, Turn } from '../../lib/steps.ts'
 import type { Database } from '../database.ts'
-import { readStored, readStoredInSteps } from '../damaged-row.ts'
+import { readStoredInSteps, readStoredJson } from '../damaged-row.ts'
 import type { TextSeal } from '../seal.ts'
 import { readConfig } from './sealed-config.ts'
 import type { PresetsTable, PresetVersionsTable } from '../tables/preset-tables.ts'
@@ -48,7 +50,12 @@ export const versionInSteps = (row: PresetVersionRow, seal: TextSeal): Steps<Pre
 
 function* readVersionInSteps(row: PresetVersionRow, seal: TextSeal): Steps<PresetVersionResource> {
   const config = yield* readConfig(row.config, row.id, seal)
-  return asVersion(row, config, row.system_prompt === null ? null : ((yield* parseJsonInSteps(row.system_prompt)) as string))
+  return asVersion(row, config, row.system_prompt === null ? null : textIn(yield* parseJsonInSteps(row.system_prompt)))
+}
+
+const textIn = (value: JsonValue): string => {
+  if (typeof value !== 'string') throw new TypeError('A text was expected.')
+  return value
 }
 
 /** The row with its texts as they were parsed. */
@@ -96,4 +103,4 @@ export const readVersion = (kysely: Kysely<Schema>, id: string): Promise<PresetV
     .executeTakeFirstOrThrow()
 
 export const labelsOf = ({ id, labels }: Pick<PresetRow, 'id' | 'labels'>): PresetResource['labels'] =>
-  readStored('presets', id, () => JSON.parse(labels) as PresetResource['labels'])
+  readStoredJson('presets', id, presetLabels, labels)

@@ -1,10 +1,11 @@
 /** For the list of presets: what each serves, and who changed it last. One statement, however many rows the list has. */
 import { sql } from 'kysely'
+import { z } from 'zod'
 
 import type { PresetSummary } from '../../contract/preset-query.ts'
-import type { Split } from '../../contract/rollout.ts'
+import { split } from '../../contract/split.ts'
 import type { JsonObject } from '../../lib/json/json.ts'
-import { readStored } from '../damaged-row.ts'
+import { readStored, readStoredJson } from '../damaged-row.ts'
 import type { Database } from '../database.ts'
 import { tableBy } from '../table-by.ts'
 
@@ -47,15 +48,12 @@ interface SummaryRow {
   readonly user_name: string | null
 }
 
+const splitList = z.array(split)
+
 const summaryOf = ({ id, version, config, splits, changed_at: at, ...by }: SummaryRow): PresetSummary => ({
   live_version: version,
   model: config === null ? null : readStored('preset_versions', `${id} ${version}`, () => modelIn(config)),
-  splits:
-    splits === null
-      ? null
-      : readStored('preset_rollouts', id, () =>
-          (JSON.parse(splits) as readonly Split[]).map(({ version: number, weight }) => ({ version: number, weight })),
-        ),
+  splits: splits === null ? null : readStoredJson('preset_rollouts', id, splitList, splits),
   last_change: at === null ? null : { at, user_id: by.user_id, user_name: by.user_name, key_hash: by.key_hash, key_name: by.key_name },
 })
 

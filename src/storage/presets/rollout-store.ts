@@ -1,12 +1,14 @@
 /** Rollouts as stored: one row for each preset, with its newest rollout; earlier ones are in the audit log. */
 import { type Kysely, type RawBuilder, type Selectable, sql, type Transaction } from 'kysely'
+import { z } from 'zod'
 
-import type { RolloutState, Split, Sticky } from '../../contract/rollout.ts'
-import type { HaltRule } from '../../contract/halt-rule.ts'
+import type { RolloutState, Sticky } from '../../contract/rollout.ts'
+import { split, type Split } from '../../contract/split.ts'
+import { haltRule, type HaltRule } from '../../contract/halt-rule.ts'
 import type { JsonObject } from '../../lib/json/json.ts'
 import { type Change, recordChange } from '../audit-log.ts'
 import type { Database } from '../database.ts'
-import { readEach, type ReadRows, readStored, shownIfReadable } from '../damaged-row.ts'
+import { readEach, type ReadRows, readStoredJson, shownIfReadable } from '../damaged-row.ts'
 import { lackedMoney } from '../ledger/ended-by-budget.ts'
 import { inPresetLine } from './preset-line.ts'
 import { auditOf, lockPreset, type PresetRef } from './preset-ref.ts'
@@ -269,17 +271,21 @@ export const runningRollout = async (kysely: Kysely<Schema>, presetId: string): 
 const rowOf = (kysely: Kysely<Schema>, presetId: string): Promise<Selectable<PresetRolloutsTable> | undefined> =>
   kysely.selectFrom('preset_rollouts').selectAll().where('preset_id', '=', presetId).executeTakeFirst()
 
+const stored = {
+  splits: z.array(split),
+  segments: z.array(z.object({ end: z.number(), version: z.int() })),
+  looks: z.record(z.string(), z.int()),
+}
+
 const toRollout = (row: Selectable<PresetRolloutsTable>): StoredRollout => ({
   id: row.id,
   presetId: row.preset_id,
   state: row.state,
   liveVersion: row.live_version,
-  ...readStored('preset_rollouts', row.preset_id, () => ({
-    splits: JSON.parse(row.splits) as StoredRollout['splits'],
-    segments: JSON.parse(row.segments) as StoredRollout['segments'],
-    halt: row.halt === null ? null : (JSON.parse(row.halt) as HaltRule),
-    looks: JSON.parse(row.looks) as StoredRollout['looks'],
-  })),
+  splits: readStoredJson('preset_rollouts', row.preset_id, stored.splits, row.splits),
+  segments: readStoredJson('preset_rollouts', row.preset_id, stored.segments, row.segments),
+  halt: row.halt === null ? null : readStoredJson('preset_rollouts', row.preset_id, haltRule, row.halt),
+  looks: readStoredJson('preset_rollouts', row.preset_id, stored.looks, row.looks),
   sticky: row.sticky,
   startedAt: row.started_at,
   updatedAt: row.updated_at,

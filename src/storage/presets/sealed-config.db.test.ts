@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import { describeEachEngine } from '../../../test/support/databases.ts'
 import { testSeal } from '../../../test/support/test-seal.ts'
 import { claimOf, preparePresets, T0 } from '../testing/preset-input.ts'
+import { rejectionText } from '../testing/rejection.ts'
 
 const config = {
   model: 'openai/gpt-5.4',
@@ -53,6 +54,23 @@ describeEachEngine('secrets of presets', (engine) => {
       .execute()
     expect(store.version(workspaceId, 'to', 2)).rejects.toThrow()
   })
+
+  test.each(['null', '[]', '[{}]', '[{},5]', '5', '{"locked":"model"}', '{"locked":[5]}'])(
+    'a configuration of another form is damaged, and frees no lock: %s',
+    async (wrong) => {
+      const database = await engine.open()
+      const { create, store, workspaceId } = await preparePresets(database)
+      await create('bot', { presetId: 'p-1' })
+      const row = { id: 'v-2', preset_id: 'p-1', version: 2, shape: 'responses', system_prompt: null, creator_id: 'u' } as const
+      await database.kysely
+        .insertInto('preset_versions')
+        .values({ ...row, config: wrong, created_at: T0, updated_at: T0 })
+        .execute()
+      expect(await rejectionText(store.version(workspaceId, 'bot', 2))).toStartWith(
+        'The row "v-2" of the table preset_versions cannot be read.',
+      )
+    },
+  )
 
   test('of a version that was stored in plain text are read as they stand', async () => {
     const database = await engine.open()

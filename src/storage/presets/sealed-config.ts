@@ -2,7 +2,7 @@
 import { secretsIn, withTexts } from '../../canonical/preset-secrets.ts'
 import type { PresetVersionResource } from '../../contract/preset.ts'
 import { parseJsonInSteps, writeInSteps } from '../../lib/json/json-steps.ts'
-import type { JsonObject } from '../../lib/json/json.ts'
+import { isList, isMap, type JsonObject } from '../../lib/json/json.ts'
 import { LARGE_BYTES, type Steps } from '../../lib/steps.ts'
 import type { TextSeal } from '../seal.ts'
 
@@ -33,14 +33,18 @@ export function* storeConfig(config: Config, versionId: string, { seal }: TextSe
 
 /** Throws as `open` does. */
 export function* readConfig(stored: string, versionId: string, { open }: TextSeal): Steps<Config> {
-  const value = (yield* parseJsonInSteps(stored)) as Config | readonly [rest: JsonObject, sealed: string]
-  if (!isPair(value)) return value
-  const [rest, sealed] = value
+  const value = yield* parseJsonInSteps(stored)
+  const [rest, sealed] = isList(value) ? value : [value, null]
+  if (!isMap(rest) || !(sealed === null || typeof sealed === 'string') || !hasWholeLocks(rest))
+    throw new TypeError('The configuration of a preset was expected.')
+  if (sealed === null) return rest as Config
   const secrets = (yield* parseJsonInSteps(open(sealed, contextOf(versionId)))) as unknown as Secrets
   if (stored.length > LARGE_BYTES) yield
   return withTexts(rest, secrets) as Config
 }
 
-const isPair = (value: Config | readonly [JsonObject, string]): value is readonly [JsonObject, string] => Array.isArray(value)
+/** A request may set what no lock names, so a damaged lock would be lost without a word. */
+const hasWholeLocks = ({ locked = null }: JsonObject): boolean =>
+  locked === null || (isList(locked) && locked.every((name) => typeof name === 'string'))
 
 const contextOf = (versionId: string): string => `preset-version ${versionId}`

@@ -1,9 +1,9 @@
 import { DEFAULT_SETTINGS, storedSettings, type WorkspaceSettings } from '../../contract/workspace-settings.ts'
 import { definedOnly } from '../../lib/defined-only.ts'
-import { readStored } from '../damaged-row.ts'
+import { readStoredJson } from '../damaged-row.ts'
 
 /** The settings in the column `settings` of a workspace, with defaults for those that it does not have. */
 export const readSettings = (workspaceId: string, stored: string): WorkspaceSettings => ({
   ...DEFAULT_SETTINGS,
-  ...readStored('workspaces', workspaceId, () => definedOnly(storedSettings.parse(JSON.parse(stored)))),
+  ...definedOnly(readStoredJson('workspaces', workspaceId, storedSettings, stored)),
 })
