@@ -9,5 +9,7 @@ export const mediaSettings = z.strictObject({
   trusted_hosts: z
     .array(z.string().min(1).max(260))
     .default([])
-    .meta({ description: 'Hosts (`host` or `host:port`) of private networks at which requests may name pictures and files.' }),
+    .meta({
+      description: 'Hosts (`host` or `host:port`) of private networks at which requests may name pictures, files and servers of tools.',
+    }),
 })
