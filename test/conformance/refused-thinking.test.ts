@@ -62,6 +62,8 @@ interface Case {
   readonly model: string
   readonly body: object
   readonly refusal: Reply
+  /** The operator opened what the account stores. Otherwise thinking without its proof does not go out at all. */
+  readonly storedObjects?: boolean
 }
 
 const CASES: Readonly<Record<string, Case>> = {
@@ -88,6 +90,7 @@ const CASES: Readonly<Record<string, Case>> = {
     model: 'gpt-5.4',
     body: items({ type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: PROOF }] }),
     refusal: refusing(UNKNOWN_ITEM, 404),
+    storedObjects: true,
   },
   'a sealed item of OpenAI’s, from a Messages client': {
     client: 'messages',
@@ -142,10 +145,20 @@ const CASES: Readonly<Record<string, Case>> = {
   },
 }
 
-const send = ({ client, dialect, slug, model, body, refusal }: Case, more: object = {}, replies: readonly Reply[] = []) =>
+const send = (
+  { client, dialect, slug, model, body, refusal, storedObjects = false }: Case,
+  more: object = {},
+  replies: readonly Reply[] = [],
+) =>
   replay({
     client,
-    upstreams: [refusal, ...(replies.length > 0 ? replies : [answering(dialect)])].map((reply) => ({ dialect, slug, model, reply })),
+    upstreams: [refusal, ...(replies.length > 0 ? replies : [answering(dialect)])].map((reply) => ({
+      dialect,
+      slug,
+      model,
+      reply,
+      storedObjects,
+    })),
     body: { model: MODEL, stream: false, ...body, ...more },
   })
 
