@@ -155,7 +155,7 @@ describe.skipIf(BROWSER_PATH === null)('a rollout', () => {
     const figures = page.getByRole('table', { name: 'Figures of the versions' })
     await figures.getByRole('row').nth(2).waitFor()
     expect(await figures.getByRole('columnheader').allTextContents()).toEqual(
-      expect.arrayContaining(['Version', 'Requests', 'Errors', 'First token p50', 'Cost a request']),
+      expect.arrayContaining(['Version', 'Requests', 'Errors', 'First token, p50', 'Cost a request']),
     )
     for (const [version, requests] of Object.entries(served)) {
       const [, asked, errors] = words((await figures.getByRole('row').filter({ hasText: version }).innerText()) ?? '').split(' ')

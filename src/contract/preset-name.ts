@@ -17,8 +17,5 @@ export const presetLabel = z
   .max(64)
   .regex(/^[A-Za-z_][A-Za-z0-9._-]*$/, 'Start with a letter or _, then letters, digits, . _ -')
 
-/** The version that each label names. */
-export const presetLabels = z.record(presetLabel, z.int().min(1))
-
 /** More labels than anybody needs; they are part of every answer that shows a preset. */
 export const PRESET_LABELS_MAX = 100

@@ -6,7 +6,7 @@ import { keyHash } from './key-hash.ts'
 import { jsonValue } from './json-value.ts'
 import { shownName, storedText } from './stored-text.ts'
 import { namedValues } from './named-values.ts'
-import { PRESET_LABELS_MAX, presetLabel, presetLabels, presetSlug, presetStatus } from './preset-name.ts'
+import { PRESET_LABELS_MAX, presetLabel, presetSlug, presetStatus } from './preset-name.ts'
 
 const timestamp = z.iso.datetime().meta({ description: 'ISO 8601, UTC.' })
 
@@ -45,7 +45,7 @@ export const preset = z
     workspace_id: z.uuid(),
     designated_version_id: z.uuid(),
     latest_version: z.int().min(1).meta({ description: 'The number of the newest version, which If-Match names.' }),
-    labels: presetLabels.meta({ description: 'Names for versions, usable as @preset/slug@label.' }),
+    labels: z.record(presetLabel, z.int().min(1)).meta({ description: 'Names for versions, usable as @preset/slug@label.' }),
     require_evaluation: z.boolean().meta({ description: 'A version goes live only once it has passed an evaluation.' }),
   })
   .meta({ id: 'Preset' })

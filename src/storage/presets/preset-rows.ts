@@ -2,12 +2,11 @@
 import type { ExpressionBuilder, Kysely, Selectable } from 'kysely'
 
 import type { PresetResource, PresetVersionResource, PresetWithVersion } from '../../contract/preset.ts'
-import { presetLabels } from '../../contract/preset-name.ts'
 import { parseJsonInSteps } from '../../lib/json/json-steps.ts'
-import type { JsonValue } from '../../lib/json/json.ts'
+import { isMap, type JsonValue } from '../../lib/json/json.ts'
 import type { Steps, Turn } from '../../lib/steps.ts'
 import type { Database } from '../database.ts'
-import { readStoredInSteps, readStoredJson } from '../damaged-row.ts'
+import { readStored, readStoredInSteps } from '../damaged-row.ts'
 import type { TextSeal } from '../seal.ts'
 import { readConfig } from './sealed-config.ts'
 import type { PresetsTable, PresetVersionsTable } from '../tables/preset-tables.ts'
@@ -103,4 +102,9 @@ export const readVersion = (kysely: Kysely<Schema>, id: string): Promise<PresetV
     .executeTakeFirstOrThrow()
 
 export const labelsOf = ({ id, labels }: Pick<PresetRow, 'id' | 'labels'>): PresetResource['labels'] =>
-  readStoredJson('presets', id, presetLabels, labels)
+  readStored('presets', id, () => {
+    const value = JSON.parse(labels) as JsonValue
+    // A schema of the library would lose a label that is called `__proto__`.
+    if (!isMap(value) || !Object.values(value).every(Number.isInteger)) throw new TypeError('Numbers of versions by label were expected.')
+    return value as PresetResource['labels']
+  })
