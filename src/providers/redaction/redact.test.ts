@@ -56,7 +56,6 @@ test.each([
   ['https://0123456789abcdef@errors.example/1', 'https://[redacted]@errors.example/1'],
   [String.raw`"postgres:\/\/root:hunter2@db\/x"`, String.raw`"postgres:\/\/[redacted]@db\/x"`],
   ['a password with an @: mysql://root:hunt@er2@db/x', 'a password with an @: mysql://[redacted]@db/x'],
-  ['one with a slash: mysql://root:1/hunt?er#2@db/x', 'one with a slash: mysql://root:1/hunt?er#2@db/x'],
   ['one with signs: mysql://root:h/unt?er#2@db/x', 'one with signs: mysql://[redacted]@db/x'],
 ])('an address shows nobody who signs in: %s', (text, shown) => {
   expect(withoutKeys(text)).toBe(shown)
@@ -68,6 +67,8 @@ test.each([
   'git@host:owner/name.git, owner/name@v1, npm:@scope/name@1.2.3',
   'see https://host, "https://host","ada@corp.example" and <https://host>@',
   'https://host/User:Ada@home file:///c:/a@b',
+  // Read as the port 1 and a path, as URLs are: a password of digits before a slash cannot be told from it.
+  'mysql://root:1/hunt?er#2@db/x',
 ])('an @ elsewhere changes nothing: %s', (text) => {
   expect(withoutKeys(text)).toBe(text)
 })
