@@ -2,19 +2,9 @@ import { expect, test } from 'bun:test'
 
 import { later, mountsOf } from './later-routes.ts'
 import type { Route } from './route.ts'
+import { emptyRoute } from './route.test-kit.ts'
 
-const route = (path: string): Route => ({
-  method: 'GET',
-  path,
-  operation: path,
-  summary: '',
-  tag: 'Service',
-  policy: 'public',
-  surface: 'management',
-  answers: {},
-  errors: [],
-  handle: () => new Response(),
-})
+const route = (path: string): Route => emptyRoute('GET', path)
 
 test('all routes come in the order of the table, and others have a turn after each file', async () => {
   const said: string[] = []

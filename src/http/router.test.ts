@@ -2,22 +2,10 @@ import { describe, expect, test } from 'bun:test'
 
 import { GatewayError } from '../errors.ts'
 import type { Route } from './route.ts'
+import { emptyRoute as route } from './route.test-kit.ts'
 import { later } from './later-routes.ts'
 import { createRouter } from './router.ts'
 import { rejectionText } from '../storage/testing/rejection.ts'
-
-const route = (method: Route['method'], path: string): Route => ({
-  method,
-  path,
-  operation: `${method} ${path}`,
-  summary: '',
-  tag: 'Service',
-  policy: 'public',
-  surface: 'management',
-  answers: {},
-  errors: [],
-  handle: () => new Response(),
-})
 
 const router = createRouter([
   {
