@@ -128,12 +128,14 @@ describe.skipIf(BROWSER_PATH === null)('the service away and back', () => {
     })
     await page.getByLabel('Filter presets').fill('support')
     const bar = page.getByRole('status').getByText('The service cannot be reached.')
-    for (let seconds = 0; !(await bar.isVisible()); seconds += 5) await page.clock.fastForward(5000)
+    while (!(await bar.isVisible())) await page.clock.fastForward(5000)
     const before = asked
-    for (let seconds = 0; seconds < 180; seconds += 5) await page.clock.fastForward(5000)
-    expect(asked - before).toBeWithin(5, 20)
+    let seconds = 0
+    for (; asked < before + 5 && seconds < 900; seconds += 5) await page.clock.fastForward(5000)
+    expect(asked).toBeGreaterThanOrEqual(before + 5)
+    expect(seconds).toBeGreaterThanOrEqual(45)
     isSilent = false
-    for (let seconds = 0; await bar.isVisible(); seconds += 5) await page.clock.fastForward(5000)
+    while (await bar.isVisible()) await page.clock.fastForward(5000)
     await page.getByRole('status').getByText('The service answers again.').waitFor()
     await page.getByRole('link', { name: 'support-bot' }).waitFor()
     expect(new URL(page.url()).searchParams.get('q')).toBe('support')
