@@ -45,7 +45,7 @@ export const createApp = (parts: AppParts): App => {
   const startTurn = (): Turn => createTurn(parts.clock, parts.largeStep)
   const turn = startTurn()
   const document = once(async () => {
-    const { openapiDocument } = await import('./openapi.ts')
+    const { openapiDocument } = await import('./openapi/openapi.ts')
     const described = tables.filter(({ base }) => base !== ALIAS_BASE)
     const mounts = await mountsOf(described, turn)
     return inTurns(openapiDocument(mounts, { version: parts.version }), turn)

@@ -1,6 +1,6 @@
 /** Routes whose file is loaded when one of their paths is first asked for: most services answer inference, and need few of them (decisions/0266). */
 import type { Turn } from '../lib/steps.ts'
-import type { Mount } from './openapi.ts'
+import type { Mount } from './openapi/openapi.ts'
 import type { Route } from './route.ts'
 
 export interface LaterRoutes {

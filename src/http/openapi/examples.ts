@@ -1,13 +1,13 @@
 /** The examples in the API description. Answers and errors are written by the code that writes the real ones, so they stay true. */
-import type { ClientDialect } from '../canonical/call.ts'
-import type { Frame } from '../canonical/event.ts'
-import { usageOf } from '../canonical/usage.ts'
-import type { AnswerHead, AnswerTail } from '../formats/format.ts'
-import { FORMATS } from '../formats/formats.ts'
-import { inWholeTexts } from '../formats/with-texts.ts'
-import { JsonBody } from '../lib/json/json-body.ts'
-import type { JsonObject } from '../lib/json/json.ts'
-import { atOnce } from '../lib/steps.ts'
+import type { ClientDialect } from '../../canonical/call.ts'
+import type { Frame } from '../../canonical/event.ts'
+import { usageOf } from '../../canonical/usage.ts'
+import type { AnswerHead, AnswerTail } from '../../formats/format.ts'
+import { FORMATS } from '../../formats/formats.ts'
+import { inWholeTexts } from '../../formats/with-texts.ts'
+import { JsonBody } from '../../lib/json/json-body.ts'
+import type { JsonObject } from '../../lib/json/json.ts'
+import { atOnce } from '../../lib/steps.ts'
 
 /** The head of a made-up answer. */
 export const exampleHead = (): AnswerHead => ({

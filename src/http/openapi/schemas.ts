@@ -4,8 +4,8 @@
  */
 import { z } from 'zod'
 
-import { isMap, isObject, type JsonObject, type JsonValue } from '../lib/json/json.ts'
-import type { Steps } from '../lib/steps.ts'
+import { isMap, isObject, type JsonObject, type JsonValue } from '../../lib/json/json.ts'
+import type { Steps } from '../../lib/steps.ts'
 
 export interface SchemaBook {
   /** A request's schema, and if it may be left out. The schema must be one of those that the book was made from. */

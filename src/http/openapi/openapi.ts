@@ -1,14 +1,14 @@
 /** The API as an OpenAPI 3.1 document. It is generated from the table of routes, so nothing has to be written twice. */
-import type { ClientDialect } from '../canonical/call.ts'
+import type { ClientDialect } from '../../canonical/call.ts'
 import { z } from 'zod'
 
-import type { JsonObject } from '../lib/json/json.ts'
-import type { Steps } from '../lib/steps.ts'
-import { ERROR_SCHEMAS, errorResponseName, errorResponseObject, errorStatuses, errorTypeTable } from './openapi-errors.ts'
-import { BODY_EXAMPLES, answerExamples } from './openapi-examples.ts'
-import { schemaBook, type SchemaBook } from './openapi-schemas.ts'
-import { POLICIES, type Policy } from './policies.ts'
-import type { Route } from './route.ts'
+import type { JsonObject } from '../../lib/json/json.ts'
+import type { Steps } from '../../lib/steps.ts'
+import { ERROR_SCHEMAS, errorResponseName, errorResponseObject, errorStatuses, errorTypeTable } from './errors.ts'
+import { BODY_EXAMPLES, answerExamples } from './examples.ts'
+import { schemaBook, type SchemaBook } from './schemas.ts'
+import { POLICIES, type Policy } from '../policies.ts'
+import type { Route } from '../route.ts'
 
 /** Routes below a base path, e.g. `/api/v1`; '' for those at the root. */
 export interface Mount {

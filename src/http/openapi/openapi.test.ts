@@ -2,15 +2,15 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import { describe, expect, test } from 'bun:test'
 import { z } from 'zod'
 
-import { ERRORS, ERROR_TYPES, INFERENCE_KEY_REQUIRED, MANAGEMENT_KEY_REQUIRED, MANAGEMENT_MESSAGES } from '../errors.ts'
-import { inWorkspace } from '../contract/in-workspace.ts'
-import type { JsonObject } from '../lib/json/json.ts'
-import { ERROR_SCHEMAS } from './openapi-errors.ts'
-import { describedMounts } from '../compose/described-routes.test-kit.ts'
+import { ERRORS, ERROR_TYPES, INFERENCE_KEY_REQUIRED, MANAGEMENT_KEY_REQUIRED, MANAGEMENT_MESSAGES } from '../../errors.ts'
+import { inWorkspace } from '../../contract/in-workspace.ts'
+import type { JsonObject } from '../../lib/json/json.ts'
+import { ERROR_SCHEMAS } from './errors.ts'
+import { describedMounts } from '../../compose/described-routes.test-kit.ts'
 import { openapiDocument as describing } from './openapi.ts'
-import { entriesOf, listAt, objectAt, objectsAt, textAt } from '../reference/read-json.ts'
-import type { Route, Surface } from './route.ts'
-import { atOnce } from '../lib/steps.ts'
+import { entriesOf, listAt, objectAt, objectsAt, textAt } from '../../reference/read-json.ts'
+import type { Route, Surface } from '../route.ts'
+import { atOnce } from '../../lib/steps.ts'
 
 const openapiDocument = (...given: Parameters<typeof describing>): JsonObject => atOnce(describing(...given))
 
