@@ -12,7 +12,7 @@ import type { Turn } from '../lib/steps.ts'
 import type { Permit } from '../limits/admission.ts'
 import type { Change, ChangedBy } from '../storage/audit-log.ts'
 import type { Policy } from './policies.ts'
-import type { ReadObject } from './read-body.ts'
+import type { ReadObject } from './body/read-body.ts'
 import type { Unproven } from './session-door.ts'
 
 /** The interface that determines the form of a route's errors. */

@@ -3,11 +3,11 @@ import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompress
 
 import { describe, expect, test } from 'bun:test'
 
-import { createFakeClock, turn } from '../../test/support/fake-clock.ts'
-import { GatewayError } from '../errors.ts'
-import { rejection } from '../storage/testing/rejection.ts'
+import { createFakeClock, turn } from '../../../test/support/fake-clock.ts'
+import { GatewayError } from '../../errors.ts'
+import { rejection } from '../../storage/testing/rejection.ts'
 import { type BodyLimits, consumeBody, type HttpRequest, readBodyText, readJsonBody, readObject } from './read-body.ts'
-import { listen } from './server.ts'
+import { listen } from '../server.ts'
 
 const LIMIT = 100
 const clock = createFakeClock()

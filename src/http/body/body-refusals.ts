@@ -1,5 +1,5 @@
 /** Bodies that are refused by their headers or their length (docs/contract/requests.md#bodies). */
-import { GatewayError } from '../errors.ts'
+import { GatewayError } from '../../errors.ts'
 
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json$/i
 

@@ -1,9 +1,9 @@
 /** Bodies that clients send compressed: coding agents do so with long conversations (docs/contract/requests.md#bodies). */
-import { GatewayError } from '../errors.ts'
-import { joinBytes } from '../lib/join-bytes.ts'
-import { type ContentCoding, decodeBounded, readCodings, TooManyBytes } from '../lib/network/content-coding.ts'
-import { inTurns } from '../lib/steps.ts'
-import type { BodySpace } from '../limits/body-room.ts'
+import { GatewayError } from '../../errors.ts'
+import { joinBytes } from '../../lib/join-bytes.ts'
+import { type ContentCoding, decodeBounded, readCodings, TooManyBytes } from '../../lib/network/content-coding.ts'
+import { inTurns } from '../../lib/steps.ts'
+import type { BodySpace } from '../../limits/body-room.ts'
 import { tooLarge } from './body-refusals.ts'
 
 /** The codings of a body, in the order in which they were applied, or the refusal of those that are not known. */
