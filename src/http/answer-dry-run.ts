@@ -4,7 +4,7 @@ import type { Pipeline } from '../inference/pipeline.ts'
 import { Refused } from '../inference/refused.ts'
 import type { Received } from '../inference/request.ts'
 import { presetHeader } from './answer-headers.ts'
-import { jsonInTurns } from './json-response.ts'
+import { jsonInTurns } from './response/json-response.ts'
 import { refusal } from './refusal.ts'
 
 export const answerDryRun = async (

@@ -8,7 +8,7 @@ import { answerTail } from '../inference/answer-head.ts'
 import type { Refused } from '../inference/refused.ts'
 import { refusalMetadata } from '../inference/routing-metadata.ts'
 import { errorHeaders } from './error-boundary.ts'
-import { jsonText } from './json-response.ts'
+import { jsonText } from './response/json-response.ts'
 import { metadataField } from './opt-ins.ts'
 
 /** A client that asked for routing metadata always gets the real status. Throws the error if the client did not ask. */

@@ -7,8 +7,8 @@ import fc from 'fast-check'
 
 import { CLIENT_DIALECTS, type ClientDialect } from '../../src/canonical/call.ts'
 import { GatewayError } from '../../src/errors.ts'
-import { LongAnswer } from '../../src/http/json-response.ts'
-import { pacedBody } from '../../src/http/paced-body.ts'
+import { LongAnswer } from '../../src/http/response/json-response.ts'
+import { pacedBody } from '../../src/http/response/paced-body.ts'
 import { type Clock, systemClock } from '../../src/lib/clock.ts'
 import { JsonTextError } from '../../src/lib/json/json-limits.ts'
 import { parseExactInSteps } from '../../src/lib/json/json-steps.ts'
@@ -607,7 +607,7 @@ test.each(CLIENT_DIALECTS)(
 const known = `[${'{"role":"user","content":"How are you?"},'.repeat(60_000)}0]`
 
 /**
- * Reads an answer as a socket does: a whole one at its own pace (src/http/paced-body.ts), so that its first piece, for which the text is
+ * Reads an answer as a socket does: a whole one at its own pace (src/http/response/paced-body.ts), so that its first piece, for which the text is
  * assembled, costs as much as any. Decoding is the client's work.
  */
 const taken: NonNullable<Replay['read']> = async (response) => {

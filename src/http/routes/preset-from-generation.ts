@@ -23,7 +23,7 @@ import type { Presets } from '../../presets/presets.ts'
 import type { StoredGeneration } from '../../storage/generations/generation-store.ts'
 import type { Formats } from '../../formats/formats.ts'
 import { callerOf, changedBy, changeOf, reachOf, type Route, type RouteRequest } from '../route.ts'
-import { savedResponse } from '../saved-response.ts'
+import { savedResponse } from '../response/saved-response.ts'
 import type { GenerationContentParts } from './generation-content.ts'
 
 const fromGenerationBody = z

@@ -1,8 +1,8 @@
 /** Pages that people meet outside of the dashboard. They load nothing; whatever others wrote is put into them as escaped text. */
-import type { GatewayError } from '../errors.ts'
-import type { IdSource } from '../lib/id.ts'
-import { escapeInTag } from '../reference/markup.ts'
-import { PAGE_HEADERS } from './dashboard/policy.ts'
+import type { GatewayError } from '../../errors.ts'
+import type { IdSource } from '../../lib/id.ts'
+import { escapeInTag } from '../../reference/markup.ts'
+import { PAGE_HEADERS } from '../dashboard/policy.ts'
 
 interface PlainPage {
   readonly title: string

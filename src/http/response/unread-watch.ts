@@ -1,5 +1,5 @@
 /** Gives up an answer if its client reads nothing of it for too long. */
-import type { Clock } from '../lib/clock.ts'
+import type { Clock } from '../../lib/clock.ts'
 
 export interface UnreadWatch {
   /** Call it when the client has read something. */

@@ -1,5 +1,5 @@
-import { writeInSteps } from '../lib/json/json-steps.ts'
-import { throughout, type Turn } from '../lib/steps.ts'
+import { writeInSteps } from '../../lib/json/json-steps.ts'
+import { throughout, type Turn } from '../../lib/steps.ts'
 
 export const jsonResponse = (body: unknown, init: { status?: number; headers?: Record<string, string> } = {}): Response =>
   jsonText(JSON.stringify(body), init)

@@ -1,5 +1,5 @@
 /** A file as the body of an answer, at the pace of its reader: never more than a few pieces of it are in memory. */
-import type { Clock } from '../lib/clock.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { type UnreadWatch, watchUnread } from './unread-watch.ts'
 
 export interface FileStreamParts {

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { createFakeClock } from '../../test/support/fake-clock.ts'
+import { createFakeClock } from '../../../test/support/fake-clock.ts'
 import { createKeepAlive } from './keep-alive.ts'
 
 const watchOne = () => {

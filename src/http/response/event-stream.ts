@@ -3,13 +3,13 @@
  * nothing more is read. The stream ends with its terminal event and `[DONE]` or, if that is impossible, with a broken
  * connection: never cleanly in the middle (docs/contract/streams.md#ends).
  */
-import type { TakeFrames } from '../canonical/event.ts'
-import { GatewayError } from '../errors.ts'
-import type { AnswerTail, StreamRenderer, Written } from '../formats/format.ts'
-import { KEEP_ALIVE_FRAME } from '../lib/network/sse.ts'
-import type { Clock } from '../lib/clock.ts'
-import type { Turn } from '../lib/steps.ts'
-import { textPieces } from '../lib/text/text-pieces.ts'
+import type { TakeFrames } from '../../canonical/event.ts'
+import { GatewayError } from '../../errors.ts'
+import type { AnswerTail, StreamRenderer, Written } from '../../formats/format.ts'
+import { KEEP_ALIVE_FRAME } from '../../lib/network/sse.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Turn } from '../../lib/steps.ts'
+import { textPieces } from '../../lib/text/text-pieces.ts'
 import type { KeepAlive } from './keep-alive.ts'
 import { openResponseWriter } from './response-writer.ts'
 

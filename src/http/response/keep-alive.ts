@@ -2,7 +2,7 @@
  * Sends comments on streams that have been silent for a while, so that load balancers and browsers keep them open. There is one timer for
  * all streams of the process, so an open stream costs only an entry in a set.
  */
-import type { Clock } from '../lib/clock.ts'
+import type { Clock } from '../../lib/clock.ts'
 
 export interface KeepAlive {
   /** `ping` is called after each `silenceMs` without a call of `touch`; `stop` ends this. */

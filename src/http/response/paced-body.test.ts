@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 
-import { createFakeClock } from '../../test/support/fake-clock.ts'
+import { createFakeClock } from '../../../test/support/fake-clock.ts'
 import { pacedBody } from './paced-body.ts'
 
 const MIB = 1024 * 1024

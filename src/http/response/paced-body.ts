@@ -2,8 +2,8 @@
  * The body of a long answer, written at the pace of its reader. Otherwise the runtime would hold all of it until the client has read it,
  * uncounted by us and for as long as the client likes (docs/contract/operating.md#admission).
  */
-import type { Clock } from '../lib/clock.ts'
-import { endOfPiece } from '../lib/text/text-pieces.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { endOfPiece } from '../../lib/text/text-pieces.ts'
 import { type UnreadWatch, watchUnread } from './unread-watch.ts'
 
 export interface PacedBodyParts {
