@@ -11,9 +11,9 @@ import type { JsonBody } from '../lib/json/json-body.ts'
 import type { Turn } from '../lib/steps.ts'
 import type { Permit } from '../limits/admission.ts'
 import type { Change, ChangedBy } from '../storage/audit-log.ts'
-import type { Policy } from './policies.ts'
+import type { Policy } from './access/policies.ts'
 import type { ReadObject } from './body/read-body.ts'
-import type { Unproven } from './session-door.ts'
+import type { Unproven } from './access/session-door.ts'
 
 /** The interface that determines the form of a route's errors. */
 export type Surface = ClientDialect | 'management'

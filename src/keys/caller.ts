@@ -9,7 +9,7 @@ export interface Person {
   readonly sessionId: string
 }
 
-/** `kind` says which of them the caller is, and so what it may do (http/policies.ts). */
+/** `kind` says which of them the caller is, and so what it may do (http/access/policies.ts). */
 export type Caller = Principal | Person
 
 export const isPerson = (caller: Caller): caller is Person => caller.kind === 'admin' || caller.kind === 'member'

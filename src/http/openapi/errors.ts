@@ -19,7 +19,7 @@ import { errorType } from '../../contract/error-type.ts'
 import type { JsonObject } from '../../lib/json/json.ts'
 import { managementError } from '../error-boundary.ts'
 import { exampleHead } from './examples.ts'
-import { SESSION_REQUIRED, type Policy } from '../policies.ts'
+import { SESSION_REQUIRED, type Policy } from '../access/policies.ts'
 import type { Route, Surface } from '../route.ts'
 
 /** The route's own statuses, and those that its policy and its body add. 405 belongs to a path, not to an operation. */

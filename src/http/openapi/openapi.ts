@@ -7,7 +7,7 @@ import type { Steps } from '../../lib/steps.ts'
 import { ERROR_SCHEMAS, errorResponseName, errorResponseObject, errorStatuses, errorTypeTable } from './errors.ts'
 import { BODY_EXAMPLES, answerExamples } from './examples.ts'
 import { schemaBook, type SchemaBook } from './schemas.ts'
-import { POLICIES, type Policy } from '../policies.ts'
+import { POLICIES, type Policy } from '../access/policies.ts'
 import type { Route } from '../route.ts'
 
 /** Routes below a base path, e.g. `/api/v1`; '' for those at the root. */

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 
-import { changedBy } from '../../test/support/changed-by.ts'
-import { createFakeClock } from '../../test/support/fake-clock.ts'
-import { createFakeIds } from '../../test/support/fake-ids.ts'
-import { openSqliteDatabase } from '../../test/support/sqlite-database.ts'
-import { GatewayError } from '../errors.ts'
-import { createKeys, UNBOUNDED } from '../keys/keys.ts'
-import { createKeyStore } from '../storage/keys/key-store.ts'
-import { rejection } from '../storage/testing/rejection.ts'
+import { changedBy } from '../../../test/support/changed-by.ts'
+import { createFakeClock } from '../../../test/support/fake-clock.ts'
+import { createFakeIds } from '../../../test/support/fake-ids.ts'
+import { openSqliteDatabase } from '../../../test/support/sqlite-database.ts'
+import { GatewayError } from '../../errors.ts'
+import { createKeys, UNBOUNDED } from '../../keys/keys.ts'
+import { createKeyStore } from '../../storage/keys/key-store.ts'
+import { rejection } from '../../storage/testing/rejection.ts'
 import { authenticate, type Doors } from './authenticate.ts'
 import type { Policy } from './policies.ts'
 
@@ -161,7 +161,7 @@ test('401, and no query, for a token that cannot be a key (CVE-2026-42208)', () 
       '"',
       '; select pg_sleep(9)',
       '${7*7}',
-      '../..',
+      '../../..',
     ),
     fc.string({ minLength: 49, maxLength: 49 }).map((tail) => `pb_mgmt_${tail}`),
   )

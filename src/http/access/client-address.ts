@@ -2,7 +2,7 @@
  * Finds the address of the client that sent a request. Behind a proxy every connection comes from the proxy, and a header names the
  * client. Anybody can send that header, so it counts only as far as the operator's own proxies wrote it.
  */
-import { type AddressRange, addressValue, isWithin } from '../lib/network/address-ranges.ts'
+import { type AddressRange, addressValue, isWithin } from '../../lib/network/address-ranges.ts'
 
 /** No chain of proxies is longer than this. */
 const HOPS_MAX = 20

@@ -2,9 +2,9 @@
  * The two halves of a session in a request and in an answer: the cookie, and the header that the
  * page adds (docs/contract/sign-in.md#two-halves).
  */
-import { GatewayError, MISSING_AUTHENTICATION } from '../errors.ts'
-import type { Person } from '../keys/caller.ts'
-import { SESSION_ENDED, type OpenedSession, type Sessions } from '../sign-in/sessions.ts'
+import { GatewayError, MISSING_AUTHENTICATION } from '../../errors.ts'
+import type { Person } from '../../keys/caller.ts'
+import { SESSION_ENDED, type OpenedSession, type Sessions } from '../../sign-in/sessions.ts'
 import type { OwnOrigin } from './own-origin.ts'
 
 export interface SessionDoor {

@@ -1,7 +1,7 @@
 /** Identifies the caller from the headers and the route's policy: by a key or, if none is sent, by a session. */
-import { GatewayError, INVALID_KEY, MISSING_AUTHENTICATION } from '../errors.ts'
-import type { Caller } from '../keys/caller.ts'
-import type { Keys } from '../keys/keys.ts'
+import { GatewayError, INVALID_KEY, MISSING_AUTHENTICATION } from '../../errors.ts'
+import type { Caller } from '../../keys/caller.ts'
+import type { Keys } from '../../keys/keys.ts'
 import { requireAdmitted, type Policy } from './policies.ts'
 import type { SessionDoor, Unproven } from './session-door.ts'
 

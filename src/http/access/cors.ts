@@ -1,5 +1,5 @@
 /** Browser apps may call the API only from the origins that the operator names; by default from none (docs/contract/headers.md#cors). */
-import { GatewayError } from '../errors.ts'
+import { GatewayError } from '../../errors.ts'
 
 export interface Cors {
   /** Adds the headers that let this origin read an answer; adds none if the origin is not allowed. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 
-import { rangeOf } from '../lib/network/address-ranges.ts'
+import { rangeOf } from '../../lib/network/address-ranges.ts'
 import { clientAddress } from './client-address.ts'
 
 const trusted = ['10.0.0.0/8', '::1', 'fd00::/8'].flatMap((text) => rangeOf(text) ?? [])

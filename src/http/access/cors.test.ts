@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { GatewayError } from '../errors.ts'
+import { GatewayError } from '../../errors.ts'
 import { createCors, type Cors } from './cors.ts'
 
 const marked = (cors: Cors, origin: string): Record<string, string> => {

@@ -1,6 +1,6 @@
 /** The only table of who may call which routes. A route names its policy, and nothing else decides. */
-import { GatewayError, INFERENCE_KEY_REQUIRED, MANAGEMENT_KEY_REQUIRED } from '../errors.ts'
-import type { Caller } from '../keys/caller.ts'
+import { GatewayError, INFERENCE_KEY_REQUIRED, MANAGEMENT_KEY_REQUIRED } from '../../errors.ts'
+import type { Caller } from '../../keys/caller.ts'
 
 /**
  * `own` is for what members manage or read of their own: the handler must apply `reach.onlyUserId`. `key` is for what a key reads about

@@ -3,8 +3,8 @@
  * that somebody else owns may resolve to our address; so a browser must say that the page is ours, and the Host must be
  * one of our names (docs/contract/sign-in.md#own-origin).
  */
-import { GatewayError } from '../errors.ts'
-import { parseIpv4, parseIpv6 } from '../lib/network/ip-address.ts'
+import { GatewayError } from '../../errors.ts'
+import { parseIpv4, parseIpv6 } from '../../lib/network/ip-address.ts'
 
 export interface OwnOrigin {
   /**

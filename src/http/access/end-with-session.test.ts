@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { rejection } from '../storage/testing/rejection.ts'
+import { rejection } from '../../storage/testing/rejection.ts'
 import { endWithSession } from './end-with-session.ts'
 
 const opened = () => {

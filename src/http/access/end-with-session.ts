@@ -1,5 +1,5 @@
 /** Ends a stream that a person opened when the person's session ends. */
-import type { Sessions } from '../sign-in/sessions.ts'
+import type { Sessions } from '../../sign-in/sessions.ts'
 
 export const endWithSession = (response: Response, sessionId: string, sessions: Pick<Sessions, 'watch'>): Response => {
   const { body } = response
