@@ -23,7 +23,7 @@ import type { GenerationStore } from '../storage/generations/generation-store.ts
 import type { UsageSeriesStore } from '../storage/usage/usage-series.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
-import type { InferenceAnswering } from './answer-inference.ts'
+import type { InferenceAnswering } from './inference/answer-inference.ts'
 import type { Cors } from './access/cors.ts'
 import type { Sessions } from '../sign-in/sessions.ts'
 import type { BodyLimits } from './body/read-body.ts'

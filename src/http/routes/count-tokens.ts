@@ -7,10 +7,10 @@ import { GatewayError } from '../../errors.ts'
 import type { Pipeline } from '../../inference/pipeline.ts'
 import { Refused } from '../../inference/refused.ts'
 import type { Formats } from '../../formats/formats.ts'
-import { presetHeader } from '../answer-headers.ts'
+import { presetHeader } from '../inference/answer-headers.ts'
 import { jsonResponse } from '../response/json-response.ts'
-import { dryRunHeader, strictHeader, wantsDryRun } from '../opt-ins.ts'
-import { receivedOf } from '../received.ts'
+import { dryRunHeader, strictHeader, wantsDryRun } from '../inference/opt-ins.ts'
+import { receivedOf } from '../inference/received.ts'
 import type { Route } from '../route.ts'
 
 const COUNTS = {

@@ -1,7 +1,7 @@
 /** The headers of an answer. Call it only when the answer begins: by then it is known what the translation loses. */
-import type { Admitted } from '../inference/admitted.ts'
-import { presetName } from '../presets/model-reference.ts'
-import type { CacheUse } from '../inference/cache/cache-use.ts'
+import type { Admitted } from '../../inference/admitted.ts'
+import { presetName } from '../../presets/model-reference.ts'
+import type { CacheUse } from '../../inference/cache/cache-use.ts'
 
 export const answerHeaders = ({ generationId, request: { preset }, warnings, cache }: Admitted): Record<string, string> => {
   const headers: Record<string, string> = { 'x-generation-id': generationId, ...presetHeader(preset) }

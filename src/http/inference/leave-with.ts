@@ -1,5 +1,5 @@
 /** A client that closes its connection leaves the answer, even if it did so before the answer began. */
-import type { Admitted } from '../inference/admitted.ts'
+import type { Admitted } from '../../inference/admitted.ts'
 
 export const leaveWith = (signal: AbortSignal, { connection }: Pick<Admitted, 'connection'>): (() => void) => {
   const leave = (): void => connection.leave()

@@ -1,10 +1,10 @@
 /** The headers by which a client chooses how its request is answered, beside the fields of the body: their description, and their reading. */
 import { z } from 'zod'
 
-import { OWN_NAMES } from '../canonical/own-names.ts'
-import { providerFailure, type ProviderFailureMode } from '../contract/provider-failure.ts'
-import { GatewayError } from '../errors.ts'
-import { excerpt } from '../lib/text/excerpt.ts'
+import { OWN_NAMES } from '../../canonical/own-names.ts'
+import { providerFailure, type ProviderFailureMode } from '../../contract/provider-failure.ts'
+import { GatewayError } from '../../errors.ts'
+import { excerpt } from '../../lib/text/excerpt.ts'
 
 const SWITCH = ['enabled', 'disabled'] as const
 const enabled = z.enum(SWITCH).optional()

@@ -1,7 +1,7 @@
 /** A request of an inference interface in the form that the pipeline takes. */
-import type { Received } from '../inference/request.ts'
+import type { Received } from '../../inference/request.ts'
 import { wantsStrict } from './opt-ins.ts'
-import { principalOf, type RouteRequest } from './route.ts'
+import { principalOf, type RouteRequest } from '../route.ts'
 
 export const receivedOf = (
   request: RouteRequest,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 
-import { CLIENT_DIALECTS } from '../canonical/call.ts'
-import { question, replay } from '../../test/support/replay.ts'
+import { CLIENT_DIALECTS } from '../../canonical/call.ts'
+import { question, replay } from '../../../test/support/replay.ts'
 
 describe.each(CLIENT_DIALECTS)('%s: where every provider is closed or full', (client) => {
   test.each([true, false])('nobody is asked, and it is a 503 in both settings; a stream: %p', async (stream) => {
