@@ -25,11 +25,11 @@ import { answerHead, answerTail } from '../answer-head.ts'
 import { asFailure } from '../as-failure.ts'
 import { hideInError } from '../hide-in-error.ts'
 import { plan, type PlanParts } from '../plan.ts'
-import { prepare, type PrepareParts } from '../prepare.ts'
+import { prepare, type PrepareParts } from '../prepare/prepare.ts'
 import { screen, type ScreenParts } from '../screen.ts'
 import type { Planned, Received } from '../request.ts'
 import type { WorkspaceDefaults } from '../../workspaces/workspaces.ts'
-import type { DefaultsOf } from '../workspace-defaults.ts'
+import type { DefaultsOf } from '../prepare/workspace-defaults.ts'
 import { questionMessages } from './question-messages.ts'
 
 export interface AskModelParts extends PrepareParts, ScreenParts, PlanParts {

@@ -1,11 +1,11 @@
 /** Who stays with a version of a rollout (docs/contract/presets.md#rollouts). */
 import { describe, expect, test } from 'bun:test'
 
-import type { Sticky } from '../contract/rollout.ts'
-import { JsonBody } from '../lib/json/json-body.ts'
-import type { ServedPreset } from '../presets/presets.ts'
+import type { Sticky } from '../../contract/rollout.ts'
+import { JsonBody } from '../../lib/json/json-body.ts'
+import type { ServedPreset } from '../../presets/presets.ts'
 import { drawVersion } from './draw-version.ts'
-import type { Received } from './request.ts'
+import type { Received } from '../request.ts'
 
 const TIMES = Array.from({ length: 40 }, (_, at) => at)
 

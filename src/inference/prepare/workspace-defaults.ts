@@ -1,8 +1,8 @@
 /** The workspace's default model and order of providers, for requests that do not set them. */
-import { isObject } from '../lib/json/json.ts'
-import type { JsonBody } from '../lib/json/json-body.ts'
-import { parseModelReference } from '../presets/model-reference.ts'
-import type { WorkspaceDefaults } from '../workspaces/workspaces.ts'
+import { isObject } from '../../lib/json/json.ts'
+import type { JsonBody } from '../../lib/json/json-body.ts'
+import { parseModelReference } from '../../presets/model-reference.ts'
+import type { WorkspaceDefaults } from '../../workspaces/workspaces.ts'
 
 /** The defaults of a workspace; null if it has none. Returns without a promise if they are in memory. */
 export type DefaultsOf = (workspaceId: string) => WorkspaceDefaults | null | Promise<WorkspaceDefaults | null>

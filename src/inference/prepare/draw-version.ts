@@ -1,10 +1,10 @@
 /** Which version of a preset a rollout gives to a request (docs/contract/presets.md#rollouts). The draw is computed; nothing is stored. */
-import type { Sticky } from '../contract/rollout.ts'
-import { isObject } from '../lib/json/json.ts'
-import type { JsonBody } from '../lib/json/json-body.ts'
-import type { ServedPreset } from '../presets/presets.ts'
-import { slotOf, versionAt } from '../presets/split.ts'
-import type { Received } from './request.ts'
+import type { Sticky } from '../../contract/rollout.ts'
+import { isObject } from '../../lib/json/json.ts'
+import type { JsonBody } from '../../lib/json/json-body.ts'
+import type { ServedPreset } from '../../presets/presets.ts'
+import { slotOf, versionAt } from '../../presets/split.ts'
+import type { Received } from '../request.ts'
 
 export interface DrawnVersion extends Omit<ServedPreset, 'rollout'> {
   readonly rolloutId: string | null

@@ -1,8 +1,8 @@
 /** Adds the plugins of a workspace to the requests of its keys: those that a request does not name, and those that it may not change. */
-import type { Warning } from '../canonical/warning.ts'
-import type { JsonBody } from '../lib/json/json-body.ts'
-import { isObject, type JsonObject } from '../lib/json/json.ts'
-import type { WorkspaceDefaults } from '../workspaces/workspaces.ts'
+import type { Warning } from '../../canonical/warning.ts'
+import type { JsonBody } from '../../lib/json/json-body.ts'
+import { isObject, type JsonObject } from '../../lib/json/json.ts'
+import type { WorkspaceDefaults } from '../../workspaces/workspaces.ts'
 
 export interface WithPlugins {
   readonly body: JsonBody

@@ -1,11 +1,11 @@
 /** The models that plugins of a request choose in place of those that the request names. */
-import type { Call } from '../canonical/call.ts'
-import { ownModelName } from '../canonical/own-names.ts'
-import type { AskedPlugins } from '../plugins/asked-plugins.ts'
-import { FUSION_MODEL } from '../plugins/fusion.ts'
-import { PARETO_MODEL } from '../plugins/pareto-router.ts'
-import type { PluginId } from '../plugins/plugin.ts'
-import type { Plugins } from '../plugins/plugins.ts'
+import type { Call } from '../../canonical/call.ts'
+import { ownModelName } from '../../canonical/own-names.ts'
+import type { AskedPlugins } from '../../plugins/asked-plugins.ts'
+import { FUSION_MODEL } from '../../plugins/fusion.ts'
+import { PARETO_MODEL } from '../../plugins/pareto-router.ts'
+import type { PluginId } from '../../plugins/plugin.ts'
+import type { Plugins } from '../../plugins/plugins.ts'
 
 /** Some model names imply a plugin, whether or not the request names the plugin too. */
 export const withImpliedPlugin = (asked: AskedPlugins | null, { models }: Call): AskedPlugins | null => {

@@ -1,8 +1,8 @@
 /** Passes on the client's headers that are meant for Anthropic, and no others. None of them affects where a request goes. */
-import type { Call } from '../canonical/call.ts'
-import { textsIn } from '../lib/json/json.ts'
-import type { JsonBody } from '../lib/json/json-body.ts'
-import type { VendorHeaders } from './request.ts'
+import type { Call } from '../../canonical/call.ts'
+import { textsIn } from '../../lib/json/json.ts'
+import type { JsonBody } from '../../lib/json/json-body.ts'
+import type { VendorHeaders } from '../request.ts'
 
 export const withPassHeaders = (call: Call, vendor: VendorHeaders | null): Call => {
   if (vendor === null) return call
