@@ -2,15 +2,15 @@
  * The credentials that a request carries for its tools, such as that of an MCP server. Neither a failure that quotes them nor the stored
  * contents of the request may show them to those who manage the workspace.
  */
-import { CREDENTIAL_RUN } from '../canonical/hidden-prompt.ts'
-import { secretsOf, shownTool } from '../canonical/preset-secrets.ts'
-import { pathText } from '../contract/validate.ts'
-import type { GatewayError } from '../errors.ts'
-import { hideQuotes } from '../lib/text/hide-quotes.ts'
-import type { JsonBody } from '../lib/json/json-body.ts'
-import { writeInSteps } from '../lib/json/json-steps.ts'
-import { isList, jsonIn, type JsonObject } from '../lib/json/json.ts'
-import { mapInSteps, SCHEMA_UNITS, type Steps } from '../lib/steps.ts'
+import { CREDENTIAL_RUN } from '../../canonical/hidden-prompt.ts'
+import { secretsOf, shownTool } from '../../canonical/preset-secrets.ts'
+import { pathText } from '../../contract/validate.ts'
+import type { GatewayError } from '../../errors.ts'
+import { hideQuotes } from '../../lib/text/hide-quotes.ts'
+import type { JsonBody } from '../../lib/json/json-body.ts'
+import { writeInSteps } from '../../lib/json/json-steps.ts'
+import { isList, jsonIn, type JsonObject } from '../../lib/json/json.ts'
+import { mapInSteps, SCHEMA_UNITS, type Steps } from '../../lib/steps.ts'
 import { hideWithin } from './hide-in-error.ts'
 
 /** Stands for a credential. */

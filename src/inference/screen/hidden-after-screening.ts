@@ -1,11 +1,11 @@
 /** Keeps a preset's text hidden after filters have changed the request, even if a match extended beyond the preset's text. */
-import type { HiddenPrompt } from '../canonical/hidden-prompt.ts'
-import type { FilterSet } from '../guardrails/filter.ts'
-import { inputTexts } from '../guardrails/input-texts.ts'
-import { createRunScan, type Scan } from '../guardrails/scan.ts'
-import { screenBody, type ScreenLimits } from '../guardrails/screen-request.ts'
-import { JsonBody } from '../lib/json/json-body.ts'
-import { textsIn } from '../lib/json/json.ts'
+import type { HiddenPrompt } from '../../canonical/hidden-prompt.ts'
+import type { FilterSet } from '../../guardrails/filter.ts'
+import { inputTexts } from '../../guardrails/input-texts.ts'
+import { createRunScan, type Scan } from '../../guardrails/scan.ts'
+import { screenBody, type ScreenLimits } from '../../guardrails/screen-request.ts'
+import { JsonBody } from '../../lib/json/json-body.ts'
+import { textsIn } from '../../lib/json/json.ts'
 
 /** `before` and `after`: the request's body before and after it was screened with these filters. */
 export const hiddenAfterScreening = async (

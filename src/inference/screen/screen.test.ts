@@ -1,16 +1,16 @@
 import { expect, test } from 'bun:test'
 
-import { createFakeClock } from '../../test/support/fake-clock.ts'
-import { emailGuardrail, guardrailWith } from '../../test/support/guardrail.ts'
-import { partsOfPipeline, pipelineOf, PRINCIPAL, receivedFrom } from '../../test/support/pipelines.ts'
-import type { Effect } from '../canonical/effect.ts'
-import { FORMATS } from '../formats/formats.ts'
-import { type Applied, effectiveOf } from '../guardrails/effective.ts'
-import { systemClock } from '../lib/clock.ts'
-import { prepare } from './prepare/prepare.ts'
-import { Refused } from './refused.ts'
+import { createFakeClock } from '../../../test/support/fake-clock.ts'
+import { emailGuardrail, guardrailWith } from '../../../test/support/guardrail.ts'
+import { partsOfPipeline, pipelineOf, PRINCIPAL, receivedFrom } from '../../../test/support/pipelines.ts'
+import type { Effect } from '../../canonical/effect.ts'
+import { FORMATS } from '../../formats/formats.ts'
+import { type Applied, effectiveOf } from '../../guardrails/effective.ts'
+import { systemClock } from '../../lib/clock.ts'
+import { prepare } from '../prepare/prepare.ts'
+import { Refused } from '../refused.ts'
 import { screen } from './screen.ts'
-import type { Received } from './request.ts'
+import type { Received } from '../request.ts'
 
 const BODY = { model: 'vendor/model', n: 2, messages: [{ role: 'user', content: 'jane@example.com' }] }
 

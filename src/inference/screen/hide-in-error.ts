@@ -1,7 +1,7 @@
 /** Removes the texts that a preset hides from a failure, since an error message may quote the request. */
-import { type HiddenTexts, hiderOf } from '../canonical/hidden-prompt.ts'
-import { GatewayError } from '../errors.ts'
-import { isObject } from '../lib/json/json.ts'
+import { type HiddenTexts, hiderOf } from '../../canonical/hidden-prompt.ts'
+import { GatewayError } from '../../errors.ts'
+import { isObject } from '../../lib/json/json.ts'
 
 export const hideInError = (error: GatewayError, hidden: HiddenTexts | undefined): GatewayError =>
   hidden === undefined ? error : hideWithin(error, hiderOf(hidden))
