@@ -2,16 +2,16 @@
  * Tools of a request that only vendors have. An endpoint without such a tool is not asked, and if no endpoint has it, the request is
  * refused before any is asked (docs/contract/tools.md#who-runs-a-tool).
  */
-import { addedTools, mayAddTools } from '../canonical/added-tools.ts'
-import type { Call } from '../canonical/call.ts'
-import { GatewayError } from '../errors.ts'
-import { isObject, listOf } from '../lib/json/json.ts'
-import type { Steps } from '../lib/steps.ts'
-import { testInSteps } from '../lib/text/search-steps.ts'
-import type { Model } from '../models/model.ts'
-import { hasVendorTool, isVendorTool } from '../providers/tools/vendor-tools.ts'
-import type { Plan, PlannedAttempt } from '../routing/plan-attempts.ts'
-import { dialectOf } from './run/dialect-of.ts'
+import { addedTools, mayAddTools } from '../../canonical/added-tools.ts'
+import type { Call } from '../../canonical/call.ts'
+import { GatewayError } from '../../errors.ts'
+import { isObject, listOf } from '../../lib/json/json.ts'
+import type { Steps } from '../../lib/steps.ts'
+import { testInSteps } from '../../lib/text/search-steps.ts'
+import type { Model } from '../../models/model.ts'
+import { hasVendorTool, isVendorTool } from '../../providers/tools/vendor-tools.ts'
+import type { Plan, PlannedAttempt } from '../../routing/plan-attempts.ts'
+import { dialectOf } from '../run/dialect-of.ts'
 
 type Endpoint = Pick<PlannedAttempt, 'model' | 'endpoint'>
 

@@ -2,16 +2,16 @@
  * Finds tools of a preset that no request with it could use, each with the error sentence that such a request would get
  * (docs/contract/tools.md#tools-of-a-preset).
  */
-import type { ClientDialect } from '../canonical/call.ts'
-import type { PresetContent } from '../contract/preset.ts'
-import { GatewayError } from '../errors.ts'
-import type { ClientFormat } from '../formats/format.ts'
-import { JsonBody } from '../lib/json/json-body.ts'
-import { isObject, type JsonValue } from '../lib/json/json.ts'
-import { atOnce, LARGE_BYTES, type Steps } from '../lib/steps.ts'
-import type { ChangedBy } from '../storage/audit-log.ts'
-import { deniedTools } from '../tools/denied-tools.ts'
-import { mayAskForTools, offerTools } from './loop/offer-tools.ts'
+import type { ClientDialect } from '../../canonical/call.ts'
+import type { PresetContent } from '../../contract/preset.ts'
+import { GatewayError } from '../../errors.ts'
+import type { ClientFormat } from '../../formats/format.ts'
+import { JsonBody } from '../../lib/json/json-body.ts'
+import { isObject, type JsonValue } from '../../lib/json/json.ts'
+import { atOnce, LARGE_BYTES, type Steps } from '../../lib/steps.ts'
+import type { ChangedBy } from '../../storage/audit-log.ts'
+import { deniedTools } from '../../tools/denied-tools.ts'
+import { mayAskForTools, offerTools } from '../loop/offer-tools.ts'
 import { type PlanParts, planFor } from './plan.ts'
 import { vendorToolsOf } from './vendor-tools.ts'
 

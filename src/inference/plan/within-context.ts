@@ -1,13 +1,13 @@
 /** Compresses a conversation that is too long for the model of its plan (docs/plugins.md). */
-import { CONVERSATION_FIELDS } from '../canonical/conversation-media.ts'
-import { measuringInput } from '../canonical/input-size.ts'
-import { readAhead } from '../formats/call-reader.ts'
-import type { Steps } from '../lib/steps.ts'
-import type { Plan, PlannedAttempt } from '../routing/plan-attempts.ts'
-import { compressConversation, DEFAULT_CONTEXT_MAX, wantsCompression } from '../plugins/context-compression.ts'
-import { readAgain } from './read-call.ts'
-import type { Screened } from './request.ts'
-import { estimatedInputTokens } from './run/estimated-tokens.ts'
+import { CONVERSATION_FIELDS } from '../../canonical/conversation-media.ts'
+import { measuringInput } from '../../canonical/input-size.ts'
+import { readAhead } from '../../formats/call-reader.ts'
+import type { Steps } from '../../lib/steps.ts'
+import type { Plan, PlannedAttempt } from '../../routing/plan-attempts.ts'
+import { compressConversation, DEFAULT_CONTEXT_MAX, wantsCompression } from '../../plugins/context-compression.ts'
+import { readAgain } from '../read-call.ts'
+import type { Screened } from '../request.ts'
+import { estimatedInputTokens } from '../run/estimated-tokens.ts'
 
 interface Fitted {
   readonly screened: Screened

@@ -2,11 +2,11 @@
  * Adds customers' own keys to the attempts of a plan: they come first, whatever the order of the plan, then the service's keys, then the
  * customers' keys that are only for fallback (docs/contract/routing.md#default-order). Pure.
  */
-import type { CustomerKeyLookup } from '../byok/customer-keys.ts'
-import { GatewayError } from '../errors.ts'
-import type { Models } from '../models/models.ts'
-import { isModel } from '../routing/is-model.ts'
-import type { Plan, PlannedAttempt, Removed } from '../routing/plan-attempts.ts'
+import type { CustomerKeyLookup } from '../../byok/customer-keys.ts'
+import { GatewayError } from '../../errors.ts'
+import type { Models } from '../../models/models.ts'
+import { isModel } from '../../routing/is-model.ts'
+import type { Plan, PlannedAttempt, Removed } from '../../routing/plan-attempts.ts'
 
 const NO_OWN_KEY =
   'No provider meets the requirements: the workspace allows only its own provider keys here, and none of them may be used for this model.'

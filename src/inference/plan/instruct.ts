@@ -2,12 +2,12 @@
  * Puts the rules of `alignment` in front of the conversation, for the model to follow. Throws `invalid_request` for a strict request that
  * would lose choices.
  */
-import { addSystemPrompt } from '../formats/add-system-prompt.ts'
-import { instructionOf, readAlignment } from '../plugins/alignment.ts'
-import type { Steps } from '../lib/steps.ts'
-import { oneChoice } from './one-choice.ts'
-import { readAgain } from './read-call.ts'
-import { refuseLosses, type Screened } from './request.ts'
+import { addSystemPrompt } from '../../formats/add-system-prompt.ts'
+import { instructionOf, readAlignment } from '../../plugins/alignment.ts'
+import type { Steps } from '../../lib/steps.ts'
+import { oneChoice } from '../one-choice.ts'
+import { readAgain } from '../read-call.ts'
+import { refuseLosses, type Screened } from '../request.ts'
 
 export function* instructed(screened: Screened): Steps<Screened> {
   const options = screened.plugins?.get('alignment')
