@@ -1,5 +1,5 @@
 /** The parts of budgets, built and joined. */
-import { type Admit, type BudgetSettings, createAdmit } from '../inference/admit.ts'
+import { type Admit, type BudgetSettings, createAdmit } from '../inference/admit/admit.ts'
 import { createTurn, type LargeStep } from '../inference/large-steps.ts'
 import { createGenerationRecorder, type GenerationRecorder } from '../inference/record-generations.ts'
 import { createBudgets, type Budgets } from '../ledger/budgets.ts'

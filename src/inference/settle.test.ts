@@ -7,8 +7,8 @@ import { type Usage, usageOf } from '../canonical/usage.ts'
 import { GatewayError } from '../errors.ts'
 import type { Settlement } from '../storage/ledger/settle-requests.ts'
 import { Admitted } from './admitted.ts'
-import { Hold } from './hold.ts'
-import { Purse } from './purse.ts'
+import { Hold } from './admit/hold.ts'
+import { Purse } from './admit/purse.ts'
 import { createSettle } from './settle.ts'
 
 interface Attempt {

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { expect, setDefaultTimeout, test } from 'bun:test'
 
 import { CLIENT_DIALECTS, type ClientDialect } from '../../src/canonical/call.ts'
-import { createAdmit } from '../../src/inference/admit.ts'
+import { createAdmit } from '../../src/inference/admit/admit.ts'
 import { createLargeSteps, createTurn } from '../../src/inference/large-steps.ts'
 import { createDurations } from '../../src/ledger/durations.ts'
 import type { Scope } from '../../src/ledger/scope.ts'

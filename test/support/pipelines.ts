@@ -1,7 +1,7 @@
 /** A pipeline for which a test names only the parts that it is about, and requests for it. */
 import type { ClientDialect } from '../../src/canonical/call.ts'
 import { FORMATS } from '../../src/formats/formats.ts'
-import { type Admit, createAdmit } from '../../src/inference/admit.ts'
+import { type Admit, createAdmit } from '../../src/inference/admit/admit.ts'
 import type { Admitted } from '../../src/inference/admitted.ts'
 import { createResponseCache } from '../../src/inference/cache/response-cache.ts'
 import { createLargeSteps } from '../../src/inference/large-steps.ts'

@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 
-import { createFakeClock } from '../../test/support/fake-clock.ts'
-import { preparedFrom, receivedFrom } from '../../test/support/pipelines.ts'
-import { planOf, priced } from '../../test/support/plans.ts'
-import { GatewayError } from '../errors.ts'
+import { createFakeClock } from '../../../test/support/fake-clock.ts'
+import { preparedFrom, receivedFrom } from '../../../test/support/pipelines.ts'
+import { planOf, priced } from '../../../test/support/plans.ts'
+import { GatewayError } from '../../errors.ts'
 import { Hold } from './hold.ts'
 import { Purse } from './purse.ts'
-import type { Planned } from './request.ts'
+import type { Planned } from '../request.ts'
 
 const SETTINGS = { assumedPrices: { prompt: 1, completion: 1 }, maxOutputTokens: 1000 }
 const BODY = JSON.stringify({ model: 'one', messages: [{ role: 'user', content: 'Hi' }], max_tokens: 10 })

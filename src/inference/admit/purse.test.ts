@@ -2,8 +2,8 @@ import { expect, test } from 'bun:test'
 
 import * as fc from 'fast-check'
 
-import { GatewayError } from '../errors.ts'
-import type { Demand } from '../ledger/admissions.ts'
+import { GatewayError } from '../../errors.ts'
+import type { Demand } from '../../ledger/admissions.ts'
 import { Purse } from './purse.ts'
 
 const demand = (estimateNanos: number): Demand => ({

@@ -2,21 +2,21 @@
  * The part of a request's held money that one inference may spend. No body goes out that may cost more: each body is measured just before
  * it is sent, after presets, rules and translations have changed it. If it may cost more, the hold grows first, or the body is not sent.
  */
-import { askedWork } from '../canonical/asked-work.ts'
-import { NO_USAGE, PICTURE_TOKENS, type Usage } from '../canonical/usage.ts'
-import { type EstimateSettings, heldTools, outgoingNanos, unlimitedOutput } from '../ledger/estimate.ts'
-import { isBudgetRefusal } from '../ledger/refusal.ts'
-import { atOnce, inTurns, LARGE_BYTES, type Steps, type Turn } from '../lib/steps.ts'
-import { costBeside, toolNanos, type ToolWork } from '../models/price.ts'
-import { type UpstreamRequest, wireBody } from '../providers/transport/upstream.ts'
-import { vendorOf } from '../providers/vendors/vendors.ts'
-import type { PlannedAttempt } from '../routing/plan-attempts.ts'
+import { askedWork } from '../../canonical/asked-work.ts'
+import { NO_USAGE, PICTURE_TOKENS, type Usage } from '../../canonical/usage.ts'
+import { type EstimateSettings, heldTools, outgoingNanos, unlimitedOutput } from '../../ledger/estimate.ts'
+import { isBudgetRefusal } from '../../ledger/refusal.ts'
+import { atOnce, inTurns, LARGE_BYTES, type Steps, type Turn } from '../../lib/steps.ts'
+import { costBeside, toolNanos, type ToolWork } from '../../models/price.ts'
+import { type UpstreamRequest, wireBody } from '../../providers/transport/upstream.ts'
+import { vendorOf } from '../../providers/vendors/vendors.ts'
+import type { PlannedAttempt } from '../../routing/plan-attempts.ts'
 import type { Purse } from './purse.ts'
-import { dialectOf } from './run/dialect-of.ts'
-import type { Planned } from './request.ts'
-import { unheldTools } from './unheld-tools.ts'
-import type { PriceEntry } from '../models/catalogue-schema.ts'
-import type { ModelEndpoint } from '../models/model.ts'
+import { dialectOf } from '../run/dialect-of.ts'
+import type { Planned } from '../request.ts'
+import { unheldTools } from '../unheld-tools.ts'
+import type { PriceEntry } from '../../models/catalogue-schema.ts'
+import type { ModelEndpoint } from '../../models/model.ts'
 
 export class Hold {
   readonly #request: Planned

@@ -1,6 +1,6 @@
 /** The money of the budgets that is held for one request. Each inference that its answer takes has a share of it, and may ask for more. */
-import type { Demand } from '../ledger/admissions.ts'
-import type { Ledger } from '../ledger/ledger.ts'
+import type { Demand } from '../../ledger/admissions.ts'
+import type { Ledger } from '../../ledger/ledger.ts'
 
 export class Purse {
   readonly #demand: Demand

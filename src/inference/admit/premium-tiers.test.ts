@@ -3,16 +3,16 @@ import { expect, test } from 'bun:test'
 
 import * as fc from 'fast-check'
 
-import { callOf, endpoint, model, planOf } from '../../test/support/plans.ts'
-import { CLIENT_DIALECTS, type Call } from '../canonical/call.ts'
-import { GatewayError } from '../errors.ts'
-import { estimateOf, outgoingNanos } from '../ledger/estimate.ts'
-import { tokenCostNanos } from '../lib/money.ts'
-import { atOnce } from '../lib/steps.ts'
-import { createModels } from '../models/models.ts'
-import type { PriceEntry } from '../models/catalogue-schema.ts'
-import { callAtTier } from '../routing/call-at-tier.ts'
-import type { Plan, PlannedAttempt } from '../routing/plan-attempts.ts'
+import { callOf, endpoint, model, planOf } from '../../../test/support/plans.ts'
+import { CLIENT_DIALECTS, type Call } from '../../canonical/call.ts'
+import { GatewayError } from '../../errors.ts'
+import { estimateOf, outgoingNanos } from '../../ledger/estimate.ts'
+import { tokenCostNanos } from '../../lib/money.ts'
+import { atOnce } from '../../lib/steps.ts'
+import { createModels } from '../../models/models.ts'
+import type { PriceEntry } from '../../models/catalogue-schema.ts'
+import { callAtTier } from '../../routing/call-at-tier.ts'
+import type { Plan, PlannedAttempt } from '../../routing/plan-attempts.ts'
 
 const SETTINGS = { maxOutputTokens: 1000, assumedPrices: { prompt: 100, completion: 100 } }
 const TAGS = ['a', 'a/priority', 'a/flex', 'b', 'b/priority', 'b/ultrafast', 'c'] as const

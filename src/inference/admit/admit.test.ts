@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'bun:test'
 
-import { createFakeClock } from '../../test/support/fake-clock.ts'
-import { createFakeIds } from '../../test/support/fake-ids.ts'
-import { preparedFrom, receivedFrom } from '../../test/support/pipelines.ts'
-import { endpoint, planOf, priced } from '../../test/support/plans.ts'
-import { GatewayError } from '../errors.ts'
-import type { Demand } from '../ledger/admissions.ts'
-import type { Scope } from '../ledger/scope.ts'
+import { createFakeClock } from '../../../test/support/fake-clock.ts'
+import { createFakeIds } from '../../../test/support/fake-ids.ts'
+import { preparedFrom, receivedFrom } from '../../../test/support/pipelines.ts'
+import { endpoint, planOf, priced } from '../../../test/support/plans.ts'
+import { GatewayError } from '../../errors.ts'
+import type { Demand } from '../../ledger/admissions.ts'
+import type { Scope } from '../../ledger/scope.ts'
 import { admitFree, admitWithin, type BudgetSettings, createAdmit } from './admit.ts'
-import type { Admitted } from './admitted.ts'
-import type { Planned } from './request.ts'
+import type { Admitted } from '../admitted.ts'
+import type { Planned } from '../request.ts'
 
 const scope = (id: string, includeByok: boolean): Scope => ({
   id,
