@@ -1,19 +1,19 @@
 /**
  * The work after an answer, done once and off the request's path: the permit ends, and the answer is charged, recorded, counted and logged.
  */
-import { inputTokens, outputTokens, type Usage } from '../canonical/usage.ts'
-import { withoutAbsent } from '../contract/generation.ts'
-import type { Durations } from '../ledger/durations.ts'
-import type { Ledger } from '../ledger/ledger.ts'
-import { costOf } from '../models/price.ts'
-import type { LedgerEntry, Settlement } from '../storage/ledger/settle-requests.ts'
-import type { Sticky } from '../routing/sticky.ts'
-import type { Finished } from './admitted.ts'
+import { inputTokens, outputTokens, type Usage } from '../../canonical/usage.ts'
+import { withoutAbsent } from '../../contract/generation.ts'
+import type { Durations } from '../../ledger/durations.ts'
+import type { Ledger } from '../../ledger/ledger.ts'
+import { costOf } from '../../models/price.ts'
+import type { LedgerEntry, Settlement } from '../../storage/ledger/settle-requests.ts'
+import type { Sticky } from '../../routing/sticky.ts'
+import type { Finished } from '../admitted.ts'
 import { generationRecord } from './generation-record.ts'
 import type { GenerationRecorder } from './record-generations.ts'
 import { rememberRoute } from './remember-route.ts'
-import type { AttemptOutcome } from './run/attempt-outcome.ts'
-import type { RunningAnswers } from './running-answers.ts'
+import type { AttemptOutcome } from '../run/attempt-outcome.ts'
+import type { RunningAnswers } from '../running-answers.ts'
 
 export interface SettleParts {
   readonly ledger: Pick<Ledger, 'ended'>

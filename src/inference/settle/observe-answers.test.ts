@@ -1,14 +1,14 @@
 import { expect, test } from 'bun:test'
 
-import { playing } from '../../test/support/frame-pulling.ts'
-import { createFakeClock } from '../../test/support/fake-clock.ts'
-import { admittedBy, pipelineOf, receivedFrom } from '../../test/support/pipelines.ts'
-import { GatewayError } from '../errors.ts'
-import { createModels } from '../models/models.ts'
-import type { ProviderAdapter } from '../providers/provider.ts'
-import { providerRegistry } from '../providers/registry.ts'
-import { logTo } from '../telemetry/log.ts'
-import { createMetrics } from '../telemetry/metrics.ts'
+import { playing } from '../../../test/support/frame-pulling.ts'
+import { createFakeClock } from '../../../test/support/fake-clock.ts'
+import { admittedBy, pipelineOf, receivedFrom } from '../../../test/support/pipelines.ts'
+import { GatewayError } from '../../errors.ts'
+import { createModels } from '../../models/models.ts'
+import type { ProviderAdapter } from '../../providers/provider.ts'
+import { providerRegistry } from '../../providers/registry.ts'
+import { logTo } from '../../telemetry/log.ts'
+import { createMetrics } from '../../telemetry/metrics.ts'
 import { observeAnswers } from './observe-answers.ts'
 
 /** Observes one answer of a provider that `adapter` plays; `leave` cancels the answer after its first batch. */

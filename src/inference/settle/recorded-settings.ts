@@ -2,11 +2,11 @@
  * The settings of a request that its record keeps, so that a preset can be made from it even if contents are not stored: the fields that a
  * preset keeps, without texts and secrets, and those of its preset that its body could not have. Large members are not even parsed.
  */
-import type { Call, ClientDialect } from '../canonical/call.ts'
-import { secretsOf } from '../canonical/preset-secrets.ts'
-import { isObject, type JsonObject, type JsonValue } from '../lib/json/json.ts'
-import { PERSISTED_FIELDS } from '../request-fields/preset-fields.ts'
-import { fieldMeanings } from '../request-fields/request-fields.ts'
+import type { Call, ClientDialect } from '../../canonical/call.ts'
+import { secretsOf } from '../../canonical/preset-secrets.ts'
+import { isObject, type JsonObject, type JsonValue } from '../../lib/json/json.ts'
+import { PERSISTED_FIELDS } from '../../request-fields/preset-fields.ts'
+import { fieldMeanings } from '../../request-fields/request-fields.ts'
 
 export interface RecordedSettings {
   readonly settings: JsonObject

@@ -2,13 +2,13 @@
  * Sentences as a record keeps them: without the texts of the request that they quote. Some servers answer with the input that they refuse,
  * and a record has no prompt (docs/contract/management.md#generations).
  */
-import type { Call } from '../canonical/call.ts'
-import { inputTexts } from '../guardrails/input-texts.ts'
-import type { JsonBody } from '../lib/json/json-body.ts'
-import { cutText } from '../lib/text/cut-text.ts'
-import { hideQuotes } from '../lib/text/hide-quotes.ts'
-import { once } from '../lib/once.ts'
-import { atOnce } from '../lib/steps.ts'
+import type { Call } from '../../canonical/call.ts'
+import { inputTexts } from '../../guardrails/input-texts.ts'
+import type { JsonBody } from '../../lib/json/json-body.ts'
+import { cutText } from '../../lib/text/cut-text.ts'
+import { hideQuotes } from '../../lib/text/hide-quotes.ts'
+import { once } from '../../lib/once.ts'
+import { atOnce } from '../../lib/steps.ts'
 
 /** The maximum length of a recorded sentence. */
 export const SENTENCE_MAX = 2000

@@ -2,10 +2,10 @@ import { describe, expect, test } from 'bun:test'
 
 import * as fc from 'fast-check'
 
-import { createFakeClock, turn } from '../../test/support/fake-clock.ts'
-import { nextStage } from '../lib/cohort.ts'
-import type { GenerationRecord } from '../storage/generations/generation-store.ts'
-import type { Segment } from '../storage/journal.ts'
+import { createFakeClock, turn } from '../../../test/support/fake-clock.ts'
+import { nextStage } from '../../lib/cohort.ts'
+import type { GenerationRecord } from '../../storage/generations/generation-store.ts'
+import type { Segment } from '../../storage/journal.ts'
 import { createGenerationRecorder } from './record-generations.ts'
 
 const record = (id: string | number): GenerationRecord => ({

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'bun:test'
 
-import { createFakeClock } from '../../test/support/fake-clock.ts'
-import { preparedFrom, receivedFrom } from '../../test/support/pipelines.ts'
-import { endpoint, planOf } from '../../test/support/plans.ts'
-import { type Usage, usageOf } from '../canonical/usage.ts'
-import { GatewayError } from '../errors.ts'
-import type { Settlement } from '../storage/ledger/settle-requests.ts'
-import { Admitted } from './admitted.ts'
-import { Hold } from './admit/hold.ts'
-import { Purse } from './admit/purse.ts'
+import { createFakeClock } from '../../../test/support/fake-clock.ts'
+import { preparedFrom, receivedFrom } from '../../../test/support/pipelines.ts'
+import { endpoint, planOf } from '../../../test/support/plans.ts'
+import { type Usage, usageOf } from '../../canonical/usage.ts'
+import { GatewayError } from '../../errors.ts'
+import type { Settlement } from '../../storage/ledger/settle-requests.ts'
+import { Admitted } from '../admitted.ts'
+import { Hold } from '../admit/hold.ts'
+import { Purse } from '../admit/purse.ts'
 import { createSettle } from './settle.ts'
 
 interface Attempt {

@@ -1,6 +1,6 @@
-import { bindsConversation, type Sticky } from '../routing/sticky.ts'
-import type { AttemptLog } from './run/attempt-log.ts'
-import type { Planned } from './request.ts'
+import { bindsConversation, type Sticky } from '../../routing/sticky.ts'
+import type { AttemptLog } from '../run/attempt-log.ts'
+import type { Planned } from '../request.ts'
 
 interface Ended {
   readonly request: Pick<Planned, 'plan' | 'apiType'>

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'bun:test'
 
 import * as fc from 'fast-check'
 
-import type { CarriedSettings } from '../canonical/call.ts'
-import { JsonBody } from '../lib/json/json-body.ts'
+import type { CarriedSettings } from '../../canonical/call.ts'
+import { JsonBody } from '../../lib/json/json-body.ts'
 import { recordedSettings } from './recorded-settings.ts'
 
 const of = (body: object, carried?: CarriedSettings) =>

@@ -2,8 +2,8 @@
  * Writes finished generations to storage: in batches, off the response's path, from a bounded queue. A reader that asks for a record
  * flushes first, so that an answered request can be read at once.
  */
-import type { Clock } from '../lib/clock.ts'
-import type { Journal, Segment } from '../storage/journal.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Journal, Segment } from '../../storage/journal.ts'
 
 export interface GenerationRecorder {
   /**

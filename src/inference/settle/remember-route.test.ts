@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 
-import { createFakeClock } from '../../test/support/fake-clock.ts'
-import { endpoint, planOf } from '../../test/support/plans.ts'
-import { usageOf, type Usage } from '../canonical/usage.ts'
-import { GatewayError } from '../errors.ts'
-import { createSticky } from '../routing/sticky.ts'
+import { createFakeClock } from '../../../test/support/fake-clock.ts'
+import { endpoint, planOf } from '../../../test/support/plans.ts'
+import { usageOf, type Usage } from '../../canonical/usage.ts'
+import { GatewayError } from '../../errors.ts'
+import { createSticky } from '../../routing/sticky.ts'
 import { rememberRoute } from './remember-route.ts'
-import type { AttemptOutcome } from './run/attempt-outcome.ts'
+import type { AttemptOutcome } from '../run/attempt-outcome.ts'
 
 const MINUTE = 60_000
 const cached = { prices: { prompt: 2, completion: 2, cache_read: 0.2 } }

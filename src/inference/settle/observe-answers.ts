@@ -1,11 +1,11 @@
 /** Writes one log line and a handful of metrics for each finished generation. */
-import { inputTokens, outputTokens } from '../canonical/usage.ts'
-import type { Log } from '../telemetry/log.ts'
-import type { Metrics } from '../telemetry/metrics.ts'
-import type { Finished } from './admitted.ts'
-import type { AttemptOutcome } from './run/attempt-outcome.ts'
-import { isServiceStop } from './service-stop.ts'
-import { isUnheldTools } from './unheld-tools.ts'
+import { inputTokens, outputTokens } from '../../canonical/usage.ts'
+import type { Log } from '../../telemetry/log.ts'
+import type { Metrics } from '../../telemetry/metrics.ts'
+import type { Finished } from '../admitted.ts'
+import type { AttemptOutcome } from '../run/attempt-outcome.ts'
+import { isServiceStop } from '../service-stop.ts'
+import { isUnheldTools } from '../unheld-tools.ts'
 
 /** Buckets for the number of tool calls in one answer. */
 const STEP_BUCKETS = [1, 2, 3, 5, 10, 20, 30, 50, 100]
