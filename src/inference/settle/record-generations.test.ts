@@ -7,24 +7,18 @@ import { nextStage } from '../../lib/cohort.ts'
 import type { GenerationRecord } from '../../storage/generations/generation-store.ts'
 import type { Segment } from '../../storage/journal.ts'
 import { createGenerationRecorder } from './record-generations.ts'
+import { generationRecord } from '../../storage/testing/generation-record.ts'
 
-const record = (id: string | number): GenerationRecord => ({
-  id: String(id),
-  createdAt: '2026-11-20T10:00:00.000Z',
-  workspaceId: 'w',
-  keyHash: 'ab'.repeat(32),
-  presetId: null,
-  presetVersion: null,
-  model: 'm/one',
-  provider: 'a',
-  streamed: false,
-  cancelled: false,
-  tokensPrompt: 1,
-  tokensCompletion: 1,
-  costNanos: 1,
-  byokCostNanos: 0,
-  record: {},
-})
+const record = (id: string | number): GenerationRecord =>
+  generationRecord({
+    id: String(id),
+    createdAt: '2026-11-20T10:00:00.000Z',
+    workspaceId: 'w',
+    keyHash: 'ab'.repeat(32),
+    model: 'm/one',
+    provider: 'a',
+    costNanos: 1,
+  })
 
 /** Fakes the border to storage: batches arrive here, and each test decides their outcome. */
 const open = (answer: (ids: readonly string[]) => Promise<void> = async () => undefined) => {
