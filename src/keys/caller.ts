@@ -1,4 +1,4 @@
-import type { Principal } from './keys.ts'
+import type { Principal } from './principal.ts'
 
 /** A signed-in person acts in one workspace (docs/contract/sign-in.md#roles). */
 export interface Person {

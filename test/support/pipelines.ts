@@ -9,7 +9,7 @@ import { createPipeline, type Pipeline, type PipelineParts } from '../../src/inf
 import { prepare } from '../../src/inference/prepare/prepare.ts'
 import { Refused } from '../../src/inference/refused.ts'
 import type { Prepared, Received } from '../../src/inference/request.ts'
-import type { Principal } from '../../src/keys/keys.ts'
+import type { Principal } from '../../src/keys/principal.ts'
 import type { Clock } from '../../src/lib/clock.ts'
 import { JsonBody } from '../../src/lib/json/json-body.ts'
 import { createModels } from '../../src/models/models.ts'

@@ -10,7 +10,8 @@ import { keyCursor, keyListQuery, readKeyQuery } from '../../contract/key-query.
 import { validate } from '../../contract/validate.ts'
 import { inWorkspace } from '../../contract/in-workspace.ts'
 import { currentKeyResource, keyResource } from '../../keys/key-resource.ts'
-import { spenderOf, type Keys, type MadeKey, type NewKey } from '../../keys/keys.ts'
+import { principalOf as principalOfKey, spenderOf } from '../../keys/principal.ts'
+import type { Keys, MadeKey, NewKey } from '../../keys/keys.ts'
 import { keyBudgets, keyLimits } from '../../ledger/key-budgets.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -122,7 +123,7 @@ export const keysGet = (keys: Keys, { figures, flush, clock }: Pick<KeyRoutePart
     const reach = reachOf(request)
     const found = await keys.get(scopeOf(reach), hash, reach.onlyUserId)
     const atMs = clock.now()
-    const limits = keyLimits(await figures(spenderOf(keys.principalOf(found.record)), atMs), atMs)
+    const limits = keyLimits(await figures(spenderOf(principalOfKey(found.record)), atMs), atMs)
     return jsonResponse({ data: { ...keyResource(found), limits } })
   },
 })
