@@ -9,7 +9,7 @@ import { isObject, listOf } from '../../lib/json/json.ts'
 import type { Steps } from '../../lib/steps.ts'
 import { testInSteps } from '../../lib/text/search-steps.ts'
 import type { Model } from '../../models/model.ts'
-import { hasVendorTool, isVendorTool } from '../../providers/tools/vendor-tools.ts'
+import { hasVendorTool, isVendorTool, MAY_NAME_VENDOR_TOOL } from '../../providers/tools/vendor-tools.ts'
 import type { Plan, PlannedAttempt } from '../../routing/plan-attempts.ts'
 import { dialectOf } from '../run/dialect-of.ts'
 
@@ -30,9 +30,9 @@ export interface VendorTools {
 /** Null if the request has no such tool. */
 export function* vendorToolsOf(call: Call): Steps<VendorTools | null> {
   const { body, dialect } = call
-  const declared = MAY_BE_A_VENDORS.test(body.rawSearchable('tools') ?? '') ? listOf(body.value('tools')) : []
+  const declared = MAY_NAME_VENDOR_TOOL.test(body.rawSearchable('tools') ?? '') ? listOf(body.value('tools')) : []
   const input = dialect === 'responses' ? (body.rawSearchable('input') ?? '') : ''
-  const adds = (yield* mayAddTools(input)) && (yield* testInSteps(MAY_BE_A_VENDORS, input))
+  const adds = (yield* mayAddTools(input)) && (yield* testInSteps(MAY_NAME_VENDOR_TOOL, input))
   const listed = [
     ...declared.map((raw, index) => ({ at: `tools[${index}]`, raw })),
     ...(adds ? addedTools(yield* body.parsing('input')) : []),
@@ -60,13 +60,9 @@ export function* vendorToolsOf(call: Call): Steps<VendorTools | null> {
       const lack = first === undefined ? undefined : lacking(first, rewritten)
       if (attempts.length === 0 && first !== undefined && lack !== undefined) {
         const stands = rewritten && lacking(first, false) === undefined
-        throw stands
-          ? standsAlone(lack)
-          : nobodyHas(
-              lack,
-              first.model.id,
-              haversOf(models(), (one) => lacking(one, false) === undefined),
-            )
+        if (stands) throw standsAlone(lack)
+        const havers = haversOf(models(), (one) => lacking(one, false) === undefined)
+        throw nobodyHas(lack, first.model.id, havers)
       }
       const removed = plan.attempts.flatMap((planned) => {
         const reason = lackOf(planned, rewritten)
@@ -76,9 +72,6 @@ export function* vendorToolsOf(call: Call): Steps<VendorTools | null> {
     },
   }
 }
-
-/** A quick search of the text, which rules out most requests with tools. */
-const MAY_BE_A_VENDORS = /"type"\s*:\s*"(?:file_search|code_interpreter|mcp|computer|text_editor_|memory_|code_execution_)|\\u00[67]/
 
 interface Lack {
   readonly at: string
