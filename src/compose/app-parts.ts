@@ -259,7 +259,7 @@ const providerContext = (clock: Clock, { timeouts, media }: ConfigFile, env: Env
   return { ...context, loadMedia: createLoadMedia(safeFetch) }
 }
 
-/** A proxy in front of us strips this prefix from paths; the links that we make must contain it. */
+/** A proxy in front of the service strips this prefix from paths; links to the service must contain it. */
 const pathPrefix = ({ server }: ConfigFile): string =>
   server.public_url === undefined ? '' : new URL(server.public_url).pathname.replace(/\/$/, '')
 

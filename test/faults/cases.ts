@@ -201,7 +201,12 @@ export const FAULT_CASES: Readonly<Record<string, readonly FaultCase[]>> = {
     ),
   ],
   'keys, budgets, guardrails': [
-    one('src/http/access/authenticate.test.ts', /and no query, for a token that cannot be a key/, 'hostile credentials', '401, and no query'),
+    one(
+      'src/http/access/authenticate.test.ts',
+      /and no query, for a token that cannot be a key/,
+      'hostile credentials',
+      '401, and no query',
+    ),
     one('src/http/access/authenticate.test.ts', /a revoked key is 401/, 'a revoked key', '401'),
     one('src/keys/keys.test.ts', /keys that begin alike/, 'keys that begin alike', 'two identities'),
     one(

@@ -49,7 +49,8 @@ export const createOwnOrigin = ({ host, publicUrl }: { host: string; publicUrl: 
 
   const refuseForeign = (headers: Headers): void => {
     const name = hostOf(headers)
-    const [site, origin] = [headers.get('sec-fetch-site'), headers.get('origin')]
+    const site = headers.get('sec-fetch-site')
+    const origin = headers.get('origin')
     if ((site !== null && site !== 'same-origin') || (origin !== null && !isOwn(origin, name))) {
       throw new GatewayError('permission_denied', 'Sec-Fetch-Site, Origin: only pages of this service may ask with its cookie.')
     }

@@ -149,7 +149,8 @@ export const evaluationRoutes = ({ evaluations, keys, onceness, ...audit }: Eval
     async handle(request) {
       const other = validate(evaluationId, request.query.get('with') ?? undefined, ['with'])
       const found = await evaluations.compare(presetIn(request), idOf(request), other)
-      const [id, otherId] = [found.evaluation.id, found.other.id]
+      const id = found.evaluation.id
+      const otherId = found.other.id
       const named = { name: `evaluation-${id}-${otherId}`, ids: { evaluation_id: id, compared_with: otherId } }
       return (await exported(request, named, found.items, comparisonLines, audit)) ?? jsonInTurns({ data: found }, request.startTurn())
     },
