@@ -17,6 +17,7 @@ import { DASHED } from '../../src/providers/tools/tool-name-form.ts'
 import { sentNames } from '../../src/providers/tools/tool-names.ts'
 import type { Presets } from '../../src/presets/presets.ts'
 import { begin, bytesOf as bytesOfMessages, delta, end, stop } from '../../src/providers/bedrock/event-stream.test-kit.ts'
+import { createCountingClock } from '../support/counting-clock.ts'
 import { emailGuardrail } from '../support/guardrail.ts'
 import { UPSTREAM_DIALECTS, type UpstreamDialect } from '../support/recordings.ts'
 import { MODEL, OWN_DIALECT, type Replay, replay, type Reply } from '../support/replay.ts'
@@ -95,7 +96,6 @@ const bytesOf = (client: ClientDialect, conversation: unknown, more: object = {}
     }),
   )
 
-/** Time passes with each read of the clock, so that every point where the work may yield is counted. */
 const turnsFor = async (
   client: ClientDialect,
   dialect: UpstreamDialect,
@@ -103,20 +103,9 @@ const turnsFor = async (
   reply?: Reply,
   more?: Partial<Replay>,
 ): Promise<number> => {
-  let now = 0
-  let turns = 0
-  const clock: Clock = {
-    now: () => 0,
-    monotonicMs: () => (now += 1000),
-    after(ms, task) {
-      if (ms > 0) return () => undefined
-      turns += 1
-      setImmediate(task)
-      return () => undefined
-    },
-  }
+  const { clock, turns } = createCountingClock()
   expect(await send(client, dialect, body, clock, reply, more)).toBe(1)
-  return turns
+  return turns()
 }
 
 describe('a conversation that is four times as long is encoded in more steps, not in longer ones', () => {
