@@ -18,7 +18,8 @@ const outcomeOf = ({ file, shown }: FaultCase, results: readonly TestResult[]): 
 
 /** Prints the table, and returns the number of cases without a passing test or with a failed one. */
 export const reportFaults = (results: readonly TestResult[]): number => {
-  let [cases, bad] = [0, 0]
+  let cases = 0
+  let bad = 0
   for (const [area, faults] of Object.entries(FAULT_CASES)) {
     console.log(`\n${area}`)
     for (const fault of faults) {

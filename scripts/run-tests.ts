@@ -63,7 +63,8 @@ const runOnce = async (args: readonly string[]): Promise<TestRun> => {
   const runner = spawn(process.execPath, ['test', ...flags, ...args], { stdio: ['ignore', 'inherit', 'pipe'], detached: true })
   const endAll = (signal: NodeJS.Signals): void => signalGroup(runner, signal)
   process.on('SIGINT', endAll).on('SIGTERM', endAll)
-  let [tail, closing] = ['', setTimeout(() => {}, 0)]
+  let tail = ''
+  let closing = setTimeout(() => {}, 0)
   runner.stderr.on('data', (piece: Buffer) => {
     process.stderr.write(piece)
     tail = (tail + piece.toString()).slice(-4000)

@@ -111,6 +111,7 @@ const RESERVED: readonly (readonly [use: string, pattern: RegExp, files: readonl
     [
       'http/server.ts',
       'storage/redis-client.ts',
+      'storage/sqlite/sqlite-driver.ts',
       'storage/sqlite/sqlite-thread-side.ts',
       'storage/sqlite/sqlite-thread.ts',
       'storage/sqlite/sqlite.ts',

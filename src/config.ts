@@ -191,7 +191,8 @@ const pairs = z
     Object.fromEntries(
       text.split(',').flatMap((pair): [string, string][] => {
         const at = pair.indexOf('=')
-        const [name, value] = [pair.slice(0, at).trim(), pair.slice(at + 1).trim()]
+        const name = pair.slice(0, at).trim()
+        const value = pair.slice(at + 1).trim()
         return at < 1 || name === '' ? [] : [[name, decodedOrSame(value)]]
       }),
     ),

@@ -5,7 +5,8 @@ export const isMissingScript = (thrown: unknown): boolean =>
   thrown instanceof TypeError && /dynamically imported module|importing a module script/i.test(thrown.message)
 
 /** Returns false if this version has reloaded itself before: then the script is missing for another reason. */
-export const reloadOnce = (script = document.querySelector<HTMLScriptElement>('script[type="module"]')?.src ?? ''): boolean => {
+export const reloadOnce = (): boolean => {
+  const script = document.querySelector<HTMLScriptElement>('script[type="module"]')?.src ?? ''
   if (sessionStorage.getItem(NAME) === script) return false
   sessionStorage.setItem(NAME, script)
   location.reload()

@@ -129,7 +129,12 @@ const refuseTwice = (given: JsonObject): void => {
 /** The names that mean the same as one before them. */
 const repeated = (names: readonly string[], meaning: (name: string) => string): readonly string[] => {
   const seen = new Set<string>()
-  return names.filter((name) => seen.size === seen.add(meaning(name)).size)
+  const again: string[] = []
+  for (const name of names) {
+    if (seen.has(meaning(name))) again.push(name)
+    seen.add(meaning(name))
+  }
+  return again
 }
 
 const respelled = (values: JsonObject, spell: (name: string) => string): JsonObject =>

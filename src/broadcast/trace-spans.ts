@@ -35,7 +35,8 @@ export interface TraceView {
 export const spansOf = (trace: RequestTrace, view: TraceView): readonly Span[] => {
   const { generationId, startedMs, endedMs, attempts } = trace
   const traceId = traceIdIn(trace)
-  const [rootId, namedId] = [derivedSpanId(generationId, 'request'), derivedSpanId(generationId, 'span')]
+  const rootId = derivedSpanId(generationId, 'request')
+  const namedId = derivedSpanId(generationId, 'span')
   const generationSpan = generationSpanId(trace)
   const parentText = textIn(trace, 'parent_span_id')
   const spanName = textIn(trace, 'span_name')

@@ -87,9 +87,7 @@ export function* lookingForWork(body: JsonBody): Steps<AskedWork> {
   for (const { name, value } of nested) {
     const json = yield* writeInSteps(value)
     if (name === PREDICTION) readPrediction(json, rest)
-    else {
-      if (yield* lookForName(HOSTED, json)) readTools(value, json, rest)
-    }
+    else if (yield* lookForName(HOSTED, json)) readTools(value, json, rest)
     yield
   }
   const work = { ...rest, outputTokens: limits.length === 0 ? null : Math.max(...limits) }

@@ -40,7 +40,8 @@ const COUNT = /\/Count\s+(\d{1,9})/g
 /** Returns the objects in compressed streams as text; null if one cannot be read, or if they are too many or too long in total. */
 function* compressedObjects(file: Buffer, text: string): Steps<string | null> {
   let objects = ''
-  let [streams, before] = [0, 0]
+  let streams = 0
+  let before = 0
   for (const { index } of text.matchAll(/\/ObjStm\b/g)) {
     STREAM.lastIndex = index
     streams += 1

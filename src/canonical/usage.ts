@@ -26,14 +26,14 @@ export interface Usage {
   readonly drawn: number
   /** The charge that the upstream reported, in nano-dollars; null if it reported none. */
   readonly reportedCostNanos: number | null
-  /** The service tier that served the request: as the provider names it, or, in a bill, as we do; null if unknown. */
+  /** The service tier that served the request: as the provider names it, or, in a bill, as the service does; null if unknown. */
   readonly servedTier: string | null
   /** The geography in which the provider says that it answered; null if it names none. */
   readonly inferenceGeo: string | null
   /** The provider reported nothing, or an impossible count, for the input or the output; the plausible part is a lower bound. */
   readonly unreportedInput: boolean
   readonly unreportedOutput: boolean
-  /** True if we estimated some count because the provider sent none, or an impossible one. */
+  /** True if the service estimated some count because the provider sent none, or an impossible one. */
   readonly estimated: boolean
   /** Separate calls of models, which shortened the conversation or gave advice; charged like the answer, and not included in the counts above. */
   readonly beside: Usage | null

@@ -1,4 +1,4 @@
-/** `patchbay doctor`: checks that this installation can work and, with `--live`, that providers accept what we assume they accept. */
+/** `patchbay doctor`: checks that this installation can work and, with `--live`, that providers accept what the service assumes they accept. */
 import { accessSync, constants, mkdirSync } from 'node:fs'
 
 import { type DoctorSettings, environment, SettingError } from '../config.ts'

@@ -23,7 +23,8 @@ export const makeFirstKeys = async ({ keys, owner, links }: Service, place: stri
       },
       fromShell(owner.userId),
     )
-  const [management, inference] = [await make('management'), await make('inference')]
+  const management = await make('management')
+  const inference = await make('inference')
   const link =
     place === null
       ? null

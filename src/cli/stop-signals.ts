@@ -50,7 +50,8 @@ export const stopWithShell = (
   { clock, parent, hangUps }: { clock: Pick<Clock, 'after'>; parent: () => number; hangUps: () => number },
 ): void => {
   const shell = parent()
-  let [earlier, last] = [hangUps(), hangUps()]
+  let earlier = hangUps()
+  let last = hangUps()
   let cancel = (): void => {}
   const look = (): void => {
     // The event of a hang-up may come after the look that finds the shell gone, or have come before one that still found it.

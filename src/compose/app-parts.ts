@@ -6,12 +6,12 @@ import { behindProxy, type Environment } from '../config.ts'
 import { FORMATS } from '../formats/formats.ts'
 import { createModerate } from '../guardrails/moderate.ts'
 import type { AppParts, SignIn } from '../http/app-parts.ts'
-import { createCors } from '../http/cors.ts'
+import { createCors } from '../http/access/cors.ts'
 import { createDashboardFiles } from '../http/dashboard/files.ts'
-import { createOwnOrigin, type OwnOrigin } from '../http/own-origin.ts'
+import { createOwnOrigin, type OwnOrigin } from '../http/access/own-origin.ts'
 import type { OidcRouteParts } from '../http/routes/oidc.ts'
 import type { OauthRouteParts } from '../http/routes/oauth.ts'
-import { createSessionDoor } from '../http/session-door.ts'
+import { createSessionDoor } from '../http/access/session-door.ts'
 import { createPipeline, type Pipeline } from '../inference/pipeline.ts'
 import type { ServiceKnowledge } from '../contract/service-facts.ts'
 import { rangeOf } from '../lib/network/address-ranges.ts'
@@ -259,7 +259,7 @@ const providerContext = (clock: Clock, { timeouts, media }: ConfigFile, env: Env
   return { ...context, loadMedia: createLoadMedia(safeFetch) }
 }
 
-/** A proxy in front of us strips this prefix from paths; the links that we make must contain it. */
+/** A proxy in front of the service strips this prefix from paths; links to the service must contain it. */
 const pathPrefix = ({ server }: ConfigFile): string =>
   server.public_url === undefined ? '' : new URL(server.public_url).pathname.replace(/\/$/, '')
 

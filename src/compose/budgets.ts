@@ -1,7 +1,7 @@
 /** The parts of budgets, built and joined. */
-import { type Admit, type BudgetSettings, createAdmit } from '../inference/admit.ts'
+import { type Admit, type BudgetSettings, createAdmit } from '../inference/admit/admit.ts'
 import { createTurn, type LargeStep } from '../inference/large-steps.ts'
-import { createGenerationRecorder, type GenerationRecorder } from '../inference/record-generations.ts'
+import { createGenerationRecorder, type GenerationRecorder } from '../inference/settle/record-generations.ts'
 import { createBudgets, type Budgets } from '../ledger/budgets.ts'
 import { createCredits, type Credits } from '../ledger/credits.ts'
 import type { InFlightSettings } from '../ledger/decide.ts'

@@ -3,7 +3,7 @@ import { configFileSchema } from '../config-file.ts'
 import type { AppParts } from '../http/app-parts.ts'
 import { mountsOf } from '../http/later-routes.ts'
 import { routeTable } from '../http/route-table.ts'
-import type { Mount } from '../http/openapi.ts'
+import type { Mount } from '../http/openapi/openapi.ts'
 import { composeResources } from './resources.ts'
 
 /** A stand-in for a part that is never used: each of its members is such a part too, and as a text it is ''. */

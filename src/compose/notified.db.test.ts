@@ -18,6 +18,7 @@ import { makeRootSecret } from '../root-secret.ts'
 import { bumpChangeCounter } from '../storage/change-counter.ts'
 import type { ChangeListener, Database } from '../storage/database.ts'
 import { createWorkspaceStore } from '../storage/workspaces/workspace-store.ts'
+import { askComposed } from './ask-composed.test-kit.ts'
 import { composeService } from './service.ts'
 
 const secret = makeRootSecret(temporaryDirectory())
@@ -30,23 +31,8 @@ const startNode = async (database: Database, node: string, owner: { workspaceId:
   const listening = { ...server, listen: (_: Clock, listener: ChangeListener) => server.listen(systemClock, listener) }
   const base = basePartsOf({ database: { ...database, server: listening }, owner, secret }, { clock, node })
   const service = await composeService(base, configFileSchema.parse({}), null, { OPENAI_API_KEY: 'sk-test' })
-  const ask = async (key: string, method: string, path: string, body?: object): Promise<Response> => {
-    const answering = service.app.answer(
-      new Request(`http://host/api/v1${path}`, {
-        method,
-        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      }),
-    )
-    let isAnswered = false
-    const answered = answering.finally(() => (isAnswered = true))
-    while (!isAnswered) {
-      await turn()
-      // Work that waits for its turn, and not for time, continues.
-      clock.advance(0)
-    }
-    return answered
-  }
+  const ask = (key: string, method: string, path: string, body?: object): Promise<Response> =>
+    askComposed(service, clock, { key, method, path, body })
   const close = async (): Promise<void> => {
     let isClosed = false
     const closing = service.close().finally(() => (isClosed = true))

@@ -54,11 +54,9 @@ export const composeObservability = (parts: {
   const { database, seal, clock, sharedClock, ids, log, metrics, reloadable, env, onError } = parts
   const otel = readSettings(OTEL_SETTINGS, {}, env)
   const resource = resourceOf(otel)
-  const [store, keyStore, waiting] = [
-    createDestinationStore(database, seal),
-    createKeyStore(database),
-    createWaitingTraceStore(database, seal),
-  ]
+  const store = createDestinationStore(database, seal)
+  const keyStore = createKeyStore(database)
+  const waiting = createWaitingTraceStore(database, seal)
   const hosts = reloadable.built(({ observability }) => new Set(observability.trusted_hosts.map((host) => host.toLowerCase())))
   const fetch = reloadable.built(({ observability }) =>
     createSafeFetch({ clock, trustedHosts: observability.trusted_hosts, trustedBy: 'observability.trusted_hosts' }),

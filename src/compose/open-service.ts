@@ -18,7 +18,8 @@ import { composeService, type Service } from './service.ts'
 
 /** Throws SettingError, StorageRefused, StorageUnavailable. */
 export const openService = async (settings: ServeSettings, file: ConfigFile, env: Environment): Promise<Service> => {
-  const [clock, ids] = [systemClock, systemIds]
+  const clock = systemClock
+  const ids = systemIds
   const { log, flush, dropped } = createLog(settings.logLevel, clock, styleOf(file, env))
   for (const sentence of misspeltVariables(env)) log.warn({}, sentence)
   const metrics = createMetrics()

@@ -9,6 +9,7 @@ import { configFileSchema, type ConfigFile } from '../config-file.ts'
 import { UNBOUNDED } from '../keys/keys.ts'
 import { makeRootSecret } from '../root-secret.ts'
 import { createMetrics } from '../telemetry/metrics.ts'
+import { askComposed } from './ask-composed.test-kit.ts'
 import { composeService, type Service } from './service.ts'
 
 const { database, owner, dataDir } = await openSqliteDatabase()
@@ -47,21 +48,7 @@ interface Answer {
 }
 
 const ask = async ({ service, clock }: Started, key: string, method: string, path: string, body?: object): Promise<Answer> => {
-  const answering = service.app.answer(
-    new Request(`http://host/api/v1${path}`, {
-      method,
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    }),
-  )
-  let isAnswered = false
-  const answered = answering.finally(() => (isAnswered = true))
-  while (!isAnswered) {
-    await turn()
-    // Some work waits for its turn by the clock.
-    clock.advance(0)
-  }
-  const response = await answered
+  const response = await askComposed(service, clock, { key, method, path, body })
   const text = await response.text()
   const json = (text.startsWith('{') ? JSON.parse(text) : {}) as Answer['json']
   return { status: response.status, headers: response.headers, json }

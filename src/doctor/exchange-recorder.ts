@@ -12,7 +12,9 @@ import { atOnce } from '../lib/steps.ts'
 import { redactBody } from '../providers/redaction/redact-body.ts'
 import { redact } from '../providers/redaction/redact.ts'
 import { openEventStream } from '../providers/bedrock/event-stream.ts'
-import { bodyText, type PieceReader, type Upstream, type UpstreamResponse } from '../providers/transport/upstream.ts'
+import type { PieceReader } from '../providers/transport/piece-reader.ts'
+import type { UpstreamResponse } from '../providers/transport/upstream-response.ts'
+import { bodyText, type Upstream } from '../providers/transport/upstream.ts'
 
 export interface ExchangeRecorder {
   /** The same upstream, except that its next exchange is recorded. */

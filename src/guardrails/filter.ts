@@ -56,6 +56,11 @@ export const builtinFilter = (
 export const builtinLabel = (slug: BuiltinSlug): string =>
   slug === 'regex-prompt-injection' ? '[PROMPT_INJECTION]' : slug === 'secrets' ? '[SECRET]' : `[${slug.toUpperCase().replace('-', '_')}]`
 
+const shownLabel = (label: string, action: FilterAction): string => {
+  if (label === '') return action === 'redact' ? '[REDACTED]' : '[BLOCKED]'
+  return label.startsWith('[') ? label : `[${label}]`
+}
+
 /** Throws RegexRefused. */
 export const customFilter = (
   { pattern, action, label, side }: { pattern: string; action: FilterAction; label: string | null; side: FilterSide },
@@ -64,7 +69,7 @@ export const customFilter = (
   key: `/${pattern}/`,
   origin,
   action,
-  label: label === null || label === '' ? (action === 'redact' ? '[REDACTED]' : '[BLOCKED]') : label.startsWith('[') ? label : `[${label}]`,
+  label: shownLabel(label ?? '', action),
   side,
   detectors: [{ regex: knownRegex(pattern) }],
   scanScope: 'all_messages',

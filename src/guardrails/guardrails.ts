@@ -15,7 +15,7 @@ import type {
 import type { Slice } from '../contract/paging.ts'
 import { invalidField } from '../contract/validate.ts'
 import { GatewayError } from '../errors.ts'
-import type { Principal } from '../keys/keys.ts'
+import type { Principal } from '../keys/principal.ts'
 import { cutText } from '../lib/text/cut-text.ts'
 import { isoTimestamp, type Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'

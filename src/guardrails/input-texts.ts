@@ -150,12 +150,7 @@ function* textsOf(field: string, json: string): Scan<readonly Place[]> {
 
   const leave = (frame: Frame): void => {
     if (frame.isArray) return
-    if (field === 'tools' && isClientTool(frame, frames.length)) {
-      for (let at = frame.first; at < places.length; at += 1) {
-        const place = places[at]
-        if (place !== undefined) place.isCredential = false
-      }
-    }
+    if (field === 'tools' && isClientTool(frame, frames.length)) for (const place of places.slice(frame.first)) place.isCredential = false
     if (!kind.hasMessages) return
     const isMessage = frames.length === 1
     const isOfOthers = isMessage
@@ -163,11 +158,7 @@ function* textsOf(field: string, json: string): Scan<readonly Place[]> {
       : // The text of a tool is not the user's, even inside a user message.
         frames.length === 3 && frame.key === 'content' && frame.type === 'tool_result'
     if (isMessage) messages += 1
-    if (!isOfOthers) return
-    for (let at = frame.first; at < places.length; at += 1) {
-      const place = places[at]
-      if (place !== undefined) place.byUser = false
-    }
+    if (isOfOthers) for (const place of places.slice(frame.first)) place.byUser = false
   }
 
   yield* walkJson(json, {

@@ -23,7 +23,10 @@ interface Tail {
  */
 const lastNumber = (digitsMin: number, digitsMax: number, test: (tail: Tail) => boolean): ((match: string) => readonly Part[]) => {
   const written = new Uint8Array(digitsMax)
-  let [read, start, digits, luhn] = ['', 0, 0, 0]
+  let read = ''
+  let start = 0
+  let digits = 0
+  let luhn = 0
   const tail: Tail = {
     get text() {
       return read.slice(start)
@@ -64,7 +67,9 @@ const groupStart = (text: string, digitAt: number, from: number): number => {
   return inside > from && text.charCodeAt(inside - 1) === PLUS ? inside - 1 : inside
 }
 
-const [OPENING, PLUS, ZERO] = [40, 43, 48] as const
+const OPENING = 40
+const PLUS = 43
+const ZERO = 48
 
 const isDigitAt = (text: string, at: number): boolean => {
   const digit = text.charCodeAt(at) - ZERO

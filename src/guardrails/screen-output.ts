@@ -167,6 +167,13 @@ export const createOutputScreen = (
     return (yield* matchesAny(openMatcher, text)) ? yield* screenInPieces(filters, text, detections.report) : text
   }
 
+  function* screenEvent(event: ModelEvent): Scan<ModelEvent[]> {
+    if (event.type === 'citation') return yield* screenCitation(event)
+    if (event.type === 'tool-call') return yield* screenCall(event)
+    if (event.type === 'image') return yield* screenImage(event)
+    return isLongText(event) ? yield* screenLongText(event) : through(event)
+  }
+
   /** Returns true if this is a whole answer in which no filter can match: one combined pass is cheaper than a pass of every filter. */
   function* holdsNothing(frames: readonly Frame[]): Scan<boolean> {
     const texts = wholeTexts(frames)
@@ -186,17 +193,7 @@ export const createOutputScreen = (
         const events: ModelEvent[] = []
         for (const [at, event] of frame.events.entries()) {
           if (at > 0) yield
-          const passed =
-            event.type === 'citation'
-              ? yield* screenCitation(event)
-              : event.type === 'tool-call'
-                ? yield* screenCall(event)
-                : event.type === 'image'
-                  ? yield* screenImage(event)
-                  : isLongText(event)
-                    ? yield* screenLongText(event)
-                    : through(event)
-          for (const one of passed) events.push(one)
+          for (const one of yield* screenEvent(event)) events.push(one)
         }
         out.push(rewriting || frame.native === undefined ? { events } : { ...frame, events })
       }

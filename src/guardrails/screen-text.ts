@@ -67,7 +67,8 @@ export const createTextScreen = (
       // For a very long match only its end is kept, so positions are counted back from its end.
       const base = parts === WHOLE ? start : end - match.length
       for (const [from, to] of parts) {
-        const [first, last] = [startOf(base + from), endOf(parts === WHOLE ? end : base + to)]
+        const first = startOf(base + from)
+        const last = endOf(parts === WHOLE ? end : base + to)
         report(filter, null, first, last)
         if (filter.action === 'redact') mergeSpan(spans, first, last, filter.label)
       }
@@ -220,7 +221,8 @@ function* knownInjections(
   const spans: Span[] = []
   for (const reading of yield* readingsOf(units.join(''))) {
     for (const { start, end, pattern } of yield* scanForInjections(reading.text)) {
-      const [from, to] = [reading.startOf(start), reading.endOf(end)]
+      const from = reading.startOf(start)
+      const to = reading.endOf(end)
       for (const filter of asking) report(filter, pattern, from, to)
       if (redacting !== undefined) spans.push({ from, to, label: redacting.label })
     }

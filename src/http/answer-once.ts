@@ -8,7 +8,7 @@ import { textDigest } from '../lib/text/text-digest.ts'
 import { AnsweredBefore, type Once } from '../storage/idempotency.ts'
 import type { TextSeal } from '../storage/seal.ts'
 import { isPerson } from '../keys/caller.ts'
-import { jsonInTurns, jsonText } from './json-response.ts'
+import { jsonInTurns, jsonText } from './response/json-response.ts'
 import { callerOf, type RouteRequest } from './route.ts'
 
 export interface Onceness {

@@ -22,7 +22,7 @@ import { createApp } from './app.ts'
 import type { AppParts } from './app-parts.ts'
 import { mountsOf } from './later-routes.ts'
 import { ALIAS_BASE, routeTable } from './route-table.ts'
-import { POLICIES, type Policy } from './policies.ts'
+import { POLICIES, type Policy } from './access/policies.ts'
 import type { Route } from './route.ts'
 import { listen } from './server.ts'
 

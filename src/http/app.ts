@@ -10,16 +10,16 @@ import type { BodySpace } from '../limits/body-room.ts'
 import { joinCohort } from '../lib/cohort.ts'
 import { once } from '../lib/once.ts'
 import { inTurns, type Turn } from '../lib/steps.ts'
-import { authenticate } from './authenticate.ts'
-import { clientAddress } from './client-address.ts'
+import { authenticate } from './access/authenticate.ts'
+import { clientAddress } from './access/client-address.ts'
 import { requireKnownConditions } from './known-conditions.ts'
 import { requireKnownParameters } from './known-parameters.ts'
-import { LongAnswer } from './json-response.ts'
+import { LongAnswer } from './response/json-response.ts'
 import { mountsOf, pathsOf } from './later-routes.ts'
-import { pacedBody } from './paced-body.ts'
-import { consumeBody, readBodyText, readJsonBody, readObject, type BodyLimits, type HttpRequest } from './read-body.ts'
-import { endWithSession } from './end-with-session.ts'
-import type { Policy } from './policies.ts'
+import { pacedBody } from './response/paced-body.ts'
+import { consumeBody, readBodyText, readJsonBody, readObject, type BodyLimits, type HttpRequest } from './body/read-body.ts'
+import { endWithSession } from './access/end-with-session.ts'
+import type { Policy } from './access/policies.ts'
 import { changedByPerson, type Route, type Surface } from './route.ts'
 import { asRefusedUpgrade } from './refused-upgrade.ts'
 import { ALIAS_BASE, doorsOf, routeTable } from './route-table.ts'
@@ -45,7 +45,7 @@ export const createApp = (parts: AppParts): App => {
   const startTurn = (): Turn => createTurn(parts.clock, parts.largeStep)
   const turn = startTurn()
   const document = once(async () => {
-    const { openapiDocument } = await import('./openapi.ts')
+    const { openapiDocument } = await import('./openapi/openapi.ts')
     const described = tables.filter(({ base }) => base !== ALIAS_BASE)
     const mounts = await mountsOf(described, turn)
     return inTurns(openapiDocument(mounts, { version: parts.version }), turn)

@@ -2,7 +2,7 @@
 import { type GatewayError, MANAGEMENT_MESSAGES, MANAGEMENT_TYPES } from '../errors.ts'
 import type { Formats } from '../formats/formats.ts'
 import { isObject, type JsonObject } from '../lib/json/json.ts'
-import { jsonResponse, jsonText } from './json-response.ts'
+import { jsonResponse, jsonText } from './response/json-response.ts'
 import type { Surface } from './route.ts'
 
 export const errorResponse = (error: GatewayError, surface: Surface, formats: Formats): Response => {

@@ -1,6 +1,6 @@
 /** Routes whose file is loaded when one of their paths is first asked for: most services answer inference, and need few of them (decisions/0266). */
 import type { Turn } from '../lib/steps.ts'
-import type { Mount } from './openapi.ts'
+import type { Mount } from './openapi/openapi.ts'
 import type { Route } from './route.ts'
 
 export interface LaterRoutes {
@@ -57,7 +57,8 @@ export const pathsOf = (rows: readonly Row[]): readonly string[] => rows.flatMap
 
 /** A path that the table does not name could not be reached. */
 const requireSame = (paths: readonly string[], routes: readonly Route[]): void => {
-  const [named, found] = [new Set(paths), new Set(routes.map(({ path }) => path))]
+  const named = new Set(paths)
+  const found = new Set(routes.map(({ path }) => path))
   const wrong = [...named.symmetricDifference(found)]
   if (wrong.length > 0) throw new TypeError(`The table of routes and their file do not name the same paths: ${wrong.join(', ')}`)
 }

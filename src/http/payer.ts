@@ -1,7 +1,8 @@
 /** Finds who pays for requests that the service makes by itself for a caller who manages it. */
 import { scopeOf } from '../canonical/reach.ts'
 import { isPerson } from '../keys/caller.ts'
-import type { Keys, Principal } from '../keys/keys.ts'
+import type { Principal } from '../keys/principal.ts'
+import type { Keys } from '../keys/keys.ts'
 import { callerOf, changedBy, reachOf, type RouteRequest } from './route.ts'
 
 /** The key with this hash, otherwise the caller's own; for a signed-in person, their playground key. */

@@ -1,6 +1,6 @@
 /** The table of all routes. A row is a route, or the paths of those in a file that is loaded when one of them is asked for. */
 import type { AppParts } from './app-parts.ts'
-import type { Doors } from './authenticate.ts'
+import type { Doors } from './access/authenticate.ts'
 import { later, type Row, type Table } from './later-routes.ts'
 import { createListedModels } from './listed-models.ts'
 import { createPacedReads } from './paced-reads.ts'

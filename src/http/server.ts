@@ -1,6 +1,6 @@
 /** The listening socket. This is one of the few files that may use the runtime directly (ARCHITECTURE.md). */
 import type { App, Peers } from './app.ts'
-import type { HttpRequest } from './read-body.ts'
+import type { HttpRequest } from './body/read-body.ts'
 
 export interface Server {
   readonly url: string

@@ -131,7 +131,8 @@ const costEstimate = ({ call, plan }: Planned): JsonObject => {
     const known = costs.flatMap((cost) => (cost[of] === null ? [] : [cost[of]]))
     return known.length < costs.length || known.length === 0 ? null : pick(...known)
   }
-  const [least, most] = [all(Math.min, 'least'), all(Math.max, 'most')]
+  const least = all(Math.min, 'least')
+  const most = all(Math.max, 'most')
   return {
     input_tokens: input,
     max_output_tokens: all(Math.max, 'output'),

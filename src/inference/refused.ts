@@ -1,7 +1,7 @@
 /** A request that the service itself refused: the reason, and what was known about the request by then. */
 import type { GatewayError } from '../errors.ts'
 import type { Plan } from '../routing/plan-attempts.ts'
-import { planFor, type PlanParts } from './plan.ts'
+import { planFor, type PlanParts } from './plan/plan.ts'
 import type { Prepared, Screened } from './request.ts'
 
 export class Refused {

@@ -1,4 +1,4 @@
-import type { Principal } from './keys.ts'
+import type { Principal } from './principal.ts'
 
 /** A signed-in person acts in one workspace (docs/contract/sign-in.md#roles). */
 export interface Person {
@@ -9,7 +9,7 @@ export interface Person {
   readonly sessionId: string
 }
 
-/** `kind` says which of them the caller is, and so what it may do (http/policies.ts). */
+/** `kind` says which of them the caller is, and so what it may do (http/access/policies.ts). */
 export type Caller = Principal | Person
 
 export const isPerson = (caller: Caller): caller is Person => caller.kind === 'admin' || caller.kind === 'member'

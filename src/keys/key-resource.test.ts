@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import * as fc from 'fast-check'
 
 import { apiKey, currentKey, type KeyBudget } from '../contract/key.ts'
-import type { KeyRecord } from '../storage/keys/key-store.ts'
+import type { KeyRecord } from '../storage/keys/key-record.ts'
 import type { KeyUsage } from '../storage/keys/key-usage.ts'
 import { usageWindowsAt, windowEnd } from '../storage/usage/usage-windows.ts'
 import { currentKeyResource, keyResource } from './key-resource.ts'

@@ -1,7 +1,7 @@
 /** Keys as the API shows them. */
 import type { ApiKeyResource, CurrentKey } from '../contract/key.ts'
 import { dollars } from '../lib/money.ts'
-import type { KeyRecord } from '../storage/keys/key-store.ts'
+import type { KeyRecord } from '../storage/keys/key-record.ts'
 import type { KeyUsage } from '../storage/keys/key-usage.ts'
 import type { KeyWithUsage } from './keys.ts'
 

@@ -1,56 +1,18 @@
 /** API keys: created, listed, changed and revoked; and recognised on each request, without a query while nothing has changed. */
 import { mustGoByCursor } from '../contract/paging.ts'
-import type { ProviderFailureMode } from '../contract/provider-failure.ts'
 import { GatewayError } from '../errors.ts'
 import { isoTimestamp, type Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
 import { createLoadCache } from '../lib/load-cache.ts'
 import { besides, type ChangedBy } from '../storage/audit-log.ts'
-import type { SpendingLimit, Spender } from '../ledger/scope.ts'
 import { mapOnce, type Once } from '../storage/idempotency.ts'
 import type { KeyFilter } from '../contract/key-filter.ts'
 import type { KeyListInput } from '../storage/keys/key-list.ts'
-import type { KeyPatch, KeyRecord, KeyStore } from '../storage/keys/key-store.ts'
+import type { KeyPatch, KeyRecord } from '../storage/keys/key-record.ts'
+import type { KeyStore } from '../storage/keys/key-store.ts'
 import { type KeyUsage, NOTHING_USED } from '../storage/keys/key-usage.ts'
-import { keyDigest, keyLabel, looksLikeKey, makeKey, type KeyKind } from './key-format.ts'
-
-/** The key that makes a request. */
-export interface Principal {
-  readonly hash: string
-  readonly kind: KeyKind
-  readonly workspaceId: string
-  readonly userId: string
-  /** Requests with this key are refused if they ask for something that cannot be honoured. */
-  readonly strict: boolean
-  /** The key's own limits; null means the default of the configuration file. */
-  readonly rpmLimit: number | null
-  readonly tpmLimit: number | null
-  /** How a provider's failure reaches this caller; null means the server's default. */
-  readonly providerFailure: ProviderFailureMode | null
-  /** Who uses the key, as its creator wrote it. */
-  readonly externalUser: string | null
-  /** The amount that it may spend; null means only the budgets around it apply. */
-  readonly limit: SpendingLimit | null
-  /**
-   * The request used the secret from before a rotation, which is valid only for its grace period and may begin nothing that lasts longer.
-   */
-  readonly isReplaced: boolean
-}
-
-/** A key, as recognised by the secret that was sent. */
-type KnownKey = KeyRecord & { readonly isReplaced?: true }
-
-/** The caller in the form that budgets use. */
-export const spenderOf = ({ hash, workspaceId, userId, limit }: Principal): Spender => ({ keyHash: hash, workspaceId, userId, limit })
-
-/** The caller in the form that runs and their records use. */
-export const callerOf = (principal: Principal): Spender & Pick<Principal, 'externalUser'> => ({
-  ...spenderOf(principal),
-  externalUser: principal.externalUser,
-})
-
-const limitOf = ({ limitNanos, limitReset, includeByokInLimit }: KeyRecord): SpendingLimit | null =>
-  limitNanos === null ? null : { nanos: limitNanos, interval: limitReset, includeByok: includeByokInLimit }
+import { keyDigest, keyLabel, looksLikeKey, makeKey } from './key-format.ts'
+import { type KnownKey, type Principal, principalOf, untilRetired } from './principal.ts'
 
 /** The rest of a record is made with the key. `expiresAt` is any instant in ISO 8601. */
 export type NewKey = Omit<
@@ -104,8 +66,6 @@ export interface Keys {
   isKeptOut(person: { readonly workspaceId: string; readonly userId: string }): Promise<boolean>
   /** Throws `not_found`, as the next two methods do, also for a key outside of the scope: one workspace, or null for all. */
   get(scope: string | null, hash: string, onlyUserId?: string | null): Promise<KeyWithUsage>
-  /** The key as a caller, even if it would not be admitted now. */
-  principalOf(record: KeyRecord): Principal
   update(scope: string | null, hash: string, patch: KeyPatch, by: ChangedBy): Promise<KeyWithUsage>
   revoke(scope: string | null, hash: string, by: ChangedBy): Promise<void>
   /** Makes a new secret for the same key; the previous one stays valid for `graceSeconds`. Throws `not_found`. */
@@ -274,7 +234,6 @@ export const createKeys = ({ store, clock, ids, peppers, onError }: KeysParts): 
       return record !== null && admit(record) === null
     },
     get: async (scope, hash, onlyUserId = null) => withUsage(await find(scope, hash, onlyUserId)),
-    principalOf,
     async update(scope, hash, { expiresAt, ...rest }, by) {
       const patch: KeyPatch = expiresAt === undefined ? rest : { ...rest, expiresAt: futureInstant(expiresAt) }
       const record = await store.update(scope, hash, patch, { by, now: now() })
@@ -289,7 +248,8 @@ export const createKeys = ({ store, clock, ids, peppers, onError }: KeysParts): 
     },
     async rotate(scope, hash, graceSeconds, by, once) {
       const { record: before, ...used } = await withUsage(await find(scope, hash, null))
-      const [key, [pepper]] = [makeKey(before.kind, ids), peppers()]
+      const key = makeKey(before.kind, ids)
+      const [pepper] = peppers()
       const secret = {
         digest: keyDigest(key, pepper.bytes),
         pepperId: pepper.id,
@@ -323,27 +283,6 @@ export const createKeys = ({ store, clock, ids, peppers, onError }: KeysParts): 
     refreshCache: cache.refresh,
   }
 }
-
-const principalOf = (record: KnownKey): Principal => ({
-  hash: record.hash,
-  kind: record.kind,
-  workspaceId: record.workspaceId,
-  userId: record.creatorUserId,
-  strict: record.strict,
-  rpmLimit: record.rpmLimit,
-  tpmLimit: record.tpmLimit,
-  providerFailure: record.providerFailure,
-  externalUser: record.externalUser,
-  limit: limitOf(record),
-  isReplaced: record.isReplaced === true,
-})
-
-/** The key as seen with its previous secret after a rotation. */
-const untilRetired = (record: KeyRecord, until: string): KnownKey => ({
-  ...record,
-  isReplaced: true,
-  expiresAt: record.expiresAt !== null && record.expiresAt < until ? record.expiresAt : until,
-})
 
 /** Five dollars a month. */
 const PLAYGROUND = { kind: 'inference', purpose: 'playground', limitNanos: 5_000_000_000, limitReset: 'monthly' } as const

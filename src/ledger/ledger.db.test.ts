@@ -6,7 +6,7 @@ import { describeEachSettler, type TestEngine } from '../../test/support/databas
 import { createFakeClock, T0 } from '../../test/support/fake-clock.ts'
 import { GatewayError } from '../errors.ts'
 import { isoTimestamp } from '../lib/clock.ts'
-import { createGenerationRecorder } from '../inference/record-generations.ts'
+import { createGenerationRecorder } from '../inference/settle/record-generations.ts'
 import { createHoldStore } from '../storage/ledger/hold-store.ts'
 import { auditLedger } from '../storage/ledger/ledger-audit.ts'
 import { pruneLedger } from '../storage/ledger/prune-ledger.ts'

@@ -12,6 +12,7 @@ import { createCredits } from './credits.ts'
 import type { InFlightSettings } from './decide.ts'
 import { createLedger, type Ledger } from './ledger.ts'
 import { keyLimitSource, type SpendingLimit, type ScopeSource, type Spender } from './scope.ts'
+import { generationRecord } from '../storage/testing/generation-record.ts'
 
 /** Runs work that is due at once as a microtask; everything else waits until the test lets time pass. */
 const promptClock = (clock: FakeClock): Clock => ({
@@ -92,23 +93,18 @@ export const openNode = (
   }
 }
 
-export const recordOf = (id: string, spender: Spender, atMs: number, costNanos: number): GenerationRecord => ({
-  id,
-  createdAt: isoTimestamp(atMs),
-  workspaceId: spender.workspaceId,
-  keyHash: spender.keyHash,
-  presetId: null,
-  presetVersion: null,
-  model: 'openai/gpt-5.4',
-  provider: 'openai',
-  streamed: false,
-  cancelled: false,
-  tokensPrompt: 10,
-  tokensCompletion: 5,
-  costNanos,
-  byokCostNanos: 0,
-  record: {},
-})
+export const recordOf = (id: string, spender: Spender, atMs: number, costNanos: number): GenerationRecord =>
+  generationRecord({
+    id,
+    createdAt: isoTimestamp(atMs),
+    workspaceId: spender.workspaceId,
+    keyHash: spender.keyHash,
+    model: 'openai/gpt-5.4',
+    provider: 'openai',
+    tokensPrompt: 10,
+    tokensCompletion: 5,
+    costNanos,
+  })
 
 /** Creates a workspace with the given number of keys in storage, and its budgets and credit. */
 export const prepareMoney = async (database: Database, clock: FakeClock, keys: number) => {

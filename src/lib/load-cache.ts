@@ -48,7 +48,9 @@ export const createLoadCache = <Key, Value>(maxEntries: number, clock: Pick<Cloc
   let failing = false
 
   const start = (key: Key, load: (key: Key) => Promise<Value | null>): Load<Value> => {
-    const [queue, began, forgotten] = [loading, age, forgets]
+    const queue = loading
+    const began = age
+    const forgotten = forgets
     const late = Promise.withResolvers<void>()
     const cancel = clock.after(PATIENCE_MS, () => {
       if (began === age) failing = true

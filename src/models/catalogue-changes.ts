@@ -21,7 +21,8 @@ type Models = Readonly<Record<string, ModelEntry>>
 /** Ordered by model and provider. */
 export const catalogueChanges = (before: Models, after: Models): readonly CatalogueChange[] =>
   [...new Set([...Object.keys(before), ...Object.keys(after)])].sort().flatMap((model) => {
-    const [olds, news] = [before[model]?.endpoints ?? [], after[model]?.endpoints ?? []]
+    const olds = before[model]?.endpoints ?? []
+    const news = after[model]?.endpoints ?? []
     const change = (kind: CatalogueChange['kind'], endpoint: EndpointEntry, facts: readonly FactChange[]): CatalogueChange => ({
       kind,
       model,
@@ -40,7 +41,8 @@ export const catalogueChanges = (before: Models, after: Models): readonly Catalo
   })
 
 const factChanges = (before: EndpointEntry | undefined, after: EndpointEntry | undefined): readonly FactChange[] => {
-  const [old, now] = [factsOf(before), factsOf(after)]
+  const old = factsOf(before)
+  const now = factsOf(after)
   return [...new Set([...old.keys(), ...now.keys()])].flatMap((fact) =>
     old.get(fact) === now.get(fact) ? [] : [{ fact, before: old.get(fact), after: now.get(fact) }],
   )

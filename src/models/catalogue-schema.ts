@@ -91,7 +91,7 @@ const priceTier = z
   })
   .meta({ id: 'PriceTier', description: 'What the whole request costs, not only the tokens above the line, when its input is long.' })
 
-export const priceEntry = z
+const priceEntry = z
   .strictObject({
     ...tokenPrices,
     request: z.number().min(0).optional().meta({ description: 'US dollars per request; 0 when absent.' }),
@@ -128,7 +128,7 @@ export const priceEntry = z
 
 const parameterNames = z.array(z.string().regex(/^[a-z][a-z0-9_]*$/, 'Use the snake_case name of a request parameter.'))
 
-export const endpointEntry = z
+const endpointEntry = z
   .strictObject({
     provider: providerSlug,
     model: z.string().min(1).meta({ description: "The provider's own name for the model." }),

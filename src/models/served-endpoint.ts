@@ -10,7 +10,7 @@ export const endpointThatServed = ({ endpoints }: Pick<Model, 'endpoints'>, aske
   return serving.reduce<ModelEndpoint | null>((best, one) => (best === null || priceOf(one) > priceOf(best) ? one : best), null) ?? asked
 }
 
-/** Our name for a tier that a provider names in its own way; the provider's word, in lower case, if we know none. */
+/** Our name for a tier that a provider names in its own way; the provider's word, in lower case, if there is none. */
 export const tierNamed = (word: string): string => {
   const known = TIERS.get(word.toLowerCase())
   return known === undefined ? word.toLowerCase() : (known ?? 'default')

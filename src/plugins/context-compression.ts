@@ -147,7 +147,8 @@ const unitsOf = (items: readonly Item[]): readonly Unit[] => {
     }
   }
   const spoken = items.flatMap(({ kind }, at) => (kind === 'system' ? [] : [at]))
-  const [first, last] = [spoken.at(0), spoken.at(-1)]
+  const first = spoken.at(0)
+  const last = spoken.at(-1)
   const byRoot = Map.groupBy(items.keys(), rootOf)
   return [...byRoot.values()].map((members) => ({
     items: members,

@@ -62,7 +62,8 @@ const failsMore = (live: Sample, candidate: Sample): Comparison => ({
 const costsMore = (live: Sample, candidate: Sample, increase: number): Comparison | null => {
   if (Math.min(live.requests, candidate.requests) < COSTS_MIN) return null
   const factor = 1 + increase
-  const [its, bound] = [momentsOf(candidate), momentsOf(live)]
+  const its = momentsOf(candidate)
+  const bound = momentsOf(live)
   const error = Math.sqrt(its.variance / candidate.requests + (factor * factor * bound.variance) / live.requests)
   const over = its.mean - factor * bound.mean
   const p = error === 0 ? (over > 0 ? 0 : 1) : upperTail(over / error)

@@ -7,7 +7,8 @@ import type { Steps } from '../lib/steps.ts'
 import type { Body, JsonPost } from './transport/json-post.ts'
 import type { Attempt, ProviderContext } from './provider.ts'
 import { retryHint } from './failures/retry-hint.ts'
-import { isSuccess, wireBody } from './transport/upstream.ts'
+import { isSuccess } from './transport/upstream-response.ts'
+import { wireBody } from './transport/upstream.ts'
 
 export interface CountPost extends Pick<JsonPost, 'url' | 'headers' | 'failure'> {
   readonly body: string

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'bun:test'
 import { z } from 'zod'
 
 import type { JsonObject } from '../lib/json/json.ts'
-import { openapiDocument as describing } from '../http/openapi.ts'
+import { openapiDocument as describing } from '../http/openapi/openapi.ts'
 import { describedMounts } from '../compose/described-routes.test-kit.ts'
 import { REFERENCE_PAGE_POLICY, referencePage } from './reference-page.ts'
 import { curlCommand } from './code-view.ts'

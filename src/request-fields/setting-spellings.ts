@@ -27,7 +27,9 @@ const pathsIn = (client: ClientDialect): Map<FieldMeaning, string[]> => {
 }
 
 const spellings = (): ReadonlyMap<FieldMeaning, Spelling> => {
-  const [chat, responses, messages] = [pathsIn('chat'), pathsIn('responses'), pathsIn('messages')]
+  const chat = pathsIn('chat')
+  const responses = pathsIn('responses')
+  const messages = pathsIn('messages')
   const meanings = new Set([...chat.keys(), ...responses.keys(), ...messages.keys()])
   const of = (meaning: FieldMeaning): Spelling => ({
     chat: chat.get(meaning) ?? [],

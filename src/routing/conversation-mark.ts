@@ -47,4 +47,7 @@ const itemEnd = (list: string, start: number): number => {
   return end
 }
 
-const [QUOTE, BACKSLASH, BRACE, BRACE_END] = [0x22, 0x5c, 0x7b, 0x7d]
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const BRACE = 0x7b
+const BRACE_END = 0x7d

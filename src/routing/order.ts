@@ -124,7 +124,8 @@ const negative = (value: number | null | undefined): number | null => (value ===
 const ascending =
   (measure: (candidate: Candidate) => number | null): Comparison =>
   (a, b) => {
-    const [one, other] = [measure(a) ?? Number.POSITIVE_INFINITY, measure(b) ?? Number.POSITIVE_INFINITY]
+    const one = measure(a) ?? Number.POSITIVE_INFINITY
+    const other = measure(b) ?? Number.POSITIVE_INFINITY
     return one === other ? 0 : one - other
   }
 

@@ -54,7 +54,7 @@ export const conversationKey = (call: Call, account: string): string | null => {
 const KEY_LENGTH_MAX = 256
 
 /**
- * True if a success begins to bind its conversation. A named session always does; a conversation that we only recognise does so if a cache
+ * True if a success begins to bind its conversation. A named session always does; a conversation that is only recognised does so if a cache
  * was used and reading it is cheaper, since otherwise nothing is gained.
  */
 export const bindsConversation = (key: string, { prices }: ModelEndpoint, usage: Usage): boolean => {

@@ -23,7 +23,8 @@ export const digestsOf = (secret: string, peppers: Peppers): readonly [string, .
 
 /** Compares in a time that says nothing about the texts, which may hold anything. */
 export const isSameSecret = (one: string, other: string): boolean => {
-  const [left, right] = [Buffer.from(one), Buffer.from(other)]
+  const left = Buffer.from(one)
+  const right = Buffer.from(other)
   return left.byteLength === right.byteLength && timingSafeEqual(left, right)
 }
 

@@ -66,7 +66,8 @@ const WATCH_MS = 400
 export const createSessions = ({ store, keys, clock, ids, peppers, onError }: SessionsParts): Sessions => {
   const now = (): string => isoTimestamp(clock.now())
   const begin = ({ userAgent }: Opening, whose: Pick<SessionRecord, 'workspace_id' | 'user_id' | 'role' | 'key_hash'>): OpenedSession => {
-    const [token, csrf] = [newSecret(TOKEN_BYTES, ids), newSecret(CSRF_BYTES, ids)]
+    const token = newSecret(TOKEN_BYTES, ids)
+    const csrf = newSecret(CSRF_BYTES, ids)
     const at = clock.now()
     const session: SessionRecord = {
       id: ids.prefixed('sess'),

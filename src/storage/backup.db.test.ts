@@ -36,6 +36,7 @@ import { StorageRefused } from './storage-errors.ts'
 import { makeOlderDatabase, rowsOf } from './testing/older-databases.ts'
 import { preparePresets } from './testing/preset-input.ts'
 import { rejection, rejectionText } from './testing/rejection.ts'
+import { generationRecord } from './testing/generation-record.ts'
 
 const directory = temporaryDirectory()
 const newPath = (): string => join(mkdtempSync(join(directory, 'kept-')), 'kept.db')
@@ -226,23 +227,15 @@ describeEachEngine('a backup', (engine) => {
 
 const finishedAt = (_: unknown, at: number): FinishedGeneration => ({
   userId: 'user-1',
-  record: {
+  record: generationRecord({
     id: `gen-${at}`,
     createdAt: NOW,
     workspaceId: 'w',
     keyHash: 'k'.repeat(64),
-    presetId: null,
-    presetVersion: null,
-    model: 'm',
     provider: null,
-    streamed: false,
-    cancelled: false,
     tokensPrompt: at,
-    tokensCompletion: 1,
     costNanos: 1,
-    byokCostNanos: 0,
-    record: {},
-  },
+  }),
 })
 
 const change = (path: string, bytes: Uint8Array, at: number): void => {

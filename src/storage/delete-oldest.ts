@@ -12,7 +12,8 @@ export const deleteOldest = async <Table extends TableWithId>(
   before: string,
   limit: number,
 ): Promise<number> => {
-  const [rows, time] = [sql.table(table), sql.ref(column)]
+  const rows = sql.table(table)
+  const time = sql.ref(column)
   const { numAffectedRows = 0n } = await sql`
     delete from ${rows} where id in (select id from ${rows} where ${time} < ${before} order by ${time} limit ${limit})
   `.execute(transaction)

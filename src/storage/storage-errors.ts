@@ -1,6 +1,6 @@
 /** The errors that storage throws for reasons that are not bugs. Higher layers choose what follows: 409, 503, or a refused start. */
 
-/** Others held the lock, or won the race, for longer than we retry. Nothing was written; the same call may be made again. */
+/** Others held the lock, or won the race, for longer than retries last. Nothing was written; the same call may be made again. */
 export class StorageConflict extends Error {
   override readonly name = 'StorageConflict'
   constructor(cause: unknown) {

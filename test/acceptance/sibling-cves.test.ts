@@ -1,7 +1,7 @@
 /**
  * Faults of products like this one (docs/contract/operating.md#addresses,
  * docs/contract/keys-and-workspaces.md#authentication): each is tried here against our own. Rows that have a test
- * elsewhere: 1 src/http/authenticate.test.ts, 2 src/keys/keys.test.ts, 10, 20, 41 src/http/app.test.ts (every route with
+ * elsewhere: 1 src/http/access/authenticate.test.ts, 2 src/keys/keys.test.ts, 10, 20, 41 src/http/app.test.ts (every route with
  * every kind of key), 11 src/root-secret.test.ts, 42 byok.test.ts, 38 the ledger's own tests.
  */
 import { connect } from 'node:net'

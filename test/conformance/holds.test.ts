@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 
 import type { ClientDialect } from '../../src/canonical/call.ts'
-import { createAdmit } from '../../src/inference/admit.ts'
+import { createAdmit } from '../../src/inference/admit/admit.ts'
 import type { Demand } from '../../src/ledger/admissions.ts'
 import { createDurations } from '../../src/ledger/durations.ts'
 import type { Scope } from '../../src/ledger/scope.ts'

@@ -4,12 +4,13 @@ import { createHash } from 'node:crypto'
 import { expect, setDefaultTimeout, test } from 'bun:test'
 
 import { CLIENT_DIALECTS, type ClientDialect } from '../../src/canonical/call.ts'
-import { createAdmit } from '../../src/inference/admit.ts'
+import { createAdmit } from '../../src/inference/admit/admit.ts'
 import { createLargeSteps, createTurn } from '../../src/inference/large-steps.ts'
 import { createDurations } from '../../src/ledger/durations.ts'
 import type { Scope } from '../../src/ledger/scope.ts'
 import type { Clock } from '../../src/lib/clock.ts'
 import type { Presets } from '../../src/presets/presets.ts'
+import { createCountingClock } from '../support/counting-clock.ts'
 import { createFakeIds } from '../support/fake-ids.ts'
 import { MODEL, OWN_DIALECT, replay, type Replay } from '../support/replay.ts'
 
@@ -28,24 +29,12 @@ const bytesOf = (client: ClientDialect, text: string, beside?: string): Uint8Arr
   return new TextEncoder().encode(JSON.stringify({ model: MODEL, max_tokens: 100, ...conversation }))
 }
 
-/** Every point where the work may yield is counted, since time passes with each read of the clock. */
 const turnsFor = async (
   client: ClientDialect,
   body: Uint8Array,
   more: Partial<Replay> | ((clock: Clock) => Partial<Replay>) = {},
 ): Promise<number> => {
-  let now = 0
-  let turns = 0
-  const clock: Clock = {
-    now: () => 0,
-    monotonicMs: () => (now += 1000),
-    after(ms, task) {
-      if (ms > 0) return () => undefined
-      turns += 1
-      setImmediate(task)
-      return () => undefined
-    },
-  }
+  const { clock, turns } = createCountingClock()
   const upstream = {
     dialect: OWN_DIALECT[client],
     reply: { status: 500, type: 'application/json', pieces: [] },
@@ -53,7 +42,7 @@ const turnsFor = async (
   } as const
   const { sent } = await replay({ client, upstreams: [upstream], body, clock, ...(typeof more === 'function' ? more(clock) : more) })
   expect(sent.length).toBe(1)
-  return turns
+  return turns()
 }
 
 test.each(CLIENT_DIALECTS)('%s: a search for addresses in a text that is four times as long takes more steps', async (client) => {

@@ -7,8 +7,8 @@ import fc from 'fast-check'
 
 import { CLIENT_DIALECTS, type ClientDialect } from '../../src/canonical/call.ts'
 import { GatewayError } from '../../src/errors.ts'
-import { LongAnswer } from '../../src/http/json-response.ts'
-import { pacedBody } from '../../src/http/paced-body.ts'
+import { LongAnswer } from '../../src/http/response/json-response.ts'
+import { pacedBody } from '../../src/http/response/paced-body.ts'
 import { type Clock, systemClock } from '../../src/lib/clock.ts'
 import { JsonTextError } from '../../src/lib/json/json-limits.ts'
 import { parseExactInSteps } from '../../src/lib/json/json-steps.ts'
@@ -17,6 +17,7 @@ import { DASHED } from '../../src/providers/tools/tool-name-form.ts'
 import { sentNames } from '../../src/providers/tools/tool-names.ts'
 import type { Presets } from '../../src/presets/presets.ts'
 import { begin, bytesOf as bytesOfMessages, delta, end, stop } from '../../src/providers/bedrock/event-stream.test-kit.ts'
+import { createCountingClock } from '../support/counting-clock.ts'
 import { emailGuardrail } from '../support/guardrail.ts'
 import { UPSTREAM_DIALECTS, type UpstreamDialect } from '../support/recordings.ts'
 import { MODEL, OWN_DIALECT, type Replay, replay, type Reply } from '../support/replay.ts'
@@ -95,7 +96,6 @@ const bytesOf = (client: ClientDialect, conversation: unknown, more: object = {}
     }),
   )
 
-/** Time passes with each read of the clock, so that every point where the work may yield is counted. */
 const turnsFor = async (
   client: ClientDialect,
   dialect: UpstreamDialect,
@@ -103,20 +103,9 @@ const turnsFor = async (
   reply?: Reply,
   more?: Partial<Replay>,
 ): Promise<number> => {
-  let now = 0
-  let turns = 0
-  const clock: Clock = {
-    now: () => 0,
-    monotonicMs: () => (now += 1000),
-    after(ms, task) {
-      if (ms > 0) return () => undefined
-      turns += 1
-      setImmediate(task)
-      return () => undefined
-    },
-  }
+  const { clock, turns } = createCountingClock()
   expect(await send(client, dialect, body, clock, reply, more)).toBe(1)
-  return turns
+  return turns()
 }
 
 describe('a conversation that is four times as long is encoded in more steps, not in longer ones', () => {
@@ -607,7 +596,7 @@ test.each(CLIENT_DIALECTS)(
 const known = `[${'{"role":"user","content":"How are you?"},'.repeat(60_000)}0]`
 
 /**
- * Reads an answer as a socket does: a whole one at its own pace (src/http/paced-body.ts), so that its first piece, for which the text is
+ * Reads an answer as a socket does: a whole one at its own pace (src/http/response/paced-body.ts), so that its first piece, for which the text is
  * assembled, costs as much as any. Decoding is the client's work.
  */
 const taken: NonNullable<Replay['read']> = async (response) => {

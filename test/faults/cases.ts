@@ -141,7 +141,7 @@ export const FAULT_CASES: Readonly<Record<string, readonly FaultCase[]>> = {
       'no first token',
       `${LATE}; with another provider: its answer`,
     ),
-    one('src/http/event-stream.test.ts', /a keep-alive comes after each ten seconds/, 'silence', 'a comment every ten seconds'),
+    one('src/http/response/event-stream.test.ts', /a keep-alive comes after each ten seconds/, 'silence', 'a comment every ten seconds'),
     one('test/fuzz/fuzz.test.ts', /provider streams/, 'streams that are nearly right', 'one end, and no fault of our own'),
   ],
   clients: [
@@ -151,7 +151,7 @@ export const FAULT_CASES: Readonly<Record<string, readonly FaultCase[]>> = {
       'leaves before, amid and behind an answer',
       'the provider is left within 100 ms, what was said is charged',
     ),
-    one('src/http/event-stream.test.ts', /a reader that is behind/, 'reads slowly', 'the provider waits; nothing is lost'),
+    one('src/http/response/event-stream.test.ts', /a reader that is behind/, 'reads slowly', 'the provider waits; nothing is lost'),
     one('test/acceptance/slow-client.test.ts', /reads nothing is given up/, 'reads nothing', 'disconnected, settled'),
     one('test/acceptance/slow-client.test.ts', /408/, 'a body that stops or trickles', '408'),
     one(
@@ -201,8 +201,13 @@ export const FAULT_CASES: Readonly<Record<string, readonly FaultCase[]>> = {
     ),
   ],
   'keys, budgets, guardrails': [
-    one('src/http/authenticate.test.ts', /and no query, for a token that cannot be a key/, 'hostile credentials', '401, and no query'),
-    one('src/http/authenticate.test.ts', /a revoked key is 401/, 'a revoked key', '401'),
+    one(
+      'src/http/access/authenticate.test.ts',
+      /and no query, for a token that cannot be a key/,
+      'hostile credentials',
+      '401, and no query',
+    ),
+    one('src/http/access/authenticate.test.ts', /a revoked key is 401/, 'a revoked key', '401'),
     one('src/keys/keys.test.ts', /keys that begin alike/, 'keys that begin alike', 'two identities'),
     one(
       'test/acceptance/guardrails.test.ts',

@@ -4,22 +4,13 @@
  * of our code, so that it can contradict it.
  */
 import { isObject } from '../../src/lib/json/json.ts'
-
-type Body = Readonly<Record<string, unknown>>
+import { type Body, firstRefusal, list, objects } from './strict-body.ts'
 
 /** The first error of the request; null if it is accepted. */
-export const refusedByAnthropic = (body: Body): string | null => {
-  for (const rule of RULES) {
-    const refusal = rule(body)
-    if (refusal !== null) return refusal
-  }
-  return null
-}
+export const refusedByAnthropic = (body: Body): string | null => firstRefusal(RULES, body)
 
 type Rule = (body: Body) => string | null
 
-const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
-const objects = (value: unknown): readonly Body[] => list(value).filter(isObject)
 const isBlank = (text: unknown): boolean => typeof text === 'string' && text.trim() === ''
 
 interface Version {

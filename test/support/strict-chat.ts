@@ -4,8 +4,7 @@
  * people report. It uses none of our code, so that it can contradict it.
  */
 import { isObject } from '../../src/lib/json/json.ts'
-
-type Body = Readonly<Record<string, unknown>>
+import { type Body, list, objects } from './strict-body.ts'
 
 interface Members {
   readonly assistant: string
@@ -43,9 +42,6 @@ export const CHAT_VENDORS: Readonly<Record<string, Members>> = {
   },
   zai: { assistant: 'role content refusal reasoning_content tool_calls', others: 'role content name tool_call_id' },
 }
-
-const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
-const objects = (value: unknown): readonly Body[] => list(value).filter(isObject)
 
 /** The first fault of the messages; null if they are accepted. */
 export const refusedByVendor = (body: Body, vendor: string): string | null => {

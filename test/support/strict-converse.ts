@@ -4,26 +4,16 @@
  * it can contradict it.
  */
 import { isObject } from '../../src/lib/json/json.ts'
-
-type Body = Readonly<Record<string, unknown>>
+import { type Body, firstRefusal, list, objects, strangeIn } from './strict-body.ts'
 
 /** The first error of the request; null if it is accepted. */
-export const refusedByConverse = (body: Body): string | null => {
-  for (const rule of [fields, blocks, turns, tools, inference]) {
-    const refusal = rule(body)
-    if (refusal !== null) return refusal
-  }
-  return null
-}
+export const refusedByConverse = (body: Body): string | null => firstRefusal([fields, blocks, turns, tools, inference], body)
 
-const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
-const objects = (value: unknown): readonly Body[] => list(value).filter(isObject)
 const messagesOf = (body: Body): readonly Body[] => objects(body['messages'])
 const blocksOf = (message: Body | undefined): readonly Body[] => objects(message?.['content'])
 
 const unknownIn = (value: unknown, known: string, at: string): string | null => {
-  const names = new Set(known.split(/\s+/))
-  const strange = isObject(value) ? Object.keys(value).find((name) => !names.has(name)) : undefined
+  const strange = strangeIn(value, known)
   return strange === undefined ? null : `Unexpected field ${at}.${strange}`
 }
 

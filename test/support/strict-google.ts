@@ -4,29 +4,18 @@
  * it can contradict it.
  */
 import { isObject } from '../../src/lib/json/json.ts'
-
-type Body = Readonly<Record<string, unknown>>
+import { type Body, firstRefusal, list, objects, strangeIn } from './strict-body.ts'
 
 /** The first error of the request; null if it is accepted. */
-export const refusedByGoogle = (body: Body, model: string): string | null => {
-  for (const rule of RULES) {
-    const refusal = rule(body, model)
-    if (refusal !== null) return refusal
-  }
-  return null
-}
+export const refusedByGoogle = (body: Body, model: string): string | null => firstRefusal(RULES, body, model)
 
 type Rule = (body: Body, model: string) => string | null
-
-const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
-const objects = (value: unknown): readonly Body[] => list(value).filter(isObject)
 
 const isSince = (model: string, generation: number): boolean => Number(/gemini-(\d+(?:\.\d+)?)/.exec(model)?.[1] ?? 0) >= generation
 
 /** Names that no message of the API has: "Unknown name "x": Cannot find field." */
 const unknownIn = (value: unknown, known: string, at: string): string | null => {
-  const names = new Set(known.split(' '))
-  const strange = isObject(value) ? Object.keys(value).find((name) => !names.has(name)) : undefined
+  const strange = strangeIn(value, known)
   return strange === undefined ? null : `Unknown name "${strange}" at '${at}': Cannot find field.`
 }
 

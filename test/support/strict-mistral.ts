@@ -3,26 +3,16 @@
  * that people report ("Unexpected role 'user' after role 'tool'"). It uses none of our code, so that it can contradict it.
  */
 import { isObject } from '../../src/lib/json/json.ts'
-
-type Body = Readonly<Record<string, unknown>>
+import { type Body, firstRefusal, list, objects, strangeIn } from './strict-body.ts'
 
 /** The first error of the request; null if it is accepted. */
-export const refusedByMistral = (body: Body): string | null => {
-  for (const rule of [fields, members, order, calls, tools]) {
-    const refusal = rule(body)
-    if (refusal !== null) return refusal
-  }
-  return null
-}
+export const refusedByMistral = (body: Body): string | null => firstRefusal([fields, members, order, calls, tools], body)
 
-const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
-const objects = (value: unknown): readonly Body[] => list(value).filter(isObject)
 const messagesOf = (body: Body): readonly Body[] => objects(body['messages'])
 
 /** "Extra inputs are not permitted" */
 const unknownIn = (value: Body, known: string, at: string): string | null => {
-  const names = new Set(known.split(/\s+/))
-  const strange = Object.keys(value).find((name) => !names.has(name))
+  const strange = strangeIn(value, known)
   return strange === undefined ? null : `${at}.${strange}: Extra inputs are not permitted`
 }
 

@@ -3,27 +3,16 @@
  * and errors that people report. It uses none of our code, so that it can contradict it.
  */
 import { isObject } from '../../src/lib/json/json.ts'
-
-type Body = Readonly<Record<string, unknown>>
+import { type Body, firstRefusal, list, objects, strangeIn } from './strict-body.ts'
 
 /** The first error of the request; null if it is accepted. */
-export const refusedByResponses = (body: Body): string | null => {
-  for (const rule of RULES) {
-    const refusal = rule(body)
-    if (refusal !== null) return refusal
-  }
-  return null
-}
+export const refusedByResponses = (body: Body): string | null => firstRefusal(RULES, body)
 
 type Rule = (body: Body) => string | null
 
-const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
-const objects = (value: unknown): readonly Body[] => list(value).filter(isObject)
-
 /** "Unknown parameter: 'x'." */
 const unknownIn = (value: Body, known: string, at: string): string | null => {
-  const names = new Set(known.split(/\s+/))
-  const strange = Object.keys(value).find((name) => !names.has(name))
+  const strange = strangeIn(value, known)
   return strange === undefined ? null : `Unknown parameter: '${at}${strange}'.`
 }
 

@@ -23,7 +23,7 @@ export const ask = async <Answer>(path: string, request: ApiRequest = {}): Promi
 export const readAnswer = async <Answer>(response: Response): Promise<Answer> => JSON.parse(await response.text().catch(asLost)) as Answer
 
 /** Returns the raw response, for streams and files. Throws ApiError if it is not 2xx, and if there is none. */
-export const askRaw = async (path: string, request: ApiRequest = {}): Promise<Response> => {
+export const askRaw = async (path: string, request: ApiRequest): Promise<Response> => {
   const half = sessionHalf()
   const late = setTimeout(() => void doubt(), LATE_MS)
   const response = await fetch(API_BASE + pathOf(path, request.query), {

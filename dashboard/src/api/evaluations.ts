@@ -30,13 +30,13 @@ const isRunning = ({ state }: Pick<Evaluation, 'state'>): boolean => state === '
 const pathOf = (slug: string): string => `/presets/${segment(slug)}/evaluations`
 
 /** Newest first. */
-export const evaluationList = (slug: string, query: Query = {}) => ({
+export const evaluationList = (slug: string, query: Query) => ({
   ...offsetList<Evaluation>(['presets', slug, 'evaluations', query], pathOf(slug), query),
   refetchInterval: ({ state: { data } }: { state: { data?: { pages: readonly { data: readonly Evaluation[] }[] } | undefined } }) =>
     data?.pages.some((page) => page.data.some(isRunning)) === true ? WATCH_MS : (false as const),
 })
 
-export const evaluationItems = (slug: string, id: string, query: Query = {}) =>
+export const evaluationItems = (slug: string, id: string, query: Query) =>
   queryOptions({
     queryKey: ['presets', slug, 'evaluations', id, query],
     queryFn: async ({ signal }) =>
@@ -49,7 +49,7 @@ export const evaluationItems = (slug: string, id: string, query: Query = {}) =>
     refetchInterval: ({ state: { data } }) => (data !== undefined && isRunning(data) ? WATCH_MS : false),
   })
 
-export const evaluationComparison = (slug: string, id: string, other: string, query: Query = {}) =>
+export const evaluationComparison = (slug: string, id: string, other: string, query: Query) =>
   queryOptions({
     queryKey: ['presets', slug, 'evaluations', id, other, query],
     queryFn: async ({ signal }) =>
@@ -62,7 +62,7 @@ export const evaluationComparison = (slug: string, id: string, other: string, qu
   })
 
 /** An estimate of the cost of an evaluation with this body, which is JSON. No model is called. */
-export const estimateEvaluation = (slug: string, body: string, query: Query = {}) =>
+export const estimateEvaluation = (slug: string, body: string, query: Query) =>
   queryOptions({
     queryKey: ['presets', slug, 'evaluation-estimate', body, query],
     queryFn: async ({ signal }) => {
@@ -71,13 +71,13 @@ export const estimateEvaluation = (slug: string, body: string, query: Query = {}
     },
   })
 
-export const startEvaluation = async (slug: string, body: EvaluationRequest, query: Query = {}): Promise<EvaluationResource> =>
+export const startEvaluation = async (slug: string, body: EvaluationRequest, query: Query): Promise<EvaluationResource> =>
   (await create<{ data: EvaluationResource }>(pathOf(slug), { body, query })).data
 
 /** Makes no more requests; the results so far stay. */
-export const stopEvaluation = (slug: string, id: string, query: Query = {}): Promise<unknown> =>
+export const stopEvaluation = (slug: string, id: string, query: Query): Promise<unknown> =>
   ask(`${pathOf(slug)}/${segment(id)}/cancel`, { method: 'POST', body: {}, query })
 
 /** Goes on with the items that are still waiting. `budgetUsd`, unless null, replaces the evaluation's budget. */
-export const resumeEvaluation = (slug: string, id: string, budgetUsd: number | null, query: Query = {}): Promise<unknown> =>
+export const resumeEvaluation = (slug: string, id: string, budgetUsd: number | null, query: Query): Promise<unknown> =>
   ask(`${pathOf(slug)}/${segment(id)}/resume`, { method: 'POST', body: budgetUsd === null ? {} : { budget_usd: budgetUsd }, query })

@@ -1,39 +1,21 @@
 /** Records of requests, their contents, and the stream of new ones. */
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
+import type { z } from 'zod'
 
-import type { RecordedGeneration } from '../../../src/contract/generation.ts'
-import type { Warning } from '../parts/warning-text.tsx'
+import type { generation as generationResource } from '../../../src/contract/generation.ts'
+import type { generationContent as content } from '../../../src/contract/generation-content.ts'
+import type { generationRow } from '../../../src/contract/generation-list.ts'
 import { ask, askRaw } from './client.ts'
 import type { Query } from './path.ts'
 import { readEvents } from './read-events.ts'
 
-export type Generation = Omit<RecordedGeneration, 'warnings' | 'pipeline'> & {
-  readonly warnings: readonly Warning[]
-  readonly pipeline: readonly {
-    readonly type: string
-    readonly name: string
-    readonly summary: string
-    /** Only present if the type is `guardrail`. */
-    readonly guardrail_id?: string
-  }[]
-  readonly api_key_hash: string
-  readonly api_key_name: string | null
-  readonly user_id: string | null
+export type Generation = z.output<typeof generationResource> & {
+  /** `guardrail_id` is only present if the type is `guardrail`. */
+  readonly pipeline: readonly { readonly guardrail_id?: string }[]
 }
 
-type LongMember =
-  | 'provider_responses'
-  | 'removed'
-  | 'warnings'
-  | 'pipeline'
-  | 'settings'
-  | 'settings_carried'
-  | 'settings_left_out'
-  | 'trace'
-  | 'server_tool_calls'
-
 /** A record as lists return it. */
-export type GenerationRow = Omit<Generation, LongMember> & { readonly attempts: number; readonly has_content: boolean }
+export type GenerationRow = z.output<typeof generationRow>
 
 interface GenerationPage {
   readonly data: readonly GenerationRow[]
@@ -66,13 +48,7 @@ export const generation = (id: string) =>
   })
 
 /** The request and its response. Of a request that is too large to keep, only the beginning is stored. */
-export interface GenerationContent {
-  readonly request: Readonly<Record<string, unknown>> | null
-  readonly request_cut: boolean
-  readonly request_beginning?: string
-  readonly answer: Readonly<Record<string, unknown>> | null
-  readonly error: unknown
-}
+export type GenerationContent = z.output<typeof content>
 
 /** The audit log records each reading, so contents are fetched only when somebody asks for them. */
 export const generationContent = (id: string) =>

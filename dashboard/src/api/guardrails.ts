@@ -17,7 +17,7 @@ export type RequestsTried = z.output<typeof guardrailRecordedTest>
 /** A draft sets these members; one that it leaves out stays as it is saved. */
 export type GuardrailDraft = Readonly<Partial<Omit<Guardrail, 'id' | 'workspace_id' | 'created_at' | 'updated_at' | 'hits'>>>
 
-export const guardrailList = (workspace?: string) =>
+export const guardrailList = (workspace: string | undefined) =>
   offsetList<Guardrail>(['guardrails', { workspace }], '/guardrails', { workspace_id: workspace, include: 'hits' })
 
 /** Fetches one guardrail that an address names and the loaded list does not have: it is further down, or deleted. */
@@ -28,7 +28,7 @@ export const oneGuardrail = (id: string) =>
   })
 
 /** The list without hits, which the service counts anew for each response. For the choice of a guardrail and for its name. */
-export const guardrailNames = (workspace?: string) =>
+export const guardrailNames = (workspace: string | undefined) =>
   offsetList<Guardrail>(['guardrails', 'names', { workspace }], '/guardrails', { workspace_id: workspace })
 
 export const assignedKeys = (id: string) =>
@@ -38,10 +38,10 @@ export const assignedMembers = (id: string) =>
   offsetList<MemberAssignmentResource>(['guardrails', id, 'members'], `/guardrails/${segment(id)}/assignments/members`)
 
 /** All assignments of guardrails to keys in the workspace; the query below lists those to members. */
-export const keyAssignments = (workspace?: string) =>
+export const keyAssignments = (workspace: string | undefined) =>
   offsetList<KeyAssignmentResource>(['guardrails', 'keys', { workspace }], '/guardrails/assignments/keys', { workspace_id: workspace })
 
-export const memberAssignments = (workspace?: string) =>
+export const memberAssignments = (workspace: string | undefined) =>
   offsetList<MemberAssignmentResource>(['guardrails', 'members', { workspace }], '/guardrails/assignments/members', {
     workspace_id: workspace,
   })

@@ -1,5 +1,6 @@
 /** Presets and their versions. */
 import { queryOptions } from '@tanstack/react-query'
+import type { z } from 'zod'
 
 import type {
   PresetMove,
@@ -10,8 +11,8 @@ import type {
   SavedPreset,
 } from '../../../src/contract/preset.ts'
 import type { ListedPresetResource, ReadPresetResource } from '../../../src/contract/preset-query.ts'
-import type { RolloutState, Sticky, VersionFigures } from '../../../src/contract/rollout.ts'
-import type { Split } from '../../../src/contract/split.ts'
+import type { PresetTest } from '../../../src/contract/preset-test.ts'
+import type { rollout } from '../../../src/contract/rollout.ts'
 import { ApiError } from './api-error.ts'
 import { ask, readAnswer, segment } from './client.ts'
 import { create, remove } from './create.ts'
@@ -45,7 +46,7 @@ export const preset = (slug: string, query: Query = {}) =>
   })
 
 /** Newest first. */
-export const presetVersions = (slug: string, query: Query = {}) =>
+export const presetVersions = (slug: string, query: Query) =>
   offsetList<PresetVersion>(['presets', slug, 'versions', query], `${pathOfPreset(slug)}/versions`, { order: 'desc', ...query })
 
 export const presetVersion = (slug: string, version: number, query: Query = {}) =>
@@ -59,7 +60,7 @@ export const presetVersion = (slug: string, version: number, query: Query = {}) 
 export const presetMoves = (slug: string, query: Query = {}) =>
   cursorList<PresetMove>(['presets', slug, 'history', query], `${pathOfPreset(slug)}/history`, query)
 
-export const patchPreset = (slug: string, patch: PresetPatch, query: Query = {}): Promise<{ data: PresetWithVersion }> =>
+export const patchPreset = (slug: string, patch: PresetPatch, query: Query): Promise<{ data: PresetWithVersion }> =>
   ask(pathOfPreset(slug), { method: 'PATCH', body: patch, query })
 
 const SHAPE_PATHS: Readonly<Record<PresetShape, string>> = { chat: 'chat/completions', responses: 'responses', messages: 'messages' }
@@ -110,14 +111,7 @@ export const savePresetDraft = (target: PresetTarget, { shape, ...save }: Preset
 export const savePresetFromRequest = (target: PresetTarget, id: string): Promise<SavedVersion> =>
   saveVersion(target, 'from-generation', { body: { generation_id: id }, note: `from ${id}` })
 
-export interface PresetTest {
-  readonly id: string
-  readonly name: string
-  readonly messages: readonly Readonly<Record<string, unknown>>[]
-  readonly tools?: readonly Readonly<Record<string, unknown>>[] | null
-  /** The answer that an evaluation compares with this test's. */
-  readonly expected?: unknown
-}
+export type { PresetTest }
 
 /** Inputs that are saved to try the preset with. */
 export const presetTests = (slug: string, query: Query = {}) =>
@@ -126,28 +120,26 @@ export const presetTests = (slug: string, query: Query = {}) =>
     queryFn: async ({ signal }) => (await ask<{ data: readonly PresetTest[] }>(`${pathOfPreset(slug)}/tests`, { query, signal })).data,
   })
 
-export const savePresetTest = (slug: string, test: Omit<PresetTest, 'id'>, query: Query = {}): Promise<unknown> =>
+interface TestToSave {
+  readonly name: string
+  readonly messages: readonly Readonly<Record<string, unknown>>[]
+  readonly tools?: readonly Readonly<Record<string, unknown>>[]
+  readonly expected?: unknown
+}
+
+export const savePresetTest = (slug: string, test: TestToSave, query: Query): Promise<unknown> =>
   create(`${pathOfPreset(slug)}/tests`, { body: test, query })
 
-export const deletePresetTest = (slug: string, id: string, query: Query = {}): Promise<unknown> =>
+export const deletePresetTest = (slug: string, id: string, query: Query): Promise<unknown> =>
   remove(`${pathOfPreset(slug)}/tests/${segment(id)}`, query)
 
 export const STICKY = ['session', 'user', 'key', 'none'] as const
 
-export interface Rollout {
-  readonly splits: readonly Split[]
-  readonly sticky: Sticky
-}
-
-export interface RolloutStatus extends Rollout {
-  readonly state: RolloutState
-  /** The reason for its halt or end. */
-  readonly reason: string | null
-  readonly versions: readonly VersionFigures[]
-}
+type RolloutStatus = z.output<typeof rollout>
+export type Rollout = Pick<RolloutStatus, 'splits' | 'sticky'>
 
 /** The newest rollout, even if it has ended; null if there never was one. */
-export const presetRollout = (slug: string, query: Query = {}) =>
+export const presetRollout = (slug: string, query: Query) =>
   queryOptions({
     queryKey: ['presets', slug, 'rollout', query],
     queryFn: async ({ signal }): Promise<RolloutStatus | null> => {
@@ -160,8 +152,8 @@ export const presetRollout = (slug: string, query: Query = {}) =>
     },
   })
 
-export const startRollout = (slug: string, rollout: Rollout, query: Query = {}): Promise<unknown> =>
+export const startRollout = (slug: string, rollout: Rollout, query: Query): Promise<unknown> =>
   ask(`${pathOfPreset(slug)}/rollout`, { method: 'PUT', body: rollout, query })
 
-export const endRollout = (slug: string, query: Query = {}): Promise<unknown> =>
+export const endRollout = (slug: string, query: Query): Promise<unknown> =>
   ask(`${pathOfPreset(slug)}/rollout`, { method: 'DELETE', query })

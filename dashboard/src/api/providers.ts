@@ -2,14 +2,12 @@
 import { queryOptions } from '@tanstack/react-query'
 import type { z } from 'zod'
 
+import type { provider } from '../../../src/contract/model.ts'
 import type { providerHealth as health } from '../../../src/contract/provider-health.ts'
 import type { providerTest } from '../../../src/contract/provider-test.ts'
 import { ask, segment } from './client.ts'
 
-export interface Provider {
-  readonly slug: string
-  readonly name: string
-}
+export type Provider = z.output<typeof provider>
 
 export const providerList = queryOptions({
   queryKey: ['providers'],

@@ -32,7 +32,8 @@ export const compareAll = (
   const served = new Map(remotes.map((remote) => [remote.identity, remote]))
   const known = [...bases.keys()].filter((key) => key.startsWith(`${kind.name}/`)).map((key) => key.slice(kind.name.length + 1))
   return [...new Set([...locals.keys(), ...served.keys(), ...known])].sort().map((identity) => {
-    const [local, found] = [locals.get(identity), served.get(identity)]
+    const local = locals.get(identity)
+    const found = served.get(identity)
     const asInFile = (document: Document): Document =>
       local === undefined ? document : (kind.withReferences?.(document, local.document, found, env) ?? document)
     const common = bases.get(baseKey(kind, identity))

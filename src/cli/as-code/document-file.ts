@@ -2,7 +2,7 @@
 import { isMap, isScalar, isSeq, LineCounter, parseDocument, Document as YamlDocument, type Node, YAMLParseError } from 'yaml'
 
 import { SettingError } from '../../config.ts'
-import { isObject, type JsonValue } from '../../lib/json/json.ts'
+import { isList, isObject, type JsonValue } from '../../lib/json/json.ts'
 import type { Document } from './document.ts'
 
 export const EXTENSIONS = ['.yaml', '.yml', '.json'] as const
@@ -104,19 +104,17 @@ const sortedConfig = (value: JsonValue): JsonValue =>
 
 const edited = (yaml: YamlDocument, node: Node | null, value: JsonValue): Node => {
   if (isMap(node) && isObject(value)) {
-    const object = value
-    const gone = node.items.filter(({ key }) => !Object.hasOwn(object, keyText(key)))
+    const gone = node.items.filter(({ key }) => !Object.hasOwn(value, keyText(key)))
     for (const { key } of gone) node.delete(key)
-    for (const [name, item] of Object.entries(object)) {
+    for (const [name, item] of Object.entries(value)) {
       const pair = node.items.find(({ key }) => keyText(key) === name)
       if (pair === undefined) node.add(yaml.createPair(name, item))
       else pair.value = edited(yaml, pair.value as Node | null, item)
     }
     return node
   }
-  if (isSeq(node) && Array.isArray(value)) {
-    const items = value as readonly JsonValue[]
-    node.items = items.map((item, at) => edited(yaml, (node.items[at] as Node | undefined) ?? null, item))
+  if (isSeq(node) && isList(value)) {
+    node.items = value.map((item, at) => edited(yaml, (node.items[at] as Node | undefined) ?? null, item))
     return node
   }
   if (isScalar(node) && !isObject(value) && !Array.isArray(value)) {

@@ -15,7 +15,8 @@ export const isSame = (one: Document | null, other: Document | null): boolean =>
   one === null || other === null ? one === other : differences(one, other).length === 0
 
 export const differences = (before: Document, after: Document): readonly FieldDifference[] => {
-  const [old, now] = [fieldsOf(before), fieldsOf(after)]
+  const old = fieldsOf(before)
+  const now = fieldsOf(after)
   return [...new Set([...old.keys(), ...now.keys()])].flatMap((field) =>
     JSON.stringify(old.get(field)) === JSON.stringify(now.get(field)) ? [] : [{ field, before: old.get(field), after: now.get(field) }],
   )

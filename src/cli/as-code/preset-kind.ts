@@ -136,10 +136,11 @@ const documentOf = ({ slug, name, description, status, shape, system_prompt, con
   ...(status === 'active' ? {} : { status }),
   shape,
   ...(system_prompt == null ? {} : { system_prompt }),
-  config: Object.fromEntries(Object.entries(config).toSorted(([a], [b]) => rank(a, b))),
+  config: Object.fromEntries(Object.entries(config).toSorted(byRank)),
 })
 
-const rank = (a: string, b: string): number => (a === 'model' ? -1 : b === 'model' ? 1 : a < b ? -1 : 1)
+const byRank = ([one]: readonly [string, unknown], [other]: readonly [string, unknown]): number =>
+  Number(other === 'model') - Number(one === 'model') || (one < other ? -1 : 1)
 
 /** Refuses integers that a file would round. */
 const refuseInexact = (value: JsonValue, slug: string): void => {

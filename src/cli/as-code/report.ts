@@ -33,7 +33,8 @@ const clashLines = ({ standing, local, remote }: Compared, base: Compared['base'
 }
 
 const fieldLines = ({ field, before, after }: FieldDifference): readonly string[] => {
-  const [old, now] = [linesOf(before), linesOf(after)]
+  const old = linesOf(before)
+  const now = linesOf(after)
   const isSameAt = (at: number, fromEnd: boolean): boolean => (fromEnd ? old.at(-1 - at) === now.at(-1 - at) : old[at] === now[at])
   const least = Math.min(old.length, now.length)
   let head = 0

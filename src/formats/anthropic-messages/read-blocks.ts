@@ -139,7 +139,8 @@ const readCitations = (block: Node): { urls: UrlCitation[]; others: UnknownPart[
     if (type === 'web_search_result_location') {
       // Only Anthropic can read it.
       optionalText(citation, 'encrypted_index')
-      const [title, content] = [optionalText(citation, 'title'), optionalText(citation, 'cited_text')]
+      const title = optionalText(citation, 'title')
+      const content = optionalText(citation, 'cited_text')
       urls.push({ url: requiredText(citation, 'url'), title, content, start: null, end: null })
     } else others.push(unknownPart(type, citation))
   }

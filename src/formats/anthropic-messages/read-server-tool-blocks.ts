@@ -9,7 +9,8 @@ import { type PartReaders, passOverDirectCaller, unknownContent } from '../promp
 import { replayedCall, replayedResult } from '../replayed-calls.ts'
 
 const readUse = (block: Node): readonly Part[] => {
-  const [id, name] = [requiredText(block, 'id'), requiredText(block, 'name')]
+  const id = requiredText(block, 'id')
+  const name = requiredText(block, 'name')
   const place = placeOfServerCall(id)
   const own = serverToolName(name)
   const tool = isServerTool(own) ? own : place === null ? undefined : claudesTool(name)

@@ -31,7 +31,8 @@ function* citedContent(body: JsonBody): Steps<Readonly<Record<string, string>>> 
   // In large texts full of quotes, the search takes longer than parsing.
   if (body.held.length <= LARGE_BYTES && !NO_SOURCES.test(body.searchable)) return {}
   yield* body.reading(['content'])
-  const [content, raw] = [body.value('content'), body.raw('content')]
+  const content = body.value('content')
+  const raw = body.raw('content')
   if (!Array.isArray(content) || raw === undefined) return {}
   const blocks: readonly JsonValue[] = content
   const isBare = (block: JsonValue | undefined): boolean => isObject(block) && block['type'] === 'text' && block['citations'] === null

@@ -10,7 +10,8 @@ import { mapInSteps, type Steps } from '../../lib/steps.ts'
 
 /** Returns the same body if it has no such words. */
 export function* withoutForeignWords(body: JsonBody): Steps<JsonBody> {
-  const [tools, raw] = [body.value('tools'), body.raw('tools')]
+  const tools = body.value('tools')
+  const raw = body.raw('tools')
   const choice = body.value('tool_choice') ?? null
   const changes: Record<string, string | null> = {}
   if (isList(tools) && raw !== undefined && tools.some(isUntyped)) {

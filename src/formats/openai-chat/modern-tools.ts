@@ -27,7 +27,9 @@ export function* withModernTools(body: JsonBody): Steps<ModernRequest> {
   if (!legacy && !(yield* speaksOfFunctions(body.searchable))) return { body, warnings: [], legacy }
   yield* readAhead(body, ['messages'])
   const choice = body.value('function_call')
-  const [tools, toolChoice, messages] = [body.value('tools'), body.value('tool_choice'), body.value('messages')]
+  const tools = body.value('tools')
+  const toolChoice = body.value('tool_choice')
+  const messages = body.value('messages')
   const warnings: Warning[] = []
   const history = isList(messages) ? yield* modernHistory(messages, warnings) : messages
   const raw = body.raw('messages')

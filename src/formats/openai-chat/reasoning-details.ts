@@ -149,6 +149,7 @@ export const joinDetails = (pieces: readonly JsonObject[]): readonly JsonObject[
 }
 
 const joined = (before: JsonObject, piece: JsonObject, key: 'text' | 'summary'): JsonObject => {
-  const [first, second] = [before[key], piece[key]]
+  const first = before[key]
+  const second = piece[key]
   return typeof first === 'string' && typeof second === 'string' ? { [key]: first + second } : {}
 }

@@ -91,7 +91,8 @@ const readOtherCall = (type: string, item: Node): Piece | null => {
   passOverDirectCaller(item)
   if (type.endsWith('_call'))
     return ofAssistant([{ type: 'tool-call', id, name: type.slice(0, -'_call'.length), arguments: textOf(otherArguments(item)) }])
-  const [output, tools] = [member(item, 'output'), member(item, 'tools')]
+  const output = member(item, 'output')
+  const tools = member(item, 'tools')
   const found = Array.isArray(tools) ? { tools: tools.flatMap((tool: unknown) => (isObject(tool) ? [tool['name']] : [])) } : ''
   const seen = isObject(output) ? output['image_url'] : null
   const said: Part = typeof seen === 'string' ? { type: 'image', url: seen } : { type: 'text', text: textOf(output ?? found) }

@@ -25,7 +25,8 @@ export const readResponsesSettings = (root: Node, text: Node | null, effort: Rea
 const readReasoningSetting = (root: Node, changed: Reading<string> | null): Reading<ReasoningSetting> | undefined => {
   const reasoning = optionalChild(root, 'reasoning')
   if (reasoning === null) return changed === null ? undefined : reasoningOf({ effort: changed.value } as const, changed.field)
-  const [effort, olderSummary] = [optionalText(reasoning, 'effort'), optionalText(reasoning, 'generate_summary')]
+  const effort = optionalText(reasoning, 'effort')
+  const olderSummary = optionalText(reasoning, 'generate_summary')
   return reasoningOf(
     {
       enabled: optionalFlag(reasoning, 'enabled'),

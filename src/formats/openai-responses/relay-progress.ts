@@ -18,7 +18,7 @@ export interface RelayProgress {
 }
 
 /** `keep`: see AnswerHead. */
-export const watchProgress = (keep?: KeepText): RelayProgress => {
+export const watchProgress = (keep: KeepText | undefined): RelayProgress => {
   const done: string[] = []
   const begun: string[] = []
   let open: string | null = null

@@ -105,11 +105,8 @@ const largeEcho = (head: AnswerHead): string => {
   const { request, instructions, hidden } = head
   const known = LARGE_ECHOES.get(request)
   if (known !== undefined) return known
-  const given = isEchoed(request, 'instructions')
-    ? instructions === undefined
-      ? request.raw('instructions')
-      : JSON.stringify(instructions)
-    : undefined
+  const written = instructions === undefined ? request.raw('instructions') : JSON.stringify(instructions)
+  const given = isEchoed(request, 'instructions') ? written : undefined
   const tools = hidden === undefined ? toolsAsWritten(request) : JSON.stringify(shownTools(head))
   const echo = `"instructions":${given ?? 'null'},${inner(settingsOf(head))},"tools":${tools},${inner(STATELESS)}`
   LARGE_ECHOES.set(request, echo)

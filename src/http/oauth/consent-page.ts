@@ -8,7 +8,7 @@ import type { consentQuery } from '../../contract/oauth.ts'
 import type { IdSource } from '../../lib/id.ts'
 import type { RequestedAccess } from '../../sign-in/application-codes.ts'
 import { escapeInTag } from '../../reference/markup.ts'
-import { plainPage } from '../plain-page.ts'
+import { plainPage } from '../response/plain-page.ts'
 
 type Asked = Pick<RequestedAccess, 'callback_url' | 'key_label' | 'limit' | 'usage_limit_type' | 'expires_at'> & {
   readonly workspace_id?: z.output<typeof consentQuery.workspace_id>

@@ -10,7 +10,7 @@ import { GatewayError } from '../../errors.ts'
 import { isoTimestamp, type Clock } from '../../lib/clock.ts'
 import { dollars } from '../../lib/money.ts'
 import type { ActivityRow, ActivityStore } from '../../storage/usage/activity-store.ts'
-import { jsonResponse } from '../json-response.ts'
+import { jsonResponse } from '../response/json-response.ts'
 import { reachOf, type Route } from '../route.ts'
 
 export interface ActivityRouteParts {

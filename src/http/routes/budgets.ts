@@ -10,7 +10,7 @@ import { readJsonObject } from '../../lib/json/json-body.ts'
 import { dollars, nanosOf } from '../../lib/money.ts'
 import type { BudgetRecord } from '../../storage/ledger/budget-store.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
-import { jsonResponse } from '../json-response.ts'
+import { jsonResponse } from '../response/json-response.ts'
 import { changedBy, type Route, type RouteRequest } from '../route.ts'
 import { workspaceOf } from './workspaces.ts'
 

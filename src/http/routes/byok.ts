@@ -12,7 +12,7 @@ import { readJsonObject } from '../../lib/json/json-body.ts'
 import type { ByokRecord } from '../../storage/keys/byok-store.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
 import { answerOnce, type Onceness } from '../answer-once.ts'
-import { jsonResponse } from '../json-response.ts'
+import { jsonResponse } from '../response/json-response.ts'
 import { changedBy, reachOf, type Route, type RouteRequest } from '../route.ts'
 import { workspaceForNew } from '../workspace-scope.ts'
 

@@ -14,7 +14,7 @@ import { readJsonObject } from '../../lib/json/json-body.ts'
 import { dollars, nanosOf } from '../../lib/money.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
 import { answerOnce, type Onceness } from '../answer-once.ts'
-import { jsonResponse } from '../json-response.ts'
+import { jsonResponse } from '../response/json-response.ts'
 import { changedBy, reachOf, type Route } from '../route.ts'
 import { workspaceForNew } from '../workspace-scope.ts'
 

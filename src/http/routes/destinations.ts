@@ -10,7 +10,7 @@ import { inWorkspace } from '../../contract/in-workspace.ts'
 import { readJsonObject } from '../../lib/json/json-body.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
 import { answerOnce, type Onceness } from '../answer-once.ts'
-import { jsonResponse } from '../json-response.ts'
+import { jsonResponse } from '../response/json-response.ts'
 import { changedBy, reachOf, type Route, type RouteRequest } from '../route.ts'
 import { workspaceForNew } from '../workspace-scope.ts'
 
@@ -19,11 +19,11 @@ const path = '/observability/destinations'
 const one = { ...shared, path: `${path}/:id`, params: { id: destinationId } } as const
 const data = z.object({ data: destination })
 
-const skipTest = z.enum(['true', 'false']).optional().meta({ description: 'true: saved without a request to the destination.' })
+const skipTestQuery = z.enum(['true', 'false']).optional().meta({ description: 'true: saved without a request to the destination.' })
 
 const idOf = (request: RouteRequest): string => validate(destinationId, request.params['id'], ['id'])
 const skipsTest = (request: RouteRequest): boolean =>
-  validate(skipTest, request.query.get('skip_test') || undefined, ['skip_test']) === 'true'
+  validate(skipTestQuery, request.query.get('skip_test') || undefined, ['skip_test']) === 'true'
 
 export const destinationRoutes = ({
   destinations,
@@ -54,7 +54,7 @@ export const destinationRoutes = ({
     path,
     operation: 'createObservabilityDestination',
     summary: 'Send traces somewhere; the destination is asked for once before it is saved',
-    query: { ...inWorkspace, skip_test: skipTest },
+    query: { ...inWorkspace, skip_test: skipTestQuery },
     headers: onceHeaders,
     body: createDestinationBody,
     answers: { 201: { description: 'The destination; secrets are masked.', schema: data } },
@@ -90,7 +90,7 @@ export const destinationRoutes = ({
     method: 'PATCH',
     operation: 'updateObservabilityDestination',
     summary: 'Change a destination; where its configuration changes it is asked for before',
-    query: { ...inWorkspace, skip_test: skipTest },
+    query: { ...inWorkspace, skip_test: skipTestQuery },
     body: updateDestinationBody,
     answers: { 200: { description: 'The changed destination; secrets are masked.', schema: data } },
     errors: [404, 409],

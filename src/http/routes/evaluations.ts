@@ -27,9 +27,9 @@ import type { AuditLog } from '../../storage/audit-log.ts'
 import { auditOf } from '../../storage/presets/preset-ref.ts'
 import { answerOnce, type Onceness } from '../answer-once.ts'
 import { checkPatterns } from '../check-patterns.ts'
-import { acceptedTable } from '../accepted-table.ts'
-import { csvHeaders } from '../csv-stream.ts'
-import { jsonInTurns, jsonResponse, linesInTurns } from '../json-response.ts'
+import { acceptedTable } from '../response/accepted-table.ts'
+import { csvHeaders } from '../response/csv-stream.ts'
+import { jsonInTurns, jsonResponse, linesInTurns } from '../response/json-response.ts'
 import { payerOf } from '../payer.ts'
 import { presetIn } from '../preset-path.ts'
 import { changedBy, changeOf, type Route, type RouteRequest } from '../route.ts'
@@ -149,7 +149,8 @@ export const evaluationRoutes = ({ evaluations, keys, onceness, ...audit }: Eval
     async handle(request) {
       const other = validate(evaluationId, request.query.get('with') ?? undefined, ['with'])
       const found = await evaluations.compare(presetIn(request), idOf(request), other)
-      const [id, otherId] = [found.evaluation.id, found.other.id]
+      const id = found.evaluation.id
+      const otherId = found.other.id
       const named = { name: `evaluation-${id}-${otherId}`, ids: { evaluation_id: id, compared_with: otherId } }
       return (await exported(request, named, found.items, comparisonLines, audit)) ?? jsonInTurns({ data: found }, request.startTurn())
     },

@@ -11,7 +11,7 @@ import type { Clock } from '../../lib/clock.ts'
 import type { AuditLog } from '../../storage/audit-log.ts'
 import type { ContentStore } from '../../storage/generations/content-store.ts'
 import type { GenerationStore } from '../../storage/generations/generation-store.ts'
-import { jsonInTurns, jsonResponse } from '../json-response.ts'
+import { jsonInTurns, jsonResponse } from '../response/json-response.ts'
 import { changeOf, reachOf, type Route, type RouteRequest } from '../route.ts'
 
 export interface GenerationContentParts {

@@ -7,7 +7,7 @@ import { GatewayError } from '../../errors.ts'
 import { cutText } from '../../lib/text/cut-text.ts'
 import type { GenerationStore } from '../../storage/generations/generation-store.ts'
 import { generationResource } from '../generation-resource.ts'
-import { jsonResponse } from '../json-response.ts'
+import { jsonResponse } from '../response/json-response.ts'
 import { reachOf, type Route } from '../route.ts'
 
 /** A record can be read right after its answer: records that wait to be written are written first. */

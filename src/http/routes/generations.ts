@@ -15,11 +15,11 @@ import type { AuditLog } from '../../storage/audit-log.ts'
 import type { GenerationFilter } from '../../storage/generations/generation-filter.ts'
 import type { GenerationList, GenerationPage, ListedGeneration } from '../../storage/generations/generation-list.ts'
 import { generationResource } from '../generation-resource.ts'
-import { jsonResponse } from '../json-response.ts'
+import { jsonResponse } from '../response/json-response.ts'
 import type { PacedReads } from '../paced-reads.ts'
 import { changeOf, reachOf, type Route, type RouteRequest } from '../route.ts'
 import type { SealedCursors } from '../sealed-cursors.ts'
-import { acceptsCsv, csvStream } from '../csv-stream.ts'
+import { acceptsCsv, csvStream } from '../response/csv-stream.ts'
 
 export interface GenerationListParts {
   readonly list: GenerationList

@@ -9,7 +9,7 @@ import type { Guardrails } from '../../guardrails/guardrails.ts'
 import { readJsonObject } from '../../lib/json/json-body.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
 import type { Onceness } from '../answer-once.ts'
-import { jsonResponse } from '../json-response.ts'
+import { jsonResponse } from '../response/json-response.ts'
 import { changedBy, reachOf, type Route, type RouteRequest } from '../route.ts'
 import type { HitsOf } from './guardrail-hits.ts'
 

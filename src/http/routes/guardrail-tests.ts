@@ -15,7 +15,7 @@ import { JsonBody } from '../../lib/json/json-body.ts'
 import { isObject, type JsonValue } from '../../lib/json/json.ts'
 import { throughout } from '../../lib/steps.ts'
 import { checkFilters } from '../check-patterns.ts'
-import { jsonInTurns } from '../json-response.ts'
+import { jsonInTurns } from '../response/json-response.ts'
 import { reachOf, type Route, type RouteRequest } from '../route.ts'
 
 type Asked = z.output<typeof guardrailTestBody>

@@ -10,16 +10,17 @@ import { keyCursor, keyListQuery, readKeyQuery } from '../../contract/key-query.
 import { validate } from '../../contract/validate.ts'
 import { inWorkspace } from '../../contract/in-workspace.ts'
 import { currentKeyResource, keyResource } from '../../keys/key-resource.ts'
-import { spenderOf, type Keys, type MadeKey, type NewKey } from '../../keys/keys.ts'
+import { principalOf as principalOfKey, spenderOf } from '../../keys/principal.ts'
+import type { Keys, MadeKey, NewKey } from '../../keys/keys.ts'
 import { keyBudgets, keyLimits } from '../../ledger/key-budgets.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { readJsonObject, readOptionalObject } from '../../lib/json/json-body.ts'
 import { nanosOf } from '../../lib/money.ts'
-import type { KeyPatch } from '../../storage/keys/key-store.ts'
+import type { KeyPatch } from '../../storage/keys/key-record.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
 import { answerOnce, type Onceness } from '../answer-once.ts'
-import { jsonResponse } from '../json-response.ts'
+import { jsonResponse } from '../response/json-response.ts'
 import { callerOf, changedBy, principalOf, reachOf, type Route, type RouteRequest } from '../route.ts'
 import type { SealedCursors } from '../sealed-cursors.ts'
 import { workspaceForNew } from '../workspace-scope.ts'
@@ -122,7 +123,7 @@ export const keysGet = (keys: Keys, { figures, flush, clock }: Pick<KeyRoutePart
     const reach = reachOf(request)
     const found = await keys.get(scopeOf(reach), hash, reach.onlyUserId)
     const atMs = clock.now()
-    const limits = keyLimits(await figures(spenderOf(keys.principalOf(found.record)), atMs), atMs)
+    const limits = keyLimits(await figures(spenderOf(principalOfKey(found.record)), atMs), atMs)
     return jsonResponse({ data: { ...keyResource(found), limits } })
   },
 })

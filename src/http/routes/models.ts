@@ -14,7 +14,7 @@ import { endpointsResource, zdrEndpoints } from '../../routing/endpoint-resource
 import { shown, unknownModel } from '../../routing/explain.ts'
 import type { HealthView } from '../../routing/health.ts'
 import { resolveModel } from '../../routing/resolve-model.ts'
-import { jsonResponse } from '../json-response.ts'
+import { jsonResponse } from '../response/json-response.ts'
 import type { Listed, ListedModels } from '../listed-models.ts'
 import type { Caller } from '../../keys/caller.ts'
 import { callerOf, type Route, type RouteRequest } from '../route.ts'

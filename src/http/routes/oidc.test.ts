@@ -6,7 +6,7 @@ import type { Pepper } from '../../keys/keys.ts'
 import { createAttempts } from '../../sign-in/attempts.ts'
 import type { BegunSignIn } from '../../sign-in/identity-provider.ts'
 import { logTo } from '../../telemetry/log.ts'
-import { createOwnOrigin } from '../own-origin.ts'
+import { createOwnOrigin } from '../access/own-origin.ts'
 import type { RouteRequest } from '../route.ts'
 import { oidcRoutes, type OidcRouteParts } from './oidc.ts'
 

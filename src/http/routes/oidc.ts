@@ -10,9 +10,9 @@ import { type BegunSignIn, type IdentityProvider, Unreached } from '../../sign-i
 import { loginUrl, type LoginLinks } from '../../sign-in/login-links.ts'
 import { digestsOf, isSameSecret, type Peppers } from '../../sign-in/secrets.ts'
 import type { Log } from '../../telemetry/log.ts'
-import type { OwnOrigin } from '../own-origin.ts'
+import type { OwnOrigin } from '../access/own-origin.ts'
 import { escapeInTag } from '../../reference/markup.ts'
-import { failurePage } from '../plain-page.ts'
+import { failurePage } from '../response/plain-page.ts'
 import type { Route, RouteRequest } from '../route.ts'
 
 export interface OidcRouteParts {

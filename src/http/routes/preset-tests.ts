@@ -14,7 +14,7 @@ import { mapOnce } from '../../storage/idempotency.ts'
 import { unknownPreset } from '../../presets/presets.ts'
 import type { PresetTestStore } from '../../storage/presets/preset-test-store.ts'
 import { answerOnce, type Onceness } from '../answer-once.ts'
-import { jsonResponse } from '../json-response.ts'
+import { jsonResponse } from '../response/json-response.ts'
 import { presetIn } from '../preset-path.ts'
 import { callerOf, changedBy, changeOf, type Route } from '../route.ts'
 

@@ -17,7 +17,7 @@ import type { Presets } from '../../presets/presets.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
 import type { Formats } from '../../formats/formats.ts'
 import { callerOf, changedBy, reachOf, type Route } from '../route.ts'
-import { savedResponse } from '../saved-response.ts'
+import { savedResponse } from '../response/saved-response.ts'
 
 const PATHS = {
   responses: { path: '/presets/:slug/responses', operation: 'createPresetsResponses', body: responsesBody },

@@ -26,7 +26,7 @@ import { inWorkspace } from '../../contract/in-workspace.ts'
 import { readJsonObject } from '../../lib/json/json-body.ts'
 import { VERSION_NUMBER } from '../../presets/model-reference.ts'
 import { type Presets, unknownPreset } from '../../presets/presets.ts'
-import { jsonInTurns, jsonListInTurns, jsonResponse } from '../json-response.ts'
+import { jsonInTurns, jsonListInTurns, jsonResponse } from '../response/json-response.ts'
 import { changedBy, reachOf, type Route, type RouteRequest } from '../route.ts'
 import type { PresetUsage } from './preset-usage.ts'
 

@@ -7,9 +7,10 @@ import type { Models } from '../../models/models.ts'
 import type { Model, ModelEndpoint, Provider } from '../../models/model.ts'
 import { endpointKey } from '../../routing/candidate.ts'
 import type { Credentials } from '../../routing/credentials.ts'
+import type { EndpointHealth } from '../../routing/endpoint-health.ts'
 import type { HealthView } from '../../routing/health.ts'
 import { type EndpointHealthStore, type EndpointHistory, type ModelLatency, slotsUntil } from '../../storage/endpoint-health.ts'
-import { jsonResponse } from '../json-response.ts'
+import { jsonResponse } from '../response/json-response.ts'
 import type { PacedReads } from '../paced-reads.ts'
 import { reachOf, type Route } from '../route.ts'
 import { failsLately } from './fails-lately.ts'
@@ -86,14 +87,7 @@ const endpointResource = (
   return {
     model: model.id,
     tag: endpoint.tag,
-    status:
-      now.breaker === 'open'
-        ? 'down'
-        : failsLately(history, strip, nowMs) || now.troubled || now.cooling || now.breaker === 'half-open'
-          ? 'degraded'
-          : wasAsked
-            ? 'ok'
-            : 'unused',
+    status: statusOf(now, failsLately(history, strip, nowMs), wasAsked),
     uptime: uptimeOf(strip),
     ttft: latencies.get(`${model.id} ${endpoint.provider.slug}`) ?? { p50: null, p95: null },
     strip,
@@ -103,6 +97,12 @@ const endpointResource = (
     },
     last_error: history?.lastError ?? null,
   }
+}
+
+const statusOf = (now: EndpointHealth, failsNow: boolean, wasAsked: boolean): Resource['status'] => {
+  if (now.breaker === 'open') return 'down'
+  if (failsNow || now.troubled || now.cooling || now.breaker === 'half-open') return 'degraded'
+  return wasAsked ? 'ok' : 'unused'
 }
 
 const providerResource = (provider: Provider, endpoints: readonly EndpointResource[], { credentials }: ProviderHealthParts): Resource => {

@@ -13,7 +13,7 @@ import { nearestHint } from '../../lib/text/nearest-name.ts'
 import { createRateMeter } from '../../limits/gcra.ts'
 import type { Model, ModelEndpoint } from '../../models/model.ts'
 import type { Models } from '../../models/models.ts'
-import { jsonResponse } from '../json-response.ts'
+import { jsonResponse } from '../response/json-response.ts'
 import { payerOf } from '../payer.ts'
 import { reachOf, type Route } from '../route.ts'
 

@@ -2,7 +2,7 @@ import { z } from 'zod'
 
 import { provider } from '../../contract/model.ts'
 import type { Models } from '../../models/models.ts'
-import { jsonResponse } from '../json-response.ts'
+import { jsonResponse } from '../response/json-response.ts'
 import type { Route } from '../route.ts'
 
 export const providersList = (models: Models): Route => ({

@@ -6,7 +6,7 @@ import type { GenerationList } from '../../storage/generations/generation-list.t
 import type { GenerationStore } from '../../storage/generations/generation-store.ts'
 import type { UsageSeriesStore } from '../../storage/usage/usage-series.ts'
 import type { Onceness } from '../answer-once.ts'
-import { authenticate, type Doors } from '../authenticate.ts'
+import { authenticate, type Doors } from '../access/authenticate.ts'
 import { createPacedReads } from '../paced-reads.ts'
 import type { Route, RouteRequest } from '../route.ts'
 import { sealedCursors } from '../sealed-cursors.ts'

@@ -7,7 +7,7 @@ import { validate } from '../../contract/validate.ts'
 import { inWorkspace } from '../../contract/in-workspace.ts'
 import { readJsonObject } from '../../lib/json/json-body.ts'
 import type { Rollouts } from '../../presets/rollouts.ts'
-import { jsonResponse } from '../json-response.ts'
+import { jsonResponse } from '../response/json-response.ts'
 import { presetIn } from '../preset-path.ts'
 import { changedBy, type Route } from '../route.ts'
 

@@ -6,7 +6,7 @@ import { validate } from '../../contract/validate.ts'
 import { inWorkspace } from '../../contract/in-workspace.ts'
 import type { Models } from '../../models/models.ts'
 import type { SearchStore } from '../../storage/generations/search-store.ts'
-import { jsonResponse } from '../json-response.ts'
+import { jsonResponse } from '../response/json-response.ts'
 import type { PacedReads } from '../paced-reads.ts'
 import { reachOf, type Route } from '../route.ts'
 

@@ -3,7 +3,7 @@ import { z } from 'zod'
 
 import { serviceFacts, type ServiceKnowledge } from '../../contract/service-facts.ts'
 import { AUDIT_OBJECTS } from '../../storage/tables/schema.ts'
-import { jsonResponse } from '../json-response.ts'
+import { jsonResponse } from '../response/json-response.ts'
 import { reachOf, type Route } from '../route.ts'
 
 export interface ServiceFactsParts {

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 
 import type { Metrics } from '../../telemetry/metrics.ts'
-import { jsonResponse, jsonText } from '../json-response.ts'
+import { jsonResponse, jsonText } from '../response/json-response.ts'
 import type { Route } from '../route.ts'
 
 const shared = { method: 'GET', tag: 'Service', policy: 'public', surface: 'management', errors: [] } as const

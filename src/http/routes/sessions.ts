@@ -25,9 +25,9 @@ import { loginUrl, type LoginLinks, type MadeLink } from '../../sign-in/login-li
 import type { Sessions } from '../../sign-in/sessions.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
 import { answerOnce, type Onceness } from '../answer-once.ts'
-import { jsonResponse } from '../json-response.ts'
+import { jsonResponse } from '../response/json-response.ts'
 import { callerOf, changedBy, personOf, reachOf, type Route, type RouteRequest } from '../route.ts'
-import type { SessionDoor } from '../session-door.ts'
+import type { SessionDoor } from '../access/session-door.ts'
 import { workspaceForNew } from '../workspace-scope.ts'
 import { OIDC_START } from './oidc.ts'
 

@@ -21,8 +21,8 @@ import {
   type UsageSeriesStore,
   type UsageSums,
 } from '../../storage/usage/usage-series.ts'
-import { acceptsCsv, csvHeaders } from '../csv-stream.ts'
-import { jsonResponse } from '../json-response.ts'
+import { acceptsCsv, csvHeaders } from '../response/csv-stream.ts'
+import { jsonResponse } from '../response/json-response.ts'
 import type { PacedReads } from '../paced-reads.ts'
 import { changedBy, reachOf, type Route } from '../route.ts'
 

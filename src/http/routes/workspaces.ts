@@ -20,7 +20,7 @@ import { readJsonObject } from '../../lib/json/json-body.ts'
 import type { WorkspaceFound, WorkspaceRecord } from '../../storage/workspaces/workspace-store.ts'
 import { workspaceResource, type Workspaces } from '../../workspaces/workspaces.ts'
 import { answerOnce, type Onceness } from '../answer-once.ts'
-import { jsonResponse } from '../json-response.ts'
+import { jsonResponse } from '../response/json-response.ts'
 import { changedBy, callerOf, type Route, type RouteRequest } from '../route.ts'
 import type { FiguresOf } from './workspace-figures.ts'
 

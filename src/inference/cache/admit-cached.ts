@@ -1,7 +1,7 @@
 import type { Clock } from '../../lib/clock.ts'
 import type { IdSource } from '../../lib/id.ts'
 import type { Turn } from '../../lib/steps.ts'
-import { admitFree, type Admit } from '../admit.ts'
+import { admitFree, type Admit } from '../admit/admit.ts'
 import type { Admitted } from '../admitted.ts'
 import type { Planned } from '../request.ts'
 import type { Caching } from './caching.ts'

@@ -33,7 +33,7 @@ export interface ResponseCacheParts {
 
 export const createResponseCache = ({ store, seal, secret, clock, onError }: ResponseCacheParts): ResponseCache => {
   /**
-   * The form need not be checked, since we wrote it. An entry that was changed in storage, or sealed with another key, counts as missing.
+   * The form need not be checked, since the service wrote it. An entry that was changed in storage, or sealed with another key, counts as missing.
    */
   function* opened(name: string, sealed: string): Steps<CachedAnswer | null> {
     try {

@@ -14,7 +14,7 @@ import type { Admitted, Finished } from '../admitted.ts'
 import { answerHead, answerTail } from '../answer-head.ts'
 import { createContentRoom } from '../tracing/content-room.ts'
 import type { Planned } from '../request.ts'
-import { withoutOwnCredentials } from '../own-credentials.ts'
+import { withoutOwnCredentials } from '../screen/own-credentials.ts'
 import { KeptAnswer } from './kept-answer.ts'
 
 export interface Contents {

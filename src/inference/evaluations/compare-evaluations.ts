@@ -48,7 +48,8 @@ const nameOf = (item: EvaluationItem): string =>
     : canonicalJson({ messages: item.messages, tools: item.tools, expected: item.expected })
 
 const pairOf = (item: EvaluationItem, one: StoredItem | null, other: StoredItem | null): Compared => {
-  const [answer, other_answer] = [one?.result?.answer ?? null, other?.result?.answer ?? null]
+  const answer = one?.result?.answer ?? null
+  const other_answer = other?.result?.answer ?? null
   const change =
     answer === null || other_answer === null ? null : answer.passed === other_answer.passed ? 'same' : answer.passed ? 'better' : 'worse'
   return { ...shownItem(item), answer, other_answer, change }

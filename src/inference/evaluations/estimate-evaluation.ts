@@ -33,7 +33,8 @@ export const estimateEvaluation = async (
   { readItem, priceOf, turn }: EstimateParts,
 ): Promise<EvaluationEstimate> => {
   const versions = typeof baseline === 'number' ? [version, baseline] : [version]
-  const [asked, judged]: [RequestPrice[], RequestPrice[]] = [[], []]
+  const asked: RequestPrice[] = []
+  const judged: RequestPrice[] = []
   let longest: Longest | null = null
   for (const item of items) {
     const wanted = await readItem(workspaceId, item)

@@ -11,7 +11,7 @@ import type {
 import { EVALUATION_ITEMS_MAX } from '../../contract/evaluation-items.ts'
 import type { Slice } from '../../contract/paging.ts'
 import { GatewayError } from '../../errors.ts'
-import type { Principal } from '../../keys/keys.ts'
+import type { Principal } from '../../keys/principal.ts'
 import { isoTimestamp, type Clock } from '../../lib/clock.ts'
 import type { IdSource } from '../../lib/id.ts'
 import { isObject } from '../../lib/json/json.ts'
@@ -185,8 +185,10 @@ export const createEvaluations = ({
     },
     get: async (preset, id) => details(await find(preset, id)),
     async compare(preset, id, other) {
-      const [one, two] = [await find(preset, id), await find(preset, other)]
-      const [items, others] = [await store.items(one.id), await store.items(two.id)]
+      const one = await find(preset, id)
+      const two = await find(preset, other)
+      const items = await store.items(one.id)
+      const others = await store.items(two.id)
       return {
         evaluation: { ...rowOf(one), ...progressOf(one, items) },
         other: { ...rowOf(two), ...progressOf(two, others) },

@@ -35,7 +35,8 @@ export const comparePair = async (
 ): Promise<{ readonly preference: Preference; readonly verdict: Verdict }> => {
   const first = await ask(comparingOf(check, item, answer.text, baseline.text))
   const second = await ask(comparingOf(check, item, baseline.text, answer.text))
-  const [one, two] = [reported(first), reported(second)]
+  const one = reported(first)
+  const two = reported(second)
   if (!isVote(one['better']) || !isVote(two['better'])) {
     return { preference: 'tie', verdict: { passed: false, score: null, reason: unclear(isVote(one['better']) ? second : first) } }
   }

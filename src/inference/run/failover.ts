@@ -1,7 +1,7 @@
 /** Decides the step after a failed attempt. Pure (docs/contract/failover.md#zones). */
 import { errorRow, type ErrorType, type GatewayError } from '../../errors.ts'
 import { isGuardrailBlock } from '../../guardrails/detections.ts'
-import { nothingSent } from '../../providers/transport/upstream.ts'
+import { nothingSent } from '../../providers/transport/transport-error.ts'
 
 /**
  * How far an attempt came. `not-asked`: by our own judgement the request cannot be sent to this provider. `unheld`: what its tools did

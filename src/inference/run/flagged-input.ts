@@ -18,7 +18,7 @@ const lastText = (call: Call): string => {
   try {
     return lastUserText(call.prompt()) ?? ''
   } catch (thrown) {
-    // If only the provider has judged the body, we may be unable to read it.
+    // If only the provider has judged the body, it may be unreadable here.
     if (thrown instanceof GatewayError || thrown instanceof JsonTextError) return ''
     throw thrown
   }

@@ -1,7 +1,7 @@
 import type { Frame, TakeFrames } from '../../canonical/event.ts'
 import type { Usage } from '../../canonical/usage.ts'
 import type { PlannedAttempt } from '../../routing/plan-attempts.ts'
-import type { Hold } from '../hold.ts'
+import type { Hold } from '../admit/hold.ts'
 
 /**
  * A stream goes on once what the provider's own tools do in it is held. If the model has finished, no more can be spent.

@@ -137,7 +137,7 @@ const contentOf = ({ request }: Finished, captured: CapturedAnswer): TracedConte
   try {
     return { ...promptContent(request.call.prompt()), output: captured.output, toolCalls: captured.toolCalls }
   } catch (thrown) {
-    // A provider of the client's own dialect may accept what we cannot read.
+    // A provider of the client's own dialect may accept what cannot be read here.
     if (thrown instanceof GatewayError) return null
     throw thrown
   }

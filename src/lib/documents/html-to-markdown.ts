@@ -73,17 +73,7 @@ const walkPage = ({ url, maxCharacters }: PageLimits) => {
   let title = ''
   let bullet = ''
   let isCut = false
-  let place: Place = {
-    isDropped: false,
-    isMain: false,
-    isRaw: false,
-    isLink: false,
-    quotes: 0,
-    lists: [],
-    table: null,
-    isTight: false,
-    isCell: false,
-  }
+  let place = OUTSIDE
 
   const target = (): MarkdownWriter => (place.isMain ? main : rest)
 
@@ -136,25 +126,11 @@ const walkPage = ({ url, maxCharacters }: PageLimits) => {
         isCut = true
         return false
       }
-      const startsTable = name === 'table'
-      if (startsTable && !place.isDropped) flush()
+      if (name === 'table' && !place.isDropped) flush()
       else if (BLOCKS.has(name)) part()
       const href = name === 'a' && !place.isDropped && !place.isLink && line.length < maxCharacters ? linkOf(attributes['href'], url) : null
       elements.push({ name, before: place, from: line.place, href })
-      const isList = LISTS.has(name) && place.lists.length < NESTING_MAX
-      const table = startsTable ? { rows: 0, cells: 0 } : place.table
-      place = {
-        isDropped: place.isDropped || isDropped(name, attributes),
-        isMain: place.isMain || MAINS.has(name) || attributes['role'] === 'main',
-        isRaw: (place.isRaw || name === 'pre') && !startsTable,
-        isLink: place.isLink || href !== null,
-        quotes: Math.min(place.quotes + (name === 'blockquote' ? 1 : 0), NESTING_MAX),
-        lists: isList ? [...place.lists, { last: name === 'ol' ? 0 : null }] : place.lists,
-        table,
-        // A table within a cell is a table of its own: old pages use tables for layout.
-        isCell: !startsTable && (place.isCell || (table !== null && CELLS.has(name))),
-        isTight: table !== null,
-      }
+      place = { ...placeIn(place, name, attributes), isLink: place.isLink || href !== null }
       if (!place.isDropped) begin(name, attributes)
       return true
     },
@@ -197,6 +173,35 @@ const walkPage = ({ url, maxCharacters }: PageLimits) => {
         cut: isCut || said.length > maxCharacters || (isMain ? main : rest).isFull,
       }
     },
+  }
+}
+
+const OUTSIDE: Place = {
+  isDropped: false,
+  isMain: false,
+  isRaw: false,
+  isLink: false,
+  quotes: 0,
+  lists: [],
+  table: null,
+  isTight: false,
+  isCell: false,
+}
+
+const placeIn = (outer: Place, name: string, attributes: Attributes): Omit<Place, 'isLink'> => {
+  const isTable = name === 'table'
+  const isList = LISTS.has(name) && outer.lists.length < NESTING_MAX
+  const table = isTable ? { rows: 0, cells: 0 } : outer.table
+  return {
+    isDropped: outer.isDropped || isDropped(name, attributes),
+    isMain: outer.isMain || MAINS.has(name) || attributes['role'] === 'main',
+    isRaw: (outer.isRaw || name === 'pre') && !isTable,
+    quotes: Math.min(outer.quotes + (name === 'blockquote' ? 1 : 0), NESTING_MAX),
+    lists: isList ? [...outer.lists, { last: name === 'ol' ? 0 : null }] : outer.lists,
+    table,
+    // A table within a cell is a table of its own: old pages use tables for layout.
+    isCell: !isTable && (outer.isCell || (table !== null && CELLS.has(name))),
+    isTight: table !== null,
   }
 }
 

@@ -22,7 +22,9 @@ function* rewrittenMap(value: JsonObject, from: JsonObject, text: string): Steps
   if (isStep(text.length)) yield
   const changes: [string, string | null][] = []
   for (const name of changed) {
-    const [member, before, raw] = [memberOf(value, name), memberOf(from, name), texts.get(name)]
+    const member = memberOf(value, name)
+    const before = memberOf(from, name)
+    const raw = texts.get(name)
     if (member === undefined) changes.push([name, null])
     else if (before === undefined || raw === undefined) changes.push([name, yield* writeInSteps(member)])
     else changes.push([name, yield* rewrittenText(member, before, raw)])

@@ -93,8 +93,19 @@ export const spliceJson = (json: string, replacements: readonly { start: number;
   return out.join('')
 }
 
-const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_ARRAY, CLOSE_ARRAY, COMMA, COLON] = [123, 125, 91, 93, 44, 58]
-const [QUOTE, BACKSLASH, MINUS, ZERO, NINE, POINT, PLUS] = [34, 92, 45, 48, 57, 46, 43]
+const OPEN_OBJECT = 123
+const CLOSE_OBJECT = 125
+const OPEN_ARRAY = 91
+const CLOSE_ARRAY = 93
+const COMMA = 44
+const COLON = 58
+const QUOTE = 34
+const BACKSLASH = 92
+const MINUS = 45
+const ZERO = 48
+const NINE = 57
+const POINT = 46
+const PLUS = 43
 
 const isInNumber = (unit: number): boolean =>
   (unit >= ZERO && unit <= NINE) || unit === POINT || unit === PLUS || unit === MINUS || unit === 69 || unit === 101

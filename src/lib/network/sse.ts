@@ -1,5 +1,5 @@
 /**
- * Server-sent events: those that we write to clients, and those that we read from upstreams.
+ * Server-sent events: those that are written to clients, and those that are read from upstreams.
  *
  * They are written in the way that every known client can read (docs/contract/streams.md#framing): LF endings, one line of data, never
  * `id:`, `retry:`, a BOM or an empty `data:`. They are read by the whole grammar of the WHATWG HTML standard.
@@ -49,7 +49,7 @@ const BLOCK = 4096
 
 /**
  * Turns bytes into events, in linear time however the bytes are split. `id` and `retry` are parsed
- * and ignored: we never reconnect to an upstream.
+ * and ignored: the service never reconnects to an upstream.
  */
 export class SseDecoder {
   /** Keeps the state of a split code point and drops the one leading BOM, even a split one. */

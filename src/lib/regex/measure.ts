@@ -51,7 +51,11 @@ const bounded = (found: Measure): Measure => ({
 })
 
 const following = (nodes: readonly RegexNode[]): Measure => {
-  let [steps, width, shortest, longest, greatestOfOne] = [0, 0, 0, 0, 0]
+  let steps = 0
+  let width = 0
+  let shortest = 0
+  let longest = 0
+  let greatestOfOne = 0
   // After items of fixed length, a match continues at one unit, so it is in one item at a time; after any other item, at many.
   let isInOne = true
   for (const node of nodes) {
@@ -71,7 +75,12 @@ interface Either extends Omit<Measure, 'widthOfOne'> {
 }
 
 const either = (nodes: readonly RegexNode[]): Either => {
-  let [steps, width, shortest, longest, sum, greatest] = [1, 0, Number.POSITIVE_INFINITY, 0, 0, 0]
+  let steps = 1
+  let width = 0
+  let shortest = Number.POSITIVE_INFINITY
+  let longest = 0
+  let sum = 0
+  let greatest = 0
   for (const node of nodes) {
     const item = measure(node)
     steps += item.steps

@@ -44,7 +44,8 @@ export const createFoldedText = (before = 0): FoldedText => {
   let out: string[] = []
 
   const stretchAt = (offset: number): Stretch | undefined => {
-    let [low, high] = [0, stretches.length]
+    let low = 0
+    let high = stretches.length
     while (low < high) {
       const middle = (low + high) >> 1
       if ((stretches[middle]?.at ?? 0) <= offset) low = middle + 1
@@ -165,7 +166,8 @@ const TAGS = /[\u{E0020}-\u{E007E}]/gu
 const STRETCHES_MAX = 1 << 20
 
 const united = (stretches: readonly Stretch[]): Stretch => {
-  const [first, last] = [stretches[0], stretches.at(-1)]
+  const first = stretches[0]
+  const last = stretches.at(-1)
   if (first === undefined || last === undefined) throw new RangeError('no stretches')
   const { at, from } = first
   return { at, from, length: last.at + last.length - at, written: last.from + last.written - from }

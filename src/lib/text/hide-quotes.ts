@@ -32,7 +32,8 @@ export const quotesOf = (hidden: readonly HiddenText[]): ((text: string) => read
     const ranges: Range[] = []
     let from = 0
     for (const [start, end] of found) {
-      const [first, last] = [starts[start] ?? 0, ends[end - 1] ?? text.length]
+      const first = starts[start] ?? 0
+      const last = ends[end - 1] ?? text.length
       if (last <= from) continue
       // A range that overlaps the previous one is merged with it: one mark stands for both.
       const before = ranges.at(-1)
@@ -82,7 +83,8 @@ const partSearch = (text: string, run: number): Search => {
     else if (places.length < PLACES_MAX) places.push(at)
   }
   const around = (signs: string, at: number, place: number): Range => {
-    let [start, end] = [at, at + size]
+    let start = at
+    let end = at + size
     while (start > 0 && place - (at - start) > 0 && signs[start - 1] === text[place - (at - start) - 1]) start -= 1
     while (end < signs.length && place + end - at < text.length && signs[end] === text[place + end - at]) end += 1
     return [start, end]
@@ -145,7 +147,9 @@ const signsOf = (text: string): Signs => {
   return { signs: Buffer.from(signs.buffer, 0, 2 * count).toString('utf16le'), starts, ends }
 }
 
-const [BACKSLASH, AMPERSAND, NONE] = [92, 38, 0xff_ff]
+const BACKSLASH = 92
+const AMPERSAND = 38
+const NONE = 0xff_ff
 
 const ESCAPE = /\\+(?:u[0-9a-fA-F]{4}|[nrtbf])?|&(?:amp|lt|gt|quot|apos|nbsp|#39|#x27);/y
 const ENTITIES: Readonly<Record<string, string>> = { '&amp;': '&', '&lt;': '<', '&gt;': '>' }

@@ -10,7 +10,7 @@ export type PriceListKind = (typeof PRICE_LIST_KINDS)[number]
 export interface ListedEndpoint {
   /** The position in the list: a path that a person can search for. */
   readonly place: string
-  /** Our slug of the provider; null if we have none for the list's name. */
+  /** Our slug of the provider; null if there is none for the list's name. */
   readonly provider: string | null
   /** The list's own name for the provider. */
   readonly listedProvider: string

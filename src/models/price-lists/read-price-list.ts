@@ -131,7 +131,8 @@ const LEAP = 100
 
 const refuseLeaps = (prices: PriceEntry, known: PriceEntry | null): void => {
   for (const field of ['prompt', 'completion'] as const) {
-    const [before, after] = [known?.[field] ?? 0, prices[field]]
+    const before = known?.[field] ?? 0
+    const after = prices[field]
     if (before > 0 && (after > before * LEAP || after * LEAP < before))
       throw new SenselessPrice(
         `${field}: $${after} a million tokens is too far from the known $${before}; if it is right, put it into your own file`,

@@ -26,7 +26,9 @@ export function* settleCacheMarks(
 ): Steps<Partial<Record<keyof MarkedTexts, string | null>>> {
   const whole = asked === undefined || isSuperseded(asked, lastBlock(texts.messages), { target, warn }) ? undefined : asked
   const most = MARKS_MAX - (whole === undefined ? 0 : 1)
-  const [tools, system, messages] = [yield* countMarks(texts.tools), yield* countMarks(texts.system), yield* countMarks(texts.messages)]
+  const tools = yield* countMarks(texts.tools)
+  const system = yield* countMarks(texts.system)
+  const messages = yield* countMarks(texts.messages)
   const all = tools + system + messages
   if (all > most) warn(tooManyMarks(target.providerName, all - most))
   const isKept = all > most ? keptMarks(tools + system, messages, most) : () => true

@@ -37,7 +37,8 @@ const isWorse = (earlier: unknown, later: unknown): boolean =>
 /** The dialect's input counts exclude each other, as ours do. */
 export const decodeUsage = (usage: Json): Usage => {
   const split = isObject(usage['cache_creation']) ? usage['cache_creation'] : {}
-  const [hour, minutes] = [split['ephemeral_1h_input_tokens'], split['ephemeral_5m_input_tokens']]
+  const hour = split['ephemeral_1h_input_tokens']
+  const minutes = split['ephemeral_5m_input_tokens']
   const reported = usage['cache_creation_input_tokens']
   const input = reportedTotal(usage['input_tokens'], usage['cache_read_input_tokens'], reported, hour, minutes)
   const read = sideCount(usage['cache_read_input_tokens'])

@@ -103,7 +103,8 @@ const turnText = ({ role, blocks, effort }: Turn): string => {
 
 /** The dialect has a single field for the end user. */
 const encodeUser = (context: EncodeContext): string | undefined => {
-  const [user, other] = [context.setting('user'), context.setting('safetyIdentifier')]
+  const user = context.setting('user')
+  const other = context.setting('safetyIdentifier')
   if (user !== undefined && other !== undefined && user !== other)
     context.lose(
       context.fieldOf('safetyIdentifier'),

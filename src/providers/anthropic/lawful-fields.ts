@@ -47,7 +47,8 @@ export const firstOfItsName = ({ lose }: Pick<ModelContext, 'lose'>): ((name: un
 
 /** A choice requires tools, and a choice by name requires that tool. */
 const keepChoice = (fields: EditableFields, { lose }: ModelContext): void => {
-  const [tools, choice] = [fields.value('tools'), fields.value('tool_choice')]
+  const tools = fields.value('tools')
+  const choice = fields.value('tool_choice')
   if (!isObject(choice)) return
   if (!Array.isArray(tools) || tools.length === 0) {
     fields.remove('tool_choice')

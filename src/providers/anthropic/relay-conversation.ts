@@ -127,13 +127,10 @@ function* changesOf(
   yield
   const same = texts.length === sources.length && texts.every((text, index) => text === sources[index]?.text)
   const said = withoutBlanks(system)
+  const before = leading.length === 0 ? said : `[${[...systemBlocks(said), ...leading.map(({ json }) => json)].join(',')}]`
   return {
     ...(same ? {} : { messages: `[${texts.join(',')}]` }),
-    ...(leading.length === 0
-      ? said === undefined || said === system
-        ? {}
-        : { system: said }
-      : { system: `[${[...systemBlocks(said), ...leading.map(({ json }) => json)].join(',')}]` }),
+    ...(before === undefined || before === system ? {} : { system: before }),
   }
 }
 

@@ -77,7 +77,8 @@ const CLAUDE_READS = ['text', 'image', 'file']
 
 /** `user` is our field for `metadata.user_id` in this dialect. */
 const nameUser = (fields: EditableFields): void => {
-  const [user, metadata] = [fields.value('user'), fields.value('metadata')]
+  const user = fields.value('user')
+  const metadata = fields.value('metadata')
   fields.remove('user')
   const named = isObject(metadata) && (metadata['user_id'] ?? null) !== null
   if (typeof user === 'string' && !named) fields.put('metadata', { ...(isObject(metadata) ? metadata : {}), user_id: user })

@@ -234,7 +234,8 @@ const changeSampling = (fields: EditableFields, context: ModelContext): void => 
   const thinks = isObject(thinking) && (thinking['type'] === 'enabled' || thinking['type'] === 'adaptive')
   const sent = encodeSampling(context, thinks)
   for (const name of ['temperature', 'top_p', 'top_k'] as const) {
-    const [given, put] = [fields.value(name), sent[name]]
+    const given = fields.value(name)
+    const put = sent[name]
     // A default may stay in the request.
     if (given === undefined || given === put || (put === undefined && given === 1 && name !== 'top_k')) continue
     if (put === undefined) fields.remove(name)

@@ -12,7 +12,8 @@ interface Turn {
 }
 
 export const withTurnsOfUser = (turns: readonly Turn[], { name: model, prefill }: GeminiModel, { mapped }: Losses): readonly Turn[] => {
-  const [first, last] = [turns[0], turns.at(-1)]
+  const first = turns[0]
+  const last = turns.at(-1)
   const context = { model, mapped }
   return [
     ...(first !== undefined && isCalling(first) ? [saying(firstWords(first.at, context), first.at)] : []),

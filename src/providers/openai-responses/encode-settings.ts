@@ -96,6 +96,7 @@ const include = (translation: Translation, { model, replaysThinking }: SettingsC
 
 /** `user` is the older name of `safety_identifier`; it is used for a second identifier of the end user. */
 const user = ({ setting }: Translation): JsonObject => {
-  const [older, newer] = [setting('user'), setting('safetyIdentifier')]
+  const older = setting('user')
+  const newer = setting('safetyIdentifier')
   return newer === undefined ? definedOnly({ safety_identifier: older }) : definedOnly({ user: older, safety_identifier: newer })
 }

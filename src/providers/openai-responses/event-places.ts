@@ -77,8 +77,8 @@ export const createPlaces = (): Places => {
     const own = item['id'] ?? item['call_id']
     const index = event['output_index']
     const known = stated(index, own)
-    const at =
-      known === undefined ? (begins && own === undefined ? next : indexOf(own, type)) : begins && isTaken(known, own, type) ? next : known
+    const isNew = begins && (known === undefined ? own === undefined : isTaken(known, own, type))
+    const at = isNew ? next : (known ?? indexOf(own, type))
     const id = item['id'] ?? items.get(at)?.id ?? own ?? `${ITEM_PREFIXES[type] ?? type}_${at}`
     if (at === index && id === item['id']) return event
     return { ...event, output_index: at, item: id === item['id'] ? item : { ...item, id } }

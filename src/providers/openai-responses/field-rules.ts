@@ -88,7 +88,8 @@ const isUnderstood = (reasoning: Readonly<Record<string, unknown>>, { reasons, e
 
 /** The API refuses a whole request for a built-in tool that the model does not have, or for the choice of one. */
 const dropRefusedTools = (fields: EditableFields, { refusedTools }: OpenAiModel, { target, warn }: RuleContext): void => {
-  const [tools, choice] = [fields.value('tools'), fields.value('tool_choice')]
+  const tools = fields.value('tools')
+  const choice = fields.value('tool_choice')
   if (!Array.isArray(tools)) return
   const refusedType = (tool: JsonValue): string | null => {
     const type = isObject(tool) ? tool['type'] : null
@@ -111,7 +112,8 @@ const dropRefusedTools = (fields: EditableFields, { refusedTools }: OpenAiModel,
 const TOOLS_OF_THINKERS = /^(?:web_search|image_generation)/
 
 const thinkForTools = (fields: EditableFields, { warn }: RuleContext): void => {
-  const [reasoning, tools] = [fields.value('reasoning'), fields.value('tools')]
+  const reasoning = fields.value('reasoning')
+  const tools = fields.value('tools')
   if (!isObject(reasoning) || reasoning['effort'] !== 'minimal' || !Array.isArray(tools)) return
   const tool = tools
     .map((one) => (isObject(one) ? one['type'] : null))

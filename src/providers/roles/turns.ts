@@ -121,7 +121,8 @@ function* withUserAtEnds<Block>(
   { withText, isPaused }: Blocks<Block>,
   { target, rules, mapped }: TurnContext,
 ): Steps<readonly Turn<Block>[]> {
-  const [first, last] = [turns.find(saysAnything), turns.findLast(saysAnything)]
+  const first = turns.find(saysAnything)
+  const last = turns.findLast(saysAnything)
   if (first === undefined || last === undefined) return turns
   const opens = first.role === 'user'
   const closes = rules.prefill || !isPrefilled(turns, isPaused)

@@ -122,7 +122,8 @@ const namesIn = (dialect: ClientDialect, request: JsonObject): readonly ToolName
 function* rewrittenBody(body: JsonBody, given: JsonObject, sent: JsonObject): Steps<JsonBody> {
   const changes: Record<string, string> = {}
   for (const [key, value] of Object.entries(sent)) {
-    const [before, raw] = [given[key], body.raw(key)]
+    const before = given[key]
+    const raw = body.raw(key)
     if (before === undefined || raw === undefined || value === before) continue
     yield
     changes[key] = yield* rewrittenText(value, before, raw)

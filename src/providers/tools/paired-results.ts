@@ -73,7 +73,7 @@ const dueResult = ({ call, result }: Pair, at: string | undefined): DueResult =>
 export const loneResult = (at: string | undefined): Warning =>
   mapped(at, 'The result of a tool belongs to no call of this conversation; it was sent as text of the user.')
 
-const mapped = (at = 'messages', message: string): Warning => ({ code: 'mapped_field', field: at, message })
+const mapped = (at: string | undefined, message: string): Warning => ({ code: 'mapped_field', field: at ?? 'messages', message })
 
 /** Returns the same messages if all is in order; otherwise repairs and reports them. `openEnd`: as for `pairingRepairs`. */
 export function* withPairedResults(

@@ -65,6 +65,10 @@ const RULES: readonly (readonly [RegExp, Rule])[] = [
   ],
 ]
 
+/** Finds the types of these rules in JSON text, and rules out most requests with tools. */
+export const MAY_NAME_VENDOR_TOOL =
+  /"type"\s*:\s*"(?:file_search|code_interpreter|mcp|computer|text_editor_|memory_|code_execution_)|\\u00[67]/
+
 const isRelayed = ({ dialect, client, rewritten }: ToolHolder): boolean => !rewritten && dialect === OWN_DIALECT[client]
 
 const isClaude = ({ upstreamModel }: ToolHolder): boolean => rulesOf(upstreamModel).claude

@@ -7,7 +7,8 @@ import { turnsOf } from './answer-turns.ts'
 import type { EventReader } from './event-reader.ts'
 import { answerForm, postJson, readWholeAnswer, takeWhole, type JsonPost, type WholeAnswer } from './json-post.ts'
 import type { Attempt, ProviderAdapter, ProviderContext } from '../provider.ts'
-import { keptPieces, type UpstreamResponse } from './upstream.ts'
+import { keptPieces } from './piece-reader.ts'
+import type { UpstreamResponse } from './upstream-response.ts'
 import { streamFrames } from './stream-frames.ts'
 
 /** `native`: the client speaks this dialect and gets the form that it asked for, so the upstream's own text can be passed on. */

@@ -11,7 +11,8 @@ import { unusable } from '../failures/classify-failure.ts'
 import { requireFewParts } from './parts-of-answer.ts'
 import type { Attempt, ProviderContext, Target } from '../provider.ts'
 import { retryHint } from '../failures/retry-hint.ts'
-import { isSuccess, joinedText, type PieceReader, type UpstreamResponse } from './upstream.ts'
+import { joinedText, type PieceReader } from './piece-reader.ts'
+import { isSuccess, type UpstreamResponse } from './upstream-response.ts'
 
 const ERROR_BODY_MAX = 64 * 1024
 

@@ -5,7 +5,7 @@ import { afterAll, expect, test } from 'bun:test'
 import { createFakeClock } from '../../../test/support/fake-clock.ts'
 import { GatewayError } from '../../errors.ts'
 import { createReachability, probeAddress } from './reachability.ts'
-import { nothingSent } from './upstream.ts'
+import { nothingSent } from './transport-error.ts'
 
 const ADDRESS = new URL('https://provider.example/v1/chat/completions')
 

@@ -70,10 +70,8 @@ export const createReachability = ({ clock, connectMs, probe }: { clock: Clock; 
 
 export const probeAddress: Probe = (url, done) => {
   // Loaded on first use: a provider that answers at once needs neither.
-  const [{ connect: connectTcp, isIP }, { connect: connectTls }] = [
-    process.getBuiltinModule('node:net'),
-    process.getBuiltinModule('node:tls'),
-  ]
+  const { connect: connectTcp, isIP } = process.getBuiltinModule('node:net')
+  const { connect: connectTls } = process.getBuiltinModule('node:tls')
   const host = url.hostname.replace(/^\[|\]$/g, '')
   const socket: Socket =
     url.protocol === 'https:'

@@ -8,7 +8,8 @@ import type { Target } from '../provider.ts'
 import { turnsOf } from './answer-turns.ts'
 import type { EventReader } from './event-reader.ts'
 import { streamFrames } from './stream-frames.ts'
-import { createUpstream, type UpstreamResponse } from './upstream.ts'
+import type { UpstreamResponse } from './upstream-response.ts'
+import { createUpstream } from './upstream.ts'
 
 const upstream = await startFakeUpstream()
 const TIMEOUTS = { streamHeadersMs: 60_000, wholeHeadersMs: 600_000, idleMs: 500 }

@@ -12,7 +12,7 @@ import { AnswerEnd } from './answer-end.ts'
 import { beginningOf, leftOf, takeInTurns } from './answer-turns.ts'
 import type { EventReader } from './event-reader.ts'
 import { requireFewParts } from './parts-of-answer.ts'
-import type { UpstreamResponse } from './upstream.ts'
+import type { UpstreamResponse } from './upstream-response.ts'
 
 interface StreamReading {
   readonly reader: EventReader

@@ -5,7 +5,9 @@ import { type Exchange, startFakeUpstream, type Script } from '../../../test/sup
 import { GatewayError } from '../../errors.ts'
 import { rejection } from '../../storage/testing/rejection.ts'
 import { createReachability, probeNothing, type Reachability } from './reachability.ts'
-import { createUpstream, keptPieces, type UpstreamResponse } from './upstream.ts'
+import { keptPieces } from './piece-reader.ts'
+import type { UpstreamResponse } from './upstream-response.ts'
+import { createUpstream } from './upstream.ts'
 
 const provider = await startFakeUpstream()
 const IDLE_MS = 90_000

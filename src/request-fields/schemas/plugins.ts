@@ -1,4 +1,4 @@
-/** The thirteen plugins (docs/contract/tools.md#plugins). */
+/** The plugins (docs/contract/tools.md#plugins). */
 import { z } from 'zod'
 
 import { optionalFlag, optionalPositiveInteger, optionalText, optionalTexts } from './scalars.ts'

@@ -36,7 +36,7 @@ const promptMessage = z
   })
   .refine(({ role, content }) => role !== 'assistant' || typeof content === 'string', 'An assistant message holds text only.')
 
-export const promptVariable = z
+const promptVariable = z
   .strictObject({
     type: z.enum(VARIABLE_TYPES).default('text'),
     default: z.string().nullish().meta({ description: 'The text where a request gives none; a variable without it must be given.' }),

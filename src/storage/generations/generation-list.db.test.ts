@@ -9,6 +9,7 @@ import { createGenerationList } from './generation-list.ts'
 import type { GenerationRecord } from './generation-store.ts'
 import { createLedgerStore } from '../ledger/ledger-store.ts'
 import { settlementOf } from '../testing/settlement.ts'
+import { generationRecord } from '../testing/generation-record.ts'
 
 const ALL: GenerationFilter = { from: '2026-11-20T00:00:00.000Z', to: null, workspaceId: null, ownedBy: null }
 const SCANNED = 3
@@ -32,29 +33,28 @@ type Made = typeof made extends fc.Arbitrary<infer Value> ? Value : never
 const recordOf = (
   { hour, second, key, model, provider, workspace, cancelled, error, nanos, preset, guardrail }: Made,
   index: number,
-): GenerationRecord => ({
-  id: `gen-${String(index).padStart(3, '0')}`,
-  createdAt: `2026-11-20T${String(hour).padStart(2, '0')}:00:0${second}.000Z`,
-  workspaceId: workspace,
-  keyHash: key.repeat(64),
-  presetId: preset,
-  presetVersion: preset === null ? null : 1,
-  model,
-  provider,
-  streamed: false,
-  cancelled,
-  tokensPrompt: 3,
-  tokensCompletion: 2,
-  costNanos: nanos,
-  byokCostNanos: 0,
-  record: {
-    interface: 'chat',
-    error_type: error,
-    // A user-supplied text that looks like a guardrail's id.
-    user_agent: '"guardrail_id":"g_1"',
-    pipeline: guardrail === null ? [] : [{ type: 'guardrail', guardrail_id: guardrail, data: { rules: ['[EMAIL]'] } }],
-  },
-})
+): GenerationRecord =>
+  generationRecord({
+    id: `gen-${String(index).padStart(3, '0')}`,
+    createdAt: `2026-11-20T${String(hour).padStart(2, '0')}:00:0${second}.000Z`,
+    workspaceId: workspace,
+    keyHash: key.repeat(64),
+    presetId: preset,
+    presetVersion: preset === null ? null : 1,
+    model,
+    provider,
+    cancelled,
+    tokensPrompt: 3,
+    tokensCompletion: 2,
+    costNanos: nanos,
+    record: {
+      interface: 'chat',
+      error_type: error,
+      // A user-supplied text that looks like a guardrail's id.
+      user_agent: '"guardrail_id":"g_1"',
+      pipeline: guardrail === null ? [] : [{ type: 'guardrail', guardrail_id: guardrail, data: { rules: ['[EMAIL]'] } }],
+    },
+  })
 
 const FILTERS: readonly (readonly [Partial<GenerationFilter>, (one: Made) => boolean])[] = [
   [{}, () => true],

@@ -7,27 +7,25 @@ import { createLedgerStore } from '../ledger/ledger-store.ts'
 import { T0, T1 } from '../testing/preset-input.ts'
 import { rejection } from '../testing/rejection.ts'
 import { settlementOf } from '../testing/settlement.ts'
+import { generationRecord } from '../testing/generation-record.ts'
 
 const KEY = 'a'.repeat(64)
 
-const generation = (id: string, more: Partial<GenerationRecord> = {}): GenerationRecord => ({
-  id,
-  createdAt: T0,
-  workspaceId: 'w-1',
-  keyHash: KEY,
-  presetId: null,
-  presetVersion: null,
-  model: 'openai/gpt-5.4',
-  provider: 'openai',
-  streamed: true,
-  cancelled: false,
-  tokensPrompt: 10,
-  tokensCompletion: 5,
-  costNanos: 7,
-  byokCostNanos: 3,
-  record: { finish_reason: 'stop', provider_responses: [{ status: 200 }] },
-  ...more,
-})
+const generation = (id: string, more: Partial<GenerationRecord> = {}): GenerationRecord =>
+  generationRecord({
+    id,
+    createdAt: T0,
+    keyHash: KEY,
+    model: 'openai/gpt-5.4',
+    provider: 'openai',
+    streamed: true,
+    tokensPrompt: 10,
+    tokensCompletion: 5,
+    costNanos: 7,
+    byokCostNanos: 3,
+    record: { finish_reason: 'stop', provider_responses: [{ status: 200 }] },
+    ...more,
+  })
 
 describeEachEngine('generation store', (engine) => {
   const prepare = async () => {

@@ -125,7 +125,8 @@ const generations = (text: string, { workspaceId, ownedBy }: SearchScope, rows: 
 }
 
 const presets = (text: string, { workspaceId, ownedBy }: SearchScope, rows: number): Kind => {
-  const [slug, name] = [sql<string>`lower(slug)`, sql<string>`lower(name)`]
+  const slug = sql<string>`lower(slug)`
+  const name = sql<string>`lower(name)`
   const ofWorkspace = workspaceId === null ? '' : '_of_workspace'
   const here = within('workspace_id', workspaceId)
   return {

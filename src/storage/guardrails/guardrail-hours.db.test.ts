@@ -6,6 +6,7 @@ import type { GenerationRecord } from '../generations/generation-store.ts'
 import { createGuardrailHitStore } from './guardrail-hours.ts'
 import { createLedgerStore } from '../ledger/ledger-store.ts'
 import { settlementOf } from '../testing/settlement.ts'
+import { generationRecord } from '../testing/generation-record.ts'
 
 const found = (guardrailId: string, rules: readonly string[], more: JsonObject = {}): JsonObject => ({
   type: 'guardrail',
@@ -16,23 +17,8 @@ const found = (guardrailId: string, rules: readonly string[], more: JsonObject =
   ...more,
 })
 
-const recordOf = (id: string, hour: string, pipeline: readonly JsonObject[]): GenerationRecord => ({
-  id,
-  createdAt: `2026-11-20T${hour}:30:00.000Z`,
-  workspaceId: 'w-1',
-  keyHash: 'a'.repeat(64),
-  presetId: null,
-  presetVersion: null,
-  model: 'm/1',
-  provider: 'p',
-  streamed: false,
-  cancelled: false,
-  tokensPrompt: 1,
-  tokensCompletion: 1,
-  costNanos: 0,
-  byokCostNanos: 0,
-  record: { pipeline: [...pipeline] },
-})
+const recordOf = (id: string, hour: string, pipeline: readonly JsonObject[]): GenerationRecord =>
+  generationRecord({ id, createdAt: `2026-11-20T${hour}:30:00.000Z`, model: 'm/1', record: { pipeline: [...pipeline] } })
 
 /** A record of the service's own request, which no client sent. */
 const ownOf = (record: GenerationRecord, origin: string): GenerationRecord => ({ ...record, record: { ...record.record, origin } })

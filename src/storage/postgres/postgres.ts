@@ -41,7 +41,7 @@ const IDLE_IN_TRANSACTION_TIMEOUT_MS = 10_000
 /** Overrides the time limits that the operator set for the role or the database. */
 const NO_TIME_LIMITS = '-c statement_timeout=0 -c lock_timeout=0 -c idle_in_transaction_session_timeout=0'
 
-/** The oldest server that we test with (docs/contract/operating.md#postgresql), in the form of `server_version_num`. */
+/** The oldest server that is tested (docs/contract/operating.md#postgresql), in the form of `server_version_num`. */
 const SERVER_VERSION_MIN = 150_000
 
 /** A pool ends when none of its connections is in use, which takes as long as a statement if the server hangs. */
@@ -177,7 +177,7 @@ const openPool = async (options: PostgresOptions, limits: PoolConfig): Promise<P
     ...connection,
     ...(connection.requiresChannelBinding && { Client: boundClient(pg.Client) }),
     types: {
-      // The only type we read that pg would return as text: amounts, counters and numbers of rows.
+      // The only type in these tables that pg would return as text: amounts, counters and numbers of rows.
       getTypeParser: (oid, format) =>
         oid === pg.types.builtins.INT8 ? (text: string) => requireSafeInteger(Number(text)) : pg.types.getTypeParser(oid, format),
     },
@@ -299,7 +299,7 @@ const translateClientErrors = (taken: PoolClient, connect: () => Promise<PoolCli
     }
   }
   return {
-    // Kysely's overload for cursors is for streaming rows, which we do not use.
+    // Kysely's overload for cursors is for streaming rows, which is not used.
     query: query as PostgresPoolClient['query'],
     release() {
       idled.add(client)

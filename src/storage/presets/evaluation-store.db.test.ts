@@ -8,6 +8,7 @@ import type { KeptAnswer } from './evaluation-items.ts'
 import { createEvaluationStore, type StoredEvaluation } from './evaluation-store.ts'
 import { type FinishedGeneration, insertGenerations } from '../generations/generation-store.ts'
 import { preparePresets, T0, T1, T2 } from '../testing/preset-input.ts'
+import { generationRecord } from '../testing/generation-record.ts'
 
 const ITEM = { messages: [{ role: 'user', content: 'half of a pair: \ud800, and \u0000' }], tools: null, expected: null }
 const ANSWER: KeptAnswer = { generationId: 'gen-1', error: null, text: 'Hi', calls: [], costNanos: 7, ttftMs: 1.5, totalMs: 2 }
@@ -228,21 +229,16 @@ const free = ({ record, ...rest }: FinishedGeneration): FinishedGeneration => ({
 
 const generationOf = (workspaceId: string, at: number, record: JsonObject): FinishedGeneration => ({
   userId: 'user-1',
-  record: {
+  record: generationRecord({
     id: `gen-${at}`,
     createdAt: T1,
     workspaceId,
     keyHash: 'k'.repeat(64),
     presetId: 'p',
     presetVersion: 1,
-    model: 'm',
     provider: null,
-    streamed: false,
-    cancelled: false,
-    tokensPrompt: 1,
-    tokensCompletion: 1,
     costNanos: 3,
     byokCostNanos: 4,
     record,
-  },
+  }),
 })

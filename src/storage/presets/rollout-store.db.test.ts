@@ -8,6 +8,7 @@ import type { Database } from '../database.ts'
 import { type FinishedGeneration, insertGenerations } from '../generations/generation-store.ts'
 import { createRolloutStore, type RunningRollout, type StoredRollout } from './rollout-store.ts'
 import { preparePresets, T1, T2 } from '../testing/preset-input.ts'
+import { generationRecord } from '../testing/generation-record.ts'
 
 const SPLITS = [
   { version: 1, weight: 9 },
@@ -27,23 +28,17 @@ const prepare = async (database: Database) => {
 
 const served = (workspaceId: string, at: number, version: number, more: object): FinishedGeneration => ({
   userId: 'user-1',
-  record: {
+  record: generationRecord({
     id: `gen-${at}`,
     createdAt: T1,
     workspaceId,
     keyHash: 'k'.repeat(64),
     presetId: 'p',
     presetVersion: version,
-    model: 'm',
     provider: null,
-    streamed: false,
-    cancelled: false,
-    tokensPrompt: 1,
-    tokensCompletion: 1,
     costNanos: 5_000_000_000,
-    byokCostNanos: 0,
     record: { rollout_id: 'r-1', latency: at, generation_time: 10 * at, pipeline: [], ...more },
-  },
+  }),
 })
 
 describeEachEngine('rollouts', (engine) => {

@@ -13,6 +13,7 @@ import { openDatabase } from '../open-database.ts'
 import { StorageRefused } from '../storage-errors.ts'
 import { rejection } from '../testing/rejection.ts'
 import { settlementOf } from '../testing/settlement.ts'
+import { generationRecord } from '../testing/generation-record.ts'
 
 let dataDir = ''
 let database: Database
@@ -27,23 +28,16 @@ afterEach(async () => {
   rmSync(dataDir, { recursive: true, force: true })
 })
 
-const recordOf = (id: string): GenerationRecord => ({
-  id,
-  createdAt: '2026-11-20T10:00:00.000Z',
-  workspaceId: 'w',
-  keyHash: 'ab'.repeat(32),
-  presetId: null,
-  presetVersion: null,
-  model: 'm/one',
-  provider: 'a',
-  streamed: false,
-  cancelled: false,
-  tokensPrompt: 1,
-  tokensCompletion: 1,
-  costNanos: 1,
-  byokCostNanos: 0,
-  record: {},
-})
+const recordOf = (id: string): GenerationRecord =>
+  generationRecord({
+    id,
+    createdAt: '2026-11-20T10:00:00.000Z',
+    workspaceId: 'w',
+    keyHash: 'ab'.repeat(32),
+    model: 'm/one',
+    provider: 'a',
+    costNanos: 1,
+  })
 
 const line = (id: string): string => JSON.stringify(settlementOf(recordOf(id)))
 

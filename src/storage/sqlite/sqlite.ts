@@ -1,34 +1,21 @@
-/** SQLite through bun:sqlite; no other file of the product uses either directly. */
+/** Opens the database file, keeps it safe while it is open, and closes it. */
 import { existsSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
-import { constants, Database as SqliteHandle, type SQLQueryBindings, type Statement } from 'bun:sqlite'
-import {
-  CompiledQuery,
-  type DatabaseConnection,
-  type Dialect,
-  type Driver,
-  Kysely,
-  type QueryResult,
-  SqliteAdapter,
-  SqliteIntrospector,
-  SqliteQueryCompiler,
-  sql,
-} from 'kysely'
+import { constants, Database as SqliteHandle } from 'bun:sqlite'
+import { type Dialect, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler, sql } from 'kysely'
 
 import { systemFault } from '../../lib/system-fault.ts'
-import { type Durability, type EngineConnection, type RetryOptions, retryConflicts } from '../database.ts'
+import type { Durability, EngineConnection, RetryOptions } from '../database.ts'
 import { createTransactions } from '../direct-transactions.ts'
-import { refuseStreams } from '../refuse-streams.ts'
 import type { Schema } from '../tables/schema.ts'
-import { refuseNulCharacters, requireSafeInteger } from '../sql-values.ts'
-import { cannotOpen, fileFault, retryableFailure, sqliteCode } from './sqlite-failures.ts'
+import { createDriver } from './sqlite-driver.ts'
+import { cannotOpen, retryableFailure, sqliteCode } from './sqlite-failures.ts'
 import { createPrivateFile, prepareDataDirectory, remedyIn } from './sqlite-file.ts'
 import { type FilePlace, watchPlace } from './sqlite-place.ts'
 import { readWitness, requireDatabaseFile, requireFitting, type Witness, writeWitness } from './sqlite-witness.ts'
 import { StorageRefused, StorageUnavailable } from '../storage-errors.ts'
-import { createTurns } from '../turns.ts'
 
 export const DATABASE_FILE = 'patchbay.db'
 const LOCK_FILE = 'patchbay.lock'
@@ -42,9 +29,6 @@ const OPENING_BUSY_TIMEOUT_MS = 5000
  * blocking the thread (`retryConflicts`). See decisions/0004.
  */
 const BUSY_TIMEOUT_MS = 5
-
-/** Statements differ in the number of rows they insert; this many are kept compiled. */
-const STATEMENTS_MAX = 256
 
 export interface SqliteOptions extends RetryOptions {
   readonly dataDir: string
@@ -290,104 +274,4 @@ const takeServiceLock = (path: string): (() => void) => {
   }
   const held = handle
   return () => held.close()
-}
-
-/**
- * One connection, handed out in turns: an open transaction spans awaits, and statements that
- * others ran meanwhile would become part of it.
- */
-const createDriver = (handle: SqliteHandle, place: FilePlace, options: RetryOptions): Driver => {
-  const statements = createStatementCache(handle)
-  const turns = createTurns()
-
-  const execute = <R>({ sql, parameters }: CompiledQuery): QueryResult<R> => {
-    refuseNulCharacters(parameters)
-    const bindings = parameters as SQLQueryBindings[]
-    try {
-      const statement = statements.get(sql)
-      if (statement.columnNames.length > 0) return { rows: requireSafeIntegers(statement.all(...bindings)) as R[] }
-      const { changes, lastInsertRowid } = statement.run(...bindings)
-      return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) }
-    } catch (thrown) {
-      throw fileFault(handle.filename, thrown) ?? thrown
-    }
-  }
-
-  const connection: DatabaseConnection = {
-    async executeQuery<R>(query: CompiledQuery) {
-      if (handle.inTransaction) return execute<R>(query)
-      // In WAL mode a reader meets a lock only in rare moments: a recovery, or another process that opens or closes the file.
-      return retryConflicts(async () => execute<R>(query), { ...options, retryableFailure, startMs: options.clock.monotonicMs() })
-    },
-    streamQuery: refuseStreams,
-  }
-
-  return {
-    init: async () => {},
-    async acquireConnection() {
-      await turns.take()
-      return connection
-    },
-    releaseConnection: async () => turns.pass(),
-    async beginTransaction() {
-      place.require()
-      execute(BEGIN)
-    },
-    commitTransaction: async () => void execute(COMMIT),
-    async rollbackTransaction() {
-      // A full disk or an I/O error has rolled back already; a second rollback would fail and hide the first error.
-      if (handle.inTransaction) execute(ROLLBACK)
-    },
-    async destroy() {
-      await turns.take()
-      statements.clear()
-    },
-  }
-}
-
-/**
- * Always IMMEDIATE: a transaction that begins as a reader fails at its first write if another one wrote meanwhile
- * (docs/contract/operating.md#sqlite).
- */
-const BEGIN = CompiledQuery.raw('BEGIN IMMEDIATE')
-const COMMIT = CompiledQuery.raw('COMMIT')
-const ROLLBACK = CompiledQuery.raw('ROLLBACK')
-
-/** `Database.query` caches too, but only the first twenty statements that it meets. */
-const createStatementCache = (handle: SqliteHandle) => {
-  const statements = new Map<string, Statement<Record<string, unknown>, SQLQueryBindings[]>>()
-  return {
-    get(sql: string) {
-      const known = statements.get(sql)
-      if (known !== undefined) {
-        // The most recently used statement is the last in the map, so the first is the one to drop.
-        statements.delete(sql)
-        statements.set(sql, known)
-        return known
-      }
-      const statement = handle.prepare<Record<string, unknown>, SQLQueryBindings[]>(sql)
-      statements.set(sql, statement)
-      for (const [oldestSql, oldest] of statements) {
-        if (statements.size <= STATEMENTS_MAX) break
-        statements.delete(oldestSql)
-        oldest.finalize()
-      }
-      return statement
-    },
-    clear(): void {
-      for (const statement of statements.values()) statement.finalize()
-      statements.clear()
-    },
-  }
-}
-
-const requireSafeIntegers = (rows: Record<string, unknown>[]): Record<string, unknown>[] => {
-  for (const row of rows) {
-    for (const column in row) {
-      const value = row[column]
-      // None of our columns holds a fraction, so every number must be an exact integer.
-      if (typeof value === 'number') requireSafeInteger(value)
-    }
-  }
-  return rows
 }

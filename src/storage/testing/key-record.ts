@@ -1,4 +1,4 @@
-import type { KeyRecord } from '../keys/key-store.ts'
+import type { KeyRecord } from '../keys/key-record.ts'
 import { T0 } from './preset-input.ts'
 
 /** A key for inference, without any bound, that was never used. */

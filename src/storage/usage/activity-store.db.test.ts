@@ -4,25 +4,23 @@ import { describeEachEngine } from '../../../test/support/databases.ts'
 import { createActivityStore } from './activity-store.ts'
 import type { GenerationRecord } from '../generations/generation-store.ts'
 import { settleRequests, type Settlement } from '../ledger/settle-requests.ts'
+import { generationRecord } from '../testing/generation-record.ts'
 
-const generation = (id: string, more: Partial<GenerationRecord> = {}): GenerationRecord => ({
-  id,
-  createdAt: '2026-11-20T10:00:00.000Z',
-  workspaceId: 'w',
-  keyHash: 'k',
-  presetId: null,
-  presetVersion: null,
-  model: 'a/one',
-  provider: 'fake',
-  streamed: false,
-  cancelled: false,
-  tokensPrompt: 10,
-  tokensCompletion: 5,
-  costNanos: 100,
-  byokCostNanos: 7,
-  record: { native_tokens_reasoning: 2, native_tokens_cached: 3 },
-  ...more,
-})
+const generation = (id: string, more: Partial<GenerationRecord> = {}): GenerationRecord =>
+  generationRecord({
+    id,
+    createdAt: '2026-11-20T10:00:00.000Z',
+    workspaceId: 'w',
+    keyHash: 'k',
+    model: 'a/one',
+    provider: 'fake',
+    tokensPrompt: 10,
+    tokensCompletion: 5,
+    costNanos: 100,
+    byokCostNanos: 7,
+    record: { native_tokens_reasoning: 2, native_tokens_cached: 3 },
+    ...more,
+  })
 
 const settlement = (record: GenerationRecord): Settlement => ({
   record,

@@ -16,24 +16,22 @@ import { rejection } from '../testing/rejection.ts'
 import { settlementOf } from '../testing/settlement.ts'
 import { sumUsageDays } from './sum-usage-days.ts'
 import { createUsageSeries, type UsageQuery, type UsageSeries } from './usage-series.ts'
+import { generationRecord } from '../testing/generation-record.ts'
 
-const recordAt = (createdAt: string, index: number): GenerationRecord => ({
-  id: `gen-${createdAt}-${index}`,
-  createdAt,
-  workspaceId: `w-${index % 2}`,
-  keyHash: String(index % 3).repeat(64),
-  presetId: null,
-  presetVersion: null,
-  model: `m-${index % 4}`,
-  provider: 'p',
-  streamed: false,
-  cancelled: index % 5 === 0,
-  tokensPrompt: 3,
-  tokensCompletion: 2,
-  costNanos: 1_000_000 + index,
-  byokCostNanos: index,
-  record: { interface: 'chat', error_type: index % 7 === 0 ? 'timeout' : null, latency: index, generation_time: index * 10 },
-})
+const recordAt = (createdAt: string, index: number): GenerationRecord =>
+  generationRecord({
+    id: `gen-${createdAt}-${index}`,
+    createdAt,
+    workspaceId: `w-${index % 2}`,
+    keyHash: String(index % 3).repeat(64),
+    model: `m-${index % 4}`,
+    cancelled: index % 5 === 0,
+    tokensPrompt: 3,
+    tokensCompletion: 2,
+    costNanos: 1_000_000 + index,
+    byokCostNanos: index,
+    record: { interface: 'chat', error_type: index % 7 === 0 ? 'timeout' : null, latency: index, generation_time: index * 10 },
+  })
 
 /** Four days of which the third has nothing, with requests in each hour that begins, ends or divides them. */
 const RECORDS = ['01', '02', '04', '05'].flatMap((day) =>

@@ -9,6 +9,7 @@ import { bucketOf, percentileOf } from './latency-buckets.ts'
 import { createLedgerStore } from '../ledger/ledger-store.ts'
 import { settlementOf } from '../testing/settlement.ts'
 import { createUsageSeries, MINUTE_RECORDS_MAX, type UsageDimension, type UsageQuery } from './usage-series.ts'
+import { generationRecord } from '../testing/generation-record.ts'
 
 const DIMENSIONS: readonly UsageDimension[] = [
   'key',
@@ -46,23 +47,22 @@ const finished = fc.record({
 
 type Made = typeof finished extends fc.Arbitrary<infer Value> ? Value : never
 
-const recordOf = ({ hour, key, model, provider, preset, error, nanos, byok, ms }: Made, index: number): GenerationRecord => ({
-  id: `gen-${index}`,
-  createdAt: `2026-11-20T${String(hour).padStart(2, '0')}:30:00.000Z`,
-  workspaceId: key === 'c' ? 'w-2' : 'w-1',
-  keyHash: key.repeat(64),
-  presetId: preset,
-  presetVersion: preset === null ? null : 1,
-  model,
-  provider,
-  streamed: false,
-  cancelled: false,
-  tokensPrompt: 3,
-  tokensCompletion: 2,
-  costNanos: nanos,
-  byokCostNanos: byok,
-  record: { interface: 'chat', error_type: error, latency: ms, generation_time: ms, native_tokens_reasoning: 1 },
-})
+const recordOf = ({ hour, key, model, provider, preset, error, nanos, byok, ms }: Made, index: number): GenerationRecord =>
+  generationRecord({
+    id: `gen-${index}`,
+    createdAt: `2026-11-20T${String(hour).padStart(2, '0')}:30:00.000Z`,
+    workspaceId: key === 'c' ? 'w-2' : 'w-1',
+    keyHash: key.repeat(64),
+    presetId: preset,
+    presetVersion: preset === null ? null : 1,
+    model,
+    provider,
+    tokensPrompt: 3,
+    tokensCompletion: 2,
+    costNanos: nanos,
+    byokCostNanos: byok,
+    record: { interface: 'chat', error_type: error, latency: ms, generation_time: ms, native_tokens_reasoning: 1 },
+  })
 
 const ONE: Made = {
   hour: 5,

@@ -28,7 +28,9 @@ export const nextDay = (day: string): string => new Date(Date.parse(day) + DAY_M
 /** When the current UTC window ends: at midnight, on Monday, or on the 1st; null if it never ends. */
 export const windowEnd = (reset: 'daily' | 'weekly' | 'monthly' | null, nowMs: number): string | null => {
   const now = new Date(nowMs)
-  const [year, month, day] = [now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate()]
+  const year = now.getUTCFullYear()
+  const month = now.getUTCMonth()
+  const day = now.getUTCDate()
   switch (reset) {
     case null:
       return null

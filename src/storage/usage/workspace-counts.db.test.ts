@@ -10,6 +10,7 @@ import { settlementOf } from '../testing/settlement.ts'
 import { countOf } from './workspace-counts.ts'
 import { createMemberStore } from '../workspaces/member-store.ts'
 import { createWorkspaceStore } from '../workspaces/workspace-store.ts'
+import { generationRecord } from '../testing/generation-record.ts'
 
 const T1 = '2026-11-20T10:00:00.000Z'
 
@@ -67,23 +68,19 @@ describeEachEngine('sums of workspaces', (engine) => {
   test('spend is added once for a request that is settled twice, by the workspace, and free ones leave no row', async () => {
     const database = await engine.open()
     const cost = (id: string, workspaceId: string, costNanos: number) =>
-      settlementOf({
-        id,
-        createdAt: T1,
-        workspaceId,
-        keyHash: `key of ${workspaceId}`,
-        presetId: null,
-        presetVersion: null,
-        model: 'm/1',
-        provider: 'p',
-        streamed: false,
-        cancelled: false,
-        tokensPrompt: 3,
-        tokensCompletion: 2,
-        costNanos,
-        byokCostNanos: 5,
-        record: {},
-      })
+      settlementOf(
+        generationRecord({
+          id,
+          createdAt: T1,
+          workspaceId,
+          keyHash: `key of ${workspaceId}`,
+          model: 'm/1',
+          tokensPrompt: 3,
+          tokensCompletion: 2,
+          costNanos,
+          byokCostNanos: 5,
+        }),
+      )
     const { settle } = createLedgerStore(database)
     await settle([cost('gen-1', 'w-2', 3_000_000_000), cost('gen-2', 'w-1', 20), cost('gen-2', 'w-1', 20), cost('gen-3', 'free', 0)])
     await settle([cost('gen-1', 'w-2', 3_000_000_000), cost('gen-4', 'w-1', 1)])

@@ -3,12 +3,12 @@ import { expect, test } from 'bun:test'
 import { changedBy } from '../../../test/support/changed-by.ts'
 import { describeEachEngine } from '../../../test/support/databases.ts'
 import { createBudgetStore, createCreditStore } from '../ledger/budget-store.ts'
-import type { GenerationRecord } from '../generations/generation-store.ts'
 import { createKeyStore } from '../keys/key-store.ts'
 import { createLedgerStore } from '../ledger/ledger-store.ts'
 import { settlementOf } from '../testing/settlement.ts'
 import { createReadWorkspaceFigures } from './workspace-figures.ts'
 import { keyRecord } from '../testing/key-record.ts'
+import { generationRecord } from '../testing/generation-record.ts'
 
 const T0 = '2026-10-31T23:30:00.000Z'
 const T1 = '2026-11-01T00:30:00.000Z'
@@ -41,23 +41,19 @@ describeEachEngine('figures of workspaces', (engine) => {
     return database
   }
   const cost = (id: string, createdAt: string, workspaceId: string, key: string, costNanos: number) =>
-    settlementOf({
-      id,
-      createdAt,
-      workspaceId,
-      keyHash: key.repeat(64),
-      presetId: null,
-      presetVersion: null,
-      model: 'm/1',
-      provider: 'p',
-      streamed: false,
-      cancelled: false,
-      tokensPrompt: 3,
-      tokensCompletion: 2,
-      costNanos,
-      byokCostNanos: 5,
-      record: {},
-    } satisfies GenerationRecord)
+    settlementOf(
+      generationRecord({
+        id,
+        createdAt,
+        workspaceId,
+        keyHash: key.repeat(64),
+        model: 'm/1',
+        tokensPrompt: 3,
+        tokensCompletion: 2,
+        costNanos,
+        byokCostNanos: 5,
+      }),
+    )
 
   test('spend is that of each workspace from the given hour on, and the use of credit that of all times', async () => {
     const database = await prepare()

@@ -3,7 +3,7 @@
  * `["GET","/api/v1/presets/{slug}"]`.
  */
 import { describedMounts } from '../../../src/compose/described-routes.test-kit.ts'
-import { openapiDocument as describing } from '../../../src/http/openapi.ts'
+import { openapiDocument as describing } from '../../../src/http/openapi/openapi.ts'
 import { entriesOf, objectAt } from '../../../src/reference/read-json.ts'
 import { atOnce } from '../../../src/lib/steps.ts'
 

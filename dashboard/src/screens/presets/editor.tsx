@@ -14,19 +14,19 @@ import { MessagesEditor } from '../../playing/messages-editor.tsx'
 import { SettingsEditor } from '../../playing/settings-editor.tsx'
 import type { Titled } from '../../playing/run.ts'
 import { useRuns } from '../../playing/use-runs.ts'
-import { Button } from '../../parts/button.tsx'
 import { messageOf } from '../../parts/error-note.tsx'
 import { Field } from '../../parts/field.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { useKeys } from '../../shell/keyboard.ts'
 import { toast } from '../../shell/toasts.tsx'
 import { isSame } from '../../use-edited.ts'
+import { EditorBar } from './editor-bar.tsx'
 import { FromRequest } from './from-request.tsx'
-import { VersionSelect } from './version-select.tsx'
 import { MoveLive } from './move-live.tsx'
 import { MovedUnder } from './moved-under.tsx'
 import type { PresetParts } from './preset-parts.ts'
 import { SavedTests } from './saved-tests.tsx'
+import { TriedTests } from './tried-tests.tsx'
 import { useDraft } from './use-draft.ts'
 
 const EMPTY: readonly Message[] = [{ role: 'user', text: '' }]
@@ -142,54 +142,24 @@ export const Editor = ({ preset, versions, isWhole }: PresetParts) => {
 
   return (
     <>
-      <div className="editor-bar">
-        <VersionSelect
-          label="Version to begin with"
-          versions={versions}
-          value={base.version}
-          onChange={(next) => void showVersion(Number(next))}
-        />
-        <span className="soft">
-          {isChanged
-            ? `Draft from v${base.version} ●`
-            : base.version !== live.version
-              ? 'not live'
-              : isActive
-                ? 'live'
-                : `not live: ${status}`}
-        </span>
-        <span className="editor-actions">
-          {isRunning ? (
-            <Button onClick={stop} keys="Esc">
-              Stop
-            </Button>
-          ) : (
-            <Button onClick={run} keys="⌘↵">
-              Run
-            </Button>
-          )}
-          <Button onClick={runBoth}>Run both</Button>
-          <Button onClick={() => setDry(true)}>Dry run</Button>
-          <Button onClick={evaluate} busy={busy}>
-            Evaluate…
-          </Button>
-          {isChanged ? (
-            <>
-              <Button kind="quiet" onClick={draft.discard}>
-                Discard
-              </Button>
-              <Button onClick={() => void save()} busy={busy} keys="⌘S">
-                Save draft as v{latest + 1}
-              </Button>
-            </>
-          ) : null}
-          {isChanged || base.version !== live.version ? (
-            <Button kind="primary" onClick={putLive} busy={busy}>
-              Put live…
-            </Button>
-          ) : null}
-        </span>
-      </div>
+      <EditorBar
+        versions={versions}
+        base={base.version}
+        state={stateOf(base, preset, isChanged)}
+        savesAs={isChanged ? latest + 1 : null}
+        goesLive={isChanged || base.version !== live.version}
+        isRunning={isRunning}
+        isBusy={busy}
+        onShow={(version) => void showVersion(version)}
+        onRun={run}
+        onStop={stop}
+        onRunBoth={runBoth}
+        onDryRun={() => setDry(true)}
+        onEvaluate={evaluate}
+        onDiscard={draft.discard}
+        onSave={() => void save()}
+        onPutLive={putLive}
+      />
       {chosen === undefined || found !== undefined || !isWhole ? null : (
         <p className="note warn" role="status">
           {slug} has no version {chosen}: this is v{base.version}.
@@ -254,18 +224,7 @@ export const Editor = ({ preset, versions, isWhole }: PresetParts) => {
               />
             </div>
             <AnswersDiff answers={[runs['live'], runs['draft']]} />
-            <div className="stack">
-              {tried.map(({ id, name, expected }) =>
-                runs[id] === undefined ? null : (
-                  <div key={id}>
-                    <AnswerView title={name} run={runs[id]} />
-                    {expected === undefined || expected === null ? null : (
-                      <p className="faint small">Expected: {typeof expected === 'string' ? expected : JSON.stringify(expected)}</p>
-                    )}
-                  </div>
-                ),
-              )}
-            </div>
+            <TriedTests tests={tried} runs={runs} />
           </Panel>
         </div>
       </div>
@@ -280,6 +239,12 @@ export const Editor = ({ preset, versions, isWhole }: PresetParts) => {
       )}
     </>
   )
+}
+
+const stateOf = (base: PresetVersion, { status, designated_version: live }: PresetParts['preset'], isChanged: boolean): string => {
+  if (isChanged) return `Draft from v${base.version} ●`
+  if (base.version !== live.version) return 'not live'
+  return status === 'active' ? 'live' : `not live: ${status}`
 }
 
 /** Locks apply to requests that name the preset; a draft is sent as an ordinary request. */

@@ -18,7 +18,8 @@ export const guardrailOf = (entry: JsonObject, place: Place): readonly JsonObjec
   const params = membersOf(entry['litellm_params'])
   const kind = wordIn(params['guardrail'])
   const modes = [params['mode']].flat().map(wordIn)
-  const [reads, writes] = [modes.some((mode) => mode === 'pre_call' || mode === 'during_call'), modes.includes('post_call')]
+  const reads = modes.some((mode) => mode === 'pre_call' || mode === 'during_call')
+  const writes = modes.includes('post_call')
   const side = reads === writes ? {} : { applies_to: reads ? 'input' : 'output' }
   const filters: JsonObject[] = []
   if (kind === 'presidio') {

@@ -1,0 +1,20 @@
+import { bindsConversation, type Sticky } from '../../routing/sticky.ts'
+import type { AttemptLog } from '../run/attempt-log.ts'
+import type { Planned } from '../request.ts'
+
+interface Ended {
+  readonly request: Pick<Planned, 'plan' | 'apiType'>
+  readonly log: Pick<AttemptLog, 'current' | 'error' | 'cancelled'>
+}
+
+/**
+ * After a success the conversation is bound to its endpoint, if that gains anything; once it is bound, every success renews the binding
+ * (docs/contract/routing.md#sticky-routing).
+ */
+export const rememberRoute = ({ request: { plan, apiType }, log: { current, error, cancelled } }: Ended, sticky: Sticky): void => {
+  if (plan.stickyKey === null || apiType === 'embeddings') return
+  if (current === undefined || current.error !== null || error !== null || cancelled) return
+  const { endpoint, key } = current.planned
+  if (bindsConversation(plan.stickyKey, endpoint, current.usage) || sticky.find(plan.stickyKey) === key)
+    sticky.remember(plan.stickyKey, key)
+}
