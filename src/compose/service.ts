@@ -203,7 +203,7 @@ export const composeService = async (base: BaseParts, file: ConfigFile, configPa
   }
 
   return {
-    app: { parameterPaths: app().parameterPaths, answer: (request, literalPath, peers) => app().answer(request, literalPath, peers) },
+    app: { answer: (request, literalPath, peers) => app().answer(request, literalPath, peers) },
     keys: management.keys,
     owner: storage.owner,
     links: management.links,

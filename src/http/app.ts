@@ -15,7 +15,7 @@ import { clientAddress } from './access/client-address.ts'
 import { requireKnownConditions } from './known-conditions.ts'
 import { requireKnownParameters } from './known-parameters.ts'
 import { LongAnswer } from './response/json-response.ts'
-import { mountsOf, pathsOf } from './later-routes.ts'
+import { mountsOf } from './later-routes.ts'
 import { pacedBody } from './response/paced-body.ts'
 import { consumeBody, readBodyText, readJsonBody, readObject, type BodyLimits, type HttpRequest } from './body/read-body.ts'
 import { endWithSession } from './access/end-with-session.ts'
@@ -35,8 +35,6 @@ export interface Peers {
 export interface App {
   /** `literalPath` is the path as it was sent, if the runtime's own reading of it differs. */
   answer(request: HttpRequest, literalPath?: string, peers?: Peers): Promise<Response>
-  /** The paths with parameters, in which a client names something: `/api/v1/presets/:slug`. */
-  readonly parameterPaths: readonly string[]
 }
 
 const UNKNOWN: Peers = { addressOf: () => '' }
@@ -159,14 +157,7 @@ export const createApp = (parts: AppParts): App => {
     const body = pacedBody(answered.pieces, { clock: parts.clock, unreadMs: parts.answering.unreadMs, onUnread: space.holdAnswer })
     return new Response(body, answered)
   }
-  return {
-    answer,
-    parameterPaths: tables.flatMap(({ base, rows }) =>
-      pathsOf(rows)
-        .filter((path) => path.includes(':'))
-        .map((path) => base + path),
-    ),
-  }
+  return { answer }
 }
 
 const lengthOf = ({ pieces }: LongAnswer): number => pieces.reduce((length, piece) => length + piece.length, 0)
@@ -213,8 +204,8 @@ const wantsPage = (headers: Headers): boolean => headers.get('accept')?.includes
 
 const HOST = /^[\w.:[\]-]*$/
 
-/** The path as it was sent: nothing is resolved or decoded before the router has decided. */
-const targetOf = (url: string): { path: string; query: string } => {
+/** The path and the query of an address. Nothing is decoded before the router has decided. */
+export const targetOf = (url: string): { path: string; query: string } => {
   // Without a Host header, as HTTP/1.0 allows, the runtime passes only the path.
   const start = url.startsWith('/') ? 0 : url.indexOf('/', url.indexOf('//') + 2)
   const target = start < 0 ? '/' : url.slice(start)

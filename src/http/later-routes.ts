@@ -53,8 +53,6 @@ export const mountsOf = async (tables: readonly Table[], turn: Turn = () => unde
   return mounts
 }
 
-export const pathsOf = (rows: readonly Row[]): readonly string[] => rows.flatMap((row) => (isLater(row) ? row.paths : row.path))
-
 /** A path that the table does not name could not be reached. */
 const requireSame = (paths: readonly string[], routes: readonly Route[]): void => {
   const named = new Set(paths)

@@ -41,7 +41,7 @@ interface Found {
 const newNode = (): Node => ({ literal: new Map(), parameter: null, rest: null, routes: new Map(), later: new Set() })
 
 /** A longer path is not one of our routes; splitting it would only cost time. */
-const SEGMENTS_MAX = 12
+export const SEGMENTS_MAX = 12
 
 /** Each route is reachable below each of its bases, e.g. `/api/v1` and `/v1`. */
 export const createRouter = (tables: readonly Table[]): Router => {

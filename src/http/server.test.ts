@@ -10,7 +10,6 @@ const server = listen({
   port: 0,
   shared: false,
   app: {
-    parameterPaths: [],
     async answer({ url }) {
       if (url.endsWith('/slow')) await slow.promise
       return new Response('whole')

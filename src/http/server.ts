@@ -1,6 +1,7 @@
 /** The listening socket. This is one of the few files that may use the runtime directly (ARCHITECTURE.md). */
-import type { App, Peers } from './app.ts'
+import { type App, type Peers, targetOf } from './app.ts'
 import type { HttpRequest } from './body/read-body.ts'
+import { SEGMENTS_MAX } from './router.ts'
 
 export interface Server {
   readonly url: string
@@ -55,9 +56,9 @@ export const listen = ({ host, port, shared, app, onError, idleSeconds = IDLE_SE
       // The app limits bodies itself, with an answer that explains it; the runtime's own refusal has no body.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       development: false,
-      fetch: (request) => answer(request),
+      fetch: (request) => answer(request, unreadPath(request.url)),
       routes: Object.fromEntries(
-        app.parameterPaths.map((pattern) => [pattern, (request: Bun.BunRequest) => answer(request, dottedPath(pattern, request.params))]),
+        PATTERNS.map((pattern) => [pattern, (request: Bun.BunRequest) => answer(request, dottedPath(request.params))]),
       ),
       error(thrown) {
         onError(thrown)
@@ -84,10 +85,25 @@ export const listen = ({ host, port, shared, app, onError, idleSeconds = IDLE_SE
 }
 
 /**
- * A name may be `.` or `..`, which the runtime resolves like a file path in `request.url`, so that the request would reach another route;
- * its own routing has read the name before that. Undefined for every other name.
+ * The runtime resolves `.`, `..` and `\` in `request.url`, so that a name could reach another route, and a path that a proxy allows could
+ * be one that it forbids. Its own routing has read the segments before that, so it gets a pattern for every path that a route may have.
  */
-const dottedPath = (pattern: string, params: Readonly<Record<string, string>>): string | undefined =>
-  Object.values(params).some((value) => value === '.' || value === '..')
-    ? pattern.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name] ?? ''))
+const PATTERNS = Array.from({ length: SEGMENTS_MAX }, (_, last) =>
+  Array.from({ length: last + 1 }, (_each, index) => `/:s${index}`).join(''),
+).flatMap((pattern) => [pattern, `${pattern}/`])
+
+/** The path as it was sent, if the runtime would resolve it; undefined for every other. */
+const dottedPath = (params: Readonly<Record<string, string>>): string | undefined => {
+  const segments = Object.values(params)
+  return segments.some((segment) => RESOLVED.test(segment))
+    ? segments.map((segment) => `/${encodeURIComponent(segment)}`).join('')
     : undefined
+}
+
+const RESOLVED = /^\.\.?$|\\/
+
+/** For a path that no pattern matches, since it is longer than those of routes or has an empty segment, which may have been resolved away. */
+const unreadPath = (url: string): string | undefined => {
+  const { path } = targetOf(url)
+  return path === '/' || path.includes('//') ? undefined : '/…'
+}

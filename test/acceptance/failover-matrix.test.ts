@@ -80,6 +80,13 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   },
   html: { script: [rawAnswer(200, '<html>Welcome!</html>', { 'content-type': 'text/html' })], ...unavailable },
   empty: { script: [rawAnswer(200, '')], ...unavailable },
+  'no-choices': {
+    script: [rawAnswer(200, JSON.stringify({ id: 'c', object: 'chat.completion', created: 1, model: 'one', choices: [] }))],
+    ...unavailable,
+  },
+  'false-gzip': { script: [rawAnswer(200, WELL, { 'content-encoding': 'gzip' })], ...unavailable, only: 'whole' },
+  'two-lengths': { script: [rawAnswer(200, WELL, { 'Content-Length': '5' })], ...unavailable, only: 'whole' },
+  'another-protocol': { script: ['HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: upgrade\r\n\r\n'], ...unavailable },
   '204': { script: [rawAnswer(204, '')], ...unavailable },
   'cut-whole': {
     script: ['HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 500\r\n\r\n{"choices":', rst],

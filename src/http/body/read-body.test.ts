@@ -115,7 +115,7 @@ test('a body in chunks of one byte each is read in few pieces', async () => {
   const counting = { ...createFakeClock(), after: () => ((reads += 1), () => undefined) }
   const answer = async (received: HttpRequest): Promise<Response> =>
     new Response(String((await readBodyText(received, { ...LIMITS, maxBytes: chunks, clock: counting })).length))
-  const server = listen({ host: '127.0.0.1', port: 0, shared: false, app: { parameterPaths: [], answer }, onError: () => undefined })
+  const server = listen({ host: '127.0.0.1', port: 0, shared: false, app: { answer }, onError: () => undefined })
   const socket = connect(server.port, '127.0.0.1')
   const head = 'POST / HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n'
   const answered = new Promise((resolve) => socket.once('data', (piece: Buffer) => resolve(piece.toString().split('\r\n\r\n')[1])))
