@@ -29,6 +29,7 @@ export const NEED_STATUS: Readonly<Record<string, Reported>> = {
     'user-agent': 'langchainjs-openai/1.0.0 ((node/v20.20.2; linux; x64))',
     ...stainless('js', '7.57.0'),
   },
+  '@langchain/openrouter 0.4.11': { 'user-agent': 'node', 'http-referer': 'https://docs.langchain.com', 'x-title': 'LangChain' },
   '@openrouter/sdk 1.3.19': { 'user-agent': 'speakeasy-sdk/typescript 1.3.19 2.914.0 1.0.0 @openrouter/sdk' },
   'ai 5.0.277': { 'user-agent': 'ai/5.0.277 ai-sdk/provider-utils/3.0.39 runtime/node.js/v20.20.2' },
   'ai 5.0.277, @openrouter/ai-sdk-provider': { 'user-agent': 'ai/5.0.277' },
