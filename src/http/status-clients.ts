@@ -34,6 +34,7 @@ export const STATUS_CLIENTS: readonly StatusClient[] = [
   },
   { client: 'BAML', header: 'baml-original-url', sends: 'http://127.0.0.1:8080/api/v1' },
   { client: 'promptfoo', header: 'x-promptfoo-version', sends: '0.123.1' },
+  { client: "Portkey's SDKs", header: 'x-portkey-package-version', sends: 'portkey-3.1.0' },
   { client: 'Mistral Vibe', header: 'x-affinity', sends: '8a9d692d-95e8-1db5-98d9-29c54f65667c' },
   {
     client: 'Vercel AI SDK',

@@ -47,6 +47,7 @@ export const NEED_STATUS: Readonly<Record<string, Reported>> = {
     originator: 'codex_exec',
     'user-agent': 'codex_exec/0.169.0 (Debian 12.0.0; x86_64) unknown (codex_exec; 0.169.0)',
   },
+  'portkey-ai 3.1.0 for JavaScript': { 'user-agent': 'node', 'x-portkey-package-version': 'portkey-3.1.0', 'x-portkey-runtime': 'node' },
   'promptfoo 0.123.1': { 'user-agent': 'node', 'x-promptfoo-version': '0.123.1' },
   'Mistral Vibe 3.0.2': { 'user-agent': 'python-httpx/0.28.1', 'x-affinity': '8a9d692d-95e8-1db5-98d9-29c54f65667c' },
   'BAML 0.226.2': { 'baml-original-url': 'http://127.0.0.1:8080/api/v1' },
