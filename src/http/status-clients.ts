@@ -34,6 +34,7 @@ export const STATUS_CLIENTS: readonly StatusClient[] = [
   },
   { client: 'BAML', header: 'baml-original-url', sends: 'http://127.0.0.1:8080/api/v1' },
   { client: 'promptfoo', header: 'x-promptfoo-version', sends: '0.123.1' },
+  { client: "Portkey's SDKs", header: 'x-portkey-package-version', sends: 'portkey-3.1.0' },
   { client: 'Mistral Vibe', header: 'x-affinity', sends: '8a9d692d-95e8-1db5-98d9-29c54f65667c' },
   {
     client: 'Vercel AI SDK',
@@ -51,6 +52,7 @@ export const STATUS_CLIENTS: readonly StatusClient[] = [
   { client: 'DSPy', header: 'user-agent', word: 'lm15/', sends: 'lm15/stdlib' },
   { client: 'DSPy through LiteLLM', header: 'user-agent', word: 'dspy/', sends: 'DSPy/3.4.1' },
   { client: 'LangChain', header: 'user-agent', word: 'langchain', sends: 'langchain-anthropic/1.7.10' },
+  { client: "LangChain's ChatOpenRouter for JavaScript", header: 'x-title', word: 'langchain', sends: 'LangChain' },
   { client: 'Hugging Face', header: 'user-agent', word: 'hf_hub/', sends: 'unknown/None; hf_hub/2.4.0; python/3.11.7' },
   { client: 'Hugging Face', header: 'user-agent', word: '@huggingface/inference/', sends: '@huggingface/inference/4.13.30' },
   { client: "Mistral's SDKs", header: 'user-agent', word: 'mistral-client-', sends: 'mistral-client-python/3.7.0' },
