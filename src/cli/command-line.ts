@@ -35,6 +35,25 @@ export const runCommandLine = async (argv: readonly string[]): Promise<number> =
   const run = async (outcome: Promise<number>): Promise<void> => {
     exitCode = await outcome
   }
+  const program = commandTree(argv.slice(2), run)
+
+  try {
+    const words = withHelpFlag(program, argv.slice(2))
+    refuseUnknownVerb(program, words)
+    await program.parseAsync(words, { from: 'user' })
+    return exitCode
+  } catch (thrown) {
+    if (thrown instanceof CommanderError && thrown.exitCode === 0) return 0
+    // The help that is shown when no command is given says enough.
+    if (thrown instanceof CommanderError && thrown.code === 'commander.help') return MISUSED
+    const { text, code } = faultOf(thrown)
+    process.stderr.write(`patchbay: ${text}\n`)
+    return code
+  }
+}
+
+/** Every command with its flags. `serveWords` are the words that workers of `serve` are started with; `run` gets the exit code of a command that has one. */
+export const commandTree = (serveWords: readonly string[], run: (outcome: Promise<number>) => Promise<void>): Command => {
   const program = new Command('patchbay')
     .description('One service in front of every language model, with presets saved from request bodies.')
     .version(VERSION)
@@ -46,7 +65,7 @@ export const runCommandLine = async (argv: readonly string[]): Promise<number> =
 
   withSettings(program.command('serve', { isDefault: true }).description('Run the service.'), SERVE_SETTINGS).action(async (flags) => {
     const { serve } = await verbs.serve()
-    await serve(readSettings(SERVE_SETTINGS, flags, environment()), environment(), argv.slice(2))
+    await serve(readSettings(SERVE_SETTINGS, flags, environment()), environment(), serveWords)
   })
 
   const keys = program
@@ -219,19 +238,7 @@ export const runCommandLine = async (argv: readonly string[]): Promise<number> =
     .option('--json', 'print JSON')
     .action(async (flags) => run((await verbs.doctor()).doctorVerb(readSettings(DOCTOR_SETTINGS, flags, environment()), flags)))
 
-  try {
-    const words = withHelpFlag(program, argv.slice(2))
-    refuseUnknownVerb(program, words)
-    await program.parseAsync(words, { from: 'user' })
-    return exitCode
-  } catch (thrown) {
-    if (thrown instanceof CommanderError && thrown.exitCode === 0) return 0
-    // The help that is shown when no command is given says enough.
-    if (thrown instanceof CommanderError && thrown.code === 'commander.help') return MISUSED
-    const { text, code } = faultOf(thrown)
-    process.stderr.write(`patchbay: ${text}\n`)
-    return code
-  }
+  return program
 }
 
 /** `help keys create` asks for the same as `keys create --help`; the parser's own help command goes one level deep, and takes any word. */
