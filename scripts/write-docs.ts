@@ -372,19 +372,19 @@ const metricsTable = (families: readonly Family[]): string =>
 
 /** The page of each command, by its first word. */
 const COMMAND_PAGES: Readonly<Record<string, string>> = {
-  serve: 'configuration.md',
-  keys: 'keys.md',
-  secret: 'operating.md#the-root-secret',
-  credits: 'workspaces.md#budgets-and-credit',
-  ledger: 'budgets.md#checking-the-books',
-  catalogue: 'prices.md',
-  presets: 'presets-as-code.md',
-  eval: 'evaluations.md#in-a-pipeline',
-  login: 'sign-in.md',
-  backup: 'operating.md#backup-and-restore',
-  restore: 'operating.md#backup-and-restore',
-  import: 'README.md#move-from',
-  doctor: 'doctor.md',
+  serve: 'docs/configuration.md',
+  keys: 'docs/keys.md',
+  secret: 'docs/operating.md#the-root-secret',
+  credits: 'docs/workspaces.md#budgets-and-credit',
+  ledger: 'docs/budgets.md#checking-the-books',
+  catalogue: 'docs/prices.md',
+  presets: 'docs/presets-as-code.md',
+  eval: 'docs/evaluations.md#in-a-pipeline',
+  login: 'docs/sign-in.md',
+  backup: 'docs/operating.md#backup-and-restore',
+  restore: 'docs/operating.md#backup-and-restore',
+  import: 'docs/README.md#move-from',
+  doctor: 'docs/doctor.md',
 }
 
 const DATABASE_FLAGS = Object.values(STORAGE_SETTINGS).flatMap(({ flag }) => (flag === null ? [] : [`--${flag}`]))
@@ -394,7 +394,7 @@ const SERVICE_FLAG = `--${REMOTE_SETTINGS.url.flag}`
 const commandSections = (command: Command, words: readonly string[] = []): string[] => {
   const [first = ''] = words
   if (command.commands.length > 0) return command.commands.flatMap((verb) => commandSections(verb, [...words, verb.name()]))
-  const page = COMMAND_PAGES[first]
+  const page = COMMAND_PAGES[first]?.replace('docs/', '')
   if (page === undefined) throw new Error(`COMMAND_PAGES has no page for ${first}.`)
   const own = command.options.filter(({ long }) => ![...DATABASE_FLAGS, SERVICE_FLAG].includes(long ?? ''))
   const rows = [

@@ -51,7 +51,7 @@ export const findingsTable = (findings: readonly Finding[]): string => {
   const reasons = findings.flatMap((finding) => {
     const { question, outcome, says, rule } = finding
     if (outcome === 'answered' || outcome === 'unasked') return []
-    return [`${nameOf(question)} ${question.probe}: ${says ?? outcome}`, ...(rule === null ? [] : [`    our rule: ${rule}`])]
+    return [`${nameOf(question)} ${question.probe}: ${says ?? outcome}`, ...(rule === null ? [] : [`    rule of Patchbay: ${rule}`])]
   })
   const spent = findings.reduce((sum, { costNanos }) => sum + costNanos, 0)
   return [...table, ...(reasons.length === 0 ? [] : ['', ...reasons]), '', `spent about $${dollars(spent)}`].join('\n')

@@ -185,7 +185,7 @@ describe('--live', () => {
     const { code, stdout } = await doctor(fileFor(url), '--live')
     expect(stdout).toMatch(/(?:\s+ok){4}\s+REFUSED\s+ok$/m)
     expect(stdout).toContain("scripted scripted/one (openai-chat) json: Scripted: Unknown parameter: 'response_format'.")
-    expect(stdout).toContain('our rule: we hold that scripted (openai-chat) accepts response_format for one-1')
+    expect(stdout).toContain('rule of Patchbay: scripted (openai-chat) accepts response_format for one-1')
     expect(stdout).not.toContain(KEY)
     expect(code).toBe(1)
   })
