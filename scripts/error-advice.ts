@@ -49,7 +49,7 @@ export const ERROR_ADVICE: Readonly<Record<ErrorType, Advice>> = {
   },
   invalid_request: {
     meaning: 'A parameter is missing, malformed or out of range.',
-    advice: 'Correct what the message names; our own checks list every fault in `metadata.issues`.',
+    advice: 'Correct what the message names; a refusal by Patchbay itself lists the faults in `metadata.issues`.',
   },
   invalid_prompt: {
     meaning: 'One of the messages is not one that the provider takes: a wrong role, a result without its call, an empty text.',
@@ -65,7 +65,7 @@ export const ERROR_ADVICE: Readonly<Record<ErrorType, Advice>> = {
   },
   payload_too_large: {
     meaning: 'The body is larger than this service or the provider takes.',
-    advice: 'Send less: smaller images, links instead of data. `metadata.max_bytes` is our own limit.',
+    advice: 'Send less: smaller images, links instead of data. `metadata.max_bytes` is the limit of this service.',
   },
   unprocessable: {
     meaning: 'The request is well formed, and the provider cannot make sense of it.',

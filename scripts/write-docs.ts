@@ -8,14 +8,16 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
+import type { Command } from 'commander'
 import { z } from 'zod'
 
 import { ATTRIBUTES } from '../src/broadcast/attribute-names.ts'
 import { CLIENT_DIALECTS, type ClientDialect } from '../src/canonical/call.ts'
 import { CARRIED_SETTINGS } from '../src/canonical/settings.ts'
+import { commandTree } from '../src/cli/command-line.ts'
 import { openService } from '../src/compose/open-service.ts'
 import { configFileSchema } from '../src/config-file.ts'
-import { OTEL_SETTINGS, readSettings, SERVE_SETTINGS, STORAGE_SETTINGS } from '../src/config.ts'
+import { OTEL_SETTINGS, readSettings, REMOTE_SETTINGS, SERVE_SETTINGS, STORAGE_SETTINGS } from '../src/config.ts'
 import { DESTINATION_TYPES } from '../src/contract/destination.ts'
 import { KNOWN_CLIENTS, type KnownClient } from '../dashboard/src/known-clients.ts'
 import { ERROR_TYPES, errorRow, MANAGEMENT_MESSAGES } from '../src/errors.ts'
@@ -281,19 +283,29 @@ const statusClientsTable = (): string =>
     ]),
   )
 
-const REGISTRY_NAMES: Readonly<Record<KnownClient['registry'], string>> = { npm: 'npm', pypi: 'PyPI', go: 'Go' }
+const INSTALL: Readonly<Record<KnownClient['registry'], { readonly command: string; readonly at: string }>> = {
+  npm: { command: 'npm install', at: '@' },
+  pypi: { command: 'pip install', at: '==' },
+  go: { command: 'go get', at: '@v' },
+}
+
+/** Without it, `npx codex` would offer another package of that name. */
+const installOf = ({ registry, packages }: KnownClient): string => {
+  const { command, at } = INSTALL[registry]
+  const named = Object.entries(packages).map(([name, version]) => (name.includes('[') ? `'${name}${at}${version}'` : name + at + version))
+  return `Install the tested version: ${code([command, ...named].join(' '))}.`
+}
 
 const clientSections = (): string =>
-  KNOWN_CLIENTS.map(({ name, registry, packages, snippet, expect }) =>
-    [
+  KNOWN_CLIENTS.map((client) => {
+    const { name, snippet, expect } = client
+    return [
       `## ${name}`,
-      `Tested with ${Object.entries(packages)
-        .map(([one, version]) => code(`${one} ${version}`))
-        .join(', ')} (${REGISTRY_NAMES[registry]}).`,
+      installOf(client),
       `\`\`\`${snippet.language}\n${snippet.text.trimEnd()}\n\`\`\``,
       expect.map((line) => `- ${line}`).join('\n'),
-    ].join('\n\n'),
-  ).join('\n\n')
+    ].join('\n\n')
+  }).join('\n\n')
 
 const managementTable = (): string =>
   table(
@@ -356,11 +368,50 @@ const metricsTable = (families: readonly Family[]): string =>
       }),
   )
 
-const helpOf = (...verb: string[]): string => {
-  const { stdout, status } = spawnSync(process.execPath, ['src/main.ts', ...verb, '--help'], { encoding: 'utf8', env: {} })
-  if (status !== 0) throw new Error(`patchbay ${verb.join(' ')} --help failed`)
-  return `\`\`\`text\n${stdout.trimEnd()}\n\`\`\``
+// Commands.
+
+/** The page of each command, by its first word. */
+const COMMAND_PAGES: Readonly<Record<string, string>> = {
+  serve: 'docs/configuration.md',
+  keys: 'docs/keys.md',
+  secret: 'docs/operating.md#the-root-secret',
+  credits: 'docs/workspaces.md#budgets-and-credit',
+  ledger: 'docs/budgets.md#checking-the-books',
+  catalogue: 'docs/prices.md',
+  presets: 'docs/presets-as-code.md',
+  eval: 'docs/evaluations.md#in-a-pipeline',
+  login: 'docs/sign-in.md',
+  backup: 'docs/operating.md#backup-and-restore',
+  restore: 'docs/operating.md#backup-and-restore',
+  import: 'docs/README.md#move-from',
+  doctor: 'docs/doctor.md',
 }
+
+const DATABASE_FLAGS = Object.values(STORAGE_SETTINGS).flatMap(({ flag }) => (flag === null ? [] : [`--${flag}`]))
+const SERVICE_FLAG = `--${REMOTE_SETTINGS.url.flag}`
+
+/** A section for each command that does something, with the flags that are its own. */
+const commandSections = (command: Command, words: readonly string[] = []): string[] => {
+  const [first = ''] = words
+  if (command.commands.length > 0) return command.commands.flatMap((verb) => commandSections(verb, [...words, verb.name()]))
+  const page = COMMAND_PAGES[first]?.replace('docs/', '')
+  if (page === undefined) throw new Error(`COMMAND_PAGES has no page for ${first}.`)
+  const own = command.options.filter(({ long }) => ![...DATABASE_FLAGS, SERVICE_FLAG].includes(long ?? ''))
+  const rows = [
+    ...command.registeredArguments.map((one) => [code(one.required ? `<${one.name()}>` : `[${one.name()}]`), one.description]),
+    ...own.map((one) => [
+      code(one.flags),
+      `${one.description}${one.mandatory && !one.description.endsWith('(required)') ? ' (required)' : ''}`,
+    ]),
+  ]
+  return [
+    `## patchbay ${words.join(' ')}`,
+    `${command.description()} See [${page.replace(/#.*/, '')}](${page}).`,
+    ...(rows.length === 0 ? [] : [table(['Argument or flag', 'Meaning'], rows)]),
+  ]
+}
+
+const commands = (): string => commandSections(commandTree([], async () => undefined)).join('\n\n')
 
 // Pages.
 
@@ -393,7 +444,8 @@ const generatedParts = async (): Promise<ReadonlyMap<string, string>> => {
     ['status-clients', statusClientsTable()],
     ['clients', clientSections()],
     ['management-messages', managementTable()],
-    ['keys-create-help', helpOf('keys', 'create')],
+    ['commands', commands()],
+    ['service-flags', codes([SERVICE_FLAG, ...Object.values(REMOTE_SETTINGS).map(({ env }) => env)])],
     ['routes', routes],
     ['metrics', metrics],
   ])

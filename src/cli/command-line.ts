@@ -19,19 +19,10 @@ export const runCommandLine = async (argv: readonly string[]): Promise<number> =
   const run = async (outcome: Promise<number>): Promise<void> => {
     exitCode = await outcome
   }
-  const program = new Command('patchbay')
-    .description('One service in front of every language model, with presets saved from request bodies.')
-    .version(VERSION)
-    // A --version after a command belongs to that command.
-    .enablePositionalOptions()
-    .exitOverride()
-    .configureOutput({ outputError: () => undefined })
-    .showHelpAfterError(false)
+  const program = commandTree(argv.slice(2), run)
 
-  const given = argv.slice(2)
-  addCommands(program, run, given)
   try {
-    const words = withHelpFlag(program, given)
+    const words = withHelpFlag(program, argv.slice(2))
     refuseUnknownVerb(program, words)
     await program.parseAsync(words, { from: 'user' })
     return exitCode
@@ -43,6 +34,21 @@ export const runCommandLine = async (argv: readonly string[]): Promise<number> =
     process.stderr.write(`patchbay: ${text}\n`)
     return code
   }
+}
+
+/** Every command with its flags. `serveWords` are the words that workers of `serve` are started with; `run` gets the exit code of a command that has one. */
+export const commandTree = (serveWords: readonly string[], run: (outcome: Promise<number>) => Promise<void>): Command => {
+  const program = new Command('patchbay')
+    .description('One service in front of every language model, with presets saved from request bodies.')
+    .version(VERSION)
+    // A --version after a command belongs to that command.
+    .enablePositionalOptions()
+    .exitOverride()
+    .configureOutput({ outputError: () => undefined })
+    .showHelpAfterError(false)
+
+  addCommands(program, run, serveWords)
+  return program
 }
 
 /** `help keys create` asks for the same as `keys create --help`; the parser's own help command goes one level deep, and takes any word. */

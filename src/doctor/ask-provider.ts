@@ -95,9 +95,9 @@ const contradictedRule = (
   const { provider, upstreamModel } = endpoint
   const named = membersOf(sent).filter((member) => new RegExp(`\\b${member}\\b`).test(message))
   const who = `${provider.slug} (${dialect})`
-  if (named.length > 0) return `we hold that ${who} accepts ${named.join(', ')} for ${upstreamModel}`
+  if (named.length > 0) return `${who} accepts ${named.join(', ')} for ${upstreamModel}`
   const reported = warnings.map(({ field }) => field)
-  return `no field that we sent is named; sent were ${membersOf(sent).join(', ')}${reported.length === 0 ? '' : `, left out or changed ${reported.join(', ')}`}`
+  return `the message names no field of the request; sent were ${membersOf(sent).join(', ')}${reported.length === 0 ? '' : `, left out or changed ${reported.join(', ')}`}`
 }
 
 /** Names of the members of a body and of the objects in it, the longest first, without the contents of conversations. */

@@ -21,6 +21,9 @@ export interface Question {
   readonly passedOver: string | null
 }
 
+/** Why a question is not asked that the bound on the cost leaves no room for. */
+export const TOO_DEAR = 'beyond the cost bound'
+
 /** An unpriced model counts as expensive, so that the stated bound holds. */
 const ESTIMATES = { maxOutputTokens: 1100, assumedPrices: { prompt: 30, completion: 150 } }
 
@@ -35,7 +38,7 @@ export const planLive = (models: Models, only: readonly string[], boundNanos: nu
   let spentNanos = 0
   return questions.map((question) => {
     if (question.passedOver !== null) return question
-    if (spentNanos + question.mostNanos > boundNanos) return { ...question, passedOver: 'beyond the cost bound' }
+    if (spentNanos + question.mostNanos > boundNanos) return { ...question, passedOver: TOO_DEAR }
     spentNanos += question.mostNanos
     return question
   })
@@ -52,7 +55,7 @@ interface Chosen {
   readonly endpoint: ModelEndpoint
 }
 
-/** The newest model of each provider and family: our rules are made by family, and a new model is what breaks them. */
+/** The newest model of each provider and family that writes text: our rules are made by family, and a new model is what breaks them. */
 const chosenEndpoints = (models: Models, only: readonly string[]): readonly Chosen[] => {
   const all = models
     .list()
@@ -60,7 +63,7 @@ const chosenEndpoints = (models: Models, only: readonly string[]): readonly Chos
     .filter(({ endpoint }) => !endpoint.provider.dialects.includes('sandbox') && endpoint.serviceTier === null)
   if (only.length > 0) return all.filter(({ model }) => only.includes(model.id))
   const newest = new Map<string, Chosen>()
-  for (const chosen of all) {
+  for (const chosen of all.filter(({ model }) => model.outputModalities.includes('text'))) {
     const name = `${chosen.endpoint.provider.slug} ${familyOf(chosen.endpoint.upstreamModel)}`
     const known = newest.get(name)
     if (known === undefined || chosen.model.created > known.model.created) newest.set(name, chosen)

@@ -1,7 +1,7 @@
 /** Renders the findings of the checks, for a person or for a program. */
 import { dollars } from '../lib/money.ts'
 import type { Finding } from './ask-provider.ts'
-import type { Question } from './live-plan.ts'
+import { TOO_DEAR, type Question } from './live-plan.ts'
 import { PROBES } from './probe-bodies.ts'
 import type { Check } from './setup-checks.ts'
 
@@ -13,7 +13,9 @@ export const checkLine = ({ name, state, says }: Check): string => `${STATES[sta
 export const costLine = (questions: readonly Question[], boundNanos: number): string => {
   const asked = questions.filter(({ passedOver }) => passedOver === null)
   const mostNanos = asked.reduce((sum, { mostNanos: most }) => sum + most, 0)
-  return `${asked.length} requests to providers, at most $${dollars(mostNanos)} in all (--max-cost-usd ${dollars(boundNanos)}).`
+  const tooDear = questions.filter(({ passedOver }) => passedOver === TOO_DEAR).length
+  const more = tooDear === 0 ? '' : ` ${tooDear} more do not fit that bound: raise it, or name models with --model.`
+  return `${asked.length} requests to providers, at most $${dollars(mostNanos)} in all (--max-cost-usd ${dollars(boundNanos)}).${more}`
 }
 
 export const progressLine = ({ question, outcome, says }: Finding): string =>
@@ -27,6 +29,9 @@ const CELLS: Readonly<Record<Finding['outcome'], string>> = {
   unasked: '-',
 }
 
+const cellOf = (finding: Finding | undefined): string =>
+  finding?.question.passedOver === TOO_DEAR ? 'too dear' : CELLS[finding?.outcome ?? 'unasked']
+
 /** A row for each model of each provider and dialect, a column for each question, and the reasons below. */
 export const findingsTable = (findings: readonly Finding[]): string => {
   const rows = new Map<string, Finding[]>()
@@ -39,14 +44,14 @@ export const findingsTable = (findings: readonly Finding[]): string => {
     ...[...rows].map(([name, own]) =>
       line(
         name,
-        PROBES.map((probe) => CELLS[own.find(({ question }) => question.probe === probe)?.outcome ?? 'unasked']),
+        PROBES.map((probe) => cellOf(own.find(({ question }) => question.probe === probe))),
       ),
     ),
   ]
   const reasons = findings.flatMap((finding) => {
     const { question, outcome, says, rule } = finding
     if (outcome === 'answered' || outcome === 'unasked') return []
-    return [`${nameOf(question)} ${question.probe}: ${says ?? outcome}`, ...(rule === null ? [] : [`    our rule: ${rule}`])]
+    return [`${nameOf(question)} ${question.probe}: ${says ?? outcome}`, ...(rule === null ? [] : [`    rule of Patchbay: ${rule}`])]
   })
   const spent = findings.reduce((sum, { costNanos }) => sum + costNanos, 0)
   return [...table, ...(reasons.length === 0 ? [] : ['', ...reasons]), '', `spent about $${dollars(spent)}`].join('\n')

@@ -185,7 +185,7 @@ describe('--live', () => {
     const { code, stdout } = await doctor(fileFor(url), '--live')
     expect(stdout).toMatch(/(?:\s+ok){4}\s+REFUSED\s+ok$/m)
     expect(stdout).toContain("scripted scripted/one (openai-chat) json: Scripted: Unknown parameter: 'response_format'.")
-    expect(stdout).toContain('our rule: we hold that scripted (openai-chat) accepts response_format for one-1')
+    expect(stdout).toContain('rule of Patchbay: scripted (openai-chat) accepts response_format for one-1')
     expect(stdout).not.toContain(KEY)
     expect(code).toBe(1)
   })
@@ -202,11 +202,26 @@ describe('--live', () => {
     expect([code, asked.length]).toEqual([0, 0])
   })
 
-  test('nothing is asked that might cost more than the limit', async () => {
+  test('without --model no row is spent on a model that writes no text', async () => {
+    const { url } = startVendor(() => null)
+    const embedder = `  scripted/embedder:
+    output_modalities: [embeddings]
+    endpoints: [{ provider: scripted, model: embedder-1, prices: { prompt: 0.02, completion: 0 } }]
+`
+    const { stdout } = await doctor(fileFor(url, embedder), '--live')
+    expect(stdout).toMatch(/^scripted scripted\/one \(openai-chat\)(?:\s+ok){6}$/m)
+    expect(stdout).not.toContain('scripted/embedder')
+  })
+
+  test('nothing is asked that might cost more than the limit, and the report says how much was not asked for that reason', async () => {
     const { url, asked } = startVendor(() => null)
     const { stdout } = await doctor(fileFor(url), '--live', '--max-cost-usd', '0.0005')
     expect(asked.length).toBeLessThan(6)
-    expect(stdout).toMatch(new RegExp(`^${asked.length} requests to providers`, 'm'))
+    const left = 6 - asked.length
+    expect(stdout).toMatch(
+      new RegExp(`^${asked.length} requests to providers, .*\\. ${left} more do not fit that bound: .*--model\\.$`, 'm'),
+    )
+    expect(stdout).toMatch(new RegExp(`^scripted scripted/one \\(openai-chat\\)(?:\\s+ok){${asked.length}}(?:\\s+too dear){${left}}$`, 'm'))
   })
 
   test('--record where nothing can be written: exit 2, and no question is paid for', async () => {

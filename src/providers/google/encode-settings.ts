@@ -57,7 +57,10 @@ const imageConfig = ({ setting, prompt, lose }: Translation): JsonObject | undef
     const word = IMAGE_WORDS[key]
     if (word !== undefined && typeof value === 'string') out[word] = value
     else
-      lose(`${prompt.settings.imageConfig?.field ?? 'image_config'}.${key}`, `Google has no word for ${key} of an image; it was left out.`)
+      lose(
+        `${prompt.settings.imageConfig?.field ?? 'image_config'}.${key}`,
+        `Google has no field like ${key} for an image; it was left out.`,
+      )
   }
   return Object.keys(out).length === 0 ? undefined : out
 }

@@ -62,7 +62,7 @@ export function* translate(
     const outcome = SETTING_OUTCOMES[name as SettingName][dialect]
     if (outcome === 'refused' || (outcome === 'dropped' && asksForNoAnswer(setting.value))) refuseSetting(setting.field, providerName)
     if (outcome === 'dropped' && !hasNoEffect(name, setting.value))
-      lose(setting.field, `${providerName} has no word for ${setting.field}; it was left out.`)
+      lose(setting.field, `${providerName} has no field for ${setting.field}; it was left out.`)
   }
   const { reasoning } = prompt.settings
   if (reasoning !== undefined && !KEEPS_FORMS.has(dialect) && asksForForm(reasoning.value))
