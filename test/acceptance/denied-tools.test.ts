@@ -110,6 +110,16 @@ describe('a tool that a guardrail denies', () => {
     expect(provider.exchanges.length).toBe(before)
   })
 
+  test('is 403 in a message that brings tools', async () => {
+    const tools = [{ type: 'builtin_function', function: { name: '$web_search' } }]
+    const messages = [
+      { role: 'system', tools },
+      { role: 'user', content: 'Hi' },
+    ]
+    const { status, text } = await ask('chat', { model: 't/own', sandbox: undefined, messages })
+    expect([status, text]).toEqual([403, expect.stringContaining('messages[0].tools[0]: the tool web_search is switched off')])
+  })
+
   test('is not asked for by a vendor’s field that turns it off, nor by a function of the client’s', async () => {
     provider.script(say('Hi.'))
     for (const more of [
