@@ -28,7 +28,7 @@ import type { FieldMeaning } from '../src/request-fields/field.ts'
 import { PERSISTED_FIELDS } from '../src/request-fields/preset-fields.ts'
 import { REQUEST_FIELDS } from '../src/request-fields/request-fields.ts'
 import { pathsOf, SPELLINGS } from '../src/request-fields/setting-spellings.ts'
-import { SETTING_HOLDERS, VENDOR_WORDS } from '../src/request-fields/vendor-words.ts'
+import { BENDING_WORDS, SETTING_HOLDERS, VENDOR_WORDS } from '../src/request-fields/vendor-words.ts'
 import { fieldOutcomes, PART_OUTCOMES, TRANSLATED_DIALECTS } from '../src/providers/losses/loss-table.ts'
 import { SANDBOX_MODELS } from '../src/providers/sandbox/models.ts'
 import type { Family } from '../src/telemetry/metrics.ts'
@@ -253,11 +253,20 @@ const spellingsTable = (): string =>
 const vendorWordsTable = (): string =>
   table(
     ['Setting', "Vendors' names"],
-    Object.entries(VENDOR_WORDS).map(([name, words]) => {
-      const path = SPELLINGS.has(name as FieldMeaning) ? pathsOf('chat', name as FieldMeaning)[0] : name
-      return [code(path ?? name), codes(words.trim().split(/\s+/))]
-    }),
+    Object.entries(VENDOR_WORDS).map(([name, words]) => [lockedAs(name), codes(words.trim().split(/\s+/))]),
   )
+
+const bendingWordsTable = (): string =>
+  table(
+    ['Locked', "Vendors' names that are held, too"],
+    BENDING_WORDS.map(({ bends, words }) => [bends.map(lockedAs).join(', '), codes(words.trim().split(/\s+/))]),
+  )
+
+const lockedAs = (name: string): string => {
+  if (name === 'systemPrompt') return 'a system prompt'
+  const path = SPELLINGS.has(name as FieldMeaning) ? pathsOf('chat', name as FieldMeaning)[0] : name
+  return code(path ?? name)
+}
 
 /** Chat Completions has a field for each of them. */
 const carriedFields = (): string => codes(CARRIED_SETTINGS.flatMap((name) => pathsOf('chat', name)))
@@ -437,6 +446,7 @@ const generatedParts = async (): Promise<ReadonlyMap<string, string>> => {
     ['persisted-fields', persistedTable()],
     ['spellings', spellingsTable()],
     ['vendor-words', vendorWordsTable()],
+    ['bending-words', bendingWordsTable()],
     ['setting-holders', codes([...SETTING_HOLDERS])],
     ['carried-fields', carriedFields()],
     ['errors', errorsTable()],

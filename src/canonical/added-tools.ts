@@ -1,4 +1,7 @@
-/** Items of a Responses input that add tools during a conversation (docs/contract/responses.md#input). */
+/**
+ * Parts of a conversation that add tools: items of a Responses input (docs/contract/responses.md#input), and messages, from which SGLang
+ * reads tools.
+ */
 import { isObject } from '../lib/json/json.ts'
 import type { Steps } from '../lib/steps.ts'
 import { lookForName } from '../lib/text/may-name.ts'
@@ -25,3 +28,21 @@ export const addedTools = (input: unknown): readonly AddedTool[] => {
     return (item['tools'] as unknown[]).map((raw, index) => ({ at: `input[${position}].tools[${index}]`, raw }))
   })
 }
+
+/** Returns true if the text of messages has a word for tools. */
+export const addsToolsByMessages = (json: string): Steps<boolean> => lookForName(TOOLS, json)
+
+const TOOLS = /"tools"/
+
+export const toolsOfMessage = (message: unknown): readonly unknown[] =>
+  isObject(message) && Array.isArray(message['tools']) ? (message['tools'] as unknown[]) : NONE
+
+const NONE: readonly never[] = []
+
+/** `messages`: the parsed member of the body. */
+export const toolsOfMessages = (messages: unknown): readonly AddedTool[] =>
+  Array.isArray(messages)
+    ? (messages as unknown[]).flatMap((message, position) =>
+        toolsOfMessage(message).map((raw, index) => ({ at: `messages[${position}].tools[${index}]`, raw })),
+      )
+    : NONE

@@ -45,3 +45,12 @@ export const vendorsWebTool = (name: string): 'web_search' | 'web_fetch' | null 
   if (SEARCH_TOOLS.has(plain) || plain.startsWith('websearch')) return 'web_search'
   return FETCH_TOOLS.has(plain) || plain.startsWith('webfetch') ? 'web_fetch' : null
 }
+
+/**
+ * True for models that search as they see fit, whatever a request says. Perplexity, "Models"; OpenAI, "Web search: Chat Completions";
+ * Groq, "Compound: systems"; OpenRouter, "Web search": `:online`. `name` is the provider's.
+ */
+export const searchesUnasked = (name: string): boolean => SEARCHING.test(name)
+
+const SEARCHING =
+  /(?:^|[/.])(?:sonar(?:-(?:pro|reasoning|reasoning-pro|deep-research))?|[\w.-]+-search-(?:preview|api)(?:-[\d-]+)?|compound(?:-beta)?(?:-mini)?)(?::[\w-]+)?$|:online$/i

@@ -3,7 +3,7 @@
  * locked fields are the preset's, and its system prompt comes first. The result is an ordinary body in which everything that the
  * preset does not affect keeps its bytes.
  *
- * The system prompt cannot be locked and need not be: a request can add to it but never replace it.
+ * The system prompt cannot be locked and need not be: a request can add to it but never replace it, in a vendor's words either.
  */
 import type { CarriedSettings, ClientDialect } from '../canonical/call.ts'
 import type { RoutingLocks } from '../canonical/routing-locks.ts'
@@ -11,16 +11,16 @@ import type { Warning } from '../canonical/warning.ts'
 import type { PresetContent } from '../contract/preset.ts'
 import { invalidRequest } from '../contract/validate.ts'
 import type { JsonBody } from '../lib/json/json-body.ts'
-import { isObject, type JsonObject, type JsonValue, listOf, textsIn } from '../lib/json/json.ts'
+import { isObject, type JsonChanges, type JsonObject, type JsonValue, listOf, textsIn } from '../lib/json/json.ts'
 import { startPace, type Steps } from '../lib/steps.ts'
 import { lockedNames, overriding, settingsIn } from '../request-fields/setting-spellings.ts'
 import { type FoundWord, vendorWordsIn } from '../request-fields/vendor-words.ts'
 import { withFormatInConfig } from './anthropic-messages/format-in-config.ts'
-import { withoutEffortChanges } from './anthropic-messages/effort-changes.ts'
 import { withoutAddedTools } from './openai-responses/added-tools.ts'
 import { withoutUpdates } from './openai-responses/configuration-updates.ts'
 import { holdLogprobs } from './openai-responses/held-logprobs.ts'
 import { addSystemPrompt } from './add-system-prompt.ts'
+import { withoutEffortChanges, withoutToolsOfMessages } from './hold-in-messages.ts'
 import { holdVendorWords } from './hold-vendor-words.ts'
 import { type Fields, translateConfig } from './translate-config.ts'
 import { uniteTools } from './unite-tools.ts'
@@ -59,8 +59,9 @@ export function* applyPreset(dialect: ClientDialect, sent: JsonBody, content: Pr
   const vendors = yield* holdVendorWords(body, holdable, held)
   Object.assign(changes, vendors.changes)
   overruled.push(...vendors.paths)
-  if (dialect === 'responses' && locks.some(({ field, member }) => field === 'tools' && member === null)) {
-    const held = yield* withoutAddedTools(body, offersSearch(preset.fields['tools']))
+  if (locks.some(({ field, member }) => field === 'tools' && member === null)) {
+    const offered = preset.fields['tools']
+    const held = dialect === 'responses' ? yield* withoutAddedTools(body, offersSearch(offered)) : yield* withoutToolsOfMessages(body)
     Object.assign(changes, held.changes)
     overruled.push(...held.paths)
   }
@@ -71,7 +72,7 @@ export function* applyPreset(dialect: ClientDialect, sent: JsonBody, content: Pr
     overruled.push(...held.paths)
   }
   if (dialect === 'messages' && locks.some(({ field, member }) => field === 'output_config' && (member === null || member === 'effort'))) {
-    const held = yield* withoutEffortChanges(body)
+    const held = yield* withoutEffortChanges(withMessages(body, changes))
     Object.assign(changes, held.changes)
     overruled.push(...held.paths)
   }
@@ -81,7 +82,7 @@ export function* applyPreset(dialect: ClientDialect, sent: JsonBody, content: Pr
     if (isOverruled) overruled.push('include')
   }
   const lockWarnings = warnOfLocked(overruled, content)
-  const system = addSystemPrompt(dialect, body, content)
+  const system = addSystemPrompt(dialect, withMessages(body, changes), content)
   return {
     body: body.with({ ...changes, ...system.changes }),
     warnings: [...preset.warnings, ...lockWarnings, ...system.warnings],
@@ -89,6 +90,8 @@ export function* applyPreset(dialect: ClientDialect, sent: JsonBody, content: Pr
     locks: routingLocks(locks, content),
   }
 }
+
+const withMessages = (body: JsonBody, { messages }: JsonChanges): JsonBody => (messages === undefined ? body : body.with({ messages }))
 
 const offersSearch = (tools: JsonValue | undefined): boolean =>
   Array.isArray(tools) && tools.some((tool: JsonValue) => isObject(tool) && tool['type'] === 'tool_search')
@@ -117,13 +120,14 @@ interface Locked {
   readonly held: ReadonlySet<string>
 }
 
-const readLocks = (dialect: ClientDialect, { shape, config }: PresetContent): Locked => {
+const readLocks = (dialect: ClientDialect, { shape, config, systemPrompt }: PresetContent): Locked => {
   const locked = textsIn(config['locked']).map((name) => lockedNames(shape, dialect, name))
   const locks = [...new Set(locked.flatMap(({ paths }) => paths))].map((path): Lock => {
     const [field = '', member = null] = path.split('.')
     return { field, member }
   })
-  return { locks, held: new Set(locked.flatMap(({ changes }) => changes)) }
+  const prompt = (systemPrompt ?? '') === '' ? [] : ['systemPrompt']
+  return { locks, held: new Set([...locked.flatMap(({ changes }) => changes), ...prompt]) }
 }
 
 const routingLocks = (locks: readonly Lock[], { config }: PresetContent): RoutingLocks | null => {

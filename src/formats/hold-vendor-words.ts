@@ -9,9 +9,9 @@ interface HeldWords {
   readonly paths: readonly string[]
 }
 
-/** `held`: the locked settings and fields. */
+/** `held`: the locked settings and fields; `systemPrompt` for a preset that has one. */
 export function* holdVendorWords(body: JsonBody, words: readonly FoundWord[], held: ReadonlySet<string>): Steps<HeldWords> {
-  const all = words.filter(({ changes }) => !held.isDisjointFrom(changes))
+  const all = words.filter(({ changes, bends }) => !held.isDisjointFrom(changes) || !held.isDisjointFrom(bends))
   // A word inside one that goes as a whole goes with it.
   const locked = all.filter(
     ({ path }) => !all.some((other) => other.path.length < path.length && other.path.every((step, at) => step === path[at])),

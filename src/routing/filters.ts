@@ -1,6 +1,7 @@
 /** Hard conditions that keep an endpoint from serving a request; the answer names them (docs/contract/routing.md#nobody-fits). */
 import type { Call } from '../canonical/call.ts'
 import type { RoutingPolicy } from '../canonical/routing-policy.ts'
+import { searchesUnasked } from '../canonical/search-words.ts'
 import type { Models } from '../models/models.ts'
 import { comparedPrice, names, TIERS, untiered, type Candidate } from './candidate.ts'
 import { byPolicy, NOT_KNOWN, reported } from './policy.ts'
@@ -15,6 +16,8 @@ export interface Filters {
   readonly tierNames: readonly string[]
   readonly policy: RoutingPolicy | null
   readonly models: Pick<Models, 'otherNames'>
+  /** No model that searches unasked may serve. */
+  readonly deniesSearch: boolean
   /** The parameters that `require_parameters` demands; empty if the request does not ask for that. */
   readonly required: readonly SentParameter[]
 }
@@ -22,6 +25,7 @@ export interface Filters {
 /** Null if the endpoint may serve. `tiered`: true if the model has endpoints of the requested tier. */
 export const exclusion = (candidate: Candidate, filters: Filters, tiered: boolean): string | null =>
   byPolicy(candidate, filters.policy, filters.models) ??
+  (filters.deniesSearch && searchesUnasked(candidate.endpoint.upstreamModel) ? 'denied_tools: web_search' : null) ??
   byName(candidate, filters.preferences) ??
   byTier(candidate, filters, tiered) ??
   byData(candidate, filters.preferences) ??

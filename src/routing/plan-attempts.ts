@@ -5,6 +5,7 @@
 import type { CustomerKey } from '../byok/customer-keys.ts'
 import type { Call } from '../canonical/call.ts'
 import type { RoutingLocks } from '../canonical/routing-locks.ts'
+import { searchesUnasked } from '../canonical/search-words.ts'
 import type { RoutingPolicy } from '../canonical/routing-policy.ts'
 import type { Warning } from '../canonical/warning.ts'
 import type { Models } from '../models/models.ts'
@@ -38,6 +39,8 @@ export interface PlanInput {
   readonly random: () => number
   /** Demands of guardrails; null or absent if there are none. */
   readonly policy?: RoutingPolicy | null
+  /** A tool that is denied rules out the models that search unasked. */
+  readonly deniesSearch?: boolean
   /** Locks of the preset that names in the request could bypass; null or absent if there are none. */
   readonly locks?: RoutingLocks | null
   /**
@@ -87,7 +90,7 @@ export interface Plan {
 export const planAttempts = (input: PlanInput): Plan => directPlan(input) ?? fullPlan(input)
 
 /** The plan of nearly every request: one model, served by one endpoint, and no options for routing. */
-const directPlan = ({ call, models, health, policy }: PlanInput): Plan | null => {
+const directPlan = ({ call, models, health, policy, deniesSearch = false }: PlanInput): Plan | null => {
   const { body } = call
   const [id] = call.models
   if (id === undefined || call.models.length > 1 || (policy ?? null) !== null || ROUTING_FIELDS.some((field) => body.has(field)))
@@ -95,7 +98,7 @@ const directPlan = ({ call, models, health, policy }: PlanInput): Plan | null =>
   const model = autoStrategy(id) === null ? models.find(id) : undefined
   const [endpoint] = model?.endpoints ?? []
   if (model === undefined || endpoint === undefined || model.endpoints.length > 1) return null
-  if (endpoint.serviceTier !== null) return null
+  if (endpoint.serviceTier !== null || (deniesSearch && searchesUnasked(endpoint.upstreamModel))) return null
   const key = endpointKey(model, endpoint)
   if (health.of(key).breaker === 'open') return null
   return {
@@ -125,6 +128,7 @@ const fullPlan = (input: PlanInput): Plan => {
     tierNames: tierNames(preferences, locks),
     policy: input.policy ?? null,
     models: input.models,
+    deniesSearch: input.deniesSearch ?? false,
     required: preferences.requireParameters ? sentParameters(call) : [],
     health: input.health,
     lackOf: input.lackOf ?? null,

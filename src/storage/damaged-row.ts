@@ -60,5 +60,5 @@ export const readEach = <Row, Read>(rows: readonly Row[], read: (row: Row) => Re
   return { read: found, damaged }
 }
 
-/** The view of an object that is removed, for the audit log; null if its row is damaged, which must not keep anybody from removing it (decisions/0248). */
+/** Null if the row is damaged, where it is only shown: in the audit log when an object is removed, or beside others in a list (decisions/0248). */
 export const shownIfReadable = <Shown>(show: () => Shown): Shown | null => readEach([show], (read) => read()).read[0] ?? null

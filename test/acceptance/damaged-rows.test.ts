@@ -127,3 +127,42 @@ test('a damaged destination of traces keeps no other from being made and from ge
   await ask(second)
   expect(second.stderr()).toContain('of the table observability_destinations cannot be read')
 }, 60_000)
+
+test('damaged labels of a preset fail requests that name one, and nothing else; setting them mends them', async () => {
+  const service = await services.start({ config })
+  for (const slug of ['whole', 'broken']) {
+    await savePreset(service, slug, { model: 'sandbox/echo' })
+    expect((await call(service, 'PATCH', `/presets/${slug}`, { body: { labels: { staging: 1, production: 1 } } })).status).toBe(200)
+  }
+  damage(service, 'presets', 'labels', "slug = 'broken'")
+  const ask = (pin: string) => infer(service, { model: `@preset/broken${pin}`, messages: [{ role: 'user', content: 'Hi' }] })
+
+  const listed = async (query: string): Promise<object> => {
+    const { presets } = await call(service, 'GET', `/presets${query}`)
+    return Object.fromEntries(presets.map(({ slug, labels }) => [slug, labels]))
+  }
+  const shown = { whole: { staging: 1, production: 1 }, broken: {} }
+  expect([await listed(''), await listed('?count=false'), await listed('?include=summary')]).toEqual([shown, shown, shown])
+  expect([(await ask('')).status, (await ask('@1')).status, (await ask('@staging')).status]).toEqual([200, 200, 500])
+  await until(() => service.stderr().includes('of the table presets cannot be read'), 'the line of the log')
+  expect((await savePreset(service, 'broken', { model: 'sandbox/echo' })).status).toBe(200)
+
+  const renamed = await call(service, 'PATCH', '/presets/broken', { body: { name: 'Renamed' } })
+  expect([renamed.status, (await ask('@staging')).status]).toEqual([200, 500])
+  const mended = await call(service, 'PATCH', '/presets/broken', { body: { labels: { staging: 2 } } })
+  expect([mended.status, mended.preset.labels, (await ask('@staging')).status]).toEqual([200, { staging: 2 }, 200])
+})
+
+test('a preset whose configuration or rollout is damaged keeps no other from being listed', async () => {
+  const service = await services.start({ config })
+  for (const slug of ['whole', 'broken']) await savePreset(service, slug, { model: 'sandbox/echo' })
+  await savePreset(service, 'broken', { model: 'sandbox/echo' })
+  const splits = [1, 2].map((version) => ({ version, weight: 50 }))
+  expect((await call(service, 'PUT', '/presets/broken/rollout', { body: { splits } })).status).toBe(200)
+  damage(service, 'preset_rollouts', 'splits')
+  const { json } = await call(service, 'GET', '/presets?include=summary')
+  expect((json as { data: readonly object[] }).data).toMatchObject([
+    { slug: 'broken', summary: { splits: null } },
+    { slug: 'whole', summary: { model: 'sandbox/echo', splits: null } },
+  ])
+})

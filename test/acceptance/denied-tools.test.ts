@@ -11,7 +11,7 @@ const config = `
 providers:
   openai: { name: OpenAI, dialects: [openai-responses, openai-chat], base_url: "${provider.url}", api_key: k }
   alibaba: { dialects: [openai-chat], base_url: "${provider.url}", api_key: k }
-  own: { name: Own, dialects: [openai-chat, openai-responses, anthropic], base_url: "${provider.url}", api_key: k }
+  own: { name: Own, any_model: true, dialects: [openai-chat, openai-responses, anthropic], base_url: "${provider.url}", api_key: k }
   google: { base_url: "${provider.url}", api_key: k }
   anthropic: { base_url: "${provider.url}", api_key: k }
 models:
@@ -20,6 +20,11 @@ models:
   t/own: { endpoints: [{ provider: own, model: own-one }] }
   t/gemini: { endpoints: [{ provider: google, model: gemini-2.5-flash }] }
   t/claude: { endpoints: [{ provider: anthropic, model: claude-haiku-4-5 }] }
+  t/sonar: { endpoints: [{ provider: own, model: sonar-pro }] }
+  t/compound: { endpoints: [{ provider: own, model: groq/compound-mini }] }
+  t/preview: { endpoints: [{ provider: own, model: gpt-4o-search-preview-2025-03-11 }] }
+  t/online: { endpoints: [{ provider: own, model: 'openai/gpt-5.4:online' }] }
+  t/either: { endpoints: [{ provider: own, model: sonar }, { provider: alibaba, model: sonar-like-one }] }
 `
 
 let service: StartedService
@@ -108,6 +113,32 @@ describe('a tool that a guardrail denies', () => {
       }
     }
     expect(provider.exchanges.length).toBe(before)
+  })
+
+  test('rules out models that search unasked: another model or endpoint answers, and without one nobody is asked', async () => {
+    provider.script(say('Hi.'))
+    const before = provider.exchanges.length
+    const searching = ['t/sonar', 't/compound', 't/preview', 't/online', 'own/sonar-reasoning']
+    for (const model of searching) {
+      const { status, text } = await ask('chat', { model, sandbox: undefined })
+      expect([model, status, text]).toEqual([model, 503, expect.stringContaining('(denied_tools: web_search)')])
+    }
+    expect(provider.exchanges.length).toBe(before)
+    for (const more of [{ model: 't/sonar', models: ['t/qwen'] }, { model: 't/either' }]) {
+      expect((await ask('chat', { sandbox: undefined, ...more })).status).toBe(200)
+    }
+    expect(provider.exchanges.slice(before).map(({ body }) => body.model)).toEqual(['qwen-plus', 'sonar-like-one'])
+    expect((await ask('chat', { model: 't/sonar', sandbox: undefined }, service.inferenceKey)).status).toBe(200)
+  })
+
+  test('is 403 in a message that brings tools', async () => {
+    const tools = [{ type: 'builtin_function', function: { name: '$web_search' } }]
+    const messages = [
+      { role: 'system', tools },
+      { role: 'user', content: 'Hi' },
+    ]
+    const { status, text } = await ask('chat', { model: 't/own', sandbox: undefined, messages })
+    expect([status, text]).toEqual([403, expect.stringContaining('messages[0].tools[0]: the tool web_search is switched off')])
   })
 
   test('is not asked for by a vendor’s field that turns it off, nor by a function of the client’s', async () => {

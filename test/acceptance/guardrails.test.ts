@@ -329,6 +329,17 @@ describe('every route to a model', () => {
     expect(upstream.exchanges.length).toBe(before)
   })
 
+  test('a prompt in tokens is refused, under any spelling of its name, since no filter can read it', async () => {
+    await apply({ contentFilterBuiltins: [{ slug: 'email', action: 'block' }] })
+    const ask = { model: 'fake/one', messages: [{ role: 'user', content: 'Hi' }] }
+    for (const tokens of [{ input_ids: [1, 2] }, { inputIds: [[1, 2]] }]) {
+      const { status, text } = await infer(service, { ...ask, ...tokens })
+      expect({ status, text }).toEqual({ status: 403, text: expect.stringContaining('send it as text, and not as tokens') })
+    }
+    await apply({ contentFilterBuiltins: [{ slug: 'email', action: 'flag' }] })
+    expect((await infer(service, { ...ask, input_ids: [1, 2] })).status).toBe(200)
+  })
+
   test('embeddings are requested with the placeholder', async () => {
     await apply({ contentFilterBuiltins: [{ slug: 'email', action: 'redact' }] })
     upstream.script((exchange) =>

@@ -79,9 +79,15 @@ describe('the list has', () => {
       total_count,
     ]).toEqual([ids, data.length])
     expect(data).toEqual((await list('?output_modalities=embeddings')).data)
-    expect((await list('?q=3-small&output_modalities=text', service.inferenceKey, '/embeddings/models')).data.map(({ id }) => id)).toEqual(
-      ids.slice(1),
-    )
+    expect((await list('?q=3-small', service.inferenceKey, '/embeddings/models')).data.map(({ id }) => id)).toEqual(ids.slice(1))
+    for (const [modality, found] of [
+      ['text', []],
+      ['text,embeddings', ids.slice(1)],
+      ['all', ids.slice(1)],
+    ] as const) {
+      const query = `?q=3-small&output_modalities=${modality}`
+      expect((await list(query, service.inferenceKey, '/embeddings/models')).data.map(({ id }) => id)).toEqual([...found])
+    }
     const sdk = new OpenRouter({ apiKey: service.inferenceKey, serverURL: service.api })
     const seen: string[] = []
     for await (const page of await sdk.embeddings.listModels({ limit: 1 })) seen.push(...page.result.data.map(({ id }) => id))

@@ -223,6 +223,18 @@ describe('a vendor’s own name of a locked setting', () => {
     ['mcp_servers', { mcp_servers: [{ type: 'url', url: 'https://mcp.example', name: 'x' }] }],
     ['compound_custom.tools', { compound_custom: { tools: { enabled_tools: ['visit_website'] } } }],
     ['speed', { speed: 'fast' }],
+    ['stop_sequence', { stop_sequence: ['x'] }],
+    ['max_length', { max_length: 99 }],
+    ['max_temp', { max_temp: 2 }],
+    ['custom_logit_processor', { custom_logit_processor: 'x' }],
+    ['custom_params.thinking_budget', { custom_params: { thinking_budget: 0 } }],
+    ['samplers', { samplers: ['top_k'] }],
+    ['mirostat', { mirostat: 2 }],
+    ['options.mirostat_tau', { options: { mirostat_tau: 9 } }],
+    ['do_sample', { do_sample: true }],
+    ['chat_template', { chat_template: 'x' }],
+    ['chat_template_kwargs.chat_template', { chat_template_kwargs: { chat_template: 'x' } }],
+    ['messages[0].tools', { messages: [{ ...user, tools: [{ type: 'function', function: { name: 'other' } }] }] }],
     ['providerOptions.gateway.order', { providerOptions: { gateway: { order: ['azure'] } } }],
   ]
   const save = (more: object) =>
@@ -290,6 +302,40 @@ describe('a vendor’s own name of a locked setting', () => {
       await infer(service, { ...asked, model, thinking: { type: 'disabled' }, x_other: 1 })
       expect(upstream.last.body).toMatchObject({ thinking: { type: 'disabled' }, x_other: 1 })
     }
+  })
+})
+
+describe('a system prompt of a preset, though nothing is locked', () => {
+  const asked = { model: '@preset/prompted', messages: [user] }
+  const prompt = [{ role: 'system', content: 'Be brief.' }]
+  const words = {
+    chat_template: 'x',
+    input_ids: [7],
+    prompt_logprobs: 1,
+    return_token_ids: true,
+    return_prompt_token_ids: true,
+    _debug_render_only: true,
+  }
+
+  test('is neither replaced nor shown where a request says so in a vendor’s words', async () => {
+    await savePreset(service, 'prompted', { model: 'm/deep', messages: prompt }, 'chat/completions')
+    const { text } = await infer(service, { ...asked, ...words, x_other: 1 }, { headers: { 'X-Service-Metadata': 'enabled' } })
+    expect(upstream.last.body).toEqual({ model: 'deepseek-v4-pro', messages: [...prompt, user], x_other: 1 })
+    for (const field of Object.keys(words)) expect(text).toContain(`{"code":"locked_field","field":"${field}"`)
+  })
+
+  test('comes before messages whose tools are left out', async () => {
+    await savePreset(service, 'prompted', { model: 'm/deep', messages: prompt, locked: ['tools'] }, 'chat/completions')
+    const tools = [{ type: 'function', function: { name: 'other' } }]
+    const messages = [{ role: 'system', tools }, { role: 'system', content: 'Be kind.', tools }, user]
+    await infer(service, { ...asked, messages })
+    expect(upstream.last.body.messages).toEqual([...prompt, { role: 'system', content: 'Be kind.' }, user])
+  })
+
+  test('leaves such words alone in a preset that has none', async () => {
+    await savePreset(service, 'prompted', { model: 'm/deep', temperature: 0.5, messages: [] }, 'chat/completions')
+    await infer(service, { ...asked, ...words, mirostat: 2 })
+    expect(upstream.last.body).toEqual({ model: 'deepseek-v4-pro', messages: [user], temperature: 0.5, ...words, mirostat: 2 })
   })
 })
 

@@ -60,11 +60,10 @@ export const modelsList = (path: keyof typeof LISTS, { listed, clock }: ModelPar
     const { query, headers } = request
     const asked = readModelQuery(query)
     const caller = callerOf(request)
+    const models = await listed.models(caller)
     // Presets do not apply to embeddings.
-    const embeds = path === '/embeddings/models'
-    const wanted = embeds ? { ...asked, output_modalities: ['embeddings'] } : asked
-    const all = [...(embeds ? [] : await listed.presets(caller)), ...(await listed.models(caller))]
-    const selected = selectModels(all, wanted, clock.now()).map(({ resource }) => resource)
+    const all = path === '/embeddings/models' ? models.filter(makesEmbeddings) : [...(await listed.presets(caller)), ...models]
+    const selected = selectModels(all, asked, clock.now()).map(({ resource }) => resource)
     if (headers.has('anthropic-version')) return jsonResponse(anthropicList(selected, query))
     const { offset, limit } = placePaging.read(query)
     const data = selected.slice(offset, offset + limit).map(withOpenaisMembers)
@@ -74,6 +73,8 @@ export const modelsList = (path: keyof typeof LISTS, { listed, clock }: ModelPar
     return jsonResponse(query.has('client_version') ? { ...list, models: data } : list)
   },
 })
+
+const makesEmbeddings = ({ model }: Listed): boolean => model.outputModalities.includes('embeddings')
 
 /** Typed clients of OpenAI's API refuse a model without these members. */
 const withOpenaisMembers = (found: ModelResource): z.infer<typeof retrievedModel> => ({

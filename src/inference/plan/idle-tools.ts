@@ -73,7 +73,7 @@ const refusalOf = (body: JsonBody, { format, workspaceId, disabled, by }: SavedT
   if (call === null) return null
   const vendorTools = atOnce(vendorToolsOf(call))
   const models = () => parts.models.list().filter(({ listed }) => listed !== false)
-  const asked = { call, caller: { workspaceId }, customerKeys: null, guardrails: null, locks: null }
+  const asked = { call, caller: { workspaceId }, customerKeys: null, guardrails: null, deniedTools: [], locks: null }
   const planned = unlessRefused(() => planFor(asked, parts, vendorTools))
   try {
     const kept = planned === null || vendorTools === null ? planned : vendorTools.keep(planned, models)

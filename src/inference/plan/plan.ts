@@ -155,8 +155,11 @@ export const planFor = (
     caller,
     customerKeys,
     guardrails,
+    deniedTools,
     locks,
-  }: Pick<Prepared, 'call' | 'customerKeys' | 'guardrails' | 'locks'> & { readonly caller: { readonly workspaceId: string } },
+  }: Pick<Prepared, 'call' | 'customerKeys' | 'guardrails' | 'deniedTools' | 'locks'> & {
+    readonly caller: { readonly workspaceId: string }
+  },
   { models, routing }: Pick<PlanParts, 'models' | 'routing'>,
   vendorTools: VendorTools | null = null,
 ): Plan => {
@@ -171,6 +174,7 @@ export const planFor = (
       sticky: sticky.find,
       random,
       policy,
+      deniesSearch: deniedTools.includes('web_search'),
       locks,
       lackOf: vendorTools?.lackOf ?? null,
     }),

@@ -3,11 +3,12 @@
  * every attempt, with or without a preset. If no guardrail applies, nothing is inspected.
  */
 import type { Call } from '../../canonical/call.ts'
+import { plainName } from '../../canonical/conversation-media.ts'
 import { createDetections } from '../../guardrails/detections.ts'
 import { assertRegion, type Effective } from '../../guardrails/effective.ts'
 import type { Moderate } from '../../guardrails/moderate.ts'
 import { GatewayError } from '../../errors.ts'
-import { isInTokens } from '../../formats/embeddings.ts'
+import { isInTokens as isEmbeddedInTokens } from '../../formats/embeddings.ts'
 import { createOutputScreen } from '../../guardrails/screen-output.ts'
 import { createRunScan } from '../../guardrails/scan.ts'
 import { proseOf, screenBody, type ScreenLimits } from '../../guardrails/screen-request.ts'
@@ -59,7 +60,7 @@ const screened = async (prepared: Prepared, guardrails: Effective, parts: Screen
   const { hidden, effects } = prepared
   try {
     assertRegion(guardrails)
-    if (prepared.apiType === 'embeddings' && mayRefuse(guardrails) && isInTokens(prepared.call.body)) {
+    if (mayRefuse(guardrails) && isInTokens(prepared)) {
       throw new GatewayError('permission_denied', 'The guardrails of this key read the input: send it as text, and not as tokens.', {
         metadata: { patterns: [] },
       })
@@ -97,6 +98,12 @@ const screened = async (prepared: Prepared, guardrails: Effective, parts: Screen
 /** True if something that these guardrails find in the input may not be sent as it is. */
 const mayRefuse = ({ input, moderation }: Effective): boolean =>
   [...(input?.filters ?? []), ...moderation].some(({ action }) => action !== 'flag')
+
+/** SGLang takes the prompt of a conversation in tokens, too, and then ignores its messages. */
+const isInTokens = ({ apiType, call: { body } }: Prepared): boolean =>
+  apiType === 'embeddings'
+    ? isEmbeddedInTokens(body)
+    : body.keys.some((key) => plainName(key) === 'inputids' && (body.raw(key) ?? 'null') !== 'null')
 
 const readingAgain = (prepared: Prepared, body: JsonBody, { turn }: ScreenParts): Call | Promise<Call> => {
   const reading = readAgain(prepared, body)

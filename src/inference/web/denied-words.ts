@@ -2,10 +2,11 @@
  * Refuses requests that ask a provider in a vendor's own words for a tool that is denied: by a field, or by a tool that this service does not
  * know (docs/contract/guardrails.md#tools).
  */
-import { addedTools, mayAddTools } from '../../canonical/added-tools.ts'
+import { type AddedTool, addedTools, addsToolsByMessages, mayAddTools, toolsOfMessages } from '../../canonical/added-tools.ts'
 import type { Call } from '../../canonical/call.ts'
 import { asksForSearch } from '../../canonical/search-words.ts'
 import type { ServerTool } from '../../canonical/server-tools.ts'
+import type { JsonBody } from '../../lib/json/json-body.ts'
 import { isObject, listOf } from '../../lib/json/json.ts'
 import type { Steps } from '../../lib/steps.ts'
 import { vendorWordsIn } from '../../request-fields/vendor-words.ts'
@@ -21,13 +22,20 @@ export function* refuseVendorsTools({ body, dialect }: Call, denied: readonly Se
     if (changes.has('tools')) for (const tool of toolsIn(value)) refuseDenied(tool, denied, at)
   }
   const listed = listOf(yield* body.parsing('tools')).map((raw, index) => ({ raw, at: `tools[${index}]` }))
-  const adds = dialect === 'responses' && (yield* mayAddTools(body.rawSearchable('input') ?? ''))
-  const added = adds ? addedTools(yield* body.parsing('input')) : []
+  const added = dialect === 'responses' ? yield* addedByInput(body) : yield* addedByMessages(body)
   for (const { raw, at } of [...listed, ...added]) {
     const tool = toolOf(raw)
     if (tool !== null) refuseDenied(tool, denied, at)
     yield
   }
+}
+
+function* addedByInput(body: JsonBody): Steps<readonly AddedTool[]> {
+  return (yield* mayAddTools(body.rawSearchable('input') ?? '')) ? addedTools(yield* body.parsing('input')) : []
+}
+
+function* addedByMessages(body: JsonBody): Steps<readonly AddedTool[]> {
+  return (yield* addsToolsByMessages(body.rawSearchable('messages') ?? '')) ? toolsOfMessages(yield* body.parsing('messages')) : []
 }
 
 /** Null for a tool that the client runs. Kimi's search is a function that is built in. */

@@ -165,6 +165,11 @@ describe('a body', () => {
       'messages[0].content[0].image_url.url',
       { messages: [{ role: 'tool', content: [{ type: 'image_url', image_url: { url: `${' '.repeat(5000)}file:///etc/a` } }] }] },
     ],
+    ['multi_modal_data.image[1]', { multi_modal_data: { image: ['https://example.com/a.png', 'http://169.254.169.254/'] } }],
+    ['mm_processor_kwargs.images.url', { mm_processor_kwargs: { images: { url: 'http://redis/' } } }],
+    ['imageData', { imageData: 'file:///etc/passwd' }],
+    ['images[0]', { images: ['http://127.0.0.1/a.png'] }],
+    [null, { images: ['iVBORw0KGgo='], mm_processor_kwargs: { fps: 2, size: { longest_edge: 9 } }, audio: { voice: 'alloy' } }],
     [
       null,
       {

@@ -2,6 +2,7 @@
  * Refuses media that a request names by an address in a private network. A provider gets such an address as it was written, and a server
  * of the operator's own would fetch it from where it stands: from its neighbours, or from the metadata of its cloud (decisions/0256).
  */
+import { plainName } from '../../canonical/conversation-media.ts'
 import type { JsonBody } from '../../lib/json/json-body.ts'
 import { isObject, listOf, textOf } from '../../lib/json/json.ts'
 import { parseIpv4, parseIpv6 } from '../../lib/network/ip-address.ts'
@@ -20,6 +21,7 @@ export function* refusePrivateMedia(body: JsonBody, isTrusted: IsTrustedHost): S
     yield* body.reading([member])
     for (const [index, item] of listOf(body.value(member)).entries()) refuseIn(item, `${member}[${index}]`, isTrusted)
   }
+  for (const key of body.keys) if (BESIDE.has(plainName(key))) refuseAnywhere(yield* body.parsing(key), key, isTrusted)
 }
 
 /** Returns what is wrong with the address; null if it may go to a provider. */
@@ -52,6 +54,20 @@ const PRIVATE =
 
 /** Tools hold media too: the mask of a picture that is to be made. They also name servers, as `mcp_servers` does. */
 const SEARCHED = ['messages', 'input', 'tools', 'mcp_servers'] as const
+
+/** Members beside the conversation that hold media at some servers (vLLM, SGLang, Ollama), in the form of `plainName`. */
+const BESIDE: ReadonlySet<string> = wordSet(`
+  multimodaldata mmdata mmprocessorkwargs image images imagedata imageurl imageurls video videos videodata videourl videourls
+  audios audiodata audiourl audiourls
+`)
+
+/** Each text in such a member may be an address. */
+const refuseAnywhere = (value: unknown, place: string, isTrusted: IsTrustedHost): void => {
+  const fault = typeof value === 'string' ? faultOfMediaAddress(value, isTrusted) : null
+  if (fault !== null) refuse(place, fault)
+  if (Array.isArray(value)) for (const [index, one] of listOf(value).entries()) refuseAnywhere(one, `${place}[${index}]`, isTrusted)
+  else if (isObject(value)) for (const [name, one] of Object.entries(value)) refuseAnywhere(one, `${place}.${name}`, isTrusted)
+}
 
 /** The types of tools and servers that a provider would ask, and the member with the address. */
 const SERVERS: ReadonlyMap<string, string> = new Map([

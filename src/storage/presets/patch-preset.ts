@@ -9,7 +9,7 @@ import type { Steps } from '../../lib/steps.ts'
 import { type Change, recordChange } from '../audit-log.ts'
 import { requireLatest } from './expected-latest.ts'
 import { type Move, writeMoves } from './preset-moves.ts'
-import { labelsOf, type PresetRow, type PresetVersionRow, presetWithVersion, readVersion, type SealedDatabase } from './preset-rows.ts'
+import { type PresetRow, type PresetVersionRow, presetWithVersion, readVersion, type SealedDatabase, shownLabels } from './preset-rows.ts'
 import { auditOf, lockPreset, type PresetRef } from './preset-ref.ts'
 import { requireEvaluation } from './required-evaluation.ts'
 import type { PresetsTable } from '../tables/preset-tables.ts'
@@ -88,7 +88,7 @@ const auditView = (preset: PresetRow, designated: number): JsonObject => ({
   name: preset.name,
   description: preset.description,
   status: preset.status,
-  labels: labelsOf(preset),
+  labels: shownLabels(preset),
   require_evaluation: preset.require_evaluation === 1,
   designated_version: designated,
   designated_version_id: preset.designated_version_id,
@@ -96,7 +96,7 @@ const auditView = (preset: PresetRow, designated: number): JsonObject => ({
 
 /** The moves of versions that the patch asks for and that are not in effect already. */
 const movesOf = (preset: PresetRow, served: number, patch: PresetPatch): readonly Move[] => {
-  const labels = new Map(Object.entries(labelsOf(preset)))
+  const labels = new Map(Object.entries(shownLabels(preset)))
   const designated = { label: null, from: served, to: patch.designated_version ?? served }
   const labelled = Object.entries(patch.labels ?? {}).map(([label, to]) => ({ label, from: labels.get(label) ?? null, to }))
   return [designated, ...labelled].filter(({ from, to }) => from !== to)
@@ -139,7 +139,7 @@ const findMissingVersion = (preset: PresetRow, patch: PresetPatch): { version: n
 
 /** A preset that had more labels before there was a limit may lose some. */
 const hasTooManyLabels = (preset: PresetRow, patch: PresetPatch): boolean => {
-  const old = labelsOf(preset)
+  const old = shownLabels(preset)
   const count = Object.keys(mergeLabels(old, patch.labels ?? {})).length
   return count > PRESET_LABELS_MAX && count > Object.keys(old).length
 }
@@ -158,7 +158,7 @@ const changesOf = (preset: PresetRow, patch: PresetPatch, designated: string, no
     changes.status_updated_at = now
   }
   if (patch.labels !== undefined) {
-    const labels = JSON.stringify(mergeLabels(labelsOf(preset), patch.labels))
+    const labels = JSON.stringify(mergeLabels(shownLabels(preset), patch.labels))
     if (labels !== preset.labels) changes.labels = labels
   }
   return changes

@@ -6,7 +6,7 @@ import { parseJsonInSteps } from '../../lib/json/json-steps.ts'
 import { isMap, type JsonValue } from '../../lib/json/json.ts'
 import type { Steps, Turn } from '../../lib/steps.ts'
 import type { Database } from '../database.ts'
-import { readStored, readStoredInSteps } from '../damaged-row.ts'
+import { readStored, readStoredInSteps, shownIfReadable } from '../damaged-row.ts'
 import type { TextSeal } from '../seal.ts'
 import { readConfig } from './sealed-config.ts'
 import type { PresetsTable, PresetVersionsTable } from '../tables/preset-tables.ts'
@@ -40,7 +40,7 @@ export const toPreset = (row: PresetRow): PresetResource => ({
   workspace_id: row.workspace_id,
   designated_version_id: row.designated_version_id,
   latest_version: row.last_version,
-  labels: labelsOf(row),
+  labels: shownLabels(row),
   require_evaluation: row.require_evaluation === 1,
 })
 
@@ -101,6 +101,10 @@ export const readVersion = (kysely: Kysely<Schema>, id: string): Promise<PresetV
     .where('id', '=', id)
     .executeTakeFirstOrThrow()
 
+/** None if they are damaged: only a request by a label needs them, and a change of them is the mend (decisions/0248). */
+export const shownLabels = (row: Pick<PresetRow, 'id' | 'labels'>): PresetResource['labels'] => shownIfReadable(() => labelsOf(row)) ?? {}
+
+/** Throws DamagedRow. */
 export const labelsOf = ({ id, labels }: Pick<PresetRow, 'id' | 'labels'>): PresetResource['labels'] =>
   readStored('presets', id, () => {
     const value = JSON.parse(labels) as JsonValue

@@ -15,7 +15,7 @@ import { type ChangedPreset, patchPreset, type PatchPresetOutcome } from './patc
 import { inPresetLine } from './preset-line.ts'
 import { listMoves, type MoveQuery, type MoveSlice } from './preset-moves.ts'
 import type { PresetRef } from './preset-ref.ts'
-import { designatedAt, type ReadDatabase, toPreset, versionInSteps } from './preset-rows.ts'
+import { designatedAt, labelsOf, type PresetRow, type ReadDatabase, toPreset, versionInSteps } from './preset-rows.ts'
 import { readPresetSummaries } from './preset-summaries.ts'
 import { runningRollout, type StoredRollout } from './rollout-store.ts'
 import { rowGroups } from '../row-groups.ts'
@@ -203,12 +203,16 @@ const matching = ({ engine, reports }: Database, { workspaceId, q, status }: Pre
       query.where((eb) => eb.or([containsText(eb.ref('slug'), q ?? ''), containsText(eb.ref('name'), q ?? '')])),
     )
 
+const getPreset = async (sealed: ReadDatabase, workspaceId: string, slug: string): Promise<PresetWithVersion | null> =>
+  (await readPreset(sealed, workspaceId, slug))?.shown ?? null
+
+interface ReadPreset {
+  readonly stored: PresetRow
+  readonly shown: PresetWithVersion
+}
+
 /** One statement for the preset and its designated version, so that no write can come between the two. */
-const getPreset = async (
-  { database, seal, startTurn }: ReadDatabase,
-  workspaceId: string,
-  slug: string,
-): Promise<PresetWithVersion | null> => {
+const readPreset = async ({ database, seal, startTurn }: ReadDatabase, workspaceId: string, slug: string): Promise<ReadPreset | null> => {
   const row = await database.kysely
     .selectFrom('presets')
     .innerJoin('preset_versions', 'preset_versions.id', 'presets.designated_version_id')
@@ -236,7 +240,8 @@ const getPreset = async (
     saved_as_draft,
     designated_at,
   }
-  return { ...toPreset(preset), designated_version: await throughout(versionInSteps(designated, seal), startTurn()) }
+  const served = await throughout(versionInSteps(designated, seal), startTurn())
+  return { stored: preset, shown: { ...toPreset(preset), designated_version: served } }
 }
 
 const listVersions = async (
@@ -320,12 +325,12 @@ const resolvePreset = async (
   slug: string,
   reference: VersionReference,
 ): Promise<PresetResolution> => {
-  const found = await getPreset(database, workspaceId, slug)
+  const found = await readPreset(database, workspaceId, slug)
   if (found === null) return { kind: 'no-such-preset' }
-  const { designated_version, ...preset } = found
+  const { designated_version, ...preset } = found.shown
   const number = numberOf(reference, found)
   if (number === designated_version.version) {
-    const rollout = reference.by === 'designation' ? await servedRollout(database, workspaceId, found) : null
+    const rollout = reference.by === 'designation' ? await servedRollout(database, workspaceId, found.shown) : null
     return { kind: 'found', preset, version: designated_version, rollout }
   }
   // A second read is safe: the version of a number never changes.
@@ -348,9 +353,11 @@ const servedRollout = async (
   return { id: rollout.id, sticky: rollout.sticky, segments: rollout.segments, versions }
 }
 
-const numberOf = (reference: VersionReference, { labels, designated_version }: PresetWithVersion): number | null => {
-  if (reference.by === 'designation') return designated_version.version
+/** Throws DamagedRow if the labels cannot be read and the reference is one. */
+const numberOf = (reference: VersionReference, { stored, shown }: ReadPreset): number | null => {
+  if (reference.by === 'designation') return shown.designated_version.version
   if (reference.by === 'number') return reference.number
+  const labels = labelsOf(stored)
   // A label may be called `constructor`.
   return Object.hasOwn(labels, reference.label) ? (labels[reference.label] ?? null) : null
 }

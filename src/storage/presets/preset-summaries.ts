@@ -5,7 +5,7 @@ import { z } from 'zod'
 import type { PresetSummary } from '../../contract/preset-query.ts'
 import { split } from '../../contract/split.ts'
 import type { JsonObject } from '../../lib/json/json.ts'
-import { readStored, readStoredJson } from '../damaged-row.ts'
+import { readStored, readStoredJson, shownIfReadable } from '../damaged-row.ts'
 import type { Database } from '../database.ts'
 import { tableBy } from '../table-by.ts'
 
@@ -52,8 +52,8 @@ const splitList = z.array(split)
 
 const summaryOf = ({ id, version, config, splits, changed_at: at, ...by }: SummaryRow): PresetSummary => ({
   live_version: version,
-  model: config === null ? null : readStored('preset_versions', `${id} ${version}`, () => modelIn(config)),
-  splits: splits === null ? null : readStoredJson('preset_rollouts', id, splitList, splits),
+  model: config === null ? null : shownIfReadable(() => readStored('preset_versions', `${id} ${version}`, () => modelIn(config))),
+  splits: splits === null ? null : shownIfReadable(() => readStoredJson('preset_rollouts', id, splitList, splits)),
   last_change: at === null ? null : { at, user_id: by.user_id, user_name: by.user_name, key_hash: by.key_hash, key_name: by.key_name },
 })
 
