@@ -24,11 +24,13 @@ import { budgetBeside, thinksNot } from '../thinking/effort.ts'
 import { encodeReasoning } from './encode-reasoning.ts'
 import { unwrapPlace } from './encode-search.ts'
 import { NO_SCHEMA } from './encode-tools.ts'
+import { narrowChoice } from './narrowed-choice.ts'
 
 export function* applyFieldRules(fields: EditableFields, vendor: Vendor, context: RuleContext): Steps<void> {
   const model = vendor.openAiModels ? openAiModelOf(context.target) : null
   refuseAnswered(fields, vendor, context)
   askForUsage(fields, vendor, context)
+  narrowChoice(fields, vendor)
   yield* offerFunctions(fields, vendor, context)
   yield* mendSchemas(fields, vendor, context)
   changeReasoning(fields, vendor, model, context)
