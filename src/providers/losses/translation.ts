@@ -64,8 +64,8 @@ export function* translate(
   yield
   for (const { part, at } of heardParts(spoken)) refuseUnread(part, { at, role: 'user' }, { lose, refuse, target })
   yield
-  const shown = takesOwnPictures ? spoken : withPicturesOfUser(spoken, lose)
-  const prompt = { ...shown, settings: withinLimits(shown.settings, target, warn) }
+  const messages = takesOwnPictures ? spoken.messages : withPicturesOfUser(spoken.messages, lose)
+  const prompt = { ...spoken, messages, settings: withinLimits(spoken.settings, target, warn) }
   for (const [name, setting] of Object.entries(prompt.settings)) {
     const outcome = SETTING_OUTCOMES[name as SettingName][dialect]
     if (outcome === 'refused' || (outcome === 'dropped' && asksForNoAnswer(setting.value))) refuseSetting(setting.field, providerName)
