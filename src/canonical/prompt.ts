@@ -101,6 +101,8 @@ export type Part =
       readonly type: 'tool-result'
       readonly callId: string
       readonly text: string
+      /** The texts of which `text` consists, if the tool returned several; read by `textsOfResult`. */
+      readonly texts?: readonly string[]
       /** Everything that the model read, sealed by the service; `text` is the part that the client was shown. */
       readonly sealed?: string
       /** Media that a tool returned beside text; in dialects whose results hold only text, they follow in the same message. */
