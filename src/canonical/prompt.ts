@@ -101,6 +101,8 @@ export type Part =
       readonly type: 'tool-result'
       readonly callId: string
       readonly text: string
+      /** The texts of which `text` consists, if the tool returned several; read by `textsOfResult`. */
+      readonly texts?: readonly string[]
       /** Everything that the model read, sealed by the service; `text` is the part that the client was shown. */
       readonly sealed?: string
       /** Media that a tool returned beside text; in dialects whose results hold only text, they follow in the same message. */
@@ -124,6 +126,7 @@ export interface UrlCitation {
   readonly end: number | null
 }
 
+/** The first two are `barred` if the request lists them, but its choice of tools does not allow their calls (canonical/allowed-tools.ts). */
 export type Tool = FunctionTool | CustomTool | ProviderTool
 
 /** A group of tools that a client keeps together, such as those of one MCP server. Tool names are relative to it. */
@@ -146,6 +149,7 @@ export interface FunctionTool extends Marked {
   readonly strict?: boolean
   /** The client marks the tool `defer_loading`: the model must search for it before it is shown. */
   readonly deferred?: true
+  readonly barred?: true
 }
 
 /** A client tool that takes any text, as OpenAI has them; for other providers it becomes a function (providers/tools/text-calls.ts). */
@@ -158,6 +162,7 @@ export interface CustomTool {
   readonly description: string | null
   /** The grammar that the text must follow; null for any text. */
   readonly grammar: { readonly syntax: string; readonly definition: string } | null
+  readonly barred?: true
 }
 
 /** A tool that the provider runs itself, or one of a kind without a canonical form; `raw` is the client's own JSON. */

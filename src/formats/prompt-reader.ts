@@ -1,6 +1,7 @@
 /** Reads conversations of the three dialects: tables of readers by `type`, and the few shapes that all dialects share. */
 import type { CacheMark, Message, Part, UrlCitation } from '../canonical/prompt.ts'
 import type { ReasoningProof } from '../canonical/reasoning.ts'
+import { joinedResult } from '../canonical/result-texts.ts'
 import { isObject } from '../lib/json/json.ts'
 import {
   children,
@@ -104,7 +105,7 @@ export const toolResult = (callId: string, content: readonly Part[], marks: Resu
     {
       type: 'tool-result',
       callId,
-      text: content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n'),
+      ...joinedResult(content.flatMap((part) => (part.type === 'text' ? [part.text] : []))),
       ...(media.length === 0 ? {} : { media }),
       ...(marks.isError === true ? { isError: true } : {}),
       ...(cache === undefined ? {} : { cache }),

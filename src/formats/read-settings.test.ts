@@ -249,13 +249,14 @@ describe('the form of the output', () => {
   })
 })
 
-test('a choice among some of the tools leaves the others out', () => {
+test('a choice among some of the tools bars the other functions, and leaves the other tools of a vendor out', () => {
   const one = { type: 'function', name: 'one' }
-  const tools = [one, { type: 'function', name: 'two' }, { type: 'web_search' }]
+  const tools = [one, { type: 'function', name: 'two' }, { type: 'web_search' }, { type: 'file_search' }]
   const flat = { type: 'allowed_tools', mode: 'required', tools: [one, { type: 'web_search' }] }
   expect(parse('responses', { tools, tool_choice: flat })).toMatchObject({
     tools: [
       { type: 'function', name: 'one' },
+      { type: 'function', name: 'two', barred: true },
       { type: 'provider', kind: 'web_search', at: 'tools[2]' },
     ],
     toolChoice: { type: 'required' },
@@ -264,7 +265,10 @@ test('a choice among some of the tools leaves the others out', () => {
   const nested = { type: 'allowed_tools', allowed_tools: { mode: 'auto', tools: [{ type: 'function', function: { name: 'two' } }] } }
   const chatTools = ['one', 'two'].map((name) => ({ type: 'function', function: { name } }))
   expect(parse('chat', { tools: chatTools, tool_choice: nested })).toMatchObject({
-    tools: [{ type: 'function', name: 'two' }],
+    tools: [
+      { type: 'function', name: 'one', barred: true },
+      { type: 'function', name: 'two' },
+    ],
     toolChoice: { type: 'auto' },
     otherFields: [],
   })
@@ -276,7 +280,7 @@ test.each(['service:tool_search', 'openrouter:tool_search', 'tool_search'])(
     const tools = [{ type: search }, { type: 'function', name: 'hidden', defer_loading: true }, { type: 'function', name: 'shown' }]
     const among = (name: string) =>
       parse('responses', { tools, tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'function', name }] } }).tools
-    expect(among('hidden')).toMatchObject([{ kind: search }, { name: 'hidden' }])
+    expect(among('hidden')).toMatchObject([{ kind: search }, { name: 'hidden' }, { name: 'shown', barred: true }])
     expect(among('shown')).toMatchObject([{ name: 'shown' }])
   },
 )

@@ -157,7 +157,10 @@ const readName = (node: Node): { readonly name: string; readonly namespace?: str
   return { name: requiredText(node, 'name'), ...(namespace === null ? {} : { namespace }) }
 }
 
-/** Returns the allowed subset of the tools: a dialect without such a restriction is given only these. */
+/**
+ * Returns the tools with a mark on the functions that are not allowed. Other tools that are not allowed are left out, and so are functions
+ * that the model would have to search for.
+ */
 const narrowed = (tools: readonly Tool[], allowed: Node, inside: Inside): readonly Tool[] => {
   const names = new Set(
     children(allowed, 'tools').map((entry) => {
@@ -174,7 +177,10 @@ const narrowed = (tools: readonly Tool[], allowed: Node, inside: Inside): readon
   const named = new Set(tools.filter((tool) => namesOf(tool).some((name) => names.has(name))))
   // A model that may call a function which it must search for also needs the search.
   const searches = [...named].some((tool) => tool.type === 'function' && tool.deferred === true)
-  return tools.filter((tool) => named.has(tool) || (searches && isToolSearch(tool)))
+  return tools.flatMap((tool) => {
+    if (named.has(tool) || (searches && isToolSearch(tool))) return [tool]
+    return tool.type === 'provider' || (tool.type === 'function' && tool.deferred === true) ? [] : [{ ...tool, barred: true }]
+  })
 }
 
 const isToolSearch = (tool: Tool): boolean =>

@@ -6,7 +6,7 @@ import { inOrderOfLifetimes, keptMarks, MARKS_MAX, shortenedMark, tooManyMarks }
 
 export const withLawfulMarks = (prompt: Prompt, providerName: string, warn: (warning: Warning) => void): Prompt => {
   const { cacheControl } = prompt.settings
-  const most = MARKS_MAX - (cacheControl === undefined ? 0 : 1)
+  const most = MARKS_MAX - (cacheControl === undefined || endsInMark(prompt.messages) ? 0 : 1)
   const first = prompt.messages.findIndex(({ role }) => role !== 'system' && role !== 'developer')
   const conversation = first < 0 ? prompt.messages.length : first
   const marksIn = (messages: readonly Message[]): number => messages.flatMap(({ parts }) => parts).filter(isMarked).length
@@ -41,3 +41,11 @@ export const withLawfulMarks = (prompt: Prompt, providerName: string, warn: (war
 }
 
 const isMarked = (one: object): one is { readonly cache: CacheMark } => 'cache' in one && one.cache !== undefined
+
+/** The mark at the end takes the place of that of the request. A last part that the encoder may move or leave out does not count. */
+const endsInMark = (messages: readonly Message[]): boolean => {
+  const last = messages.at(-1)
+  const part = last?.role === 'user' ? last.parts.at(-1) : undefined
+  if (part === undefined || !isMarked(part)) return false
+  return part.type === 'text' ? part.text.trim() !== '' : last?.parts.every(({ type }) => type === 'tool-result') === true
+}

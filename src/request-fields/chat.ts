@@ -39,7 +39,13 @@ export const CHAT_FIELDS = {
   n: { schema: candidates.meta({ description: 'How many answers to give.' }), means: 'candidates' },
   best_of: { schema: candidates.meta({ description: 'How many answers to choose from; few providers know it.' }), means: 'none' },
   prediction: { schema: prediction, means: 'prediction', presets: 'keep', parameters: ['prediction'] },
-  structured_outputs: { schema: z.boolean(), means: 'none', presets: 'keep', parameters: ['structured_outputs'] },
+  // OpenRouter's is a flag, vLLM's an object.
+  structured_outputs: {
+    schema: z.union([z.boolean(), z.looseObject({})]),
+    means: 'none',
+    presets: 'keep',
+    parameters: ['structured_outputs'],
+  },
   max_completion_tokens: { schema: tokenLimit, means: 'maxOutputTokens', presets: 'keep', parameters: LENGTH_PARAMETERS },
   max_tokens: {
     schema: tokenLimit.meta({ deprecated: true, description: 'Use max_completion_tokens, which wins where both are sent.' }),

@@ -44,6 +44,8 @@ const answerOf = (client: ClientDialect, text: string, stream: boolean): any => 
   }
   const { stop_reason, stop_sequence } = events.find(({ type }) => type === 'message_delta').delta
   const content = events.flatMap(({ type, content_block: block }) => (type === 'content_block_start' ? [block] : []))
+  for (const { type, index, delta } of events)
+    if (type === 'content_block_delta' && delta.type === 'text_delta') content[index].text += delta.text
   return { content, stop_reason, stop_sequence }
 }
 
@@ -155,7 +157,7 @@ describe('pictures', () => {
       })
       test(`${dialect} → messages, stream: ${stream}`, async () => {
         const { content } = answerOf('messages', await send('messages', dialect, answer, stream), stream)
-        expect(content).toMatchObject([{ type: 'image', source: { type: 'base64', media_type: 'image/png', data: PNG } }])
+        expect(content).toMatchObject([{ type: 'text', text: `![image](data:image/png;base64,${PNG})` }])
       })
     }
 })

@@ -1,11 +1,11 @@
 /** The stream events of content blocks: one is open at a time, and indices are dense from 0. */
 import type { UrlCitation } from '../../canonical/prompt.ts'
+import { pictureText } from '../../canonical/picture-text.ts'
 import type { ReasoningProof } from '../../canonical/reasoning.ts'
 import type { ServerCall, ServerOutcome } from '../../canonical/server-tools.ts'
 import { eventFrame } from '../../lib/network/sse.ts'
 import type { Block, BlockSink } from '../block-sequence.ts'
 import { citationLocation } from './content-blocks.ts'
-import { imageBlock } from './image-block.ts'
 import { resultBlock, useBlock } from './server-tool-blocks.ts'
 import { proofBlock, signatureOf } from './thinking.ts'
 
@@ -36,6 +36,7 @@ export class BlockEvents implements BlockSink {
     this.#unsigned = block.type === 'reasoning'
     this.#pieceStart = this.#deltaStart + deltaOf(block)
     if (proven !== null && 'signature' in proven) this.#sign(proven.signature)
+    if (block.type === 'image') this.piece(pictureText(block.url))
   }
 
   piece(text: string): void {
@@ -82,7 +83,6 @@ export class BlockEvents implements BlockSink {
 
 const startOf = (block: Block): string => {
   if (block.type === 'tool-call') return JSON.stringify({ type: 'tool_use', id: block.id, name: block.name, input: {} })
-  if (block.type === 'image') return JSON.stringify(imageBlock(block.url))
   return isThinking(block) ? '{"type":"thinking","thinking":"","signature":""}' : '{"type":"text","text":"","citations":[]}'
 }
 

@@ -1,11 +1,11 @@
 /** The content blocks of a whole message. */
 import type { UrlCitation } from '../../canonical/prompt.ts'
+import { pictureText } from '../../canonical/picture-text.ts'
 import type { ReasoningProof } from '../../canonical/reasoning.ts'
 import { parseExactInSteps, writeInSteps } from '../../lib/json/json-steps.ts'
 import { isObject, type JsonObject } from '../../lib/json/json.ts'
 import { LARGE_BYTES, type Steps } from '../../lib/steps.ts'
 import type { Block, BlockSink } from '../block-sequence.ts'
-import { imageBlock } from './image-block.ts'
 import { resultBlock, useBlock } from './server-tool-blocks.ts'
 import { proofBlock, signatureOf } from './thinking.ts'
 
@@ -89,7 +89,7 @@ const contentBlock = (block: Block, text: string, citations: readonly JsonObject
       return { block: 'data' in reported ? { type: 'redacted_thinking', ...reported } : { type: 'thinking', thinking: '', ...reported } }
     }
     case 'image':
-      return { block: imageBlock(block.url) }
+      return { block: { type: 'text', text: pictureText(block.url), citations } }
     case 'text':
     case 'refusal':
       return { block: { type: 'text', text, citations } }

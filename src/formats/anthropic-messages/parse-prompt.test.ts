@@ -132,6 +132,16 @@ describe('the line for Anthropic’s billing that Claude Code sends is no word t
   })
 })
 
+test('a text of the assistant that stands for a picture is that picture; the user’s is a text', () => {
+  const content = [{ type: 'text', text: '![image](data:image/png;base64,iVBORw0KGgo=)' }]
+  const { messages } = parse({ messages: ['user', 'assistant', 'user'].map((role) => ({ role, content })) })
+  expect(messages.map(({ parts }) => parts)).toMatchObject([
+    content,
+    [{ type: 'image', url: 'data:image/png;base64,iVBORw0KGgo=' }],
+    content,
+  ])
+})
+
 test('the line for Anthropic’s billing is no word of a system message among the turns either', () => {
   const line = 'x-anthropic-billing-header: cc_version=2.1.9; cch=abcde;'
   const messagesOf = (content: unknown) =>
@@ -240,7 +250,13 @@ test('cache marks, sources of a text, and wishes that only this dialect can gran
       { type: 'unknown', kind: 'server_tool_use', at: 'messages[0].content[2]', content: true },
     ],
     [
-      { type: 'tool-result', callId: 't1', text: 'r\nThe tool g was found. It is in your list now.', cache },
+      {
+        type: 'tool-result',
+        callId: 't1',
+        text: 'r\nThe tool g was found. It is in your list now.',
+        texts: ['r', 'The tool g was found. It is in your list now.'],
+        cache,
+      },
       { type: 'file', url: 'https://a.example/f.pdf', filename: null },
       { type: 'unknown', kind: 'citations', at: 'messages[1].content[1].citations' },
       { type: 'text', text: 'T\nhttps://s.example\nfound' },

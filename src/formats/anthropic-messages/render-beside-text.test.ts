@@ -27,14 +27,9 @@ describe('beside its text a stream tells', () => {
     )
   })
 
-  test('a picture is a block, in the form that requests have for it', () => {
-    const picture = (index: number, source: string) =>
-      frame('content_block_start', `,"index":${index},"content_block":{"type":"image","source":{${source}}}`) + stop(index)
+  test('a picture is a text in Markdown, since typed clients give up an answer with a block that they do not know', () => {
     expect(render(image('data:image/png;base64,AA=='), image('https://a/b.png'), finish('stop'))).toBe(
-      start() +
-        picture(0, '"type":"base64","media_type":"image/png","data":"AA=="') +
-        picture(1, '"type":"url","url":"https://a/b.png"') +
-        end('end_turn'),
+      start() + textBlock(0, '![image](data:image/png;base64,AA==)') + textBlock(1, '![image](https://a/b.png)') + end('end_turn'),
     )
   })
 

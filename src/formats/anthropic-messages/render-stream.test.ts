@@ -7,6 +7,7 @@ import {
   answerEvents,
   anthropic,
   args,
+  base64Of,
   call,
   decoded,
   finish,
@@ -24,6 +25,7 @@ import {
 } from '../../../test/support/answers.ts'
 import type { AnswerContents } from '../../../test/support/answers.ts'
 import type { ModelEvent } from '../../canonical/event.ts'
+import { pictureIn } from '../../canonical/picture-text.ts'
 import { UNSIGNED } from '../../canonical/reasoning.ts'
 import { GatewayError } from '../../errors.ts'
 import { openStream } from './render-stream.ts'
@@ -136,7 +138,9 @@ test('nothing can be written after the end', () => {
 const said = (content: readonly Anthropic.ContentBlock[]): AnswerContents => {
   const all = emptyContents()
   for (const each of content) {
-    if (each.type === 'text') {
+    const picture = each.type === 'text' ? pictureIn(each.text) : null
+    if (picture !== null) all.images.push(base64Of(picture))
+    else if (each.type === 'text') {
       all.text += each.text
       for (const citation of each.citations ?? []) if (citation.type === 'web_search_result_location') all.sources.push(citation.url)
     } else if (each.type === 'thinking') {
@@ -144,7 +148,6 @@ const said = (content: readonly Anthropic.ContentBlock[]): AnswerContents => {
       if (each.signature !== UNSIGNED) all.proofs.push(proofData(each.signature))
     } else if (each.type === 'redacted_thinking') all.proofs.push(proofData(each.data))
     else if (each.type === 'tool_use') all.calls.push({ id: each.id, name: each.name, arguments: JSON.stringify(each.input) })
-    else all.images.push((each as unknown as { source: { data: string } }).source.data)
   }
   return all
 }

@@ -82,7 +82,7 @@ describe('a whole message', () => {
     expect(render(text('Hi'), cited('https://a', { title: 'A', content: 'c' }), image('data:image/png;base64,AA=='), finish('stop'))).toBe(
       message(
         '{"type":"text","text":"Hi","citations":[{"type":"web_search_result_location","cited_text":"c","encrypted_index":"","title":"A","url":"https://a"}]},' +
-          '{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AA=="}}',
+          '{"type":"text","text":"![image](data:image/png;base64,AA==)","citations":[]}',
         'end_turn',
       ),
     )

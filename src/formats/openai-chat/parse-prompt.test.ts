@@ -66,7 +66,7 @@ test('a conversation with two parallel tool calls keeps its order, ids and argum
         at: 'messages[4]',
         parts: [
           { type: 'tool-result', callId: 'call_1', text: '3 °C' },
-          { type: 'tool-result', callId: 'call_2', text: '18 °C\nsunny' },
+          { type: 'tool-result', callId: 'call_2', text: '18 °C\nsunny', texts: ['18 °C', 'sunny'] },
         ],
       },
       { role: 'assistant', at: 'messages[6]', parts: [{ type: 'text', text: 'Oslo 3, Rome 18.' }] },

@@ -1,5 +1,6 @@
 /** Decides which tools of a request the service runs for which attempts, and builds the conversation that the model gets with them. */
 import { mayAddTools } from '../../canonical/added-tools.ts'
+import { withoutBarred } from '../../canonical/allowed-tools.ts'
 import type { Call, ClientDialect } from '../../canonical/call.ts'
 import type { FunctionTool, Message, Prompt, ProviderTool, Tool as PromptTool, ToolChoice } from '../../canonical/prompt.ts'
 import { serverToolName } from '../../canonical/server-tool-name.ts'
@@ -57,7 +58,8 @@ const OWN_TOOLS_MAX = 128
  * candidate has it, and if there are too many.
  */
 export const offerTools = (call: Call, attempts: readonly PlannedAttempt[], parts: OfferParts): Offer | null => {
-  const prompt = parts.replayed ?? call.prompt()
+  // The list changes with the tools of the service, so that no cache of it is lost.
+  const prompt = withoutBarred(parts.replayed ?? call.prompt())
   const wanted = prompt.tools.flatMap((tool) => {
     if (tool.type !== 'provider') return []
     const asked = askedTool(tool, call.dialect)

@@ -2,6 +2,7 @@
  * Decides which endpoints are asked, and in which order: the catalogue's candidates, filtered and ordered, combined with the customer's own
  * keys.
  */
+import { withoutBarred } from '../../canonical/allowed-tools.ts'
 import type { Call } from '../../canonical/call.ts'
 import type { Steps } from '../../lib/steps.ts'
 import type { FunctionTool, Prompt, Tool } from '../../canonical/prompt.ts'
@@ -89,7 +90,9 @@ export function* plan(asked: Screened, parts: PlanParts): Steps<Planned> {
     workspaceId: screened.caller.workspaceId,
     catalogues: parts.catalogues,
     prompt: () =>
-      replayed === null ? call.prompt() : { ...replayed.prompt, messages: conversationFor(replayed.prompt.messages, isWrapper) },
+      withoutBarred(
+        replayed === null ? call.prompt() : { ...replayed.prompt, messages: conversationFor(replayed.prompt.messages, isWrapper) },
+      ),
   })
   const promptFor = tools?.promptFor ?? (replayed === null ? undefined : promptWithoutTools(replayed.prompt))
   const able = attempts === planned.attempts ? planned : { ...planned, attempts }
@@ -139,7 +142,7 @@ const toolCaller = (asked: Screened, models: Models): ToolCaller => {
     by: { requestId, userId: caller.userId, keyHash: caller.keyHash },
     sessionId: call.sessionId,
     denied: deniedTools,
-    functions: () => (call.dialect === 'responses' ? call.prompt().tools.filter(isPlainFunction) : null),
+    functions: () => (call.dialect === 'responses' ? withoutBarred(call.prompt()).tools.filter(isPlainFunction) : null),
     models: () => modelsOf(asked, models),
   }
 }

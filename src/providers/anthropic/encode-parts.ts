@@ -1,5 +1,6 @@
 /** Encodes the parts of a message as Messages blocks. */
 import type { Message } from '../../canonical/prompt.ts'
+import { textsOfResult } from '../../canonical/result-texts.ts'
 import { writeInSteps } from '../../lib/json/json-steps.ts'
 import { editMembers } from '../../lib/json/json-splice.ts'
 import type { Steps } from '../../lib/steps.ts'
@@ -48,10 +49,13 @@ const WORDS: BlockWords<Block> = {
     const head = JSON.stringify({ type: 'tool_use', id: plainCallId(id), name })
     return { type: 'tool_use', json: `${head.slice(0, -1)},"input":${json.trim()}${withMembers(cacheMember(cache))}` }
   },
-  *toolResult({ callId, text, isError, cache }, media) {
-    const head = JSON.stringify({ type: 'tool_result', tool_use_id: plainCallId(callId) })
-    const said = media.length === 0 || !isVisible(text) ? [] : [yield* block({ type: 'text', text })]
-    const content = media.length === 0 ? yield* writeInSteps(text) : `[${[...said, ...media].map(({ json }) => json).join(',')}]`
+  *toolResult({ isError, cache, ...result }, media) {
+    const head = JSON.stringify({ type: 'tool_result', tool_use_id: plainCallId(result.callId) })
+    const texts = textsOfResult(result).filter(isVisible)
+    const blocks: Block[] = []
+    if (media.length > 0 || texts.length > 1) for (const text of texts) blocks.push(yield* block({ type: 'text', text }))
+    const listed = [...blocks, ...media]
+    const content = listed.length === 0 ? yield* writeInSteps(result.text) : `[${listed.map(({ json }) => json).join(',')}]`
     const tail = withMembers({ ...(isError === true ? { is_error: true } : {}), ...cacheMember(cache) })
     return { type: 'tool_result', json: `${head.slice(0, -1)},"content":${content}${tail}` }
   },

@@ -6,6 +6,7 @@ import type { Message, Part } from '../../canonical/prompt.ts'
 import { scanElements } from '../../lib/json/json-scan.ts'
 import { editMembers } from '../../lib/json/json-splice.ts'
 import { mapInSteps, type Steps } from '../../lib/steps.ts'
+import { withPicturesOfUser } from '../media/made-pictures.ts'
 import { withLawfulCalls } from '../tools/lawful-calls.ts'
 import { withPairedResults } from '../tools/paired-results.ts'
 import type { Attempt } from '../provider.ts'
@@ -43,7 +44,8 @@ export function* relayConversation(given: GivenConversation, attempt: Attempt): 
   const lawful = yield* withLawfulCalls({ messages: sources.map(({ message }) => message) }, mapped)
   yield
   if (!rules.claude) return ofImitation(sources, lawful.messages)
-  const messages = yield* withPairedResults(lawful.messages, warn, { openEnd: false })
+  const paired = yield* withPairedResults(lawful.messages, warn, { openEnd: false })
+  const messages = withPicturesOfUser(paired, lose, rawText)
   yield
   const arranged = yield* arrangeTurns<Block>({ prompt: { messages }, target, rules, lose, mapped }, { ...BLOCK_FORM, encode: encodeRaw })
   const leading =
@@ -87,6 +89,8 @@ function* encodeRaw({ parts }: Message): Steps<readonly Block[]> {
   yield
   return parts.flatMap(rawBlocks)
 }
+
+const rawText = (text: string): RawPart => ({ type: 'text', text, raw: { type: 'text', json: JSON.stringify({ type: 'text', text }) } })
 
 const rawBlocks = (part: Part): readonly Block[] => {
   if (isRaw(part)) return isList(part.raw) ? blocksIn(part.raw.json) : [withIds(part)]

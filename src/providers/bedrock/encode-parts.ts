@@ -1,5 +1,6 @@
 /** Encodes the parts of a message as Converse blocks. */
 import type { Message, Part } from '../../canonical/prompt.ts'
+import { textsOfResult } from '../../canonical/result-texts.ts'
 import { writeInSteps } from '../../lib/json/json-steps.ts'
 import type { JsonObject } from '../../lib/json/json.ts'
 import type { Steps } from '../../lib/steps.ts'
@@ -32,9 +33,11 @@ const wordsOf = (context: EncodeContext): BlockWords<Block> => {
       if (input !== json) lose(at, `${target.providerName} takes no member without a name in the input of a call; it was left out.`)
       return { type: 'toolUse', json: `{"toolUse":${head.slice(0, -1)},"input":${input.trim()}}}` }
     },
-    *toolResult({ callId: given, text, isError }, media, at) {
+    *toolResult({ callId: given, isError, ...result }, media, at) {
       // Claude takes a result without content, other models do not (measured in strands-agents/harness-sdk's pull request 2123).
-      const said = isVisible(text) ? [yield* block({ text })] : media.length === 0 ? [yield* block({ text: NOTHING })] : []
+      const texts = textsOfResult(result).filter(isVisible)
+      const said: Block[] = []
+      for (const text of texts.length > 0 || media.length > 0 ? texts : [NOTHING]) said.push(yield* block({ text }))
       const content = [...said, ...media].map(({ json }) => json).join(',')
       const failed = isError === true && facts.resultStatus
       if (isError === true && !failed)

@@ -1,4 +1,5 @@
 /** The input of an encoder: the prompt, those of its settings that the dialect has a word for, and functions that report losses. */
+import { withoutBarred } from '../../canonical/allowed-tools.ts'
 import type { Part, Prompt } from '../../canonical/prompt.ts'
 import type { SettingName, Settings, SettingValues } from '../../canonical/settings.ts'
 import type { Warning } from '../../canonical/warning.ts'
@@ -27,6 +28,7 @@ export interface Translation extends Losses {
 interface Wants {
   readonly takesText?: boolean
   readonly takesOwnPictures?: boolean
+  readonly takesAllowedTools?: boolean
   /** Fields without a canonical form that reach the provider as they were written. */
   readonly carried?: JsonObject
 }
@@ -35,17 +37,23 @@ type Addressee = OutputBounds & Pick<Target, 'providerName' | 'inputModalities' 
 
 /**
  * Reports all losses of the settings at once. Throws `invalid_request` for a setting that is refused. `takesText`: the provider has tools
- * that take free text. `takesOwnPictures`: messages of its assistant may hold pictures.
+ * that take free text. `takesOwnPictures`: messages of its assistant may hold pictures. `takesAllowedTools`: it has that choice of tools.
  */
 export function* translate(
-  given: Prompt,
+  asked: Prompt,
   dialect: TranslatedDialect,
   target: Addressee,
   warn: (warning: Warning) => void,
-  { takesText = dialect === 'openai-responses', takesOwnPictures = dialect === 'google', carried = {} }: Wants = {},
+  {
+    takesText = dialect === 'openai-responses',
+    takesOwnPictures = dialect === 'google',
+    takesAllowedTools = false,
+    carried = {},
+  }: Wants = {},
 ): Steps<Translation> {
   const { providerName } = target
   const { lose, mapped, refuse } = lossesTo(warn)
+  const given = takesAllowedTools ? asked : withoutBarred(asked)
   const called = takesText ? withTextCalls(given) : withoutTextCalls(given, warn)
   yield
   const lawful = yield* withLawfulCalls(called, mapped)
@@ -56,8 +64,8 @@ export function* translate(
   yield
   for (const { part, at } of heardParts(spoken)) refuseUnread(part, { at, role: 'user' }, { lose, refuse, target })
   yield
-  const shown = takesOwnPictures ? spoken : withPicturesOfUser(spoken, lose)
-  const prompt = { ...shown, settings: withinLimits(shown.settings, target, warn) }
+  const messages = takesOwnPictures ? spoken.messages : withPicturesOfUser(spoken.messages, lose)
+  const prompt = { ...spoken, messages, settings: withinLimits(spoken.settings, target, warn) }
   for (const [name, setting] of Object.entries(prompt.settings)) {
     const outcome = SETTING_OUTCOMES[name as SettingName][dialect]
     if (outcome === 'refused' || (outcome === 'dropped' && asksForNoAnswer(setting.value))) refuseSetting(setting.field, providerName)

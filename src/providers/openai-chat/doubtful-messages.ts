@@ -18,6 +18,7 @@ export function* lookForDoubts(text: string, vendor: Vendor): Steps<boolean> {
     (!customTools && (yield* holds(CUSTOM))) ||
     (yield* holds(OTHER_MEDIA)) ||
     (yield* holds(THINKING_PART)) ||
+    (yield* holds(EMPTY_CONTENT)) ||
     ((yield* holds(FILE)) && (yield* mayRefuseFiles(text, files))) ||
     (textParts !== 'any' && (yield* holds(LIST))) ||
     (!toolMedia && (yield* includesInSteps(text, '"tool_call_id"')) && (yield* holds(MEDIA)) && (yield* holds(LIST))) ||
@@ -42,6 +43,7 @@ const MEDIA = /"(?:image_url|input_audio|video_url|input_video|file)"/
 const OTHER_MEDIA = /"(?:image|video)_url"\s*:\s*"|"type"\s*:\s*"(?:document|file)_url"/
 /** A turn of nothing but thinking says nothing to a vendor that does not get it. */
 const THINKING_PART = /"type"\s*:\s*"thinking"/
+const EMPTY_CONTENT = /"content"\s*:\s*\[\s*\]/
 /** Every file has one of these members. */
 const FILE = /"file(?:_data|_id)?"/i
 /**

@@ -1,4 +1,5 @@
 /** Encodes tools, the choice among them, and the format of the answer. */
+import { allowsSome, isBarred } from '../../canonical/allowed-tools.ts'
 import type { CustomTool, FunctionTool, OutputFormat } from '../../canonical/prompt.ts'
 import type { JsonObject, JsonValue } from '../../lib/json/json.ts'
 import { demandedTool, loseChoice } from '../tools/demanded-tool.ts'
@@ -48,12 +49,18 @@ const customTool = ({ name, description, grammar }: CustomTool): JsonObject => (
 })
 
 const encodeChoice = (translation: Translation): JsonObject => {
-  const choice = translation.prompt.toolChoice
+  const { toolChoice: choice, tools } = translation.prompt
+  if ((choice.type === 'auto' || choice.type === 'required') && allowsSome(tools)) {
+    const allowed = tools.flatMap((tool) => (tool.type === 'provider' || isBarred(tool) ? [] : [naming(tool.type, tool.name)]))
+    return { tool_choice: { type: 'allowed_tools', allowed_tools: { mode: choice.type, tools: allowed } } }
+  }
   if (choice.type === 'auto') return {}
   if (choice.type !== 'tool') return { tool_choice: choice.type }
   const chosen = demandedTool(translation, choice.name)
-  return chosen === undefined ? {} : { tool_choice: { type: chosen.type, [chosen.type]: { name: choice.name } } }
+  return chosen === undefined ? {} : { tool_choice: naming(chosen.type, choice.name) }
 }
+
+const naming = (type: 'function' | 'custom', name: string): JsonObject => ({ type, [type]: { name } })
 
 export const NO_SCHEMA =
   'This provider takes no schema; it was asked for a JSON object, and the schema was described to the model in words.'

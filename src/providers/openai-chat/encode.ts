@@ -46,6 +46,7 @@ export function* encodeChatRequest(attempt: Attempt): Steps<string> {
   refuseSources((field) => carried[field], target)
   const translation = yield* translate(prompt, 'openai-chat', target, warn, {
     takesText: vendor.customTools,
+    takesAllowedTools: vendor.openAiModels,
     takesOwnPictures: vendor.thinkingBack === 'details',
     carried,
   })

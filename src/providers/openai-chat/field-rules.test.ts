@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 
 import type { Settings, SettingValues } from '../../canonical/settings.ts'
+import type { JsonObject } from '../../lib/json/json.ts'
 import { encode, type Encoded, relay } from './encode.test-kit.ts'
 
 const TOOL = { type: 'function', name: 'look', description: null, parameters: { type: 'object' } } as const
@@ -424,6 +425,19 @@ describe('fields that this service knows and a vendor is not known to accept', (
     const { text, lost } = relay(body, { vendor: 'vllm' })
     expect([text, lost]).toEqual(['{"model":"one-1","messages":[],"chat_template_kwargs":{ "a":1.0}}', ['structured_outputs']])
     expect(relay(body).text).toBe(body.replace('a/b', 'one-1'))
+  })
+
+  test.each<[string, JsonObject | boolean, boolean]>([
+    ['vllm', { choice: ['yes', 'no'] }, true],
+    ['vllm', true, false],
+    ['openrouter', true, true],
+    ['openrouter', { choice: ['yes', 'no'] }, false],
+    ['groq', { choice: ['yes', 'no'] }, false],
+    ['acme', { choice: ['yes', 'no'] }, true],
+    ['acme', true, true],
+  ])('%s gets the form of structured_outputs that it knows: %j', (vendor, given, goes) => {
+    const { sent, lost } = relay(JSON.stringify({ model: 'a/b', messages: [], structured_outputs: given }), { vendor })
+    expect([sent['structured_outputs'], lost]).toEqual(goes ? [given, []] : [undefined, ['structured_outputs']])
   })
 
   test('the name of the end user goes under the word that the vendor has', () => {

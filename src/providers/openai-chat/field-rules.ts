@@ -24,16 +24,18 @@ import { budgetBeside, thinksNot } from '../thinking/effort.ts'
 import { encodeReasoning } from './encode-reasoning.ts'
 import { unwrapPlace } from './encode-search.ts'
 import { NO_SCHEMA } from './encode-tools.ts'
+import { narrowChoice } from './narrowed-choice.ts'
 
 export function* applyFieldRules(fields: EditableFields, vendor: Vendor, context: RuleContext): Steps<void> {
   const model = vendor.openAiModels ? openAiModelOf(context.target) : null
   refuseAnswered(fields, vendor, context)
   askForUsage(fields, vendor, context)
+  narrowChoice(fields, vendor)
   yield* offerFunctions(fields, vendor, context)
   yield* mendSchemas(fields, vendor, context)
   changeReasoning(fields, vendor, model, context)
   calmBesideTools(fields, model, context)
-  const accepts = acceptance(fields, context)
+  const accepts = acceptance(fields, vendor, context)
   limitOutput(fields, vendor, accepts, context)
   nameUser(fields, accepts, context)
   sayStops(fields, vendor)
@@ -78,10 +80,13 @@ const FUNCTION_OF_TOOL: FunctionPlace = {
   withFunction: (tool, called) => ({ ...tool, function: called }),
 }
 
-const acceptance = (fields: EditableFields, { target }: RuleContext): ((field: string) => boolean) => {
+const acceptance = (fields: EditableFields, vendor: Vendor, { target }: RuleContext): ((field: string) => boolean) => {
   const effort = effortOf(fields)
-  return (field) => acceptsChatField(target, field, effort)
+  return (field) => acceptsChatField(target, field, effort) && (field !== 'structured_outputs' || hasOwnForm(fields.value(field), vendor))
 }
+
+const hasOwnForm = (structuredOutputs: JsonValue | undefined, vendor: Vendor): boolean =>
+  vendor.accepts === 'everything' || isObject(structuredOutputs) === (vendor.structuredOutputs === 'object')
 
 const effortOf = (fields: EditableFields): string | null => {
   const effort = fields.value('reasoning_effort')

@@ -20,7 +20,7 @@ export function* applyMessageRules(given: readonly PlacedMessage[], context: Rul
   yield
   const called = yield* mapMessages(given, (message) => {
     const whole = withWholeCalls(message)
-    return withoutEmptyCalls(vendor.customTools ? whole : withFunctionCalls(whole))
+    return withoutEmptyLists(vendor.customTools ? whole : withFunctionCalls(whole))
   })
   const said = withoutSilence(called)
   // Known vendors refuse calls without results even at the end of the conversation.
@@ -56,10 +56,12 @@ const withFunctionCalls = (message: JsonObject): JsonObject =>
     return { ...rest, type: 'function', function: { name, arguments: argumentsOfText(textOf(input)) } }
   })
 
-/** Removes an empty list of calls, as clients copy it from an answer: vendors refuse it as too short. */
-const withoutEmptyCalls = (message: JsonObject): JsonObject => {
+/** Removes empty lists, which vendors refuse as too short: clients copy one of calls from an answer, and write one of texts beside calls. */
+const withoutEmptyLists = (message: JsonObject): JsonObject => {
   const { tool_calls: calls, ...rest } = message
-  return Array.isArray(calls) && calls.length === 0 ? rest : message
+  const called = Array.isArray(calls) && calls.length === 0 ? rest : message
+  const { role, content } = called
+  return role === 'assistant' && Array.isArray(content) && content.length === 0 ? { ...called, content: null } : called
 }
 
 /** Removes assistant messages that say nothing and call nothing, which are refused. */

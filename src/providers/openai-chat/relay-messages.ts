@@ -50,7 +50,7 @@ export function* relayedMessages(attempt: Attempt, vendor: Vendor): Steps<string
   if (unsupported) refuseUnsupportedMedia(messages, 'messages', { target, ...losses })
   yield
   const own = yield* mapMessages(placed, (message, at) => {
-    if (message['role'] !== 'assistant') return message
+    if (message['role'] !== 'assistant') return extras ? withoutNulls(message) : message
     const lose = (what: string): void => losses.lose(at, `${target.providerName} ${what}`)
     const thought = thinking ? withThinking(message, attempt, vendor, lose) : message
     const said = refusals ? withRefusalAsWords(thought) : thought
@@ -73,7 +73,7 @@ const needsFiller = ({ thinkingBack }: Vendor): boolean => typeof thinkingBack =
 const THINKING = /"(?:reasoning(?:_content|_details)?|thinking_blocks)"\s*:|"type"\s*:\s*"thinking"/
 /** Thinking with a known maker; other members for thinking may be the server's own. */
 const DETAILS = /"reasoning_details"\s*:/
-const EXTRAS = /"(?:annotations|images|audio|refusal|function_call|prefix|index)"\s*:/
+const EXTRAS = /"(?:annotations|images|audio|refusal|function_call|prefix|index)"\s*:|"tool_call(?:s|_id)"\s*:\s*null/
 const EXTRA_MEMBERS: ReadonlySet<string> = new Set(['annotations', 'images', 'audio', 'refusal', 'function_call'])
 
 const REFUSAL = /"refusal"\s*:\s*"(?!")/
@@ -93,6 +93,12 @@ const withoutExtras = (message: JsonObject, { prefixes }: Vendor): JsonObject =>
   const kept = Object.entries(message).filter(([key, value]) => !isExtra(key) && (value !== null || key === 'content'))
   const said = kept.length === Object.keys(message).length ? message : Object.fromEntries(kept)
   return prefixes ? said : mapCalls(said, withoutIndex)
+}
+
+/** Some SDKs write the members of every role into each message. */
+const withoutNulls = (message: JsonObject): JsonObject => {
+  const kept = Object.entries(message).filter(([, value]) => value !== null)
+  return kept.length === Object.keys(message).length ? message : Object.fromEntries(kept)
 }
 
 const withoutIndex = (call: JsonObject): JsonObject => {

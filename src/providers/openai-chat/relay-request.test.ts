@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 
 import { sealProof } from '../../canonical/reasoning.ts'
+import type { JsonObject } from '../../lib/json/json.ts'
 import { SERVICE_FIELDS } from '../../request-fields/service-fields.ts'
 import { encode, relay, text, user } from './encode.test-kit.ts'
 
@@ -54,6 +55,25 @@ describe('an empty list of calls, as clients copy it from an answer', () => {
   test('stays as it is where nothing is known of the server', () => {
     expect(relay(`{${history('[ ]')}}`, { vendor: 'acme' }).text).toContain(history('[ ]'))
   })
+})
+
+test.each(['openai', 'groq', 'mistral'])(
+  'an empty list of texts beside calls, as Mistral’s SDK writes it, is no content at %s',
+  (vendor) => {
+    const call = { id: 'Df1cqWOle', type: 'function', function: { name: 'f', arguments: '{}' } }
+    const messages = (content: readonly string[] | null): JsonObject[] => [
+      { role: 'user', content: 'Hi' },
+      { role: 'assistant', content, tool_calls: [call] },
+      { role: 'tool', tool_call_id: 'Df1cqWOle', content: 'Yes' },
+    ]
+    const { sent } = relay(JSON.stringify({ messages: messages([]) }), { vendor })
+    expect(sent['messages']).toEqual(messages(null))
+  },
+)
+
+test.each(['groq', 'mistral'])('nulls of members that only other roles have do not reach %s, which refuses them', (vendor) => {
+  const { sent } = relay('{"messages":[{"role":"user","content":"Hi","tool_calls":null,"tool_call_id": null}]}', { vendor })
+  expect(sent['messages']).toEqual([{ role: 'user', content: 'Hi' }])
 })
 
 describe('a vendor’s words in a request of the same dialect', () => {

@@ -1,5 +1,6 @@
 /** Encodes a conversation as input items in its own order: the dialect has an item for each thing that a turn can hold. */
 import type { Message, MessagePhase, Part } from '../../canonical/prompt.ts'
+import { textsOfResult } from '../../canonical/result-texts.ts'
 import { isObject, type JsonObject } from '../../lib/json/json.ts'
 import { mapInSteps, type Steps } from '../../lib/steps.ts'
 import { answerable } from '../tools/answerable.ts'
@@ -7,6 +8,7 @@ import type { Target } from '../provider.ts'
 import type { Translation } from '../losses/translation.ts'
 import { callId, encodeAssistantPart, type ItemContext, encodeUserPart, type OutputPart } from './encode-parts.ts'
 import type { OpenAiModel } from '../vendors/openai-model.ts'
+import { vendorOf } from '../vendors/vendors.ts'
 import type { LostMarks } from './lost-marks.ts'
 import { type Item, withPhases } from './phases.ts'
 
@@ -103,12 +105,14 @@ const itemOf = (part: Part, at: string, context: ItemContext): OutputPart => {
     const output = encodeUserPart(one, at, context)
     return output !== null && 'content' in output ? [output.content] : []
   })
-  const text = part.text === '' && media.length > 0 ? [] : [{ type: 'input_text', text: part.text }]
+  // Other servers of this dialect are known to take one text.
+  const texts = vendorOf(context.target.provider).openAiModels ? textsOfResult(part) : [part.text]
+  const said = part.text === '' && media.length > 0 ? [] : texts.map((text) => ({ type: 'input_text', text }))
   return {
     item: {
       type: context.customCalls.has(part.callId) ? 'custom_tool_call_output' : 'function_call_output',
       call_id: callId(part.callId),
-      output: media.length === 0 ? part.text : [...text, ...media],
+      output: media.length === 0 && said.length === 1 ? part.text : [...said, ...media],
     },
   }
 }

@@ -1,4 +1,5 @@
 /** Encodes tools and the choice among them. */
+import { allowsSome, isBarred } from '../../canonical/allowed-tools.ts'
 import type { CustomTool, ProviderTool, Tool } from '../../canonical/prompt.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json/json.ts'
 import { demandedTool, demandsSearch } from '../tools/demanded-tool.ts'
@@ -21,14 +22,23 @@ export const encodeTools = (translation: Translation, marks: LostMarks, { provid
 }
 
 /** Returns members to spread: the default choice is left out, and so is a choice of a tool that cannot be demanded. */
-export const encodeToolChoice = (translation: Translation): JsonObject => {
-  const choice = translation.prompt.toolChoice
+export const encodeToolChoice = (translation: Translation, encoded: readonly JsonObject[]): JsonObject => {
+  const { toolChoice: choice, tools } = translation.prompt
+  if ((choice.type === 'auto' || choice.type === 'required') && allowsSome(tools)) {
+    const barred = new Set(tools.flatMap((tool) => (tool.type !== 'provider' && isBarred(tool) ? [tool.name] : [])))
+    const allowed = encoded.filter(({ name = null }) => typeof name !== 'string' || !barred.has(name))
+    return { tool_choice: { type: 'allowed_tools', mode: choice.type, tools: allowed.map(naming) } }
+  }
   if (choice.type === 'auto') return {}
   if (choice.type !== 'tool') return { tool_choice: choice.type }
   if (demandsSearch(translation.prompt)) return { tool_choice: { type: 'web_search' } }
   const chosen = demandedTool(translation, choice.name)
   return chosen === undefined ? {} : { tool_choice: { type: chosen.type, name: choice.name } }
 }
+
+/** The members by which a choice names a tool; one that OpenAI runs has only a type, except for a server of tools. */
+const naming = (tool: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(tool).filter(([member]) => member === 'type' || member === 'name' || member === 'server_label'))
 
 const encodeTool = (tool: Tool, translation: Translation, provider: string): readonly JsonObject[] => {
   if (tool.type === 'provider') return encodeProviderTool(tool, translation, provider)

@@ -44,7 +44,8 @@ export function* encodeResponsesRequest(attempt: Attempt): Steps<string> {
   const { call, target, warn } = attempt
   if (passesAsWritten(call, 'responses')) return call.body.textWith(yield* relayChanges(attempt))
   refuseStoredInTools(call.body, target)
-  const translation = yield* translate(call.prompt(), 'openai-responses', target, warn)
+  const { openAiModels: takesAllowedTools } = vendorOf(target.provider)
+  const translation = yield* translate(call.prompt(), 'openai-responses', target, warn, { takesAllowedTools })
   const prompt = yield* encodePrompt(translation, attempt)
   yield
   // Nothing is stored for later reference: each request brings its whole history (docs/contract/responses.md#nothing-is-stored).
@@ -68,7 +69,7 @@ export function* encodePrompt(translation: Translation, context: RuleContext): S
     format: heldFormat(translation.prompt.outputFormat, dialect, context.warn),
   })
   const fields = fieldsOfObject(
-    { ...(tools.length === 0 ? {} : { tools, ...encodeToolChoice(translation) }), ...settings.fields },
+    { ...(tools.length === 0 ? {} : { tools, ...encodeToolChoice(translation, tools) }), ...settings.fields },
     settings.paths,
   )
   if (marks.any() && !keepsMarks) dropCacheOptions(fields, context)

@@ -1,3 +1,4 @@
+import { withoutBarred } from '../../canonical/allowed-tools.ts'
 import type { FunctionTool, Prompt } from '../../canonical/prompt.ts'
 import type { Block } from './block.ts'
 import { toolCallCount } from './prompt-facts.ts'
@@ -18,7 +19,8 @@ export const toolCalls = (prompt: Prompt): Block[] => {
   }))
 }
 
-const callable = ({ tools, toolChoice }: Prompt): readonly FunctionTool[] => {
+const callable = (prompt: Prompt): readonly FunctionTool[] => {
+  const { tools, toolChoice } = withoutBarred(prompt)
   if (toolChoice.type === 'none') return []
   const functions = tools.filter((tool) => tool.type === 'function')
   return toolChoice.type === 'tool' ? functions.filter(({ name }) => name === toolChoice.name) : functions

@@ -74,6 +74,8 @@ export interface Vendor {
   /** Its answers show thinking, which fulfils a wish for a summary. */
   readonly showsThinking: boolean
   readonly jsonSchema: boolean
+  /** The form of its field `structured_outputs`, if `accepts` has it. */
+  readonly structuredOutputs: 'flag' | 'object'
   /** Matches its models that refuse the choice `required`; null: none. */
   readonly neverRequired: RegExp | null
   /** Matches its models that think unless thinking is turned off, and that refuse a demanded call while they think; null: none. */

@@ -55,6 +55,7 @@ const UNKNOWN: Vendor = {
   thinkingBack: 'untouched',
   showsThinking: true,
   jsonSchema: true,
+  structuredOutputs: 'flag',
   neverRequired: null,
   unforcedThinkers: null,
   refusedFields: [],
@@ -535,7 +536,16 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
 
   // docs.vllm.ai, "OpenAI-compatible server": its extra parameters are the open samplers' and go beside the others. "Interleaved thinking":
   // `reasoning` comes back; the older name is ignored (github.com/vllm-project/vllm/issues/38488).
-  ['vllm', vendor({ ...LOCAL, thinkingBack: { field: 'reasoning', filler: null } })],
+  // "Structured outputs": an object of `structured_outputs` holds the schema, the choices, the expression or the grammar of the answer.
+  [
+    'vllm',
+    vendor({
+      ...LOCAL,
+      chat: [...LOCAL.chat, 'structured_outputs'],
+      structuredOutputs: 'object',
+      thinkingBack: { field: 'reasoning', filler: null },
+    }),
+  ],
 
   // github.com/ggml-org/llama.cpp/tools/server/README.md: the native names of /completion are accepted here too. Its templates read
   // `reasoning_content`, which its own web pages send back (pull/21249).

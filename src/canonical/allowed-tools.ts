@@ -1,0 +1,13 @@
+/**
+ * OpenAI's `tool_choice` of `allowed_tools` forbids some tools and leaves the list of tools as it is, so that its prompt cache stays valid.
+ * Whoever has no such choice is given only the allowed tools.
+ */
+import type { Prompt, Tool } from './prompt.ts'
+
+export const withoutBarred = (prompt: Prompt): Prompt =>
+  prompt.tools.some(isBarred) ? { ...prompt, tools: prompt.tools.filter((tool) => !isBarred(tool)) } : prompt
+
+/** Says whether the list has both tools that may be called and tools that may not. */
+export const allowsSome = (tools: readonly Tool[]): boolean => tools.some(isBarred) && !tools.every(isBarred)
+
+export const isBarred = (tool: Tool): boolean => tool.type !== 'provider' && tool.barred === true
