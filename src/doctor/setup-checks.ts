@@ -14,8 +14,7 @@ import type { Models } from '../models/models.ts'
 import { openStorage } from '../open-storage.ts'
 import { secretPath } from '../root-secret.ts'
 import { createCatalogueStore } from '../storage/catalogue-store.ts'
-import type { Database } from '../storage/database.ts'
-import { StorageConflict, StorageRefused, StorageUnavailable } from '../storage/storage-errors.ts'
+import { StorageRefused, StorageUnavailable } from '../storage/storage-errors.ts'
 import type { Provider } from '../models/model.ts'
 
 export interface Check {
@@ -77,36 +76,20 @@ export const checkStorage = async (settings: StorageSettings): Promise<StorageFo
     })
     const damaged: string[] = []
     let imports: readonly CatalogueImport[]
-    let fault: string | null
     try {
       await database.ping()
-      fault = await writeFault(database)
       imports = (await openCatalogueImports(createCatalogueStore(database), (sentence) => damaged.push(sentence))).current()
     } finally {
       await database.close()
     }
     const where = settings.databaseUrl === null ? `SQLite in ${settings.dataDir}` : 'PostgreSQL'
-    const storage: Check =
-      fault === null
-        ? { name: 'storage', state: 'fine', says: `${where} answers and takes writes, at the schema of this version.` }
-        : { name: 'storage', state: 'wrong', says: fault }
+    const storage = { name: 'storage', state: 'fine', says: `${where} answers, at the schema of this version.` } as const
     const lists = damaged.map((says) => ({ name: 'prices', state: 'wrong', says }) as const)
     return { checks: [storage, ...lists, secretCheck(settings, warnings)], imports }
   } catch (thrown) {
     if (thrown instanceof StorageRefused || thrown instanceof StorageUnavailable || thrown instanceof SettingError)
       return only({ name: 'storage', state: 'wrong', says: thrown.message })
     throw thrown
-  }
-}
-
-/** A standby answers every question. A running service that writes at this moment shows that writes are possible. */
-const writeFault = async (database: Database): Promise<string | null> => {
-  try {
-    await database.probe()
-    return null
-  } catch (thrown) {
-    if (thrown instanceof StorageConflict) return null
-    return thrown instanceof Error ? thrown.message : String(thrown)
   }
 }
 

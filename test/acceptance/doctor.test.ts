@@ -176,16 +176,17 @@ describeEachEngine('a database that takes no writes', (engine) => {
 
   test('is a fault, though it answers every question, as a standby does', async () => {
     const { databaseUrl } = await engine.locate()
-    const args = ['doctor', '--data-dir', services.directory(), '--database-url', databaseUrl ?? '']
-    const env = { PATCHBAY_SECRET: 'x'.repeat(32) }
-    const fine = await services.run(args, env)
-    expect(fine.stdout).toContain('fine   storage: PostgreSQL answers and takes writes, at the schema of this version.\n')
+    const { dataDir, stop } = await services.start({ flags: ['--database-url', databaseUrl ?? ''] })
+    await stop()
+    const args = ['doctor', '--data-dir', dataDir, '--database-url', databaseUrl ?? '']
+    const fine = await services.run(args)
+    expect(fine.stdout).toContain('fine   storage: PostgreSQL answers, at the schema of this version.\n')
     expect(fine.code).toBe(0)
     const client = new Client({ connectionString: databaseUrl ?? '' })
     await client.connect()
     await client.query(`alter database ${client.database} set default_transaction_read_only = on`)
     await client.end()
-    const { code, stdout } = await services.run(args, env)
+    const { code, stdout } = await services.run(args)
     expect(stdout).toMatch(/^WRONG {2}storage: The database takes no writes, as a standby/m)
     expect(code).toBe(1)
   })
