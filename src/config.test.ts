@@ -25,6 +25,7 @@ const EXAMPLES: {
   port: [['0', 0], ['65535', 65_535], 8080],
   redisUrl: [['redis://a', 'redis://a'], ['redis://b', 'redis://b'], null],
   workers: [['1', 1], ['64', 64], 1],
+  leaveSeconds: [['5', 5], ['10', 10], 0],
   drainSeconds: [['0', 0], ['3600', 3600], 30],
   logLevel: [['debug', 'debug'], ['silent', 'silent'], 'info'],
 }
@@ -153,7 +154,15 @@ describe('an address that no client could use is refused, without its password',
     expect(message).not.toContain('hunter2')
   })
 
+  test('several Sentinels are no address of Redis', () => {
+    const message = fault({ redisUrl: 'redis://one:26379,two:26379/primary' })
+    expect(message).toStartWith('--redis-url must name one host, an address that follows the primary')
+  })
+
   test('nor is a name a database of Redis', () => {
+    expect(fault({ redisUrl: 'redis://one:26379,two:26379/primary' })).toStartWith(
+      '--redis-url must name one host, an address that follows the primary',
+    )
     expect(fault({ redisUrl: 'redis://h/cache' })).toStartWith('--redis-url must have the number of a database')
   })
 

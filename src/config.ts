@@ -122,6 +122,7 @@ const redisUrl = setting(
   z
     .string()
     .regex(/^(?:redis|rediss|valkey|valkeys|redis\+tls):\/\/\S+$/, 'must be a URL that starts with redis:// or valkey://')
+    .refine((value) => !SEVERAL_HOSTS.test(value), 'must name one host, an address that follows the primary: the service asks no Sentinel')
     .refine(URL.canParse, NOT_AN_ADDRESS)
     .refine(
       (value) => /^(?:\/\d*)?$/.test(URL.parse(value)?.pathname ?? ''),
@@ -139,6 +140,13 @@ export const SERVE_SETTINGS = {
   port: setting('port', 'PATCHBAY_PORT', '8080', 'Port to listen on; 0 takes any free one.', integer(8080, 0, 65_535)),
   redisUrl,
   workers: setting('workers', 'PATCHBAY_WORKERS', '1', 'Processes that share the port; more than one needs PostgreSQL.', integer(1, 1, 64)),
+  leaveSeconds: setting(
+    'leave-seconds',
+    'PATCHBAY_LEAVE_SECONDS',
+    '0',
+    'How long after SIGTERM requests are still taken, while /health/ready says 503, so that balancers can leave first.',
+    integer(0, 0, 3600),
+  ),
   drainSeconds: setting('drain-seconds', 'PATCHBAY_DRAIN_SECONDS', '30', 'How long streams may go on after SIGTERM.', integer(30, 0, 3600)),
   logLevel: setting(
     'log-level',

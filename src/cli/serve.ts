@@ -67,12 +67,13 @@ export const serve = async (settings: ServeSettings, env: Environment, argv: rea
   const workers = settings.workers > 1 ? startWorkers(settings.workers - 1, server.port, argv, env) : null
   // A program that reads the ready line may send a signal at once.
   reloader.resolve(() => reload(service, settings, env, workers))
-  stopOnFault(service, signals)
+  const isFaulty = stopOnFault(service, signals)
   // A worker that the first process started prints nothing: the port is announced once.
   if (!isWorker) await announce(server.url, firstKeys, env, () => takeBackFirstKeys(service, firstKeys))
 
   await signals.asked
   try {
+    await leave({ service, workers, signals }, isFaulty() ? 0 : settings.leaveSeconds)
     await drain({ service, server, workers, signals }, settings.drainSeconds)
   } catch (thrown) {
     // The process must end: if it stayed, it would hold the port and the database.
@@ -106,17 +107,20 @@ const stopSignals = (): StopSignals => {
   return signals
 }
 
-/** An uncaught fault also ends the process, after a short drain, because its state is unknown. */
-const stopOnFault = ({ log }: Service, signals: StopSignals): void => {
+/** An uncaught fault also ends the process, after a short drain, because its state is unknown. Returns whether there was one. */
+const stopOnFault = ({ log }: Service, signals: StopSignals): (() => boolean) => {
+  let faulty = false
   const fatal = (thrown: unknown): void => {
     log.error({ error: thrown }, 'uncaught fault: stopping')
     person.write(`patchbay: uncaught fault, stopping: ${thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)}\n`)
     systemClock.after(FATAL_DRAIN_SECONDS * 1000, () => process.exit(1))
     process.exitCode = 1
+    faulty = true
     signals.signalled()
   }
   process.on('uncaughtException', fatal)
   process.on('unhandledRejection', fatal)
+  return () => faulty
 }
 
 const TICK_MS = 20
@@ -130,13 +134,19 @@ interface Running {
   readonly signals: Pick<StopSignals, 'impatient'>
 }
 
+/** Takes requests for as long as balancers need to notice that this process goes. */
+const leave = async ({ service, workers, signals }: Omit<Running, 'server'>, seconds: number): Promise<void> => {
+  service.beginLeave()
+  workers?.signal('SIGTERM')
+  await until(() => signals.impatient, seconds * 1000)
+}
+
 const drain = async ({ service, server, workers, signals }: Running, seconds: number): Promise<void> => {
   if (server.open() > 0 && process.stderr.isTTY) {
     person.write(`patchbay: stopping; ${server.open()} still open, up to ${seconds} s. Ctrl-C again stops now.\n`)
   }
   service.beginDrain(seconds * 1000)
   server.stopAccepting()
-  workers?.signal('SIGTERM')
   const isIdle = (): boolean => server.open() === 0
   await until(() => isIdle() || signals.impatient, seconds * 1000)
   service.endRuns()

@@ -93,6 +93,7 @@ export const composeAppParts = (
     onError,
     figures: parts.ledger.figures,
     ready: readiness.ready,
+    isLeaving: () => readiness.leaving,
     isDraining: () => readiness.draining,
     clock,
     ids,

@@ -23,6 +23,13 @@ test('a process that stops is not ready, however well its storage is', async () 
   expect([readiness.draining, await readiness.ready()]).toEqual([true, 'draining'])
 })
 
+test('a process that balancers are to leave is not ready, and drains only later', async () => {
+  const readiness = createReadiness(createFakeClock(), async () => null)
+  expect(readiness.leaving).toBe(false)
+  readiness.leave()
+  expect([readiness.leaving, readiness.draining, await readiness.ready()]).toEqual([true, false, 'draining'])
+})
+
 test('tools are ended when half of the time is over in which a process stops', () => {
   const clock = createFakeClock()
   const readiness = createReadiness(clock, async () => null)

@@ -6,6 +6,9 @@ export interface Readiness {
   ready(): Promise<string | null>
   /** Like `ready`, for storage alone; it also works while the process stops. */
   storage(): Promise<string | null>
+  /** From now on balancers are told to leave; requests are taken as before. */
+  leave(): void
+  readonly leaving: boolean
   /** From now on no new inference is accepted, and the process ends within this time. */
   drain(withinMs: number): void
   readonly draining: boolean
@@ -17,6 +20,7 @@ export interface Readiness {
 const PATIENCE_MS = 1000
 
 export const createReadiness = (clock: Clock, storageState: () => Promise<string | null>): Readiness => {
+  let leaving = false
   let draining = false
   const tools = new AbortController()
   const storage = (): Promise<string | null> => {
@@ -27,9 +31,16 @@ export const createReadiness = (clock: Clock, storageState: () => Promise<string
     return Promise.race([late, storageState()]).finally(cancel)
   }
   return {
-    ready: async () => (draining ? 'draining' : storage()),
+    ready: async () => (leaving ? 'draining' : storage()),
     storage,
+    leave() {
+      leaving = true
+    },
+    get leaving() {
+      return leaving
+    },
     drain(withinMs) {
+      leaving = true
       draining = true
       clock.after(withinMs / 2, () => tools.abort())
     },

@@ -47,6 +47,8 @@ export interface Service {
   reload(file: ConfigFile): void
   /** Records why a file was not accepted, for those who ask; null if it was. */
   noteConfigFault(sentence: string | null): void
+  /** Says to balancers that they must leave, and takes requests as before. */
+  beginLeave(): void
   /** Refuses new inference; running requests continue. */
   beginDrain(withinMs: number): void
   /** Ends every running answer with an error event. */
@@ -214,6 +216,7 @@ export const composeService = async (base: BaseParts, file: ConfigFile, configPa
     metrics: base.metrics,
     reload: reloadable.reload,
     noteConfigFault: knowledge.noteConfigFault,
+    beginLeave: readiness.leave,
     beginDrain: readiness.drain,
     endRuns() {
       running.stop(serviceStop())

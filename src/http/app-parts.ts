@@ -66,6 +66,7 @@ export interface AppParts {
   readonly onError: (thrown: unknown, doing: string) => void
   readonly figures: Ledger['figures']
   readonly ready: () => Promise<string | null>
+  readonly isLeaving: () => boolean
   readonly isDraining: () => boolean
   readonly clock: Clock
   readonly ids: IdSource

@@ -143,7 +143,7 @@ export const createApp = (parts: AppParts): App => {
     const { headers } = response
     headers.set('x-request-id', requestId)
     headers.set('request-id', requestId)
-    if (parts.isDraining()) headers.set('connection', 'close')
+    if (parts.isLeaving()) headers.set('connection', 'close')
     parts.cors.mark(headers, request.headers.get('origin'))
     if (route?.anyOrigin === true) headers.set('access-control-allow-origin', '*')
     requests.add([operation, String(response.status)])

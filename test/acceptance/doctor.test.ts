@@ -3,7 +3,9 @@ import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from
 import { join } from 'node:path'
 
 import { afterAll, describe, expect, test } from 'bun:test'
+import { Client } from 'pg'
 
+import { describeEachEngine } from '../support/databases.ts'
 import { HAS_REDIS, startRedis } from '../support/redis.ts'
 import { useServices } from '../support/started-service.ts'
 
@@ -165,6 +167,27 @@ describe('without --live', () => {
     const { dataDir } = await services.start()
     const { code, stdout } = await services.run(['doctor', '--data-dir', dataDir], { PATCHBAY_SECRET: 'x'.repeat(40) })
     expect(stdout).toMatch(/^WRONG {2}storage: PATCHBAY_SECRET is not the root secret/m)
+    expect(code).toBe(1)
+  })
+})
+
+describeEachEngine('a database that takes no writes', (engine) => {
+  if (engine.name === 'sqlite') return
+
+  test('is a fault, though it answers every question, as a standby does', async () => {
+    const { databaseUrl } = await engine.locate()
+    const { dataDir, stop } = await services.start({ flags: ['--database-url', databaseUrl ?? ''] })
+    await stop()
+    const args = ['doctor', '--data-dir', dataDir, '--database-url', databaseUrl ?? '']
+    const fine = await services.run(args)
+    expect(fine.stdout).toContain('fine   storage: PostgreSQL answers, at the schema of this version.\n')
+    expect(fine.code).toBe(0)
+    const client = new Client({ connectionString: databaseUrl ?? '' })
+    await client.connect()
+    await client.query(`alter database ${client.database} set default_transaction_read_only = on`)
+    await client.end()
+    const { code, stdout } = await services.run(args)
+    expect(stdout).toMatch(/^WRONG {2}storage: The database takes no writes, as a standby/m)
     expect(code).toBe(1)
   })
 })

@@ -325,6 +325,34 @@ describe('stopping', () => {
     expect(codes).toEqual(codes.map(() => 0))
   }, 300_000)
 
+  test('--leave-seconds: balancers hear 503 first, and whoever still comes is answered, on a connection that ends', async () => {
+    const service = await services.start({ flags: ['--leave-seconds', '3600'] })
+    const before = await infer(service, { model: 'sandbox/echo', messages })
+    expect([before.status, before.headers.get('connection')]).toEqual([200, null])
+    service.signal('SIGTERM')
+    await until(async () => (await fetch(`${service.url}/health/ready`)).status === 503, '503 for balancers')
+    const startedAt = performance.now()
+    for (let count = 0; count < 5; count += 1) {
+      const { status, headers } = await infer(service, { model: 'sandbox/echo', messages })
+      expect([status, headers.get('connection')]).toEqual([200, 'close'])
+    }
+    expect((await call(service, 'GET', '/keys')).status).toBe(200)
+    const text = await (await startReading(service, slowly)).rest()
+    expect(text.endsWith('data: [DONE]\n\n')).toBe(true)
+    // A second signal that comes too soon is taken for an echo of the first.
+    await Bun.sleep(Math.max(0, 1100 - (performance.now() - startedAt)))
+    expect(await service.stop()).toBe(0)
+  })
+
+  test('--leave-seconds: after them the service drains, and a stream that began meanwhile ends whole', async () => {
+    const service = await services.start({ flags: ['--leave-seconds', '1'] })
+    service.signal('SIGTERM')
+    const answer = await startReading(service, { ...slowly, sandbox: { tokens: 100, delay_ms: 20 } })
+    await until(async () => refused(service), 'the end of accepting')
+    expect((await answer.rest()).endsWith('data: [DONE]\n\n')).toBe(true)
+    expect(await service.exited).toBe(0)
+  })
+
   test('exit 0: a stream that outlasts the drain ends with an error, never as if it were complete', async () => {
     const service = await services.start({ flags: ['--drain-seconds', '1'] })
     const answer = await startReading(service, { ...slowly, sandbox: { tokens: 1000, delay_ms: 50 } })
