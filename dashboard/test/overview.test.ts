@@ -210,6 +210,14 @@ describe.skipIf(BROWSER_PATH === null)('the overview', () => {
     const link = page.getByRole('table', { name: 'Top spend by key' }).getByRole('link', { name: 'playground (Owner)' })
     await link.waitFor()
     expect(await link.getAttribute('title')).toBe(stored)
+    for (const [path, table] of [
+      ['/keys', 'Keys'],
+      ['/spend', 'Spend by key'],
+    ] as const) {
+      await open(page, path)
+      await page.getByRole('table', { name: table, exact: true }).getByRole('link', { name: 'playground (Owner)' }).click()
+    }
+    await page.getByRole('group', { name: 'Narrowed to' }).getByText('playground (Owner)').waitFor()
     check()
   })
 })
