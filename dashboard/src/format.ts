@@ -1,5 +1,6 @@
 /** Formats figures for people. */
 import { timeZone } from './time-zone.ts'
+import { exactMoney } from './units.ts'
 
 const dollars = (digits: number, least = digits): Intl.NumberFormat =>
   new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD', minimumFractionDigits: least, maximumFractionDigits: digits })
@@ -25,15 +26,15 @@ export const money = (amount: number | null | undefined): string => {
   return (size >= 1 ? WHOLE : size >= 0.01 ? CENTS : TINY).format(amount)
 }
 
-/** To the nano-dollar, the unit of accounting. */
-export const exactMoney = (amount: number): string => (amount === 0 ? '$0' : `$${amount.toFixed(9).replace(/0{1,7}$/, '')}`)
-
 /** `+$0.29`, `−$1.20`, `same`; `new` where there was nothing before, and `–` where that is not known. */
-export const change = (now: number, before: number | null): string => {
+export const change = (now: number, before: number | null): string => changeIn(now, before, money)
+export const exactChange = (now: number, before: number | null): string => changeIn(now, before, exactMoney)
+
+const changeIn = (now: number, before: number | null, written: (amount: number) => string): string => {
   if (before === null) return '–'
   if (before === 0) return now === 0 ? 'same' : 'new'
-  if (money(now) === money(before)) return 'same'
-  return `${now > before ? '+' : '−'}${money(Math.abs(now - before))}`
+  if (written(now) === written(before)) return 'same'
+  return `${now > before ? '+' : '−'}${written(Math.abs(now - before))}`
 }
 
 const COUNT = new Intl.NumberFormat('en-US')

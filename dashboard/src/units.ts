@@ -1,4 +1,4 @@
-/** Formats durations and sizes for people, each in the largest unit that it fills, shares and prices. */
+/** Formats durations and sizes for people, each in the largest unit that it fills, shares and exact amounts. */
 
 /** `275 ms`, `1.9 s`, `3 min 20 s`. */
 export const duration = (ms: number | null | undefined): string => {
@@ -20,7 +20,7 @@ export const percent = (share: number | null | undefined): string => {
   return `${value === 0 || value >= 100 ? value.toFixed(0) : Math.min(value, 99.9).toFixed(1)} %`
 }
 
-const PRICE = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD', minimumFractionDigits: 2, maximumFractionDigits: 9 })
+const NANOS = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD', minimumFractionDigits: 2, maximumFractionDigits: 9 })
 
-/** To the last digit, as a price list states it: `$2.50`, `$0.075`. */
-export const price = (dollars: number): string => PRICE.format(dollars)
+/** To the nano-dollar, the unit of accounting: `$2.50`, `$0.075`. */
+export const exactMoney = (amount: number): string => (amount === 0 ? '$0' : NANOS.format(amount))

@@ -72,7 +72,7 @@ describe.skipIf(BROWSER_PATH === null)('back', () => {
     await page.keyboard.press('Enter')
     await page.getByRole('menuitem', { name: 'From a body…' }).waitFor()
     await page.keyboard.press('Enter')
-    await page.getByLabel('Name in the address').waitFor()
+    await page.getByLabel('Slug').waitFor()
     await page.keyboard.press('Escape')
     await until(async () => (await focusedText(page)).startsWith('New preset'), 'the button of the menu')
     check()

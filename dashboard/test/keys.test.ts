@@ -32,6 +32,7 @@ describe.skipIf(BROWSER_PATH === null)('keys', () => {
     const answer = await Bun.$`sh -c ${shell}`.quiet()
     expect(JSON.parse(answer.stdout.toString())).toMatchObject({ choices: [{ message: { content: 'Hello!' } }] })
 
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Copy')
     // Closing asks for confirmation once, since the key was not copied.
     await page.getByRole('button', { name: 'Done' }).click()
     await page.getByText('The key was not copied').waitFor()

@@ -1,12 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 
-import { say, startFakeUpstream } from '../../test/support/fake-upstream.ts'
 import { useHostedServices } from '../../test/support/hosted-services.ts'
 import { until } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
 import { callAs, chat, manage } from './calls.ts'
 import { open } from './going-on.ts'
-import { oneProvider } from './one-provider.ts'
 import { signedIn } from './signed-in.ts'
 
 const services = useHostedServices()
@@ -15,36 +13,6 @@ const browser = useBrowser()
 const HELLO = { model: 'sandbox/echo', messages: [{ role: 'user', content: 'Hello' }] }
 
 describe.skipIf(BROWSER_PATH === null)('the overview', () => {
-  test('names a provider that fails with its last error by itself, and no longer once the provider answers again', async () => {
-    const upstream = await startFakeUpstream()
-    const service = await services.start({ config: oneProvider(upstream) })
-    upstream.script(say('well'))
-    await chat(service, { model: 'fake/good' })
-    const { page, ...visitor } = await signedIn(browser, service)
-    const providers = page.getByRole('table', { name: 'Providers' })
-    await providers.getByRole('link', { name: /^Good\s*, Answers$/ }).waitFor()
-    const trouble = page.getByRole('link', { name: /^▲?\s*Good/ }).and(page.locator('.trouble'))
-    expect(await trouble.count()).toBe(0)
-
-    upstream.script((exchange) => exchange.answer(500, JSON.stringify({ error: { message: 'The engine burst.' } })))
-    await chat(service, { model: 'fake/good' })
-    await trouble.waitFor()
-    // The line changes with each failure, so screen readers hear the names alone.
-    await page.getByRole('status').getByText('Failing: Good.', { exact: true }).waitFor()
-    expect(await trouble.textContent()).toMatch(/of attempts failed in this half hour · 500 server at [\d:]+: The engine burst\.$/s)
-    await visitor.checkAccessible()
-    await trouble.click()
-    await page.getByRole('heading', { name: 'Models', level: 1 }).waitFor()
-    await page.getByRole('table', { name: 'Providers' }).getByText('Fails at times').waitFor()
-    await page.goBack()
-    await trouble.waitFor()
-
-    upstream.script(say('well'))
-    await chat(service, { model: 'fake/good' })
-    await trouble.waitFor({ state: 'detached' })
-    visitor.check()
-  })
-
   test('shows nothing to click below the failing providers before it knows which they are, so that nothing moves from under a click', async () => {
     const service = await services.start({
       config: 'providers: { far: { name: "Another provider with a long name", base_url: "http://127.0.0.1:1", dialects: [openai-chat] } }',
@@ -210,6 +178,14 @@ describe.skipIf(BROWSER_PATH === null)('the overview', () => {
     const link = page.getByRole('table', { name: 'Top spend by key' }).getByRole('link', { name: 'playground (Owner)' })
     await link.waitFor()
     expect(await link.getAttribute('title')).toBe(stored)
+    for (const [path, table] of [
+      ['/keys', 'Keys'],
+      ['/spend', 'Spend by key'],
+    ] as const) {
+      await open(page, path)
+      await page.getByRole('table', { name: table, exact: true }).getByRole('link', { name: 'playground (Owner)' }).click()
+    }
+    await page.getByRole('group', { name: 'Narrowed to' }).getByText('playground (Owner)').waitFor()
     check()
   })
 })

@@ -67,8 +67,11 @@ test('pictures', async () => {
   const { page, settled } = await signedIn(browser, service, '', { viewport: { width: 1280, height: 700 } })
   for (const [name, path] of screens) {
     await page.goto(`${service.url}/dashboard${path}`)
+    // On a busy machine the screen's script has not run yet, so there is no skeleton either.
+    await page.getByRole('main').getByRole('heading', { level: 1 }).first().waitFor()
     await settled()
     await page.locator('.skeleton').first().waitFor({ state: 'detached' })
+    await settled()
     if (name === 'playground') {
       await page.getByLabel('Message 1', { exact: true }).fill('Where is my parcel?')
       await page.keyboard.press('Control+Enter')

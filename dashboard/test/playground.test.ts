@@ -395,7 +395,7 @@ describe.skipIf(BROWSER_PATH === null)('the playground', () => {
       // The name is looked up first, which gives this status.
       visitor.expectStatus(404)
       await page.getByRole('button', { name: 'Save as preset…' }).click()
-      await page.getByLabel('Name in the address').fill(`parcels-${dialect}`)
+      await page.getByLabel('Slug').fill(`parcels-${dialect}`)
       await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
       await page.getByText(`Created parcels-${dialect}.`).waitFor()
       const { data } = await manage<{ data: { config: { tools: unknown[] } } }>(service, `/presets/parcels-${dialect}/versions/1`)

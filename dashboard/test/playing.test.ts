@@ -104,7 +104,7 @@ describe.skipIf(BROWSER_PATH === null)('on the page', () => {
     const { page, ...visitor } = await signedIn(browser, service, `/playground?interface=${dialect}&model=${model}`)
     visitor.expectStatus(400)
     await page.getByText(`${model} keeps to itself: max_tokens, tools. A request that sets one of them is ${fate}.`).waitFor()
-    const field = page.getByLabel('Most tokens')
+    const field = page.getByLabel('Max tokens')
     // Both locked settings have a field.
     expect(await page.getByText(`Locked by ${model}: a request that sets it is ${fate}.`).count()).toBe(2)
     await visitor.checkAccessible()

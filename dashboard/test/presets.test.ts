@@ -24,7 +24,7 @@ describe.skipIf(BROWSER_PATH === null)('a preset', () => {
     expectStatus(404)
     await page.getByText('No presets yet').waitFor()
     await page.keyboard.press('c')
-    await page.getByLabel('Name in the address').waitFor()
+    await page.getByLabel('Slug').waitFor()
     await page.keyboard.type('support-bot')
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'support-bot' }).waitFor()

@@ -5,6 +5,7 @@ import { say, startFakeUpstream } from '../../test/support/fake-upstream.ts'
 import { useHostedServices } from '../../test/support/hosted-services.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
 import { chat, manage } from './calls.ts'
+import { open } from './going-on.ts'
 import { oneProvider } from './one-provider.ts'
 import { signedIn } from './signed-in.ts'
 
@@ -59,12 +60,12 @@ describe.skipIf(BROWSER_PATH === null)('providers', () => {
     await page.getByRole('row', { name: 'Good Failed at times 50.0 %' }).waitFor()
     expect(await half('Good').innerText()).toMatch(/^◐/)
     await visitor.checkAccessible()
-    await page.goto(`${service.url}/dashboard/models`)
+    await open(page, '/models')
     await half('Good').getByText('Failed at times').waitFor()
     await page.getByRole('row').filter({ hasText: 'Good' }).getByRole('cell', { name: '50.0 %' }).waitFor()
     expect(await page.locator('.health-strip .part').count()).toBe(1)
     await visitor.checkAccessible()
-    await page.goto(`${service.url}/dashboard/models?tab=models`)
+    await open(page, '/models?tab=models')
     await page.getByRole('row').filter({ hasText: 'fake/good' }).getByText('50.0 % failed').last().waitFor()
     expect(await half('fake/good').last().innerText()).toMatch(/^◐/)
     await visitor.checkAccessible()
@@ -74,25 +75,27 @@ describe.skipIf(BROWSER_PATH === null)('providers', () => {
     visitor.check()
   })
 
-  test.each([
-    ['providers', 'Good', 'provider'],
-    ['models', 'fake/good', 'model'],
-  ])('the list of %s has the middle and the slow end of the time to the first token', async (tab, name, dimension) => {
+  test('the lists of providers and of models have the middle and the slow end of the time to the first token', async () => {
     const upstream = await startFakeUpstream()
     const service = await services.start({ config: oneProvider(upstream) })
     upstream.script(say('well'))
     await chat(service, { model: 'fake/good' })
-    const used = await manage<{ groups: readonly object[] }>(service, `/usage?group_by=${dimension}`)
-    expect(used.groups).toMatchObject([Object.fromEntries(Object.keys(TIMES).map((name) => [name, expect.any(Number)]))])
     const { page, ...visitor } = await signedIn(browser, service, '/settings')
-    await page.route(
-      (url) => url.pathname === '/api/v1/usage' && url.searchParams.get('group_by') === dimension,
-      (route) => route.fulfill({ json: { ...used, groups: used.groups.map((group) => ({ ...group, ...TIMES })) } }),
-    )
-    await page.goto(`${service.url}/dashboard/models?tab=${tab}`)
-    await page.getByRole('columnheader', { name: 'First token, p50, p99' }).waitFor()
-    await page.getByRole('row').filter({ hasText: name }).getByRole('cell', { name: '412 ms, 1.9 s' }).waitFor()
-    await visitor.checkAccessible()
+    for (const [tab, name, dimension] of [
+      ['providers', 'Good', 'provider'],
+      ['models', 'fake/good', 'model'],
+    ] as const) {
+      const used = await manage<{ groups: readonly object[] }>(service, `/usage?group_by=${dimension}`)
+      expect(used.groups).toMatchObject([Object.fromEntries(Object.keys(TIMES).map((time) => [time, expect.any(Number)]))])
+      await page.route(
+        (url) => url.pathname === '/api/v1/usage' && url.searchParams.get('group_by') === dimension,
+        (route) => route.fulfill({ json: { ...used, groups: used.groups.map((group) => ({ ...group, ...TIMES })) } }),
+      )
+      await open(page, `/models?tab=${tab}`)
+      await page.getByRole('columnheader', { name: 'First token, p50, p99' }).waitFor()
+      await page.getByRole('row').filter({ hasText: name }).getByRole('cell', { name: '412 ms, 1.9 s' }).waitFor()
+      await visitor.checkAccessible()
+    }
   })
 
   test('all are tested by one button, and each has its own outcome', async () => {

@@ -106,13 +106,22 @@ describe.skipIf(BROWSER_PATH === null)('the list of requests', () => {
     await visitor.checkAccessible()
   })
 
-  test('writes each cost so that it fits and is not cut to less than it is, with the exact one in its tooltip', async () => {
+  test('writes each cost so that it fits and is not cut to less than it is, with the exact one in its tooltip, and in its place if one asks for it', async () => {
     const service = await startWithRequests(services, 7, [1, 999, 1000, 1234, 98_765, 1_234_567_890, 123_456_789_012])
     const { page, check } = await signedIn(browser, service, '/requests')
     await page.locator('[data-row]').nth(6).waitFor()
     const costs = page.locator('[data-row^="gen-copy"]').locator('[role=cell]:last-child')
-    expect(await costs.allTextContents()).toEqual(['<$0.000001', '<$0.000001', '$0.000001', '$0.0000012', '$0.000099', '$1.23', '$123.46'])
-    expect(await costs.evaluateAll((cells) => cells.filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth).length)).toBe(0)
+    const shown = (): Promise<readonly string[]> =>
+      costs.evaluateAll((cells) => cells.map((cell) => (cell.querySelector('[aria-hidden]') ?? cell).textContent))
+    const areCut = (): Promise<number> =>
+      costs.evaluateAll((cells) => cells.filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth).length)
+    expect(await shown()).toEqual(['<$0.000001', '<$0.000001', '$0.000001', '$0.0000012', '$0.000099', '$1.23', '$123.46'])
+    expect(await areCut()).toBe(0)
+    await page.keyboard.press('x')
+    const exact = ['$0.000000001', '$0.000000999', '$0.000001', '$0.000001234', '$0.000098765', '$1.23456789', '$123.456789012']
+    expect(await shown()).toEqual(exact)
+    expect(await areCut()).toBe(0)
+    await page.keyboard.press('x')
     expect(await page.locator('[data-row-link="gen-copy-000001"]').getAttribute('title')).toEndWith(' · $0.000000001')
     expect(await page.locator('[data-row-link="gen-copy-000004"]').getAttribute('title')).toEndWith(' · $0.000001234')
     check()

@@ -6,7 +6,7 @@ import type { Page, Route } from 'playwright-core'
 import { useHostedServices } from '../../test/support/hosted-services.ts'
 import type { RunningService } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
-import { chat, manage } from './calls.ts'
+import { chat, manage, savePreset } from './calls.ts'
 import { signedIn } from './signed-in.ts'
 
 const services = useHostedServices()
@@ -90,6 +90,17 @@ describe.skipIf(BROWSER_PATH === null)('nothing moves when the last answers arri
     const charged = (page: Page): Promise<void> => page.getByText('Charged to').waitFor()
     expect(await movedBy('/playground', PHONE, late, [form, charged])).toBeLessThan(0.001)
     expect(asked).not.toContain('anybody')
+  })
+
+  test('a preset: whether it can be rolled back, and which tests are saved', async () => {
+    for (const system of ['one', 'two']) await savePreset(service, 'support-bot', system)
+    const prompt = (page: Page): Promise<void> => page.getByLabel('System prompt').waitFor()
+    const back = async (page: Page): Promise<void> => {
+      await page.locator('button:enabled', { hasText: 'Roll back' }).waitFor()
+      await page.getByText('No test is saved').waitFor()
+    }
+    const late = ({ pathname }: URL): boolean => /support-bot\/(?:history|tests)$/.test(pathname)
+    expect(await movedBy('/presets/support-bot', WIDE, late, [prompt, back])).toBeLessThan(0.001)
   })
 
   test('providers: who is affected by one that fails', async () => {

@@ -217,6 +217,24 @@ describe.skipIf(BROWSER_PATH === null)('a change that somebody else made after i
     check()
   })
 
+  test('a version that was saved between the reading of the preset and the change', async () => {
+    for (const system of ['one', 'two']) await savePreset(service, 'raced-bot', system)
+    await patch('/presets/raced-bot', { designated_version: 1 })
+    const { page, expectStatus, check } = await signedIn(browser, service, '/presets/raced-bot?version=2')
+    expectStatus(412)
+    await page.getByRole('button', { name: 'Put live…' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Put v2 live' }).click()
+    await page.getByText('v2 of raced-bot is live now').waitFor()
+    await page.route('**/presets/raced-bot*', async (route) => {
+      if (route.request().method() === 'PATCH') await savePreset(service, 'raced-bot', 'three')
+      await route.continue()
+    })
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await page.getByText(stays('raced-bot')).waitFor()
+    expect(await manage(service, '/presets/raced-bot')).toMatchObject({ data: { designated_version: { version: 3 } } })
+    check()
+  })
+
   test.each([
     ['the version that is live', { designated_version: 1 }, 1],
     ['a rollout that was started since', null, 3],

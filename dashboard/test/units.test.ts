@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 
 import { axisTicks } from '../src/screens/requests/axis-ticks.ts'
-import { bytes, duration, percent, price } from '../src/units.ts'
+import { bytes, duration, exactMoney, percent } from '../src/units.ts'
 
 test.each([
   [12.4, '12 ms'],
@@ -27,8 +27,9 @@ test.each([
   [15, '$15.00'],
   [0.075, '$0.075'],
   [0.00123, '$0.00123'],
-])('a price of %p dollars is shown as %p: two decimals at least, and all that it has', (dollars, text) => {
-  expect(price(dollars)).toBe(text)
+  [1234.5678912341, '$1,234.567891234'],
+])('%p dollars are exactly %p: two decimals at least, and at most the nine of accounting', (dollars, text) => {
+  expect(exactMoney(dollars)).toBe(text)
 })
 
 test.each([

@@ -60,8 +60,23 @@ export const presetVersion = (slug: string, version: number, query: Query = {}) 
 export const presetMoves = (slug: string, query: Query = {}) =>
   cursorList<PresetMove>(['presets', slug, 'history', query], `${pathOfPreset(slug)}/history`, query)
 
-export const patchPreset = (slug: string, patch: PresetPatch, query: Query): Promise<{ data: PresetWithVersion }> =>
-  ask(pathOfPreset(slug), { method: 'PATCH', body: patch, query })
+interface PatchOptions {
+  readonly query: Query
+  /** The preset as it was read: throws ApiError with 412 if a version was saved since. */
+  readonly since?: Pick<ReadPreset, 'latest_version'> | null
+}
+
+export const patchPreset = (
+  slug: string,
+  patch: PresetPatch,
+  { query, since = null }: PatchOptions,
+): Promise<{ data: PresetWithVersion }> =>
+  ask(pathOfPreset(slug), {
+    method: 'PATCH',
+    body: patch,
+    query,
+    headers: since === null ? {} : { 'if-match': `"${since.latest_version}"` },
+  })
 
 const SHAPE_PATHS: Readonly<Record<PresetShape, string>> = { chat: 'chat/completions', responses: 'responses', messages: 'messages' }
 

@@ -12,14 +12,24 @@ export const copyText = async (text: string): Promise<boolean> => {
   }
 }
 
+interface CopyProps {
+  readonly text: string
+  readonly children?: string
+  readonly label?: string
+  /** The focus of its dialog starts here. */
+  readonly isFirst?: boolean
+  readonly onCopied?: () => void
+}
+
 /** Words, or an id, that are copied by a click. */
-export const Copy = ({ text, children, label, onCopied }: { text: string; children?: string; label?: string; onCopied?: () => void }) => {
+export const Copy = ({ text, children, label, isFirst = false, onCopied }: CopyProps) => {
   const [done, setDone] = useState(false)
   return (
     <button
       type="button"
       className={children === undefined ? 'button plain' : 'copy-id mono'}
       title={children === undefined ? undefined : 'Copy'}
+      data-first={isFirst || undefined}
       onClick={() => {
         void copyText(text).then((copied) => {
           if (!copied) return

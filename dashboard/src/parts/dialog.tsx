@@ -17,8 +17,7 @@ export const Dialog = ({ title, wide = false, onClose, children }: DialogProps) 
     const before = openerOf(document.activeElement)
     if (element !== null && !element.open) {
       element.showModal()
-      // The focus starts in the first field, or on the action if there is none.
-      const first = element.querySelector<HTMLElement>('input, select, textarea') ?? element.querySelector<HTMLElement>('[type="submit"]')
+      const first = FIRST.map((what) => element.querySelector<HTMLElement>(what)).find((found) => found !== null)
       first?.focus()
     }
     return () => {
@@ -51,6 +50,9 @@ export const Dialog = ({ title, wide = false, onClose, children }: DialogProps) 
     </dialog>
   )
 }
+
+/** The focus starts where the dialog says, in the first field, or on the action. */
+const FIRST = ['[data-first]', 'input, select, textarea', '[type="submit"]']
 
 /** The item of a menu goes with its menu; the button that opened the menu stays. */
 const openerOf = (element: Element | null): Element | null => {

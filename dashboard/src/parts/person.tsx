@@ -24,7 +24,8 @@ export const useNameOf = (id: string): string | null => {
   return isOther ? (member?.name ?? member?.email ?? null) : (reader?.user_name ?? null)
 }
 
-const isId = (id: string, whole: string | null): boolean => whole !== null && (id === whole || id === MADE.exec(whole)?.[1])
+/** `id` may be shortened. */
+export const isId = (id: string, whole: string | null): boolean => whole !== null && (id === whole || id === MADE.exec(whole)?.[1])
 
 /** A name that somebody gave stays whole. */
 export const shortId = (id: string): string => {

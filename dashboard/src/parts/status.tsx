@@ -1,4 +1,6 @@
 /** A state as a mark and a word, since not everybody can distinguish colours. */
+import type { ReactNode } from 'react'
+
 export const MARKS = {
   ok: '●',
   error: '▲',
@@ -9,7 +11,7 @@ export const MARKS = {
 
 export type Mark = keyof typeof MARKS
 
-export const Status = ({ mark, children }: { mark: Mark; children: string }) => (
+export const Status = ({ mark, children }: { mark: Mark; children: ReactNode }) => (
   <span className={`status ${mark}`}>
     <span aria-hidden="true" className="mark">
       {MARKS[mark]}

@@ -5,7 +5,8 @@ import { type FormEvent, useState } from 'react'
 
 import { generation } from '../api/generations.ts'
 import type { PresetShape } from '../api/presets.ts'
-import { count, money } from '../format.ts'
+import { count } from '../format.ts'
+import { Money } from '../parts/amount.tsx'
 import { Button } from '../parts/button.tsx'
 import { Copy } from '../parts/copy.tsx'
 import { FoldedText } from '../parts/folded-text.tsx'
@@ -124,7 +125,9 @@ const Figures = ({ run: { answer, firstMs, totalMs, generationId, state } }: { r
     <span className="number">
       {count(answer.inputTokens)} → {count(answer.outputTokens)} tokens
     </span>
-    <span className="number">{money(answer.costUsd)}</span>
+    <span className="number">
+      <Money of={answer.costUsd} />
+    </span>
     {generationId === null || state === 'running' ? null : (
       <Link to="/requests/$id" params={{ id: generationId }}>
         Request

@@ -65,7 +65,7 @@ export const PresetDialog = ({ title, action, name = '', save, onClose, explanat
       <form className="stack" onSubmit={submit}>
         {explanation === undefined ? null : <p className="soft">{explanation}</p>}
         <Field
-          label="Name in the address"
+          label="Slug"
           hint={`Used as @preset/${slug || 'support-bot'}. A new preset is live at once; if there is one of this name, it gets a draft.`}
           fault={fault}
         >

@@ -11,7 +11,7 @@ const everywhere = (name: string): Readonly<Record<PresetShape, string>> => ({ c
 
 export const NUMBER_FIELDS: readonly NumberField[] = [
   { title: 'Temperature', names: everywhere('temperature') },
-  { title: 'Most tokens', names: { chat: 'max_tokens', responses: 'max_output_tokens', messages: 'max_tokens' } },
+  { title: 'Max tokens', names: { chat: 'max_tokens', responses: 'max_output_tokens', messages: 'max_tokens' } },
   { title: 'Top p', names: everywhere('top_p') },
 ]
 

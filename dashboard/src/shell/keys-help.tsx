@@ -16,6 +16,7 @@ const KEYS: readonly (readonly [string, string])[] = [
   ['f', 'Follow live'],
   ['c', 'Create'],
   ['z', 'Undo, while it is offered'],
+  ['x', 'Exact figures, and short ones again'],
   [`${COMMAND_KEY}↵`, 'Run'],
   [`${COMMAND_KEY}S`, 'Save a draft'],
 ]

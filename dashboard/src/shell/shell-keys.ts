@@ -2,12 +2,13 @@ import { useNavigate } from '@tanstack/react-router'
 import { useRef } from 'react'
 
 import { useKeys, type Keys } from './keyboard.ts'
+import { toggleFigures } from '../figures.ts'
 import type { Screen } from './navigation.ts'
 
 /** How long `g` waits for its second key. */
 const GO_MS = 1500
 
-/** `g r` goes to Requests; ⌘K opens the palette; `?` lists the keys. */
+/** `g r` goes to Requests; ⌘K opens the palette; `x` shows figures exactly; `?` lists the keys. */
 export const useShellKeys = (parts: { screens: readonly Screen[]; openPalette: () => void; openHelp: () => void }): void => {
   const navigate = useNavigate()
   const goSince = useRef(Number.NEGATIVE_INFINITY)
@@ -26,6 +27,7 @@ export const useShellKeys = (parts: { screens: readonly Screen[]; openPalette: (
     ...going,
     g: () => (goSince.current = performance.now()),
     '?': parts.openHelp,
+    x: toggleFigures,
     'mod+k': parts.openPalette,
   })
 }

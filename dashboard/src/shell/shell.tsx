@@ -61,7 +61,10 @@ export const Shell = () => {
           <span>Patchbay</span>
           <button type="button" className="palette-button" onClick={() => paletteOpen.set(true)}>
             <span className="hidden-text">Search and commands </span>
-            {COMMAND_KEY}K
+            <span className="wide-only">{COMMAND_KEY}K</span>
+            <span className="narrow-only" aria-hidden="true">
+              Search
+            </span>
           </button>
         </div>
         <WorkspaceSwitch />

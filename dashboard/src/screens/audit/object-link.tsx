@@ -5,6 +5,7 @@ import type { ReactNode } from 'react'
 import type { AuditEntry } from '../../api/audit.ts'
 import { currentSession } from '../../api/session.ts'
 import { workspaceList } from '../../api/workspaces.ts'
+import { KeyName } from '../../parts/key-name.tsx'
 import { Person } from '../../parts/person.tsx'
 import { useWholeList } from '../../parts/use-whole-list.ts'
 import { useGuardrails } from '../requests/use-guardrails.ts'
@@ -24,6 +25,7 @@ const ObjectName = ({ of: entry }: { of: AuditEntry }) => {
   const ofWorkspace = useNameOfWorkspace(workspace, written === undefined && OF_WORKSPACES.has(type))
   const guardrails = useGuardrails(workspace, written === undefined && type === 'guardrail').rows
   if (type === 'member') return <Person id={id} />
+  if (type === 'api_key' && written !== undefined) return <KeyName name={written} />
   const known = written ?? ofWorkspace ?? guardrails.find((one) => one.id === id)?.name
   return <span title={id}>{known === undefined ? shortId(entry) : known + spanOf(entry)}</span>
 }

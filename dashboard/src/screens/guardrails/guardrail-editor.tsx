@@ -17,9 +17,11 @@ import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
 import { messageOf } from '../../parts/error-note.tsx'
 import { FormOrJson } from '../../parts/form-or-json.tsx'
+import { KeyName } from '../../parts/key-name.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { ShowMore } from '../../parts/show-more.tsx'
 import { Panel } from '../../parts/panel.tsx'
+import { Person } from '../../parts/person.tsx'
 import { SavedMeanwhile } from '../../parts/saved-meanwhile.tsx'
 import { Unsaved } from '../../parts/unsaved.tsx'
 import { toast, withdraw } from '../../shell/toasts.tsx'
@@ -165,9 +167,18 @@ const Assignments = ({ id }: { id: string }) => {
           {(heldMembers) => (
             <>
               <p className="soft">
-                {heldKeys.length + heldMembers.length === 0
-                  ? 'It is assigned to nobody, so it does nothing yet.'
-                  : `It holds for ${[...heldKeys.map(({ key_name }) => key_name), ...heldMembers.map(({ user_id }) => user_id)].join(', ')}.`}
+                {heldKeys.length + heldMembers.length === 0 ? (
+                  'It is assigned to nobody, so it does nothing yet.'
+                ) : (
+                  <>
+                    It holds for{' '}
+                    {[
+                      ...heldKeys.map(({ id: one, key_name: name }) => <KeyName key={one} name={name} />),
+                      ...heldMembers.map(({ id: one, user_id: person }) => <Person key={one} id={person} />),
+                    ].flatMap((name, index) => (index === 0 ? [name] : [', ', name]))}
+                    .
+                  </>
+                )}
               </p>
               <ShowMore list={keys} shown={heldKeys.length} />
               <ShowMore list={members} shown={heldMembers.length} />

@@ -5,7 +5,8 @@ import { useState } from 'react'
 
 import { createGuardrail, type Guardrail, guardrailList, oneGuardrail } from '../../api/guardrails.ts'
 import { SeenText } from '../../diff/seen-text.tsx'
-import { count, money } from '../../format.ts'
+import { count } from '../../format.ts'
+import { Money } from '../../parts/amount.tsx'
 import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
 import { CopyCurl } from '../../parts/copy-curl.tsx'
@@ -65,7 +66,14 @@ export const GuardrailsScreen = () => {
                 },
                 {
                   title: 'Budget',
-                  cell: ({ limit_usd, reset_interval }) => (limit_usd === null ? '–' : `${money(limit_usd)} ${reset_interval ?? 'in all'}`),
+                  cell: ({ limit_usd, reset_interval }) =>
+                    limit_usd === null ? (
+                      '–'
+                    ) : (
+                      <>
+                        <Money of={limit_usd} /> {reset_interval ?? 'in all'}
+                      </>
+                    ),
                   wideOnly: true,
                 },
                 { title: 'Changed', cell: ({ updated_at, created_at }) => <When at={updated_at ?? created_at} />, wideOnly: true },

@@ -5,11 +5,13 @@ import { useState } from 'react'
 
 import { changeKey, isKeyHash, type Key, type KeyLimit, oneKey, revokeKey, rotateKey } from '../../api/keys.ts'
 import { currentSession } from '../../api/session.ts'
-import { instant, money } from '../../format.ts'
+import { instant } from '../../format.ts'
+import { Money } from '../../parts/amount.tsx'
 import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
 import { Copy } from '../../parts/copy.tsx'
 import { Facts } from '../../parts/facts.tsx'
+import { useKeyName } from '../../parts/key-name.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Menu } from '../../parts/menu.tsx'
 import { Meter } from '../../parts/meter.tsx'
@@ -26,7 +28,7 @@ export const KeyDetail = ({ hash }: { hash: string }) => {
   const key = useQuery({ ...oneKey(hash), enabled: isHash })
   return (
     <Panel
-      title={key.data?.name ?? 'Key'}
+      title={useKeyName(key.data?.name ?? 'Key')}
       actions={
         <Link to="." search={(before) => ({ ...before, key: undefined })} className="icon-button" aria-label="Close" resetScroll={false}>
           ×
@@ -49,6 +51,7 @@ export const KeyDetail = ({ hash }: { hash: string }) => {
 type Act = 'revoke' | 'rotate' | 'limit'
 
 const KeyFacts = ({ of: key }: { of: Key }) => {
+  const name = useKeyName(key.name)
   const [act, setAct] = useState<Act | null>(null)
   const [rotated, setRotated] = useState<string | null>(null)
   const navigate = useNavigate()
@@ -57,7 +60,7 @@ const KeyFacts = ({ of: key }: { of: Key }) => {
   const setDisabled = async (disabled: boolean): Promise<void> => {
     await changeKey(key.hash, { disabled })
     const undo = (): void => void changeKey(key.hash, { disabled: !disabled })
-    toast(`${key.name} is ${disabled ? 'disabled' : 'active'}: in force now.`, undo, `state of key ${key.hash}`)
+    toast(`${name} is ${disabled ? 'disabled' : 'active'}: in force now.`, undo, `state of key ${key.hash}`)
   }
   return (
     <div className="stack">
@@ -65,7 +68,7 @@ const KeyFacts = ({ of: key }: { of: Key }) => {
         <div className="row">
           <Button onClick={() => setAct('limit')}>Change limit</Button>
           <Menu
-            label={`Actions for ${key.name}`}
+            label={`Actions for ${name}`}
             items={[
               { label: 'Rotate', onSelect: () => setAct('rotate') },
               { label: key.disabled ? 'Enable' : 'Disable', onSelect: () => void setDisabled(!key.disabled) },
@@ -81,7 +84,12 @@ const KeyFacts = ({ of: key }: { of: Key }) => {
           ['Last used', <When key="used" at={key.last_used_at} />],
           ['Made', <When key="made" at={key.created_at} />],
           ['Ends', key.expires_at === null ? 'never' : instant(key.expires_at)],
-          ['Spent', `${money(key.usage_daily)} today · ${money(key.usage_monthly)} this month · ${money(key.usage)} in all`],
+          [
+            'Spent',
+            <span key="spent">
+              <Money of={key.usage_daily} /> today · <Money of={key.usage_monthly} /> this month · <Money of={key.usage} /> in all
+            </span>,
+          ],
           ['Requests a minute', key.rpm_limit ?? 'as the service says'],
           [
             'Hash',
@@ -99,14 +107,14 @@ const KeyFacts = ({ of: key }: { of: Key }) => {
       {act === 'limit' ? <LimitDialog of={key} onClose={close} /> : null}
       {act === 'revoke' ? (
         <Confirm
-          title={`Revoke ${key.name}`}
-          action={`Revoke ${key.name}`}
-          name={key.name}
+          title={`Revoke ${name}`}
+          action={`Revoke ${name}`}
+          name={name}
           isDanger
           onConfirm={async () => {
             await revokeKey(key.hash)
             await navigate({ to: '.', search: (before) => ({ ...before, key: undefined }), replace: true })
-            toast(`${key.name} is revoked: its next request is 401.`)
+            toast(`${name} is revoked: its next request is 401.`)
           }}
           onClose={close}
         >
@@ -115,7 +123,7 @@ const KeyFacts = ({ of: key }: { of: Key }) => {
       ) : null}
       {act === 'rotate' ? (
         <Confirm
-          title={`Rotate ${key.name}`}
+          title={`Rotate ${name}`}
           action="Rotate"
           onConfirm={async () => setRotated((await rotateKey(key.hash, GRACE_SECONDS)).key)}
           onClose={close}
@@ -123,7 +131,7 @@ const KeyFacts = ({ of: key }: { of: Key }) => {
           <p>A new key takes its name and limits. The old one works for another hour, then it is 401.</p>
         </Confirm>
       ) : null}
-      {rotated === null ? null : <KeyMade title={`${key.name} has a new key`} apiKey={rotated} onClose={() => setRotated(null)} />}
+      {rotated === null ? null : <KeyMade title={`${name} has a new key`} apiKey={rotated} onClose={() => setRotated(null)} />}
     </div>
   )
 }
@@ -153,13 +161,17 @@ const LimitChain = ({ limits }: { limits: readonly KeyLimit[] }) => {
               {index === 0 && limits.length > 1 ? <span className="tag">tightest</span> : null}
             </span>
             <span className="number">
-              {money(limit.spend_usd)} of {money(limit.limit_usd)}
+              <Money of={limit.spend_usd} /> of <Money of={limit.limit_usd} />
             </span>
           </span>
           <Meter label={SCOPES[limit.scope]} used={limit.spend_usd + limit.held_usd} limit={limit.limit_usd} />
           <span className="faint small">
             {resetOf(limit)}
-            {limit.held_usd === 0 ? '' : `; ${money(limit.held_usd)} held by requests that run`}
+            {limit.held_usd === 0 ? null : (
+              <>
+                ; <Money of={limit.held_usd} /> held by requests that run
+              </>
+            )}
           </span>
         </li>
       ))}

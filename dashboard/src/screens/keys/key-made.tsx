@@ -14,7 +14,7 @@ export const KeyMade = ({ title, apiKey, onClose }: { title: string; apiKey: str
   return (
     <Dialog title={title} wide onClose={leave}>
       <div className="stack">
-        <CodeBlock label="The key, shown this once" text={apiKey} onCopied={() => setCopied(true)} />
+        <CodeBlock label="The key, shown this once" text={apiKey} isFirst onCopied={() => setCopied(true)} />
         <ClientSnippet client={client} onClient={setClient} apiKey={apiKey} model="sandbox/echo" onCopied={() => setCopied(true)} />
         {leaving ? (
           <p className="note warn" role="alert">
@@ -22,7 +22,7 @@ export const KeyMade = ({ title, apiKey, onClose }: { title: string; apiKey: str
           </p>
         ) : null}
         <div className="dialog-actions">
-          <Button kind="primary" onClick={leave}>
+          <Button kind={leaving ? 'danger' : 'primary'} onClick={leave}>
             {leaving ? 'Leave without it' : 'Done'}
           </Button>
         </div>

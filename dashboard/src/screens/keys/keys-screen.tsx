@@ -5,13 +5,14 @@ import { useState } from 'react'
 
 import { type Key, keyList } from '../../api/keys.ts'
 import { currentSession } from '../../api/session.ts'
-import { SeenText } from '../../diff/seen-text.tsx'
-import { count, money } from '../../format.ts'
+import { count } from '../../format.ts'
+import { Money } from '../../parts/amount.tsx'
 import { Person } from '../../parts/person.tsx'
 import { Button } from '../../parts/button.tsx'
 import { ClearFilter } from '../../parts/clear-filter.tsx'
 import { CopyCurl } from '../../parts/copy-curl.tsx'
 import { Empty } from '../../parts/empty.tsx'
+import { KeyName } from '../../parts/key-name.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Meter } from '../../parts/meter.tsx'
 import { Panel } from '../../parts/panel.tsx'
@@ -131,7 +132,7 @@ export const KeysScreen = () => {
 const nameCell = ({ hash, name, kind }: Key) => (
   <>
     <Link to="." search={(before) => ({ ...before, key: hash })} resetScroll={false}>
-      {name === '' ? 'unnamed' : <SeenText text={name} />}
+      {name === '' ? 'unnamed' : <KeyName name={name} />}
     </Link>
     {kind === 'management' ? <span className="tag">management</span> : null}
   </>
@@ -157,10 +158,10 @@ const Guardrails = ({ of: guardrails }: { of: ReturnType<GuardrailsOfKeys['of']>
 
 const spentCell = ({ name, usage, limit, limit_remaining }: Key) =>
   limit === null ? (
-    money(usage)
+    <Money of={usage} />
   ) : (
     <span className="row end">
-      {money(limit - (limit_remaining ?? 0))} of {money(limit)}
+      <Money of={limit - (limit_remaining ?? 0)} /> of <Money of={limit} />
       <Meter label={`Spent by ${name}`} used={limit - (limit_remaining ?? 0)} limit={limit} />
     </span>
   )

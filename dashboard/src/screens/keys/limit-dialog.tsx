@@ -3,19 +3,21 @@ import { queryClient } from '../../api/query-client.ts'
 import { money } from '../../format.ts'
 import { Confirm } from '../../parts/confirm.tsx'
 import { Field } from '../../parts/field.tsx'
+import { useKeyName } from '../../parts/key-name.tsx'
 import { NOT_SAVED, SavedMeanwhile } from '../../parts/saved-meanwhile.tsx'
 import { takeBack } from '../../shell/take-back.ts'
 import { toast } from '../../shell/toasts.tsx'
 import { noAmount, readNumber, writeNumber } from '../../typed-number.ts'
-import { useEdited } from '../../use-edited.ts'
+import { isSame, useEdited } from '../../use-edited.ts'
 
 /** A new limit applies from the next request on; what was spent stays counted. */
 export const LimitDialog = ({ of: key, onClose }: { of: Key; onClose: () => void }) => {
+  const name = useKeyName(key.name)
   const form = useEdited(formOf(key))
   const { limit, reset } = form.value
   return (
     <Confirm
-      title={`Limit of ${key.name}`}
+      title={`Limit of ${name}`}
       action="Save limit"
       onClose={onClose}
       onConfirm={async () => {
@@ -30,14 +32,14 @@ export const LimitDialog = ({ of: key, onClose }: { of: Key; onClose: () => void
           ...('reset' in form.edits || amount === null ? { limit_reset: amount === null || reset === '' ? null : reset } : {}),
         }
         const { data: stored } = await changeKey(key.hash, edits)
-        const editedOf = (one: Key) => Object.fromEntries(Object.keys(edits).map((name) => [name, one[name as keyof typeof edits]]))
+        const editedOf = (one: Key) => Object.fromEntries(Object.keys(edits).map((field) => [field, one[field as keyof typeof edits]]))
         toast(
-          stored.limit === null ? `${key.name} has no limit now.` : `${key.name} may spend ${money(stored.limit)}: in force now.`,
+          stored.limit === null ? `${name} has no limit now.` : `${name} may spend ${money(stored.limit)}: in force now.`,
           () =>
             void takeBack({
-              what: `The limit of ${key.name}`,
-              left: editedOf(stored),
+              what: `The limit of ${name}`,
               read: async () => editedOf(await queryClient.fetchQuery({ ...oneKey(key.hash), staleTime: 0 })),
+              isAsLeft: (now) => isSame(now, editedOf(stored)),
               putBack: () => changeKey(key.hash, editedOf(known)),
             }),
           `limit of key ${key.hash}`,
@@ -45,7 +47,7 @@ export const LimitDialog = ({ of: key, onClose }: { of: Key; onClose: () => void
       }}
     >
       <SavedMeanwhile
-        what={`The limit of ${key.name}`}
+        what={`The limit of ${name}`}
         form={form}
         isSaving={false}
         theirs={key.limit === null ? 'no limit' : `${money(key.limit)}, reset ${RESETS[key.limit_reset ?? '']}`}

@@ -5,7 +5,8 @@ import { useMemo, useState } from 'react'
 import { modelList } from '../../api/models.ts'
 import { providerHealth } from '../../api/providers.ts'
 import { usage } from '../../api/usage.ts'
-import { compact, count } from '../../format.ts'
+import { count } from '../../format.ts'
+import { Compact } from '../../parts/amount.tsx'
 import { Button } from '../../parts/button.tsx'
 import { Copy } from '../../parts/copy.tsx'
 import { ClearFilter } from '../../parts/clear-filter.tsx'
@@ -17,8 +18,8 @@ import { Table } from '../../parts/table.tsx'
 import { useNow } from '../../parts/when.tsx'
 import { rangeOf } from '../../range.ts'
 import { filterText } from '../requests/filter.ts'
-import { price } from '../../units.ts'
 import { failedWords, percentilesOf, type Served, servedBy } from './provider-state.ts'
+import { exactMoney } from '../../units.ts'
 
 /** The number of models that are listed at first, and that one press adds. */
 const ROWS = 200
@@ -65,7 +66,8 @@ export const ModelTable = () => {
               {
                 title: 'Context',
                 align: 'right',
-                cell: ({ context_length: length }) => (length === null || length === undefined || length === 0 ? '–' : compact(length)),
+                cell: ({ context_length: length }) =>
+                  length === null || length === undefined || length === 0 ? '–' : <Compact of={length} />,
               },
               { title: 'In, per million', align: 'right', cell: ({ pricing }) => perMillion(pricing?.['prompt']) },
               { title: 'Out, per million', align: 'right', cell: ({ pricing }) => perMillion(pricing?.['completion']) },
@@ -144,5 +146,5 @@ const perMillion = (perToken: string | undefined) => {
   const dollars = Number(perToken)
   if (perToken === undefined || Number.isNaN(dollars) || dollars < 0)
     return <span title="Nobody knows the price: budgets refuse it">?</span>
-  return dollars === 0 ? 'free' : price(Number((dollars * MILLION).toPrecision(6)))
+  return dollars === 0 ? 'free' : exactMoney(Number((dollars * MILLION).toPrecision(6)))
 }

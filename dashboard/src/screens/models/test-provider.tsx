@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 
 import { type Provider, providerList } from '../../api/providers.ts'
-import { money } from '../../format.ts'
+import { Money } from '../../parts/amount.tsx'
 import { Button } from '../../parts/button.tsx'
 import { wordsOfProvider } from '../../parts/provider-words.ts'
 import { Status } from '../../parts/status.tsx'
@@ -41,7 +41,12 @@ export const TestAll = ({ tests }: { tests: ProviderTests }) => {
 /** If the service itself refused the test before it called the provider, the outcome says nothing about the provider. */
 const TestOutcome = ({ of: outcome, name }: { of: Exclude<TestState, 'busy'>; name: string }) => {
   if ('refused' in outcome) return <NotTested why={outcome.refused} />
-  if (outcome.ok) return <Status mark="ok">{`${duration(outcome.total_ms)}, ${money(outcome.cost_usd)}`}</Status>
+  if (outcome.ok)
+    return (
+      <Status mark="ok">
+        {duration(outcome.total_ms)}, <Money of={outcome.cost_usd} />
+      </Status>
+    )
   const why = outcome.error?.message ?? ''
   if (outcome.generation_id === null) return <NotTested why={why} />
   return (

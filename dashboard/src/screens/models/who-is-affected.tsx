@@ -7,6 +7,7 @@ import { type Usage, usage } from '../../api/usage.ts'
 import { count, numbered } from '../../format.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Empty } from '../../parts/empty.tsx'
+import { KeyName } from '../../parts/key-name.tsx'
 import { Table } from '../../parts/table.tsx'
 import { useNow } from '../../parts/when.tsx'
 import { rangeOf } from '../../range.ts'
@@ -89,7 +90,7 @@ const AffectedTable = ({ title, rows }: { title: 'Preset' | 'Key'; rows: readonl
             </Link>
           ) : (
             <Link to="/keys" search={{ key: id }}>
-              {name}
+              <KeyName name={name} />
             </Link>
           ),
       },

@@ -8,7 +8,9 @@ import type { ReactNode } from 'react'
 import type { Key } from '../../api/keys.ts'
 import type { ListedWorkspace } from '../../api/workspaces.ts'
 import { SeenText } from '../../diff/seen-text.tsx'
-import { money, numbered } from '../../format.ts'
+import { numbered } from '../../format.ts'
+import { Money } from '../../parts/amount.tsx'
+import { KeyName } from '../../parts/key-name.tsx'
 import { NEAR } from '../../parts/meter.tsx'
 import { INTERVALS } from '../workspaces/intervals.ts'
 
@@ -43,7 +45,7 @@ const limitOf = ({ hash, name, limit, limit_remaining: left, limit_reset: reset 
           id: hash,
           name: (
             <Link to="/keys" search={{ key: hash }}>
-              {name === '' ? 'unnamed' : <SeenText text={name} />}
+              {name === '' ? 'unnamed' : <KeyName name={name} />}
             </Link>
           ),
           used: limit - left,
@@ -112,7 +114,7 @@ const FullLimits = ({ limits, titleOf, restOf, consequence }: FullLimitsProps) =
           <span>
             {full.slice(0, NAMED).map(({ id, name, used, limit, interval }) => (
               <span key={id}>
-                {name} {money(used)} of {money(limit)}
+                {name} <Money of={used} /> of <Money of={limit} />
                 {interval === '' ? '' : ` ${interval}`} ·{' '}
               </span>
             ))}

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 
-import { money } from '../../format.ts'
+import { Money } from '../../parts/amount.tsx'
 import { NEAR } from '../../parts/meter.tsx'
 import { useNow } from '../../parts/when.tsx'
 import { monthStart } from '../spend/month.ts'
@@ -23,7 +23,7 @@ export const MonthOfBudget = ({ workspace }: Pick<Scope, 'workspace'>) => {
       <dd className={look}>
         <Link to="/spend" search={{ from: monthStart(nowMs), to: new Date(nowMs).toISOString() }}>
           {look === undefined ? null : <span aria-hidden="true">▲ </span>}
-          {money(counted)} of {money(budget.limit_usd)}
+          <Money of={counted} /> of <Money of={budget.limit_usd} />
         </Link>
       </dd>
     </div>

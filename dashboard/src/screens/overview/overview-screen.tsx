@@ -7,7 +7,8 @@ import { providerHealth } from '../../api/providers.ts'
 import { currentSession } from '../../api/session.ts'
 import { usage } from '../../api/usage.ts'
 import { workspaceFigures } from '../../api/workspaces.ts'
-import { count, money, numbered } from '../../format.ts'
+import { count, numbered } from '../../format.ts'
+import { Money } from '../../parts/amount.tsx'
 import { ColumnsChart } from '../../parts/columns-chart.tsx'
 import { CopyCurl } from '../../parts/copy-curl.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
@@ -106,7 +107,7 @@ const Figures = ({ range, workspace }: Scope) => {
                 <dt>Spend</dt>
                 <dd>
                   <Link to="/spend" search={{ from: summed.from, to: summed.to }}>
-                    {money(all?.cost ?? 0)}
+                    <Money of={all?.cost ?? 0} />
                   </Link>
                 </dd>
               </div>

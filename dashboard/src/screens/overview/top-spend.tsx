@@ -2,7 +2,8 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 
 import { usage, type Usage } from '../../api/usage.ts'
-import { asHead, money } from '../../format.ts'
+import { asHead } from '../../format.ts'
+import { Money } from '../../parts/amount.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import { KeyName } from '../../parts/key-name.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
@@ -73,7 +74,7 @@ export const TopSpend = ({ range: { from, to }, workspace }: Scope) => {
                     </Link>
                   ),
                 },
-                { title: 'Cost', align: 'right', cell: ({ cost }) => money(cost) },
+                { title: 'Cost', align: 'right', cell: ({ cost }) => <Money of={cost} /> },
                 {
                   title: 'Share',
                   align: 'right',

@@ -5,7 +5,7 @@ import { useEffect } from 'react'
 
 import { playgroundKey } from '../../api/keys.ts'
 import { currentSession } from '../../api/session.ts'
-import { money } from '../../format.ts'
+import { Money } from '../../parts/amount.tsx'
 import { Meter } from '../../parts/meter.tsx'
 
 export const ChargedTo = ({ isRunning }: { isRunning: boolean }) => {
@@ -26,7 +26,17 @@ export const ChargedTo = ({ isRunning }: { isRunning: boolean }) => {
       <Link to="/keys" search={{ key: hash }}>
         {name}
       </Link>{' '}
-      <span className="number">{limit === null ? money(spent) : `${money(spent)} of ${money(limit)}`}</span>{' '}
+      <span className="number">
+        <Money of={spent} />
+        {limit === null ? (
+          ''
+        ) : (
+          <>
+            {' '}
+            of <Money of={limit} />
+          </>
+        )}
+      </span>{' '}
       {limit === null ? null : <Meter label={`Spent by ${name}`} used={spent} limit={limit} />}
       {disabled ? ' It is disabled: an admin can enable it.' : null}
     </p>

@@ -9,6 +9,7 @@ import { Button } from '../../parts/button.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import { messageOf } from '../../parts/error-note.tsx'
+import { KeyName } from '../../parts/key-name.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { When } from '../../parts/when.tsx'
 import { askedFrom, type Message } from '../../playing/conversation-input.ts'
@@ -64,7 +65,7 @@ const Requests = ({ slug, onLoad, onClose }: RequestsProps) => {
                     {id}
                   </button>
                   <span className="faint small">
-                    {key} · <When at={at} />
+                    {key === null ? '–' : <KeyName name={key} />} · <When at={at} />
                   </span>
                 </li>
               ))}

@@ -27,16 +27,19 @@ export const Labels = ({ preset: { slug, labels, latest_version: latest, workspa
   const [name, setName] = useState('')
   const reload = (): Promise<void> => queries.invalidateQueries({ queryKey: ['presets', slug] })
   const move = async ({ label, to }: Move, confirm: boolean): Promise<void> => {
-    await patchPreset(slug, { labels: { [label]: to }, ...(confirm ? { confirm } : {}) }, { workspace_id: workspace })
+    await patchPreset(slug, { labels: { [label]: to }, ...(confirm ? { confirm } : {}) }, { query: { workspace_id: workspace } })
     // A name stays in its field until it is a label: it may be refused.
     setName((now) => (now.trim() === label ? '' : now))
     const before = labels[label] ?? null
     const undo = (): void =>
       void takeBack({
         what: `The label ${label}`,
-        left: to,
-        read: async () => (await queries.fetchQuery({ ...preset(slug, { workspace_id: workspace }), staleTime: 0 })).labels[label] ?? null,
-        putBack: () => patchPreset(slug, { labels: { [label]: before }, confirm: true }, { workspace_id: workspace }).then(reload),
+        read: () => queries.fetchQuery({ ...preset(slug, { workspace_id: workspace }), staleTime: 0 }),
+        isAsLeft: ({ labels: now }) => (now[label] ?? null) === to,
+        putBack: (now) =>
+          patchPreset(slug, { labels: { [label]: before }, confirm: true }, { query: { workspace_id: workspace }, since: now }).then(
+            reload,
+          ),
       })
     toast(to === null ? `Removed the label ${label}.` : `${label} is v${to} now.`, undo, `label ${label} of ${slug}`)
     await reload()

@@ -84,6 +84,8 @@ const Preset = (parts: PresetParts) => {
   useFurtherPages(moves, before === null && moves.data !== undefined && moves.data.length < MOVES_MAX)
   const { versions } = useVersions(slug, { workspace_id: workspace }, parts.versions, before === null ? [] : [before])
   const previous = versions.find(({ version }) => version === before)
+  // It has its place from the beginning, so that the buttons beside it do not move when it can be pressed.
+  const isSought = parts.versions.length > 1 && ((moves.data === undefined && moves.error === null) || before !== null)
   return (
     <>
       <ScreenHead title={name}>
@@ -96,7 +98,11 @@ const Preset = (parts: PresetParts) => {
         <Link className="button plain wide-only" to="/setup" search={{ model: `@preset/${slug}` }}>
           Connect a client
         </Link>
-        {previous === undefined ? null : <Button onClick={() => setRollingBack(true)}>Roll back</Button>}
+        {previous === undefined && !isSought ? null : (
+          <Button disabled={previous === undefined} onClick={() => setRollingBack(true)}>
+            Roll back
+          </Button>
+        )}
       </ScreenHead>
       <Tabs label="Parts of the preset" tabs={TABS} current={tab} />
       <FaultBoundary key={tab}>

@@ -25,7 +25,7 @@ export const PresetSettings = ({
   const [busy, setBusy] = useState(false)
   const [next, setNext] = useState<'active' | 'disabled' | 'archived' | null>(null)
   const patch = async (change: Parameters<typeof patchPreset>[1]): ReturnType<typeof patchPreset> => {
-    const answer = await patchPreset(slug, change, { workspace_id: workspace })
+    const answer = await patchPreset(slug, change, { query: { workspace_id: workspace } })
     await queries.invalidateQueries({ queryKey: ['presets'] })
     toast('Saved; it is in force now.')
     return answer

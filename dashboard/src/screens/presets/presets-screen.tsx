@@ -5,7 +5,8 @@ import { useState } from 'react'
 
 import { presetList, type Preset } from '../../api/presets.ts'
 import { currentSession } from '../../api/session.ts'
-import { count, money } from '../../format.ts'
+import { count } from '../../format.ts'
+import { Money } from '../../parts/amount.tsx'
 import { Button } from '../../parts/button.tsx'
 import { ClearFilter } from '../../parts/clear-filter.tsx'
 import { CopyCurl } from '../../parts/copy-curl.tsx'
@@ -118,7 +119,7 @@ export const PresetsScreen = () => {
                   cell: ({ usage }) =>
                     usage === undefined || usage.requests === 0 ? <span className="faint">–</span> : percent(usage.errors / usage.requests),
                 },
-                { title: 'Cost', align: 'right', wideOnly: true, cell: ({ usage }) => money(usage?.cost ?? 0) },
+                { title: 'Cost', align: 'right', wideOnly: true, cell: ({ usage }) => <Money of={usage?.cost ?? 0} /> },
                 {
                   title: 'Changed',
                   align: 'right',

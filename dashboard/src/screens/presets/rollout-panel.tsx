@@ -5,7 +5,8 @@ import { type FormEvent, useState } from 'react'
 
 import type { VersionFigures } from '../../../../src/contract/rollout.ts'
 import { endRollout, presetRollout, type Rollout, startRollout, STICKY } from '../../api/presets.ts'
-import { count, money } from '../../format.ts'
+import { count } from '../../format.ts'
+import { Money } from '../../parts/amount.tsx'
 import { Button } from '../../parts/button.tsx'
 import { messageOf } from '../../parts/error-note.tsx'
 import { Field } from '../../parts/field.tsx'
@@ -91,7 +92,7 @@ const RolloutFigures = ({ versions }: { versions: readonly VersionFigures[] }) =
       { title: 'Requests', align: 'right', cell: ({ requests }) => count(requests) },
       { title: 'Errors', align: 'right', cell: ({ error_rate: rate }) => percent(rate) },
       { title: 'First token, p50', align: 'right', cell: ({ ttft_p50: p50 }) => duration(p50) },
-      { title: 'Cost a request', align: 'right', cell: ({ cost_per_request: cost }) => money(cost) },
+      { title: 'Cost a request', align: 'right', cell: ({ cost_per_request: cost }) => <Money of={cost} /> },
       { title: 'Guardrail hits', align: 'right', wideOnly: true, cell: ({ guardrail_hits: hits }) => count(hits) },
     ]}
   />

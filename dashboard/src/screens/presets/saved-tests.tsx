@@ -80,7 +80,11 @@ export const SavedTests = ({ slug, messages, onLoad, onRunAll }: SavedTestsProps
               ))}
             </ul>
           )}
-          {written.length === 0 ? null : (
+          {written.length === 0 ? (
+            found.length > 0 ? null : (
+              <p className="faint small no-tests">No test is saved: write a message, and it can be kept under a name.</p>
+            )
+          ) : (
             <form className="row" onSubmit={save}>
               <input
                 className="narrow"

@@ -4,7 +4,8 @@ import { Link, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 
 import { usage } from '../../api/usage.ts'
-import { count, money } from '../../format.ts'
+import { count } from '../../format.ts'
+import { Money } from '../../parts/amount.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import { KeyName } from '../../parts/key-name.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
@@ -64,7 +65,7 @@ export const UsedBy = ({ preset: { slug, designated_version: live } }: PresetPar
                     ),
                   },
                   { title: 'Errors', align: 'right', cell: ({ errors }) => count(errors) },
-                  { title: 'Cost', align: 'right', cell: ({ cost }) => money(cost) },
+                  { title: 'Cost', align: 'right', cell: ({ cost }) => <Money of={cost} /> },
                 ]}
               />
             </>

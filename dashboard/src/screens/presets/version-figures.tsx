@@ -1,5 +1,6 @@
 import type { Usage } from '../../api/usage.ts'
-import { count, money } from '../../format.ts'
+import { count } from '../../format.ts'
+import { Money } from '../../parts/amount.tsx'
 import { Table } from '../../parts/table.tsx'
 import { duration, percent } from '../../units.ts'
 
@@ -19,7 +20,7 @@ export const VersionFigures = ({ groups }: { groups: Usage['groups'] }) => (
       { title: 'Requests', align: 'right', cell: ({ requests }) => count(requests) },
       { title: 'Errors', align: 'right', cell: ({ requests, errors }) => percent(requests === 0 ? null : errors / requests) },
       { title: 'First token, p50', align: 'right', cell: ({ ttft_p50 }) => duration(ttft_p50) },
-      { title: 'Cost a request', align: 'right', cell: ({ requests, cost }) => money(requests === 0 ? null : cost / requests) },
+      { title: 'Cost a request', align: 'right', cell: ({ requests, cost }) => <Money of={requests === 0 ? null : cost / requests} /> },
     ]}
   />
 )

@@ -3,8 +3,9 @@ import { DropdownMenu } from 'radix-ui'
 import { useMemo } from 'react'
 
 import { createChoice } from '../../choice.ts'
+import { figures } from '../../figures.ts'
 import { useStore } from '../../store.ts'
-import { COLUMNS } from './request-columns.tsx'
+import { COLUMNS, EXACT_WIDTHS } from './request-columns.tsx'
 
 const hidden = createChoice<readonly string[]>(
   'patchbay.request-columns-hidden',
@@ -14,7 +15,15 @@ const hidden = createChoice<readonly string[]>(
 
 export const useChosenColumns = (): typeof COLUMNS => {
   const left = useStore(hidden)
-  return useMemo(() => COLUMNS.filter(({ title }) => !left.includes(title)), [left])
+  const isExact = useStore(figures) === 'exact'
+  return useMemo(
+    () =>
+      COLUMNS.filter(({ title }) => !left.includes(title)).map((column) => ({
+        ...column,
+        width: (isExact ? EXACT_WIDTHS[column.title] : undefined) ?? column.width,
+      })),
+    [left, isExact],
+  )
 }
 
 const show = (title: string, isShown: boolean): void => {

@@ -1,7 +1,8 @@
 /** The counted usage, and its cost. */
 import type { Generation } from '../../api/generations.ts'
-import { count, exactMoney, money } from '../../format.ts'
+import { count, money } from '../../format.ts'
 import { Table } from '../../parts/table.tsx'
+import { exactMoney } from '../../units.ts'
 
 export const CostLines = ({ record }: { record: Generation }) => {
   const tools = (record.server_tool_calls ?? []).filter(({ cost }) => cost > 0)

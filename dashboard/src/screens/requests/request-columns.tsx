@@ -2,9 +2,10 @@
 import { Link } from '@tanstack/react-router'
 
 import type { GenerationRow } from '../../api/generations.ts'
-import { compact, count, exactMoney, instant, money } from '../../format.ts'
-import { duration } from '../../units.ts'
+import { compact, count, instant } from '../../format.ts'
+import { duration, exactMoney } from '../../units.ts'
 import type { RowColumn } from '../../parts/virtual-rows.tsx'
+import { Figure, Money } from '../../parts/amount.tsx'
 import { KeyName } from '../../parts/key-name.tsx'
 import { When } from '../../parts/when.tsx'
 import { RequestStatus } from './request-status.tsx'
@@ -33,6 +34,7 @@ const wholeRow = (row: GenerationRow): string =>
     row.model,
     row.preset_slug === null ? null : `${row.preset_slug}@${row.preset_version}`,
     row.api_key_name,
+    row.tokens_prompt || row.tokens_completion ? `${count(row.tokens_prompt)} → ${count(row.tokens_completion)} tokens` : null,
     row.cost_known ? exactMoney(row.total_cost) : null,
   ]
     .filter((part) => part !== null && part !== undefined)
@@ -67,7 +69,9 @@ export const COLUMNS: readonly RowColumn<GenerationRow>[] = [
     rank: 5,
     cell: (row) =>
       row.tokens_prompt || row.tokens_completion ? (
-        `${tokens(row.tokens_prompt)} → ${tokens(row.tokens_completion)}`
+        <>
+          <Tokens of={row.tokens_prompt} /> → <Tokens of={row.tokens_completion} />
+        </>
       ) : (
         <span className="faint">–</span>
       ),
@@ -77,9 +81,13 @@ export const COLUMNS: readonly RowColumn<GenerationRow>[] = [
     width: 5.25,
     align: 'right',
     rank: 3,
-    cell: (row) => (row.cost_known ? money(row.total_cost) : '?'),
+    cell: (row) => (row.cost_known ? <Money of={row.total_cost} /> : '?'),
   },
 ]
 
+/** In rem: a cut number looks like a smaller one. */
+export const EXACT_WIDTHS: Readonly<Record<string, number>> = { Tokens: 9, Cost: 7 }
+
 /** Two numbers of six digits would be wider than their column. */
-const tokens = (number: number | null): string => (number === null || number < 100_000 ? count(number) : compact(number))
+const Tokens = ({ of: number }: { of: number | null }) =>
+  number === null ? '–' : <Figure short={number < 100_000 ? count(number) : compact(number)} exact={count(number)} />

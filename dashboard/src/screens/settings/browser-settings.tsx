@@ -1,3 +1,4 @@
+import { FIGURES, figures } from '../../figures.ts'
 import { Field } from '../../parts/field.tsx'
 import { singleKeys } from '../../shell/keyboard.ts'
 import { useStore } from '../../store.ts'
@@ -26,6 +27,15 @@ export const BrowserSettings = () => {
           {TIME_ZONES.map((zone) => (
             <option key={zone} value={zone}>
               {zone === 'local' ? 'of this machine' : zone}
+            </option>
+          ))}
+        </select>
+      </Field>
+      <Field label="Amounts and large counts">
+        <select value={useStore(figures)} onChange={(event) => figures.set(FIGURES.find((look) => look === event.target.value) ?? 'short')}>
+          {FIGURES.map((look) => (
+            <option key={look} value={look}>
+              {look === 'short' ? 'short, exact in their tooltips' : look}
             </option>
           ))}
         </select>

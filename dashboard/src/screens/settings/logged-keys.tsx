@@ -1,5 +1,6 @@
 import type { Workspace } from '../../api/workspaces.ts'
 import { count } from '../../format.ts'
+import { KeyName } from '../../parts/key-name.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { useKeySearch } from '../../parts/use-key-search.tsx'
 
@@ -38,7 +39,7 @@ const KeyChoice = ({ workspaceId, chosen, onChange }: LoggedKeysProps & { chosen
                 checked={chosen.includes(hash)}
                 onChange={(event) => onChange(event.target.checked ? [...chosen, hash] : chosen.filter((one) => one !== hash))}
               />
-              {name} <span className="faint">{label}</span>
+              <KeyName name={name} /> <span className="faint">{label}</span>
             </label>
           ))}
           {keys.more}

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 
 import { isKeyHash, oneKey } from '../../api/keys.ts'
+import { KeyName } from '../../parts/key-name.tsx'
 import type { TimeRange } from '../../range.ts'
 import { PARAMETERS, requestsSearch, type SpendFilterValues } from './spend-groups.ts'
 import { DIMENSIONS, type Names } from './spend-series.ts'
@@ -19,7 +20,7 @@ export const SpendFilter = ({ filter, time, names }: SpendFilterProps) => {
   const given = DIMENSIONS.flatMap(({ id, title }) => {
     const value = filter[PARAMETERS[id]]
     if (value === undefined) return []
-    const name = id === 'key' ? (key?.name ?? value.slice(0, 8)) : (names(id, value) ?? value)
+    const name = id === 'key' ? <KeyName name={key?.name ?? value.slice(0, 8)} /> : (names(id, value) ?? value)
     return [{ parameter: PARAMETERS[id], title, value, name }]
   })
   if (given.length === 0) return null

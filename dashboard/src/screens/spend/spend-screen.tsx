@@ -24,6 +24,7 @@ import { SpendTable } from './spend-table.tsx'
 import { SpendTotal } from './spend-total.tsx'
 import { useMonth } from './use-month.tsx'
 import { useNames } from './use-names.ts'
+import { exactMoney } from '../../units.ts'
 
 /** The largest number of groups that the API lists one by one. */
 const TOP = 50
@@ -52,7 +53,8 @@ export const SpendScreen = () => {
   const all = useQuery({ ...usage({ ...query, interval: step, top: TOP }), enabled: hasMore })
   const before = useQuery(usage({ ...grouped, ...earlier, interval: step, top: TOP }))
   // The sums have the names of their people; those of a filter are looked up.
-  const names = useNames([...dimensions.filter((one) => one !== 'user'), ...narrowedTo(filter)], search['workspace'])
+  const keys = [...((all.data ?? sums.data)?.groups ?? [])].flatMap(({ key_name: name }) => name ?? [])
+  const names = useNames([...dimensions.filter((one) => one !== 'user'), ...narrowedTo(filter)], keys, search['workspace'])
   const month = useMonth(filter)
   const choose = (name: string, value: string | undefined): void =>
     void navigate({ to: '.', search: (before) => ({ ...before, [name]: value }) })
@@ -94,7 +96,7 @@ export const SpendScreen = () => {
               <ColumnsChart
                 label={`Spend by ${dimensions.join(' and ')}`}
                 {...seriesOf(data, dimensions, measure, range, names)}
-                format={measure === 'cost' ? money : measure === 'tokens' ? compact : count}
+                format={measure === 'cost' ? exactMoney : count}
                 formatTop={TOPS[measure]}
                 height={160}
                 onOpen={(from, to, columns) =>

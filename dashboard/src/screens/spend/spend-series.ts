@@ -36,12 +36,12 @@ export const totalCost = ({ groups }: Usage): number => groups.reduce((sum, { co
 export const groupValue = (group: UsageGroup, dimensions: Dimensions): string =>
   group.other === true ? 'others' : JSON.stringify(dimensions.map((dimension) => (dimension === undefined ? null : group[dimension])))
 
-/** The name of a value that is an id; undefined where the value is its own name. */
+/** The name of a value that is an id, or of a key whose name has one; undefined where the value is its own name. */
 export type Names = (dimension: Dimension, value: string) => string | undefined
 
 export const valueName = (group: UsageGroup, dimension: Dimension, names: Names): string => {
   if (group.other === true) return 'others'
-  if (dimension === 'key') return group.key_name ?? group.key?.slice(0, 8) ?? 'no key'
+  if (dimension === 'key') return names('key', group.key_name ?? '') ?? group.key_name ?? group.key?.slice(0, 8) ?? 'no key'
   const value = group[dimension] ?? null
   if (value === null) return dimension === 'preset' ? 'no preset' : 'unknown'
   if (dimension === 'user') return group.user_name ?? names(dimension, value) ?? value

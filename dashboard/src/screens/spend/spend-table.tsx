@@ -1,7 +1,8 @@
 import { Link } from '@tanstack/react-router'
 
 import type { Usage } from '../../api/usage.ts'
-import { asHead, change, compact, count, money } from '../../format.ts'
+import { asHead, count } from '../../format.ts'
+import { Compact, Money, MoneyChange } from '../../parts/amount.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import { Table } from '../../parts/table.tsx'
 import { countedBy, leadOf, requestsSearch, type SpendFilterValues } from './spend-groups.ts'
@@ -45,9 +46,9 @@ export const SpendTable = ({ used, before, dimensions, filter, names }: SpendTab
                 },
               ],
         ),
-        { title: 'Cost', align: 'right', cell: ({ cost }) => money(cost) },
-        { title: 'Before', align: 'right', cell: (group) => money(costBefore(group)), wideOnly: true },
-        { title: 'Change', align: 'right', cell: (group) => change(group.cost, costBefore(group)), wideOnly: true },
+        { title: 'Cost', align: 'right', cell: ({ cost }) => <Money of={cost} /> },
+        { title: 'Before', align: 'right', cell: (group) => <Money of={costBefore(group)} />, wideOnly: true },
+        { title: 'Change', align: 'right', cell: (group) => <MoneyChange to={group.cost} from={costBefore(group)} />, wideOnly: true },
         { title: 'Share', align: 'right', cell: ({ cost }) => percent(total === 0 ? 0 : cost / total), wideOnly: true },
         {
           title: 'Requests',
@@ -57,10 +58,14 @@ export const SpendTable = ({ used, before, dimensions, filter, names }: SpendTab
         {
           title: 'Tokens',
           align: 'right',
-          cell: ({ tokens_prompt, tokens_completion }) => `${compact(tokens_prompt)} → ${compact(tokens_completion)}`,
+          cell: ({ tokens_prompt, tokens_completion }) => (
+            <>
+              <Compact of={tokens_prompt} /> → <Compact of={tokens_completion} />
+            </>
+          ),
           wideOnly: true,
         },
-        { title: 'Own keys', align: 'right', cell: ({ byok_cost }) => money(byok_cost), wideOnly: true },
+        { title: 'Own keys', align: 'right', cell: ({ byok_cost }) => <Money of={byok_cost} />, wideOnly: true },
       ]}
     />
   )

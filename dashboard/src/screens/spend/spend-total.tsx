@@ -1,7 +1,8 @@
 import { Link } from '@tanstack/react-router'
 
 import type { Usage } from '../../api/usage.ts'
-import { compact, count, money } from '../../format.ts'
+import { count } from '../../format.ts'
+import { Compact, Money } from '../../parts/amount.tsx'
 import { type Figure, Figures } from '../../parts/figures.tsx'
 import { requestsSearch, type SpendFilterValues } from './spend-groups.ts'
 import { totalCost } from './spend-series.ts'
@@ -28,7 +29,7 @@ export const SpendTotal = ({ used, filter, month, before }: SpendTotalProps) => 
   return (
     <Figures
       figures={[
-        { name: 'Spent', value: money(totalCost(used)) },
+        { name: 'Spent', value: <Money of={totalCost(used)} /> },
         {
           name: 'Requests',
           value: (
@@ -37,16 +38,23 @@ export const SpendTotal = ({ used, filter, month, before }: SpendTotalProps) => 
             </Link>
           ),
         },
-        { name: 'Tokens', value: compact(sum(({ tokens_prompt, tokens_completion }) => tokens_prompt + tokens_completion)) },
-        ...(byok === 0 ? [] : [{ name: 'With own provider keys, apart', value: money(byok) }]),
-        ...(estimated === 0 ? [] : [{ name: 'Estimated, part of it', value: money(estimated) }]),
+        { name: 'Tokens', value: <Compact of={sum(({ tokens_prompt, tokens_completion }) => tokens_prompt + tokens_completion)} /> },
+        ...(byok === 0 ? [] : [{ name: 'With own provider keys, apart', value: <Money of={byok} /> }]),
+        ...(estimated === 0 ? [] : [{ name: 'Estimated, part of it', value: <Money of={estimated} /> }]),
         ...(unpriced === 0 ? [] : [{ name: 'Requests of unknown price', value: count(unpriced) }]),
         ...month,
-        { name: 'The time before', value: before === undefined ? '–' : `${money(before)}${growthOf(totalCost(used), before)}` },
+        { name: 'The time before', value: <Before cost={before} now={totalCost(used)} /> },
       ]}
     />
   )
 }
+
+const Before = ({ cost, now }: { cost: number | undefined; now: number }) => (
+  <>
+    <Money of={cost} />
+    {cost === undefined ? '' : growthOf(now, cost)}
+  </>
+)
 
 const growthOf = (now: number, before: number): string =>
   before === 0 ? '' : now >= before ? `, +${percent(now / before - 1)} since` : `, −${percent(1 - now / before)} since`

@@ -1,5 +1,5 @@
 /** The cost of this month so far, its forecast, and its budget. */
-import { money } from '../../format.ts'
+import { Money } from '../../parts/amount.tsx'
 import type { Figure } from '../../parts/figures.tsx'
 import { Meter } from '../../parts/meter.tsx'
 import { useNow } from '../../parts/when.tsx'
@@ -15,8 +15,8 @@ export const useMonth = (filter: SpendFilterValues): readonly Figure[] => {
   const counted = countedCost(month, budget)
   const isOver = budget !== undefined && forecastOf(counted, nowMs) > budget.limit_usd
   return [
-    { name: 'This month, UTC', value: money(month?.cost) },
-    { name: 'Forecast for the month', value: money(month === undefined ? null : forecastOf(month.cost, nowMs)) },
+    { name: 'This month, UTC', value: <Money of={month?.cost} /> },
+    { name: 'Forecast for the month', value: <Money of={month === undefined ? null : forecastOf(month.cost, nowMs)} /> },
     ...(budget === undefined
       ? []
       : [
@@ -24,7 +24,7 @@ export const useMonth = (filter: SpendFilterValues): readonly Figure[] => {
             name: isOver ? '▲ Budget a month, below the forecast' : 'Budget a month',
             value: (
               <span className="row">
-                {money(budget.limit_usd)} <Meter label="Budget of the month" used={counted} limit={budget.limit_usd} />
+                <Money of={budget.limit_usd} /> <Meter label="Budget of the month" used={counted} limit={budget.limit_usd} />
               </span>
             ),
           },

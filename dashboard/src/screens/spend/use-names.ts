@@ -3,23 +3,32 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 
 import { currentSession } from '../../api/session.ts'
 import { membersOf, workspaceList } from '../../api/workspaces.ts'
-import { shortId } from '../../parts/person.tsx'
+import { personOfPlayground, playgroundOf } from '../../parts/key-name.tsx'
+import { isId, shortId } from '../../parts/person.tsx'
 import { useFurtherPages } from '../../parts/use-further-pages.ts'
 import { useWholeList } from '../../parts/use-whole-list.ts'
 import type { Dimension, Names } from './spend-series.ts'
 
-/** `wanted`: the dimensions whose values are shown. People have their names in the workspace that is shown, or in the reader's own. */
-export const useNames = (wanted: readonly (Dimension | undefined)[], workspace: string | undefined): Names => {
+/**
+ * `wanted`: the dimensions whose values are shown; `keys`: the names of the keys that are shown. People have their names in the workspace
+ * that is shown, or in the reader's own.
+ */
+export const useNames = (wanted: readonly (Dimension | undefined)[], keys: readonly string[], workspace: string | undefined): Names => {
   const reader = useQuery(currentSession).data
   const isAdmin = reader?.role === 'admin'
-  const hasPeople = wanted.includes('user') && isAdmin
+  const hasPeople = (wanted.includes('user') || keys.some((key) => personOfPlayground(key) !== null)) && isAdmin
   const members = useInfiniteQuery({ ...membersOf(workspace ?? reader?.workspace_id ?? ''), enabled: hasPeople })
   useFurtherPages(members, hasPeople)
   const { rows: workspaces } = useWholeList({ ...workspaceList, enabled: wanted.includes('workspace') && isAdmin })
+  const nameOf = (id: string): string | null => {
+    if (reader !== undefined && isId(id, reader.user_id)) return reader.user_name
+    const member = members.data?.find(({ user_id: whole }) => isId(id, whole))
+    return member?.name ?? member?.email ?? null
+  }
   return (dimension, value) => {
     if (dimension === 'workspace') return workspaces.find(({ id, slug }) => id === value || slug === value)?.name
-    if (dimension !== 'user') return undefined
-    if (value === reader?.user_id && reader.user_name !== null) return reader.user_name
-    return members.data?.find(({ user_id: id }) => id === value)?.name ?? shortId(value)
+    if (dimension === 'user') return nameOf(value) ?? shortId(value)
+    const person = dimension === 'key' ? nameOf(personOfPlayground(value) ?? '') : null
+    return person === null ? undefined : playgroundOf(person)
   }
 }

@@ -26,7 +26,7 @@ export const InviteDialog = ({ workspaceId, onClose }: { workspaceId: string; on
     return (
       <Dialog title={`Link for ${link.user_id}`} onClose={onClose}>
         <div className="stack">
-          <CodeBlock label="Opens one session, once" text={link.url} />
+          <CodeBlock label="Opens one session, once" text={link.url} isFirst />
           <p className="soft">
             It ends <When at={link.expires_at} />. Send it to nobody else: whoever opens it is signed in as {link.user_id}.
           </p>

@@ -17,10 +17,10 @@ export const undoBudget = (
 ): void =>
   void takeBack({
     what: `The budget ${INTERVALS[interval]}`,
-    left,
     async read() {
       const budgets = await queryClient.fetchQuery({ ...budgetsOf(workspaceId), staleTime: 0 })
       return budgets.find(({ reset_interval: reset }) => (reset ?? 'lifetime') === interval)?.limit_usd ?? null
     },
+    isAsLeft: (limit) => limit === left,
     putBack: () => (before === null ? deleteBudget(workspaceId, interval) : putBudget(workspaceId, interval, before)),
   })

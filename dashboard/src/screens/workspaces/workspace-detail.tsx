@@ -17,6 +17,7 @@ import {
   workspaceOf,
 } from '../../api/workspaces.ts'
 import { money } from '../../format.ts'
+import { Money } from '../../parts/amount.tsx'
 import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
 import { Empty } from '../../parts/empty.tsx'
@@ -114,7 +115,7 @@ const Members = ({ id, name }: { id: string; name: string }) => {
                     align: 'right',
                     cell: ({ user_id }) => (
                       <Link to="/spend" search={{ ...month.range, user_id, group: 'key' }}>
-                        {month.of(user_id)}
+                        <Money of={month.of(user_id)} />
                       </Link>
                     ),
                     wideOnly: true,
@@ -175,10 +176,10 @@ const useSpendOfMonth = (workspaceId: string) => {
     ...usage({ ...range, interval: 'day', group_by: 'user', top: 50, workspace_id: workspaceId }),
     placeholderData: (before) => before,
   })
-  const of = (userId: string): string => {
+  const of = (userId: string): number | null => {
     const groups = sums.data?.groups
     const cost = groups?.find(({ user }) => user === userId)?.cost
-    return money(cost ?? (groups === undefined || groups.some(({ other }) => other === true) ? null : 0))
+    return cost ?? (groups === undefined || groups.some(({ other }) => other === true) ? null : 0)
   }
   return { range, of }
 }
@@ -255,7 +256,11 @@ const Budgets = ({ id, name }: { id: string; name: string }) => {
               {
                 title: 'Limit',
                 isHead: true,
-                cell: ({ limit_usd, reset_interval }) => `${money(limit_usd)} ${INTERVALS[reset_interval ?? 'lifetime']}`,
+                cell: ({ limit_usd, reset_interval }) => (
+                  <>
+                    <Money of={limit_usd} /> {INTERVALS[reset_interval ?? 'lifetime']}
+                  </>
+                ),
               },
               {
                 title: 'Own provider keys',
@@ -279,7 +284,8 @@ const Budgets = ({ id, name }: { id: string; name: string }) => {
         {({ total_credits, total_usage }) =>
           total_credits === 0 ? null : (
             <p className="row">
-              Credit: {money(total_usage)} of {money(total_credits)} <Meter label="Credit" used={total_usage} limit={total_credits} />
+              Credit: <Money of={total_usage} /> of <Money of={total_credits} />{' '}
+              <Meter label="Credit" used={total_usage} limit={total_credits} />
             </p>
           )
         }

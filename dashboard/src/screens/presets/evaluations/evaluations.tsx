@@ -3,7 +3,8 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 
 import { type Evaluation, evaluationList } from '../../../api/evaluations.ts'
-import { count, instant, money } from '../../../format.ts'
+import { count, instant } from '../../../format.ts'
+import { Money } from '../../../parts/amount.tsx'
 import { Button } from '../../../parts/button.tsx'
 import { Empty } from '../../../parts/empty.tsx'
 import { Loaded } from '../../../parts/loaded.tsx'
@@ -75,7 +76,7 @@ export const Evaluations = (parts: PresetParts) => {
                     },
                     { title: 'Outcome', cell: (evaluation) => <Outcome evaluation={evaluation} /> },
                     { title: 'Items', align: 'right', cell: ({ items_total: total }) => count(total) },
-                    { title: 'Cost', align: 'right', cell: ({ cost }) => money(cost) },
+                    { title: 'Cost', align: 'right', cell: ({ cost }) => <Money of={cost} /> },
                     { title: 'Started', wideOnly: true, cell: ({ created_at: at }) => <When at={at} /> },
                   ]}
                 />
