@@ -23,9 +23,9 @@ export interface ModelContext extends Pick<Translation, 'setting' | 'lose' | 'ma
 }
 
 export function* encodeContext({ call, target, warn }: Attempt): Steps<EncodeContext> {
-  const prompt = withLawfulMarks(call.prompt(), target.providerName, warn)
+  const prompt = call.prompt()
   return {
-    ...(yield* translate(prompt, 'anthropic', target, warn)),
+    ...(yield* translate(prompt, 'anthropic', target, warn, { withMarks: (marked) => withLawfulMarks(marked, target.providerName, warn) })),
     dialect: call.dialect,
     target,
     rules: rulesAt(target),

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 
+import type { CacheMark, Part } from '../../canonical/prompt.ts'
 import { encode, message, relay, settingsOf } from './encode.test-kit.ts'
 
 const ask = (more: Readonly<Record<string, unknown>>): string =>
@@ -254,6 +255,18 @@ describe('marks of what to cache', () => {
     const translated = encode({ messages: [message('user', 0, ...parts)] })
     expect(translated.sent.messages[0]?.content[1]).toMatchObject({ cache_control: { ttl: '5m' } })
     expect(translated.reported).toEqual(['mapped_field cache_control'])
+  })
+
+  test('live five minutes after one that does, also where a result was moved to its call', () => {
+    const result = (text: string, cache: CacheMark): Part => ({ type: 'tool-result', callId: 'a', text, cache })
+    const { sent } = encode({
+      messages: [
+        message('user', 0, result('first', { ttl: '1h' }), result('again', {})),
+        message('assistant', 1, { type: 'tool-call', id: 'a', name: 'f', arguments: '{}' }),
+      ],
+    })
+    const marks = sent.messages.flatMap(({ content }) => content.flatMap((block) => block['cache_control'] ?? []))
+    expect(marks).toEqual([{ type: 'ephemeral' }, { type: 'ephemeral', ttl: '5m' }])
   })
 
   test('on the last block take the place of that of the request, which is reported where they differ, whichever lane the request takes', () => {

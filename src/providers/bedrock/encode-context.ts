@@ -2,7 +2,7 @@
  * The context that all parts of the encoder share. Its part for Claude is the one of the Anthropic encoder, whose rules for thinking and
  * sampling are used unchanged.
  */
-import type { CacheMark } from '../../canonical/prompt.ts'
+import type { CacheMark, Prompt } from '../../canonical/prompt.ts'
 import type { JsonObject } from '../../lib/json/json.ts'
 import type { Growth } from '../../lib/json/json-size.ts'
 import type { EncodeContext as ClaudeContext } from '../anthropic/encode-context.ts'
@@ -23,10 +23,10 @@ export interface EncodeContext extends ClaudeContext {
 
 export function* encodeContext({ call, target, warn }: Attempt): Steps<EncodeContext> {
   const facts = factsOf(target)
-  const given = call.prompt()
-  const prompt = facts.cachePoints === 'nowhere' ? given : withLawfulMarks(given, target.providerName, warn)
+  const prompt = call.prompt()
+  const marks = facts.cachePoints === 'nowhere' ? {} : { withMarks: (marked: Prompt) => withLawfulMarks(marked, target.providerName, warn) }
   return {
-    ...(yield* translate(prompt, 'bedrock', target, warn)),
+    ...(yield* translate(prompt, 'bedrock', target, warn, marks)),
     dialect: call.dialect,
     target,
     rules: facts.rules,

@@ -29,6 +29,8 @@ interface Wants {
   readonly takesText?: boolean
   readonly takesOwnPictures?: boolean
   readonly takesAllowedTools?: boolean
+  /** Limits the cache marks of the conversation, whose parts have their last places by then. */
+  readonly withMarks?: (prompt: Prompt) => Prompt
   /** Fields without a canonical form that reach the provider as they were written. */
   readonly carried?: JsonObject
 }
@@ -48,6 +50,7 @@ export function* translate(
     takesText = dialect === 'openai-responses',
     takesOwnPictures = dialect === 'google',
     takesAllowedTools = false,
+    withMarks = (prompt) => prompt,
     carried = {},
   }: Wants = {},
 ): Steps<Translation> {
@@ -65,7 +68,7 @@ export function* translate(
   for (const { part, at } of heardParts(spoken)) refuseUnread(part, { at, role: 'user' }, { lose, refuse, target })
   yield
   const messages = takesOwnPictures ? spoken.messages : withPicturesOfUser(spoken.messages, lose)
-  const prompt = { ...spoken, messages, settings: withinLimits(spoken.settings, target, warn) }
+  const prompt = withMarks({ ...spoken, messages, settings: withinLimits(spoken.settings, target, warn) })
   for (const [name, setting] of Object.entries(prompt.settings)) {
     const outcome = SETTING_OUTCOMES[name as SettingName][dialect]
     if (outcome === 'refused' || (outcome === 'dropped' && asksForNoAnswer(setting.value))) refuseSetting(setting.field, providerName)
