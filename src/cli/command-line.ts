@@ -1,7 +1,9 @@
 /** Runs the command line. A mistake by the caller results in one sentence and exit code 2. */
 import { Command, CommanderError } from 'commander'
+import { ZodError } from 'zod'
 
 import { SettingError } from '../config.ts'
+import { pathText } from '../contract/validate.ts'
 import { GatewayError } from '../errors.ts'
 import { ListenError } from '../http/server.ts'
 import { StorageRefused, StorageUnavailable } from '../storage/storage-errors.ts'
@@ -78,6 +80,7 @@ const faultOf = (thrown: unknown): { text: string; code: number } => {
   if (MISTAKES.some((mistake) => thrown instanceof mistake)) return { text: (thrown as Error).message, code: MISUSED }
   if (thrown instanceof StorageUnavailable || thrown instanceof RemoteUnreachable || thrown instanceof OutputLost)
     return { text: thrown.message, code: FAILED }
+  if (thrown instanceof ZodError) return { text: unknownForm(thrown), code: FAILED }
   const { path, dest, syscall, code } = thrown as Partial<NodeJS.ErrnoException & { dest: string }>
   if (thrown instanceof Error && path !== undefined && dest !== undefined && code !== undefined)
     return { text: `${path} cannot be copied or moved to ${dest} (${code}).`, code: MISUSED }
@@ -85,3 +88,7 @@ const faultOf = (thrown: unknown): { text: string; code: number } => {
     return { text: `${path} cannot be ${syscall === 'mkdir' ? 'made' : 'read or written'} (${code}).`, code: MISUSED }
   return { text: thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown), code: FAILED }
 }
+
+/** Faults in files have sentences of their own (as-code/working-copy.ts), so this one is in what the service answered. */
+const unknownForm = ({ issues: [issue] }: ZodError): string =>
+  `the service's answer has a form that this command does not know (${pathText(issue?.path ?? [])}: ${issue?.message}): are both of one version?`

@@ -496,10 +496,11 @@ describe('when something is wrong with the service', () => {
     expect((await ask('GET', '/api/v1/models/count', {}, build({ keys }))).status).toBe(503)
   })
 
-  test('503 while it stops: no new inference, everything else goes on', async () => {
+  test('503 while it stops: no new inference, which is logged as a refusal and not as a fault; everything else goes on', async () => {
     const stopping = build({ isDraining: () => true, ready: async () => 'draining' })
     const refused = await ask('POST', '/api/v1/chat/completions', { key: 'an inference key', body: chat() }, stopping)
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1'])
+    expect(stopping.faults).toEqual([])
     expect((await ask('GET', '/api/v1/presets', {}, stopping)).status).toBe(200)
     expect((await ask('GET', '/health/live', { key: null }, stopping)).status).toBe(200)
     const ready = await ask('GET', '/health/ready', { key: null }, stopping)

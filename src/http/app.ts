@@ -186,7 +186,10 @@ const logRequest = (
     duration_ms: Math.round((clock.monotonicMs() - about.startedMs) * 10) / 10,
     ...(failure === null ? {} : { error_type: failure.type }),
   }
-  if (response.status >= 500) log.error({ ...fields, error: failure }, 'request failed')
+  // A refusal, such as that of one request too many, is no fault: a flood of stacks would hide what is.
+  const isRefusal = response.status > 500 && failure !== null && failure.cause === undefined
+  if (isRefusal) log.warn({ ...fields, reason: failure.message }, 'request refused')
+  else if (response.status >= 500) log.error({ ...fields, error: failure }, 'request failed')
   else if (about.operation.startsWith('health')) log.debug(fields, 'request')
   else log.info(fields, 'request')
 }

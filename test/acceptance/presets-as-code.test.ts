@@ -480,6 +480,21 @@ test('exit 2 or 1 and a sentence with file and line: what is wrong in a file, a 
   expect(noWorkspace).toMatchObject({ code: 2, stderr: expect.stringContaining('404: There is no workspace') })
 })
 
+test('exit 1, and one sentence: the service answers in a form that the command does not know', async () => {
+  const other = createServer((_, response) => void response.end('{"data":[{"slug":"bot"}]}')).listen(0, '127.0.0.1')
+  await once(other, 'listening')
+  const { port } = other.address() as AddressInfo
+  const path = join(services.directory(), 'kept-from-other-versions')
+  const answer = await services.run(['presets', 'pull', path], env({ PATCHBAY_URL: `http://127.0.0.1:${port}` }))
+  other.close()
+  expect([answer.code, answer.stderr]).toEqual([
+    1,
+    expect.stringMatching(
+      /^patchbay: the service's answer has a form that this command does not know \(.*status: .*\): are both of one version\?\n$/,
+    ),
+  ])
+})
+
 test.each([
   [200, '{}'],
   [404, '<p>Not found</p>'],
