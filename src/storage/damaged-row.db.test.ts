@@ -53,7 +53,7 @@ describeEachEngine('a stored row that cannot be read', (engine) => {
     await create('bot')
     const { id } = (await store.get(workspaceId, 'bot')) ?? { id: '' }
     await database.kysely.updateTable('presets').set({ labels: CUT }).execute()
-    expect(await rejectionText(store.get(workspaceId, 'bot'))).toBe(sentence('presets', id))
+    expect(await rejectionText(store.resolve(workspaceId, 'bot', { by: 'label', label: 'next' }))).toBe(sentence('presets', id))
 
     const entries = await auditLog.list({ workspaceId: null, objectId: 'bot', offset: 0, limit: 1 })
     await database.kysely.updateTable('audit_log').set({ after: CUT }).execute()
@@ -94,7 +94,7 @@ describeEachEngine('a stored row that cannot be read', (engine) => {
           .updateTable('presets')
           .set({ labels: wrong.replace('5}', '"5"}') })
           .execute()
-        expect(await rejectionText(store.get(workspaceId, 'bot'))).toBe(sentence('presets', id))
+        expect(await rejectionText(store.resolve(workspaceId, 'bot', { by: 'label', label: 'next' }))).toBe(sentence('presets', id))
       }
     },
   )
