@@ -410,7 +410,10 @@ const commandSections = (command: Command, words: readonly string[] = []): strin
     ...command.registeredArguments.map((one) => [code(one.required ? `<${one.name()}>` : `[${one.name()}]`), one.description]),
     ...own.map((one) => [
       code(one.flags),
-      `${one.description}${one.mandatory && !one.description.endsWith('(required)') ? ' (required)' : ''}`,
+      one.description +
+        (one.mandatory && !one.description.endsWith('(required)') ? ' (required)' : '') +
+        // `--no-designate` has a default too, that of the flag that it turns off.
+        (typeof one.defaultValue === 'string' ? ` [default: ${one.defaultValue}]` : ''),
     ]),
   ]
   return [

@@ -90,5 +90,7 @@ const faultOf = (thrown: unknown): { text: string; code: number } => {
 }
 
 /** Faults in files have sentences of their own (as-code/working-copy.ts), so this one is in what the service answered. */
-const unknownForm = ({ issues: [issue] }: ZodError): string =>
-  `the service's answer has a form that this command does not know (${pathText(issue?.path ?? [])}: ${issue?.message}): are both of one version?`
+const unknownForm = ({ issues }: ZodError): string => {
+  const [said] = issues.map(({ path, message }) => (path.length === 0 ? message : `${pathText(path)}: ${message}`))
+  return `the service's answer has a form that this command does not know (${said}): are both of one version?`
+}

@@ -138,6 +138,10 @@ interface Running {
 const leave = async ({ service, workers, signals }: Omit<Running, 'server'>, seconds: number): Promise<void> => {
   service.beginLeave()
   workers?.signal('SIGTERM')
+  // A terminal sends its signals to each process, a supervisor only to the first.
+  const hurry = (): void => (signals.impatient ? workers?.signal('SIGTERM') : undefined)
+  process.on('SIGTERM', hurry)
+  process.on('SIGINT', hurry)
   await until(() => signals.impatient, seconds * 1000)
 }
 

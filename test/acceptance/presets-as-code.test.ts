@@ -480,19 +480,21 @@ test('exit 2 or 1 and a sentence with file and line: what is wrong in a file, a 
   expect(noWorkspace).toMatchObject({ code: 2, stderr: expect.stringContaining('404: There is no workspace') })
 })
 
-test('exit 1, and one sentence: the service answers in a form that the command does not know', async () => {
-  const other = createServer((_, response) => void response.end('{"data":[{"slug":"bot"}]}')).listen(0, '127.0.0.1')
+test.each([
+  ['in a list', '{"data":[{"slug":"bot"}]}', /^\[0\]\.status: \S/],
+  ['as a whole', '{"data":[{"slug":"bot","status":"active"}]}', /^[^:.]+: expected object/],
+])('exit 1, and one sentence: the service answers in a form that the command does not know, %s', async (_, body, fault) => {
+  const other = createServer((_request, response) => void response.end(body)).listen(0, '127.0.0.1')
   await once(other, 'listening')
   const { port } = other.address() as AddressInfo
   const path = join(services.directory(), 'kept-from-other-versions')
   const answer = await services.run(['presets', 'pull', path], env({ PATCHBAY_URL: `http://127.0.0.1:${port}` }))
   other.close()
-  expect([answer.code, answer.stderr]).toEqual([
-    1,
-    expect.stringMatching(
-      /^patchbay: the service's answer has a form that this command does not know \(.*status: .*\): are both of one version\?\n$/,
-    ),
-  ])
+  const [, said] =
+    /^patchbay: the service's answer has a form that this command does not know \((.*)\): are both of one version\?\n$/.exec(
+      answer.stderr,
+    ) ?? []
+  expect([answer.code, said]).toEqual([1, expect.stringMatching(fault)])
 })
 
 test.each([

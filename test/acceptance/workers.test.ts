@@ -69,6 +69,22 @@ describeEachEngine('workers', (engine) => {
     await Promise.all(answers.map((answer) => answer.text().catch(() => '')))
     expect(await service.exited).toBe(0)
   }, 300_000)
+
+  test('a second signal to the first process ends the wait of every process', async () => {
+    const { databaseUrl } = await engine.locate()
+    const flags = ['--workers', '2', '--database-url', databaseUrl ?? '', '--leave-seconds', '3600']
+    const service = await services.start({ flags })
+    const headers = { authorization: `Bearer ${service.managementKey}` }
+    for (let processes = 0; processes < 2;) {
+      const answer = await fetch(`${service.api}/service`, { headers })
+      processes = ((await answer.json()) as { data: { processes: readonly unknown[] } }).data.processes.length
+    }
+    service.signal('SIGTERM')
+    // A second signal that comes too soon is taken for an echo of the first.
+    await Bun.sleep(1500)
+    service.signal('SIGTERM')
+    expect(await service.exited).toBe(0)
+  }, 300_000)
 })
 
 const ENDLESS = { model: 'sandbox/lorem', stream: true, sandbox: { tokens: 10_000, delay_ms: 100 } }
