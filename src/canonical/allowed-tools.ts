@@ -7,7 +7,11 @@ import type { Prompt, Tool } from './prompt.ts'
 export const withoutBarred = (prompt: Prompt): Prompt =>
   prompt.tools.some(isBarred) ? { ...prompt, tools: prompt.tools.filter((tool) => !isBarred(tool)) } : prompt
 
-/** Says whether the list has both tools that may be called and tools that may not. */
-export const allowsSome = (tools: readonly Tool[]): boolean => tools.some(isBarred) && !tools.every(isBarred)
+/**
+ * Says whether the list has both tools of the client that may be called and tools that may not. A choice among no tools is refused, and a
+ * provider's own tool may have no name elsewhere.
+ */
+export const allowsSome = (tools: readonly Tool[]): boolean =>
+  tools.some(isBarred) && tools.some((tool) => tool.type !== 'provider' && !isBarred(tool))
 
 export const isBarred = (tool: Tool): boolean => tool.type !== 'provider' && tool.barred === true

@@ -48,9 +48,10 @@ export const vendorsWebTool = (name: string): 'web_search' | 'web_fetch' | null 
 
 /**
  * True for models that search as they see fit, whatever a request says. Perplexity, "Models"; OpenAI, "Web search: Chat Completions";
- * Groq, "Compound: systems"; OpenRouter, "Web search": `:online`. `name` is the provider's.
+ * Groq, "Compound: systems"; OpenRouter, "Web search": `:online`, and its pages of OpenAI's deep research, which OpenAI itself runs only with
+ * tools. `name` is the provider's.
  */
 export const searchesUnasked = (name: string): boolean => SEARCHING.test(name)
 
 const SEARCHING =
-  /(?:^|[/.])(?:sonar(?:-(?:pro|reasoning|reasoning-pro|deep-research))?|[\w.-]+-search-(?:preview|api)(?:-[\d-]+)?|compound(?:-beta)?(?:-mini)?)(?::[\w-]+)?$|:online$/i
+  /(?:^|[/.])(?:sonar(?:-(?:pro|reasoning|pro-search|reasoning-pro|deep-research))?|openai\/o\d(?:-mini)?-deep-research(?:-[\d-]+)?|[\w.-]+-search-(?:preview|api)(?:-[\d-]+)?|compound(?:-beta)?(?:-mini)?)(?::[\w-]+)?$|:online$/i

@@ -86,8 +86,12 @@ export const BENDING_WORDS: readonly { readonly bends: readonly [Bent, ...Bent[]
   { bends: ['model'], words: 'lora lora_path adapter_id' },
   // A template writes the whole prompt anew, tools included, and tokens stand in its place: vLLM, SGLang and text-generation-webui.
   { bends: ['systemPrompt', 'tools'], words: 'chat_template chat_template_str instruction_template instruction_template_str input_ids' },
+  // A member of `chat_template_kwargs` takes the place of the template's own variable: llama.cpp, its template engine (minja).
+  { bends: ['systemPrompt', 'tools'], words: 'messages' },
+  // A prompt that is cut loses its beginning: vLLM, the schema of its server.
+  { bends: ['systemPrompt', 'tools'], words: 'truncate_prompt_tokens truncation_side' },
   // The answer would hold the prompt, in tokens or as it was written: vLLM, SGLang and Ollama.
-  { bends: ['systemPrompt'], words: 'prompt_logprobs return_token_ids return_prompt_token_ids _debug_render_only' },
+  { bends: ['systemPrompt'], words: 'prompt_logprobs return_token_ids return_prompt_token_ids return_prompt_text _debug_render_only' },
 ]
 
 /** A search is a tool, as `web_search_options` says in its row. */

@@ -118,7 +118,8 @@ describe('a tool that a guardrail denies', () => {
   test('rules out models that search unasked: another model or endpoint answers, and without one nobody is asked', async () => {
     provider.script(say('Hi.'))
     const before = provider.exchanges.length
-    const searching = ['t/sonar', 't/compound', 't/preview', 't/online', 'own/sonar-reasoning']
+    const research = ['own/perplexity/sonar-pro-search', 'own/openai/o4-mini-deep-research']
+    const searching = ['t/sonar', 't/compound', 't/preview', 't/online', 'own/sonar-reasoning', ...research]
     for (const model of searching) {
       const { status, text } = await ask('chat', { model, sandbox: undefined })
       expect([model, status, text]).toEqual([model, 503, expect.stringContaining('(denied_tools: web_search)')])

@@ -314,6 +314,9 @@ describe('a system prompt of a preset, though nothing is locked', () => {
     prompt_logprobs: 1,
     return_token_ids: true,
     return_prompt_token_ids: true,
+    return_prompt_text: true,
+    truncate_prompt_tokens: 9,
+    truncation_side: 'left',
     _debug_render_only: true,
   }
 
@@ -322,6 +325,12 @@ describe('a system prompt of a preset, though nothing is locked', () => {
     const { text } = await infer(service, { ...asked, ...words, x_other: 1 }, { headers: { 'X-Service-Metadata': 'enabled' } })
     expect(upstream.last.body).toEqual({ model: 'deepseek-v4-pro', messages: [...prompt, user], x_other: 1 })
     for (const field of Object.keys(words)) expect(text).toContain(`{"code":"locked_field","field":"${field}"`)
+  })
+
+  test('is not replaced by messages for the template; what stands beside them goes on', async () => {
+    await savePreset(service, 'prompted', { model: 'm/deep', messages: prompt }, 'chat/completions')
+    await infer(service, { ...asked, chat_template_kwargs: { messages: [user], custom: 1 } })
+    expect(upstream.last.body).toEqual({ model: 'deepseek-v4-pro', messages: [...prompt, user], chat_template_kwargs: { custom: 1 } })
   })
 
   test('comes before messages whose tools are left out', async () => {

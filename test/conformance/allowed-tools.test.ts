@@ -75,3 +75,8 @@ test.each(OTHERS)('$client to $slug, which has no such choice: only the allowed 
   expect(sent).toContain('"two"')
   expect(sent).not.toMatch(/"one"|"three"|allowed_tools/)
 })
+
+test.each(TO_OPENAI)('$client to $dialect of $slug: where none of the listed tools is allowed, none is sent', async (way) => {
+  if (way.client === way.upstream) return
+  expect(await sentTo(way, 'auto', ['four'])).not.toMatchObject({ tools: expect.anything() as unknown })
+})

@@ -2,6 +2,7 @@ import { validateRequest } from '../validate-request.ts'
 import { withSecretsHidden } from '../hide-in-answer.ts'
 import type { ClientFormat } from '../format.ts'
 import { presetContentOf } from './preset-config.ts'
+import { withDrawnPictures } from './drawn-pictures.ts'
 import { withFormatInConfig } from './format-in-config.ts'
 import { readCall } from './read-call.ts'
 import { renderAnswer } from './render.ts'
@@ -15,7 +16,7 @@ export const messagesFormat: ClientFormat = withSecretsHidden({
   *parseCall(body) {
     const warnings = validateRequest(rules, body)
     yield
-    return { warnings, call: readCall(withFormatInConfig(body)) }
+    return { warnings, call: readCall(yield* withDrawnPictures(withFormatInConfig(body))) }
   },
   renderAnswer,
   openStream,

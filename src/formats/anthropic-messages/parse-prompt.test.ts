@@ -132,16 +132,6 @@ describe('the line for Anthropic’s billing that Claude Code sends is no word t
   })
 })
 
-test('a text of the assistant that stands for a picture is that picture; the user’s is a text', () => {
-  const content = [{ type: 'text', text: '![image](data:image/png;base64,iVBORw0KGgo=)' }]
-  const { messages } = parse({ messages: ['user', 'assistant', 'user'].map((role) => ({ role, content })) })
-  expect(messages.map(({ parts }) => parts)).toMatchObject([
-    content,
-    [{ type: 'image', url: 'data:image/png;base64,iVBORw0KGgo=' }],
-    content,
-  ])
-})
-
 test('the line for Anthropic’s billing is no word of a system message among the turns either', () => {
   const line = 'x-anthropic-billing-header: cc_version=2.1.9; cch=abcde;'
   const messagesOf = (content: unknown) =>

@@ -1,7 +1,6 @@
 /** Parses a Messages body into the canonical prompt (docs/contract/messages.md#request). */
 import { withoutBillingLine } from '../../canonical/billing-line.ts'
 import { CLAUDES_BASH, claudesBash } from '../../canonical/claudes-bash.ts'
-import { pictureIn } from '../../canonical/picture-text.ts'
 import type { Message, OutputFormat, Part, Prompt, Tool, ToolChoice } from '../../canonical/prompt.ts'
 import type { JsonObject } from '../../lib/json/json.ts'
 import type { JsonBody } from '../../lib/json/json-body.ts'
@@ -91,11 +90,6 @@ const systemOf = (given: readonly Part[], at = 'system'): Message[] => {
   return parts.length === 0 && given.length > 0 ? [] : [{ role: 'system', parts, at }]
 }
 
-const drawnPicture = (part: Part): Part => {
-  const url = part.type === 'text' ? pictureIn(part.text) : null
-  return url === null ? part : { type: 'image', url }
-}
-
 /** A system message that the model reads only until the user writes again. */
 const isCleared = ({ members }: Node): boolean => members['role'] === 'system' && members['clear_at'] === 'next_user_message'
 
@@ -105,7 +99,7 @@ const readMessage = (message: Node, cleared: boolean): readonly Message[] => {
   if (role === 'system') member(message, 'clear_at')
   const isEffortAlone = role === 'system' && member(message, 'content') === undefined && member(message, 'output_config') !== undefined
   const parts = isEffortAlone ? [] : readContent(message, 'content', BLOCKS)
-  if (role !== 'system') return [{ role, parts: attachProofs(role === 'assistant' ? parts.map(drawnPicture) : parts), at: message.path }]
+  if (role !== 'system') return [{ role, parts: attachProofs(parts), at: message.path }]
   // Its tools and what this release does not know stay.
   const shown = cleared ? parts.filter(({ type }) => type !== 'text') : parts
   const said = cleared && shown.length === 0 ? [] : systemOf(shown, message.path)

@@ -2,7 +2,6 @@
  * Reads the messages of a client that speaks Messages: each block as a part of which only the type and the ids are read, with the text of
  * the block for the model that is asked.
  */
-import { pictureIn } from '../../canonical/picture-text.ts'
 import { openProof, UNSIGNED } from '../../canonical/reasoning.ts'
 import type { Message, Part } from '../../canonical/prompt.ts'
 import { scanElements } from '../../lib/json/json-scan.ts'
@@ -11,7 +10,6 @@ import { editElements, editMembers, readMembers } from '../../lib/json/json-spli
 import { startPace, type Steps } from '../../lib/steps.ts'
 import { plainCallId } from '../tools/plain-call-id.ts'
 import type { Attempt } from '../provider.ts'
-import { imageBlock } from './encode-media.ts'
 import { type Block, FAILED_SILENTLY, failedBesideMedia } from '../message-blocks.ts'
 import { isImitation } from './model-rules.ts'
 
@@ -130,9 +128,6 @@ const readBlock = ({ json, members }: Texts, at: string, role: Message['role'], 
     case 'text': {
       const text = members.get('text')
       if (text?.startsWith('"') !== true) return null
-      const drawn = claude && role === 'assistant' && text.startsWith('"![') ? pictureIn(JSON.parse(text) as string) : null
-      const picture = drawn === null ? null : imageBlock(drawn)
-      if (picture !== null) return drawnPicture({ type: 'image', json: JSON.stringify(picture) })
       if (!claude || !isBlank(text)) return opaque(raw, at)
       // Other hosts of Claude refuse it (decisions/0240).
       const isKept = attempt.target.provider === 'anthropic' && role === 'assistant'
@@ -177,14 +172,12 @@ const readBlock = ({ json, members }: Texts, at: string, role: Message['role'], 
           }
     }
     case 'image':
-      return claude && role === 'assistant' ? drawnPicture(raw) : opaque(raw, at)
+      // Only the block is read of it.
+      return claude && role === 'assistant' ? { type: 'image', url: '', raw } : opaque(raw, at)
     default:
       return opaque(raw, at)
   }
 }
-
-/** Only the block is read of it. */
-const drawnPicture = (raw: Block): RawPart => ({ type: 'image', url: '', raw })
 
 /**
  * White space among the other blocks of an answer is taken back: Claude writes such texts itself, between what it cites. It is refused only

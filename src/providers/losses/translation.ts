@@ -1,5 +1,5 @@
 /** The input of an encoder: the prompt, those of its settings that the dialect has a word for, and functions that report losses. */
-import { withoutBarred } from '../../canonical/allowed-tools.ts'
+import { allowsSome, withoutBarred } from '../../canonical/allowed-tools.ts'
 import type { Part, Prompt } from '../../canonical/prompt.ts'
 import type { SettingName, Settings, SettingValues } from '../../canonical/settings.ts'
 import type { Warning } from '../../canonical/warning.ts'
@@ -56,7 +56,7 @@ export function* translate(
 ): Steps<Translation> {
   const { providerName } = target
   const { lose, mapped, refuse } = lossesTo(warn)
-  const given = takesAllowedTools ? asked : withoutBarred(asked)
+  const given = takesAllowedTools && allowsSome(asked.tools) ? asked : withoutBarred(asked)
   const called = takesText ? withTextCalls(given) : withoutTextCalls(given, warn)
   yield
   const lawful = yield* withLawfulCalls(called, mapped)

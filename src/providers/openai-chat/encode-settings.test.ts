@@ -308,3 +308,11 @@ describe('the format of the answer', () => {
     expect([sent['response_format'], lost]).toEqual([{ type: 'json_object' }, ['text.format']])
   })
 })
+
+test('a choice that allows only a tool of another provider leaves the other tools out: OpenAI refuses a choice among none', () => {
+  const barred = { type: 'function', name: 'f', description: null, parameters: { type: 'object' }, barred: true } as const
+  const hosted = { type: 'provider', kind: 'image_generation', at: 'tools[1]', raw: { type: 'image_generation' } } as const
+  expect(encode({ tools: [barred, hosted], toolChoice: { type: 'required' } }, { vendor: 'openai' }).sent).not.toMatchObject({
+    tools: expect.anything() as unknown,
+  })
+})
