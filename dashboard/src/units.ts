@@ -23,4 +23,7 @@ export const percent = (share: number | null | undefined): string => {
 const NANOS = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD', minimumFractionDigits: 2, maximumFractionDigits: 9 })
 
 /** To the nano-dollar, the unit of accounting: `$2.50`, `$0.075`. */
-export const exactMoney = (amount: number): string => (amount === 0 ? '$0' : NANOS.format(amount))
+export const exactMoney = (amount: number): string => (Math.round(amount * NANOS_PER_DOLLAR) === 0 ? '$0' : NANOS.format(amount))
+
+/** A difference of sums may leave less than one, which would be `-$0.00`. */
+const NANOS_PER_DOLLAR = 1e9

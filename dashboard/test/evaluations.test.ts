@@ -134,7 +134,7 @@ describe.skipIf(BROWSER_PATH === null)('evaluations of a preset', () => {
     expect(await dialog.getByLabel('Beside it').inputValue()).toBe('1')
     await dialog.getByText('2: parcel, refund').waitFor()
     // Two items, two versions, at most 1,000 tokens at a dollar per million.
-    await dialog.getByText(/2 items, 4 requests\. It costs \$0\.0\d+ to \$0\.\d+\./).waitFor()
+    await dialog.getByText(/2 items, 4 requests\. It costs \$0\.0[\d.$]+ to \$0\.[\d.$]+$/).waitFor()
     expect(upstream.exchanges).toHaveLength(0)
     await checkAccessible()
     // The address contains the open form, and the rest is done with the keyboard only.

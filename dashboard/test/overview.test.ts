@@ -172,6 +172,7 @@ describe.skipIf(BROWSER_PATH === null)('the overview', () => {
     const { data } = await manage<{ data: readonly { name: string; purpose: string | null }[] }>(service, '/keys')
     const stored = data.find(({ purpose }) => purpose === 'playground')?.name ?? ''
     expect(stored).toMatch(/^playground \(user_[0-9a-f]{8}\)$/)
+    await page.getByText('Charged to').getByRole('link', { name: 'playground (Owner)' }).waitFor()
     await open(page, '/requests')
     await page.getByRole('cell', { name: 'playground (Owner)' }).waitFor()
     await open(page, '')
@@ -186,6 +187,9 @@ describe.skipIf(BROWSER_PATH === null)('the overview', () => {
       await page.getByRole('table', { name: table, exact: true }).getByRole('link', { name: 'playground (Owner)' }).click()
     }
     await page.getByRole('group', { name: 'Narrowed to' }).getByText('playground (Owner)').waitFor()
+    const { data: guardrail } = await manage<{ data: { id: string } }>(service, '/guardrails', { body: { name: 'pii' } })
+    await open(page, `/guardrails?guardrail=${guardrail.id}`)
+    await page.getByLabel('As key').getByText('playground (Owner)').waitFor({ state: 'attached' })
     check()
   })
 })

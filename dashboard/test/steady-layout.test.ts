@@ -94,6 +94,9 @@ describe.skipIf(BROWSER_PATH === null)('nothing moves when the last answers arri
 
   test('a preset: whether it can be rolled back, and which tests are saved', async () => {
     for (const system of ['one', 'two']) await savePreset(service, 'support-bot', system)
+    // The moves of labels fill the first page of the history.
+    for (let move = 0; move <= 100; move += 1)
+      await manage(service, '/presets/support-bot', { method: 'PATCH', body: { labels: { staging: (move % 2) + 1 } } })
     const prompt = (page: Page): Promise<void> => page.getByLabel('System prompt').waitFor()
     const back = async (page: Page): Promise<void> => {
       await page.locator('button:enabled', { hasText: 'Roll back' }).waitFor()

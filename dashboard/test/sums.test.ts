@@ -3,7 +3,7 @@ import { Database } from 'bun:sqlite'
 import { join } from 'node:path'
 
 import { describe, expect, test } from 'bun:test'
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 
 import { useHostedServices } from '../../test/support/hosted-services.ts'
 import { until } from '../../test/support/started-service.ts'
@@ -51,6 +51,13 @@ const openColumn = async (page: Page, chart: RegExp, region: string): Promise<nu
   return counts[chosen] ?? -1
 }
 
+/** The text that is copied if the row is selected. */
+const copied = (row: Locator): Promise<string> =>
+  row.evaluate((element) => {
+    getSelection()?.selectAllChildren(element)
+    return String(getSelection())
+  })
+
 describe.skipIf(BROWSER_PATH === null)('a figure', () => {
   test('of spend, of the overview and of a column opens exactly the requests that it counts, and has beside it what it was before, exactly if one asks for it', async () => {
     const first = await services.start()
@@ -85,8 +92,14 @@ describe.skipIf(BROWSER_PATH === null)('a figure', () => {
     for (const exact of ['$0.0220022', '$0.0130013', '+$0.0090009']) await row.getByRole('cell', { name: exact, exact: true }).waitFor()
     for (const short of ['$0.022', '$0.013', '+$0.009']) await row.getByText(short, { exact: true }).waitFor()
     expect(await row.getByTitle('$0.0220022').count()).toBe(1)
+    const top = page.locator('.chart-top')
+    const shortTop = await top.innerText()
+    expect(await copied(row)).toContain('\t$0.022\t$0.013\t+$0.009\t')
     await page.keyboard.press('x')
     expect(await shown()).toEqual(['$0.0220022', '$0.0130013', '+$0.0090009'])
+    expect(await copied(row)).toContain('\t$0.0220022\t$0.0130013\t+$0.0090009\t')
+    expect(await top.innerText()).not.toBe(shortTop)
+    expect(await top.innerText()).toMatch(/^\$0\.0\d{6}$/)
     await page.keyboard.press('x')
     const before = page.locator('.figures > div').filter({ hasText: 'The time before' })
     expect(await before.locator('dd').textContent()).toMatch(/^\$0\.01\d\$0\.01\d{5}, \+\d+ % since$/)

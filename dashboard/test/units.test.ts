@@ -28,6 +28,8 @@ test.each([
   [0.075, '$0.075'],
   [0.00123, '$0.00123'],
   [1234.5678912341, '$1,234.567891234'],
+  // Ten amounts of a cent, less ten cents.
+  [-7e-18, '$0'],
 ])('%p dollars are exactly %p: two decimals at least, and at most the nine of accounting', (dollars, text) => {
   expect(exactMoney(dollars)).toBe(text)
 })

@@ -2,6 +2,7 @@
 import { useState } from 'react'
 
 import type { Key } from '../api/keys.ts'
+import { useKeyName } from './key-name.tsx'
 import { useKeySearch } from './use-key-search.tsx'
 
 interface KeySelectProps {
@@ -35,13 +36,17 @@ export const KeySelect = ({ id, label, value, onChange, none, prefix = '', ...fi
       >
         <option value="">{none}</option>
         {listed.map((key) => (
-          <option key={key.hash} value={key.hash}>
-            {prefix}
-            {key.name} …{key.label.slice(-4)}
-          </option>
+          <KeyOption key={key.hash} of={key} prefix={prefix} />
         ))}
       </select>
       {keys.more}
     </>
   )
 }
+
+const KeyOption = ({ of: { hash, name, label }, prefix }: { of: Key; prefix: string }) => (
+  <option value={hash}>
+    {prefix}
+    {useKeyName(name)} …{label.slice(-4)}
+  </option>
+)

@@ -1,7 +1,8 @@
 /** The effect that a request would have, without calling a provider. */
 import { useQuery } from '@tanstack/react-query'
 
-import { count, money } from '../format.ts'
+import { count } from '../format.ts'
+import { Money } from '../parts/amount.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { JsonText } from '../parts/json-text.tsx'
 import { warningKey, WarningText } from '../parts/warning-text.tsx'
@@ -26,7 +27,14 @@ export const DryRunDialog = ({ asked, onClose }: { asked: Asked; onClose: () => 
             </p>
             <p>
               About {count(cost.input_tokens)} tokens in; it costs{' '}
-              {cost.max_usd === null ? 'an amount that has no bound' : `between ${money(cost.min_usd)} and ${money(cost.max_usd)}`}.
+              {cost.max_usd === null ? (
+                'an amount that has no bound'
+              ) : (
+                <>
+                  between <Money of={cost.min_usd} /> and <Money of={cost.max_usd} />
+                </>
+              )}
+              .
             </p>
             {warnings.map((warning) => (
               <p className="note warn" key={warningKey(warning)}>

@@ -6,11 +6,13 @@ import { useEffect } from 'react'
 import { playgroundKey } from '../../api/keys.ts'
 import { currentSession } from '../../api/session.ts'
 import { Money } from '../../parts/amount.tsx'
+import { useKeyName } from '../../parts/key-name.tsx'
 import { Meter } from '../../parts/meter.tsx'
 
 export const ChargedTo = ({ isRunning }: { isRunning: boolean }) => {
   const session = useQuery(currentSession).data
   const key = useQuery({ ...playgroundKey(session?.user_id ?? '', session?.workspace_id ?? ''), enabled: session !== undefined })
+  const name = useKeyName(key.data?.name ?? '')
   const { refetch } = key
   const isKnown = session !== undefined
   useEffect(() => {
@@ -18,7 +20,7 @@ export const ChargedTo = ({ isRunning }: { isRunning: boolean }) => {
   }, [isRunning, isKnown, refetch])
   if (key.data === undefined) return <p className="charged-to small" />
   if (key.data === null) return <p className="charged-to small soft">Charged to your own key, which the first run makes.</p>
-  const { hash, name, limit, limit_remaining: left, usage, disabled } = key.data
+  const { hash, limit, limit_remaining: left, usage, disabled } = key.data
   const spent = limit === null ? usage : limit - (left ?? 0)
   return (
     <p className="charged-to small soft">

@@ -81,11 +81,13 @@ const Preset = (parts: PresetParts) => {
   const [isRollingBack, setRollingBack] = useState(false)
   const before = liveBefore(moves.data ?? [], live.version)
   // Moves of labels may fill whole pages.
-  useFurtherPages(moves, before === null && moves.data !== undefined && moves.data.length < MOVES_MAX)
+  const mayBeFurther = before === null && (moves.data?.length ?? 0) < MOVES_MAX
+  useFurtherPages(moves, mayBeFurther)
   const { versions } = useVersions(slug, { workspace_id: workspace }, parts.versions, before === null ? [] : [before])
   const previous = versions.find(({ version }) => version === before)
   // It has its place from the beginning, so that the buttons beside it do not move when it can be pressed.
-  const isSought = parts.versions.length > 1 && ((moves.data === undefined && moves.error === null) || before !== null)
+  const isReading = moves.isPending || (mayBeFurther && moves.hasNextPage && !moves.isFetchNextPageError)
+  const isSought = parts.versions.length > 1 && (isReading || before !== null)
   return (
     <>
       <ScreenHead title={name}>

@@ -1,6 +1,7 @@
 /** The counted usage, and its cost. */
 import type { Generation } from '../../api/generations.ts'
-import { count, money } from '../../format.ts'
+import { count } from '../../format.ts'
+import { Money } from '../../parts/amount.tsx'
 import { Table } from '../../parts/table.tsx'
 import { exactMoney } from '../../units.ts'
 
@@ -35,19 +36,36 @@ export const CostLines = ({ record }: { record: Generation }) => {
         {record.is_byok ? (
           <li>
             Paid with the customer’s own provider key
-            {record.upstream_inference_cost === null ? '' : `: ${money(record.upstream_inference_cost)} at the provider`}.
+            {record.upstream_inference_cost === null ? null : (
+              <>
+                : <Money of={record.upstream_inference_cost} /> at the provider
+              </>
+            )}
+            .
           </li>
         ) : null}
         {record.usage_estimated ? <li>The provider reported no complete usage: what is missing was estimated.</li> : null}
-        {record.cache_discount === null || record.cache_discount === 0 ? null : <li>{cacheSentence(record.cache_discount)}</li>}
+        {record.cache_discount === null || record.cache_discount === 0 ? null : (
+          <li>
+            <CacheEffect saved={record.cache_discount} />
+          </li>
+        )}
         {record.cost_known ? null : <li>The price of this model is not known, so this request counts as $0 in sums.</li>}
       </ul>
     </div>
   )
 }
 
-const cacheSentence = (saved: number): string =>
-  saved > 0 ? `Cached input saved ${money(saved)}.` : `Writing to the cache cost ${money(-saved)} more than it saved.`
+const CacheEffect = ({ saved }: { saved: number }) =>
+  saved > 0 ? (
+    <>
+      Cached input saved <Money of={saved} />.
+    </>
+  ) : (
+    <>
+      Writing to the cache cost <Money of={-saved} /> more than it saved.
+    </>
+  )
 
 const tokensOf = (record: Generation): readonly { name: string; tokens: number }[] => {
   const all: readonly (readonly [string, number | null])[] = [

@@ -6,6 +6,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 
 import { usage } from '../../api/usage.ts'
+import { figures } from '../../figures.ts'
 import { compact, count, instant, money, numbered } from '../../format.ts'
 import { Button } from '../../parts/button.tsx'
 import { ColumnsChart } from '../../parts/columns-chart.tsx'
@@ -17,6 +18,7 @@ import { saveCsv } from '../../parts/save-csv.ts'
 import { ScreenHead } from '../../parts/screen-head.tsx'
 import { useNow } from '../../parts/when.tsx'
 import { rangeBefore, rangeOf } from '../../range.ts'
+import { useStore } from '../../store.ts'
 import { SpendFilter } from './spend-filter.tsx'
 import { dimensionsOf, narrowedTo, requestsSearch, spendFilterOf } from './spend-groups.ts'
 import { DIMENSIONS, type Measure, MEASURES, seriesOf, totalCost } from './spend-series.ts'
@@ -29,10 +31,10 @@ import { exactMoney } from '../../units.ts'
 /** The largest number of groups that the API lists one by one. */
 const TOP = 50
 
-const TOPS: Readonly<Record<Measure, (value: number) => string>> = {
-  cost: money,
-  tokens: (value) => `${compact(value)} tokens`,
-  requests: (value) => numbered(value, 'request'),
+const topOf = (measure: Measure, isExact: boolean, value: number): string => {
+  if (measure === 'cost') return isExact ? exactMoney(value) : money(value)
+  if (measure === 'tokens') return isExact ? numbered(value, 'token') : `${compact(value)} tokens`
+  return numbered(value, 'request')
 }
 
 export const SpendScreen = () => {
@@ -44,6 +46,7 @@ export const SpendScreen = () => {
   const [group, and] = dimensions
   const measure = MEASURES.find(({ id }) => id === search['of'])?.id ?? 'cost'
   const filter = spendFilterOf(search)
+  const isExact = useStore(figures) === 'exact'
   const grouped = { ...filter, group_by: dimensions.join(',') }
   const query = { ...grouped, from: range.from, to: range.to, interval: range.interval }
   const sums = useQuery(usage(query))
@@ -97,7 +100,7 @@ export const SpendScreen = () => {
                 label={`Spend by ${dimensions.join(' and ')}`}
                 {...seriesOf(data, dimensions, measure, range, names)}
                 format={measure === 'cost' ? exactMoney : count}
-                formatTop={TOPS[measure]}
+                formatTop={(value) => topOf(measure, isExact, value)}
                 height={160}
                 onOpen={(from, to, columns) =>
                   void (columns === 1

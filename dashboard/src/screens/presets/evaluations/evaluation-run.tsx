@@ -4,7 +4,7 @@ import { useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 
 import { type Evaluation, resumeEvaluation, stopEvaluation } from '../../../api/evaluations.ts'
-import { money } from '../../../format.ts'
+import { Money } from '../../../parts/amount.tsx'
 import { Button } from '../../../parts/button.tsx'
 import { Confirm } from '../../../parts/confirm.tsx'
 import { Field } from '../../../parts/field.tsx'
@@ -34,7 +34,14 @@ export const EvaluationRun = ({ slug, evaluation: { id, state, budget_usd: budge
       <Button onClick={() => (budget === null ? resume() : setAsked(writeNumber(budget)))}>Resume</Button>
       {asked === null ? null : (
         <Confirm title="Resume the evaluation" action="Resume" onConfirm={resume} onClose={() => setAsked(null)}>
-          <Field label="Budget in dollars" hint={`For all of it: ${money(cost)} are spent.`}>
+          <Field
+            label="Budget in dollars"
+            hint={
+              <>
+                For all of it: <Money of={cost} /> are spent.
+              </>
+            }
+          >
             <input inputMode="decimal" className="short" value={asked} onChange={(event) => setAsked(event.target.value)} />
           </Field>
         </Confirm>

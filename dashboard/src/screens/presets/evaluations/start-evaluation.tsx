@@ -4,7 +4,8 @@ import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 
 import { type EvaluationEstimate, type EvaluationRequest, estimateEvaluation, startEvaluation } from '../../../api/evaluations.ts'
-import { count, money } from '../../../format.ts'
+import { count, numbered } from '../../../format.ts'
+import { Money } from '../../../parts/amount.tsx'
 import { Dialog } from '../../../parts/dialog.tsx'
 import { DialogActions } from '../../../parts/dialog-actions.tsx'
 import { messageOf } from '../../../parts/error-note.tsx'
@@ -119,24 +120,35 @@ const Estimate = ({ slug, body }: { readonly slug: string; readonly body: Evalua
   const found = useQuery({ ...estimateEvaluation(slug, settled, { workspace_id: workspace }), enabled: isWhole })
   return (
     <p className="soft" role="status">
-      {typeof body === 'string'
-        ? body
-        : !isWhole || found.isPending
-          ? 'Working out what it may cost …'
-          : found.error === null
-            ? estimateText(found.data)
-            : messageOf(found.error)}
+      {typeof body === 'string' ? (
+        body
+      ) : !isWhole || found.isPending ? (
+        'Working out what it may cost …'
+      ) : found.error === null ? (
+        <EstimateText {...found.data} />
+      ) : (
+        messageOf(found.error)
+      )}
     </p>
   )
 }
 
-const estimateText = ({ items, requests, judge_requests: judged, min_usd: least, max_usd: most }: EvaluationEstimate): string =>
-  [
-    `${count(items)} ${items === 1 ? 'item' : 'items'}, ${count(requests)} ${requests === 1 ? 'request' : 'requests'}`,
-    ...(judged === 0 ? [] : [` and ${count(judged)} to the judge`]),
-    least === null || most === null
-      ? '. What it costs is not known: a price is missing.'
-      : least === most
-        ? `. It costs ${money(most)}.`
-        : `. It costs ${money(least)} to ${money(most)}.`,
-  ].join('')
+const EstimateText = ({ items, requests, judge_requests: judged, min_usd: least, max_usd: most }: EvaluationEstimate) => (
+  <>
+    {numbered(items, 'item')}, {numbered(requests, 'request')}
+    {judged === 0 ? '' : ` and ${count(judged)} to the judge`}
+    {least === null || most === null ? (
+      '. What it costs is not known: a price is missing.'
+    ) : (
+      <>
+        . It costs{' '}
+        {least === most ? null : (
+          <>
+            <Money of={least} /> to{' '}
+          </>
+        )}
+        <Money of={most} />.
+      </>
+    )}
+  </>
+)
