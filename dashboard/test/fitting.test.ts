@@ -160,7 +160,9 @@ describe.skipIf(BROWSER_PATH === null)('a screen', () => {
     const name = row.getByText('First inference key', { exact: true })
     await name.waitFor()
     expect(await name.evaluate((cell) => cell.scrollWidth - cell.clientWidth)).toBe(0)
-    expect(await row.getByRole('link').getAttribute('title')).toEndWith(`sandbox/echo · ${slug}@1 · First inference key · 6 → 4 tokens · $0`)
+    expect(await row.getByRole('link').getAttribute('title')).toEndWith(
+      `sandbox/echo · ${slug}@1 · First inference key · 6 → 4 tokens · $0`,
+    )
     await page.locator('.histogram svg').first().waitFor()
     expect(Number(await page.evaluate('document.documentElement.scrollHeight'))).toBeLessThanOrEqual(800)
     check()
