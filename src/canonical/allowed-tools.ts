@@ -1,6 +1,6 @@
 /**
  * OpenAI's `tool_choice` of `allowed_tools` forbids some tools and leaves the list of tools as it is, so that its prompt cache stays valid.
- * Whoever has no such choice is given only the allowed tools.
+ * A provider without that choice is given only the allowed tools.
  */
 import type { Prompt, Tool } from './prompt.ts'
 

@@ -165,7 +165,7 @@ export interface FoundWord {
   readonly value: unknown
   /** Names of fields and meanings of settings. */
   readonly changes: ReadonlySet<string>
-  /** Those whose effect the word changes; `systemPrompt` is the preset's. */
+  /** The settings whose effect the word changes; `systemPrompt` is the preset's. */
   readonly bends: ReadonlySet<string>
 }
 
