@@ -168,9 +168,22 @@ function* mergeField(dialect: ClientDialect, field: string, { preset, request, w
     return own
   }
   if (field === 'tools' && Array.isArray(own) && Array.isArray(asked)) return yield* uniteTools(dialect, own, asked)
-  if (asked === null)
-    return overriding(dialect, field).some((name) => request(name) !== null) ? null : withoutReplaced(dialect, field, { own, words, locks })
+  if (asked === null) return withoutReplaced(dialect, field, { own: withoutOverridden(dialect, field, own, request), words, locks })
   return here.reduce<JsonValue>((value, lock) => holdMember(value, own, lock, overruled), asked)
+}
+
+/** Returns what other fields of the request that set the same thing leave of the preset's value. */
+const withoutOverridden = (dialect: ClientDialect, field: string, own: JsonValue, request: Merge['request']): JsonValue => {
+  const here = overriding(dialect, field).filter(({ name }) => request(name) !== null)
+  if (here.some(({ members }) => members === null) || !isObject(own)) return here.length === 0 ? own : null
+  const replaced = new Set(here.flatMap(({ members }) => members ?? []))
+  return withoutMembers(own, (member) => replaced.has(member))
+}
+
+/** Returns null if nothing is left. */
+const withoutMembers = (own: JsonObject, isReplaced: (member: string) => boolean): JsonValue => {
+  const rest = Object.entries(own).filter(([member]) => !isReplaced(member))
+  return rest.length === 0 ? null : Object.fromEntries(rest)
 }
 
 /** Returns the preset's value without the settings that the request has under a vendor's own name, since both would be sent. */
@@ -186,8 +199,7 @@ const withoutReplaced = (
   )
   if (replaced.some(([, member]) => member === null)) return null
   if (replaced.length === 0 || !isObject(own)) return own
-  const rest = Object.entries(own).filter(([member]) => !replaced.some(([, one]) => one === member))
-  return rest.length === 0 ? null : Object.fromEntries(rest)
+  return withoutMembers(own, (member) => replaced.some(([, one]) => one === member))
 }
 
 /** Returns the request's object with the preset's value of one member. */

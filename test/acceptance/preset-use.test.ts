@@ -234,6 +234,27 @@ describe('the merge', () => {
   })
 })
 
+describe('how much a model thinks, and whether it is shown', () => {
+  const sentWith = async (settings: object, request: object): Promise<object> => {
+    await save('thoughtful', { model: 'fake/claude', max_tokens: 9000, ...settings })
+    const answer = await infer(
+      service,
+      { model: '@preset/thoughtful', messages: [user], ...request },
+      { headers: { 'X-Service-Dry-Run': 'enabled' } },
+    )
+    return (answer.json as { upstream_request: { body: object } }).upstream_request.body
+  }
+
+  test("a request that hides the thinking keeps the preset's effort, and one that sets the effort keeps it hidden", async () => {
+    const hidden = { thinking: { type: 'enabled', display: 'omitted' } }
+    expect(await sentWith({ reasoning_effort: 'high' }, { include_reasoning: false })).toMatchObject(hidden)
+    expect(await sentWith({ include_reasoning: false }, { reasoning_effort: 'high' })).toMatchObject(hidden)
+    expect(await sentWith({ reasoning: { max_tokens: 6000, exclude: true } }, { reasoning_effort: 'low' })).toMatchObject({
+      thinking: { type: 'enabled', display: 'omitted', budget_tokens: 4096 },
+    })
+  })
+})
+
 describe('the system prompt', () => {
   test("the preset's comes first, the request's own after it, each as a message", async () => {
     await save('prompted', { model: 'fake/one', messages: [{ role: 'system', content: 'From the preset.' }] })
@@ -326,6 +347,20 @@ describe('on another interface', () => {
     await savePreset(service, 'shown', { model: 'fake/claude', reasoning: { enabled: true } }, 'chat/completions')
     const asked = await dryRun('/messages', { model: '@preset/shown', messages: [user], max_tokens: 4000 })
     expect(asked.sent).toHaveProperty('thinking')
+  })
+
+  test('the description of a format stays with its schema on Messages', async () => {
+    const format = { name: 'n', description: 'One parcel.', schema: { type: 'object', properties: {}, additionalProperties: false } }
+    await save('formed', { model: 'fake/claude', response_format: { type: 'json_schema', json_schema: format } })
+    const { sent } = await dryRun('/messages', { model: '@preset/formed', messages: [user], max_tokens: 100 })
+    expect(sent).toMatchObject({ output_config: { format: { schema: { description: 'One parcel.' } } } })
+  })
+
+  test('an effort without thinking, which only Messages has, is reported as lost', async () => {
+    const settings = { thinking: { type: 'disabled' }, output_config: { effort: 'low' } }
+    await savePreset(service, 'careful', { model: 'fake/claude', max_tokens: 10, ...settings }, 'messages')
+    const { sent, warnings } = await dryRun('/chat/completions', { model: '@preset/careful', messages: [user] })
+    expect([sent['output_config'], warnings.map(({ field }) => field)]).toEqual([undefined, ['output_config.effort']])
   })
 
   test('the fast speed beside the automatic tier stays the fast tier, and beside another one is reported as lost', async () => {
