@@ -255,6 +255,25 @@ describe('how much a model thinks, and whether it is shown', () => {
   })
 })
 
+test("where a provider of another dialect does not get a vendor's name of a setting, the preset's own value counts", async () => {
+  const settings = { max_tokens: 3000, stop: ['END'], reasoning: { max_tokens: 2000 } }
+  const words = { num_predict: 9, options: { stop_sequence: ['x'] }, enable_thinking: false }
+  const claude = { max_tokens: 3000, stop_sequences: ['END'], thinking: { type: 'enabled', budget_tokens: 2000 } }
+  for (const [model, sent] of [['fake/claude', claude] as const, ['fake/one', words] as const]) {
+    await save('worded', { model, ...settings })
+    for (const headers of [{}, { 'X-Service-Dry-Run': 'enabled' }]) {
+      const asked = upstream.exchanges.length
+      const answer = await infer(service, { model: '@preset/worded', messages: [user], ...words }, { headers })
+      const body =
+        upstream.exchanges.length > asked
+          ? upstream.last.body
+          : (answer.json as { upstream_request: { body: Readonly<Record<string, unknown>> } }).upstream_request.body
+      expect(body).toMatchObject(sent)
+      for (const field of Object.keys(settings)) expect([field, Object.hasOwn(body, field)]).toEqual([field, Object.hasOwn(sent, field)])
+    }
+  }
+})
+
 describe('the system prompt', () => {
   test("the preset's comes first, the request's own after it, each as a message", async () => {
     await save('prompted', { model: 'fake/one', messages: [{ role: 'system', content: 'From the preset.' }] })
