@@ -42,6 +42,10 @@ export interface Call {
   readingPrompt(): Steps<void>
   /** `prompt` has them, `body` cannot, so a provider of the client's own dialect does not get them. */
   readonly carried?: CarriedSettings
+  /**
+   * Settings of a preset whose place a vendor's name takes in `body`. A provider of another dialect, which does not get that name, gets them.
+   */
+  readonly replaced?: Settings | undefined
   /** The conversation or its tools changed after the client wrote them: `prompt` includes the change, `body` does not. */
   readonly continued?: true
   /** The model may have to receive its own turn back exactly as it wrote it. */

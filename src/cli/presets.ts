@@ -1,5 +1,5 @@
 /** `patchbay presets …`: presets and, on request, guardrails, limits of keys and budgets as files in version control. */
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync, statSync } from 'node:fs'
 
 import { environment, SettingError, type RemoteSettings } from '../config.ts'
 import { presetLabel } from '../contract/preset-name.ts'
@@ -196,6 +196,8 @@ const refusalLines = (one: Compared, thrown: RemoteRefused | SettingError): read
 }
 
 const open = async (settings: RemoteSettings, directory: string, flags: AsCodeFlags): Promise<Copy> => {
+  if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() === false)
+    throw new SettingError(`${directory} is a file; name its directory, whose files are sent or written together.`)
   const remote = createRemote(settings, flags.workspace)
   const lock = readLock(directory)
   const kinds = kindsOf(flags.with, lock?.kinds ?? ['presets'])

@@ -81,6 +81,24 @@ describe('fields', () => {
     expect(merged(body, { dialect, config })).toEqual(expected)
   })
 
+  test.each<[Config, object, object]>([
+    [{ reasoning_effort: 'high' }, { include_reasoning: false }, { reasoning_effort: 'high', include_reasoning: false }],
+    [{ include_reasoning: false }, { reasoning_effort: 'low' }, { include_reasoning: false, reasoning_effort: 'low' }],
+    [
+      { reasoning: { effort: 'high', summary: 'auto', exclude: true } },
+      { include_reasoning: true },
+      { reasoning: { effort: 'high', summary: 'auto' }, include_reasoning: true },
+    ],
+    [
+      { reasoning: { max_tokens: 2000, exclude: true } },
+      { reasoning_effort: 'low' },
+      { reasoning: { exclude: true }, reasoning_effort: 'low' },
+    ],
+    [{ reasoning_effort: 'high', include_reasoning: false }, { reasoning: { effort: 'low' } }, { reasoning: { effort: 'low' } }],
+  ])('a field that sets only a part of the reasoning leaves the rest to the preset: %j with %j', (config, body, expected) => {
+    expect(merged(body, { config })).toEqual(expected)
+  })
+
   test('what the preset does not touch keeps its bytes', () => {
     const text =
       '{ "messages" : [ {"role":"user","content":"caf\\u00e9"} ],\n "temperature": 1.0, "x_unknown":{"a": 1e2}, "model":"@preset/p" }'

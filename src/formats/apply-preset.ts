@@ -7,6 +7,7 @@
  */
 import type { CarriedSettings, ClientDialect } from '../canonical/call.ts'
 import type { RoutingLocks } from '../canonical/routing-locks.ts'
+import type { Settings } from '../canonical/settings.ts'
 import type { Warning } from '../canonical/warning.ts'
 import type { PresetContent } from '../contract/preset.ts'
 import { invalidRequest } from '../contract/validate.ts'
@@ -22,6 +23,7 @@ import { holdLogprobs } from './openai-responses/held-logprobs.ts'
 import { addSystemPrompt } from './add-system-prompt.ts'
 import { withoutEffortChanges, withoutToolsOfMessages } from './hold-in-messages.ts'
 import { holdVendorWords } from './hold-vendor-words.ts'
+import { replacedSettings } from './replaced-settings.ts'
 import { type Fields, translateConfig } from './translate-config.ts'
 import { uniteTools } from './unite-tools.ts'
 
@@ -30,6 +32,8 @@ export interface AppliedPreset {
   readonly warnings: readonly Warning[]
   /** Undefined if the client's dialect has a field for each setting of the preset. */
   readonly carried: CarriedSettings | undefined
+  /** Settings of the preset whose place a vendor's name in the request takes; undefined if there are none. */
+  readonly replaced: Settings | undefined
   /** The locks that names in the request could circumvent; null if there are none. */
   readonly locks: RoutingLocks | null
 }
@@ -45,11 +49,12 @@ export function* applyPreset(dialect: ClientDialect, sent: JsonBody, content: Pr
   const words = yield* vendorWordsIn(dialect, body)
   const request = (field: string): JsonValue => (field === 'model' ? model : (body.value(field) ?? null))
   const overruled: string[] = []
+  const replaced: Record<string, JsonValue> = {}
   const changes: Record<string, string | null> = { preset: null }
   const isStep = startPace()
   const fields = new Set(['model', ...Object.keys(preset.fields), ...locks.map(({ field }) => field)])
   for (const field of fields) {
-    const merged = yield* mergeField(dialect, field, { preset: preset.fields, request, words, locks, overruled })
+    const merged = yield* mergeField(dialect, field, { preset: preset.fields, request, words, locks, overruled, replaced })
     if (merged === (body.value(field) ?? null)) continue
     const json = merged === null ? null : JSON.stringify(merged)
     changes[field] = json
@@ -87,6 +92,7 @@ export function* applyPreset(dialect: ClientDialect, sent: JsonBody, content: Pr
     body: body.with({ ...changes, ...system.changes }),
     warnings: [...preset.warnings, ...lockWarnings, ...system.warnings],
     carried: preset.carried,
+    replaced: replacedSettings(dialect, replaced),
     locks: routingLocks(locks, content),
   }
 }
@@ -154,10 +160,13 @@ interface Merge {
   readonly locks: readonly Lock[]
   /** Paths that the request set and the preset overruled. */
   readonly overruled: string[]
+  /** The preset's fields, or their members, whose place a vendor's name takes. */
+  readonly replaced: Record<string, JsonValue>
 }
 
 /** Returns the field's value in the merged body; null for none. */
-function* mergeField(dialect: ClientDialect, field: string, { preset, request, words, locks, overruled }: Merge): Steps<JsonValue> {
+function* mergeField(dialect: ClientDialect, field: string, merge: Merge): Steps<JsonValue> {
+  const { preset, request, locks, overruled } = merge
   const own = preset[field] ?? null
   const asked = request(field)
   const here = locks.filter((lock) => lock.field === field)
@@ -168,26 +177,41 @@ function* mergeField(dialect: ClientDialect, field: string, { preset, request, w
     return own
   }
   if (field === 'tools' && Array.isArray(own) && Array.isArray(asked)) return yield* uniteTools(dialect, own, asked)
-  if (asked === null)
-    return overriding(dialect, field).some((name) => request(name) !== null) ? null : withoutReplaced(dialect, field, { own, words, locks })
+  if (asked === null) return withoutReplaced(dialect, field, withoutOverridden(dialect, field, own, request), merge)
   return here.reduce<JsonValue>((value, lock) => holdMember(value, own, lock, overruled), asked)
+}
+
+/** Returns what other fields of the request that set the same thing leave of the preset's value. */
+const withoutOverridden = (dialect: ClientDialect, field: string, own: JsonValue, request: Merge['request']): JsonValue => {
+  const here = overriding(dialect, field).filter(({ name }) => request(name) !== null)
+  if (here.some(({ members }) => members === null) || !isObject(own)) return here.length === 0 ? own : null
+  const replaced = new Set(here.flatMap(({ members }) => members ?? []))
+  return withoutMembers(own, (member) => replaced.has(member))
+}
+
+/** Returns null if nothing is left. */
+const withoutMembers = (own: JsonObject, isReplaced: (member: string) => boolean): JsonValue => {
+  const rest = Object.entries(own).filter(([member]) => !isReplaced(member))
+  return rest.length === 0 ? null : Object.fromEntries(rest)
 }
 
 /** Returns the preset's value without the settings that the request has under a vendor's own name, since both would be sent. */
 const withoutReplaced = (
   dialect: ClientDialect,
   field: string,
-  { own, words, locks }: Pick<Merge, 'words' | 'locks'> & { readonly own: JsonValue },
+  own: JsonValue,
+  { words, locks, replaced }: Pick<Merge, 'words' | 'locks' | 'replaced'>,
 ): JsonValue => {
   if (words.length === 0 || own === null || field === 'tools') return own
-  const replaced = settingsIn(dialect, field).filter(
-    ([setting, member]) =>
-      words.some(({ changes }) => changes.has(setting)) && !locks.some((lock) => lock.field === field && lock.member === member),
+  const members = settingsIn(dialect, field).flatMap(([setting, member]) =>
+    words.some(({ changes }) => changes.has(setting)) && !locks.some((lock) => lock.field === field && lock.member === member)
+      ? [member]
+      : [],
   )
-  if (replaced.some(([, member]) => member === null)) return null
-  if (replaced.length === 0 || !isObject(own)) return own
-  const rest = Object.entries(own).filter(([member]) => !replaced.some(([, one]) => one === member))
-  return rest.length === 0 ? null : Object.fromEntries(rest)
+  if (members.length === 0 || (!members.includes(null) && !isObject(own))) return own
+  const isReplaced = (member: string): boolean => members.includes(null) || members.includes(member)
+  replaced[field] = isObject(own) ? withoutMembers(own, (member) => !isReplaced(member)) : own
+  return isObject(own) ? withoutMembers(own, isReplaced) : null
 }
 
 /** Returns the request's object with the preset's value of one member. */

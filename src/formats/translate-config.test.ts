@@ -102,6 +102,18 @@ describe.each<[string, Row[]]>([
         { output_config: { format: { type: 'json_schema', schema: SCHEMA } } },
       ],
       [
+        'chat',
+        'messages',
+        { response_format: { type: 'json_schema', json_schema: { name: 'n', description: 'd', schema: SCHEMA } } },
+        { output_config: { format: { type: 'json_schema', schema: { ...SCHEMA, description: 'd' } } } },
+      ],
+      [
+        'responses',
+        'messages',
+        { text: { format: { type: 'json_schema', name: 'n', description: 'd', schema: { ...SCHEMA, description: 'own' } } } },
+        { output_config: { format: { type: 'json_schema', schema: { ...SCHEMA, description: 'own' } } } },
+      ],
+      [
         'messages',
         'chat',
         { output_config: { format: { type: 'json_schema', schema: SCHEMA } } },
@@ -188,7 +200,13 @@ describe.each<[string, Row[]]>([
         { thinking: { type: 'adaptive', display: 'summarized' } },
         { reasoning: { enabled: true, summary: 'auto' } },
       ],
-      ['messages', 'chat', { thinking: { type: 'disabled' }, output_config: { effort: 'low' } }, { reasoning: { enabled: false } }],
+      [
+        'messages',
+        'chat',
+        { thinking: { type: 'disabled' }, output_config: { effort: 'low' } },
+        { reasoning: { enabled: false } },
+        ['unsupported_field output_config.effort'],
+      ],
       [
         'messages',
         'chat',

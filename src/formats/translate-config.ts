@@ -185,10 +185,14 @@ const translateFormat = (format: JsonObject, { from, to, lost }: Translation): J
   }
   const inner = from === 'chat' && isObject(format['json_schema']) ? format['json_schema'] : format
   const schema = inner['schema'] ?? {}
-  if (to === 'messages') return { type: 'json_schema', schema }
+  if (to === 'messages') return { type: 'json_schema', schema: describedBy(schema, inner['description']) }
   const named = { name: 'response', ...(from === 'messages' ? { strict: true } : {}), ...without(inner, 'type'), schema }
   return to === 'chat' ? { type: 'json_schema', json_schema: named } : { type: 'json_schema', ...named }
 }
+
+/** Messages has no other place for the description of a format. */
+const describedBy = (schema: JsonValue, description: JsonValue = null): JsonValue =>
+  description === null || !isObject(schema) || Object.hasOwn(schema, 'description') ? schema : { ...schema, description }
 
 const without = (object: JsonObject, key: string): JsonObject => Object.fromEntries(Object.entries(object).filter(([name]) => name !== key))
 

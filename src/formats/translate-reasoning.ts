@@ -33,10 +33,14 @@ const read = (values: readonly JsonValue[], translation: Translation): JsonObjec
   })
 }
 
-const readThinking = (thinking: JsonValue, effort: JsonValue, { changed }: Translation): JsonObject => {
+const readThinking = (thinking: JsonValue, effort: JsonValue, { changed, lost }: Translation): JsonObject => {
   if (!isObject(thinking)) return present({ effort })
   const { type, budget_tokens: budget = null, display = null } = thinking
-  if (type === 'disabled') return { enabled: false }
+  if (type === 'disabled') {
+    // Claude takes pains with an answer without thinking, too; on the other interfaces an effort would turn thinking on.
+    if (effort !== null) lost('output_config.effort')
+    return { enabled: false }
+  }
   if (type === 'between_tools')
     changed('thinking.type', 'Thinking is on everywhere: this interface cannot restrict it to the time between tool calls.')
   return present({

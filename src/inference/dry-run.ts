@@ -14,7 +14,7 @@ import { callAtTier } from '../routing/call-at-tier.ts'
 import type { PlannedAttempt } from '../routing/plan-attempts.ts'
 import type { Warning } from '../canonical/warning.ts'
 import { asFailure } from './as-failure.ts'
-import { targetOf } from './run/attempt.ts'
+import { callFor, targetOf } from './run/attempt.ts'
 import { dialectOf } from './run/dialect-of.ts'
 import type { RunParts } from './run/run.ts'
 import { type Planned, type Prepared, strictError } from './request.ts'
@@ -64,7 +64,7 @@ const upstreamBody = async (
     if (request.strict) throw strictError(warning)
     losses.push(warning)
   }
-  const call = callAtTier(request.call, planned, warn)
+  const call = callAtTier(callFor(request, planned), planned, warn)
   const adapter = adapters.adapterFor(dialectOf(planned, call))
   const credential = planned.customerKey ?? routing.credentials.pick(planned.endpoint.provider, new Set()) ?? { apiKey: null }
   const attempt = { call, target: targetOf(planned, credential), number: 0, connection: new AbortController(), warn }

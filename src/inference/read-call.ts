@@ -24,7 +24,8 @@ export function* readCall(received: Pick<Received, 'apiType' | 'format' | 'body'
  */
 export function* readAgain({ call, apiType, format }: Pick<Prepared, 'call' | 'apiType' | 'format'>, body: JsonBody): Steps<Call> {
   const read = yield* readCall({ apiType, format, body })
-  return withCarried({ ...read.call, passHeaders: call.passHeaders, models: call.models }, call.carried)
+  const { passHeaders, models, replaced } = call
+  return withCarried({ ...read.call, passHeaders, models, replaced }, call.carried)
 }
 
 /** The same call, whose prompt has the settings of a preset that its body cannot have. */

@@ -264,21 +264,29 @@ function* fingerprint(bodyText: string, { note, designate, expectedLatest }: Sav
 const FIRST_IS_SERVED = 'The first version of a preset is served in any case: there is no other.'
 
 export const unknownPreset = (slug: string): never => {
-  throw new GatewayError('not_found', `There is no preset "${slug}" in this workspace. Check its name, and the workspace of the key.`)
+  throw new GatewayError(
+    'not_found',
+    `There is no preset "${slug}" in this workspace. Check its name, in which case counts, and the workspace of the key.`,
+  )
 }
 
 type Existing = Exclude<PresetResolution, { readonly kind: 'no-such-preset' }>
 
-const isThere = (found: PresetResolution | null): found is Existing =>
-  found !== null && found.kind !== 'no-such-preset' && found.preset.status !== 'archived'
+const isThere = (found: PresetResolution | null): found is Existing => isKnown(found) && found.preset.status !== 'archived'
+
+const isKnown = (found: PresetResolution | null): found is Existing => found !== null && found.kind !== 'no-such-preset'
 
 /** True if the answer is not a 404. */
 const isServed = (found: PresetResolution | null): boolean => isThere(found) && found.kind === 'found'
 
 const admit = (found: PresetResolution | null, slug: string, reference: VersionReference): ServedPreset => {
-  if (!isThere(found)) return unknownPreset(slug)
-  if (found.preset.status === 'disabled')
-    throw new GatewayError('permission_denied', `The preset "${slug}" is disabled. To use it, set its status to "active".`)
+  if (!isKnown(found)) return unknownPreset(slug)
+  const { status } = found.preset
+  if (status !== 'active')
+    throw new GatewayError(
+      status === 'disabled' ? 'permission_denied' : 'not_found',
+      `The preset "${slug}" is ${status}. To use it, set its status to "active".`,
+    )
   return found.kind === 'no-such-version' ? unknownVersion(slug, reference) : found
 }
 

@@ -57,8 +57,20 @@ export const CHAT_FIELDS = {
   response_format: { schema: chatResponseFormat, means: 'outputFormat', presets: 'keep' },
   verbosity: { schema: verbosity, means: 'verbosity', presets: 'keep' },
   reasoning: { schema: chatReasoning, means: 'reasoning', presets: 'keep', parameters: REASONING_PARAMETERS },
-  reasoning_effort: { schema: chatEffort, means: 'reasoning', presets: 'keep', parameters: REASONING_PARAMETERS },
-  include_reasoning: { schema: z.boolean(), means: 'reasoning', presets: 'keep', parameters: REASONING_PARAMETERS },
+  reasoning_effort: {
+    schema: chatEffort,
+    means: 'reasoning',
+    sets: ['effort', 'max_tokens', 'enabled'],
+    presets: 'keep',
+    parameters: REASONING_PARAMETERS,
+  },
+  include_reasoning: {
+    schema: z.boolean(),
+    means: 'reasoning',
+    sets: ['exclude'],
+    presets: 'keep',
+    parameters: REASONING_PARAMETERS,
+  },
   modalities: { schema: chatModalities, means: 'outputModalities', presets: 'keep' },
   audio: { schema: audioOutput, means: 'audioOutput', presets: 'keep' },
   web_search_options: {

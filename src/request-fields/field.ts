@@ -35,6 +35,8 @@ export interface RequestField {
   readonly items?: TaggedList
   /** If several fields of one table have the same meaning, the first one is written, and read if both are sent. */
   readonly means?: FieldMeaning | readonly FieldMeaning[]
+  /** The members of the setting that the field sets by itself; all of them if absent. */
+  readonly sets?: readonly string[]
   /** The meanings of individual members, by name. */
   readonly members?: Readonly<Record<string, FieldMeaning>>
   /**

@@ -53,12 +53,26 @@ const sameSetting = (client: ClientDialect, field: string): readonly string[] =>
   return paths.length > 1 ? paths.filter((path) => !path.includes('.')) : [field]
 }
 
+/** A field of a request that takes the place of a preset's. */
+export interface Overriding {
+  readonly name: string
+  /** The members of the preset's object whose place it takes; null for the whole of it. */
+  readonly members: readonly string[] | null
+}
+
 /**
  * The fields of a request that replace a preset's `field`: those that set the same thing, including legacy fields that presets do
  * not store. Lists of tools are not replaced but united.
  */
-export const overriding = (client: ClientDialect, field: string): readonly string[] =>
-  field === 'tools' ? [] : (OLDER_WORDS[client].get(field) ?? sameSetting(client, field))
+export const overriding = (client: ClientDialect, field: string): readonly Overriding[] => {
+  if (field === 'tools') return []
+  const own = fieldOf(client, field)?.sets
+  return (OLDER_WORDS[client].get(field) ?? sameSetting(client, field)).flatMap((name) => {
+    const sets = fieldOf(client, name)?.sets
+    if (own === undefined || sets === undefined) return [{ name, members: own === undefined && sets !== undefined ? sets : null }]
+    return sets.some((member) => own.includes(member)) ? [{ name, members: null }] : []
+  })
+}
 
 /** The names that one lock of a preset covers. */
 export interface LockedNames {

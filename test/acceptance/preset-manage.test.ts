@@ -235,7 +235,7 @@ describe('DELETE', () => {
       const used = await use(model)
       expect(used.status).toBe(404)
       expect(used.error.metadata).toMatchObject({ error_type: 'not_found' })
-      expect(used.error.message).toContain('archived')
+      expect(used.error.message).toBe('The preset "archived" is archived. To use it, set its status to "active".')
     }
   })
 

@@ -234,6 +234,46 @@ describe('the merge', () => {
   })
 })
 
+describe('how much a model thinks, and whether it is shown', () => {
+  const sentWith = async (settings: object, request: object): Promise<object> => {
+    await save('thoughtful', { model: 'fake/claude', max_tokens: 9000, ...settings })
+    const answer = await infer(
+      service,
+      { model: '@preset/thoughtful', messages: [user], ...request },
+      { headers: { 'X-Service-Dry-Run': 'enabled' } },
+    )
+    return (answer.json as { upstream_request: { body: object } }).upstream_request.body
+  }
+
+  test("a request that hides the thinking keeps the preset's effort, and one that sets the effort keeps it hidden", async () => {
+    const hidden = { thinking: { type: 'enabled', display: 'omitted' } }
+    expect(await sentWith({ reasoning_effort: 'high' }, { include_reasoning: false })).toMatchObject(hidden)
+    expect(await sentWith({ include_reasoning: false }, { reasoning_effort: 'high' })).toMatchObject(hidden)
+    expect(await sentWith({ reasoning: { max_tokens: 6000, exclude: true } }, { reasoning_effort: 'low' })).toMatchObject({
+      thinking: { type: 'enabled', display: 'omitted', budget_tokens: 4096 },
+    })
+  })
+})
+
+test("where a provider of another dialect does not get a vendor's name of a setting, the preset's own value counts", async () => {
+  const settings = { max_tokens: 3000, stop: ['END'], reasoning: { max_tokens: 2000 } }
+  const words = { num_predict: 9, options: { stop_sequence: ['x'] }, enable_thinking: false }
+  const claude = { max_tokens: 3000, stop_sequences: ['END'], thinking: { type: 'enabled', budget_tokens: 2000 } }
+  for (const [model, sent] of [['fake/claude', claude] as const, ['fake/one', words] as const]) {
+    await save('worded', { model, ...settings })
+    for (const headers of [{}, { 'X-Service-Dry-Run': 'enabled' }]) {
+      const asked = upstream.exchanges.length
+      const answer = await infer(service, { model: '@preset/worded', messages: [user], ...words }, { headers })
+      const body =
+        upstream.exchanges.length > asked
+          ? upstream.last.body
+          : (answer.json as { upstream_request: { body: Readonly<Record<string, unknown>> } }).upstream_request.body
+      expect(body).toMatchObject(sent)
+      for (const field of Object.keys(settings)) expect([field, Object.hasOwn(body, field)]).toEqual([field, Object.hasOwn(sent, field)])
+    }
+  }
+})
+
 describe('the system prompt', () => {
   test("the preset's comes first, the request's own after it, each as a message", async () => {
     await save('prompted', { model: 'fake/one', messages: [{ role: 'system', content: 'From the preset.' }] })
@@ -326,6 +366,20 @@ describe('on another interface', () => {
     await savePreset(service, 'shown', { model: 'fake/claude', reasoning: { enabled: true } }, 'chat/completions')
     const asked = await dryRun('/messages', { model: '@preset/shown', messages: [user], max_tokens: 4000 })
     expect(asked.sent).toHaveProperty('thinking')
+  })
+
+  test('the description of a format stays with its schema on Messages', async () => {
+    const format = { name: 'n', description: 'One parcel.', schema: { type: 'object', properties: {}, additionalProperties: false } }
+    await save('formed', { model: 'fake/claude', response_format: { type: 'json_schema', json_schema: format } })
+    const { sent } = await dryRun('/messages', { model: '@preset/formed', messages: [user], max_tokens: 100 })
+    expect(sent).toMatchObject({ output_config: { format: { schema: { description: 'One parcel.' } } } })
+  })
+
+  test('an effort without thinking, which only Messages has, is reported as lost', async () => {
+    const settings = { thinking: { type: 'disabled' }, output_config: { effort: 'low' } }
+    await savePreset(service, 'careful', { model: 'fake/claude', max_tokens: 10, ...settings }, 'messages')
+    const { sent, warnings } = await dryRun('/chat/completions', { model: '@preset/careful', messages: [user] })
+    expect([sent['output_config'], warnings.map(({ field }) => field)]).toEqual([undefined, ['output_config.effort']])
   })
 
   test('the fast speed beside the automatic tier stays the fast tier, and beside another one is reported as lost', async () => {

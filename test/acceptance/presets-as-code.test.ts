@@ -474,7 +474,10 @@ test('exit 2 or 1 and a sentence with file and line: what is wrong in a file, a 
     'patchbay: PATCHBAY_MANAGEMENT_KEY holds a character that no key has, such as a line end.\n',
   ])
   writeFileSync(file, 'shape: chat\n')
-  expect(await presets('pull', file)).toMatchObject({ code: 2, stderr: `patchbay: ${file} cannot be read or written (ENOTDIR).\n` })
+  for (const verb of ['pull', 'push']) {
+    const sentence = `patchbay: ${file} is a file; name its directory, whose files are sent or written together.\n`
+    expect(await presets(verb, file)).toMatchObject({ code: 2, stderr: sentence })
+  }
   rmSync(file)
   const noWorkspace = await presets('pull', join(services.directory(), 'pulled'), '--workspace', 'nowhere')
   expect(noWorkspace).toMatchObject({ code: 2, stderr: expect.stringContaining('404: There is no workspace') })

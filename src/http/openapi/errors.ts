@@ -149,7 +149,7 @@ const ISSUE = { path: 'temperature', message: 'Must be at most 2.' }
 
 const MANAGEMENT_CASES: Readonly<Record<number, readonly [string, ErrorMetadata]>> = {
   400: [`${ISSUE.path}: ${ISSUE.message}`, { issues: [ISSUE] }],
-  404: ['There is no preset "support-bot" in this workspace. Check its name, and the workspace of the key.', {}],
+  404: ['There is no preset "support-bot" in this workspace. Check its name, in which case counts, and the workspace of the key.', {}],
 }
 
 type Special = readonly [name: string, type: ErrorType, message: string | undefined, metadata: ErrorMetadata]

@@ -170,7 +170,7 @@ function* readWithPreset(
   const texts = hiddenTexts(content)
   const own = body.value('instructions')
   return {
-    call: withCarried(call, applied.carried),
+    call: withCarried({ ...call, replaced: applied.replaced }, applied.carried),
     requested: requestedModel(body) ?? `@preset/${slug}`,
     preset: { id, slug, version: version.version, rolloutId, caching: presetCaching(version.config) },
     locks: applied.locks,

@@ -1,11 +1,13 @@
 /** One attempt: its connection, its deadlines, its output, and what it shows about the endpoint. */
 import type { Call } from '../../canonical/call.ts'
 import type { Frame, TakeFrames } from '../../canonical/event.ts'
+import { OWN_DIALECT } from '../../canonical/provider-dialects.ts'
 import { errorRow, GatewayError } from '../../errors.ts'
 import { isGuardrailBlock } from '../../guardrails/detections.ts'
 import { type OutputScreen, screening } from '../../guardrails/screen-output.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { nextStage } from '../../lib/cohort.ts'
+import { once } from '../../lib/once.ts'
 import type { AnswerRoom } from '../../providers/transport/answer-room.ts'
 import { isConnectionLack } from '../../providers/transport/own-limits.ts'
 import type { ProviderAdapter, ProviderContext, Target } from '../../providers/provider.ts'
@@ -127,7 +129,17 @@ const adapterOf = (adapters: ProviderRegistry, { apiType }: Planned, planned: Pl
 
 /** A conversation that the service continued is rendered anew, whichever dialect the endpoint speaks. */
 export const callFor = ({ call, promptFor }: Pick<Planned, 'call' | 'promptFor'>, planned: PlannedAttempt): Call =>
-  promptFor === undefined ? call : { ...call, continued: true, prompt: () => promptFor(planned) }
+  withReplaced(promptFor === undefined ? call : { ...call, continued: true, prompt: () => promptFor(planned) }, planned)
+
+const withReplaced = (call: Call, planned: PlannedAttempt): Call => {
+  const { replaced } = call
+  if (replaced === undefined || dialectOf(planned, call) === OWN_DIALECT[call.dialect]) return call
+  const prompt = once(() => {
+    const read = call.prompt()
+    return { ...read, settings: { ...replaced, ...read.settings } }
+  })
+  return { ...call, prompt }
+}
 
 export const targetOf = ({ model, endpoint, customerKey }: PlannedAttempt, { apiKey }: Pick<Credential, 'apiKey'>): Target => ({
   provider: endpoint.provider.slug,
