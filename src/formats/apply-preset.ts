@@ -15,7 +15,7 @@ import type { JsonBody } from '../lib/json/json-body.ts'
 import { isObject, type JsonChanges, type JsonObject, type JsonValue, listOf, textsIn } from '../lib/json/json.ts'
 import { startPace, type Steps } from '../lib/steps.ts'
 import { lockedNames, overriding, settingsIn } from '../request-fields/setting-spellings.ts'
-import { type FoundWord, vendorWordsIn } from '../request-fields/vendor-words.ts'
+import { type FoundWord, turnsOff, vendorWordsIn } from '../request-fields/vendor-words.ts'
 import { withFormatInConfig } from './anthropic-messages/format-in-config.ts'
 import { withoutAddedTools } from './openai-responses/added-tools.ts'
 import { withoutUpdates } from './openai-responses/configuration-updates.ts'
@@ -203,14 +203,15 @@ const withoutReplaced = (
   { words, locks, replaced }: Pick<Merge, 'words' | 'locks' | 'replaced'>,
 ): JsonValue => {
   if (words.length === 0 || own === null || field === 'tools') return own
-  const members = settingsIn(dialect, field).flatMap(([setting, member]) =>
-    words.some(({ changes }) => changes.has(setting)) && !locks.some((lock) => lock.field === field && lock.member === member)
-      ? [member]
-      : [],
+  const taken = settingsIn(dialect, field).filter(
+    ([setting, member]) =>
+      words.some(({ changes }) => changes.has(setting)) && !locks.some((lock) => lock.field === field && lock.member === member),
   )
+  const members = taken.map(([, member]) => member)
   if (members.length === 0 || (!members.includes(null) && !isObject(own))) return own
   const isReplaced = (member: string): boolean => members.includes(null) || members.includes(member)
-  replaced[field] = isObject(own) ? withoutMembers(own, (member) => !isReplaced(member)) : own
+  const isRefused = taken.some(([setting]) => words.some((word) => word.changes.has(setting) && turnsOff(word)))
+  if (!isRefused) replaced[field] = isObject(own) ? withoutMembers(own, (member) => !isReplaced(member)) : own
   return isObject(own) ? withoutMembers(own, isReplaced) : null
 }
 

@@ -194,6 +194,12 @@ const read = (path: FoundWord['path'], value: unknown, found: FoundWord[]): void
   }
 }
 
+/** True if the word asks for the setting not to be used at all, such as `enable_thinking: false` and `disable_reasoning: true`. */
+export const turnsOff = ({ path, value }: Pick<FoundWord, 'path' | 'value'>): boolean =>
+  plainName(path.at(-1) ?? '').startsWith('disable') ? value === true : OFF.has(value)
+
+const OFF: ReadonlySet<unknown> = new Set([false, 0, 'none', 'off', 'disabled'])
+
 /** Returns the value without the members at these paths; null if nothing is left of it. */
 export const withoutPaths = (value: unknown, paths: readonly (readonly string[])[]): unknown => {
   if (!isObject(value) || paths.some((path) => path.length === 0)) return null

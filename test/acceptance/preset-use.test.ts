@@ -257,7 +257,7 @@ describe('how much a model thinks, and whether it is shown', () => {
 
 test("where a provider of another dialect does not get a vendor's name of a setting, the preset's own value counts", async () => {
   const settings = { max_tokens: 3000, stop: ['END'], reasoning: { max_tokens: 2000 } }
-  const words = { num_predict: 9, options: { stop_sequence: ['x'] }, enable_thinking: false }
+  const words = { num_predict: 9, options: { stop_sequence: ['x'] }, enable_thinking: true }
   const claude = { max_tokens: 3000, stop_sequences: ['END'], thinking: { type: 'enabled', budget_tokens: 2000 } }
   for (const [model, sent] of [['fake/claude', claude] as const, ['fake/one', words] as const]) {
     await save('worded', { model, ...settings })
@@ -271,6 +271,15 @@ test("where a provider of another dialect does not get a vendor's name of a sett
       expect(body).toMatchObject(sent)
       for (const field of Object.keys(settings)) expect([field, Object.hasOwn(body, field)]).toEqual([field, Object.hasOwn(sent, field)])
     }
+  }
+})
+
+test("a vendor's name that turns thinking off does not bring back the preset's thinking at a provider of another dialect", async () => {
+  await save('worded-off', { model: 'fake/claude', max_tokens: 3000, reasoning: { max_tokens: 2000 } })
+  for (const off of [{ enable_thinking: false }, { disable_reasoning: true }, { chat_template_kwargs: { thinking_budget: 0 } }]) {
+    await infer(service, { model: '@preset/worded-off', messages: [user], ...off })
+    expect([off, upstream.last.body]).toEqual([off, expect.not.objectContaining({ thinking: expect.anything() })])
+    expect(upstream.last.body).toMatchObject({ max_tokens: 3000 })
   }
 })
 
