@@ -6,6 +6,10 @@ export const webFetchSettings = z.strictObject({
   urls: z.enum(['any', 'seen']).default('any').meta({
     description: 'any: whatever a model asks for. seen: only addresses that the client gave, or that a search or a fetch has found.',
   }),
+  respect_robots: z
+    .literal(false, 'Must be false: robots.txt is not asked.')
+    .default(false)
+    .meta({ description: 'Always false: a page is fetched for a person, once, and robots.txt is not asked.' }),
 })
 
 export type WebFetchSettings = z.output<typeof webFetchSettings>
