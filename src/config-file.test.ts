@@ -95,6 +95,36 @@ describe('a file', () => {
     expect(providers['openai']?.api_key).toBe('sk-1')
     expect(models['openai/gpt-5.4']?.endpoints?.[0]?.prices).toEqual({ prompt: 1.25, completion: 10, cache_read: 0.125 })
   })
+
+  test('holds every member of tools and plugins, those with one possible value too', () => {
+    const { tools, plugins } = read(
+      [
+        'tools:',
+        '  loop: { parallel: 8, max_steps: 30, seconds: 600, failover: same_model }',
+        '  result_bytes: 262144',
+        '  web_search:',
+        '    order: [native, searxng, brave]',
+        '    engines:',
+        '      searxng: { kind: searxng, url: http://127.0.0.1:8888, price_per_request: 0 }',
+        '      brave: { kind: brave, api_key: ${BRAVE_API_KEY}, price_per_request: 0.005 }',
+        '  web_fetch: { urls: any, respect_robots: false }',
+        '  image_generation: { model: vendor/model }',
+        '  advisor: { max_calls: 10 }',
+        '  subagent: { max_calls: 20 }',
+        '  fusion: { presets: { general-high: [a/b, c/d] } }',
+        `  shell: { kind: docker, socket: /var/run/docker.sock, image: 'name@sha256:${'0'.repeat(64)}' }`,
+        'plugins:',
+        '  file_parser: {}',
+        '  alignment: { model: vendor/model }',
+        '  switchyard: { judge_model: vendor/model }',
+        '  pareto: { scores: { vendor/model: 0.7 } }',
+      ].join('\n'),
+      { BRAVE_API_KEY: 'b-1' },
+    )
+    expect(tools.web_search.engines['brave']).toMatchObject({ kind: 'brave', api_key: 'b-1' })
+    expect(tools.web_fetch).toEqual({ enabled: true, urls: 'any', respect_robots: false })
+    expect(plugins.pareto?.scores).toEqual({ 'vendor/model': 0.7 })
+  })
 })
 
 describe('a variable in a text', () => {
@@ -135,6 +165,11 @@ describe('a variable in a text', () => {
 
 describe('a fault is one sentence with its path', () => {
   test.each<[string, string, string]>([
+    [
+      'a switch that nothing follows from',
+      'tools: { web_fetch: { respect_robots: true } }',
+      'tools.web_fetch.respect_robots: Must be false: robots.txt is not asked.',
+    ],
     ['a misspelt section', 'sandbx: true', 'sandbx: Unknown field. Did you mean "sandbox"?'],
     ['a misspelt member', 'timeouts: { idel: 1 }', 'timeouts.idel: Unknown field. Did you mean "idle"?'],
     [

@@ -36,6 +36,7 @@ import { createReadByOcr } from '../inference/files/read-by-ocr.ts'
 import { createPlugins } from '../plugins/plugins.ts'
 import { createCatalogueMemory } from '../tools/deferred/catalogue-memory.ts'
 import { createMakeRequest } from '../inference/own-request.ts'
+import { filesTool } from '../tools/files.ts'
 import { createToolKit } from '../tools/kit.ts'
 import { createCommandRunner } from '../tools/sandbox/run-commands.ts'
 import { createFetchPage, type FetchPage } from '../tools/web-fetch/fetch-page.ts'
@@ -201,12 +202,11 @@ const composePipeline = (parts: Parts, file: ConfigFile, models: Models, env: En
     readByOcr: createReadByOcr(file.plugins.file_parser, clock),
     toolKit: createToolKit({
       clock,
-      ids: parts.ids,
       settings: file.tools,
       searchEngines,
       webFetch: webFetchTool({ settings: file.tools.web_fetch, clock, fetchPage, readPage: createReadPage(parts.readDocument) }),
       catalogues,
-      files: file.tools.files.enabled ? composeFiles(parts, file) : null,
+      files: filesTool(composeFiles(parts, file), parts.ids),
       commands: createCommandRunner(file.tools.shell, clock, parts.ids),
     }),
     catalogues,

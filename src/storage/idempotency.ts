@@ -86,7 +86,7 @@ export const findAnswer = async (kysely: Kysely<Schema>, claim: Omit<Claim, 'now
     .executeTakeFirst()
   if (earlier === undefined) return null
   if (earlier.body_sha256 !== claim.bodySha256)
-    throw new GatewayError('invalid_request', 'This Idempotency-Key was used with another body. Use a new key for a new body.')
+    throw new GatewayError('invalid_request', 'This Idempotency-Key was used with another request. Use a new key for a new request.')
   // The log names the row by its time: the key is a text of the client's.
   const row = [claim.workspaceId, claim.route, claim.slug, earlier.created_at].join(' ')
   return readStored('idempotency_keys', row, () => ({

@@ -8,7 +8,6 @@ import { z } from 'zod'
 
 import { argumentSchema } from '../canonical/argument-schema.ts'
 import { fileId, fileName } from '../contract/file-name.ts'
-import { invalidField } from '../contract/validate.ts'
 import { GatewayError } from '../errors.ts'
 import type { Files } from '../files/files.ts'
 import type { IdSource } from '../lib/id.ts'
@@ -34,26 +33,23 @@ const asked = z.discriminatedUnion('operation', [
 type Asked<Operation extends string> = Extract<z.output<typeof asked>, { readonly operation: Operation }>
 
 export const filesTool =
-  (files: Files | null, ids: IdSource): MakeTool =>
-  ({ at, askedAs }, caller) => {
-    if (files === null) throw invalidField(at, `${askedAs} is turned off here (tools.files.enabled).`)
-    return {
-      description:
-        'Lists, reads, writes and edits text files of this workspace, which last. list: files, optionally those whose name contains filename_filter. read: the text of one, by file_id, or by filename (the newest of that name). write: makes a file of filename and content. edit: makes a new file of the text of one in which old_string, which must be there exactly once, is replaced by new_string; the old file stays as it is.',
-      parameters: PARAMETERS,
-      async run(input) {
-        const wanted = asked.safeParse(input)
-        if (!wanted.success) return fault('invalid_tool_input', z.prettifyError(wanted.error))
-        try {
-          return await operate(wanted.data, { files, ids, caller })
-        } catch (thrown) {
-          // The workspace is full, or the file was deleted meanwhile: the model gets the fault, and the request continues.
-          if (thrown instanceof GatewayError && thrown.status < 500) return fault('unavailable', thrown.publicMessage)
-          throw thrown
-        }
-      },
-    }
-  }
+  (files: Files, ids: IdSource): MakeTool =>
+  (_asked, caller) => ({
+    description:
+      'Lists, reads, writes and edits text files of this workspace, which last. list: files, optionally those whose name contains filename_filter. read: the text of one, by file_id, or by filename (the newest of that name). write: makes a file of filename and content. edit: makes a new file of the text of one in which old_string, which must be there exactly once, is replaced by new_string; the old file stays as it is.',
+    parameters: PARAMETERS,
+    async run(input) {
+      const wanted = asked.safeParse(input)
+      if (!wanted.success) return fault('invalid_tool_input', z.prettifyError(wanted.error))
+      try {
+        return await operate(wanted.data, { files, ids, caller })
+      } catch (thrown) {
+        // The workspace is full, or the file was deleted meanwhile: the model gets the fault, and the request continues.
+        if (thrown instanceof GatewayError && thrown.status < 500) return fault('unavailable', thrown.publicMessage)
+        throw thrown
+      }
+    },
+  })
 
 const argument = (description: string): JsonObject => ({ type: 'string', description })
 

@@ -1,9 +1,12 @@
-/** The `tools` part of the operator's file. */
+/** The `tools` part of the operator's file. Each tool has `enabled`, which kit.ts reads. */
 import { z } from 'zod'
 
 import { shellSettings } from './sandbox/settings.ts'
+import { enabled } from './enabled.ts'
 import { webFetchSettings } from './web-fetch/settings.ts'
 import { webSearchSettings } from './web-search/settings.ts'
+
+const switched = (description: string) => z.strictObject({ enabled: enabled(description) }).prefault({})
 
 export const toolSettings = z.strictObject({
   loop: z
@@ -25,14 +28,25 @@ export const toolSettings = z.strictObject({
     .meta({ description: 'The most bytes of one result that a model is given.' }),
   web_search: webSearchSettings.prefault({}),
   web_fetch: webFetchSettings.prefault({}),
+  datetime: switched('Whether models ask for the time.'),
+  search_models: switched('Whether models search the models of the service (`service:experimental__search_models`).'),
+  tool_search: switched('Whether models search the tools that a request defers.'),
+  apply_patch: switched('Whether models make patches for the client, as `service:apply_patch`.'),
   advisor: z
-    .strictObject({ max_calls: z.int().min(1).max(100).default(10).meta({ description: 'Calls of advisors that one request may make.' }) })
+    .strictObject({
+      enabled: enabled('Whether models ask advisors.'),
+      max_calls: z.int().min(1).max(100).default(10).meta({ description: 'Calls of advisors that one request may make.' }),
+    })
     .prefault({}),
   subagent: z
-    .strictObject({ max_calls: z.int().min(1).max(100).default(20).meta({ description: 'Tasks that one request may give to subagents.' }) })
+    .strictObject({
+      enabled: enabled('Whether models give tasks to subagents.'),
+      max_calls: z.int().min(1).max(100).default(20).meta({ description: 'Tasks that one request may give to subagents.' }),
+    })
     .prefault({}),
   fusion: z
     .strictObject({
+      enabled: enabled('Whether models ask several models at once.'),
       presets: z
         .record(z.string(), z.array(z.string().min(1)).min(1).max(8))
         .default({})
@@ -41,12 +55,11 @@ export const toolSettings = z.strictObject({
     .prefault({}),
   image_generation: z
     .strictObject({
+      enabled: enabled('Whether models have pictures made by another model.'),
       model: z.string().min(1).optional().meta({ description: 'The model that makes pictures, for requests that name none.' }),
     })
     .prefault({}),
-  files: z
-    .strictObject({ enabled: z.boolean().default(true).meta({ description: 'Whether models read and write files of the workspace.' }) })
-    .prefault({}),
+  files: switched('Whether models read and write files of the workspace.'),
   shell: shellSettings.optional().meta({ description: 'Where commands of models run, outside of this machine. Absent: nowhere.' }),
 })
 

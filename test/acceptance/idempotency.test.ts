@@ -66,7 +66,7 @@ describeEachEngine('Idempotency-Key', (engine) => {
       await post(path, bodyOf('mine'), 'key-3')
       const before = await count(path)
       const refused = await post(path, other, 'key-3')
-      expect([refused.status, refused.text]).toEqual([400, expect.stringContaining('used with another body')])
+      expect([refused.status, refused.text]).toEqual([400, expect.stringContaining('used with another request')])
       if (path !== '/workspaces') expect((await post(`${path}?workspace_id=default`, bodyOf('mine'), 'key-3')).status).toBe(400)
       expect(await count(path)).toBe(before)
       for (const malformed of ['with space', 'x'.repeat(256)]) expect((await post(path, bodyOf('mine'), malformed)).status).toBe(400)

@@ -118,12 +118,11 @@ export const partsOfPipeline = (clock: Clock, more: Partial<PipelineParts> = {})
   fetchPage: () => Promise.reject(new Error('There is no internet here.')),
   toolKit: createToolKit({
     clock,
-    ids: createFakeIds(),
     settings: toolSettings.parse({}),
     searchEngines: noEngines(clock),
     webFetch: unreachable,
     catalogues: createCatalogueMemory(),
-    files: null,
+    files: unreachable,
     commands: null,
   }),
   catalogues: createCatalogueMemory(),

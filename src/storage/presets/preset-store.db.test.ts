@@ -377,7 +377,7 @@ describeEachEngine('idempotency of preset creation', (engine) => {
     const { create, store, workspaceId } = await preparePresets(await engine.open())
     const first = created(await create('bot', { idempotency: claimOf() }))
     expect(create('bot', { idempotency: claimOf({ bodySha256: 'b'.repeat(64) }) })).rejects.toThrow(
-      'This Idempotency-Key was used with another body. Use a new key for a new body.',
+      'This Idempotency-Key was used with another request. Use a new key for a new request.',
     )
     expect(await store.get(workspaceId, 'bot')).toEqual(first)
   })

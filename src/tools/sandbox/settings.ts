@@ -1,12 +1,17 @@
 /** `tools.shell` of the operator's file: where commands of models run. If absent, they are not run. */
 import { z } from 'zod'
 
+import { enabled } from '../enabled.ts'
+
 const price_per_minute = z.number().min(0).max(1000).default(0).meta({ description: 'US dollars for a minute in which a command runs.' })
+
+const switched = { enabled: enabled('Whether commands of models run, by `shell` and by `bash`.') }
 
 const pinned = (pattern: RegExp, forms: string): z.ZodString => z.string().regex(pattern, `Name the image with its digest: ${forms}`)
 
 const docker = z.strictObject({
   kind: z.literal('docker'),
+  ...switched,
   socket: z.string().startsWith('/').default('/var/run/docker.sock').meta({
     description: "The socket of Docker's or Podman's API. Whoever has it has its machine: give it one of its own.",
   }),
@@ -19,6 +24,7 @@ const docker = z.strictObject({
 
 const http = z.strictObject({
   kind: z.literal('http'),
+  ...switched,
   url: z.url({ protocol: /^https?$/ }).meta({ description: 'A service of your own that runs commands, private addresses too.' }),
   api_key: z.string().min(1).meta({ description: 'The secret that signs each request (HMAC-SHA256).' }),
   price_per_minute,
@@ -26,6 +32,7 @@ const http = z.strictObject({
 
 const opensandbox = z.strictObject({
   kind: z.literal('opensandbox'),
+  ...switched,
   url: z
     .url({ protocol: /^https?$/ })
     .meta({ description: 'The lifecycle API of an OpenSandbox server, as far as `/v1`; private addresses too.' }),

@@ -482,8 +482,4 @@ describe('the request is refused by the place of what is wrong', () => {
   ])('%j', (parameters, place) => {
     expect(() => toolOf(parameters)).toThrow(place)
   })
-
-  test('where the operator has turned it off, naming the setting', () => {
-    expect(() => toolOf({}, { enabled: false })).toThrow('tools.web_fetch.enabled')
-  })
 })

@@ -32,9 +32,8 @@ const asked = z.looseObject({ url: z.string().min(1) })
 
 export const webFetchTool =
   ({ settings, clock, fetchPage, readPage }: WebFetchParts): MakeTool =>
-  ({ parameters, at, askedAs }, { workspaceId }) => {
+  ({ parameters, at }, { workspaceId }) => {
     const wanted = validate(options, parameters, [at, 'parameters'])
-    if (!settings.enabled) throw unavailable(`${at}: ${askedAs} is turned off here (tools.web_fetch.enabled).`)
     const { engine } = wanted
     if ((engine ?? null) !== null && !OWN_ENGINES.has(engine ?? '')) {
       throw unavailable(`${at}.parameters.engine: there is no engine "${engine}" here; leave it out, or use "service".`)

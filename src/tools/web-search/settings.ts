@@ -1,6 +1,7 @@
 /** `tools.web_search` of the operator's file. */
 import { z } from 'zod'
 
+import { enabled } from '../enabled.ts'
 import { ENGINE_KINDS, KIND_NAMES } from './engine-kinds.ts'
 
 const price = (description: string) => z.number().min(0).max(1000).default(0).meta({ description })
@@ -41,7 +42,7 @@ const NATIVE = 'native'
 
 export const webSearchSettings = z
   .strictObject({
-    enabled: z.boolean().default(true).meta({ description: 'false: the service runs no search; that of providers is left to them.' }),
+    enabled: enabled('false: the service runs no search; that of providers is left to them.'),
     order: z.array(z.string()).min(1).optional().meta({
       description:
         'Who searches: `native` and names of engines, of which the first that can is used. Absent: native, then the engines in the order of the file.',
