@@ -22,6 +22,12 @@ const HOLDERS = [
   'citations',
   'candidates',
   'parts',
+  'groundingMetadata',
+  'groundingChunks',
+  'groundingSupports',
+  'groundingChunkIndices',
+  'citationMetadata',
+  'citationSources',
 ] as const
 
 /** The shortest JSON that can hold so many entries: shorter text is not searched. */
