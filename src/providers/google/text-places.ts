@@ -1,6 +1,6 @@
 /**
  * Translates places in an answer that are counted in bytes of UTF-8 into offsets of its text. An answer may be megabytes long and name
- * thousands of places, so that none of them may cost a reading of the whole text.
+ * thousands of places, so that none of them may cost a reading of the whole text (decisions/0274).
  */
 export interface TextPlaces {
   readonly text: string
