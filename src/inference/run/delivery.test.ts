@@ -6,7 +6,7 @@ import { Delivery } from './delivery.ts'
 const native = (characters: number): Frame => ({ events: [], native: { dialect: 'responses', json: 'x'.repeat(characters) } })
 const CONTENT: Frame = { events: [{ type: 'text', text: 'Hi' }] }
 
-/** What happens when a stream's first content comes after these frames: the number of frames of each delivery, and `turn` for each turn. */
+/** Lists what happens when a stream's first content comes after these frames: the number of frames of each delivery, and `turn` for each turn. */
 const released = async (before: readonly Frame[]): Promise<(number | 'turn')[]> => {
   const seen: (number | 'turn')[] = []
   const delivery = new Delivery(
