@@ -74,6 +74,7 @@ const FOUND: Readonly<Partial<Record<BuiltinSlug, Readonly<Record<string, string
     'AccountKey=9fK2mQ8xWv4LpZ7t==': 'AccountKey=[SECRET]',
     'Authorization: Basic dXNlcjpwYXNzd29yZDEyMw==': 'Authorization: Basic [SECRET]',
     'postgres://bob:S3cr3t-pass@db.example.com/x': 'postgres://bob:[SECRET]@db.example.com/x',
+    'dsn = "bob:S3cr3t/p@ss@tcp(db:3306)/x"': 'dsn = "bob:[SECRET]@tcp(db:3306)/x"',
     [`nvapi-${BASE64} pplx-${BASE64} tgp_v1_${BASE64} hvs.${BASE64} ABSK${BASE64} xapp-1-${BASE64}`]: Array(6).fill('[SECRET]').join(' '),
     [`eyJhbGciOiJSU0EtT0FFUCJ9.${BASE64}.${BASE64}.${BASE64}.${BASE64}`]: '[SECRET]',
   },

@@ -200,6 +200,23 @@ test('what is written in tag characters, which nobody sees and models read, is a
   ])
 })
 
+test('tag characters are read in steps, and none is lost between two', () => {
+  const tags = (count: number): string => '\u{e0041}'.repeat(count)
+  const stepsOf = (content: string) => {
+    const reading = inputTexts(JsonBody.read(JSON.stringify({ messages: [{ role: 'user', content }] })))
+    for (let count = 0; ; count += 1) {
+      const { done, value } = reading.next()
+      if (done === true) return { count, hidden: value.texts.at(-1)?.value }
+    }
+  }
+  const few = stepsOf(tags(1))
+  for (const before of ['', 'a']) {
+    const many = stepsOf(before + tags(100_000))
+    expect(many.count).toBeGreaterThan(few.count + 10)
+    expect(many.hidden).toBe('A'.repeat(100_000))
+  }
+})
+
 test('the definition of a tool that the client runs has no credentials: the model reads it, whatever its members are called', () => {
   const schema = { properties: { headers: { description: 'one' } }, headers: { token: 'two' } }
   const credentials = (body: unknown): string[] => read(body).texts.flatMap(({ value, isCredential }) => (isCredential ? [value] : []))

@@ -56,7 +56,11 @@ export function* inputTexts(body: JsonBody): Scan<InputTexts> {
   const places: Place[] = []
   for (const field of body.keys) {
     if (UNREAD_FIELDS.has(field)) continue
-    for (const place of yield* textsOf(field, body.raw(field) ?? '')) places.push(place)
+    for (const place of yield* textsOf(field, body.raw(field) ?? '')) {
+      places.push(place)
+      const invisible = yield* textInTags(place.value)
+      if (invisible !== '') places.push({ ...place, value: invisible, isJson: false, isProse: false, isFixed: true, message: null })
+    }
     if (!isPlainName(field)) places.push(nameOf(field))
   }
   return {
@@ -114,10 +118,7 @@ function* textsOf(field: string, json: string): Scan<readonly Place[]> {
     const isJson = key === 'arguments' && !isKey && value.trimStart().startsWith('{')
     const message = key === 'text' && !isKey ? kind.messageAt(messages) : null
     const isCredential = !isKey && CREDENTIAL_FIELDS.has(field) && (isCredentialName(key) || frames.at(-1)?.isCredential === true)
-    const place = { field, start, end, value, write, isJson, isProse, isFixed, isCredential, message, byUser: kind.byUser }
-    places.push(place)
-    const invisible = textInTags(value)
-    if (invisible !== '') places.push({ ...place, value: invisible, isJson: false, isProse: false, isFixed: true, message: null })
+    places.push({ field, start, end, value, write, isJson, isProse, isFixed, isCredential, message, byUser: kind.byUser })
   }
 
   const take = (text: JsonText, frame: Frame | undefined): void => {

@@ -98,12 +98,16 @@ const VALUE_MAX = 400
 const BEFORE_MAX = 128
 
 /** The password in an address, such as that of a database. */
-const passwordInAddress = (match: string): readonly Part[] => [[match.indexOf(':', match.indexOf('://') + 3) + 1, match.length - 1]]
+const passwordInAddress = (match: string): readonly Part[] => {
+  const scheme = match.indexOf('://')
+  return [[match.indexOf(':', scheme < 0 ? 0 : scheme + 3) + 1, match.lastIndexOf('@')]]
+}
 
 export const KNOWN_SECRETS = detector(`(?<![A-Za-z0-9])(?:${KEYS.join('|')})|${PRIVATE_KEY}`)
 export const ASSIGNED_SECRETS = detector(`(?<![A-Za-z])${ASSIGNED}(?![A-Za-z0-9_])`, { partsOf: assignedValue, ignoreCase: true })
+/** The second form is that of drivers written in Go: `user:password@tcp(host:port)/name`. */
 export const ADDRESS_SECRETS = detector(
-  String.raw`(?<![A-Za-z0-9+.\-])[A-Za-z][A-Za-z0-9+.\-]{1,20}://[^\s:/@?#"'<>]{0,100}:[^\s/@?#"'<>]{3,200}@`,
+  String.raw`(?<![A-Za-z0-9+.\-])[A-Za-z][A-Za-z0-9+.\-]{1,20}://[^\s:/@?#"'<>]{0,100}:[^\s/@?#"'<>]{3,200}@|(?<![A-Za-z0-9_.\-])[A-Za-z0-9_.\-]{1,64}:[^\s"'<>]{3,200}@(?:tcp|unix)[46]?\(`,
   {
     partsOf: passwordInAddress,
   },

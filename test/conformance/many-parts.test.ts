@@ -93,6 +93,32 @@ describe.each(DIALECTS)('from %s', (dialect) => {
   )
 })
 
+/** Each support names the source twice, so that it counts for three. */
+const google = (candidate: object): object => ({
+  candidates: [{ content: { parts: [{ text: 'Hi' }] }, finishReason: 'STOP', ...candidate }],
+})
+const supported = (count: number): object =>
+  google({
+    groundingMetadata: {
+      groundingChunks: [{ web: { uri: 'https://a.example/' } }],
+      groundingSupports: list(Math.floor(count / 3) - 1, () => ({
+        segment: { startIndex: 0, endIndex: 2 },
+        groundingChunkIndices: [0, 0],
+      })),
+    },
+  })
+const cited = (count: number): object =>
+  google({
+    citationMetadata: { citationSources: list(count - 2, (at) => ({ uri: `https://a.example/${at}`, startIndex: 0, endIndex: 2 })) },
+  })
+
+test("Google's sources, and the places that they support, are parts too", async () => {
+  for (const answer of [supported, cited]) {
+    expect((await ask('chat', 'google', whole(answer(MOST)))).run?.log.error ?? null).toBeNull()
+    expect((await ask('chat', 'google', whole(answer(MOST + 3)))).text).toContain(`more than ${MOST} parts.`)
+  }
+})
+
 test('another provider is asked in place of one that sends more', async () => {
   const upstreams = [
     { dialect: 'openai-chat', reply: whole(calls['openai-chat'](MOST + 1)) },

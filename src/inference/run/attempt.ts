@@ -9,6 +9,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { nextStage } from '../../lib/cohort.ts'
 import { once } from '../../lib/once.ts'
 import type { AnswerRoom } from '../../providers/transport/answer-room.ts'
+import { turnsOf } from '../../providers/transport/answer-turns.ts'
 import { isConnectionLack } from '../../providers/transport/own-limits.ts'
 import type { ProviderAdapter, ProviderContext, Target } from '../../providers/provider.ts'
 import type { ProviderRegistry } from '../../providers/registry.ts'
@@ -69,7 +70,7 @@ export const attempt = async (
   const cancelDeadline = stream
     ? parts.clock.after(firstTokenMs, () => connection.abort(new GatewayError('timeout', `${provider.name} sent no content in time.`)))
     : null
-  const delivery = new Delivery(stream, cancelDeadline, deliver, answerSpace)
+  const delivery = new Delivery(stream, cancelDeadline, deliver, turnsOf(parts.context, { connection }), answerSpace)
 
   const output = request.screenOutput?.()
   try {

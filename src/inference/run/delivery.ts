@@ -1,5 +1,6 @@
 import { carriesContent, type Frame, type TakeFrames } from '../../canonical/event.ts'
 import { GatewayError } from '../../errors.ts'
+import { LARGE_BYTES, type Turn } from '../../lib/steps.ts'
 import type { AnswerSpace } from '../../providers/transport/answer-room.ts'
 
 /** The maximum number of frames without content. A provider that sends more counts as broken. */
@@ -17,11 +18,13 @@ export class Delivery {
   readonly #kept: Frame[] = []
   /** Room for the frames of a stream that are kept; those of a whole answer were counted as they were read. */
   readonly #space: AnswerSpace | undefined
+  readonly #turn: Turn
   #hasContent = false
   #begun = false
 
-  constructor(stream: boolean, onContent: (() => void) | null, deliver: TakeFrames, space?: AnswerSpace) {
+  constructor(stream: boolean, onContent: (() => void) | null, deliver: TakeFrames, turn: Turn, space?: AnswerSpace) {
     this.#stream = stream
+    this.#turn = turn
     this.#onContent = onContent
     this.#deliver = deliver
     this.#space = stream ? space : undefined
@@ -57,6 +60,27 @@ export class Delivery {
     else if (this.#kept.length > KEPT_FRAMES_MAX) throw new GatewayError('provider_unavailable', 'The provider sent no content.')
     if (!this.#stream || !this.#hasContent) return undefined
     this.#begun = true
-    return this.#deliver(this.#kept)
+    return this.#kept.some(isLong) || this.#kept.length > BATCH_FRAMES ? this.#deliverInTurns() : this.#deliver(this.#kept)
+  }
+
+  /** A provider may send megabytes before the first content. */
+  async #deliverInTurns(): Promise<void> {
+    let batch: Frame[] = []
+    let bytes = 0
+    for (const frame of this.#kept) {
+      batch.push(frame)
+      bytes += frame.native?.json.length ?? 0
+      if (bytes < LARGE_BYTES && batch.length < BATCH_FRAMES) continue
+      await this.#deliver(batch)
+      await this.#turn()
+      batch = []
+      bytes = 0
+    }
+    if (batch.length > 0) await this.#deliver(batch)
   }
 }
+
+/** Frames that take no longer than one step, if none of them is long. */
+const BATCH_FRAMES = 100
+
+const isLong = ({ native }: Frame): boolean => (native?.json.length ?? 0) > LARGE_BYTES / BATCH_FRAMES

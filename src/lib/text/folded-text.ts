@@ -1,3 +1,5 @@
+import type { Steps } from '../steps.ts'
+
 /**
  * Text as a reader understands it, whatever characters it is written in: compatibility forms are replaced by what they stand for (NFKC),
  * every space, dash and digit by the ASCII one, and escapes of JSON, of URLs (`%41`) and of HTML (`&#65;`) by what they mean; characters
@@ -150,17 +152,26 @@ export const createFolding = (folded: Folded): Folding => {
  * The words that a text hides in Unicode tag characters, each of which stands for an ASCII
  * character: people do not see them, but models read them.
  */
-export const textInTags = (text: string): string =>
-  text.includes(TAGS_FIRST_HALF)
-    ? (text
-        .match(TAGS)
-        ?.map((tag) => String.fromCharCode((tag.codePointAt(0) ?? 0) - TAGS_START))
-        .join('') ?? '')
-    : ''
+export function* textInTags(text: string): Steps<string> {
+  if (!text.includes(TAGS_FIRST_HALF)) return ''
+  const pieces: string[] = []
+  for (let from = 0; from < text.length;) {
+    const end = from + TAGS_PIECE
+    const to = text[end - 1] === TAGS_FIRST_HALF ? end + 1 : end
+    pieces.push((text.slice(from, to).match(TAGS) ?? []).map(characterOfTag).join(''))
+    from = to
+    yield
+  }
+  return pieces.join('')
+}
+
+const characterOfTag = (tag: string): string => String.fromCharCode((tag.codePointAt(0) ?? 0) - TAGS_START)
 
 const TAGS_FIRST_HALF = '\udb40'
 const TAGS_START = 0xe0000
 const TAGS = /[\u{E0020}-\u{E007E}]/gu
+/** Characters that are read in one step. */
+const TAGS_PIECE = 16_384
 
 /** Above this number, stretches are merged into one; a match there then covers more text than necessary. */
 const STRETCHES_MAX = 1 << 20

@@ -3,7 +3,7 @@
  * (docs/contract/budgets.md#usage).
  */
 import { addedUsage, usageOf, type Usage } from '../../canonical/usage.ts'
-import { isObject, listOf } from '../../lib/json/json.ts'
+import { isObject, listOf, objectsIn } from '../../lib/json/json.ts'
 import { isSenseless, partsOf, sideCount, tokenCount, reportedTotal } from '../token-count.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -12,15 +12,17 @@ type Json = Readonly<Record<string, unknown>>
 export const startedUsage = (reported: Json): Json => ({ ...reported, output_tokens: undefined })
 
 /**
- * The counts known after `later`: members that are absent, zero or not a valid count leave the earlier value. The start of a stream counts
- * the first call; if that one compacted the conversation, the end counts only the calls that answered.
+ * Adds what `later` reports to the counts that are known: members that are absent, zero or not a valid count leave the earlier value. The start
+ * of a stream counts the first call; if that one compacted the conversation, the end counts only the calls that answered.
  */
-export const mergeUsage = (earlier: Json, later: Json): Json => ({
-  ...(listOf(later['iterations']).some(isCompaction) ? { ...earlier, ...NO_INPUT } : earlier),
-  ...Object.fromEntries(
-    Object.entries(later).filter(([name, value]) => value !== null && value !== undefined && !isWorse(earlier[name], value)),
-  ),
-})
+export const mergeUsage = (known: Record<string, unknown>, later: Json): void => {
+  if (listOf(later['iterations']).some(isCompaction)) Object.assign(known, NO_INPUT)
+  for (const [name, value] of Object.entries(later))
+    if (value !== null && value !== undefined && !isWorse(known[name], value)) known[name] = value
+}
+
+/** Without a prototype, since its names are those that a provider writes. */
+export const noUsage = (): Record<string, unknown> => Object.create(null) as Record<string, unknown>
 
 const isCompaction = (call: unknown): boolean => isObject(call) && call['type'] === 'compaction'
 
@@ -51,6 +53,7 @@ export const decodeUsage = (usage: Json): Usage => {
   const thought = partsOf(output.tokens, [details['thinking_tokens']])
   const [thinking = 0] = thought ?? []
   const tier = tierOf(usage)
+  const { beside, advised } = callsBeside(usage['iterations'])
   return usageOf({
     inputFresh: sideCount(usage['input_tokens']),
     inputCacheRead: read,
@@ -68,23 +71,36 @@ export const decodeUsage = (usage: Json): Usage => {
       sideCount(hour) + sideCount(minutes) > written ||
       isSenseless(tools['web_search_requests']) ||
       // The advisor is another model, whose prices may be others.
-      listOf(usage['iterations']).some((call) => isObject(call) && call['type'] === 'advisor_message'),
-    beside: usageBeside(usage['iterations']),
+      advised,
+    beside,
   })
+}
+
+interface CallsBeside {
+  readonly beside: Usage | null
+  readonly advised: boolean
 }
 
 /**
  * The top-level counts leave out the calls that compacted the conversation (the SDK's `BetaUsage.iterations`), and those of an advisor
- * (decisions/0167).
+ * (decisions/0167). A stream may report counts thousands of times after one list of calls, so a list is read once.
  */
-const usageBeside = (iterations: unknown): Usage | null => {
+const callsBeside = (iterations: unknown): CallsBeside => {
   const calls = listOf(iterations)
-  return calls.reduce<Usage | null>((sum, call) => {
-    if (!isObject(call) || !BESIDE.has(call['type'])) return sum
-    const usage = decodeUsage(call)
-    return sum === null ? usage : addedUsage(sum, usage)
-  }, null)
+  if (calls.length === 0) return NONE_BESIDE
+  const known = readCalls.get(calls)
+  if (known !== undefined) return known
+  const besides = objectsIn(calls).filter(({ type }) => BESIDE.has(type))
+  const read = {
+    beside: besides.map(decodeUsage).reduce<Usage | null>((sum, usage) => (sum === null ? usage : addedUsage(sum, usage)), null),
+    advised: besides.some(({ type }) => type === 'advisor_message'),
+  }
+  readCalls.set(calls, read)
+  return read
 }
+
+const NONE_BESIDE: CallsBeside = { beside: null, advised: false }
+const readCalls = new WeakMap<readonly unknown[], CallsBeside>()
 
 const BESIDE: ReadonlySet<unknown> = new Set(['compaction', 'advisor_message'])
 

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import type { ModelEvent } from '../../canonical/event.ts'
+import { growth, LINEAR } from '../../../test/support/growth.ts'
 import { usageOf, type Usage } from '../../canonical/usage.ts'
 import { createMessagesDecoder } from './decode.ts'
 import { decodeUsage, mergeUsage } from './decode-usage.ts'
@@ -262,8 +263,29 @@ describe('usage', () => {
   test('later counts replace earlier ones; nulls, zeros and what is no count leave them', () => {
     const earlier = { input_tokens: 5, cache_read_input_tokens: 7, cache_creation_input_tokens: 9, output_tokens: 1, x: 2 }
     const later = { input_tokens: null, cache_read_input_tokens: 0, cache_creation_input_tokens: 'x', output_tokens: 4 }
-    expect(mergeUsage(earlier, later)).toEqual({ ...earlier, output_tokens: 4 })
+    const known = { ...earlier }
+    mergeUsage(known, later)
+    expect(known).toEqual({ ...earlier, output_tokens: 4 })
   })
+})
+
+test.each([
+  ['members that nobody knows', (at: number) => ({ output_tokens: at, [`x${at}`]: 1 })],
+  [
+    'counts behind a list of calls as long',
+    (at: number, size: number) =>
+      at === 0 ? { iterations: Array.from({ length: size }, () => ({ type: 'compaction', input_tokens: 1 })) } : { output_tokens: at },
+  ],
+])('a stream may report usage thousands of times: %s', (_, usageAt) => {
+  expect(
+    growth(
+      (size) => () => {
+        const decoder = createMessagesDecoder('anthropic/it')
+        for (let at = 0; at < size; at += 1) decoder.event({ type: 'message_delta', delta: {}, usage: usageAt(at, size) })
+      },
+      1500,
+    ),
+  ).toBeLessThan(LINEAR)
 })
 
 test('calls that shortened the conversation are counted apart, since the counts at the top leave them out', () => {

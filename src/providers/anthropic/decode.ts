@@ -5,7 +5,7 @@ import { type FinishReason, type ModelEvent, UNEXPLAINED_REFUSAL } from '../../c
 import { isObject, listOf, textOf } from '../../lib/json/json.ts'
 import { openBlock, type BlockDecoder } from './decode-block.ts'
 import { KeptBlocks } from './kept-blocks.ts'
-import { decodeUsage, mergeUsage, startedUsage } from './decode-usage.ts'
+import { decodeUsage, mergeUsage, noUsage, startedUsage } from './decode-usage.ts'
 import { wordSet } from '../../lib/text/word-set.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -25,7 +25,7 @@ export const createMessagesDecoder = (modelId: string, keeps = false): MessagesD
   const kept = keeps ? new KeptBlocks() : null
   const open = new Map<number, BlockDecoder>()
   const thinking = new Set<number>()
-  let usage: Json = {}
+  const usage = noUsage()
   /** Claude ran code in a container, which has a fee of its own. */
   let ranCode = false
   let calls = 0
@@ -36,7 +36,7 @@ export const createMessagesDecoder = (modelId: string, keeps = false): MessagesD
 
   const used = (reported: unknown): ModelEvent[] => {
     if (!isObject(reported)) return []
-    usage = mergeUsage(usage, reported)
+    mergeUsage(usage, reported)
     return [{ type: 'usage', usage: { ...decodeUsage(usage), containers: ranCode ? 1 : 0 } }]
   }
 

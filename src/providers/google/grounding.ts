@@ -1,6 +1,7 @@
 /** Reads the sources of an answer: those of its web search, and those of its quotations. */
 import type { UrlCitation } from '../../canonical/prompt.ts'
 import { isObject, listOf, objectsIn } from '../../lib/json/json.ts'
+import { createTextPlaces, type TextPlaces } from './text-places.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -14,7 +15,7 @@ export interface SourceReader {
 }
 
 export const createSourceReader = (): SourceReader => {
-  let text = ''
+  const places = createTextPlaces()
   /** Google charges for each different query (its guide "Grounding with Google Search", "Pricing"). */
   const queries = new Set<unknown>()
   const reported = new Set<string>()
@@ -28,13 +29,11 @@ export const createSourceReader = (): SourceReader => {
     })
 
   return {
-    said(piece) {
-      text += piece
-    },
+    said: places.add,
     citations(candidate) {
       const metadata = isObject(candidate['groundingMetadata']) ? candidate['groundingMetadata'] : {}
       for (const query of listOf(metadata['webSearchQueries'])) if (query !== '') queries.add(query)
-      return fresh([...groundingCitations(metadata, text), ...quotations(candidate['citationMetadata'], text)])
+      return fresh([...groundingCitations(metadata, places), ...quotations(candidate['citationMetadata'], places)])
     },
     get searches() {
       return queries.size
@@ -42,13 +41,12 @@ export const createSourceReader = (): SourceReader => {
   }
 }
 
-const groundingCitations = (metadata: Json, text: string): UrlCitation[] => {
+const groundingCitations = (metadata: Json, places: TextPlaces): UrlCitation[] => {
   const sources = listOf(metadata['groundingChunks']).map(sourceOf)
   const supports = objectsIn(metadata['groundingSupports'])
   if (sources.length === 0) return []
-  const bytes = supports.length === 0 ? null : Buffer.from(text)
   const supported = supports.flatMap((support) => {
-    const place = bytes === null ? NOWHERE : placeOf(isObject(support['segment']) ? support['segment'] : {}, bytes, text)
+    const place = placeOf(isObject(support['segment']) ? support['segment'] : {}, places)
     return listOf(support['groundingChunkIndices']).flatMap((index) => {
       const source = typeof index === 'number' ? sources[index] : undefined
       return source === undefined || source === null ? [] : [{ ...source, content: null, ...place }]
@@ -69,25 +67,22 @@ const sourceOf = (chunk: unknown): { url: string; title: string | null } | null 
   return null
 }
 
-const quotations = (metadata: unknown, text: string): UrlCitation[] => {
-  const bytes = Buffer.from(isObject(metadata) ? text : '')
-  return objectsIn(isObject(metadata) ? (metadata['citationSources'] ?? metadata['citations']) : undefined).flatMap((source) => {
+const quotations = (metadata: unknown, places: TextPlaces): UrlCitation[] =>
+  objectsIn(isObject(metadata) ? (metadata['citationSources'] ?? metadata['citations']) : undefined).flatMap((source) => {
     const { uri, title } = source
     return typeof uri === 'string' && uri !== ''
-      ? [{ url: uri, title: typeof title === 'string' ? title : null, content: null, ...placeOf(source, bytes, text) }]
+      ? [{ url: uri, title: typeof title === 'string' ? title : null, content: null, ...placeOf(source, places) }]
       : []
   })
-}
 
 const NOWHERE = { start: null, end: null }
 
 /** Google's indices count UTF-8 bytes, and only within one part; the quoted text shows whether they are right for the whole text. */
-const placeOf = (segment: Json, bytes: Buffer, text: string): { start: number | null; end: number | null } => {
+const placeOf = (segment: Json, places: TextPlaces): { start: number | null; end: number | null } => {
   const { startIndex = 0, endIndex, text: quoted } = segment
   if (typeof startIndex !== 'number' || typeof endIndex !== 'number' || startIndex < 0 || endIndex < startIndex) return NOWHERE
-  const start = bytes.subarray(0, startIndex).toString().length
-  const end = start + bytes.subarray(startIndex, endIndex).toString().length
-  if (typeof quoted !== 'string' || text.slice(start, end) === quoted) return { start, end }
-  const found = text.indexOf(quoted)
+  const [start, end] = [places.offsetOf(startIndex), places.offsetOf(endIndex)]
+  if (typeof quoted !== 'string' || places.text.slice(start, end) === quoted) return { start, end }
+  const found = places.find(quoted)
   return found < 0 ? NOWHERE : { start: found, end: found + quoted.length }
 }

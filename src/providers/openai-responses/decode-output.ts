@@ -37,6 +37,8 @@ export interface Output {
 interface ItemState {
   /** The number of characters of each part that were passed on, by kind and position. */
   readonly reported: Map<string, number>
+  /** The kinds of which something was passed on. */
+  readonly said: Set<PieceKind>
   /** The place in the text of the answer at which the text of each part begins. */
   readonly starts: Map<number, number>
   /** The number of annotations of each part that were passed on. */
@@ -77,7 +79,7 @@ export const createOutput = ({ runsCustomTools }: { readonly runsCustomTools: bo
     const key = typeof position === 'number' ? position : (id ?? position)
     const known = items.get(key)
     if (known !== undefined) return known
-    const state: ItemState = { reported: new Map(), starts: new Map(), cited: new Map(), call: null, over: false }
+    const state: ItemState = { reported: new Map(), said: new Set(), starts: new Map(), cited: new Map(), call: null, over: false }
     items.set(key, state)
     return state
   }
@@ -105,9 +107,10 @@ export const createOutput = ({ runsCustomTools }: { readonly runsCustomTools: bo
     const key = `${kind} ${part}`
     const before = state.reported.get(key) ?? 0
     // Summaries come in parts without a separator.
-    const separated = kind === 'summary' && before === 0 && reportedAny(state, 'summary ') ? `\n\n${text}` : text
+    const separated = kind === 'summary' && before === 0 && state.said.has('summary') ? `\n\n${text}` : text
     state.reported.set(key, before + text.length)
     if (text === '') return []
+    state.said.add(kind)
     return kind === 'text' ? emitText(state, part, text) : [pieceEvent(kind, separated)]
   }
 
@@ -144,7 +147,7 @@ export const createOutput = ({ runsCustomTools }: { readonly runsCustomTools: bo
       ...objectsIn(item['content']).flatMap((part, position) => emitRest(state, 'reasoning', position, textOf(part['text']))),
     ]
     const proof = proofOf(item)
-    return proof === null && !reportedAny(state) ? events : [...events, { type: 'reasoning-end', proof }]
+    return proof === null && state.said.size === 0 ? events : [...events, { type: 'reasoning-end', proof }]
   }
 
   const foreign = (state: ItemState, kind: string): ModelEvent[] => {
@@ -279,8 +282,5 @@ const pieceEvent = (kind: PieceKind, text: string): ModelEvent => {
   if (kind === 'summary') return { type: 'reasoning', text, summary: true }
   return { type: kind, text }
 }
-
-const reportedAny = ({ reported }: ItemState, prefix = ''): boolean =>
-  [...reported].some(([key, length]) => length > 0 && key.startsWith(prefix))
 
 const partAt = (index: unknown): number => (typeof index === 'number' ? index : 0)

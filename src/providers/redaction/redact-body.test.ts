@@ -82,7 +82,7 @@ describe('a text of megabytes is shown as a short one', () => {
     )
   })
 
-  test.each(['eyJ-', '://', '://a:b', 'a://b:c/', '@', ':'])(
+  test.each(['eyJ-', '://', '://a:b', 'a://b:c/', '@', ':', ',a@tcp', '%3A%2F%2Fa'])(
     'in linear time, also where all begins like a secret and nothing is one: %s',
     (word) => {
       const text = `! ${word.repeat(1_000_000 / word.length)}`

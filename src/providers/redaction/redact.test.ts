@@ -57,6 +57,13 @@ test.each([
   [String.raw`"postgres:\/\/root:hunter2@db\/x"`, String.raw`"postgres:\/\/[redacted]@db\/x"`],
   ['a password with an @: mysql://root:hunt@er2@db/x', 'a password with an @: mysql://[redacted]@db/x'],
   ['one with signs: mysql://root:h/unt?er#2@db/x', 'one with signs: mysql://[redacted]@db/x'],
+  ['one that begins like a port: mysql://root:1/hunt?er#2@db/x', 'one that begins like a port: mysql://[redacted]@db/x'],
+  ['an encoded one: postgres%3A%2F%2Froot%3Ahunter2%40db%2Fx', 'an encoded one: postgres%3A%2F%2F[redacted]@db%2Fx'],
+  ['/a?to=redis%253a%252f%252f%253ahunter2%2540cache&by=ada%40corp', '/a?to=redis%253a%252f%252f[redacted]@cache&by=ada%40corp'],
+  ['Error 1045: "root:hunt@er2@tcp(db:3306)/x"', 'Error 1045: "[redacted]@tcp(db:3306)/x"'],
+  ['root:hunter2@unix(/run/db.sock)/x', '[redacted]@unix(/run/db.sock)/x'],
+  ['host=db password=hunter2 user=root', 'host=db password=[redacted] user=root'],
+  ['Server=db;Uid=root;Pwd=hunter2;', 'Server=db;Uid=root;Pwd=[redacted];'],
 ])('an address shows nobody who signs in: %s', (text, shown) => {
   expect(withoutKeys(text)).toBe(shown)
 })
@@ -67,8 +74,8 @@ test.each([
   'git@host:owner/name.git, owner/name@v1, npm:@scope/name@1.2.3',
   'see https://host, "https://host","ada@corp.example" and <https://host>@',
   'https://host/User:Ada@home file:///c:/a@b',
-  // Read as the port 1 and a path, as URLs are: a password of digits before a slash cannot be told from it.
-  'mysql://root:1/hunt?er#2@db/x',
+  'https%3A%2F%2Fhost%3A8080%2F%40ada https%3A%2F%2Fhost%3Fa%3Db%40c ada%40corp.example',
+  'ada@tcp.example, f(x)@unix, password = hunter, a@b (tcp)',
 ])('an @ elsewhere changes nothing: %s', (text) => {
   expect(withoutKeys(text)).toBe(text)
 })

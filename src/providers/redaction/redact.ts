@@ -8,6 +8,8 @@ const KEYS = [
   String.raw`\bAIza[A-Za-z0-9_-]{20,}`,
   String.raw`\b(?:AKIA|ASIA)[A-Z0-9]{16}\b`,
   String.raw`\bBearer\s+[^\s"']+`,
+  // In a list of what a driver connects with: `host=db user=root password=…`.
+  String.raw`(?<=\b[Pp](?:assword|asswd|wd)=)[^\s;&"'<>]+`,
   // Our organisation or project at the provider.
   String.raw`\b(?:org|proj)[-_][A-Za-z0-9]{12,}`,
 ].join('|')
@@ -23,18 +25,31 @@ const KEYS_ALONE = new RegExp(KEYS, 'g')
 const MARK = '[redacted]'
 
 /**
- * A user and a password before the host of an address. The second form is of passwords with a slash, which end at no slash; a port is none.
- * The first needs no limit on its length, since it holds no slash, and so begins nowhere within itself.
+ * A user and a password before the host of an address, `opening` being what is before them. The second form is of passwords with a slash, which
+ * end at no slash. The first needs no limit on its length, since it holds no slash, and so begins nowhere within itself.
  */
-const USERINFO = new RegExp(String.raw`(:(?:\\?/){2})(?:[^\s/?#"'<>]+|[^\s/?#"'<>:@[]*:(?!\d{1,5}(?:\\?/|[?#]))[^\s"'<>@]{1,256})@`, 'g')
+const userinfo = (opening: string, password: string): RegExp =>
+  new RegExp(String.raw`(${opening}:(?:\\?/){2})(?:[^\s/?#"'<>]+|[^\s/?#"'<>:@[]*:${password}[^\s"'<>@]{1,256})@`, 'gi')
+
+const ADDRESSES = [
+  // The path of a page may hold an @: what begins like a port is one, and no password of digits.
+  userinfo(String.raw`(?<=https?)`, String.raw`(?!\d{1,5}(?:\\?/|[?#]))`),
+  // The path in the address of a database holds none.
+  userinfo(String.raw`(?<!https?)`, ''),
+  // An address within an address, encoded once or more.
+  /(%(?:25)*3A(?:%(?:25)*2F){2})(?:(?!%(?:25)*(?:2F|3F|23|26))[^\s/?#&"'<>])+%(?:25)*40/gi,
+] as const
+
+/** As drivers written in Go name a database: `user:password@tcp(host:port)/name`. It begins with its word, so that each word is read once. */
+const GO_ADDRESS = /(?<![^\s"'<>])[^\s"'<>]+@(?=(?:tcp|unix)\d?\()/gi
 
 /** Replaces each word that looks like some vendor’s key with a mark, and who signs in within an address, in time linear in the length of the text. */
-export const withoutKeys = (text: string): string =>
-  text
-    .replace(SECRETS, (found: string, rest: string | undefined) =>
-      found.startsWith('eyJ') && rest === undefined ? found.replace(KEYS_ALONE, MARK) : MARK,
-    )
-    .replace(USERINFO, `$1${MARK}@`)
+export const withoutKeys = (text: string): string => {
+  const shown = text.replace(SECRETS, (found: string, rest: string | undefined) =>
+    found.startsWith('eyJ') && rest === undefined ? found.replace(KEYS_ALONE, MARK) : MARK,
+  )
+  return ADDRESSES.reduce((open, address) => open.replace(address, `$1${MARK}@`), shown).replace(GO_ADDRESS, `${MARK}@`)
+}
 
 /** An event of a stream may be megabytes; nothing after this many characters is ever shown. */
 const READ_MAX = 64 * 1024

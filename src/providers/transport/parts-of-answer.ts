@@ -4,7 +4,7 @@ import { isObject } from '../../lib/json/json.ts'
 import { unusable } from '../failures/classify-failure.ts'
 import type { Target } from '../provider.ts'
 
-/** The members, in the dialects of all providers, that hold an answer's calls, blocks, items and sources. Other members hold no parts. */
+/** The members, in the dialects of all providers, that hold an answer's calls, blocks, items and sources, and what counts them. Other members hold no parts. */
 const HOLDERS = [
   'response',
   'item',
@@ -22,6 +22,14 @@ const HOLDERS = [
   'citations',
   'candidates',
   'parts',
+  'groundingMetadata',
+  'groundingChunks',
+  'groundingSupports',
+  'groundingChunkIndices',
+  'citationMetadata',
+  'citationSources',
+  'usage',
+  'iterations',
 ] as const
 
 /** The shortest JSON that can hold so many entries: shorter text is not searched. */

@@ -2,6 +2,7 @@
 import { GatewayError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { joinCohort } from '../../lib/cohort.ts'
+import { readCodings } from '../../lib/network/content-coding.ts'
 import { LARGE_BYTES } from '../../lib/steps.ts'
 import type { AnswerSpace } from './answer-room.ts'
 import { BEHIND_END_MS, createPatience } from './patience.ts'
@@ -31,7 +32,7 @@ export const isSuccess = (status: number): boolean => status >= 200 && status < 
 export const responseOf = (response: Response, connection: AbortController, clock: Clock, idleMs: number): UpstreamResponse => {
   const patience = createPatience(clock, () => connection.abort())
   const pieces = (): PieceReader => {
-    const reader = response.body?.getReader()
+    const reader = decoded(response)?.getReader()
     const silence = watchSilence(clock, idleMs, () => {
       if (patience.began()) return
       connection.abort(new GatewayError('timeout', `The provider sent nothing for ${Math.round(idleMs / 1000)} seconds.`))
@@ -97,6 +98,13 @@ export const responseOf = (response: Response, connection: AbortController, cloc
     },
   }
 }
+
+/** Decompresses piece by piece what was compressed although no compression was asked for. Bytes in an unknown coding stay as they are. */
+const decoded = ({ headers, body }: Response): Response['body'] =>
+  (readCodings(headers.get('content-encoding')) ?? []).reduceRight(
+    (bytes, coding) => bytes?.pipeThrough(new DecompressionStream(coding === 'br' ? 'brotli' : coding)) ?? null,
+    body,
+  )
 
 const READ_AWAY_PIECES = 16
 

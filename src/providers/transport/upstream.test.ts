@@ -1,3 +1,5 @@
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
+
 import { describe, expect, test } from 'bun:test'
 
 import { createFakeClock } from '../../../test/support/fake-clock.ts'
@@ -53,6 +55,31 @@ describe('pieces', () => {
     await provider.last.done()
     expect(await last).toBeNull()
     expect(clock.waiting).toBe(0)
+  })
+
+  test.each([
+    ['gzip', gzipSync],
+    ['deflate', deflateSync],
+    ['br', brotliCompressSync],
+    ['zstd', zstdCompressSync],
+    ['gzip, zstd', (bytes: Uint8Array) => zstdCompressSync(gzipSync(bytes))],
+  ] as const)('in %s, though nobody asked for it, stay small however much their bytes become', async (coding, compress) => {
+    const { response, clock } = await post(async (exchange) => {
+      const bytes = compress(Buffer.alloc(32 * 1024 * 1024, 32))
+      await exchange.send(`HTTP/1.1 200 OK\r\ncontent-encoding: ${coding}\r\ncontent-length: ${bytes.length}\r\n\r\n`)
+      await exchange.send(bytes)
+    })
+    const pieces = response.pieces()
+    const sizes: number[] = []
+    for (let piece = await pieces.next(); piece !== null; piece = await pieces.next()) sizes.push(piece.byteLength)
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(32 * 1024 * 1024)
+    expect(Math.max(...sizes)).toBeLessThan(1024 * 1024)
+    expect(clock.waiting).toBe(0)
+  })
+
+  test('in a coding that is not what it says fail as an answer that broke off', async () => {
+    const { response } = await post((exchange) => exchange.answer(200, 'not compressed', { 'content-encoding': 'gzip' }))
+    expect((await failure(response.pieces().next())).type).toBe('provider_unavailable')
   })
 
   test('no more of them than are wanted: then the connection is closed', async () => {

@@ -58,6 +58,8 @@ export const createUpstream = (clock: Clock, timeouts: UpstreamTimeouts, reachab
         body,
         keepalive,
         redirect: 'manual',
+        // The runtime would decompress a whole piece at once, and a few bytes may expand to gigabytes.
+        decompress: false,
         signal: connection.signal,
         // Ours are the only deadlines: the runtime's default timeout would end slow reasoning calls.
         timeout: false,
