@@ -38,6 +38,7 @@ const start = (answer: () => number | Error | 'hang', kept: KeptTraces | null = 
     kept,
   })
   return {
+    clock,
     delivery,
     requests,
     counts,
@@ -382,3 +383,16 @@ describe('what waits in storage', () => {
     expect(delivery.hasRoom).toBe(true)
   })
 })
+
+test.each([200, 503])(
+  'nothing is planned any more by a delivery that was closed or stopped, also while its destination answers %i',
+  async (status) => {
+    const closing = start(() => status)
+    closing.add(1)
+    await closing.delivery.close()
+    const stopping = start(() => status)
+    stopping.add(1)
+    stopping.delivery.stop()
+    expect([closing.clock.waiting, stopping.clock.waiting]).toEqual([0, 0])
+  },
+)

@@ -37,12 +37,14 @@ const record = (id: string, use: Partial<ByokRecord['use']> = {}): ByokRecord =>
 
 const open = (records: readonly ByokRecord[], addressOf: () => string = originOf) => {
   let loads = 0
+  let state: 'near' | 'away' = 'near'
   const faults: unknown[] = []
   const keys = createCustomerKeys({
     clock: createFakeClock(),
     store: {
       async inForce() {
         loads += 1
+        if (state === 'away') throw new Error('away')
         return records
       },
     },
@@ -50,7 +52,7 @@ const open = (records: readonly ByokRecord[], addressOf: () => string = originOf
     originOf: addressOf,
     onError: (thrown) => faults.push(thrown),
   })
-  return { keys, faults, loads: () => loads }
+  return { keys, faults, loads: () => loads, be: (next: typeof state) => void (state = next) }
 }
 
 test('a workspace is read once, and again when something changed; a request makes no query', async () => {
@@ -61,6 +63,19 @@ test('a workspace is read once, and again when something changed; a request make
   keys.refreshCache()
   await keys.forCaller('w', user)
   expect(loads()).toBe(2)
+})
+
+test.each([
+  ['its own', 'w', null],
+  ['one for every workspace', null, null],
+  ['one of another workspace', 'other', 'secret of a'],
+])('while storage is away, no workspace uses its keys as they were before a change: %s', async (_, changed, expected) => {
+  const { keys, be } = open([record('a')])
+  await keys.forCaller('w', user)
+  be('away')
+  keys.changed(changed)
+  const lookup = await Promise.resolve(keys.forCaller('w', user)).catch(() => null)
+  expect(lookup?.('fake', () => true).keys[0]?.apiKey ?? null).toBe(expected)
 })
 
 test('a workspace without any has no look-up at all', async () => {

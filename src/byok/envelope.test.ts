@@ -29,6 +29,15 @@ test('any secret comes back as it was, and shows in nothing that is stored', () 
   )
 })
 
+test('what an earlier version sealed opens: otherwise an upgrade would lose the keys of all customers', () => {
+  const sealed = {
+    sealedSecret: 'kz4Nc8c8sC93pScLpF1CG1SUu+K5eA5BOvwxI4y6IPoAaWNivNM=',
+    wrappedDataKey: 'mFYi/v2PYS7sGEG8ohdznR87+X3//c8SlrCARjCqGciFLMMOndCWg2B7ztF5QQOPr19AtDoYus2QdTmo',
+    kekId: 'first',
+  }
+  expect(unseal(sealed, context, [{ id: 'first', bytes: new Uint8Array(32).fill(7) }])).toBe('the secret')
+})
+
 test('the same secret is never sealed the same way twice', () => {
   const sealed = Array.from({ length: 50 }, () => seal('the secret', context, first, systemIds))
   for (const field of ['sealedSecret', 'wrappedDataKey'] as const) expect(new Set(sealed.map((one) => one[field])).size).toBe(50)

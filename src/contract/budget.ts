@@ -44,7 +44,10 @@ export const credits = z
 
 export const addCreditsBody = z
   .strictObject({
-    amount_usd: dollarAmount.min(-1_000_000).meta({ description: 'What is added; negative takes back.' }),
+    amount_usd: dollarAmount
+      .min(-1_000_000)
+      .refine((amount) => amount !== 0, 'Use an amount that is not zero.')
+      .meta({ description: 'What is added; negative takes back.' }),
     note: storedText.max(500).default(''),
     workspace_id: z.string().min(1).max(64).optional(),
   })

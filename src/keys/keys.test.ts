@@ -269,6 +269,56 @@ describe('authenticate', () => {
   })
 })
 
+test('a key of an older pepper is known even if its new digest cannot be stored, which is reported', async () => {
+  const { keys, store, clock } = open()
+  const { key } = await keys.create(inference, changedBy())
+  const faults: unknown[] = []
+  const renewed = createKeys({
+    store: { ...store, renewDigest: () => Promise.reject(new Error('read-only')) },
+    clock,
+    ids,
+    peppers: () => [{ id: 'second', bytes: new Uint8Array(32).fill(8) }, ...peppers()],
+    onError: (thrown) => faults.push(thrown),
+  })
+  expect(await renewed.authenticate(key)).not.toBeNull()
+  expect(faults.map(String)).toEqual(['Error: read-only'])
+})
+
+test('uses that could not be stored are stored with the next ones, each key by its newest', async () => {
+  const { store, clock } = open()
+  const noted: [string, string][][] = []
+  let away = true
+  const keys = createKeys({
+    store: {
+      ...store,
+      async noteUses(uses) {
+        if (away) {
+          // The key is used once more meanwhile.
+          clock.advance(1000)
+          await keys.authenticate(often.key)
+          throw new Error('away')
+        }
+        noted.push([...uses])
+      },
+    },
+    clock,
+    ids,
+    peppers,
+    onError,
+  })
+  const [often, once] = [await keys.create(inference, changedBy()), await keys.create(inference, changedBy())]
+  for (const { key } of [often, once]) await keys.authenticate(key)
+  expect(String(await rejection(keys.noteUses()))).toContain('away')
+  away = false
+  await keys.noteUses()
+  expect(noted).toEqual([
+    [
+      [often.record.hash, isoTimestamp(T0 + 1000)],
+      [once.record.hash, isoTimestamp(T0)],
+    ],
+  ])
+})
+
 describe('create', () => {
   test.each([-1, 0])('400: an expiry that has passed (%d ms from now)', async (ms) => {
     const { keys } = open()

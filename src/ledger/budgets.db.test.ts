@@ -4,7 +4,7 @@ import { changedBy } from '../../test/support/changed-by.ts'
 import { describeEachEngine, type TestEngine } from '../../test/support/databases.ts'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { systemIds } from '../lib/id.ts'
-import { rejection, rejectionText } from '../storage/testing/rejection.ts'
+import { rejectionText } from '../storage/testing/rejection.ts'
 import { createChangeCounter } from '../storage/change-counter.ts'
 import { createWorkspaceStore } from '../storage/workspaces/workspace-store.ts'
 import { createBudgets } from './budgets.ts'
@@ -59,7 +59,8 @@ describeEachEngine('workspace budgets', (engine) => {
     const put = (span: 'daily' | 'monthly', limitNanos: number) =>
       budgets.put({ workspaceId, span, limitNanos, includeByok: false }, changedBy())
     expect(await rejectionText(put('daily', 10 * DOLLAR))).toContain('the daily budget must be less than the weekly one, which is $10')
-    expect(await rejectionText(put('monthly', 9 * DOLLAR))).toContain('the monthly budget must be more than the weekly one')
+    for (const limit of [9 * DOLLAR, 10 * DOLLAR])
+      expect(await rejectionText(put('monthly', limit))).toContain('the monthly budget must be more than the weekly one')
     expect(await budgets.list(workspaceId)).toHaveLength(1)
     const both = await Promise.allSettled([put('daily', 9 * DOLLAR), put('monthly', 11 * DOLLAR)])
     expect(both.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled'])
@@ -97,9 +98,6 @@ describeEachEngine('credits', (engine) => {
     expect(await credits.scopes(spender)).toEqual([
       expect.objectContaining({ kind: 'credits', limitNanos: 10 * DOLLAR - 3, interval: null, includeByok: false }),
     ])
-    expect(await rejection(credits.add({ workspaceId, amountNanos: 0.5, note: '' }, changedBy()))).toMatchObject({
-      type: 'invalid_request',
-    })
   })
 
   test('additions at once cannot together go beyond what can be counted exactly', async () => {

@@ -1,5 +1,4 @@
 /** Prepaid credit of a workspace: the sum of its entries. The operator chooses if it limits spending (`budgets.credits`). */
-import { GatewayError } from '../errors.ts'
 import { isoTimestamp, type Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
 import type { ChangedBy } from '../storage/audit-log.ts'
@@ -14,8 +13,7 @@ export interface Credits extends ScopeSource {
   total(workspaceId: string): Promise<number>
   spent(workspaceId: string): Promise<number>
   /**
-   * Returns the new total. A negative amount takes credit back. Throws `invalid_request` if the amount is zero or not a whole number of
-   * nano-dollars.
+   * Returns the new total. A negative amount takes credit back. Throws `invalid_request` if the total could not be counted exactly.
    */
   add(
     input: { readonly workspaceId: string; readonly amountNanos: number; readonly note: string },
@@ -33,9 +31,6 @@ export const createCredits = (parts: { database: Database; clock: Clock; ids: Id
     total: store.total,
     spent: store.spent,
     async add({ workspaceId, amountNanos, note }, by, once) {
-      if (!Number.isSafeInteger(amountNanos) || amountNanos === 0) {
-        throw new GatewayError('invalid_request', 'amount_usd: Use an amount of US dollars with at most nine decimals, and not zero.')
-      }
       const total = await store.add({ id: ids.uuid(), workspaceId, amountNanos, note, createdAt: isoTimestamp(clock.now()) }, by, once)
       workspaces.forget(workspaceId)
       return total

@@ -18,6 +18,14 @@ describe('a rate', () => {
     expect(take(10_000 + MINUTE)).toMatchObject({ allowed: true, remaining: 5 })
   })
 
+  test('counts down by one, whatever the limit', () => {
+    for (let limit = 1; limit <= 300; limit += 1) {
+      const meter = createRateMeter(100)
+      const left = Array.from({ length: limit }, () => meter.take('k', 1, rate(limit), 12_345.678).remaining)
+      expect(left).toEqual(Array.from({ length: limit }, (_, taken) => limit - taken - 1))
+    }
+  })
+
   test('is not saved up: after an hour without, or at the first use, no more than all of it comes at once', () => {
     const meter = createRateMeter(100)
     meter.take('k', 1, rate(6), 0)

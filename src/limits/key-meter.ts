@@ -47,9 +47,8 @@ export const createLocalMeter = (clock: Pick<Clock, 'monotonicMs'>): LocalMeter 
     note(bounds, { usedTokens, usedRequests }, nodes) {
       const { tokensPerMinute, requestsPerMinute } = bounds
       const nowMs = clock.monotonicMs()
-      if (tokensPerMinute > 0 && usedTokens !== 0) rates.settle(tokensOf(bounds), usedTokens, rateOf(tokensPerMinute, nodes), nowMs)
-      if (requestsPerMinute > 0 && usedRequests !== 0)
-        rates.settle(requestsOf(bounds), usedRequests, rateOf(requestsPerMinute, nodes), nowMs)
+      if (tokensPerMinute > 0) rates.settle(tokensOf(bounds), usedTokens, rateOf(tokensPerMinute, nodes), nowMs)
+      if (requestsPerMinute > 0) rates.settle(requestsOf(bounds), usedRequests, rateOf(requestsPerMinute, nodes), nowMs)
     },
   }
 }

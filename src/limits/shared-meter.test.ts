@@ -89,6 +89,44 @@ test('each request is one query, and its use is reported together with that of o
   expect(corrected).toEqual([{ ...limited, running: 1, usedTokens: 30, usedRequests: 0 }])
 })
 
+test('reports go one after the other, so that no count overtakes a newer one, and the store is closed behind the last', async () => {
+  const clock = createFakeClock()
+  const events: string[] = []
+  const answers: (() => void)[] = []
+  const meter = createSharedMeter({
+    clock,
+    store: {
+      ...scripted().store,
+      correct: ([correction]) =>
+        new Promise((resolve) => {
+          const report = `${correction?.running} running`
+          events.push(report)
+          answers.push(() => (events.push(`${report}: counted`), resolve()))
+        }),
+      close: async () => void events.push('closed'),
+    },
+    nodes: () => 2,
+    timeoutMs: () => 50,
+    onAway: () => undefined,
+  })
+  await meter.connect()
+  const stop = meter.start()
+  const limited = bounds({ concurrency: 5 })
+  for (let request = 0; request < 2; request += 1) await meter.enter(limited)
+  for (let request = 0; request < 2; request += 1) {
+    meter.leave(limited, 1)
+    clock.advance(5)
+  }
+  answers[0]?.()
+  await turn()
+  clock.advance(5)
+  const stopped = stop()
+  await turn()
+  answers[1]?.()
+  await stopped
+  expect(events).toEqual(['1 running', '1 running: counted', '0 running', '0 running: counted', 'closed'])
+})
+
 test('a request that could not begin gives back to the store what it took, even of a rate of requests alone', async () => {
   const { meter, corrected, clock } = await open()
   const limited = bounds({ requestsPerMinute: 5 })
@@ -237,6 +275,8 @@ describe('while the store is away', () => {
       const limited = bounds({ hash: `k-${key}`, requestsPerMinute: 100 })
       await meter.enter(limited)
     }
+    // A key that is remembered already goes on being counted.
+    await meter.enter(bounds({ hash: 'k-1', requestsPerMinute: 100 }))
     be('answers')
     clock.advance(1000)
     for (let round = 0; round < 30; round += 1) {
@@ -244,6 +284,7 @@ describe('while the store is away', () => {
       clock.advance(5)
     }
     expect(corrected).toHaveLength(10_000)
+    expect(corrected.find(({ hash }) => hash === 'k-1')).toMatchObject({ usedRequests: 2 })
   })
 
   test('once it is back, it is told at once what runs, although nothing ended meanwhile', async () => {

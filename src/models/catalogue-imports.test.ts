@@ -59,6 +59,37 @@ describe('imported prices', () => {
     expect(models.find('acme/one')?.origin).toBeUndefined()
   })
 
+  test('that agree on input alone replace all prices of tokens, and fees of their own win', () => {
+    const shipped = {
+      ...catalogue,
+      models: { 'acme/one': model('acme', 'one', { prompt: 1, completion: 2, cache_read: 0.1, web_search: 0.01 }) },
+    }
+    const prices = { prompt: 1, completion: 3, web_search: 0.02 }
+    const news = list('litellm', { 'acme/one': { endpoints: [{ provider: 'acme', model: 'one', prices }] } })
+    const models = buildModels(shipped, { providers: {}, models: {} }, { X_API_KEY: 'secret' }, [], [news])
+    expect(priceOf(models, 'acme/one').prices).toEqual(prices)
+  })
+
+  test('of a tier or a variant are those of an endpoint of its own, and what the catalogue says of a model stays', () => {
+    const prices = { prompt: 9, completion: 9 }
+    const news = list('litellm', {
+      'acme/one': {
+        name: 'Another name',
+        endpoints: [
+          { provider: 'acme', model: 'one', service_tier: 'priority', prices },
+          { provider: 'acme', model: 'one', variant: 'eu', prices },
+        ],
+      },
+    })
+    const found = build([news]).find('acme/one')
+    expect(found?.name).toBe('one')
+    expect(found?.endpoints.map(({ tag, prices: own }) => [tag, own?.prompt])).toEqual([
+      ['acme', 1],
+      ['acme/priority', 9],
+      ['acme/eu', 9],
+    ])
+  })
+
   test('that agree on input and output take no other known price away', () => {
     const same = list('litellm', { 'acme/one': { endpoints: [{ provider: 'acme', model: 'one', prices: { prompt: 1, completion: 2 } }] } })
     expect(priceOf(build([same]), 'acme/one').prices).toEqual({ prompt: 1, completion: 2, cache_read: 0.1 })

@@ -54,11 +54,41 @@ test('sound, pictures and searches have prices of their own, and none of their t
   expect(costOf(usage, { prompt: 1, completion: 2 }).totalNanos).toBe(200_000)
 })
 
+test('no count makes another one negative: sound and pictures are parts of what was read and written, and no more', () => {
+  const prices = { prompt: 1, completion: 1, audio: 0, completion_audio: 0, completion_image: 0 }
+  const cost = costOf(usageOf({ inputFresh: 10, inputAudio: 20, output: 10, outputAudio: 8, outputImage: 8 }), prices)
+  expect([cost.upstreamInputNanos, cost.upstreamOutputNanos]).toEqual([0, 0])
+  const drawn = { ...prices, completion_image: 1 }
+  expect(costOf(usageOf({ output: 10, outputAudio: 20, outputImage: 5 }), drawn).upstreamOutputNanos).toBe(0)
+})
+
+test('a cache that is kept for an hour costs what one for minutes does, where it has no price of its own', () => {
+  expect(costOf(usageOf({ inputCacheWrite1h: 100 }), { prompt: 1, completion: 1, cache_write: 2 }).totalNanos).toBe(200_000)
+})
+
+test('the highest tier that a prompt has passed sets its price, in whatever order tiers are listed', () => {
+  const tier = (above_prompt_tokens: number, prompt: number) => ({ above_prompt_tokens, prompt, completion: 1 })
+  for (const tiers of [
+    [tier(10, 2), tier(100, 3)],
+    [tier(100, 3), tier(10, 2)],
+  ]) {
+    const costs = [10, 11, 101].map((inputFresh) => costOf(usageOf({ inputFresh }), { prompt: 1, completion: 1, tiers }).totalNanos)
+    expect(costs).toEqual([10_000, 22_000, 303_000])
+  }
+})
+
+test('a container costs by its memory', () => {
+  const cost = (containerGigabytes: number) =>
+    costOf(usageOf({ containers: 2 }), { prompt: 1, completion: 1, container: 0.03 }, { containerGigabytes }).totalNanos
+  expect([cost(1), cost(4)]).toEqual([60_000_000, 240_000_000])
+})
+
 test('the factor of a geography holds for all tokens of an answer from there, and for no fee', () => {
   const prices = { prompt: 1, completion: 2, cache_read: 0.1, request: 0.001, web_search: 0.01, inference_geo: { us: 1.1 } }
   const counts = { inputFresh: 100, inputCacheRead: 1000, output: 50, webSearches: 1, beside: usageOf({ output: 100 }) }
   // (100×1 + 1000×0.1 + 50×2 + 100×2) × 1.1 = 550 millionths of a dollar, and 11 thousandths of fees
-  expect(costOf(usageOf({ ...counts, inferenceGeo: 'us' }), prices).totalNanos).toBe(11_550_000)
+  // What the cache saved is 1000×0.9, times the factor
+  expect(costOf(usageOf({ ...counts, inferenceGeo: 'us' }), prices)).toMatchObject({ totalNanos: 11_550_000, cacheSavedNanos: 990_000 })
   for (const inferenceGeo of ['global', 'eu', null])
     expect(costOf(usageOf({ ...counts, inferenceGeo }), prices).totalNanos).toBe(11_500_000)
 })

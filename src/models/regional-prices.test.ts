@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 
 import { buildModels, type OperatorEntries } from './build-models.ts'
 import type { Catalogue } from './catalogue-schema.ts'
+import { pricesAt } from './regional-prices.ts'
 
 const MARCH = Date.UTC(2026, 2, 5) / 1000
 const PRICES = {
@@ -68,4 +69,10 @@ test.each([
 test('prices in the file of the operator hold as they are at any address', () => {
   const endpoints = [{ provider: 'openai', model: 'one', prices: PRICES }]
   expect(pricesOf('openai/newer', 'https://eu.api.openai.com/v1', { 'openai/newer': { endpoints } })).toEqual(PRICES)
+})
+
+test('where the day of a model is not known it costs more, as a newer one does, and so do its sound and its pictures', () => {
+  const sound = { prompt: 1, completion: 2, audio: 3, completion_audio: 4, completion_image: 5 }
+  const raised = { prompt: 1.1, completion: 2.2, audio: 3.3, completion_audio: 4.4, completion_image: 5.5 }
+  expect(pricesAt(sound, 'https://eu.api.openai.com/v1', undefined)).toEqual(raised)
 })

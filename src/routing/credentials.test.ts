@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 
 import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { createCredentials } from './credentials.ts'
+import { NEWS_MAX, readNews } from './node-news.ts'
 import type { Provider } from '../models/model.ts'
 
 const provider = (...apiKeys: string[]): Provider => ({
@@ -50,6 +51,24 @@ test('a limited key whose provider names no time cools for five seconds', () => 
   expect(pick().apiKey).toBe('two')
   clock.advance(1)
   expect(pick()).toEqual({ apiKey: 'one', index: 0, isByok: false })
+})
+
+test('a key that rests on another node is used again here once that rest is over', () => {
+  const { clock, pick, credentials } = begin()
+  const other = begin()
+  other.credentials.report(acme, other.pick(), 'limited', 30)
+  credentials.hear(other.credentials.found())
+  expect(pick().apiKey).toBe('two')
+  clock.advance(30_000)
+  expect(pick().apiKey).toBe('one')
+})
+
+test('no more keys are reported than another node reads, however many rest', () => {
+  const { credentials } = begin()
+  const many = provider(...Array.from({ length: NEWS_MAX + 1 }, (_, at) => `key ${at}`))
+  for (const [index, apiKey] of many.apiKeys.entries()) credentials.report(many, { apiKey, index, isByok: false }, 'limited', 30)
+  const report = JSON.stringify({ endpoints: [], credentials: credentials.found() })
+  expect(readNews(report, 0).credentials).toHaveLength(NEWS_MAX)
 })
 
 test('a fault is news while its key is in use, and none where it rests already or there is no key', () => {

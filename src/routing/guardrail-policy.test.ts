@@ -66,6 +66,24 @@ test('zero retention is asked of the models of an author; what is not known of a
   expect([tags(plan), reasons(plan.removed)]).toEqual(['clean silent', 'silent: guardrail.enforce_zdr_xai: not known of this provider'])
 })
 
+test('an endpoint that may train is closed, and so is one of which that is not known, each by the setting for its price', () => {
+  const [nothing, little] = [
+    { prompt: 0, completion: 0 },
+    { prompt: 0, completion: 1 },
+  ]
+  const served = [
+    endpoint('free', { prices: nothing, dataPolicy: { training: null, retains: false } }),
+    endpoint('paid', { prices: little, dataPolicy: { training: null, retains: false } }),
+    endpoint('trains', { prices: little, dataPolicy: { training: true, retains: false } }),
+    clean,
+  ]
+  const removed = (policy: Partial<RoutingPolicy>): string => reasons(planOf(served, {}, { policy: { ...OPEN, ...policy } }).removed)
+  expect(removed({ freeTraining: false })).toBe('free: guardrail.enable_free_model_training: not known of this provider')
+  expect(removed({ paidTraining: false })).toBe(
+    'paid: guardrail.enable_paid_model_training: not known of this provider, trains: guardrail.enable_paid_model_training',
+  )
+})
+
 test('what is free may be closed for training and for publication; what nobody keeps, nobody publishes', () => {
   const prices = { prompt: 0, completion: 0 }
   const free = endpoint('free', { prices, dataPolicy: { training: false, retains: true } })

@@ -53,7 +53,6 @@ interface Pool {
 export const createHealth = ({ clock, inFlightMax, neverEjected }: HealthOptions): Health => {
   const now = (): number => clock.monotonicMs()
   const endpoints = new Map<EndpointKey, EndpointState>()
-  const byModel = new Map<string, Set<EndpointState>>()
   const pools = new Map<string, Pool>()
   let heard = new Map<EndpointKey, EndpointNews>()
 
@@ -63,36 +62,33 @@ export const createHealth = ({ clock, inFlightMax, neverEjected }: HealthOptions
     if (endpoints.size >= ENDPOINTS_MAX) forgetOne()
     const state = new EndpointState(now, provider, !neverEjected.has(provider))
     endpoints.set(key, state)
-    const siblings = byModel.get(modelOf(key))
-    if (siblings === undefined) byModel.set(modelOf(key), new Set([state]))
-    else siblings.add(state)
     return state
   }
 
   /** Forgets the oldest idle endpoint, preferably one whose breaker is closed. */
   const forgetOne = (): void => {
     const idle = endpoints.entries().filter(([, { inFlight }]) => inFlight === 0)
-    let chosen: [EndpointKey, EndpointState] | undefined
-    for (const entry of idle) {
-      chosen ??= entry
-      if (entry[1].breaker !== 'closed') continue
-      chosen = entry
+    let chosen: EndpointKey | undefined
+    for (const [key, { breaker }] of idle) {
+      chosen ??= key
+      if (breaker !== 'closed') continue
+      chosen = key
       break
     }
-    if (chosen === undefined) return
-    const [key, state] = chosen
-    endpoints.delete(key)
-    const siblings = byModel.get(modelOf(key))
-    siblings?.delete(state)
-    if (siblings?.size === 0) byModel.delete(modelOf(key))
+    if (chosen !== undefined) endpoints.delete(chosen)
   }
 
   /** At most half of a model's endpoints that were tried may be ejected: a failing endpoint is better than none. */
   const mayOpen = (key: EndpointKey): boolean => {
-    const siblings = byModel.get(modelOf(key)) ?? new Set()
-    let open = 0
-    for (const { breaker } of siblings) if (breaker !== 'closed') open += 1
-    return open + 1 <= Math.floor(siblings.size / 2)
+    // Neither an id nor a tag contains a space.
+    const ofModel = key.slice(0, key.indexOf(' ') + 1)
+    let [tried, open] = [0, 0]
+    for (const [other, { breaker }] of endpoints) {
+      if (!other.startsWith(ofModel)) continue
+      tried += 1
+      if (breaker !== 'closed') open += 1
+    }
+    return open + 1 <= Math.floor(tried / 2)
   }
 
   const isFull = (provider: string): boolean => (pools.get(provider)?.inFlight ?? 0) >= inFlightMax()
@@ -128,7 +124,7 @@ export const createHealth = ({ clock, inFlightMax, neverEjected }: HealthOptions
     hear(news) {
       const before = heard
       heard = new Map()
-      for (const each of news.slice(0, ENDPOINTS_MAX)) {
+      for (const each of news) {
         const { key, provider, openMs, coolingMs } = each
         const other = heard.get(key)
         const longest = { openMs: Math.max(openMs, other?.openMs ?? 0), coolingMs: Math.max(coolingMs, other?.coolingMs ?? 0) }
@@ -146,9 +142,6 @@ export const createHealth = ({ clock, inFlightMax, neverEjected }: HealthOptions
     },
   }
 }
-
-/** A tag contains no space; the id of an unlisted model may. */
-const modelOf = (key: EndpointKey): string => key.slice(0, key.lastIndexOf(' '))
 
 const NO_NEWS = { openMs: 0, coolingMs: 0 }
 

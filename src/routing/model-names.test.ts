@@ -55,6 +55,11 @@ describe('variants', () => {
     expect(tags(planOf(models, { model: 'm/one:free' }))).toBe('b')
   })
 
+  test('a model that is named twice is asked as its first name says', () => {
+    expect(tags(planOf(served, { model: 'm/one:free', models: ['m/one'] }, { health }))).toBe('free')
+    expect(tags(planOf(served, { model: 'm/one', models: ['m/one:free', 'patchbay/free'] }, { health }))).toBe('free a b')
+  })
+
   test('a local server keeps its own colons', () => {
     const models = createModels([], [{ ...provider('ollama'), anyModel: true }])
     expect(planOf(models, { model: 'ollama/llama3:free' }).attempts[0]?.endpoint.upstreamModel).toBe('llama3:free')
@@ -246,6 +251,12 @@ describe('service tiers', () => {
     ['flex: its endpoints by price, and no others', 'flex', 'cheap/flex=flex dear/flex=flex'],
   ])('%s', (_, tier, expected) => {
     expect(asked(tier)).toBe(expected)
+  })
+
+  test('the speed of a Messages request goes to a provider without such endpoints as it is, and no tier beside it', () => {
+    expect(planOf([priced('plain', 1)], { speed: 'fast', max_tokens: 10 }, { dialect: 'messages' }).attempts).toMatchObject([
+      { serviceTier: null },
+    ])
   })
 
   test.each([

@@ -56,6 +56,6 @@ export const reported = (filter: string, fact: boolean | null): string => (fact 
 export const NOT_KNOWN = 'not known of this provider'
 
 const authorOf = (modelId: string): ZdrAuthor => {
-  const author = modelId.split('/')[0]?.toLowerCase().replace('x-ai', 'xai')
+  const author = modelId.split('/')[0]?.replace('x-ai', 'xai')
   return ZDR_AUTHORS.find((known) => known === author) ?? 'other'
 }

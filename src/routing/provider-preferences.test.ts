@@ -7,6 +7,15 @@ import { describe, expect, test } from 'bun:test'
 import { createModels } from '../models/models.ts'
 import { attemptOf, endpoint, model, newHealth, planOf, priced, reasons, refusalOf, tags } from '../../test/support/plans.ts'
 
+test('a provider that is named is meant with its tiers: by only, ignore, and an order without fallbacks', () => {
+  const served = [endpoint('a'), endpoint('a/priority', { serviceTier: 'priority' }), endpoint('b')]
+  const planned = (preferences: Record<string, unknown>): string =>
+    tags(planOf(served, { service_tier: 'priority', provider: preferences }))
+  expect(planned({ only: ['a'] })).toBe('a/priority a')
+  expect(planned({ ignore: ['a'] })).toBe('b')
+  expect(planned({ order: ['a'], allow_fallbacks: false })).toBe('a/priority a')
+})
+
 describe('conditions: an endpoint that does not meet one is left out, and so is one of which nobody told', () => {
   const kept = endpoint('kept', { dataPolicy: { training: false, retains: false }, distillable: true, quantization: 'fp8' })
   const broken = endpoint('broken', { dataPolicy: { training: true, retains: true }, distillable: false, quantization: 'int4' })

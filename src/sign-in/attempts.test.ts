@@ -79,3 +79,9 @@ test('attempts that run count, until they succeed or end in what is no failure',
   await fail('a', 2)
   expect(await waitOf('a')).toBe(60)
 })
+
+test('a refusal that says nothing about a secret counts only while its attempt runs', async () => {
+  const { attempts, refuse, waitOf } = open()
+  for (let time = 0; time < 20; time += 1) await attempts.run('a', refuse, () => false).catch(() => undefined)
+  expect(await waitOf('a')).toBe(0)
+})

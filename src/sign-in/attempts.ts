@@ -37,7 +37,7 @@ export const createAttempts = (clock: Clock): Attempts => {
   const fail = (address: string): void => {
     const known = recent(address)
     failures.delete(address)
-    failures.set(address, [...known, clock.monotonicMs()].slice(-MOST))
+    failures.set(address, [...known, clock.monotonicMs()])
     if (failures.size > ADDRESSES_MAX) failures.delete(failures.keys().next().value as string)
   }
   const end = (address: string): void => {

@@ -30,8 +30,9 @@ const open = async () => {
       prolonged.push(clock.monotonicMs() / MINUTE_MS)
       await stored.prolong(id, usedAt, expiresAt)
     },
-    live(watched, now) {
+    async live(watched, now) {
       storage.looks += 1
+      if (storage.isAway) throw new Error('It cannot be asked.')
       return stored.live(watched, now)
     },
   }
@@ -109,6 +110,30 @@ test('a stream ends soon after its session, also if nobody watched for a while, 
   expect(later.signal.aborted).toBe(false)
   await pass()
   expect([later.signal.aborted, one.signal.aborted, other.signal.aborted]).toEqual([true, false, false])
+})
+
+test('a stream that ended is no longer watched, however often its end is told, and the next one of its session is', async () => {
+  const { clock, sessions, session, id } = await open()
+  const before = sessions.watch(id)
+  before.stop()
+  const next = sessions.watch(id)
+  before.stop()
+  await sessions.revoke({ workspaceId: session.workspace_id, userId: null }, id, changedBy())
+  clock.advance(400)
+  for (let turns = 0; turns < 5; turns += 1) await turn()
+  expect([before.signal.aborted, next.signal.aborted]).toEqual([false, true])
+})
+
+test('while storage cannot be asked, streams go on, that is reported, and their sessions are looked for again', async () => {
+  const { clock, storage, faults, sessions, id } = await open()
+  const { signal, stop } = sessions.watch(id)
+  storage.isAway = true
+  for (let look = 0; look < 2; look += 1) {
+    clock.advance(400)
+    for (let turns = 0; turns < 5; turns += 1) await turn()
+  }
+  expect([storage.looks, faults.length, signal.aborted]).toEqual([2, 2, false])
+  stop()
 })
 
 test('a session reads itself, however many were opened after it', async () => {

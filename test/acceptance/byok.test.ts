@@ -227,14 +227,16 @@ describe('at inference', () => {
     const keyOf = async (kind: string) => (await createKey(service, { name: kind, kind, workspace_id: workspaceId })).key
     const [management, inference] = [await keyOf('management'), await keyOf('inference')]
     const { id } = await enter({})
-    for (const [method, body] of [['GET'], ['PATCH', { disabled: true }], ['DELETE']] as const) {
-      expect((await call(service, method, `/byok/${id}`, { key: management, body })).status).toBe(404)
+    const expectOutOfReach = async (keyId: string): Promise<void> => {
+      for (const [method, body] of [['GET'], ['PATCH', { disabled: true }], ['DELETE']] as const)
+        expect([method, (await call(service, method, `/byok/${keyId}`, { key: management, body })).status]).toEqual([method, 404])
     }
+    await expectOutOfReach(id)
     expect((await call(service, 'GET', '/byok', { key: management })).json).toEqual({ data: [], total_count: 0 })
     expect(await keysSeen({}, { key: inference })).toEqual([SHARED])
     const body = { provider: 'fake', key: OTHER, workspace_id: null }
     expect((await call(service, 'POST', '/byok', { key: management, body })).status).toBe(403)
-    await enter({ key: OTHER, workspace_id: null })
+    await expectOutOfReach((await enter({ key: OTHER, workspace_id: null })).id)
     expect(await keysSeen({}, { key: inference })).toEqual([OTHER])
     await enter({ key: 'sk-of-workspace-b-dddddd' }, management)
     expect(await keysSeen({}, { key: inference })).toEqual([OTHER])

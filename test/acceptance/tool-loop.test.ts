@@ -435,11 +435,15 @@ describe('limits', () => {
       engine.script(async (exchange) => {
         running += 1
         most = Math.max(most, running)
-        // The later call ends first.
-        await new Promise<void>((resolve) => {
-          waiting.push(resolve)
-          if (waiting.length === 2) for (const end of waiting.splice(0).toReversed()) end()
-        })
+        const { promise, resolve } = Promise.withResolvers<void>()
+        waiting.push(resolve)
+        if (waiting.length === 2) {
+          // By the time that the service has answered this, whatever else it had begun would be here.
+          for (let round = 0; round < 3; round += 1) await fetch(`${service.url}/health/live`)
+          // The later call ends first.
+          for (const end of waiting.splice(0).toReversed()) end()
+        }
+        await promise
         running -= 1
         await exchange.answer(200, PAGES)
       })

@@ -32,6 +32,13 @@ test.each(['https://app.example', 'http://localhost:3000', 'https://upper.exampl
   },
 )
 
+test('a path that is open to apps of every origin is open to those of any, and the answer is cached for its origin alone', () => {
+  for (const origin of ['https://evil.example', 'https://app.example']) {
+    const preflight = cors.preflight(origin, ['POST'], true)
+    expect([preflight.headers.get('access-control-allow-origin'), preflight.headers.get('vary')]).toEqual(['*', 'Origin'])
+  }
+})
+
 test('without an origin the methods of the path are returned, since no browser asks', () => {
   const answer = cors.preflight(null, ['GET', 'HEAD'])
   expect([answer.status, answer.headers.get('allow'), answer.headers.get('access-control-allow-origin')]).toEqual([

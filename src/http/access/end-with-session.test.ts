@@ -43,3 +43,9 @@ test('the end of a session ends its stream for the reader and for the writer', a
   expect(String(await rejection(reading))).toContain('The session has ended.')
   expect([cancelled.length, stopped()]).toEqual([1, 1])
 })
+
+test('a reader that leaves ends the stream for its writer, and the session is watched no longer', async () => {
+  const { response, cancelled, stopped } = opened()
+  await response.body?.cancel('left')
+  expect([cancelled, stopped()]).toEqual([['left'], 1])
+})

@@ -19,11 +19,10 @@ export const endWithSession = (response: Response, sessionId: string, sessions: 
     async pull(controller) {
       try {
         const { done, value } = await reader.read()
-        if (watch.signal.aborted) return
         if (!done) return controller.enqueue(value)
         controller.close()
       } catch (brokenOff) {
-        if (!watch.signal.aborted) controller.error(brokenOff)
+        controller.error(brokenOff)
       }
       watch.stop()
     },

@@ -28,7 +28,7 @@ const ASSUMED = { prompt: 1, completion: 1 }
 interface Row {
   /** How each admission by the ledger ends; null admits. */
   readonly outcomes?: readonly (GatewayError | null)[]
-  readonly scopes?: readonly Scope[]
+  readonly scopes?: readonly Scope[] | Promise<never>
   readonly settings?: Partial<BudgetSettings>
   readonly planned?: Partial<Pick<Planned, 'tools' | 'search'>>
   readonly served?: ReturnType<typeof endpoint>
@@ -122,6 +122,11 @@ describe('a customer’s own key', () => {
     const { demands, refusal } = await admitted(['shared'], { outcomes: [TOO_MUCH] })
     expect([scopesOf(demands), refusal]).toEqual([['with without'], TOO_MUCH])
   })
+})
+
+test('503, and not free: a request whose budgets cannot be read', async () => {
+  const { demands, refusal } = await admitted(['shared'], { scopes: Promise.reject(new Error('away')) })
+  expect([demands, refusal]).toEqual([[], expect.objectContaining({ type: 'provider_overloaded', status: 503, retryAfterSeconds: 1 })])
 })
 
 test('storage that is away is no refusal: the hold may have been written, so its id is not used for another', async () => {

@@ -2,11 +2,13 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { createFakeClock } from '../../../test/support/fake-clock.ts'
 import { preparedFrom, receivedFrom } from '../../../test/support/pipelines.ts'
-import { planOf, priced } from '../../../test/support/plans.ts'
+import { endpoint, planOf, priced, provider } from '../../../test/support/plans.ts'
+import { PICTURE_TOKENS, usageOf } from '../../canonical/usage.ts'
 import { GatewayError } from '../../errors.ts'
 import { Hold } from './hold.ts'
 import { Purse } from './purse.ts'
 import type { Planned } from '../request.ts'
+import { isUnheldTools } from '../unheld-tools.ts'
 
 const SETTINGS = { assumedPrices: { prompt: 1, completion: 1 }, maxOutputTokens: 1000 }
 const BODY = JSON.stringify({ model: 'one', messages: [{ role: 'user', content: 'Hi' }], max_tokens: 10 })
@@ -35,8 +37,21 @@ const attemptOf = ({ plan }: Planned) => {
   return attempt
 }
 
+/** Endpoints of OpenAI, whose tools draw; the second asks twice as much for it. */
+const drawing = async (fields: Readonly<Record<string, unknown>> = {}): Promise<Planned> => {
+  const body = { model: 'm/one', input: 'Draw.', tools: [{ type: 'image_generation' }], ...fields }
+  const prepared = await preparedFrom(createFakeClock(), receivedFrom(body, { dialect: 'responses' }))
+  const openai = { ...provider('openai'), dialects: ['openai-responses'] as const }
+  const served = [priced('openai', 10), endpoint('openai/dear', { prices: { prompt: 5, completion: 5, drawing: 80 } })]
+  return { ...prepared, plan: planOf(served.map((each) => ({ ...each, provider: openai }))), tools: null, search: null }
+}
+
+/** In nano-dollars, at the first of those endpoints. */
+const PICTURE = PICTURE_TOKENS * 40_000
+
 /** A hold that begins with `heldNanos`, and the amounts to which it asked the ledger to grow. */
 const open = (request: Planned, heldNanos: number, refusal: GatewayError | null = null) => {
+  const refuse = (error: GatewayError): void => void (refusal = error)
   const grown: number[] = []
   const demand = { id: 'gen-1', spender: request.caller, atMs: 0, scopes: [], promptNanos: 0, provider: null, expectedMs: 0 }
   const purse = new Purse(
@@ -49,8 +64,8 @@ const open = (request: Planned, heldNanos: number, refusal: GatewayError | null 
     },
   )
   const hold = new Hold(request, purse, heldNanos, SETTINGS)
-  const cover = async (): Promise<void> => hold.cover(attemptOf(request), BODY, undefined)
-  return { hold, purse, grown, cover }
+  const cover = async (body = BODY): Promise<void> => hold.cover(attemptOf(request), body, undefined)
+  return { hold, purse, grown, cover, refuse }
 }
 
 /** The most that the body can cost. */
@@ -96,6 +111,14 @@ describe('a body', () => {
     expect(hold.ranDry).toBe(true)
   })
 
+  test('that goes out after one that was not sent has not run dry', async () => {
+    const { hold, cover } = open(await withTools(), cost, REFUSED)
+    expect(await failureOf(cover())).toBe(REFUSED)
+    hold.useReserve()
+    await cover()
+    expect(hold.ranDry).toBe(false)
+  })
+
   test('a fee that the budgets cannot pay for is no body that was not sent', async () => {
     const { hold } = open(await planned(), 0, REFUSED)
     expect(await hold.coversFees(0, 1)).toBe(false)
@@ -122,6 +145,72 @@ describe('the fees of tools', () => {
   test('that the budgets cannot pay for are not covered; storage that is away is no answer', async () => {
     expect(await open(await withTools(), 0, REFUSED).hold.coversFees(1, 1)).toBe(false)
     expect(await failureOf(open(await withTools(), 0, AWAY).hold.coversFees(1, 1))).toBe(AWAY)
+  })
+})
+
+describe('the pictures of a whole answer', () => {
+  test.each([
+    [{}, 4],
+    [{ max_tool_calls: 2 }, 2],
+  ])('that asks for %j are held once, beside its body, and so many may be drawn: %i', async (fields, pictures) => {
+    const request = await drawing(fields)
+    const { hold, grown, cover } = open(request, 0)
+    const held = (pictures - 1) * PICTURE
+    for (let attempt = 0; attempt < 2; attempt += 1) expect(await hold.toolCalls(attemptOf(request))).toBe(pictures)
+    expect(grown).toEqual([held])
+    await cover(request.call.body.text)
+    expect(grown[1]).toBeGreaterThan(held + PICTURE)
+    expect(grown[1]).toBeLessThan(held + 2 * PICTURE)
+  })
+
+  test('are as many as the budgets can pay for: one, and those that an earlier attempt could hold', async () => {
+    const request = await drawing()
+    const [first, dear] = request.plan.attempts
+    if (first === undefined || dear === undefined) throw new Error('not planned')
+    expect(await open(request, 0, REFUSED).hold.toolCalls(first)).toBe(1)
+    const { hold, refuse } = open(request, 0)
+    await hold.toolCalls(first)
+    refuse(REFUSED)
+    expect(await hold.toolCalls(dear)).toBe(2)
+  })
+
+  test('are not decided while storage is away', async () => {
+    const request = await drawing()
+    expect(await failureOf(Promise.resolve(open(request, 0, AWAY).hold.toolCalls(attemptOf(request))))).toBe(AWAY)
+  })
+})
+
+describe('a stream whose tools draw', () => {
+  const pictures = (count: number) => usageOf({ drawn: count * PICTURE_TOKENS })
+
+  /** The body of the stream has gone out, with one picture. */
+  const begun = async () => {
+    const request = await drawing({ stream: true })
+    const opened = open(request, 0)
+    await opened.cover(request.call.body.text)
+    return {
+      ...opened,
+      body: request.call.body.text,
+      sent: opened.grown[0] ?? 0,
+      draw: async (count: number) => opened.hold.coverTools(attemptOf(request), pictures(count)),
+    }
+  }
+
+  test('goes on once each picture beyond the one of its body is held, and what a turn drew is spent with it', async () => {
+    const { hold, grown, sent, body, draw, cover } = await begun()
+    for (const count of [1, 2, 2, 3]) await draw(count)
+    expect(grown).toEqual([sent, sent + PICTURE, sent + 2 * PICTURE])
+    hold.spend(2 * PICTURE)
+    await cover(body)
+    expect(grown).toHaveLength(3)
+  })
+
+  test('ends if they cannot be held, and no other body takes its place', async () => {
+    const { hold, refuse, draw } = await begun()
+    refuse(REFUSED)
+    const refused = await failureOf(draw(2))
+    expect(refused).toMatchObject({ type: REFUSED.type, metadata: REFUSED.metadata })
+    expect([refused instanceof GatewayError && isUnheldTools(refused), hold.ranDry]).toEqual([true, false])
   })
 })
 

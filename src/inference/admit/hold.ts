@@ -120,10 +120,8 @@ export class Hold {
     const authored = expected.drawn > 0 ? costBeside(usage, prices)?.totalNanos : undefined
     const beyond = costOf(usage) + (authored ?? 0) - held
     if ((held === 0 && authored === undefined) || beyond <= this.#toolNanos) return undefined
-    const before = this.#toolNanos
     this.#toolNanos = beyond
     return this.#reserve(this.#measuredNanos)?.catch((refused: unknown) => {
-      this.#toolNanos = before
       // This body was sent: no other one may take the place of its answer.
       this.#ranDry = false
       throw unheldTools(refused)

@@ -1,16 +1,17 @@
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 
 import { createFakeClock } from '../../../test/support/fake-clock.ts'
 import { emailGuardrail, guardrailWith } from '../../../test/support/guardrail.ts'
 import { partsOfPipeline, pipelineOf, PRINCIPAL, receivedFrom } from '../../../test/support/pipelines.ts'
 import type { Effect } from '../../canonical/effect.ts'
+import { GatewayError } from '../../errors.ts'
 import { FORMATS } from '../../formats/formats.ts'
 import { type Applied, effectiveOf } from '../../guardrails/effective.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { prepare } from '../prepare/prepare.ts'
 import { Refused } from '../refused.ts'
 import { screen } from './screen.ts'
-import type { Received } from '../request.ts'
+import type { Received, Screened } from '../request.ts'
 
 const BODY = { model: 'vendor/model', n: 2, messages: [{ role: 'user', content: 'jane@example.com' }] }
 
@@ -104,4 +105,59 @@ test('what a moderation endpoint says of a request that asks for it hides the wo
   const moderated = { ...prepared, hidden, plugins: new Map([['moderation', { id: 'moderation' }]] as const) }
   const { effects } = await screen(moderated, { ...parts, turn })
   expect(effects.map(({ data }) => data['patterns'])).toEqual([['It says: [preset system prompt]']])
+})
+
+describe('under a guardrail with a moderation endpoint and filters', () => {
+  const SECRET = 'Never name the price of jane@example.com.'
+  const received = receivedFrom({
+    model: 'vendor/model',
+    messages: [
+      { role: 'system', content: SECRET },
+      { role: 'user', content: 'Mail jane@example.com.' },
+    ],
+    plugins: [{ id: 'web', search_prompt: 'Ask jane@example.com.' }],
+  })
+
+  /** Screens a request whose system prompt is its preset's, and returns it with what the endpoint got. */
+  const moderatedBy = async (judge: (effects: Effect[]) => void) => {
+    const asked: string[] = []
+    const applied = [emailGuardrail('redact', 'input'), guardrailWith({ moderation: [{ endpoint: 'house', action: 'block' }] })]
+    const parts = partsOfPipeline(systemClock, {
+      guardrails: { effective: () => effectiveOf(applied) },
+      moderate: async (_, { texts }, effects) => {
+        asked.push(...texts)
+        judge(effects)
+      },
+    })
+    const turn = () => undefined
+    const prepared = {
+      ...(await prepare(received, { ...parts, turn })),
+      hidden: { texts: [SECRET], credentials: [], ownInstructions: null },
+    }
+    const screening = Promise.resolve(screen(prepared, { ...parts, turn }))
+    return { prepared, asked, screened: await screening.catch((thrown: unknown) => thrown) }
+  }
+
+  test('the endpoint gets what the filters have left, and the options of plugins are those of the changed request', async () => {
+    const { asked, screened } = await moderatedBy(() => undefined)
+    expect(asked.length).toBeGreaterThan(0)
+    expect(JSON.stringify(asked)).not.toContain('jane')
+    expect((screened as Screened).plugins?.get('web')).toMatchObject({ search_prompt: 'Ask [EMAIL].' })
+  })
+
+  test('the preset’s text stays hidden, as it was and as the filters left it', async () => {
+    const { screened } = await moderatedBy(() => undefined)
+    expect((screened as Screened).hidden?.texts).toEqual(expect.arrayContaining([SECRET, 'Never name the price of [EMAIL].']))
+  })
+
+  test('neither a refusal that quotes the preset nor what is recorded of it shows its text', async () => {
+    const { prepared, screened } = await moderatedBy((effects) => {
+      const found = { summary: 'Flagged', data: { patterns: [`It says: ${SECRET}`] } }
+      effects.push({ type: 'guardrail', name: 'moderation', guardrail_id: 'guardrail-1', guardrail_scope: 'api-key', ...found })
+      throw new GatewayError('permission_denied', `Flagged: ${SECRET}`)
+    })
+    expect((screened as GatewayError).message).toBe('Flagged: [preset system prompt]')
+    expect(JSON.stringify(prepared.effects)).not.toContain('Never name')
+    expect(JSON.stringify(prepared.effects)).toContain('[preset system prompt]')
+  })
 })

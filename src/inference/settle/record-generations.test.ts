@@ -192,25 +192,29 @@ describe('flush', () => {
 
   test('always covers what was added before it, at whatever moment it comes', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(fc.constantFrom('add', 'microtask', 'flush', 'turn'), { maxLength: 20 }), async (steps) => {
-        const written = new Set<string>()
-        const { recorder, add } = open(async (batch) => {
-          await Promise.resolve()
-          for (const id of batch) written.add(id)
-        })
-        const checks: Promise<void>[] = []
-        let count = 0
-        for (const step of steps) {
-          if (step === 'add') add((count += 1))
-          else if (step === 'microtask') await Promise.resolve()
-          else if (step === 'turn') await turn()
-          else {
-            const before = ids(1, count).map(String)
-            checks.push(recorder.flush().then(() => expect(before.filter((id) => !written.has(id))).toEqual([])))
+      fc.asyncProperty(
+        fc.array(fc.constantFrom('add', 'microtask', 'flush', 'turn'), { maxLength: 20 }),
+        fc.boolean(),
+        async (steps, isSlow) => {
+          const written = new Set<string>()
+          const { recorder, add } = open(async (batch) => {
+            await (isSlow ? turn() : Promise.resolve())
+            for (const id of batch) written.add(id)
+          })
+          const checks: Promise<void>[] = []
+          let count = 0
+          for (const step of steps) {
+            if (step === 'add') add((count += 1))
+            else if (step === 'microtask') await Promise.resolve()
+            else if (step === 'turn') await turn()
+            else {
+              const before = ids(1, count).map(String)
+              checks.push(recorder.flush().then(() => expect(before.filter((id) => !written.has(id))).toEqual([])))
+            }
           }
-        }
-        await Promise.all(checks)
-      }),
+          await Promise.all(checks)
+        },
+      ),
       { numRuns: 500 },
     )
   })

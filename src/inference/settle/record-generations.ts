@@ -101,7 +101,6 @@ export const createGenerationRecorder = (parts: {
    * single entry that fails alone goes to the end, so that its fault does not keep the others from being charged.
    */
   const writeBatch = async (): Promise<boolean> => {
-    keepAdded()
     const batch = queue.slice(0, most)
     queue = queue.slice(batch.length)
     due -= batch.length
@@ -110,7 +109,7 @@ export const createGenerationRecorder = (parts: {
       await write(batch.map(({ entry }) => entry))
       release((waiter) => waiter.left <= 0)
       for (const { segment } of batch) if (segment !== null) forget(segment)
-      if (failures === 0) most = Math.min(BATCH_MAX, most * 2)
+      most = Math.min(BATCH_MAX, most * 2)
       failures = 0
       return true
     } catch (thrown) {
@@ -142,9 +141,7 @@ export const createGenerationRecorder = (parts: {
       while (due > 0 && (await writeBatch()));
     } finally {
       writing = null
-      due = 0
       release(() => true)
-      if (queue.length > 0) schedule(FLUSH_MS)
     }
   }
 

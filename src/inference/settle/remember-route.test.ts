@@ -34,7 +34,7 @@ const begin = () => {
       upstreamStatus: 200,
       upstreamId: null,
     }
-    rememberRoute({ request: { plan, apiType: 'completions' }, log: { current, error, cancelled } }, sticky)
+    rememberRoute({ request: { plan }, log: { current, error, cancelled } }, sticky)
   }
   return { clock, end, remembered: () => sticky.find(plan.stickyKey ?? '') }
 }

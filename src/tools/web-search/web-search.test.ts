@@ -483,6 +483,8 @@ describe('what engines say is hostile', () => {
     )
     expect(isInDomains(new URL('https://example.com/docs/a'), ['example.com/docs'])).toBe(true)
     expect(isInDomains(new URL('https://example.com/docsx'), ['example.com/docs'])).toBe(false)
+    // The same host to a resolver, so an excluded one may not be asked by this name.
+    expect(isInDomains(new URL('https://www.example.com./'), ['example.com'])).toBe(true)
   })
 
   test.each(['/docs', '/docs/a', '/%64ocs', '//docs', '/a/%2e%2e/docs', '/a%2f..%2fdocs/b', '/%5cdocs'])(
