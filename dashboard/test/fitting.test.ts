@@ -23,6 +23,8 @@ const BROKEN = `[...document.querySelectorAll('.table thead th')].filter((head) 
   return new Set([...lines.getClientRects()].map(({ top }) => top)).size > head.textContent.split(' ').length
 }).map((head) => head.textContent)`
 
+const BROKEN_ID = `[...document.querySelectorAll('.table .copy-id')].some((id) => id.textContent === 'fake/good' && id.offsetHeight > 30)`
+
 describe.skipIf(BROWSER_PATH === null)('a screen', () => {
   let service: RunningService
   beforeAll(async () => {
@@ -90,8 +92,15 @@ describe.skipIf(BROWSER_PATH === null)('a screen', () => {
     await visitor.checkAccessible()
   })
 
-  test('is no wider than its window and scrolls no table sideways, however long the texts of people are', async () => {
-    const service = await services.start()
+  test('is no wider than its window, scrolls no table sideways and breaks no id within a word, however long the texts of people are', async () => {
+    const provider = (name: string): string =>
+      `{ name: "${name} of the company in Frankfurt, contract 2026-4711", dialects: [openai-chat], base_url: "http://127.0.0.1:9/v1" }`
+    const service = await services.start({
+      config: `
+providers: { first: ${provider('First')}, second: ${provider('Second')} }
+models: { fake/good: { endpoints: [{ provider: first, model: up }, { provider: second, model: up }] } }
+`,
+    })
     const text = `${'Donaudampfschifffahrtsgesellschaft '.repeat(2)}${'W'.repeat(400)}`
     const slug = 'assistant-of-the-shop-in-production-for-europe-and-america'
     await savePreset(service, slug, text)
@@ -133,7 +142,8 @@ describe.skipIf(BROWSER_PATH === null)('a screen', () => {
         const sideways = await page.evaluate(
           `[...document.querySelectorAll('.table-frame')].filter((one) => one.scrollWidth > one.clientWidth).length`,
         )
-        expect({ path, wide, sideways, broken: await page.evaluate(BROKEN) }).toEqual({ path, wide: width, sideways: 0, broken: [] })
+        const broken = [await page.evaluate(BROKEN), await page.evaluate(BROKEN_ID)]
+        expect({ path, width, wide, sideways, broken }).toEqual({ path, width, wide: width, sideways: 0, broken: [[], false] })
       }
     }
     check()
