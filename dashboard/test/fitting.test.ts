@@ -34,15 +34,16 @@ describe.skipIf(BROWSER_PATH === null)('a screen', () => {
   test.each([
     ['beside an open key', 1280],
     ['on a phone', 390],
-  ])('shows in the rows of Keys the whole bar of their limit: %s', async (_, width) => {
+  ])('shows in the rows of Keys the whole bar of their limit, and both amounts on one line: %s', async (_, width) => {
     const { data: key } = await manage<{ data: { hash: string } }>(service, '/keys', {
-      body: { name: 'support assistant of the shop in production, Europe', limit: 12_500, limit_reset: 'monthly' },
+      body: { name: 'support assistant of the shop in production, Europe', limit: 12_500.123, limit_reset: 'monthly' },
     })
     const { page, ...visitor } = await signedIn(browser, service, `/keys?key=${key.hash}`, { viewport: { width, height: 800 } })
     await page.getByRole('heading', { name: 'What bounds it' }).waitFor()
     const frame = page.locator('.table-frame')
     const bar = await frame.getByRole('img', { name: 'Spent by support assistant of the shop in production, Europe' }).first().boundingBox()
     const border = await frame.boundingBox()
+    expect((await frame.getByText('$0 of').first().boundingBox())?.height).toBeLessThan(30)
     expect((bar?.x ?? 0) + (bar?.width ?? 0)).toBeLessThanOrEqual((border?.x ?? 0) + (border?.width ?? 0))
     await visitor.checkAccessible()
   })
@@ -160,11 +161,11 @@ models: { fake/good: { endpoints: [{ provider: first, model: up }, { provider: s
     await visitor.checkAccessible()
   })
 
-  test('has the list of requests in the window, with the whole name of the first key, and the rest of a row in its tooltip', async () => {
+  test('has the list of requests in the window, with the whole name of the first key, the rest of a row in its tooltip, and beside it the names of its settings, which no value covers', async () => {
     const service = await services.start()
     const slug = 'assistant-of-the-shop-in-production'
     await savePreset(service, slug, 'Answer briefly.')
-    await chat(service, { model: `@preset/${slug}` })
+    await chat(service, { model: `@preset/${slug}`, max_completion_tokens: 100 })
     const { page, check } = await signedIn(browser, service, '/requests')
     const row = page.locator('[data-row]').first()
     const name = row.getByText('First inference key', { exact: true })
@@ -175,6 +176,11 @@ models: { fake/good: { endpoints: [{ provider: first, model: up }, { provider: s
     )
     await page.locator('.histogram svg').first().waitFor()
     expect(Number(await page.evaluate('document.documentElement.scrollHeight'))).toBeLessThanOrEqual(800)
+    await row.getByRole('link').click()
+    await page.locator('.facts').getByText('max_completion_tokens').waitFor()
+    expect(
+      await page.evaluate(`[...document.querySelectorAll('.facts dt')].filter((name) => name.scrollWidth > name.clientWidth).length`),
+    ).toBe(0)
     check()
   })
 
