@@ -178,6 +178,7 @@ describe.skipIf(BROWSER_PATH === null)('the overview', () => {
     expect(await page.locator('[data-row] a').first().getAttribute('title')).toContain(' · playground (Owner) · ')
     await open(page, `/requests?q=${encodeURIComponent('key:"playground (Owner)"')}`)
     await page.getByText('1 found').waitFor()
+    expect(await page.getByText('no key is called so').count()).toBe(0)
     await open(page, '')
     const link = page.getByRole('table', { name: 'Top spend by key' }).getByRole('link', { name: 'playground (Owner)' })
     await link.waitFor()
