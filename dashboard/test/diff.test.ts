@@ -25,6 +25,19 @@ describe('the comparison of texts', () => {
     expect(wordDiff(one ?? '', other ?? '').map(({ kind }) => kind)).toEqual(['same', 'removed', 'added', 'same'])
   })
 
+  test('tells that a line went or came as a whole, though a word before it changed and the lines are alike', () => {
+    const line = 'Cite the article.\n'
+    const [long, short] = [`Version 12.\n${line.repeat(4)}`, `Version 11.\n${line.repeat(3)}`]
+    const both = (text: string) => ({ kind: 'same' as const, text })
+    const change = (removed: string, added: string) => [
+      { kind: 'removed' as const, text: removed },
+      { kind: 'added' as const, text: added },
+    ]
+    const end = both(line.repeat(3))
+    expect(wordDiff(long, short)).toEqual([both('Version '), ...change('12', '11'), both('.\n'), { kind: 'removed', text: line }, end])
+    expect(wordDiff(short, long)).toEqual([both('Version '), ...change('11', '12'), both('.\n'), { kind: 'added', text: line }, end])
+  })
+
   test('what is left of it without what was added is the first text, without what was removed the second', () => {
     const texts = fc.array(fc.constantFrom('a', 'b', 'word', ' ', '\n', '…', '🙂'), { maxLength: 40 }).map((words) => words.join(''))
     fc.assert(

@@ -23,6 +23,8 @@ const BROKEN = `[...document.querySelectorAll('.table thead th')].filter((head) 
   return new Set([...lines.getClientRects()].map(({ top }) => top)).size > head.textContent.split(' ').length
 }).map((head) => head.textContent)`
 
+const BROKEN_ID = `[...document.querySelectorAll('.table .copy-id')].some((id) => id.textContent === 'fake/good' && id.offsetHeight > 30)`
+
 describe.skipIf(BROWSER_PATH === null)('a screen', () => {
   let service: RunningService
   beforeAll(async () => {
@@ -32,15 +34,16 @@ describe.skipIf(BROWSER_PATH === null)('a screen', () => {
   test.each([
     ['beside an open key', 1280],
     ['on a phone', 390],
-  ])('shows in the rows of Keys the whole bar of their limit: %s', async (_, width) => {
+  ])('shows in the rows of Keys the whole bar of their limit, and both amounts on one line: %s', async (_, width) => {
     const { data: key } = await manage<{ data: { hash: string } }>(service, '/keys', {
-      body: { name: 'support assistant of the shop in production, Europe', limit: 12_500, limit_reset: 'monthly' },
+      body: { name: 'support assistant of the shop in production, Europe', limit: 12_500.123, limit_reset: 'monthly' },
     })
     const { page, ...visitor } = await signedIn(browser, service, `/keys?key=${key.hash}`, { viewport: { width, height: 800 } })
     await page.getByRole('heading', { name: 'What bounds it' }).waitFor()
     const frame = page.locator('.table-frame')
     const bar = await frame.getByRole('img', { name: 'Spent by support assistant of the shop in production, Europe' }).first().boundingBox()
     const border = await frame.boundingBox()
+    expect((await frame.getByText('$0 of').first().boundingBox())?.height).toBeLessThan(30)
     expect((bar?.x ?? 0) + (bar?.width ?? 0)).toBeLessThanOrEqual((border?.x ?? 0) + (border?.width ?? 0))
     await visitor.checkAccessible()
   })
@@ -90,8 +93,15 @@ describe.skipIf(BROWSER_PATH === null)('a screen', () => {
     await visitor.checkAccessible()
   })
 
-  test('is no wider than its window and scrolls no table sideways, however long the texts of people are', async () => {
-    const service = await services.start()
+  test('is no wider than its window, scrolls no table sideways and breaks no id within a word, however long the texts of people are', async () => {
+    const provider = (name: string): string =>
+      `{ name: "${name} of the company in Frankfurt, contract 2026-4711", dialects: [openai-chat], base_url: "http://127.0.0.1:9/v1" }`
+    const service = await services.start({
+      config: `
+providers: { first: ${provider('First')}, second: ${provider('Second')} }
+models: { fake/good: { endpoints: [{ provider: first, model: up }, { provider: second, model: up }] } }
+`,
+    })
     const text = `${'Donaudampfschifffahrtsgesellschaft '.repeat(2)}${'W'.repeat(400)}`
     const slug = 'assistant-of-the-shop-in-production-for-europe-and-america'
     await savePreset(service, slug, text)
@@ -133,7 +143,8 @@ describe.skipIf(BROWSER_PATH === null)('a screen', () => {
         const sideways = await page.evaluate(
           `[...document.querySelectorAll('.table-frame')].filter((one) => one.scrollWidth > one.clientWidth).length`,
         )
-        expect({ path, wide, sideways, broken: await page.evaluate(BROKEN) }).toEqual({ path, wide: width, sideways: 0, broken: [] })
+        const broken = [await page.evaluate(BROKEN), await page.evaluate(BROKEN_ID)]
+        expect({ path, width, wide, sideways, broken }).toEqual({ path, width, wide: width, sideways: 0, broken: [[], false] })
       }
     }
     check()
@@ -150,11 +161,11 @@ describe.skipIf(BROWSER_PATH === null)('a screen', () => {
     await visitor.checkAccessible()
   })
 
-  test('has the list of requests in the window, with the whole name of the first key, and the rest of a row in its tooltip', async () => {
+  test('has the list of requests in the window, with the whole name of the first key, the rest of a row in its tooltip, and beside it the names of its settings, which no value covers', async () => {
     const service = await services.start()
     const slug = 'assistant-of-the-shop-in-production'
     await savePreset(service, slug, 'Answer briefly.')
-    await chat(service, { model: `@preset/${slug}` })
+    await chat(service, { model: `@preset/${slug}`, max_completion_tokens: 100 })
     const { page, check } = await signedIn(browser, service, '/requests')
     const row = page.locator('[data-row]').first()
     const name = row.getByText('First inference key', { exact: true })
@@ -165,6 +176,11 @@ describe.skipIf(BROWSER_PATH === null)('a screen', () => {
     )
     await page.locator('.histogram svg').first().waitFor()
     expect(Number(await page.evaluate('document.documentElement.scrollHeight'))).toBeLessThanOrEqual(800)
+    await row.getByRole('link').click()
+    await page.locator('.facts').getByText('max_completion_tokens').waitFor()
+    expect(
+      await page.evaluate(`[...document.querySelectorAll('.facts dt')].filter((name) => name.scrollWidth > name.clientWidth).length`),
+    ).toBe(0)
     check()
   })
 

@@ -5,7 +5,7 @@ import type { Page, Request } from 'playwright-core'
 import { say, startFakeUpstream } from '../../test/support/fake-upstream.ts'
 import { useHostedServices } from '../../test/support/hosted-services.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
-import { chat } from './calls.ts'
+import { chat, manage } from './calls.ts'
 import { oneProvider } from './one-provider.ts'
 import { signedIn } from './signed-in.ts'
 
@@ -64,6 +64,21 @@ describe.skipIf(BROWSER_PATH === null)('by itself', () => {
     await page.getByText('Waiting for the first request').waitFor()
     await asksWithin(page, 2000, isFor('/generations'), () => chat(service, { model: 'sandbox/echo' }))
     await page.getByText('First request seen').waitFor()
+    check()
+  })
+
+  test('Keys has a key that somebody else made within ten seconds, and the limit that they gave to the open one', async () => {
+    const service = await services.start()
+    const { data: open } = await manage<{ data: { hash: string } }>(service, '/keys', { body: { name: 'checkout' } })
+    const { page, check } = await signedIn(browser, service, `/keys?key=${open.hash}`, { before })
+    const detail = page.getByRole('region', { name: 'checkout' })
+    await detail.getByText('What bounds it').waitFor()
+    await asksWithin(page, 10_000, isFor('/keys'), async () => {
+      await manage(service, '/keys', { body: { name: 'made elsewhere' } })
+      await manage(service, `/keys/${open.hash}`, { method: 'PATCH', body: { limit: 7 } })
+    })
+    await page.getByRole('link', { name: 'made elsewhere' }).waitFor()
+    await detail.getByText('of $7.00').first().waitFor()
     check()
   })
 

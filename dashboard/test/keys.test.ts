@@ -62,13 +62,16 @@ describe.skipIf(BROWSER_PATH === null)('keys', () => {
     visitor.check()
   })
 
-  test('the list has the limit of requests a minute, the name of the person, and the guardrails that are assigned to either', async () => {
+  test('the list has the limit of requests a minute, the name of the person, and the guardrails that are assigned to either; a search finds that person, whose name another may have', async () => {
     const service = await services.start()
     const make = (body: object) => manage<{ data: { hash: string; creator_user_id: string } }>(service, '/keys', { body })
     const { data: key } = await make({ name: 'checkout', rpm_limit: 60 })
     await manage(service, '/workspaces/default/members/add', { body: { user_ids: ['ada'] } })
     await manage(service, '/workspaces/default/members/ada', { method: 'PATCH', body: { name: 'Ada Lovelace' } })
     await make({ name: 'ada laptop', creator_user_id: 'ada' })
+    await manage(service, '/workspaces/default/members/add', { body: { user_ids: ['u-2'] } })
+    await manage(service, '/workspaces/default/members/u-2', { method: 'PATCH', body: { name: 'Ada Lovelace', email: 'al@example.org' } })
+    await make({ name: 'billing', creator_user_id: 'u-2' })
     await make({ name: 'playground (user_a51f2301-f148-4b2b-8751-e834934d1051)', limit: 12.34, limit_reset: 'monthly' })
     const guardrail = async (name: string): Promise<string> =>
       (await manage<{ data: { id: string } }>(service, '/guardrails', { body: { name } })).data.id
@@ -81,13 +84,18 @@ describe.skipIf(BROWSER_PATH === null)('keys', () => {
     expect(await row('checkout').textContent()).toContain('rpm 60')
     await row('ada laptop').getByRole('link', { name: 'of-ada' }).waitFor()
     expect(await row('ada laptop').textContent()).not.toContain('pii-strict')
-    await row('ada laptop').getByText('Ada Lovelace').waitFor()
+    await row('ada laptop').getByText('Ada Lovelace, ada').waitFor()
+    await row('billing').getByText('Ada Lovelace, al@example.org').waitFor()
     await page.getByRole('link', { name: 'ada laptop' }).click()
     await page.getByRole('region', { name: 'ada laptop' }).getByText('Ada Lovelace').waitFor()
     await page.getByRole('link', { name: 'Close' }).click()
     const frame = page.locator('.table-frame', { has: page.getByRole('table', { name: 'Keys' }) })
     expect(await frame.evaluate((element) => element.scrollWidth - element.clientWidth)).toBe(0)
     await visitor.checkAccessible()
+    await page.getByLabel('Find a key').fill('lovelace')
+    await row('checkout').waitFor({ state: 'detached' })
+    expect(await page.getByRole('rowheader').allTextContents()).toEqual(['billing', 'ada laptop'])
+    await page.getByLabel('Find a key').fill('')
     await row('checkout').getByRole('link', { name: 'pii-strict' }).click()
     await page.getByRole('heading', { name: 'Guardrails', exact: true }).waitFor()
     visitor.check()

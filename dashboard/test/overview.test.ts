@@ -175,6 +175,10 @@ describe.skipIf(BROWSER_PATH === null)('the overview', () => {
     await page.getByText('Charged to').getByRole('link', { name: 'playground (Owner)' }).waitFor()
     await open(page, '/requests')
     await page.getByRole('cell', { name: 'playground (Owner)' }).waitFor()
+    expect(await page.locator('[data-row] a').first().getAttribute('title')).toContain(' · playground (Owner) · ')
+    await open(page, `/requests?q=${encodeURIComponent('key:"playground (Owner)"')}`)
+    await page.getByText('1 found').waitFor()
+    expect(await page.getByText('no key is called so').count()).toBe(0)
     await open(page, '')
     const link = page.getByRole('table', { name: 'Top spend by key' }).getByRole('link', { name: 'playground (Owner)' })
     await link.waitFor()
@@ -184,7 +188,9 @@ describe.skipIf(BROWSER_PATH === null)('the overview', () => {
       ['/spend', 'Spend by key'],
     ] as const) {
       await open(page, path)
-      await page.getByRole('table', { name: table, exact: true }).getByRole('link', { name: 'playground (Owner)' }).click()
+      const found = page.getByRole('table', { name: table, exact: true })
+      if (table === 'Keys') await found.getByRole('img', { name: /^Spent by playground \(Owner\):/ }).waitFor()
+      await found.getByRole('link', { name: 'playground (Owner)' }).click()
     }
     await page.getByRole('group', { name: 'Narrowed to' }).getByText('playground (Owner)').waitFor()
     const { data: guardrail } = await manage<{ data: { id: string } }>(service, '/guardrails', { body: { name: 'pii' } })

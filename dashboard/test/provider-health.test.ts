@@ -15,7 +15,7 @@ const browser = useBrowser()
 const TIMES = { ttft_p50: 412, ttft_p95: 700, ttft_p99: 1900 }
 
 describe.skipIf(BROWSER_PATH === null)('providers', () => {
-  test('one that fails has its failures by half hour, its key, and the presets and keys that are affected', async () => {
+  test('one that fails has its failures by half hour, its key, and the presets and keys that are affected, whose dialog wraps', async () => {
     const upstream = await startFakeUpstream()
     const service = await services.start({ config: oneProvider(upstream) })
     await manage(service, '/presets/support-bot/chat/completions', {
@@ -38,6 +38,8 @@ describe.skipIf(BROWSER_PATH === null)('providers', () => {
     await dialog.getByText('They asked fake/good of Good in the last 24 hours.').waitFor()
     await dialog.getByRole('table', { name: 'Keys that are affected' }).getByRole('link', { name: 'First inference key' }).waitFor()
     await visitor.checkAccessible()
+    // Its button is in a cell that does not.
+    expect(await dialog.evaluate((element) => getComputedStyle(element).whiteSpace)).toBe('normal')
     await dialog.getByRole('table', { name: 'Presets that are affected' }).getByRole('link', { name: 'support-bot' }).click()
     await page.getByRole('heading', { name: 'support-bot', level: 1 }).waitFor()
     visitor.check()

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { useHostedServices } from '../../test/support/hosted-services.ts'
 import type { RunningService } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
-import { chat, savePreset } from './calls.ts'
+import { chat, manage, savePreset } from './calls.ts'
 import { signedIn } from './signed-in.ts'
 
 const services = useHostedServices()
@@ -17,6 +17,7 @@ const SCREENS = [
   '/presets/support-bot?tab=evaluations',
   '/presets/support-bot?tab=settings',
   '/presets/support-bot?tab=history',
+  '/presets/support-bot?tab=labels',
   '/playground',
   '/keys',
   '/spend',
@@ -52,7 +53,10 @@ describe.skipIf(BROWSER_PATH === null)('on a phone', () => {
   beforeAll(async () => {
     service = await services.start()
     await savePreset(service, 'support-bot', 'Answer briefly.')
-    await savePreset(service, 'support-bot', 'Answer politely.', { 'x-preset-note': 'politely' })
+    await savePreset(service, 'support-bot', 'Answer politely.', {
+      'x-preset-note': 'politely, and in the words of the reader, whatever they are',
+    })
+    await manage(service, '/presets/support-bot', { method: 'PATCH', body: { labels: { 'production-of-the-shop-in-europe': 2 } } })
     await chat(service, { model: '@preset/support-bot' })
     await chat(service, { model: 'sandbox/error/provider_overloaded' })
   })

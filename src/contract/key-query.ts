@@ -15,7 +15,7 @@ export const keyListQuery = {
     .string()
     .max(200)
     .optional()
-    .meta({ description: 'A part of the name or of the holder, the last characters of the key, or its hash.' }),
+    .meta({ description: 'A part of the name, or of the id, name or address of the holder, the last characters of the key, or its hash.' }),
   kind: z.enum(['management', 'inference']).optional(),
   purpose: z
     .enum(['playground', 'application'])

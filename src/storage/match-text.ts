@@ -2,7 +2,7 @@
 import { type Expression, sql, type SqlBool } from 'kysely'
 
 /** In either case. Both engines fold only ASCII letters, so each other letter of the text is folded in the column too. */
-export const containsText = (column: Expression<string>, text: string) => {
+export const containsText = (column: Expression<string | null>, text: string) => {
   const others = letterPairs(text)
   const folded = others.reduce((inner, [upper, lower]) => sql<string>`replace(${inner}, ${upper}, ${lower})`, sql<string>`lower(${column})`)
   const wanted = others.reduce((inner, [upper, lower]) => inner.replaceAll(upper, lower), lowerText(text))

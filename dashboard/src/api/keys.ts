@@ -18,10 +18,14 @@ export interface KeyFilter {
   readonly q?: string | undefined
   readonly status?: string | undefined
   readonly kind?: Key['kind'] | undefined
+  readonly purpose?: Key['purpose'] | undefined
   readonly workspace_id?: string | undefined
 }
 
 export const keyList = (filter: KeyFilter) => cursorList<Key>(['keys', filter], '/keys', { ...filter })
+
+/** How often a screen of keys is read anew: others change them, and programs spend. */
+export const KEYS_MS = 10_000
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
@@ -34,7 +38,7 @@ export const keysInUse = (workspace: string | undefined) =>
       const { data } = await ask<{ data: readonly Key[] }>('/keys', { query, signal })
       return data.filter(({ last_used_at: usedAt }) => usedAt !== null && Date.parse(usedAt) > Date.now() - DAY_MS)
     },
-    refetchInterval: 10_000,
+    refetchInterval: KEYS_MS,
   })
 
 /** True once a client has used a key that somebody made: a run in the playground connects none. */

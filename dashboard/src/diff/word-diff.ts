@@ -13,12 +13,22 @@ export const wordDiff = (before: string, after: string): readonly Piece[] => {
   while (head < first.length && head < second.length && first[head] === second[head]) head += 1
   let tail = 0
   while (tail < first.length - head && tail < second.length - head && first.at(-1 - tail) === second.at(-1 - tail)) tail += 1
+  tail = fromLineStart(first, tail)
   const changed = middle(first.slice(head, first.length - tail), second.slice(head, second.length - tail))
   return [
     ...piece('same', first.slice(0, head).join('')),
     ...joined(changed),
     ...piece('same', tail === 0 ? '' : first.slice(-tail).join('')),
   ]
+}
+
+/**
+ * The end that both texts share begins with a line, if it has one: otherwise a removed line would be said to reach from the middle of the
+ * line before it to its own.
+ */
+const fromLineStart = (words: readonly string[], tail: number): number => {
+  const start = words.findIndex((word, index) => index >= words.length - tail && word.includes('\n'))
+  return start === -1 ? tail : words.length - start - 1
 }
 
 const piece = (kind: Piece['kind'], text: string): readonly Piece[] => (text === '' ? [] : [{ kind, text }])
@@ -67,6 +77,11 @@ const middle = (first: readonly string[], second: readonly string[]): (readonly 
           : Math.max(lengths[(i + 1) * width + j] ?? 0, lengths[i * width + j + 1] ?? 0)
     }
   }
+  /** Where both lead to as much in common, the words that come next in both stay together: a line that goes, goes whole. */
+  const isRemovedFirst = (i: number, j: number): boolean => {
+    const [removed, added] = [lengths[(i + 1) * width + j] ?? 0, lengths[i * width + j + 1] ?? 0]
+    return removed > added || (removed === added && first[i] !== second[j + 1])
+  }
   const found: (readonly [Piece['kind'], string])[] = []
   let [i, j] = [0, 0]
   while (i < first.length || j < second.length) {
@@ -75,7 +90,7 @@ const middle = (first: readonly string[], second: readonly string[]): (readonly 
       found.push(['same', one])
       i += 1
       j += 1
-    } else if (one !== undefined && (other === undefined || (lengths[(i + 1) * width + j] ?? 0) >= (lengths[i * width + j + 1] ?? 0))) {
+    } else if (one !== undefined && (other === undefined || isRemovedFirst(i, j))) {
       found.push(['removed', one])
       i += 1
     } else if (other !== undefined) {

@@ -17,4 +17,7 @@ export const useKeyName = (name: string): string => {
 /** The shortened id in the name of the key of a playground; null if it is another key. */
 export const personOfPlayground = (name: string): string | null => OF_PLAYGROUND.exec(name)?.[1] ?? null
 
+/** The words to search for, if this is the name that a playground’s key is shown by: the person, or the address behind their name. */
+export const holderOfPlayground = (shown: string): string | null => /^playground \((?:.*, )?(.+)\)$/.exec(shown)?.[1] ?? null
+
 export const playgroundOf = (person: string): string => `playground (${person})`

@@ -1,8 +1,7 @@
 /** The share of a limit from which it counts as nearly used up. */
 export const NEAR = 0.8
 
-/** Shows how much of a limit is used. */
-/** `isLimit` false: the value is only compared with another one, and nothing runs out. */
+/** Shows how much of a limit is used. `isLimit` false: the value is only compared with another one, and nothing runs out. */
 export const Meter = ({ label, used, limit, isLimit = true }: { label: string; used: number; limit: number; isLimit?: boolean }) => {
   const share = limit === 0 ? 1 : Math.min(1, used / limit)
   return (

@@ -2,7 +2,7 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 
 import { currentSession } from '../api/session.ts'
-import { membersOf } from '../api/workspaces.ts'
+import { type Member, membersOf } from '../api/workspaces.ts'
 import { useFurtherPages } from './use-further-pages.ts'
 
 const MADE = /^(user_[0-9a-f]{8})-[0-9a-f-]{27}$/
@@ -21,7 +21,15 @@ export const useNameOf = (id: string): string | null => {
   const member = members.data?.find(({ user_id: other }) => isId(id, other))
   useFurtherPages(members, isOther && member === undefined)
   if (id === '') return null
-  return isOther ? (member?.name ?? member?.email ?? null) : (reader?.user_name ?? null)
+  return isOther ? nameAmong(members.data ?? [], id) : (reader?.user_name ?? null)
+}
+
+/** The name or the address of a member, both if another member has that name; `id` may be shortened. */
+export const nameAmong = (members: readonly Member[], id: string): string | null => {
+  const member = members.find(({ user_id: whole }) => isId(id, whole))
+  if (member === undefined || member.name === null) return member?.email ?? null
+  const isShared = members.some((other) => other !== member && other.name === member.name)
+  return isShared ? `${member.name}, ${member.email ?? shortId(member.user_id)}` : member.name
 }
 
 /** `id` may be shortened. */

@@ -121,11 +121,22 @@ const statusIs = (eb: ExpressionBuilder<Schema, 'api_keys'>, status: KeyFilter['
   return eb.and([eb('api_keys.disabled', '=', 0), eb.or([eb('api_keys.expires_at', 'is', null), eb('api_keys.expires_at', '>', now)])])
 }
 
-/** Matches what a person remembers of a key: a part of its name or of its holder's id, or its last characters; or the whole hash. */
+/**
+ * Matches what a person remembers of a key: a part of its name, or of its holder's id, name or address, or its last characters; or the
+ * whole hash.
+ */
 const matches = (eb: ExpressionBuilder<Schema, 'api_keys'>, text: string) =>
   eb.or([
     containsText(eb.ref('api_keys.name'), text),
     containsText(eb.ref('api_keys.creator_user_id'), text),
+    eb.exists(
+      eb
+        .selectFrom('workspace_members as holder')
+        .select('holder.id')
+        .whereRef('holder.workspace_id', '=', 'api_keys.workspace_id')
+        .whereRef('holder.user_id', '=', 'api_keys.creator_user_id')
+        .where(({ or, ref }) => or([containsText(ref('holder.name'), text), containsText(ref('holder.email'), text)])),
+    ),
     endsWithText(eb.ref('api_keys.label'), text),
     eb('api_keys.hash', '=', text),
   ])

@@ -7,6 +7,7 @@ import { createChangeCounter } from '../change-counter.ts'
 import { EVERY_KEY } from '../../contract/key-filter.ts'
 import { type KeyListInput, listKeys } from './key-list.ts'
 import type { KeyRecord } from './key-record.ts'
+import { createMemberStore } from '../workspaces/member-store.ts'
 import { createKeyStore } from './key-store.ts'
 import { preparePresets, T0, T1, T2 } from '../testing/preset-input.ts'
 import { rejection } from '../testing/rejection.ts'
@@ -106,6 +107,26 @@ describeEachEngine('key store', (engine) => {
         expect({ sort, more, seen }).toEqual({ sort, more, seen: whole })
       }
     }
+  })
+
+  test('a key is found by the id, the name and the address of its holder in its workspace, in any case, and not by those of others', async () => {
+    const { database, store, key, workspaceId } = await prepare()
+    const members = createMemberStore(database)
+    for (const user of ['u-1', 'u-2']) await store.insert(key(hashOf(user.slice(-1)), { creatorUserId: user, name: 'x' }), changedBy())
+    const member = { role: 'member', created_at: T0, name: null, email: null } as const
+    await members.add(
+      ['u-1', 'u-2'].map((user) => ({ ...member, id: user, workspace_id: workspaceId, user_id: user })),
+      changeAt(T1),
+    )
+    await members.update({ workspaceId, userId: 'u-2' }, { name: 'Ada Lovelace', email: 'al@example.org' }, changeAt(T1))
+    const found = async (q: string) =>
+      (await listKeys(database, { ...EVERY_KEY, workspaceId, now: T2, offset: 0, limit: 9, q })).rows.map(({ hash }) => hash)
+    expect(await Promise.all(['lovelace', 'AL@example', 'U-2', 'nobody'].map(found))).toEqual([
+      [hashOf('2')],
+      [hashOf('2')],
+      [hashOf('2')],
+      [],
+    ])
   })
 
   test('who passes keys over by their number has each page in full, or is told that it takes a look at too many', async () => {

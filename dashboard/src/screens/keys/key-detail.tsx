@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 
-import { changeKey, isKeyHash, type Key, type KeyLimit, oneKey, revokeKey, rotateKey } from '../../api/keys.ts'
+import { changeKey, isKeyHash, type Key, KEYS_MS, type KeyLimit, oneKey, revokeKey, rotateKey } from '../../api/keys.ts'
 import { currentSession } from '../../api/session.ts'
 import { instant } from '../../format.ts'
 import { Money } from '../../parts/amount.tsx'
@@ -25,7 +25,8 @@ import { LimitDialog } from './limit-dialog.tsx'
 
 export const KeyDetail = ({ hash }: { hash: string }) => {
   const isHash = isKeyHash(hash)
-  const key = useQuery({ ...oneKey(hash), enabled: isHash })
+  // A key that somebody revoked stays away.
+  const key = useQuery({ ...oneKey(hash), enabled: isHash, refetchInterval: ({ state }) => (state.status === 'success' ? KEYS_MS : false) })
   return (
     <Panel
       title={useKeyName(key.data?.name ?? 'Key')}

@@ -3,7 +3,7 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 
-import { type Key, keyList } from '../../api/keys.ts'
+import { type Key, keyList, KEYS_MS } from '../../api/keys.ts'
 import { currentSession } from '../../api/session.ts'
 import { count } from '../../format.ts'
 import { Money } from '../../parts/amount.tsx'
@@ -12,7 +12,7 @@ import { Button } from '../../parts/button.tsx'
 import { ClearFilter } from '../../parts/clear-filter.tsx'
 import { CopyCurl } from '../../parts/copy-curl.tsx'
 import { Empty } from '../../parts/empty.tsx'
-import { KeyName } from '../../parts/key-name.tsx'
+import { KeyName, useKeyName } from '../../parts/key-name.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Meter } from '../../parts/meter.tsx'
 import { Panel } from '../../parts/panel.tsx'
@@ -34,7 +34,11 @@ export const KeysScreen = () => {
   const navigate = useNavigate()
   const [isNew, setNew] = useState(search['new'] !== undefined)
   const filter = { q: search['q'], status: search['status'] ?? 'active', workspace_id: search['workspace'] }
-  const keys = useInfiniteQuery(keyList({ ...filter, status: filter.status === 'all' ? undefined : filter.status }))
+  const keys = useInfiniteQuery({
+    ...keyList({ ...filter, status: filter.status === 'all' ? undefined : filter.status }),
+    // Each further page would be one more request.
+    refetchInterval: ({ state }) => (state.data?.pages.length === 1 ? KEYS_MS : false),
+  })
   const isFiltered = filter.q !== undefined || search['status'] !== undefined
   const guardrails = useGuardrailsOfKeys(search['workspace'])
   // Members read their own keys; only admins make and change them.
@@ -103,7 +107,7 @@ export const KeysScreen = () => {
                   { title: 'Ends with', cell: ({ label }) => <code className="faint">…{label.slice(-4)}</code>, wideOnly: true },
                   { title: 'Person', cell: ({ creator_user_id }) => <Person id={creator_user_id} />, isWords: true, wideOnly: true },
                   { title: 'State', cell: (key) => <KeyState of={key} /> },
-                  { title: 'Spent', align: 'right', cell: spentCell },
+                  { title: 'Spent', align: 'right', cell: (key) => <Spent by={key} /> },
                   { title: 'Rate limit', align: 'right', cell: rateCell, wideOnly: true },
                   ...(guardrails.isAllowed
                     ? [{ title: 'Guardrails', cell: (key: Key) => <Guardrails of={guardrails.of(key)} />, wideOnly: true }]
@@ -156,12 +160,17 @@ const Guardrails = ({ of: guardrails }: { of: ReturnType<GuardrailsOfKeys['of']>
   )
 }
 
-const spentCell = ({ name, usage, limit, limit_remaining }: Key) =>
-  limit === null ? (
-    <Money of={usage} />
-  ) : (
+const Spent = ({ by: { name, usage, limit, limit_remaining } }: { by: Key }) => {
+  const shown = useKeyName(name)
+  if (limit === null) return <Money of={usage} />
+  const used = limit - (limit_remaining ?? 0)
+  return (
     <span className="row end">
-      <Money of={limit - (limit_remaining ?? 0)} /> of <Money of={limit} />
-      <Meter label={`Spent by ${name}`} used={limit - (limit_remaining ?? 0)} limit={limit} />
+      {/* Together, so that a shortened amount does not go to the next line alone. */}
+      <span>
+        <Money of={used} /> of <Money of={limit} />
+      </span>
+      <Meter label={`Spent by ${shown}`} used={used} limit={limit} />
     </span>
   )
+}

@@ -1,6 +1,5 @@
 import { changeKey, type Key, oneKey } from '../../api/keys.ts'
 import { queryClient } from '../../api/query-client.ts'
-import { money } from '../../format.ts'
 import { Confirm } from '../../parts/confirm.tsx'
 import { Field } from '../../parts/field.tsx'
 import { useKeyName } from '../../parts/key-name.tsx'
@@ -9,6 +8,7 @@ import { takeBack } from '../../shell/take-back.ts'
 import { toast } from '../../shell/toasts.tsx'
 import { noAmount, readNumber, writeNumber } from '../../typed-number.ts'
 import { isSame, useEdited } from '../../use-edited.ts'
+import { exactMoney } from '../../units.ts'
 
 /** A new limit applies from the next request on; what was spent stays counted. */
 export const LimitDialog = ({ of: key, onClose }: { of: Key; onClose: () => void }) => {
@@ -34,7 +34,7 @@ export const LimitDialog = ({ of: key, onClose }: { of: Key; onClose: () => void
         const { data: stored } = await changeKey(key.hash, edits)
         const editedOf = (one: Key) => Object.fromEntries(Object.keys(edits).map((field) => [field, one[field as keyof typeof edits]]))
         toast(
-          stored.limit === null ? `${name} has no limit now.` : `${name} may spend ${money(stored.limit)}: in force now.`,
+          stored.limit === null ? `${name} has no limit now.` : `${name} may spend ${exactMoney(stored.limit)}: in force now.`,
           () =>
             void takeBack({
               what: `The limit of ${name}`,
@@ -50,7 +50,7 @@ export const LimitDialog = ({ of: key, onClose }: { of: Key; onClose: () => void
         what={`The limit of ${name}`}
         form={form}
         isSaving={false}
-        theirs={key.limit === null ? 'no limit' : `${money(key.limit)}, reset ${RESETS[key.limit_reset ?? '']}`}
+        theirs={key.limit === null ? 'no limit' : `${exactMoney(key.limit)}, reset ${RESETS[key.limit_reset ?? '']}`}
       />
       <Field label="Limit in dollars" hint="Left open: no limit.">
         <input

@@ -71,7 +71,7 @@ export const ModelTable = () => {
               },
               { title: 'In, per million', align: 'right', cell: ({ pricing }) => perMillion(pricing?.['prompt']) },
               { title: 'Out, per million', align: 'right', cell: ({ pricing }) => perMillion(pricing?.['completion']) },
-              { title: 'Providers', cell: ({ id }) => <ServedBy of={served.get(id) ?? []} />, wideOnly: true },
+              { title: 'Providers', cell: ({ id }) => <ServedBy of={served.get(id) ?? []} />, isWords: true, wideOnly: true },
               {
                 title: 'First token, p50, p99',
                 align: 'right',

@@ -58,9 +58,9 @@ export const ProviderHealthList = ({ range: { from, to }, workspace }: Scope) =>
 const StateOf = ({ provider }: { provider: ProviderHealth }) => {
   const { mark, words } = stateOf(provider)
   return (
-    <>
-      <Status mark={mark}>{provider.name}</Status>
+    <Status mark={mark}>
+      {provider.name}
       {mark === 'error' || mark === 'left' ? <span className="small soft"> {words}</span> : <span className="hidden-text">, {words}</span>}
-    </>
+    </Status>
   )
 }

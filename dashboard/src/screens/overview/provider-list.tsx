@@ -49,8 +49,8 @@ export const ProviderList = ({ range: { from, to }, workspace }: Scope) => {
 }
 
 const Outcome = ({ failed, asked, children: name }: { failed: number | null; asked: number; children: string }) => (
-  <>
-    <Status mark={failed === null ? 'ok' : markOfFailed(failed, asked)}>{name}</Status>
+  <Status mark={failed === null ? 'ok' : markOfFailed(failed, asked)}>
+    {name}
     {failed === null ? null : <span className="small soft"> {failedWords(failed, asked)}</span>}
-  </>
+  </Status>
 )

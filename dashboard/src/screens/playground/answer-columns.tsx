@@ -16,6 +16,8 @@ export interface Column {
 
 interface AnswerColumnsProps {
   readonly columns: readonly Column[]
+  /** The place of the column that was added last: its model takes the focus, since nothing else can come next. */
+  readonly added: number | null
   readonly runs: Readonly<Record<string, Run>>
   readonly interface: PresetShape
   readonly onModel: (column: Column, model: string) => void
@@ -27,6 +29,7 @@ interface AnswerColumnsProps {
 
 export const AnswerColumns = ({
   columns,
+  added,
   runs,
   interface: dialect,
   onModel,
@@ -44,6 +47,7 @@ export const AnswerColumns = ({
               aria-label={columns.length === 1 ? 'Model' : `Model of column ${index + 1}`}
               value={column.model}
               onChange={(model) => onModel(column, model)}
+              autoFocus={index === added}
             />
             {columns.length === 1 ? null : (
               <ColumnParams

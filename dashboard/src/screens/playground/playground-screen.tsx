@@ -44,6 +44,7 @@ export const PlaygroundScreen = () => {
   const [chosenId, setChosenId] = useState<string | null>(null)
   const { runs, isRunning, start, stop, remove: removeRun } = useRuns()
   const { shared, columns, canAdd, add, remove, setShared, setModel, setOwn } = useColumns()
+  const [added, setAdded] = useState<number | null>(null)
   /** Neither text is lost: the note offers the one that stood here. */
   const show = (one: Replayed): void => {
     const before = { ...one, interface: dialect, model: columns[0].model, settings: shared }
@@ -146,7 +147,13 @@ export const PlaygroundScreen = () => {
           title={columns.length === 1 ? 'Answer' : 'Answers'}
           actions={
             canAdd ? (
-              <Button kind="quiet" onClick={add}>
+              <Button
+                kind="quiet"
+                onClick={() => {
+                  setAdded(columns.length)
+                  add()
+                }}
+              >
                 Add column
               </Button>
             ) : undefined
@@ -154,6 +161,7 @@ export const PlaygroundScreen = () => {
         >
           <AnswerColumns
             columns={columns}
+            added={added}
             runs={runs}
             interface={dialect}
             onModel={setModel}

@@ -6,38 +6,44 @@ import { compact, count, instant } from '../../format.ts'
 import { duration, exactMoney } from '../../units.ts'
 import type { RowColumn } from '../../parts/virtual-rows.tsx'
 import { Figure, Money } from '../../parts/amount.tsx'
-import { KeyName } from '../../parts/key-name.tsx'
+import { KeyName, useKeyName } from '../../parts/key-name.tsx'
 import { When } from '../../parts/when.tsx'
 import { RequestStatus } from './request-status.tsx'
 
 const TIME: RowColumn<GenerationRow> = {
   title: 'Time',
   width: 6.5,
-  cell: (row) => (
+  cell: (row) => <RowLink of={row} />,
+}
+
+const RowLink = ({ of: row }: { of: GenerationRow }) => {
+  const keyName = useKeyName(row.api_key_name ?? '')
+  return (
     <Link
       to="/requests/$id"
       params={{ id: row.id }}
       search={(search) => search}
       className="row-link"
-      title={wholeRow(row)}
+      title={wholeRow(row, keyName)}
       data-row-link={row.id}
     >
       <When at={row.created_at} exact />
     </Link>
-  ),
+  )
 }
+
 /** The link covers its row, so its tooltip contains what the row may cut off. */
-const wholeRow = (row: GenerationRow): string =>
+const wholeRow = (row: GenerationRow, keyName: string): string =>
   [
     instant(row.created_at),
     row.error_type,
     row.model,
     row.preset_slug === null ? null : `${row.preset_slug}@${row.preset_version}`,
-    row.api_key_name,
+    keyName,
     row.tokens_prompt || row.tokens_completion ? `${count(row.tokens_prompt)} → ${count(row.tokens_completion)} tokens` : null,
     row.cost_known ? exactMoney(row.total_cost) : null,
   ]
-    .filter((part) => part !== null && part !== undefined)
+    .filter((part) => part !== null && part !== undefined && part !== '')
     .join(' · ')
 
 /** The columns that cannot be hidden come first. */

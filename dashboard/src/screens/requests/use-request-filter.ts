@@ -4,6 +4,7 @@ import { useEffect, useMemo } from 'react'
 
 import { keyList } from '../../api/keys.ts'
 import type { Query } from '../../api/path.ts'
+import { holderOfPlayground } from '../../parts/key-name.tsx'
 import { readFilter, type ReadFilter } from './filter.ts'
 import { useGuardrails } from './use-guardrails.ts'
 
@@ -42,7 +43,11 @@ export const useRequestFilter = (text: string, workspace: string | undefined): R
 const nameIn = (value: Query[string], id: RegExp): string | null => (typeof value === 'string' && !id.test(value) ? value : null)
 
 const useKeyCalled = (called: string | null, workspace: string | undefined): Named | null => {
-  const found = useInfiniteQuery({ ...keyList({ q: called ?? '', workspace_id: workspace }), enabled: called !== null })
+  const holder = holderOfPlayground(called ?? '')
+  const found = useInfiniteQuery({
+    ...keyList({ q: holder ?? called ?? '', ...(holder === null ? {} : { purpose: 'playground' }), workspace_id: workspace }),
+    enabled: called !== null,
+  })
   // The service searches a bounded number of keys for each page, so a page without keys is not the end.
   const isSought = found.hasNextPage && (found.data?.length ?? 0) === 0 && !found.isFetchNextPageError
   const { isFetching, isError, fetchNextPage } = found

@@ -4,7 +4,7 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { currentSession } from '../../api/session.ts'
 import { membersOf, workspaceList } from '../../api/workspaces.ts'
 import { personOfPlayground, playgroundOf } from '../../parts/key-name.tsx'
-import { isId, shortId } from '../../parts/person.tsx'
+import { isId, nameAmong, shortId } from '../../parts/person.tsx'
 import { useFurtherPages } from '../../parts/use-further-pages.ts'
 import { useWholeList } from '../../parts/use-whole-list.ts'
 import type { Dimension, Names } from './spend-series.ts'
@@ -22,8 +22,7 @@ export const useNames = (wanted: readonly (Dimension | undefined)[], keys: reado
   const { rows: workspaces } = useWholeList({ ...workspaceList, enabled: wanted.includes('workspace') && isAdmin })
   const nameOf = (id: string): string | null => {
     if (reader !== undefined && isId(id, reader.user_id)) return reader.user_name
-    const member = members.data?.find(({ user_id: whole }) => isId(id, whole))
-    return member?.name ?? member?.email ?? null
+    return nameAmong(members.data ?? [], id)
   }
   return (dimension, value) => {
     if (dimension === 'workspace') return workspaces.find(({ id, slug }) => id === value || slug === value)?.name

@@ -2,7 +2,6 @@ import { useState } from 'react'
 
 import { queryClient } from '../../api/query-client.ts'
 import { type Budget, budgetsOf, putBudget } from '../../api/workspaces.ts'
-import { money } from '../../format.ts'
 import { Confirm } from '../../parts/confirm.tsx'
 import { Field } from '../../parts/field.tsx'
 import { NOT_SAVED, SavedMeanwhile } from '../../parts/saved-meanwhile.tsx'
@@ -11,6 +10,7 @@ import { noAmount, readNumber, writeNumber } from '../../typed-number.ts'
 import { useEdited } from '../../use-edited.ts'
 import { INTERVALS } from './intervals.ts'
 import { budgetNote, undoBudget } from './undo-budget.ts'
+import { exactMoney } from '../../units.ts'
 
 interface BudgetDialogProps {
   /** The workspace. */
@@ -45,7 +45,7 @@ export const BudgetDialog = ({ id, budgets, onClose }: BudgetDialogProps) => {
         await putBudget(id, interval, amount)
         const before = readNumber(known[interval])
         toast(
-          `The workspace may spend ${money(amount)} ${phrase}: in force now.`,
+          `The workspace may spend ${exactMoney(amount)} ${phrase}: in force now.`,
           () => undoBudget(id, interval, { before, left: amount }),
           budgetNote(id, interval),
         )
@@ -55,7 +55,7 @@ export const BudgetDialog = ({ id, budgets, onClose }: BudgetDialogProps) => {
         what={`The budget ${phrase}`}
         form={form}
         isSaving={false}
-        theirs={saved[interval] === '' ? 'none' : `${money(Number(saved[interval]))} ${phrase}`}
+        theirs={saved[interval] === '' ? 'none' : `${exactMoney(Number(saved[interval]))} ${phrase}`}
       />
       <Field label="Limit in dollars">
         <input

@@ -16,7 +16,6 @@ import {
   removeMember,
   workspaceOf,
 } from '../../api/workspaces.ts'
-import { money } from '../../format.ts'
 import { Money } from '../../parts/amount.tsx'
 import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
@@ -35,6 +34,7 @@ import { BudgetDialog } from './budget-dialog.tsx'
 import { INTERVALS } from './intervals.ts'
 import { InviteDialog } from './invite-dialog.tsx'
 import { budgetNote, undoBudget } from './undo-budget.ts'
+import { exactMoney } from '../../units.ts'
 
 export const WorkspaceDetail = ({ id }: { id: string }) => {
   const workspace = useQuery(workspaceOf(id))
@@ -238,7 +238,7 @@ const Budgets = ({ id, name }: { id: string; name: string }) => {
     const interval = reset_interval ?? 'lifetime'
     await deleteBudget(id, interval)
     toast(
-      `The budget of ${money(limit)} ${INTERVALS[interval]} is removed.`,
+      `The budget of ${exactMoney(limit)} ${INTERVALS[interval]} is removed.`,
       () => undoBudget(id, interval, { before: limit, left: null }),
       budgetNote(id, interval),
     )

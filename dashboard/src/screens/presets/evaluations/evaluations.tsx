@@ -46,12 +46,17 @@ export const Evaluations = (parts: PresetParts) => {
           const shown = evaluations.find(({ id }) => id === chosen) ?? evaluations[0]
           if (shown === undefined) {
             return (
-              <Empty>
-                <p>No evaluations yet: one runs a version over a set of items and checks its answers, before it is live.</p>
-                {beginButton}
-                <p>
-                  In a pipeline, <code>patchbay eval {slug} --version N --set FILE</code> runs one.
-                </p>
+              <Empty
+                action={
+                  <>
+                    {beginButton}
+                    <p>
+                      In a pipeline, <code>patchbay eval {slug} --version N --set FILE</code> runs one.
+                    </p>
+                  </>
+                }
+              >
+                No evaluations yet: one runs a version over a set of items and checks its answers, before it is live.
               </Empty>
             )
           }
