@@ -101,12 +101,13 @@ export type Part =
       readonly type: 'tool-result'
       readonly callId: string
       readonly text: string
-      /** The texts of which `text` consists, if the tool returned several; read by `textsOfResult`. */
-      readonly texts?: readonly string[]
+      /**
+       * The texts of which `text` consists, and the media that the tool returned with them, in its order; absent if it returned one text
+       * alone. Read by canonical/result-pieces.ts.
+       */
+      readonly pieces?: readonly Part[]
       /** Everything that the model read, sealed by the service; `text` is the part that the client was shown. */
       readonly sealed?: string
-      /** Media that a tool returned beside text; in dialects whose results hold only text, they follow in the same message. */
-      readonly media?: readonly Part[]
       readonly isError?: boolean
     } & Marked)
   /**

@@ -1,4 +1,5 @@
 import type { Message, Part } from './prompt.ts'
+import { mediaOfResult } from './result-pieces.ts'
 
 /** Characters in a message: texts, arguments, and media as they are encoded. */
 export const textSize = ({ parts }: Message): number => parts.reduce((sum, part) => sum + sizeOf(part), 0)
@@ -12,7 +13,7 @@ const sizeOf = (part: Part): number => {
     case 'tool-call':
       return part.arguments.length
     case 'tool-result':
-      return (part.media ?? []).reduce((sum, piece) => sum + sizeOf(piece), part.text.length)
+      return mediaOfResult(part).reduce((sum, piece) => sum + sizeOf(piece), part.text.length)
     case 'image':
     case 'video':
     case 'file':

@@ -1,7 +1,7 @@
 /** Reads conversations of the three dialects: tables of readers by `type`, and the few shapes that all dialects share. */
 import type { CacheMark, Message, Part, UrlCitation } from '../canonical/prompt.ts'
 import type { ReasoningProof } from '../canonical/reasoning.ts'
-import { joinedResult } from '../canonical/result-texts.ts'
+import { joinedResult } from '../canonical/result-pieces.ts'
 import { isObject } from '../lib/json/json.ts'
 import {
   children,
@@ -99,22 +99,20 @@ export const toolResult = (callId: string, content: readonly Part[], marks: Resu
   if (only?.type === 'text' && !('cache' in only) && marks.cache === undefined && marks.isError !== true) {
     return [{ type: 'tool-result', callId, text: only.text }]
   }
-  const media = content.filter(({ type }) => MEDIA.has(type))
   const cache = marks.cache ?? content.flatMap((part) => ('cache' in part ? [part.cache] : [])).at(-1)
   return [
     {
       type: 'tool-result',
       callId,
-      ...joinedResult(content.flatMap((part) => (part.type === 'text' ? [part.text] : []))),
-      ...(media.length === 0 ? {} : { media }),
+      ...joinedResult(content.filter(({ type }) => PIECES.has(type))),
       ...(marks.isError === true ? { isError: true } : {}),
       ...(cache === undefined ? {} : { cache }),
     },
-    ...content.filter(({ type }) => type !== 'text' && !MEDIA.has(type)),
+    ...content.filter(({ type }) => !PIECES.has(type)),
   ]
 }
 
-const MEDIA: ReadonlySet<Part['type']> = new Set(['image', 'audio', 'video', 'file'] as const)
+const PIECES: ReadonlySet<Part['type']> = new Set(['text', 'image', 'audio', 'video', 'file'] as const)
 
 /** Reads the pages that a text cites as its sources; other kinds of annotation have no canonical form. */
 export const readAnnotations = (node: Node, inside: (annotation: Node) => Node): { urls: UrlCitation[]; others: Part[] } => {

@@ -138,6 +138,10 @@ describe('reasoning', () => {
   test.each<[ClientDialect, object, string, object]>([
     ['chat', { reasoning_effort: 'low' }, 'reasoning_effort', { effort: 'low' }],
     ['chat', { include_reasoning: false }, 'include_reasoning', { exclude: true }],
+    ['chat', { thinking: { type: 'enabled', budget_tokens: 2000 } }, 'thinking', { enabled: true, maxTokens: 2000 }],
+    ['chat', { thinking: { type: 'adaptive' } }, 'thinking', { enabled: true }],
+    ['chat', { thinking: { type: 'disabled' }, include_reasoning: false }, 'thinking', { enabled: false, exclude: true }],
+    ['chat', { thinking: { type: 'enabled' }, reasoning_effort: 'high' }, 'reasoning_effort', { enabled: true, effort: 'high' }],
     ['chat', { reasoning: { max_tokens: 9 }, reasoning_effort: 'high' }, 'reasoning', { effort: 'high', maxTokens: 9 }],
     ['chat', { reasoning: { enabled: false } }, 'reasoning', { enabled: false }],
     [
@@ -181,6 +185,11 @@ test.each<[ClientDialect, object]>([
 
 describe('what the common form cannot express is reported with its path', () => {
   test.each<[ClientDialect, object, string[]]>([
+    ['chat', { thinking: { type: 'enabled', clear_thinking: false } }, ['thinking.clear_thinking']],
+    ['chat', { thinking: { type: 'disabled' }, reasoning: { effort: 'low' } }, ['thinking']],
+    ['chat', { thinking: { type: 'enabled', budget_tokens: -1 } }, ['thinking.budget_tokens']],
+    ['chat', { thinking: { type: 'auto' } }, ['thinking']],
+    ['chat', { thinking: true }, ['thinking']],
     ['chat', { guided_json: {}, zero: 0, empty: '', off: false }, ['guided_json', 'zero', 'empty', 'off']],
     ['chat', { store: true, functions: [] }, ['store', 'functions']],
     ['chat', { response_format: { type: 'grammar', grammar: 'x' } }, ['response_format']],

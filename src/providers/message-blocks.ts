@@ -1,6 +1,7 @@
 /** The parts of one message as content blocks, for the dialects whose blocks are alike (Messages, Converse). */
 import type { Message, Part } from '../canonical/prompt.ts'
 import type { ReasoningProof } from '../canonical/reasoning.ts'
+import { mediaOfResult, piecesOfResult } from '../canonical/result-pieces.ts'
 import type { Steps } from '../lib/steps.ts'
 import type { Losses } from './losses/losses.ts'
 import type { Target } from './provider.ts'
@@ -26,8 +27,8 @@ export interface BlockWords<Made extends Block> {
   /** Encodes thinking that nobody signed; absent if the dialect cannot take it back. */
   unsigned?(text: string): Steps<Made>
   toolUse(part: PartOf<'tool-call'>, at: string): Made
-  /** `media`: the blocks of the result beside its text. */
-  toolResult(part: PartOf<'tool-result'>, media: readonly Made[], at: string): Steps<Made>
+  /** `pieces`: the blocks of the texts and media of the result. */
+  toolResult(part: PartOf<'tool-result'>, pieces: readonly Made[], at: string): Steps<Made>
   /** The kinds of media that the model takes at all. */
   readonly media: ReadonlySet<Part['type']>
   /** Returns a block, or the reason why there is none, as words to follow the provider's name. */
@@ -82,12 +83,18 @@ function* encodePart<Made extends Block>(
       return words.toolUse(part, at)
     case 'tool-result': {
       if (role !== 'user') break
-      const media: Made[] = []
-      for (const piece of part.media ?? []) {
-        const block = yield* encodePart(piece, { role, at }, context, words)
-        if (block !== null) media.push(block)
+      const result = lawfulFailure(part, at, context, words.signs)
+      const pieces: Made[] = []
+      for (const piece of piecesOfResult(result)) {
+        const block =
+          piece.type !== 'text'
+            ? yield* encodePart(piece, { role, at }, context, words)
+            : isVisible(piece.text)
+              ? yield* words.text({ type: 'text', text: piece.text })
+              : null
+        if (block !== null) pieces.push(block)
       }
-      return yield* words.toolResult(lawfulFailure(part, media, at, context, words.signs), media, at)
+      return yield* words.toolResult(result, pieces, at)
     }
     case 'image':
     case 'file':
@@ -111,13 +118,12 @@ function* encodePart<Made extends Block>(
 /** Both APIs refuse the mark of a failure on an empty result, and Claude refuses it beside pictures. */
 const lawfulFailure = (
   part: PartOf<'tool-result'>,
-  media: readonly Block[],
   at: string,
   { lose, target }: BlockContext,
   isClaude: boolean,
 ): PartOf<'tool-result'> => {
   if (part.isError !== true) return part
-  if (media.length === 0) return isVisible(part.text) ? part : { ...part, text: FAILED_SILENTLY }
+  if (mediaOfResult(part).length === 0) return isVisible(part.text) ? part : { ...part, text: FAILED_SILENTLY }
   if (!isClaude) return part
   lose(at, failedBesideMedia(target.providerName))
   return { ...part, isError: false }

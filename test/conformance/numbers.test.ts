@@ -1,8 +1,8 @@
-/** Tool arguments belong to the model and the client: numbers too precise for a double reach the other side as they are written. */
+/** Tool arguments and seeds belong to the model and the client: numbers too precise for a double reach the other side as they are written. */
 import { describe, expect, test } from 'bun:test'
 
 import { CLIENT_DIALECTS } from '../../src/canonical/call.ts'
-import type { UpstreamDialect } from '../support/recordings.ts'
+import { recording, type UpstreamDialect } from '../support/recordings.ts'
 import { MODEL, replay, replayReply } from '../support/replay.ts'
 
 const BIG = '12345678901234567890'
@@ -22,6 +22,13 @@ describe('large numbers', () => {
       })
     }
   }
+
+  test('chat → openai-chat: the seed', async () => {
+    const reply = { type: 'application/json', pieces: [recording('openai-chat', 'length', false).bytes] } as const
+    const body = `{"model":"${MODEL}","messages":[{"role":"user","content":"Hi"}],"seed":9007199254740993}`
+    const { sent } = await replay({ client: 'chat', upstreams: [{ dialect: 'openai-chat', slug: 'openai', reply }], body })
+    expect(sent[0]?.body).toContain('"seed":9007199254740993')
+  })
 
   test('messages → openai-chat: in the history', async () => {
     const history = `[{"role":"user","content":"Hi"},{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"f","input":{"n":${BIG}}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"x"}]}]`

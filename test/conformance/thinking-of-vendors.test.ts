@@ -69,7 +69,7 @@ const TABLE: readonly (readonly [string, string, 'reasoning' | 'reasoning_conten
   ['vllm', 'MiniMaxAI/MiniMax-M3', 'reasoning'],
   ['ollama', 'qwen3.8', 'reasoning'],
   ['llamacpp', 'gpt-oss-20b', 'reasoning_content'],
-  ['alibaba', 'qwen3.8-max', null],
+  ['alibaba', 'qwen3.8-max', 'reasoning_content'],
   ['together', 'zai-org/GLM-5.3', null],
   ['xai', 'grok-4.7', null],
   ['perplexity', 'sonar-reasoning-pro', null],

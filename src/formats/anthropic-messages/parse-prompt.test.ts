@@ -85,7 +85,10 @@ test('a conversation with thinking and two tool calls keeps its order, ids and a
             callId: 'toolu_2',
             text: 'no city',
             isError: true,
-            media: [{ type: 'image', url: 'data:image/png;base64,iVBORw0KGgo=' }],
+            pieces: [
+              { type: 'text', text: 'no city' },
+              { type: 'image', url: 'data:image/png;base64,iVBORw0KGgo=' },
+            ],
           },
           { type: 'text', text: 'And now?' },
         ],
@@ -244,7 +247,10 @@ test('cache marks, sources of a text, and wishes that only this dialect can gran
         type: 'tool-result',
         callId: 't1',
         text: 'r\nThe tool g was found. It is in your list now.',
-        texts: ['r', 'The tool g was found. It is in your list now.'],
+        pieces: [
+          { type: 'text', text: 'r' },
+          { type: 'text', text: 'The tool g was found. It is in your list now.' },
+        ],
         cache,
       },
       { type: 'file', url: 'https://a.example/f.pdf', filename: null },

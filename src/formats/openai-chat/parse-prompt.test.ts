@@ -66,7 +66,15 @@ test('a conversation with two parallel tool calls keeps its order, ids and argum
         at: 'messages[4]',
         parts: [
           { type: 'tool-result', callId: 'call_1', text: '3 °C' },
-          { type: 'tool-result', callId: 'call_2', text: '18 °C\nsunny', texts: ['18 °C', 'sunny'] },
+          {
+            type: 'tool-result',
+            callId: 'call_2',
+            text: '18 °C\nsunny',
+            pieces: [
+              { type: 'text', text: '18 °C' },
+              { type: 'text', text: 'sunny' },
+            ],
+          },
         ],
       },
       { role: 'assistant', at: 'messages[6]', parts: [{ type: 'text', text: 'Oslo 3, Rome 18.' }] },
@@ -185,7 +193,16 @@ test('cache marks, names, sources of a text, and what has no word in the middle'
       role: 'user',
       at: 'messages[3]',
       parts: [
-        { type: 'tool-result', callId: 'c1', text: 'r', media: [{ type: 'image', url: PNG, cache }], cache },
+        {
+          type: 'tool-result',
+          callId: 'c1',
+          text: 'r',
+          pieces: [
+            { type: 'text', text: 'r' },
+            { type: 'image', url: PNG, cache },
+          ],
+          cache,
+        },
         { type: 'unknown', kind: 'hologram', at: 'messages[3].content[2]', content: true },
       ],
     },

@@ -1,6 +1,7 @@
 /** Reads the settings of a Chat Completions body that are not a single field (docs/contract/chat-completions.md#request). */
 import type { ReasoningSetting, Settings } from '../../canonical/settings.ts'
-import { member, type Node, optionalChild, optionalFlag, optionalNumber, optionalText } from '../json-node.ts'
+import { isObject } from '../../lib/json/json.ts'
+import { child, member, type Node, optionalChild, optionalFlag, optionalNumber, optionalText } from '../json-node.ts'
 import { mapped, type Reading, reasoningOf, readSettings, spokenStops, text, texts } from '../setting-reader.ts'
 
 export const readChatSettings = (root: Node): Settings =>
@@ -19,14 +20,18 @@ const readStop = (root: Node): Reading<readonly string[]> | undefined => {
 
 /**
  * Three fields set the reasoning: `reasoning` first, then OpenAI's `reasoning_effort`, then the oldest, `include_reasoning`, which
- * shows or hides it.
+ * shows or hides it. Without `reasoning`, the `thinking` of other vendors' clients says whether the model thinks, and how much.
  */
 const readReasoningSetting = (root: Node): Reading<ReasoningSetting> | undefined => {
   const reasoning = optionalChild(root, 'reasoning')
   const effort = optionalText(root, 'reasoning_effort')
   const shown = optionalFlag(root, 'include_reasoning')
   const hidden = shown === false ? true : null
-  if (reasoning === null) return reasoningOf({ effort, exclude: hidden }, effort === null ? 'include_reasoning' : 'reasoning_effort')
+  if (reasoning === null) {
+    const thinking = readThinking(root)
+    const field = effort !== null ? 'reasoning_effort' : thinking !== null ? 'thinking' : 'include_reasoning'
+    return reasoningOf({ ...thinking, effort, exclude: hidden }, field)
+  }
   return reasoningOf(
     {
       enabled: optionalFlag(reasoning, 'enabled'),
@@ -38,3 +43,19 @@ const readReasoningSetting = (root: Node): Reading<ReasoningSetting> | undefined
     'reasoning',
   )
 }
+
+/**
+ * Anthropic's member, which it documents for clients of OpenAI's SDK too, as do DeepSeek, Moonshot and Z.ai. It is no field of this
+ * interface, so a form of it that is not known here stays unread, and a warning names it.
+ */
+const readThinking = (root: Node): { readonly enabled: boolean; readonly maxTokens: number | null } | null => {
+  const value = root.members['thinking']
+  if (!isObject(value) || !THINKING.has(value['type'])) return null
+  const thinking = child(root, 'thinking')
+  const type = optionalText(thinking, 'type')
+  const { budget_tokens: budget } = value
+  const isBudget = type === 'enabled' && typeof budget === 'number' && Number.isInteger(budget) && budget > 0
+  return { enabled: type !== 'disabled', maxTokens: isBudget ? optionalNumber(thinking, 'budget_tokens') : null }
+}
+
+const THINKING: ReadonlySet<unknown> = new Set(['enabled', 'adaptive', 'disabled'])

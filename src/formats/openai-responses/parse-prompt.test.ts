@@ -69,7 +69,15 @@ test('items of one turn become one message: reasoning, text and two calls, then 
         at: 'input[6]',
         parts: [
           { type: 'tool-result', callId: 'call_1', text: '3 °C' },
-          { type: 'tool-result', callId: 'call_2', text: '18 °C', media: [{ type: 'image', url: 'https://example.com/rome.png' }] },
+          {
+            type: 'tool-result',
+            callId: 'call_2',
+            text: '18 °C',
+            pieces: [
+              { type: 'text', text: '18 °C' },
+              { type: 'image', url: 'https://example.com/rome.png' },
+            ],
+          },
         ],
       },
       { role: 'user', at: 'input[8]', parts: [{ type: 'text', text: 'And Bonn?' }] },
@@ -171,7 +179,7 @@ test('cache marks, media, sources of a text, and a result that is all parts', ()
       at: 'input[2]',
       parts: [
         { type: 'tool-result', callId: 'c0', text: 'x' },
-        { type: 'tool-result', callId: 'c1', text: '', media: [{ type: 'file', url: 'https://a.example/f.pdf', filename: null }] },
+        { type: 'tool-result', callId: 'c1', text: '', pieces: [{ type: 'file', url: 'https://a.example/f.pdf', filename: null }] },
       ],
     },
   ])

@@ -1,5 +1,6 @@
 /** A conversation as the messages of a question: calls and results become text, so that the question needs no tools. */
 import type { Message, Part } from '../../canonical/prompt.ts'
+import { mediaOfResult } from '../../canonical/result-pieces.ts'
 import type { JsonObject } from '../../lib/json/json.ts'
 
 export const questionMessages = (messages: readonly Message[]): readonly JsonObject[] =>
@@ -29,7 +30,7 @@ const partOf = (part: Part): readonly JsonObject[] => {
     case 'tool-call':
       return [{ type: 'text', text: `[Called ${part.name} with ${part.arguments}]` }]
     case 'tool-result':
-      return [{ type: 'text', text: `[Result of a tool: ${part.text}]` }, ...(part.media ?? []).flatMap(partOf)]
+      return [{ type: 'text', text: `[Result of a tool: ${part.text}]` }, ...mediaOfResult(part).flatMap(partOf)]
     case 'reasoning':
     case 'unknown':
       return []

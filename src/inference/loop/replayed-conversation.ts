@@ -5,6 +5,7 @@
 import type { Call, ClientDialect } from '../../canonical/call.ts'
 import { OWN_ID } from '../../canonical/place-of-call.ts'
 import type { Message, Part, Prompt } from '../../canonical/prompt.ts'
+import { mediaOfResult } from '../../canonical/result-pieces.ts'
 import type { Warning } from '../../canonical/warning.ts'
 
 export interface ReplayedConversation {
@@ -73,7 +74,7 @@ const withoutCalls = (
   const texts = message.parts.flatMap((part): readonly Part[] => {
     const called = part.type === 'tool-result' ? reported.get(part.callId) : undefined
     return part.type === 'tool-result' && called !== undefined
-      ? [{ type: 'text', text: `(earlier tool result) ${called}\n${part.text}` }, ...(part.media ?? [])]
+      ? [{ type: 'text', text: `(earlier tool result) ${called}\n${part.text}` }, ...mediaOfResult(part)]
       : []
   })
   const kept = message.parts.filter(

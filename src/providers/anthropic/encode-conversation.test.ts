@@ -160,7 +160,10 @@ describe('turns', () => {
             type: 'tool-result',
             callId: 'c',
             text: 'see',
-            media: [{ type: 'image', url: 'data:image/png;base64,AA==' }],
+            pieces: [
+              { type: 'text', text: 'see' },
+              { type: 'image', url: 'data:image/png;base64,AA==' },
+            ],
             cache: {},
           },
           { type: 'tool-result', callId: 'd', text: '', isError: true },

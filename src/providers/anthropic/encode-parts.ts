@@ -1,10 +1,9 @@
 /** Encodes the parts of a message as Messages blocks. */
 import type { Message } from '../../canonical/prompt.ts'
-import { textsOfResult } from '../../canonical/result-texts.ts'
 import { writeInSteps } from '../../lib/json/json-steps.ts'
 import { editMembers } from '../../lib/json/json-splice.ts'
 import type { Steps } from '../../lib/steps.ts'
-import { type Block, type BlockWords, encodeParts as encodeInWords, isVisible } from '../message-blocks.ts'
+import { type Block, type BlockWords, encodeParts as encodeInWords } from '../message-blocks.ts'
 import { plainCallId } from '../tools/plain-call-id.ts'
 import { cacheMember, type EncodeContext } from './encode-context.ts'
 import { documentBlock, imageBlock } from './encode-media.ts'
@@ -49,13 +48,10 @@ const WORDS: BlockWords<Block> = {
     const head = JSON.stringify({ type: 'tool_use', id: plainCallId(id), name })
     return { type: 'tool_use', json: `${head.slice(0, -1)},"input":${json.trim()}${withMembers(cacheMember(cache))}` }
   },
-  *toolResult({ isError, cache, ...result }, media) {
-    const head = JSON.stringify({ type: 'tool_result', tool_use_id: plainCallId(result.callId) })
-    const texts = textsOfResult(result).filter(isVisible)
-    const blocks: Block[] = []
-    if (media.length > 0 || texts.length > 1) for (const text of texts) blocks.push(yield* block({ type: 'text', text }))
-    const listed = [...blocks, ...media]
-    const content = listed.length === 0 ? yield* writeInSteps(result.text) : `[${listed.map(({ json }) => json).join(',')}]`
+  *toolResult({ callId, text, isError, cache }, pieces) {
+    const head = JSON.stringify({ type: 'tool_result', tool_use_id: plainCallId(callId) })
+    const isOneText = pieces.length === 0 || (pieces.length === 1 && pieces[0]?.type === 'text')
+    const content = isOneText ? yield* writeInSteps(text) : `[${pieces.map(({ json }) => json).join(',')}]`
     const tail = withMembers({ ...(isError === true ? { is_error: true } : {}), ...cacheMember(cache) })
     return { type: 'tool_result', json: `${head.slice(0, -1)},"content":${content}${tail}` }
   },

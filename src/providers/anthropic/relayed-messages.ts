@@ -166,7 +166,7 @@ const readBlock = ({ json, members }: Texts, at: string, role: Message['role'], 
             callId: idOf(id),
             text: '',
             // If the result answers no call, it is passed on as this part.
-            media: said === null ? [] : [opaque(said, at)],
+            pieces: said === null ? [] : [opaque(said, at)],
             raw: { type, json: Object.keys(changes).length === 0 ? json : editMembers(json, changes) },
             given: { id, hasInput: true },
           }

@@ -1,5 +1,6 @@
 /** Moves what a model does not take in the result of a tool behind it, and what it does not take beside one into a turn of its own. */
 import type { Message, Part } from '../../canonical/prompt.ts'
+import { mediaOfResult } from '../../canonical/result-pieces.ts'
 import { introduced, type ToolNames, withWords } from '../media/tool-media.ts'
 import type { Turn as AnyTurn } from '../roles/turns.ts'
 import type { EncodeContext } from './encode-context.ts'
@@ -10,16 +11,16 @@ type Turn = AnyTurn<Block>
 /** Returns the messages with such media behind the results that held them, introduced by the name of the tool. */
 export const withMediaBehind = (messages: readonly Message[], { facts: { resultMedia } }: EncodeContext): readonly Message[] => {
   const goesBehind = (part: Part): boolean => !resultMedia.has(kindOf(part))
-  if (!messages.some(({ parts }) => parts.some((part) => part.type === 'tool-result' && (part.media ?? []).some(goesBehind))))
+  if (!messages.some(({ parts }) => parts.some((part) => part.type === 'tool-result' && mediaOfResult(part).some(goesBehind))))
     return messages
   const names = namesIn(messages)
   return messages.map((message) => ({
     ...message,
     parts: message.parts.flatMap((part): readonly Part[] => {
-      const behind = part.type === 'tool-result' ? (part.media ?? []).filter(goesBehind) : []
+      const behind = part.type === 'tool-result' ? mediaOfResult(part).filter(goesBehind) : []
       if (part.type !== 'tool-result' || behind.length === 0) return [part]
-      const inside = (part.media ?? []).filter((piece) => !goesBehind(piece))
-      return [{ ...withWords(part, names), media: inside }, { type: 'text', text: introduced(names.get(part.callId)) }, ...behind]
+      const inside = (part.pieces ?? []).filter((piece) => piece.type === 'text' || !goesBehind(piece))
+      return [{ ...withWords(part, names), pieces: inside }, { type: 'text', text: introduced(names.get(part.callId)) }, ...behind]
     }),
   }))
 }

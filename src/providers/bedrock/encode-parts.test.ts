@@ -100,7 +100,7 @@ describe('calls of tools', () => {
           'user',
           'And?',
           { type: 'tool-result', callId: 'c1', text: 'one', isError: true },
-          { type: 'tool-result', callId: 'c2', text: '', media: [{ type: 'image', url: PNG }] },
+          { type: 'tool-result', callId: 'c2', text: '', pieces: [{ type: 'image', url: PNG }] },
         ],
       ),
     })
@@ -142,14 +142,14 @@ describe('calls of tools', () => {
     ],
     [
       'beside a picture Claude gets no mark of a failure',
-      { isError: true, media: [{ type: 'image', url: PNG }] },
+      { isError: true, pieces: [{ type: 'image', url: PNG }] },
       CLAUDE,
       { content: [{ image: expect.anything() as unknown }] },
       ['unsupported_field messages[2]'],
     ],
     [
       'beside a picture Nova gets the mark of a failure',
-      { isError: true, media: [{ type: 'image', url: PNG }] },
+      { isError: true, pieces: [{ type: 'image', url: PNG }] },
       NOVA,
       { content: [{ image: expect.anything() as unknown }], status: 'error' },
       [],

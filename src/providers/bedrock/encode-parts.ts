@@ -1,10 +1,9 @@
 /** Encodes the parts of a message as Converse blocks. */
 import type { Message, Part } from '../../canonical/prompt.ts'
-import { textsOfResult } from '../../canonical/result-texts.ts'
 import { writeInSteps } from '../../lib/json/json-steps.ts'
 import type { JsonObject } from '../../lib/json/json.ts'
 import type { Steps } from '../../lib/steps.ts'
-import { type Block as AnyBlock, type BlockWords, encodeParts as encodeInWords, isVisible, type MediaPart } from '../message-blocks.ts'
+import { type Block as AnyBlock, type BlockWords, encodeParts as encodeInWords, type MediaPart } from '../message-blocks.ts'
 import { callId } from './call-id.ts'
 import { cachePoint, type EncodeContext } from './encode-context.ts'
 import { withNamedMembers } from './tool-input.ts'
@@ -33,12 +32,9 @@ const wordsOf = (context: EncodeContext): BlockWords<Block> => {
       if (input !== json) lose(at, `${target.providerName} takes no member without a name in the input of a call; it was left out.`)
       return { type: 'toolUse', json: `{"toolUse":${head.slice(0, -1)},"input":${input.trim()}}}` }
     },
-    *toolResult({ callId: given, isError, ...result }, media, at) {
+    *toolResult({ callId: given, isError }, pieces, at) {
       // Claude takes a result without content, other models do not (measured in strands-agents/harness-sdk's pull request 2123).
-      const texts = textsOfResult(result).filter(isVisible)
-      const said: Block[] = []
-      for (const text of texts.length > 0 || media.length > 0 ? texts : [NOTHING]) said.push(yield* block({ text }))
-      const content = [...said, ...media].map(({ json }) => json).join(',')
+      const content = pieces.length > 0 ? pieces.map(({ json }) => json).join(',') : yield* writeInSteps({ text: NOTHING })
       const failed = isError === true && facts.resultStatus
       if (isError === true && !failed)
         lose(at, `${target.upstreamModel} learns that a tool failed only from its result; the mark was left out.`)

@@ -251,7 +251,7 @@ describe('calls and results', () => {
       { type: 'image', url: 'data:image/png;base64,QQ==', detail: 'high' },
       { type: 'image', url: 'https://x.example/a.png' },
     ]
-    const history = [user('1'), assistant(call('x')), user(result('x', 'R', { media }))]
+    const history = [user('1'), assistant(call('x')), user(result('x', 'R', { pieces: [{ type: 'text', text: 'R' }, ...media] }))]
     const inline = { inlineData: { mimeType: 'image/png', data: 'QQ==' } }
     const linked = { fileData: { mimeType: 'image/png', fileUri: 'https://x.example/a.png' } }
     expect(partsOf(history).slice(2)).toEqual([
@@ -271,7 +271,7 @@ describe('calls and results', () => {
     [{ type: 'audio', data: 'QQ==', format: 'wav' }, 'audio/wav'],
     [{ type: 'video', url: 'data:video/mp4;base64,QQ==' }, 'video/mp4'],
   ])('media of other types follow it: %j', (media, mimeType) => {
-    const history = [user('1'), assistant(call('x')), user(result('x', 'R', { media: [media] }))]
+    const history = [user('1'), assistant(call('x')), user(result('x', 'R', { pieces: [{ type: 'text', text: 'R' }, media] }))]
     expect(partsOf(history).slice(2)).toEqual([
       { functionResponse: { id: 'x', name: 'f_x', response: { result: 'R' } } },
       { text: 'Returned by the tool f_x:' },

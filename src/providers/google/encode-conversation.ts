@@ -1,5 +1,6 @@
 /** Encodes the conversation as `systemInstruction` and `contents`. */
 import type { Message, Part } from '../../canonical/prompt.ts'
+import { mediaOfResult } from '../../canonical/result-pieces.ts'
 import { textSize } from '../../canonical/text-size.ts'
 import { isDataUrl } from '../../lib/network/data-url.ts'
 import { parseExact } from '../../lib/json/exact-json.ts'
@@ -106,7 +107,7 @@ const toolResult = (part: Extract<Part, { type: 'tool-result' }>, at: string, co
   const name = context.calls.get(part.callId) ?? ''
   // A picture in a response has no resolution of its own.
   const plain = { ...context, model: { ...context.model, resolvesPictures: false } }
-  const media = (part.media ?? []).flatMap((piece) => plainPart(piece, { at, role: 'user' }, plain))
+  const media = mediaOfResult(part).flatMap((piece) => plainPart(piece, { at, role: 'user' }, plain))
   // Older models take no media in a response, and newer ones few types: the rest follows it, introduced by the name of the tool.
   const goesInside = (piece: JsonObject): boolean => context.model.checksSignatures && isOfResponse(piece['inlineData'])
   const inside = media.filter(goesInside)

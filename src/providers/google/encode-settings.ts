@@ -27,7 +27,7 @@ export const encodeSettings = (
     topK: setting('topK') || undefined,
     maxOutputTokens: setting('maxOutputTokens'),
     stopSequences: stopSequences(translation),
-    seed: setting('seed'),
+    seed: seedOf(translation),
     responseLogprobs: logprobs,
     logprobs: logprobs === true ? topLogprobs : undefined,
     responseModalities: setting('outputModalities')?.map((modality) => modality.toUpperCase()),
@@ -35,6 +35,16 @@ export const encodeSettings = (
     thinkingConfig: encodeReasoning(translation, model),
     ...outputFormat(translation, model, tools, dialect),
   }
+}
+
+const SEED_MAX = 2 ** 31 - 1
+
+/** The API reads a seed as a number of 32 bits, and refuses any other ("Invalid value at 'generation_config.seed' (TYPE_INT32)"). */
+const seedOf = ({ setting, prompt, lose }: Translation): number | undefined => {
+  const seed = setting('seed')
+  if (seed === undefined || (seed >= -SEED_MAX - 1 && seed <= SEED_MAX)) return seed
+  lose(prompt.settings.seed?.field ?? 'seed', `Google takes seeds from ${-SEED_MAX - 1} to ${SEED_MAX}; this one was left out.`)
+  return undefined
 }
 
 const STOP_SEQUENCES_MAX = 5

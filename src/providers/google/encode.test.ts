@@ -59,6 +59,7 @@ describe('settings', () => {
       { temperature: 0, topP: 0.5, topK: 7, seed: 0, maxOutputTokens: 9 },
     ],
     [{ topK: 0, stop: [] }, {}],
+    [{ seed: 2 ** 31 - 1 }, { seed: 2 ** 31 - 1 }],
     [{ stop: ['a', 'b'] }, { stopSequences: ['a', 'b'] }],
     [
       { logprobs: true, topLogprobs: 3 },
@@ -75,6 +76,8 @@ describe('settings', () => {
   })
 
   test.each<[string, Partial<SettingValues>, object, string]>([
+    ['a seed above 32 bits', { seed: 2 ** 31 }, {}, 'seed: '],
+    ['a seed below 32 bits', { seed: -(2 ** 31) - 1 }, {}, 'seed: '],
     ['more stop sequences than five', { stop: ['1', '2', '3', '4', '5', '6'] }, { stopSequences: ['1', '2', '3', '4', '5'] }, 'stop: '],
     [
       'an unknown word for an image',

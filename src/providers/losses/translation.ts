@@ -1,6 +1,7 @@
 /** The input of an encoder: the prompt, those of its settings that the dialect has a word for, and functions that report losses. */
 import { allowsSome, withoutBarred } from '../../canonical/allowed-tools.ts'
 import type { Part, Prompt } from '../../canonical/prompt.ts'
+import { mediaOfResult } from '../../canonical/result-pieces.ts'
 import type { SettingName, Settings, SettingValues } from '../../canonical/settings.ts'
 import type { Warning } from '../../canonical/warning.ts'
 import type { JsonObject } from '../../lib/json/json.ts'
@@ -113,7 +114,7 @@ const refuseStoredMedia = ({ messages }: Prompt, { providerName, upstreamModel }
   for (const { parts, at = 'messages' } of messages)
     for (const part of parts) {
       if ('text' in part && namesFile(part.text, upstreamModel)) refuseName(at, providerName)
-      for (const media of part.type === 'tool-result' ? (part.media ?? []) : [part])
+      for (const media of part.type === 'tool-result' ? mediaOfResult(part) : [part])
         if ('url' in media && isStoredAddress(media.url)) refuseName(at, providerName)
     }
 }
@@ -123,7 +124,7 @@ const heardParts = ({ messages }: Prompt): { readonly part: Part; readonly at: s
   messages.flatMap(({ role, parts, at = 'messages' }) =>
     role === 'assistant'
       ? []
-      : parts.flatMap((part) => (part.type === 'tool-result' ? [part, ...(part.media ?? [])] : [part])).map((part) => ({ part, at })),
+      : parts.flatMap((part) => (part.type === 'tool-result' ? [part, ...mediaOfResult(part)] : [part])).map((part) => ({ part, at })),
   )
 
 /** A limit of output above the maximum is lowered to the maximum. */

@@ -3,6 +3,7 @@
  * fetched here by the rules of safe-fetch.ts. An address that leads to something else is left for the encoder to refuse.
  */
 import type { Part, Prompt } from '../../canonical/prompt.ts'
+import { mediaOfResult } from '../../canonical/result-pieces.ts'
 import { GatewayError } from '../../errors.ts'
 import { cutText } from '../../lib/text/cut-text.ts'
 import type { Attempt, Media, LoadMedia } from '../provider.ts'
@@ -90,7 +91,7 @@ const isMedia = (part: Part): part is Media => part.type === 'image' || part.typ
 export const mediaOf = ({ messages }: Prompt): { readonly part: Media; readonly at: string }[] =>
   messages.flatMap(({ parts, at = 'messages' }) =>
     parts
-      .flatMap((part) => (part.type === 'tool-result' ? (part.media ?? []) : [part]))
+      .flatMap((part) => (part.type === 'tool-result' ? mediaOfResult(part) : [part]))
       .filter(isMedia)
       .map((part) => ({ part, at })),
   )
@@ -98,7 +99,7 @@ export const mediaOf = ({ messages }: Prompt): { readonly part: Media; readonly 
 /** Returns the attempt with new addresses for some of its media. */
 export const withAddresses = (attempt: Attempt, addresses: ReadonlyMap<Part, string>): Attempt => {
   const change = (part: Part): Part => {
-    if (part.type === 'tool-result') return part.media === undefined ? part : { ...part, media: part.media.map(change) }
+    if (part.type === 'tool-result') return part.pieces === undefined ? part : { ...part, pieces: part.pieces.map(change) }
     const url = addresses.get(part)
     return url === undefined || !isMedia(part) ? part : { ...part, url }
   }

@@ -3,6 +3,7 @@
  * by the name of the tool.
  */
 import type { Part } from '../../canonical/prompt.ts'
+import { mediaOfResult } from '../../canonical/result-pieces.ts'
 
 type ToolResult = Extract<Part, { type: 'tool-result' }>
 
@@ -11,7 +12,7 @@ export type ToolNames = ReadonlyMap<string, string>
 
 /** A result that holds only media would be empty, so it gets a text that announces them. */
 export const withWords = (result: ToolResult, tools: ToolNames): ToolResult =>
-  result.text.trim() !== '' || (result.media ?? []).length === 0 ? result : { ...result, text: announced(tools.get(result.callId)) }
+  result.text.trim() !== '' || mediaOfResult(result).length === 0 ? result : { ...result, text: announced(tools.get(result.callId)) }
 
 /** The text of a result whose media follow. */
 export const announced = (tool: string | undefined): string => `What ${named(tool)} returned follows in the next message.`

@@ -103,15 +103,19 @@ const inWordsOfDialect = (usage: Json): Json => {
 /**
  * Tokens of a prompt that are not among those of the prompt, and that only the total holds: cached ones of Portkey's gateway, which counts
  * as Anthropic does, those of some servers of Grok (github.com/vercel/ai, packages/xai, `convertXaiChatUsage`), and those of speech at
- * Mistral. Reasoning may stand beside the completion, too.
+ * Mistral. Reasoning may stand beside the completion, too. Grok at Azure leaves cached ones out of the total as well: they are more than
+ * the prompt, whose tokens are all accounted for by kind.
  */
 const besidePrompt = (usage: Json): number => {
   const details = objectOf(usage['prompt_tokens_details'])
+  const read = sideCount(details['cached_tokens'])
+  const asked = sideCount(usage['prompt_tokens'])
+  const byKind = sideCount(details['text_tokens']) + sideCount(details['audio_tokens']) + sideCount(details['image_tokens'])
+  if (asked > 0 && byKind === asked && read > asked) return read
   const rest = sideCount(usage['total_tokens']) - sideCount(usage['prompt_tokens']) - sideCount(usage['completion_tokens'])
   const cached = sideCount(usage['cache_read_input_tokens']) + sideCount(usage['cache_creation_input_tokens'])
   if (rest === cached || rest === sideCount(details['audio_tokens'])) return rest
   const thought = sideCount(objectOf(usage['completion_tokens_details'])['reasoning_tokens'])
-  const read = sideCount(details['cached_tokens'])
   return rest !== thought && (rest === read || rest === read + thought) ? read : 0
 }
 

@@ -274,6 +274,16 @@ describe('usage', () => {
       { input_tokens: 10, output_tokens: 5, cache_read_input_tokens: 600, cache_creation_input_tokens: 0 },
       { inputFresh: 10, inputCacheRead: 600, output: 5, outputReasoning: 0, estimated: false, unreportedInput: false },
     ],
+    [
+      'adds cached tokens that are more than the prompt, whose tokens are all accounted for by kind (Grok at Azure)',
+      {
+        prompt_tokens: 265,
+        completion_tokens: 52,
+        total_tokens: 317,
+        prompt_tokens_details: { cached_tokens: 314, audio_tokens: 0, text_tokens: 9, image_tokens: 256 },
+      },
+      { inputFresh: 265, inputCacheRead: 314, output: 52 },
+    ],
     ['knows cached tokens by the names of vendors', { prompt_tokens: 10, cached_tokens: 4 }, { inputFresh: 6, inputCacheRead: 4 }],
     [
       'knows tokens written to the cache',

@@ -112,7 +112,15 @@ describe('a conversation', () => {
 
 describe('tools', () => {
   test('answer directly after the calls, whatever stands before them in the turn; media follow as the user’s', () => {
-    const looked: Part = { type: 'tool-result', callId: 'c2', text: 'two', media: [{ type: 'image', url: 'data:image/png;base64,AA' }] }
+    const looked: Part = {
+      type: 'tool-result',
+      callId: 'c2',
+      text: 'two',
+      pieces: [
+        { type: 'text', text: 'two' },
+        { type: 'image', url: 'data:image/png;base64,AA' },
+      ],
+    }
     expect(sentOf([assistant(call('c1', '{"a":1}'), call('c2', '')), user(text('and?'), result('c1', ''), looked)])).toEqual([
       {
         role: 'assistant',
@@ -136,7 +144,7 @@ describe('tools', () => {
   })
 
   test('a result of a picture alone says where the picture is', () => {
-    const looked: Part = { type: 'tool-result', callId: 'c1', text: '', media: [{ type: 'image', url: 'data:image/png;base64,AA' }] }
+    const looked: Part = { type: 'tool-result', callId: 'c1', text: '', pieces: [{ type: 'image', url: 'data:image/png;base64,AA' }] }
     expect((sentOf([assistant(call('c1')), user(looked)]) as readonly unknown[]).slice(1)).toEqual([
       { role: 'tool', tool_call_id: 'c1', content: 'What the tool look returned follows in the next message.' },
       {

@@ -1,5 +1,6 @@
 /** Encodes a conversation as chat messages: each turn in its place, and the results of tools directly after their calls. */
 import type { Message, Part } from '../../canonical/prompt.ts'
+import { mediaOfResult, piecesOfResult } from '../../canonical/result-pieces.ts'
 import type { JsonObject } from '../../lib/json/json.ts'
 import { mapInSteps, type Steps } from '../../lib/steps.ts'
 import { encodeAssistant } from './encode-assistant.ts'
@@ -28,11 +29,22 @@ const encodeInput = (
   return content === null ? results : [...results, { role, content }]
 }
 
-const encodeResult = ({ callId, text, media = [], isError, cache }: ToolResult, at: string, context: MessageContext): JsonObject => {
+const encodeResult = (result: ToolResult, at: string, context: MessageContext): JsonObject => {
+  const { callId, text, isError, cache } = result
   if (isError === true)
     context.lose(at, `${context.target.providerName} cannot be told that the result of ${callId} is an error; its text went on as it is.`)
   const mark = context.cacheControl(cache, at, 'content')
-  const shown = media.flatMap((part) => encodePart(part, { at, role: 'user' }, context))
-  const isSilent = text.trim() === '' && shown.length > 0 && Object.keys(mark).length === 0
-  return { role: 'tool', tool_call_id: callId, content: contentOf([...(isSilent ? [] : [{ type: 'text', text, ...mark }]), ...shown]) }
+  const hasMedia = mediaOfResult(result).length > 0
+  const pieces: readonly Part[] = hasMedia ? piecesOfResult(result) : [{ type: 'text', text }]
+  const shown = pieces.flatMap((piece): readonly JsonObject[] => {
+    if (piece.type !== 'text') return encodePart(piece, { at, role: 'user' }, context)
+    return hasMedia && piece.text.trim() === '' ? [] : [{ type: 'text', text: piece.text }]
+  })
+  const marked = shown.findLastIndex(({ type }) => type === 'text')
+  const isMarked = Object.keys(mark).length > 0
+  const content =
+    isMarked && marked === -1
+      ? [{ type: 'text', text: '', ...mark }, ...shown]
+      : shown.map((part, place) => (place === marked ? { ...part, ...mark } : part))
+  return { role: 'tool', tool_call_id: callId, content: contentOf(content) }
 }

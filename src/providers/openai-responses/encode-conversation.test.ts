@@ -93,7 +93,7 @@ describe('a translated request', () => {
             type: 'tool-result',
             callId: 'call_2',
             text: '',
-            media: [{ type: 'image', url: 'data:image/png;base64,AA==', detail: 'high' }],
+            pieces: [{ type: 'image', url: 'data:image/png;base64,AA==', detail: 'high' }],
           },
           text('And now?'),
         ),

@@ -1,6 +1,6 @@
 /** Encodes a conversation as input items in its own order: the dialect has an item for each thing that a turn can hold. */
 import type { Message, MessagePhase, Part } from '../../canonical/prompt.ts'
-import { textsOfResult } from '../../canonical/result-texts.ts'
+import { mediaOfResult, piecesOfResult } from '../../canonical/result-pieces.ts'
 import { isObject, type JsonObject } from '../../lib/json/json.ts'
 import { mapInSteps, type Steps } from '../../lib/steps.ts'
 import { answerable } from '../tools/answerable.ts'
@@ -101,18 +101,20 @@ const itemOf = (part: Part, at: string, context: ItemContext): OutputPart => {
   if (part.type !== 'tool-result') return null
   if (part.isError === true) context.lose(at, 'This provider has no mark for a failed tool; its result was sent as it is.')
   if (part.cache !== undefined) context.marked(at)
-  const media = (part.media ?? []).flatMap((one) => {
-    const output = encodeUserPart(one, at, context)
+  // Other servers of this dialect are known to take one text.
+  const pieces = vendorOf(context.target.provider).openAiModels
+    ? piecesOfResult(part)
+    : [{ type: 'text', text: part.text } as const, ...mediaOfResult(part)]
+  const listed = (part.text === '' ? mediaOfResult(part) : pieces).flatMap((piece): readonly JsonObject[] => {
+    if (piece.type === 'text') return [{ type: 'input_text', text: piece.text }]
+    const output = encodeUserPart(piece, at, context)
     return output !== null && 'content' in output ? [output.content] : []
   })
-  // Other servers of this dialect are known to take one text.
-  const texts = vendorOf(context.target.provider).openAiModels ? textsOfResult(part) : [part.text]
-  const said = part.text === '' && media.length > 0 ? [] : texts.map((text) => ({ type: 'input_text', text }))
   return {
     item: {
       type: context.customCalls.has(part.callId) ? 'custom_tool_call_output' : 'function_call_output',
       call_id: callId(part.callId),
-      output: media.length === 0 && said.length === 1 ? part.text : [...said, ...media],
+      output: listed.length === 0 || (listed.length === 1 && listed[0]?.['type'] === 'input_text') ? part.text : listed,
     },
   }
 }

@@ -92,7 +92,10 @@ describe('calls and their results', () => {
 
   test('a result of no call is text of the user, with its pictures', () => {
     const picture: Part = { type: 'image', url: 'data:image/png;base64,AA==' }
-    const { messages, reported } = paired([user({ type: 'tool-result', callId: 'x', text: 'Go on.', media: [picture] }), user(text('Hi'))])
+    const { messages, reported } = paired([
+      user({ type: 'tool-result', callId: 'x', text: 'Go on.', pieces: [{ type: 'text', text: 'Go on.' }, picture] }),
+      user(text('Hi')),
+    ])
     expect(messages).toEqual([user(text('Go on.'), picture), user(text('Hi'))])
     expect(reported).toHaveLength(1)
   })

@@ -4,6 +4,7 @@
  * session.
  */
 import type { Message, Part } from '../../canonical/prompt.ts'
+import { mediaOfResult } from '../../canonical/result-pieces.ts'
 import type { Warning } from '../../canonical/warning.ts'
 import { mapInSteps, type Steps } from '../../lib/steps.ts'
 
@@ -91,8 +92,8 @@ export function* withPairedResults(
       if (late.has(part)) return []
       if (!lone.has(part)) return [part]
       warn(loneResult(message.at))
-      const { text, cache, media = [] } = part
-      return [{ type: 'text', text, ...(cache === undefined ? {} : { cache }) }, ...media]
+      const { text, cache } = part
+      return [{ type: 'text', text, ...(cache === undefined ? {} : { cache }) }, ...mediaOfResult(part)]
     })
     if (parts.length > 0 || message.parts.length === 0) next.push({ ...message, parts })
     const results = due.get(place)

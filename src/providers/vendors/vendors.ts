@@ -478,7 +478,8 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
     }),
   ],
 
-  // alibabacloud.com/help/model-studio: "Context cache" (marks on content, for five minutes) and "Deep thinking".
+  // alibabacloud.com/help/model-studio: "Context cache" (marks on content, for five minutes) and "Deep thinking". docs.qwencloud.com,
+  // "Function calling with thinking mode": the thinking before a call comes back with its result; a model that does not read it ignores it.
   [
     'alibaba',
     vendor({
@@ -495,6 +496,7 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
       textParts: 'any',
       cacheMarks: { ttl: false, tools: false },
       reasoning: { efforts: [], toggle: 'enable_thinking', toggleBesideEffort: false, budgetField: 'thinking_budget' },
+      thinkingBack: { field: 'reasoning_content', filler: null },
       webSearch: 'enable_search',
     }),
   ],

@@ -14,7 +14,13 @@ export const minP = share
 export const frequencyPenalty = penalty
 export const presencePenalty = penalty
 export const repetitionPenalty = z.number().min(0).max(2)
-export const seed = z.int()
+/** OpenAI's seeds have 64 bits: "Create chat completion". A body that is passed on keeps the digits of one beyond 2^53. */
+export const seed = z
+  .number()
+  .min(-(2 ** 63))
+  .max(2 ** 63)
+  .refine(Number.isInteger, { error: 'Expected a whole number.' })
+  .meta({ type: 'integer' })
 export const tokenLimit = positiveInteger
 export const logitBias = z
   .record(z.string(), z.number().min(-100).max(100))
