@@ -155,7 +155,7 @@ export const configFileSchema = z
         loop_lag_ms: upTo(
           60_000,
           1000,
-          'New inference requests are refused while the timers of this process are late by more than this many milliseconds; 0: never.',
+          'New inference requests are refused while the timers of this process are late by more than this many milliseconds of its own work; 0: never.',
         ),
       })
       .prefault({}),
