@@ -11,6 +11,7 @@ const settingsOfRuntime = (): Record<string, string> => ({
   BUN_CONFIG_MAX_HTTP_REQUESTS: '65535',
   BUN_JSC_forceRAMSize: String(Math.floor(Math.min(MEMORY_MAX, ...MEMORY_LIMITS.map(limitIn)) / 4) * 3),
   BUN_JSC_thresholdForFTLOptimizeAfterWarmUp: '1000000',
+  UV_THREADPOOL_SIZE: '64',
 })
 
 const MEMORY_MAX = 512 * 1024 * 1024

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 import { turn } from '../test/support/fake-clock.ts'
 import { temporaryDirectory } from '../test/support/sqlite-database.ts'
-import { checkConfigFile, readConfigFile, type ConfigFile } from './config-file.ts'
+import { checkConfigFile, createConfigReader, readConfigFile, type ConfigFile } from './config-file.ts'
 import { SettingError } from './config.ts'
 
 const directory = temporaryDirectory()
@@ -337,5 +337,22 @@ describe('the path', () => {
     const path = join(directory, 'folder')
     mkdirSync(path)
     expect(() => readConfigFile(path, {})).toThrow('the configuration file cannot be read (EISDIR)')
+  })
+})
+
+describe('a file that is read again', () => {
+  test.each(['', '\n \n'])('is refused if nothing is in it any more: %j', (emptied) => {
+    const path = write('sandbox: false')
+    const read = createConfigReader(path, {})
+    expect(read().sandbox).toBe(false)
+    writeFileSync(path, emptied)
+    for (const _ of [1, 2]) expect(read).toThrow(`${path}: nothing is in the configuration file any more.`)
+    writeFileSync(path, '{}')
+    expect(read().sandbox).toBe(true)
+  })
+
+  test('may be as empty as it was', () => {
+    const read = createConfigReader(write(''), {})
+    expect([read().sandbox, read().sandbox]).toEqual([true, true])
   })
 })

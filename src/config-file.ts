@@ -155,7 +155,7 @@ export const configFileSchema = z
         loop_lag_ms: upTo(
           60_000,
           1000,
-          'New inference requests are refused while the timers of this process are late by more than this many milliseconds; 0: never.',
+          'New inference requests are refused while the timers of this process are late by more than this many milliseconds of its own work; 0: never.',
         ),
       })
       .prefault({}),
@@ -218,9 +218,31 @@ export const DEFAULT_CONFIG_FILE = './patchbay.yaml'
 const ONCE = { ...inSentences, jitless: true }
 
 /** Reads the named file, or the default one if it exists; otherwise returns all defaults. Throws SettingError with one sentence. */
-export const readConfigFile = (path: string | null, env: Environment): ConfigFile => {
+export const readConfigFile = (path: string | null, env: Environment): ConfigFile => configIn(readText(path), path, env)
+
+/**
+ * Each call of the returned function reads the file anew. One that held something and holds nothing any more is refused: whoever writes a
+ * file empties it first, or moves it away, and without it all providers would be gone.
+ */
+export const createConfigReader = (path: string | null, env: Environment): (() => ConfigFile) => {
+  let held = false
+  return () => {
+    const text = readText(path)
+    const holds = (text ?? '').trim() !== ''
+    if (held && !holds) {
+      throw new SettingError(
+        `${path ?? DEFAULT_CONFIG_FILE}: nothing is in the configuration file any more. Write "{}" into it to run without settings.`,
+      )
+    }
+    const file = configIn(text, path, env)
+    held = holds
+    return file
+  }
+}
+
+const configIn = (text: string | null, path: string | null, env: Environment): ConfigFile => {
   const file = path ?? DEFAULT_CONFIG_FILE
-  const written = substitute(parsedFile(path), file, [], (name, at) => {
+  const written = substitute(parsedText(text, file), file, [], (name, at) => {
     const found = env[name]
     if (found === undefined || found === '') throw new SettingError(`${file}: ${pathText(at)}: the variable ${name} is not set.`)
     return found
@@ -236,7 +258,7 @@ export const readConfigFile = (path: string | null, env: Environment): ConfigFil
  */
 export const checkConfigFile = (path: string | null, env: Environment): void => {
   const file = path ?? DEFAULT_CONFIG_FILE
-  const written = substitute(parsedFile(path), file, [], (name) => (env[name] ?? '') || OPEN)
+  const written = substitute(parsedText(readText(path), file), file, [], (name) => (env[name] ?? '') || OPEN)
   const outcome = configFileSchema.safeParse(written, ONCE)
   const issues = outcome.error?.issues.filter((issue) => !isOpen(written, issue)) ?? []
   if (issues.length > 0) throw faultIn(file, written, issues)
@@ -255,10 +277,7 @@ const isOpen = (written: unknown, { code, path }: z.core.$ZodIssue): boolean => 
   return typeof text === 'string' && (text.includes(OPEN) || text.includes(JSON.stringify(OPEN).slice(1, -1)))
 }
 
-const parsedFile = (path: string | null): unknown => {
-  const text = readText(path)
-  return (text === null ? null : parseText(text, path ?? DEFAULT_CONFIG_FILE)) ?? {}
-}
+const parsedText = (text: string | null, file: string): unknown => (text === null ? null : parseText(text, file)) ?? {}
 
 const faultIn = (file: string, written: unknown, issues: readonly z.core.$ZodIssue[]): SettingError => {
   // If a setting is missing, it is often present under a misspelt name, so unrecognised keys are reported first.

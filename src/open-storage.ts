@@ -36,6 +36,7 @@ export const openStorage = async (
     ...settings,
     exclusive: options.service,
     thread: options.service,
+    refusesOlder: !options.service,
     onError: options.onError,
     onWait: options.warn,
   })

@@ -1,7 +1,7 @@
 /** `patchbay serve`: configuration → parts → listening → drain. */
 import { openService } from '../compose/open-service.ts'
 import type { Service } from '../compose/service.ts'
-import { readConfigFile } from '../config-file.ts'
+import { type ConfigFile, createConfigReader } from '../config-file.ts'
 import { SettingError, WORKER_VARIABLE, type Environment, type ServeSettings } from '../config.ts'
 import { listen, type Server } from '../http/server.ts'
 import { systemClock } from '../lib/clock.ts'
@@ -32,7 +32,9 @@ export const serve = async (settings: ServeSettings, env: Environment, argv: rea
     hangUps += 1
     void reloader.promise.then((reloadNow) => reloadNow())
   })
-  const file = readConfigFile(settings.config, env)
+  heedNoOtherSignals()
+  const read = createConfigReader(settings.config, env)
+  const file = read()
   const signals = stopSignals()
   if (!isWorker && isRunByNpx(env)) {
     stopWithShell(signals, { clock: systemClock, parent: () => process.ppid, hangUps: () => hangUps })
@@ -66,7 +68,7 @@ export const serve = async (settings: ServeSettings, env: Environment, argv: rea
   }
   const workers = settings.workers > 1 ? startWorkers(settings.workers - 1, server.port, argv, env) : null
   // A program that reads the ready line may send a signal at once.
-  reloader.resolve(() => reload(service, settings, env, workers))
+  reloader.resolve(() => reload(service, read, workers))
   const isFaulty = stopOnFault(service, signals)
   // A worker that the first process started prints nothing: the port is announced once.
   if (!isWorker) await announce(server.url, firstKeys, env, () => takeBackFirstKeys(service, firstKeys))
@@ -85,16 +87,23 @@ export const serve = async (settings: ServeSettings, env: Environment, argv: rea
   process.exit()
 }
 
-const reload = (service: Service, settings: ServeSettings, env: Environment, workers: Workers | null): void => {
+const reload = (service: Service, read: () => ConfigFile, workers: Workers | null): void => {
   workers?.signal('SIGHUP')
   try {
-    service.reload(readConfigFile(settings.config, env))
+    service.reload(read())
     service.noteConfigFault(null)
     service.log.info({}, 'configuration reloaded')
   } catch (thrown) {
     service.noteConfigFault(thrown instanceof Error ? thrown.message : String(thrown))
     service.log.error({ error: thrown }, 'configuration not reloaded; the old one stays in force')
     person.write(`patchbay: the old configuration stays in force. ${thrown instanceof Error ? thrown.message : ''}\n`)
+  }
+}
+
+/** They end a process that has no listener for them, with all requests that it answers; to other servers they mean new log files. */
+const heedNoOtherSignals = (): void => {
+  for (const name of ['SIGUSR1', 'SIGUSR2'] as const) {
+    process.on(name, () => person.write(`patchbay: ${name} changes nothing. SIGHUP reads the configuration again.\n`))
   }
 }
 

@@ -31,7 +31,7 @@ const start = async (limits: object) => {
     },
   }
   const log = logTo(() => undefined, 'silent', clock)
-  const parts = composeLimits({ clock, log, metrics: createMetrics(), reloadable, limitStore, nodesSeen: () => 2 })
+  const parts = composeLimits({ clock, cpuMs: () => 0, log, metrics: createMetrics(), reloadable, limitStore, nodesSeen: () => 2 })
   await parts.meter.connect()
   return { ...parts, clock, reports, reload: (next: object) => reloadable.reload(fileOf(next)) }
 }

@@ -22,14 +22,15 @@ export interface LimitParts {
 
 export const composeLimits = (parts: {
   readonly clock: Clock
+  readonly cpuMs: () => number
   readonly log: Log
   readonly metrics: Metrics
   readonly reloadable: Reloadable
   readonly limitStore: LimitStore | null
   readonly nodesSeen: () => number
 }): LimitParts => {
-  const { clock, log, metrics, reloadable, limitStore, nodesSeen } = parts
-  const lag = createLoopLag(clock)
+  const { clock, cpuMs, log, metrics, reloadable, limitStore, nodesSeen } = parts
+  const lag = createLoopLag(clock, cpuMs)
   const meter = createSharedMeter({
     clock,
     store: limitStore,

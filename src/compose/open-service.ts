@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import type { ConfigFile } from '../config-file.ts'
 import { misspeltVariables, wantsColours, type Environment, type ServeSettings } from '../config.ts'
-import { systemClock } from '../lib/clock.ts'
+import { systemClock, threadCpuMs } from '../lib/clock.ts'
 import { systemIds } from '../lib/id.ts'
 import { openStorage } from '../open-storage.ts'
 import { openPresetSeal } from '../presets/preset-seal.ts'
@@ -37,6 +37,7 @@ export const openService = async (settings: ServeSettings, file: ConfigFile, env
   const base = {
     startSettings: startSettings(settings, env),
     clock,
+    cpuMs: threadCpuMs,
     ids,
     log,
     metrics,

@@ -51,6 +51,8 @@ import { composeRouting } from './routing.ts'
 /** The parts on which a service is built. */
 export interface BaseParts {
   readonly clock: Clock
+  /** Reads the processor time of this thread. */
+  readonly cpuMs: () => number
   readonly ids: IdSource
   readonly log: Log
   readonly metrics: Metrics
@@ -136,7 +138,7 @@ export const composeParts = (base: BaseParts, reloadable: Reloadable, env: Envir
     largeStep,
     ...budgetParts,
     nodes,
-    ...composeLimits({ clock, log, metrics, reloadable, limitStore: base.limitStore, nodesSeen: () => nodes.seen }),
+    ...composeLimits({ clock, cpuMs: base.cpuMs, log, metrics, reloadable, limitStore: base.limitStore, nodesSeen: () => nodes.seen }),
     onError,
     presetStore,
     rollouts: createRollouts({

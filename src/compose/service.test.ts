@@ -28,10 +28,10 @@ interface Started {
 }
 
 /** One process of the service; all of them share the database. */
-const start = async (written: object = {}, memoryBytes = Number.POSITIVE_INFINITY): Promise<Started> => {
+const start = async (written: object = {}, memoryBytes = Number.POSITIVE_INFINITY, cpuMs = () => 0): Promise<Started> => {
   const clock = createFakeClock()
   const metrics = createMetrics()
-  const base = basePartsOf({ database, owner, secret }, { clock, metrics, memoryBytes })
+  const base = basePartsOf({ database, owner, secret }, { clock, metrics, memoryBytes, cpuMs })
   return { service: await composeService(base, fileOf(written), null, {}), clock, metrics }
 }
 
@@ -266,6 +266,38 @@ describe('among the requests being answered', () => {
     await becomes(() => answered(process), '1')
     process.service.endRuns()
     await becomes(() => answered(process), '0')
+  })
+})
+
+describe('a process whose event loop is blocked for seconds', () => {
+  const blocked = async (computes: boolean): Promise<Started> => {
+    let cpuMs = 0
+    const process = await start({}, Number.POSITIVE_INFINITY, () => cpuMs)
+    for (let pause = 0; pause < 3; pause += 1) {
+      process.clock.block(2000)
+      if (computes) cpuMs += 2000
+      process.clock.advance(0)
+    }
+    return process
+  }
+  const check = async ({ service: { app } }: Started, path: string): Promise<number> =>
+    (await app.answer(new Request(`http://host${path}`))).status
+
+  test('refuses new requests with Retry-After until two seconds after, and is alive, ready and managed', async () => {
+    const process = await blocked(true)
+    const [{ key }, { key: managing }] = [await makeKey(process, 'inference'), await makeKey(process, 'management')]
+    const refused = await chat(process, key)
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '2'])
+    expect([await check(process, '/health/live'), await check(process, '/health/ready')]).toEqual([200, 200])
+    expect((await ask(process, managing, 'GET', '/presets')).status).toBe(200)
+    process.clock.advance(2100)
+    expect((await chat(process, key)).status).toBe(200)
+  })
+
+  test('answers if it had nothing to compute: another program had the processor', async () => {
+    const process = await blocked(false)
+    const { key } = await makeKey(process, 'inference')
+    expect((await chat(process, key)).status).toBe(200)
   })
 })
 

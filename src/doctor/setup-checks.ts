@@ -14,7 +14,7 @@ import type { Models } from '../models/models.ts'
 import { openStorage } from '../open-storage.ts'
 import { secretPath } from '../root-secret.ts'
 import { createCatalogueStore } from '../storage/catalogue-store.ts'
-import { StorageRefused, StorageUnavailable } from '../storage/storage-errors.ts'
+import { StorageOlder, StorageRefused, StorageUnavailable } from '../storage/storage-errors.ts'
 import type { Provider } from '../models/model.ts'
 
 export interface Check {
@@ -87,6 +87,7 @@ export const checkStorage = async (settings: StorageSettings): Promise<StorageFo
     const lists = damaged.map((says) => ({ name: 'prices', state: 'wrong', says }) as const)
     return { checks: [storage, ...lists, secretCheck(settings, warnings)], imports }
   } catch (thrown) {
+    if (thrown instanceof StorageOlder) return only({ name: 'storage', state: 'note', says: thrown.message })
     if (thrown instanceof StorageRefused || thrown instanceof StorageUnavailable || thrown instanceof SettingError)
       return only({ name: 'storage', state: 'wrong', says: thrown.message })
     throw thrown

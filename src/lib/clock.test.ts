@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { isoTimestamp, systemClock } from './clock.ts'
+import { isoTimestamp, systemClock, threadCpuMs } from './clock.ts'
 
 test.each<[number, string]>([
   [0, '1970-01-01T00:00:00.000Z'],
@@ -25,4 +25,12 @@ test('a task runs once after its delay, and never when it was cancelled', async 
 test('the monotonic clock does not go back', () => {
   const before = systemClock.monotonicMs()
   expect(systemClock.monotonicMs()).toBeGreaterThanOrEqual(before)
+})
+
+test('the processor time of this thread grows with what it computes', () => {
+  const startMs = threadCpuMs()
+  let texts = 0
+  while (threadCpuMs() - startMs < 20 && texts < 1_000_000) texts += JSON.stringify({ texts }).length > 0 ? 1 : 0
+  expect(threadCpuMs() - startMs).toBeGreaterThanOrEqual(20)
+  expect(texts).toBeGreaterThan(0)
 })

@@ -17,6 +17,12 @@ export const systemClock: Clock = {
   },
 }
 
+/** The processor time that this thread has used, in milliseconds; some systems count it in steps of four. */
+export const threadCpuMs = (): number => {
+  const { user, system } = process.threadCpuUsage()
+  return (user + system) / 1000
+}
+
 export const pause = (clock: Pick<Clock, 'after'>, ms: number): Promise<void> => new Promise((resolve) => void clock.after(ms, resolve))
 
 /** Waits for another turn of the event loop, so that other work can run. */

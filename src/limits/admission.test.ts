@@ -242,24 +242,32 @@ test('however far the process is behind, nothing is refused where no bound is se
 })
 
 describe('how far behind the process is', () => {
-  /** A clock whose timers fire late by the given milliseconds. Returns what was last measured, and the most that ever was. */
-  const run = (lateness: readonly number[]): { last: number; most: number } => {
+  /**
+   * A clock whose timers fire late by the given milliseconds, of which this thread computes `share`. Returns what was last measured, and
+   * the most that ever was.
+   */
+  const run = (lateness: readonly number[], share = 1): { last: number; most: number } => {
     let nowMs = 5_000_000
+    let cpuMs = 700
     let task: () => void = () => undefined
     let dueMs = 0
-    const lag = createLoopLag({
-      now: () => nowMs,
-      monotonicMs: () => nowMs,
-      after(delayMs, next) {
-        dueMs = nowMs + delayMs
-        task = next
-        return () => undefined
+    const lag = createLoopLag(
+      {
+        now: () => nowMs,
+        monotonicMs: () => nowMs,
+        after(delayMs, next) {
+          dueMs = nowMs + delayMs
+          task = next
+          return () => undefined
+        },
       },
-    })
+      () => cpuMs,
+    )
     lag.start()
     let most = lag.p99Ms
     for (const late of lateness) {
       nowMs = dueMs + late
+      cpuMs += late * share
       task()
       most = Math.max(most, lag.p99Ms)
     }
@@ -285,5 +293,16 @@ describe('how far behind the process is', () => {
     const busy = Array.from({ length: 10 }, () => 300)
     expect(run(busy)).toEqual({ last: 300, most: 300 })
     expect(run([...busy, ...Array.from({ length: 120 }, () => 0)])).toEqual({ last: 0, most: 300 })
+  })
+
+  test('only as much as it computed itself, however long others had the processor', () => {
+    const starved = Array.from({ length: 10 }, () => 4000)
+    expect(run(starved, 0.2)).toEqual({ last: 800, most: 800 })
+    expect(run(starved, 0)).toEqual({ last: 0, most: 0 })
+  })
+
+  test('no more than its timers are late, however much it computes between them', () => {
+    const full = Array.from({ length: 120 }, () => 15)
+    expect(run(full, 3)).toEqual({ last: 15, most: 15 })
   })
 })

@@ -1,4 +1,7 @@
-/** Measures how well this process keeps up: a late timer shows how long everything else waits too. */
+/**
+ * Measures how well this process keeps up: a late timer shows how long everything else waits too. Only what this thread has computed
+ * meanwhile counts: where other programs of the machine had the processor, a refusal would make nothing faster (decisions/0276).
+ */
 import type { Clock } from '../lib/clock.ts'
 
 export interface LoopLag {
@@ -14,17 +17,25 @@ export interface LoopLag {
 const TICK_MS = 20
 const WINDOW_MS = 1000
 
-export const createLoopLag = (clock: Clock): LoopLag => {
+/** `cpuMs` reads the processor time of this thread. */
+export const createLoopLag = (clock: Clock, cpuMs: () => number): LoopLag => {
   let samples: number[] = []
   let windowStartMs = 0
   let last = 0
   let p99Ms = 0
   let dueMs = 0
+  let usedMs = 0
   let cancel: () => void
+
+  const wait = (nowMs: number): void => {
+    dueMs = nowMs + TICK_MS
+    usedMs = cpuMs()
+    cancel = clock.after(TICK_MS, tick)
+  }
 
   const tick = (): void => {
     const nowMs = clock.monotonicMs()
-    samples.push(Math.max(0, nowMs - dueMs))
+    samples.push(Math.max(0, Math.min(nowMs - dueMs, cpuMs() - usedMs)))
     if (nowMs - windowStartMs >= WINDOW_MS) {
       const current = percentile99(samples)
       p99Ms = Math.min(last, current)
@@ -32,8 +43,7 @@ export const createLoopLag = (clock: Clock): LoopLag => {
       samples = []
       windowStartMs = nowMs
     }
-    dueMs = nowMs + TICK_MS
-    cancel = clock.after(TICK_MS, tick)
+    wait(nowMs)
   }
 
   return {
@@ -42,8 +52,7 @@ export const createLoopLag = (clock: Clock): LoopLag => {
     },
     start() {
       windowStartMs = clock.monotonicMs()
-      dueMs = windowStartMs + TICK_MS
-      cancel = clock.after(TICK_MS, tick)
+      wait(windowStartMs)
       return () => cancel()
     },
   }

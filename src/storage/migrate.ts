@@ -6,7 +6,7 @@ import { type EngineConnection, retryConflicts, type RetryOptions } from './data
 import type { Engine } from './engine.ts'
 import { holdOffSettlements } from './ledger/scope-windows.ts'
 import { migrationsFor, type Schema } from './tables/schema.ts'
-import { StorageRefused } from './storage-errors.ts'
+import { StorageOlder, StorageRefused } from './storage-errors.ts'
 
 /** The migrations of these names, for a database that must get the schema of another. Throws StorageRefused for an unknown name. */
 export const migrationsOf = (engine: Engine, names: readonly string[]): Record<string, Migration> => {
@@ -19,6 +19,8 @@ export const migrationsOf = (engine: Engine, names: readonly string[]): Record<s
 export interface MigrateOptions extends RetryOptions {
   /** Called once, with a sentence for the operator, if the migration takes long or waits for others. */
   readonly onWait?: ((sentence: string) => void) | undefined
+  /** If true, an older database is refused with StorageOlder. An empty one gets its tables in any case. */
+  readonly refusesOlder?: boolean | undefined
 }
 
 /**
@@ -32,6 +34,7 @@ export const migrate = async (
 ): Promise<void> =>
   connection.withMigrationAccess(async (kysely) => {
     if (await hasAll(kysely, migrations)) return
+    if (options.refusesOlder === true && (await isOlder(kysely, migrations))) throw new StorageOlder(OLDER)
     const migrator = new Migrator({
       db: kysely,
       provider: { getMigrations: async () => (connection.engine === 'postgres' ? besideSettlements(migrations) : migrations) },
@@ -62,6 +65,14 @@ const hasAll = async (kysely: Kysely<Schema>, migrations: Record<string, Migrati
     // The database is empty or in trouble: the migrator makes its table, or says what is wrong.
     return false
   }
+}
+
+const OLDER =
+  'The database is that of an older version of Patchbay, which could not be started on it again once it is brought up to date. The next start of the service with this version does that; until then, use the commands of the older version.'
+
+const isOlder = async (kysely: Kysely<Schema>, migrations: Record<string, Migration>): Promise<boolean> => {
+  const applied = await appliedMigrations(kysely)
+  return applied.length > 0 && applied.every((name) => Object.hasOwn(migrations, name))
 }
 
 const SAID_AFTER_MS = 3000

@@ -1,4 +1,4 @@
-/** Opens the database that the settings name, and migrates it to the schema of this program. */
+/** Opens the database that the settings name, at the schema of this program. */
 import { type Clock, systemClock } from '../lib/clock.ts'
 import { type IdSource, systemIds } from '../lib/id.ts'
 import { createDatabase, type Database, type EngineConnection } from './database.ts'
@@ -22,6 +22,8 @@ export interface OpenDatabaseOptions extends DatabaseLocation {
   readonly onError: (error: Error) => void
   /** Called with a sentence for the operator if opening takes long because of others. */
   readonly onWait?: ((sentence: string) => void) | undefined
+  /** True for the CLI: only the service migrates a database that an older version has used (decisions/0277). */
+  readonly refusesOlder?: boolean
   /** If true, SQLite settles finished requests, and reads for people, in separate threads. PostgreSQL is a separate process anyhow. */
   readonly thread?: boolean
   readonly clock?: Clock | undefined
@@ -33,7 +35,7 @@ export const openDatabase = async (options: OpenDatabaseOptions): Promise<Databa
   const { clock = systemClock, ids = systemIds } = options
   const connection = await openEngine({ ...options, clock, ids })
   try {
-    await migrate(connection, { clock, ids, onWait: options.onWait })
+    await migrate(connection, { clock, ids, onWait: options.onWait, refusesOlder: options.refusesOlder })
     await connection.prepared()
   } catch (error) {
     await connection.close()

@@ -20,3 +20,6 @@ export class DatabaseFileLost extends StorageUnavailable {}
 export class StorageRefused extends Error {
   override readonly name = 'StorageRefused'
 }
+
+/** The database lacks migrations of this version, and this process is not to make them. */
+export class StorageOlder extends StorageRefused {}

@@ -230,7 +230,26 @@ describe.skipIf(process.getuid?.() !== 0)('exit 2: a file that the user of the s
   })
 })
 
-const asRoot = (...command: readonly string[]) => spawnSync('/usr/bin/env', [...command])
+const READ_ONLY = ['unshare', '--mount', '/bin/sh', '-c', 'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && "$@"']
+
+describe.skipIf(process.getuid?.() !== 0 || asRoot(...READ_ONLY, services.directory(), 'true').status !== 0)(
+  'exit 2: a file system that is read-only, and not who its files belong to,',
+  () => {
+    test.each(['serve --port=0', 'keys list'])('for %s', async (verb) => {
+      const { dataDir } = await killed()
+      const program = join(import.meta.dir, '../../bin/patchbay')
+      const ended = asRoot(...READ_ONLY, dataDir, program, ...verb.split(' '), '--data-dir', dataDir)
+      expect([ended.status, ended.stderr.toString()]).toEqual([
+        2,
+        expect.stringMatching(new RegExp(`^patchbay: [^\\n]+ The file system of ${dataDir} is read-only\\.\\n$`)),
+      ])
+    })
+  },
+)
+
+function asRoot(...command: readonly string[]) {
+  return spawnSync('/usr/bin/env', [...command])
+}
 
 /** Fills the disk to the last byte. */
 const fill = (path: string): void => {

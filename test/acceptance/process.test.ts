@@ -595,6 +595,16 @@ models:
   })
 })
 
+test('SIGUSR1 and SIGUSR2, with which other servers are asked for new log files, change nothing, and the service says so', async () => {
+  const service = await services.start()
+  for (const name of ['SIGUSR1', 'SIGUSR2'] as const) {
+    service.signal(name)
+    await until(() => service.stderr().includes(`patchbay: ${name} changes nothing.`), 'the sentence')
+  }
+  expect((await infer(service, { model: 'sandbox/echo', messages })).status).toBe(200)
+  expect(await service.stop()).toBe(0)
+})
+
 describe('service routes', () => {
   test('health, metrics, description and reference answer without a key', async () => {
     const service = await services.start()

@@ -17,6 +17,7 @@ const PROCESS = 'test/acceptance/process.test.ts'
 const HOSTILE = 'test/faults/hostile-http.test.ts'
 const ANOMALIES = 'test/faults/anomalies.test.ts'
 const KILLS = 'test/faults/kills.test.ts'
+const LOOKUPS = 'test/acceptance/stalled-lookups.test.ts'
 const BODY = 'src/http/body/read-body.test.ts'
 const BUDGETS = 'test/acceptance/budgets.test.ts'
 const LIMITS = 'test/acceptance/limits.test.ts'
@@ -35,6 +36,8 @@ const LATE = '504 timeout'
 export const FAULT_CASES: Readonly<Record<string, readonly FaultCase[]>> = {
   'connecting to a provider': [
     matrix('no-such-name', 'its name is not known', UNAVAILABLE),
+    one('src/providers/transport/reachability.test.ts', /a name lookup that stalls/, 'a lookup of its name that stalls', LATE),
+    one(LOOKUPS, /40 threads of the runtime may wait/, '40 lookups that stall', 'compressed bodies and health go on'),
     matrix('refused', 'the connection is refused', UNAVAILABLE),
     matrix('never-accepts', 'nobody accepts the connection', LATE),
     matrix('tls-untrusted', 'a certificate of nobody', UNAVAILABLE),
@@ -284,6 +287,13 @@ export const FAULT_CASES: Readonly<Record<string, readonly FaultCase[]>> = {
       '503 with Retry-After; health and management go on',
     ),
     one(LIMITS, /one key with 120 streams/, 'one key with 120 streams', 'another key is let in at once'),
+    one(
+      'src/compose/service.test.ts',
+      /whose event loop is blocked for seconds refuses new requests/,
+      'its event loop is blocked by its own work',
+      '503 with Retry-After; health and management go on; it ends two seconds after',
+    ),
+    one('src/compose/service.test.ts', /whose event loop is blocked for seconds answers/, 'other programs have the processor', 'answered'),
     one('src/providers/transport/own-limits.test.ts', /./, 'no file descriptors left', '503, and no provider is blamed'),
     one(
       'src/storage/sqlite/settle-in-thread.db.test.ts',

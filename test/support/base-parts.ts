@@ -13,6 +13,7 @@ export const basePartsOf = (
   { clock, ...more }: Pick<BaseParts, 'clock'> & Partial<Omit<BaseParts, 'storage'>>,
 ): BaseParts => ({
   clock,
+  cpuMs: () => 0,
   ids: systemIds,
   log: logTo(() => undefined, 'silent', clock),
   metrics: createMetrics(),

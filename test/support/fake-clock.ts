@@ -4,6 +4,8 @@ import type { Clock } from '../../src/lib/clock.ts'
 export interface FakeClock extends Clock {
   /** Advances the time. Timers run in the order of their due times, each at its own time, including those that are set meanwhile. */
   advance(ms: number): void
+  /** Time passes and no timer runs, as while the event loop is blocked. */
+  block(ms: number): void
   /** Moves only the wall clock, as an administrator or NTP does. */
   setWall(epochMs: number): void
   /** The number of pending timers. */
@@ -32,10 +34,13 @@ export const createFakeClock = (wallMs = T0): FakeClock => {
         const next = tasks.filter(({ dueMs }) => dueMs <= endMs).sort((a, b) => a.dueMs - b.dueMs)[0]
         if (next === undefined) break
         tasks = tasks.filter((waiting) => waiting !== next)
-        elapsedMs = next.dueMs
+        elapsedMs = Math.max(elapsedMs, next.dueMs)
         next.task()
       }
       elapsedMs = endMs
+    },
+    block(ms) {
+      elapsedMs += ms
     },
     setWall(to) {
       epochMs = to - elapsedMs

@@ -19,6 +19,8 @@ interface StartOptions {
   readonly flags?: readonly string[]
   /** A file descriptor in place of the pipe that is read here. */
   readonly stderr?: number
+  /** The command that runs the service, which follows it; by default none. */
+  readonly within?: readonly string[]
 }
 
 /** A service that can be called, whatever process it runs in. */
@@ -104,11 +106,14 @@ export const useServices = (): Services => {
     directory,
     run: (args, env) => ended(launch(args, env)),
     runWithoutRoom: (args, env) => ended(launch(args, env, 'pipe', WITHOUT_ROOM)),
-    async start({ config = '', dataDir = join(directory(), 'data'), env, flags = [], stderr } = {}) {
+    async start({ config = '', dataDir = join(directory(), 'data'), env, flags = [], stderr, within = [] } = {}) {
       const configPath = join(directory(), 'patchbay.yaml')
       writeFileSync(configPath, patientConfig(config))
       const startedAt = performance.now()
-      const child = launch(['serve', '--port', '0', '--data-dir', dataDir, '--config', configPath, ...flags], env, stderr)
+      const child = launch(['serve', '--port', '0', '--data-dir', dataDir, '--config', configPath, ...flags], env, stderr, [
+        ...within,
+        PROGRAM,
+      ])
       const texts = collect(child)
       const exited = exitOf(child)
       let over = false

@@ -26,7 +26,7 @@ const begin = () => {
   return { clock, probes, reachability, connection, end: reachability.watch(ADDRESS, connection) }
 }
 
-test('an address that nobody can connect to is given up after the time to connect, as if nothing was sent', () => {
+test('an address that nobody can connect to, or a name lookup that stalls, is given up after the time to connect, as if nothing was sent', () => {
   const { clock, probes, connection } = begin()
   clock.advance(1999)
   expect(probes).toHaveLength(0)

@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 
 import type { RetryableFailure } from '../database.ts'
 import { StorageRefused, StorageUnavailable } from '../storage-errors.ts'
-import { remedyIn } from './sqlite-file.ts'
+import { isReadOnly, remedyIn } from './sqlite-file.ts'
 
 /** Empty if the error is not one of SQLite's. */
 export const sqliteCode = (error: unknown): string =>
@@ -29,12 +29,15 @@ export const cannotOpen = (path: string, cause: unknown): StorageRefused =>
   cause instanceof StorageRefused ? cause : new StorageRefused(whyNotOpen(path, cause), { cause })
 
 const whyNotOpen = (path: string, cause: unknown): string => {
+  const directory = dirname(path)
+  // SQLite has several words for that, by which file it wanted to write first.
+  if (isReadOnly(directory)) return `The database ${path} cannot be opened. ${remedyIn(directory)}`
   const code = sqliteCode(cause)
   if (DAMAGED.test(code))
     return `The file ${path} is not a SQLite database, or it is damaged. Restore a backup, or choose another --data-dir.`
   const fault = fileFault(path, cause)
   if (fault === null) return `The database ${path} cannot be opened: ${String(cause)}`
-  return code.startsWith(FULL) ? fault.message : `${fault.message} ${remedyIn(dirname(path))}`
+  return code.startsWith(FULL) ? fault.message : `${fault.message} ${remedyIn(directory)}`
 }
 
 const DAMAGED = /^SQLITE_(?:CORRUPT|NOTADB)/

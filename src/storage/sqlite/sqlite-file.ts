@@ -1,5 +1,5 @@
 /** The data directory and the database file in it, before SQLite opens them. */
-import { closeSync, mkdirSync, statfsSync } from 'node:fs'
+import { accessSync, closeSync, constants, mkdirSync, statfsSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 import { openPrivateFile } from '../../lib/private-file.ts'
@@ -53,10 +53,20 @@ const ROOM_TO_OPEN_BYTES = 64 * 1024
 
 /** A sentence that says what to do if a file in this directory cannot be read and written. */
 export const remedyIn = (directory: string): string => {
+  if (isReadOnly(directory)) return `The file system of ${directory} is read-only.`
   const { bavail, bsize } = statfsSync(directory)
   return bavail * bsize < ROOM_TO_OPEN_BYTES
     ? `The disk of ${directory} is full.`
     : `Make the user of the service the owner of the files in ${directory}.`
+}
+
+export const isReadOnly = (directory: string): boolean => {
+  try {
+    accessSync(directory, constants.W_OK)
+    return false
+  } catch (thrown) {
+    return isNodeError(thrown) && thrown.code === 'EROFS'
+  }
 }
 
 /** The name of the network file system with that `f_type`; undefined for any other. The kernel's field is signed on some machines. */

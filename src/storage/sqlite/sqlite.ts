@@ -1,6 +1,5 @@
 /** Opens the database file, keeps it safe while it is open, and closes it. */
-import { existsSync } from 'node:fs'
-import { statfs } from 'node:fs/promises'
+import { existsSync, statfsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 import { constants, Database as SqliteHandle } from 'bun:sqlite'
@@ -206,7 +205,8 @@ const createKeeping = (
     },
     async requireRoom() {
       place.require()
-      const { bavail, bsize } = await statfs(dataDir)
+      // Not in the runtime's pool of threads: name lookups that hang may occupy all of them.
+      const { bavail, bsize } = statfsSync(dataDir)
       if (bavail * bsize < ROOM_MIN_BYTES) throw new StorageUnavailable('The disk of the database is full.')
     },
   }
