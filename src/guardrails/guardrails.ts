@@ -22,14 +22,14 @@ import type { IdSource } from '../lib/id.ts'
 import { createLoadCache } from '../lib/load-cache.ts'
 import { compilePatterns } from '../lib/regex/known-regex.ts'
 import { inTurns, type Turn } from '../lib/steps.ts'
-import type { ChangedBy } from '../storage/audit-log.ts'
+import type { ChangedBy } from '../storage/changes/audit-log.ts'
 import type { GuardrailAssignmentStore, SubjectKind } from '../storage/guardrails/guardrail-assignment-store.ts'
-import { mapOnce, type Once } from '../storage/idempotency.ts'
+import { mapOnce, type Once } from '../storage/changes/idempotency.ts'
 import type { AppliedBy, GuardrailStore } from '../storage/guardrails/guardrail-store.ts'
 import type { z } from 'zod'
 import { type Applied, type Effective, effectiveOf } from './effective.ts'
 import { changedSettings, newSettings } from './guardrail-settings.ts'
-import type { Page } from '../storage/page.ts'
+import type { Page } from '../storage/statements/page.ts'
 
 export interface Subjects {
   readonly kind: SubjectKind
