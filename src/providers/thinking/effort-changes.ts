@@ -3,7 +3,7 @@
  * (docs/contract/messages.md#effort-of-a-message). Only newer Claude models read them; for all other models the effort that counts for the
  * answer becomes the request's own.
  */
-import type { Message, Prompt } from './prompt.ts'
+import type { Message, Prompt } from '../../canonical/prompt.ts'
 
 /** Returns the same prompt if no message changes the effort. */
 export const withEffortOfAnswer = (prompt: Prompt): Prompt => {
