@@ -10,9 +10,6 @@ export interface FilePart {
   readonly name: string | null
 }
 
-/** The field that contains the conversation. */
-export const CONVERSATION: Readonly<Record<ClientDialect, string>> = { chat: 'messages', responses: 'input', messages: 'messages' }
-
 /** Null for any other part, and for a file that is known not to be a PDF. */
 export const filePart = (part: JsonValue, dialect: ClientDialect): FilePart | null => {
   if (!isMap(part)) return null
