@@ -127,6 +127,10 @@ export const createGuardrails = (parts: {
     created_at: now(),
     updated_at: null,
   })
+  const withDraft = (workspaceId: string, saved: GuardrailResource | null, draft: GuardrailPatch): GuardrailResource =>
+    saved === null
+      ? made(workspaceId, DRAFT_ID, newSettings({ ...draft, name: draft.name ?? 'Draft' }))
+      : { ...saved, ...changedSettings(saved, draft) }
   /** The workspace's own guardrail exists from the start and restricts nothing until it is changed. */
   const emptyDefault = (workspaceId: string): GuardrailResource =>
     made(workspaceId, defaultGuardrailId(workspaceId), newSettings({ name: 'Workspace default' }))
@@ -221,12 +225,7 @@ export const createGuardrails = (parts: {
     },
     async tried(workspaceId, { guardrailId, draft, asKey }) {
       const saved = guardrailId === null ? null : await get(workspaceId, guardrailId)
-      const guardrail =
-        draft === null
-          ? saved
-          : saved === null
-            ? made(workspaceId, DRAFT_ID, newSettings({ ...draft, name: draft.name ?? 'Draft' }))
-            : { ...saved, ...changedSettings(saved, draft) }
+      const guardrail = draft === null ? saved : withDraft(workspaceId, saved, draft)
       const own = asKey === null ? [] : await store.applyingTo({ workspaceId, keyHash: asKey.hash, userId: asKey.userId })
       const applied = own.map((one): Applied => ({ guardrail: one.guardrail, scope: SCOPES[one.by] }))
       return effectiveInTurns(guardrail === null ? applied : inPlace(applied, guardrail, workspaceId))

@@ -224,12 +224,10 @@ const conditionsOf = ({ workspaceId, ownedBy, only }: UsageQuery): RawBuilder<un
     sql` and `,
   )
 
-const isValue = (column: string, value: string | number | readonly string[]): RawBuilder<unknown> =>
-  Array.isArray(value)
-    ? value.length === 0
-      ? sql`1 = 0`
-      : sql`${sql.ref(column)} in (${sql.join(value)})`
-    : sql`${sql.ref(column)} = ${value}`
+const isValue = (column: string, value: string | number | readonly string[]): RawBuilder<unknown> => {
+  if (!Array.isArray(value)) return sql`${sql.ref(column)} = ${value}`
+  return value.length === 0 ? sql`1 = 0` : sql`${sql.ref(column)} in (${sql.join(value)})`
+}
 
 const COLUMNS = [...USAGE_DIMENSIONS.filter((name) => name !== 'hour'), ...USAGE_MEASURES, ...BUCKET_COLUMNS].map((name) => sql.ref(name))
 
