@@ -54,10 +54,9 @@ const wholeNumber = (min: number, max: number) =>
     .transform(Number)
 const integer = (fallback: number, min: number, max: number): z.ZodType<number, string | undefined> =>
   wholeNumber(min, max).prefault(String(fallback))
-const optionalInteger = (min: number, max: number): z.ZodType<number | null, string | undefined> =>
-  wholeNumber(min, max)
-    .optional()
-    .transform((value) => value ?? null)
+const optionalTimeoutMs: z.ZodType<number | null, string | undefined> = wholeNumber(1, 600_000)
+  .optional()
+  .transform((value) => value ?? null)
 const choice = <const Option extends string>(options: readonly Option[], fallback: Option): z.ZodType<Option, string | undefined> =>
   z
     .string()
@@ -236,14 +235,8 @@ export const OTEL_SETTINGS = {
   tracesHeaders: setting(null, 'OTEL_EXPORTER_OTLP_TRACES_HEADERS', 'none', 'More of them for traces.', pairs),
   metricsHeaders: setting(null, 'OTEL_EXPORTER_OTLP_METRICS_HEADERS', 'none', 'More of them for metrics.', pairs),
   timeoutMs: setting(null, 'OTEL_EXPORTER_OTLP_TIMEOUT', '10000', 'Milliseconds that a request may take.', integer(10_000, 1, 600_000)),
-  tracesTimeoutMs: setting(null, 'OTEL_EXPORTER_OTLP_TRACES_TIMEOUT', 'the one above', 'The same for traces.', optionalInteger(1, 600_000)),
-  metricsTimeoutMs: setting(
-    null,
-    'OTEL_EXPORTER_OTLP_METRICS_TIMEOUT',
-    'the one above',
-    'The same for metrics.',
-    optionalInteger(1, 600_000),
-  ),
+  tracesTimeoutMs: setting(null, 'OTEL_EXPORTER_OTLP_TRACES_TIMEOUT', 'the one above', 'The same for traces.', optionalTimeoutMs),
+  metricsTimeoutMs: setting(null, 'OTEL_EXPORTER_OTLP_METRICS_TIMEOUT', 'the one above', 'The same for metrics.', optionalTimeoutMs),
   compression: setting(null, 'OTEL_EXPORTER_OTLP_COMPRESSION', 'none', 'gzip or none.', choice(['none', 'gzip'], 'none')),
   protocol: setting(
     null,

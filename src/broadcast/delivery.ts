@@ -10,7 +10,7 @@ import { promisify } from 'node:util'
 import type { DestinationResource } from '../contract/destination.ts'
 import { isoTimestamp, type Clock } from '../lib/clock.ts'
 import { type SafeFetch, type SafeResponse, UnsafeRequest } from '../providers/transport/safe-fetch.ts'
-import type { WaitingTrace } from '../storage/waiting-trace-store.ts'
+import type { WaitingTrace } from '../storage/broadcast/waiting-trace-store.ts'
 import type { Encoded, Outgoing } from './outgoing.ts'
 import type { Sender } from './senders.ts'
 

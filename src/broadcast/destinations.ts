@@ -19,11 +19,16 @@ import { definedOnly } from '../lib/defined-only.ts'
 import type { IdSource } from '../lib/id.ts'
 import { createRegex } from '../lib/regex/finder.ts'
 import { RegexRefused } from '../lib/regex/parse.ts'
-import type { ChangedBy } from '../storage/audit-log.ts'
-import { DESTINATIONS_MAX, type DestinationConflict, type DestinationRecord, type DestinationStore } from '../storage/destination-store.ts'
-import { mapOnce, type Once } from '../storage/idempotency.ts'
+import type { ChangedBy } from '../storage/changes/audit-log.ts'
+import {
+  DESTINATIONS_MAX,
+  type DestinationConflict,
+  type DestinationRecord,
+  type DestinationStore,
+} from '../storage/broadcast/destination-store.ts'
+import { mapOnce, type Once } from '../storage/changes/idempotency.ts'
 import type { KeyStore } from '../storage/keys/key-store.ts'
-import type { Page } from '../storage/page.ts'
+import type { Page } from '../storage/statements/page.ts'
 import type { DeliveryHealth } from './delivery.ts'
 import { knownType, mergeConfig, readConfig, shownConfig, type StoredConfig } from './destination-config.ts'
 

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 
 import { createFakeClock, turn } from '../../test/support/fake-clock.ts'
 import { systemIds } from '../lib/id.ts'
-import type { WaitingTrace, WaitingTraceStore } from '../storage/waiting-trace-store.ts'
+import type { WaitingTrace, WaitingTraceStore } from '../storage/broadcast/waiting-trace-store.ts'
 import { createTraceQueue, type Taker } from './trace-queue.ts'
 
 /** A queue over a table that can be unavailable. */

@@ -6,8 +6,8 @@
 import { isoTimestamp, type Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
 import { repeat } from '../lib/repeat.ts'
-import type { ReadRows } from '../storage/damaged-row.ts'
-import type { WaitingTrace, WaitingTraceStore } from '../storage/waiting-trace-store.ts'
+import type { ReadRows } from '../storage/rows/damaged-row.ts'
+import type { WaitingTrace, WaitingTraceStore } from '../storage/broadcast/waiting-trace-store.ts'
 import type { Encoded } from './outgoing.ts'
 
 export interface TraceQueue {

@@ -14,12 +14,12 @@ import { GatewayError } from '../errors.ts'
 import { isoTimestamp, type Clock } from '../lib/clock.ts'
 import { definedOnly } from '../lib/defined-only.ts'
 import type { IdSource } from '../lib/id.ts'
-import type { ChangedBy } from '../storage/audit-log.ts'
+import type { ChangedBy } from '../storage/changes/audit-log.ts'
 import type { ByokRecord, ByokStore } from '../storage/keys/byok-store.ts'
-import { mapOnce, type Once } from '../storage/idempotency.ts'
+import { mapOnce, type Once } from '../storage/changes/idempotency.ts'
 import type { KeyStore } from '../storage/keys/key-store.ts'
 import { seal, type SealContext, type SealingKey } from './envelope.ts'
-import type { Page } from '../storage/page.ts'
+import type { Page } from '../storage/statements/page.ts'
 
 export interface ProviderKeys {
   list(reach: Reach, filter: { provider?: string | undefined } & Slice): Promise<Page<ByokRecord>>

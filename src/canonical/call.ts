@@ -8,6 +8,12 @@ import type { Settings } from './settings.ts'
 export const CLIENT_DIALECTS = ['chat', 'responses', 'messages'] as const
 export type ClientDialect = (typeof CLIENT_DIALECTS)[number]
 
+export const forEachDialect = <Value>(valueOf: (dialect: ClientDialect) => Value): Readonly<Record<ClientDialect, Value>> => ({
+  chat: valueOf('chat'),
+  responses: valueOf('responses'),
+  messages: valueOf('messages'),
+})
+
 /** Settings of a preset for which the client's dialect has no field. */
 export interface CarriedSettings {
   /** The dialect that the preset was saved from, to which the paths belong. */

@@ -29,7 +29,7 @@ export interface Message {
   /** The path in the request: `messages[3]`. */
   readonly at?: string
   readonly name?: string
-  /** A system message may change the effort of the turns that follow (canonical/effort-changes.ts), and say nothing (`parts`). */
+  /** A system message may change the effort of the turns that follow (providers/thinking/effort-changes.ts), and say nothing (`parts`). */
   readonly effort?: string
   /** The same turn as its provider wrote it; `parts` is for all other providers. */
   readonly own?: OwnWords

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 
 import type { StorageSettings } from '../config.ts'
 import { secretPath } from '../root-secret.ts'
-import { restoreBackup, writeBackup } from '../storage/backup.ts'
+import { restoreBackup, writeBackup } from '../storage/backup/backup.ts'
 import { DATABASE_FILE } from '../storage/sqlite/sqlite.ts'
 import { requireData } from './require-data.ts'
 import { print } from './print.ts'

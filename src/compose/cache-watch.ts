@@ -5,7 +5,7 @@
  */
 import type { Clock } from '../lib/clock.ts'
 import { repeat } from '../lib/repeat.ts'
-import type { ChangeCounter } from '../storage/change-counter.ts'
+import type { ChangeCounter } from '../storage/changes/change-counter.ts'
 import type { ChangeListener } from '../storage/database.ts'
 
 export interface WatchedCache {

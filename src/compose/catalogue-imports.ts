@@ -1,6 +1,6 @@
 /** The imported price lists that this process knows. */
 import { readImports, type CatalogueImport } from '../models/catalogue-imports.ts'
-import type { CatalogueStore } from '../storage/catalogue-store.ts'
+import type { CatalogueStore } from '../storage/service/catalogue-store.ts'
 
 export interface CatalogueImports {
   current(): readonly CatalogueImport[]

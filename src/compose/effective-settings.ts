@@ -15,14 +15,11 @@ export const startSettings = (settings: ServeSettings, env: Environment): readon
       return parsed.success && parsed.data === value
     }
     const reported = env[variable] || undefined
-    const source =
-      reported !== undefined && isSame(reported) ? 'variable' : isSame(undefined) ? 'default' : flag === null ? 'variable' : 'flag'
-    return {
-      name: flag === null ? variable : `--${flag}`,
-      value: shown(variable, value),
-      source,
-      place: source === 'default' ? null : source === 'flag' ? `--${flag ?? ''}` : variable,
-    }
+    const isOfVariable = reported !== undefined && isSame(reported)
+    const name = flag === null ? variable : `--${flag}`
+    const setting = { name, value: shown(variable, value) }
+    if (!isOfVariable && isSame(undefined)) return { ...setting, source: 'default', place: null }
+    return isOfVariable || flag === null ? { ...setting, source: 'variable', place: variable } : { ...setting, source: 'flag', place: name }
   })
 
 /** The settings that the file has or could have. `lines` gives the line in the file by a member's path. Models are only counted. */

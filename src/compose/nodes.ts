@@ -4,7 +4,7 @@ import type { Clock } from '../lib/clock.ts'
 import { type NodeNews, readNews } from '../routing/node-news.ts'
 import type { RoutingState } from '../routing/routing-state.ts'
 import type { Database } from '../storage/database.ts'
-import { createNodeBoard, type OtherNode } from '../storage/node-board.ts'
+import { createNodeBoard, type OtherNode } from '../storage/nodes/node-board.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 

@@ -9,14 +9,14 @@ import { EXCLUSIVE, exclusive } from './exclusive-use.ts'
 import { ruledModel } from './model-name.ts'
 import { shownName } from './stored-text.ts'
 
-const list = (item: z.ZodString, most: number) => z.array(item).min(1).max(most).nullable()
+const list = (item: z.ZodString) => z.array(item).min(1).max(1000).nullable()
 
 const restrictions = {
-  allowed_models: list(ruledModel, 1000).meta({
+  allowed_models: list(ruledModel).meta({
     description: 'Models that it is used for, by any of their names, with * for any text; null: all.',
   }),
-  allowed_user_ids: list(z.string().min(1).max(256), 1000).meta({ description: 'Users whose API keys may use it; null: all.' }),
-  allowed_api_key_hashes: list(keyHash, 1000).meta({ description: 'API keys that may use it; null: all.' }),
+  allowed_user_ids: list(z.string().min(1).max(256)).meta({ description: 'Users whose API keys may use it; null: all.' }),
+  allowed_api_key_hashes: list(keyHash).meta({ description: 'API keys that may use it; null: all.' }),
 }
 
 const use = {

@@ -13,7 +13,7 @@ import type { Catalogue } from '../models/catalogue-schema.ts'
 import type { Models } from '../models/models.ts'
 import { openStorage } from '../open-storage.ts'
 import { secretPath } from '../root-secret.ts'
-import { createCatalogueStore } from '../storage/catalogue-store.ts'
+import { createCatalogueStore } from '../storage/service/catalogue-store.ts'
 import { StorageOlder, StorageRefused, StorageUnavailable } from '../storage/storage-errors.ts'
 import type { Provider } from '../models/model.ts'
 

@@ -5,7 +5,7 @@ import { createFakeClock, T0 } from '../../test/support/fake-clock.ts'
 import { createFakeIds } from '../../test/support/fake-ids.ts'
 import { FILE_BYTES_MAX } from '../contract/file-name.ts'
 import { type Clock, isoTimestamp, systemClock } from '../lib/clock.ts'
-import { type FileStore, PIECE_BYTES, type StoredFile } from '../storage/file-store.ts'
+import { type FileStore, PIECE_BYTES, type StoredFile } from '../storage/files/file-store.ts'
 import { createFiles } from './files.ts'
 import { rejection } from '../storage/testing/rejection.ts'
 

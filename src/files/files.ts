@@ -7,9 +7,9 @@ import { FILE_BYTES_MAX } from '../contract/file-name.ts'
 import { GatewayError } from '../errors.ts'
 import { isoTimestamp, turnOf, type Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
-import type { ChangedBy } from '../storage/audit-log.ts'
-import { type FileStore, PIECE_BYTES, type StoredFile } from '../storage/file-store.ts'
-import { mapOnce, type Once } from '../storage/idempotency.ts'
+import type { ChangedBy } from '../storage/changes/audit-log.ts'
+import { type FileStore, PIECE_BYTES, type StoredFile } from '../storage/files/file-store.ts'
+import { mapOnce, type Once } from '../storage/changes/idempotency.ts'
 
 export interface NewFile {
   readonly filename: string

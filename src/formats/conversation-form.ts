@@ -25,7 +25,7 @@ export function* checkForm(client: ClientDialect, body: JsonBody, names: Names):
     const checkAt = (item: JsonValue, index: number): void => check(nodeAt(item, `${field}[${index}]`, 'invalid_prompt'))
     const elements = body.elementsOf(field)
     yield* strictly(elements === undefined ? eachOutlined(raw, LEVELS, checkAt) : eachElementOutlined(body.held, elements, LEVELS, checkAt))
-  } else yield* mapInSteps(nodesAt(body.value(field), field, 'invalid_prompt'), check)
+  } else yield* mapInSteps(nodesAt(body.value(field), field), check)
 }
 
 /** The levels are an item, its content, a part, the content of a tool's result, and a part of that. */

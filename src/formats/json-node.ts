@@ -45,8 +45,8 @@ export const nodeAt = (value: unknown, path: string, fault: Fault, watch: Watch 
 export const watchedNode = ({ members, path, fault }: Node): Node => ({ members, path, fault, watch: newWatch() })
 
 /** The objects of a list, not watched; empty if the value is absent. */
-export const nodesAt = (value: unknown, path: string, fault: Fault): Node[] =>
-  itemsOf(value, path, fault).map((item, index) => nodeAt(item, `${path}[${index}]`, fault))
+export const nodesAt = (value: unknown, path: string): Node[] =>
+  itemsOf(value, path, 'invalid_prompt').map((item, index) => nodeAt(item, `${path}[${index}]`, 'invalid_prompt'))
 
 /** Returns a member; undefined if it is absent or null, which clients send for a setting that they leave open. */
 export const member = (node: Node, key: string): unknown => {

@@ -1,5 +1,5 @@
 /** The fields of a request without a canonical form, so that a translation can report that they were left out. */
-import type { ClientDialect } from '../canonical/call.ts'
+import { type ClientDialect, forEachDialect } from '../canonical/call.ts'
 import { fieldsWhere, meaningsOf } from '../request-fields/request-fields.ts'
 import { SERVICE_FIELDS } from '../request-fields/service-fields.ts'
 import { shortText } from './findings.ts'
@@ -29,8 +29,4 @@ const passedOver = (client: ClientDialect): ReadonlySet<string> =>
     'betas',
   ])
 
-const PASSED_OVER: Readonly<Record<ClientDialect, ReadonlySet<string>>> = {
-  chat: passedOver('chat'),
-  responses: passedOver('responses'),
-  messages: passedOver('messages'),
-}
+const PASSED_OVER = forEachDialect(passedOver)

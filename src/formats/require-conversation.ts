@@ -2,19 +2,13 @@
  * Requires a request to have content: providers refuse an empty conversation with unhelpful messages, and in some cases no
  * provider is asked at all.
  */
-import type { ClientDialect } from '../canonical/call.ts'
+import { type ClientDialect, forEachDialect } from '../canonical/call.ts'
 import { invalidField } from '../contract/validate.ts'
 import type { JsonBody } from '../lib/json/json-body.ts'
 import { isObject, type JsonValue } from '../lib/json/json.ts'
 import { fieldsWhere } from '../request-fields/request-fields.ts'
 
-const conversationField = (client: ClientDialect): string => fieldsWhere(({ readLater }) => readLater === true, [client])[0] ?? ''
-
-export const CONVERSATION_FIELD: Readonly<Record<ClientDialect, string>> = {
-  chat: conversationField('chat'),
-  responses: conversationField('responses'),
-  messages: conversationField('messages'),
-}
+export const CONVERSATION_FIELD = forEachDialect((client) => fieldsWhere(({ readLater }) => readLater === true, [client])[0] ?? '')
 
 /** A longer conversation is not empty and may be megabytes, so it is not parsed. */
 export const LOOKED_THROUGH_MAX = 32_768

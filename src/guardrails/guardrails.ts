@@ -22,14 +22,14 @@ import type { IdSource } from '../lib/id.ts'
 import { createLoadCache } from '../lib/load-cache.ts'
 import { compilePatterns } from '../lib/regex/known-regex.ts'
 import { inTurns, type Turn } from '../lib/steps.ts'
-import type { ChangedBy } from '../storage/audit-log.ts'
+import type { ChangedBy } from '../storage/changes/audit-log.ts'
 import type { GuardrailAssignmentStore, SubjectKind } from '../storage/guardrails/guardrail-assignment-store.ts'
-import { mapOnce, type Once } from '../storage/idempotency.ts'
+import { mapOnce, type Once } from '../storage/changes/idempotency.ts'
 import type { AppliedBy, GuardrailStore } from '../storage/guardrails/guardrail-store.ts'
 import type { z } from 'zod'
 import { type Applied, type Effective, effectiveOf } from './effective.ts'
 import { changedSettings, newSettings } from './guardrail-settings.ts'
-import type { Page } from '../storage/page.ts'
+import type { Page } from '../storage/statements/page.ts'
 
 export interface Subjects {
   readonly kind: SubjectKind
@@ -127,6 +127,10 @@ export const createGuardrails = (parts: {
     created_at: now(),
     updated_at: null,
   })
+  const withDraft = (workspaceId: string, saved: GuardrailResource | null, draft: GuardrailPatch): GuardrailResource =>
+    saved === null
+      ? made(workspaceId, DRAFT_ID, newSettings({ ...draft, name: draft.name ?? 'Draft' }))
+      : { ...saved, ...changedSettings(saved, draft) }
   /** The workspace's own guardrail exists from the start and restricts nothing until it is changed. */
   const emptyDefault = (workspaceId: string): GuardrailResource =>
     made(workspaceId, defaultGuardrailId(workspaceId), newSettings({ name: 'Workspace default' }))
@@ -221,12 +225,7 @@ export const createGuardrails = (parts: {
     },
     async tried(workspaceId, { guardrailId, draft, asKey }) {
       const saved = guardrailId === null ? null : await get(workspaceId, guardrailId)
-      const guardrail =
-        draft === null
-          ? saved
-          : saved === null
-            ? made(workspaceId, DRAFT_ID, newSettings({ ...draft, name: draft.name ?? 'Draft' }))
-            : { ...saved, ...changedSettings(saved, draft) }
+      const guardrail = draft === null ? saved : withDraft(workspaceId, saved, draft)
       const own = asKey === null ? [] : await store.applyingTo({ workspaceId, keyHash: asKey.hash, userId: asKey.userId })
       const applied = own.map((one): Applied => ({ guardrail: one.guardrail, scope: SCOPES[one.by] }))
       return effectiveInTurns(guardrail === null ? applied : inPlace(applied, guardrail, workspaceId))

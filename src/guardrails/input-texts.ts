@@ -4,7 +4,7 @@
  * unknown kind cannot hide anything.
  */
 import { isCredentialName } from '../lib/credential-names.ts'
-import { textInTags } from '../lib/text/folded-text.ts'
+import { textInTags } from './folded-text.ts'
 import type { JsonBody } from '../lib/json/json-body.ts'
 import { type JsonText, spliceJson, walkJson } from '../lib/json/json-tokens.ts'
 import { isDataUrl, payloadOf, type Payload } from './media-payload.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 
-import { createFoldedText } from '../lib/text/folded-text.ts'
+import { createFoldedText } from './folded-text.ts'
 import { foundIn } from '../lib/regex/found-in.test-kit.ts'
 import { followedSteps } from '../lib/regex/followed.ts'
 import { atOnce } from '../lib/steps.ts'

@@ -1,6 +1,6 @@
 /** Work on a text of any length in steps that are short enough for the service to do other work in between. */
 import { type Clock, turnOf } from '../lib/clock.ts'
-import { createFoldedText, createFolding, type Folded, isDisguised } from '../lib/text/folded-text.ts'
+import { createFoldedText, createFolding, type Folded, isDisguised } from './folded-text.ts'
 import type { Matcher } from '../lib/regex/any-match.ts'
 import { followedSteps } from '../lib/regex/followed.ts'
 import type { Steps } from '../lib/steps.ts'

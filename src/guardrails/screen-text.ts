@@ -1,5 +1,5 @@
 /** Passes one text through all filters: it arrives in pieces, and each is passed on as soon as nothing in it can become part of a match. */
-import { createFoldedText, type FoldedText, isDisguised } from '../lib/text/folded-text.ts'
+import { createFoldedText, type FoldedText, isDisguised } from './folded-text.ts'
 import { createFinder, type Found } from '../lib/regex/finder.ts'
 import type { Detector } from './detector.ts'
 import type { Filter } from './filter.ts'

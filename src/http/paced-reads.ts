@@ -5,7 +5,7 @@
  */
 import { GatewayError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
-import { createTurns, type Turns } from '../storage/turns.ts'
+import { createTurns, type Turns } from '../lib/turns.ts'
 import { asksAs, type Route, type RouteRequest } from './route.ts'
 
 export interface PacedReads {

@@ -4,7 +4,7 @@
  */
 import { NO_CURSOR } from '../contract/cursor.ts'
 import { invalidField } from '../contract/validate.ts'
-import type { TextSeal } from '../storage/seal.ts'
+import type { TextSeal } from '../storage/rows/seal.ts'
 
 export interface SealedCursors {
   seal(cursor: string): string

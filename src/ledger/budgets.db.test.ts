@@ -5,7 +5,7 @@ import { describeEachEngine, type TestEngine } from '../../test/support/database
 import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { systemIds } from '../lib/id.ts'
 import { rejectionText } from '../storage/testing/rejection.ts'
-import { createChangeCounter } from '../storage/change-counter.ts'
+import { createChangeCounter } from '../storage/changes/change-counter.ts'
 import { createWorkspaceStore } from '../storage/workspaces/workspace-store.ts'
 import { createBudgets } from './budgets.ts'
 import { createCredits } from './credits.ts'

@@ -1,10 +1,10 @@
 /** Prepaid credit of a workspace: the sum of its entries. The operator chooses if it limits spending (`budgets.credits`). */
 import { isoTimestamp, type Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
-import type { ChangedBy } from '../storage/audit-log.ts'
+import type { ChangedBy } from '../storage/changes/audit-log.ts'
 import { createCreditStore } from '../storage/ledger/budget-store.ts'
 import type { Database } from '../storage/database.ts'
-import type { Once } from '../storage/idempotency.ts'
+import type { Once } from '../storage/changes/idempotency.ts'
 import type { Scope, ScopeSource } from './scope.ts'
 import { createWorkspaceScopes } from './workspace-scopes.ts'
 

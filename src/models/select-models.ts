@@ -75,5 +75,7 @@ const meanPrice = (model: Model): number | null => {
   return prices === null ? null : (prices.prompt + prices.completion) / 2
 }
 
-const compareRanks = (one: number | null, other: number | null): number =>
-  one === other ? 0 : one === null ? 1 : other === null ? -1 : one - other
+const compareRanks = (one: number | null, other: number | null): number => {
+  if (one === null) return other === null ? 0 : 1
+  return other === null ? -1 : one - other
+}

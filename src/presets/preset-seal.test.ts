@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 
 import { systemIds } from '../lib/id.ts'
-import { createFactStore } from '../storage/fact-store.ts'
+import { createFactStore } from '../storage/service/fact-store.ts'
 import { openSqliteDatabase } from '../../test/support/sqlite-database.ts'
 import { openPresetSeal, presetKeyFollows, rewrapPresetKey } from './preset-seal.ts'
 

@@ -4,8 +4,8 @@
  */
 import type { IdSource } from '../lib/id.ts'
 import { openBytes, SEAL_KEY_BYTES, sealBytes } from '../lib/sealed-bytes.ts'
-import type { FactStore } from '../storage/fact-store.ts'
-import type { ByteSeal, TextSeal } from '../storage/seal.ts'
+import type { FactStore } from '../storage/service/fact-store.ts'
+import type { ByteSeal, TextSeal } from '../storage/rows/seal.ts'
 
 /** Derived from a root secret; the id stored with a sealed text names the key that sealed it. */
 interface SealingKey {

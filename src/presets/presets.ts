@@ -18,9 +18,9 @@ import { writeInSteps } from '../lib/json/json-steps.ts'
 import { createLoadCache } from '../lib/load-cache.ts'
 import { type Steps, throughout, type Turn } from '../lib/steps.ts'
 import { textDigest } from '../lib/text/text-digest.ts'
-import type { ChangedBy } from '../storage/audit-log.ts'
+import type { ChangedBy } from '../storage/changes/audit-log.ts'
 import type { ChangedPreset } from '../storage/presets/patch-preset.ts'
-import type { StoredAnswer } from '../storage/idempotency.ts'
+import type { StoredAnswer } from '../storage/changes/idempotency.ts'
 import type { MoveQuery, MoveSlice } from '../storage/presets/preset-moves.ts'
 import type {
   PresetPage,
@@ -31,7 +31,7 @@ import type {
   ServedRollout,
   VersionReference,
 } from '../storage/presets/preset-store.ts'
-import type { Page } from '../storage/page.ts'
+import type { Page } from '../storage/statements/page.ts'
 
 export interface SaveRequest {
   readonly workspaceId: string

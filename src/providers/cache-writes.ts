@@ -9,7 +9,7 @@ interface CacheWrites {
   readonly estimated: boolean
 }
 
-/** `details`: those of the input. */
+/** The second argument: the details of the tokens of the input. */
 export const cacheWrites = (written: number, { cache_write_tokens_details: split }: Readonly<Record<string, unknown>>): CacheWrites => {
   const kept = partsOf(written, [isObject(split) ? split['ttl_12h_tokens'] : undefined])
   // An impossible split counts for the longer lifetime, which is more expensive.

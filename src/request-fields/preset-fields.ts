@@ -5,7 +5,7 @@
  */
 import { z } from 'zod'
 
-import type { ClientDialect } from '../canonical/call.ts'
+import { type ClientDialect, forEachDialect } from '../canonical/call.ts'
 import { nearestName } from '../lib/text/nearest-name.ts'
 import type { FieldTable } from './field.ts'
 import { fieldsWhere } from './request-fields.ts'
@@ -63,11 +63,7 @@ const persistedOf = (shape: ClientDialect): readonly string[] => [
 ]
 
 /** Request fields that are stored in `config`. */
-export const PERSISTED_FIELDS: Readonly<Record<ClientDialect, readonly string[]>> = {
-  chat: persistedOf('chat'),
-  responses: persistedOf('responses'),
-  messages: persistedOf('messages'),
-}
+export const PERSISTED_FIELDS = forEachDialect(persistedOf)
 
 /**
  * The one key of `config` that is not a request field of every interface: system text whose blocks carry more than text

@@ -3,7 +3,7 @@
  * translated (formats/translate-config.ts), which fields of one body set the same thing, and what a lock covers
  * (formats/apply-preset.ts).
  */
-import { CLIENT_DIALECTS, type ClientDialect } from '../canonical/call.ts'
+import { CLIENT_DIALECTS, type ClientDialect, forEachDialect } from '../canonical/call.ts'
 import type { FieldMeaning, RequestField } from './field.ts'
 import { fieldOf, fieldsWhere, REQUEST_FIELDS } from './request-fields.ts'
 
@@ -120,7 +120,7 @@ const notKept = (client: ClientDialect): ReadonlyMap<unknown, readonly string[]>
   return Map.groupBy(names, (name) => fieldOf(client, name)?.means)
 }
 
-const NOT_KEPT = { chat: notKept('chat'), responses: notKept('responses'), messages: notKept('messages') }
+const NOT_KEPT = forEachDialect(notKept)
 
 const withOlderWords = (client: ClientDialect): ReadonlyMap<string, readonly string[]> => {
   const kept = fieldsWhere(({ presets }) => presets === 'keep', [client])
@@ -130,8 +130,4 @@ const withOlderWords = (client: ClientDialect): ReadonlyMap<string, readonly str
   )
 }
 
-const OLDER_WORDS: Readonly<Record<ClientDialect, ReadonlyMap<string, readonly string[]>>> = {
-  chat: withOlderWords('chat'),
-  responses: withOlderWords('responses'),
-  messages: withOlderWords('messages'),
-}
+const OLDER_WORDS = forEachDialect(withOlderWords)

@@ -1,8 +1,8 @@
 /** Links that sign a person in, once (docs/contract/sign-in.md#links). */
 import { isoTimestamp, type Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
-import type { ChangedBy } from '../storage/audit-log.ts'
-import { mapOnce, type Once } from '../storage/idempotency.ts'
+import type { ChangedBy } from '../storage/changes/audit-log.ts'
+import { mapOnce, type Once } from '../storage/changes/idempotency.ts'
 import type { LoginLinkRecord, SessionStore } from '../storage/workspaces/session-store.ts'
 import { digestsOf, newSecret, TOKEN_BYTES, type Peppers } from './secrets.ts'
 

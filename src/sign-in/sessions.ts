@@ -8,7 +8,7 @@ import type { Keys } from '../keys/keys.ts'
 import { GatewayError } from '../errors.ts'
 import { isoTimestamp, type Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
-import type { ChangedBy } from '../storage/audit-log.ts'
+import type { ChangedBy } from '../storage/changes/audit-log.ts'
 import type { SessionRecord, SessionScope, SessionStore } from '../storage/workspaces/session-store.ts'
 import { digestsOf, isSameSecret, looksLikeToken, newSecret, TOKEN_BYTES, type Peppers } from './secrets.ts'
 

@@ -4,13 +4,13 @@ import type { Kysely, Transaction } from 'kysely'
 import type { Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
 import type { LimitStore } from './limits/limit-store.ts'
-import { createLines } from './lines.ts'
+import { createLines } from './connections/lines.ts'
 import type { Engine } from './engine.ts'
 import type { GenerationContentsTable } from './tables/generation-tables.ts'
 import type { Schema } from './tables/schema.ts'
 import type { TracesWaitingTable } from './tables/trace-tables.ts'
 import { StorageConflict, StorageUnavailable } from './storage-errors.ts'
-import { createTurns } from './turns.ts'
+import { createTurns } from '../lib/turns.ts'
 
 export interface Database {
   readonly engine: Engine

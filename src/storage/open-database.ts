@@ -2,7 +2,7 @@
 import { type Clock, systemClock } from '../lib/clock.ts'
 import { type IdSource, systemIds } from '../lib/id.ts'
 import { createDatabase, type Database, type EngineConnection } from './database.ts'
-import { migrate } from './migrate.ts'
+import { migrate } from './tables/migrate.ts'
 import { openPostgres } from './postgres/postgres.ts'
 import { readInThread } from './sqlite/read-in-thread.ts'
 import { openSqlite } from './sqlite/sqlite.ts'

@@ -44,14 +44,15 @@ export const createLog = (level: LogLevel, clock: Clock, style: LogStyle = JSON_
 /** `write` takes one whole line at a time. */
 export const logTo = (write: (line: string) => void, level: LogLevel, clock: Clock, style: LogStyle = JSON_LINES): Log => {
   const least = LEVELS.indexOf(level)
-  const at = (own: Exclude<LogLevel, 'silent'>): Write =>
-    LEVELS.indexOf(own) < least
-      ? () => undefined
-      : style.pretty
-        ? (fields, message) =>
-            write(prettyLine({ level: own, time: isoTimestamp(clock.now()), message, fields: reported(fields) }, style.coloured))
-        : (fields, message) =>
-            write(`{"level":"${own}","time":"${isoTimestamp(clock.now())}"${membersOf(fields)},"msg":${JSON.stringify(message)}}\n`)
+  const at = (own: Exclude<LogLevel, 'silent'>): Write => {
+    if (LEVELS.indexOf(own) < least) return () => undefined
+    if (style.pretty) {
+      return (fields, message) =>
+        write(prettyLine({ level: own, time: isoTimestamp(clock.now()), message, fields: reported(fields) }, style.coloured))
+    }
+    return (fields, message) =>
+      write(`{"level":"${own}","time":"${isoTimestamp(clock.now())}"${membersOf(fields)},"msg":${JSON.stringify(message)}}\n`)
+  }
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
 }
 

@@ -12,7 +12,7 @@ import { GatewayError } from '../errors.ts'
 import type { Files } from '../files/files.ts'
 import type { IdSource } from '../lib/id.ts'
 import type { JsonObject } from '../lib/json/json.ts'
-import type { StoredFile } from '../storage/file-store.ts'
+import type { StoredFile } from '../storage/files/file-store.ts'
 import { type MakeTool, type ToolCaller, type ToolResult } from './tool.ts'
 
 /** The maximum size of a text that is read or written. */

@@ -9,7 +9,7 @@ import type { Warning } from '../canonical/warning.ts'
 import type { JsonObject } from '../lib/json/json.ts'
 import type { AskModel } from './ask.ts'
 import type { Model } from '../models/model.ts'
-import type { ChangedBy } from '../storage/audit-log.ts'
+import type { ChangedBy } from '../storage/changes/audit-log.ts'
 
 /** A tool in the form in which a request asks for it. */
 export interface AskedTool {

@@ -3,11 +3,12 @@ import { createHmac } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 
 import { type Answer, call, conversationOf, type Dialect, infer, PATHS } from '../support/calls.ts'
 import { startFakeEngine } from '../support/fake-engine.ts'
 import { readStream } from '../support/client-stream.ts'
+import { listenForTests } from '../support/listen.ts'
 import { FINISH_CHUNK, proseChunk, startFakeUpstream } from '../support/fake-upstream.ts'
 import { until, useServices, type StartedService } from '../support/started-service.ts'
 
@@ -38,13 +39,7 @@ const ownService = createServer((request, response) => {
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
   })
 })
-await new Promise<void>((resolve) => void ownService.listen(0, '127.0.0.1', resolve))
-afterAll(() => {
-  ownService.closeAllConnections()
-  ownService.close()
-})
-const ownAddress = ownService.address()
-const ownPort = typeof ownAddress === 'object' ? ownAddress?.port : undefined
+const ownPort = await listenForTests(ownService)
 
 let docker: StartedService
 let http: StartedService

@@ -269,9 +269,14 @@ export const FAULT_CASES: Readonly<Record<string, readonly FaultCase[]>> = {
     ),
     one(KILLS, /while a database of an earlier version/, 'kill -9 amid a migration', 'the next start finishes it'),
     one('src/storage/durability.db.test.ts', /kill -9 of a writer/, 'kill -9 of a writer', 'no acknowledged version lost'),
-    one('src/storage/migrate.db.test.ts', /six processes that start at once/, 'processes that start at once', 'each migration runs once'),
     one(
-      'src/storage/backup.db.test.ts',
+      'src/storage/tables/migrate.db.test.ts',
+      /six processes that start at once/,
+      'processes that start at once',
+      'each migration runs once',
+    ),
+    one(
+      'src/storage/backup/backup.db.test.ts',
       /brought up to date and keeps them/,
       'a database of every earlier level',
       'upgraded with all rows',

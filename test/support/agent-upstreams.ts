@@ -2,6 +2,7 @@
 import { type AgentModel, emptyTurn, halves, textsOf, type Reported, turnOf } from './agent-model.ts'
 import { agentResponses } from './agent-responses.ts'
 import { callId, isRedacted, proofText, QUESTION, type ReportedTurn } from './agent-script.ts'
+import { messagesEvents } from './messages-events.ts'
 import type { SseDialect } from './recordings.ts'
 
 const anthropic: AgentModel = {
@@ -35,30 +36,14 @@ const anthropic: AgentModel = {
       output_tokens: 1,
       service_tier: 'standard',
     }
-    const message = {
+    return messagesEvents({
       id: `msg_up${turn}`,
-      type: 'message',
-      role: 'assistant',
       model: 'claude-up',
-      content: [],
-      stop_reason: null,
-      stop_sequence: null,
       usage,
-    }
-    return [
-      { type: 'message_start', message },
-      ...blocks.flatMap(({ start, deltas }, index) => [
-        { type: 'content_block_start', index, content_block: start },
-        ...deltas.map((delta) => ({ type: 'content_block_delta', index, delta })),
-        { type: 'content_block_stop', index },
-      ]),
-      {
-        type: 'message_delta',
-        delta: { stop_reason: calls.length > 0 ? 'tool_use' : 'end_turn', stop_sequence: null },
-        usage: { output_tokens: 30 },
-      },
-      { type: 'message_stop' },
-    ]
+      blocks,
+      stopReason: calls.length > 0 ? 'tool_use' : 'end_turn',
+      outputTokens: 30,
+    })
   },
   read(body) {
     const faults: string[] = []

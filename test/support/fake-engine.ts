@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text as textOf } from 'node:stream/consumers'
 
 import { afterAll } from 'bun:test'
 
@@ -199,10 +200,4 @@ const frame = (stream: number, text: string): Buffer => {
   header[0] = stream
   header.writeUInt32BE(bytes.length, 4)
   return Buffer.concat([header, bytes])
-}
-
-const textOf = async (stream: IncomingMessage): Promise<string> => {
-  const pieces: Buffer[] = []
-  for await (const piece of stream as AsyncIterable<Buffer>) pieces.push(piece)
-  return Buffer.concat(pieces).toString()
 }

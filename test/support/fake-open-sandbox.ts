@@ -3,8 +3,9 @@
  * execd-api.yaml of its repository). Its commands are `mkdir`, `echo`, `write`, `read`, `flood`, `hang` and `env`.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { text as textOf } from 'node:stream/consumers'
 
-import { afterAll } from 'bun:test'
+import { listenForTests } from './listen.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -207,14 +208,9 @@ export const startFakeSandboxes = async (key: string): Promise<FakeSandboxes> =>
   }
 
   const server = createServer((asked, response) => void answer(asked, response))
-  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
-  afterAll(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const address = server.address()
+  const port = await listenForTests(server)
   const state: FakeSandboxes = {
-    url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}/v1`,
+    url: `http://127.0.0.1:${port}/v1`,
     sandboxes,
     made,
     commands,
@@ -227,10 +223,4 @@ export const startFakeSandboxes = async (key: string): Promise<FakeSandboxes> =>
     endAll: () => sandboxes.clear(),
   }
   return state
-}
-
-const textOf = async (stream: IncomingMessage): Promise<string> => {
-  const pieces: Buffer[] = []
-  for await (const piece of stream as AsyncIterable<Buffer>) pieces.push(piece)
-  return Buffer.concat(pieces).toString()
 }

@@ -1,7 +1,7 @@
 /** Seals as a service does, with a key that only tests have. */
 import { systemIds } from '../../src/lib/id.ts'
 import { openBytes, sealBytes } from '../../src/lib/sealed-bytes.ts'
-import type { ByteSeal, TextSeal } from '../../src/storage/seal.ts'
+import type { ByteSeal, TextSeal } from '../../src/storage/rows/seal.ts'
 
 const KEY = Buffer.alloc(32, 7)
 

@@ -1,10 +1,9 @@
 /** A provider behind TLS with a certificate of test/fixtures/tls. */
 import { readFileSync } from 'node:fs'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createServer } from 'node:tls'
 
-import { afterAll } from 'bun:test'
+import { listenForTests } from './listen.ts'
 
 const CERTIFICATES = join(import.meta.dir, '../fixtures/tls')
 
@@ -26,10 +25,8 @@ export const startTlsUpstream = async (certificate: 'untrusted' | 'expired' | 'w
     socket.on('data', (bytes: Buffer) => (received += bytes.length))
   })
   server.on('tlsClientError', () => undefined)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  afterAll(() => server.close())
   return {
-    port: (server.address() as AddressInfo).port,
+    port: await listenForTests(server),
     get received() {
       return received
     },

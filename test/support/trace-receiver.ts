@@ -1,9 +1,8 @@
 /** Receives traces over a real socket, and responds as a test says. */
 import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { gunzipSync } from 'node:zlib'
 
-import { afterAll } from 'bun:test'
+import { listenForTests } from './listen.ts'
 
 export interface Delivered {
   readonly method: string
@@ -56,12 +55,7 @@ export const startTraceReceiver = async (): Promise<TraceReceiver> => {
       how(response, one)
     })
   })
-  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
-  afterAll(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`
+  const host = `127.0.0.1:${await listenForTests(server)}`
   return {
     url: `http://${host}`,
     host,

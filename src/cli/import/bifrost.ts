@@ -154,7 +154,8 @@ const partsOfKey = (key: JsonObject): readonly string[] => {
   const own = textOfValue(key['value'])
   const aws = membersOf(key['bedrock_key_config'])
   const pair = ['access_key', 'secret_key', 'session_token'].map((name) => textOfValue(aws[name])).filter((part) => part !== '')
-  return own === '' && pair.length > 1 ? pair : own === '' ? [] : [own]
+  if (own !== '') return [own]
+  return pair.length > 1 ? pair : []
 }
 
 const namedVariables = (key: JsonObject): readonly string[] | undefined => {

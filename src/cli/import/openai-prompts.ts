@@ -4,7 +4,7 @@
  */
 import { SettingError } from '../../config.ts'
 import { definedOnly } from '../../lib/defined-only.ts'
-import { isObject, type JsonObject, type JsonValue, listOf, membersOf, textOrNull } from '../../lib/json/json.ts'
+import { isList, isObject, type JsonObject, type JsonValue, listOf, membersOf, textOrNull } from '../../lib/json/json.ts'
 import { PERSISTED_FIELDS } from '../../request-fields/preset-fields.ts'
 import { PLACEHOLDER, promptTemplate, type PromptMessage, VARIABLE_TYPES } from '../../request-fields/schemas/prompt-template.ts'
 import { wordIn } from './members.ts'
@@ -157,13 +157,7 @@ const variablesOf = (entry: JsonObject, messages: readonly PromptMessage[], plac
     for (const part of typeof content === 'string' ? [content] : content.map((one) => (one.type === 'input_text' ? one.text : '')))
       for (const [, name = ''] of part.matchAll(PLACEHOLDER)) variables[name] ??= { type: 'text' }
   reportFilledIn(entry, variables, place)
-  const { variables: declared } = entry
-  const named: readonly (readonly [string, JsonValue])[] = Array.isArray(declared)
-    ? (declared as readonly JsonValue[]).map((item) => (isObject(item) ? [wordIn(item['name']), item] : [wordIn(item), null]))
-    : isObject(declared)
-      ? Object.entries(declared)
-      : []
-  for (const [name, value] of named) {
+  for (const [name, value] of declaredIn(entry['variables'])) {
     const type = isObject(value) ? (VARIABLE_TYPES.find((known) => known === value['type']) ?? 'text') : 'text'
     const fallback = isObject(value) ? textOrNull(value['default']) : null
     if (variables[name] === undefined)
@@ -230,4 +224,10 @@ const reportHosted = (tools: JsonValue | undefined, place: Place): void => {
   for (const [at, tool] of listOf(tools).entries())
     if (isObject(tool) && HOSTED.has(wordIn(tool['type'])))
       place.at('tools', at).changed(`the tool ${wordIn(tool['type'])} runs at OpenAI: it works with OpenAI's own models alone`)
+}
+
+/** A list names its variables, or objects that have a name; an object has them by name. */
+const declaredIn = (declared: JsonValue | undefined): readonly (readonly [string, JsonValue])[] => {
+  if (isList(declared)) return declared.map((item) => (isObject(item) ? [wordIn(item['name']), item] : [wordIn(item), null]))
+  return isObject(declared) ? Object.entries(declared) : []
 }

@@ -1,6 +1,6 @@
 /** The stream events of content blocks: one is open at a time, and indices are dense from 0. */
 import type { UrlCitation } from '../../canonical/prompt.ts'
-import { pictureText } from '../../canonical/picture-text.ts'
+import { pictureText } from './picture-text.ts'
 import type { ReasoningProof } from '../../canonical/reasoning.ts'
 import type { ServerCall, ServerOutcome } from '../../canonical/server-tools.ts'
 import { eventFrame } from '../../lib/network/sse.ts'

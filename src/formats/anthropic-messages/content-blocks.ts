@@ -1,6 +1,6 @@
 /** The content blocks of a whole message. */
 import type { UrlCitation } from '../../canonical/prompt.ts'
-import { pictureText } from '../../canonical/picture-text.ts'
+import { pictureText } from './picture-text.ts'
 import type { ReasoningProof } from '../../canonical/reasoning.ts'
 import { parseExactInSteps, writeInSteps } from '../../lib/json/json-steps.ts'
 import { isObject, type JsonObject } from '../../lib/json/json.ts'

@@ -1,8 +1,8 @@
 /**
- * Reads the texts that stand for pictures in turns of the assistant (canonical/picture-text.ts) as image blocks. This is done in the body
+ * Reads the texts that stand for pictures in turns of the assistant (picture-text.ts) as image blocks. This is done in the body
  * itself: as text, a picture would be measured as hundreds of thousands of tokens, and filters would read its base64.
  */
-import { pictureIn } from '../../canonical/picture-text.ts'
+import { pictureIn } from './picture-text.ts'
 import type { JsonBody } from '../../lib/json/json-body.ts'
 import { rewrittenText } from '../../lib/json/json-rewrite.ts'
 import { isList, isObject, type JsonValue } from '../../lib/json/json.ts'

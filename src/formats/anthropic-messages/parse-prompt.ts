@@ -41,7 +41,7 @@ export function* parsePrompt(body: JsonBody): Steps<Prompt> {
   const unread = startUnreadMembers('messages')
   const system = readSystem(member(root, 'system'), unread)
   yield
-  const given = nodesAt(member(root, 'messages'), 'messages', 'invalid_prompt')
+  const given = nodesAt(member(root, 'messages'), 'messages')
   const lastOfUser = given.findLastIndex(({ members }) => members['role'] === 'user')
   const read = (message: Node, place: number): readonly Message[] =>
     unread.reading(message, (watched) => readMessage(watched, place < lastOfUser && isCleared(message)))
@@ -74,9 +74,7 @@ const readSystem = (value: unknown, unread: UnreadMembers): Message[] => {
   if (value === undefined) return []
   if (typeof value === 'string') return systemOf([{ type: 'text', text: value }])
   if (!Array.isArray(value)) throw malformed('invalid_prompt', 'system', 'must be a string or a list of blocks')
-  return systemOf(
-    nodesAt(value, 'system', 'invalid_prompt').flatMap((block) => unread.reading(block, (watched) => readPart(watched, BLOCKS))),
-  )
+  return systemOf(nodesAt(value, 'system').flatMap((block) => unread.reading(block, (watched) => readPart(watched, BLOCKS))))
 }
 
 /** Only Anthropic understands the billing line, and it gets the body as written (docs/contract/messages.md#request). */

@@ -25,7 +25,7 @@ import {
 } from '../../../test/support/answers.ts'
 import type { AnswerContents } from '../../../test/support/answers.ts'
 import type { ModelEvent } from '../../canonical/event.ts'
-import { pictureIn } from '../../canonical/picture-text.ts'
+import { pictureIn } from './picture-text.ts'
 import { UNSIGNED } from '../../canonical/reasoning.ts'
 import { GatewayError } from '../../errors.ts'
 import { openStream } from './render-stream.ts'

@@ -18,9 +18,7 @@ import { readChatSettings } from './read-settings.ts'
 export function* parsePrompt(body: JsonBody): Steps<Prompt> {
   const root = bodyNode(body)
   const unread = startUnreadMembers('chat')
-  const pieces = yield* mapInSteps(nodesAt(member(root, 'messages'), 'messages', 'invalid_prompt'), (message) =>
-    unread.reading(message, readMessage),
-  )
+  const pieces = yield* mapInSteps(nodesAt(member(root, 'messages'), 'messages'), (message) => unread.reading(message, readMessage))
   yield
   const turns = joinTurns(pieces)
   yield

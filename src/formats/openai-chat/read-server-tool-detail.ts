@@ -2,7 +2,7 @@
 import { placeOfServerCall, UNKNOWN_PLACE } from '../../canonical/place-of-call.ts'
 import type { Part } from '../../canonical/prompt.ts'
 import { serverToolName } from '../../canonical/server-tool-name.ts'
-import { isServerTool } from '../../canonical/server-tools.ts'
+import { isServerTool, type ServerTool } from '../../canonical/server-tools.ts'
 import { type Node, optionalText } from '../json-node.ts'
 import { replayedCall, replayedResult } from '../replayed-calls.ts'
 
@@ -11,8 +11,7 @@ export const SERVER_TOOL_DETAIL = 'reasoning.server_tool_call'
 /** Returns null for a tool that is not the service's. */
 export const readServerToolDetail = (detail: Node): readonly Part[] | null => {
   const name = optionalText(detail, 'tool_name') ?? ''
-  const own = serverToolName(name)
-  const tool = isServerTool(own) ? own : own === 'search_tools' ? 'tool_search' : name.startsWith('web_search') ? 'web_search' : null
+  const tool = toolNamed(name)
   if (tool === null) return null
   const id = optionalText(detail, 'id')
   const callId = optionalText(detail, 'tool_call_id') ?? id ?? `call_${detail.path.replaceAll(/\W+/g, '_')}`
@@ -27,4 +26,11 @@ export const readServerToolDetail = (detail: Node): readonly Part[] | null => {
     }),
     replayedResult({ callId, text: optionalText(detail, 'result') ?? '', failed: false, sealed: null }),
   ]
+}
+
+const toolNamed = (name: string): ServerTool | null => {
+  const own = serverToolName(name)
+  if (isServerTool(own)) return own
+  if (own === 'search_tools') return 'tool_search'
+  return name.startsWith('web_search') ? 'web_search' : null
 }

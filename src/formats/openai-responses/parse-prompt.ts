@@ -64,7 +64,7 @@ function* readInput(value: unknown, unread: UnreadMembers): Steps<Input> {
     const messages: Message[] = [{ role: 'user', parts: [{ type: 'text', text: value }], at: 'input' }]
     return { messages, adding: [], tools: [], updated: readUpdates([]) }
   }
-  const all = nodesAt(value, 'input', 'invalid_prompt')
+  const all = nodesAt(value, 'input')
   const { items, waiting } = separateAgents(all)
   const read = (item: Node): Piece => {
     const agent = waiting.get(item)

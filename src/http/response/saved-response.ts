@@ -1,5 +1,5 @@
 /** The answer to a save of a preset, and to a repetition of it. */
-import type { StoredAnswer } from '../../storage/idempotency.ts'
+import type { StoredAnswer } from '../../storage/changes/idempotency.ts'
 import { jsonText } from './json-response.ts'
 
 export const savedResponse = ({ status, body, warnings }: StoredAnswer): Response =>

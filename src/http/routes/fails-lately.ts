@@ -1,4 +1,4 @@
-import type { EndpointHistory } from '../../storage/endpoint-health.ts'
+import type { EndpointHistory } from '../../storage/nodes/endpoint-health.ts'
 
 /** A failure that no success has followed counts for this long. */
 const FRESH_MS = 10 * 60 * 1000

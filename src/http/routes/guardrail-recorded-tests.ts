@@ -13,7 +13,7 @@ import { chooseContents, tryContents, type Chosen } from '../../inference/conten
 import type { Keys } from '../../keys/keys.ts'
 import { isoTimestamp } from '../../lib/clock.ts'
 import { readJsonObject } from '../../lib/json/json-body.ts'
-import type { AuditLog } from '../../storage/audit-log.ts'
+import type { AuditLog } from '../../storage/changes/audit-log.ts'
 import type { ContentStore } from '../../storage/generations/content-store.ts'
 import type { GenerationList } from '../../storage/generations/generation-list.ts'
 import { jsonResponse } from '../response/json-response.ts'

@@ -1,6 +1,6 @@
 /** The queries of people over all requests: the list, the stream of new requests, and the sums. */
 import type { Clock } from '../../lib/clock.ts'
-import type { AuditLog } from '../../storage/audit-log.ts'
+import type { AuditLog } from '../../storage/changes/audit-log.ts'
 import type { ContentStore } from '../../storage/generations/content-store.ts'
 import type { GenerationList } from '../../storage/generations/generation-list.ts'
 import type { GenerationStore } from '../../storage/generations/generation-store.ts'

@@ -10,7 +10,7 @@ import { isoTimestamp, type Clock } from '../../lib/clock.ts'
 import { csvLine, type CsvCell } from '../../lib/text/csv.ts'
 import { movedDecimal } from '../../lib/decimal.ts'
 import { dollars } from '../../lib/money.ts'
-import type { AuditLog } from '../../storage/audit-log.ts'
+import type { AuditLog } from '../../storage/changes/audit-log.ts'
 import type { GenerationList } from '../../storage/generations/generation-list.ts'
 import {
   MINUTE_RECORDS_MAX,

@@ -3,8 +3,8 @@
  * (docs/contract/response-cache.md).
  */
 import type { AnswerStore } from '../../storage/answers/answer-store.ts'
-import type { TextSeal } from '../../storage/seal.ts'
-import { openJson } from '../../storage/sealed-json.ts'
+import type { TextSeal } from '../../storage/rows/seal.ts'
+import { openJson } from '../../storage/rows/sealed-json.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { LARGE_BYTES, type Steps, throughout, type Turn } from '../../lib/steps.ts'
 import type { Admitted } from '../admitted.ts'

@@ -50,7 +50,11 @@ const nameOf = (item: EvaluationItem): string =>
 const pairOf = (item: EvaluationItem, one: StoredItem | null, other: StoredItem | null): Compared => {
   const answer = one?.result?.answer ?? null
   const other_answer = other?.result?.answer ?? null
-  const change =
-    answer === null || other_answer === null ? null : answer.passed === other_answer.passed ? 'same' : answer.passed ? 'better' : 'worse'
+  const change = answer === null || other_answer === null ? null : changeTo(answer.passed, other_answer.passed)
   return { ...shownItem(item), answer, other_answer, change }
+}
+
+const changeTo = (passed: boolean | null, other: boolean | null): Compared['change'] => {
+  if (passed === other) return 'same'
+  return passed ? 'better' : 'worse'
 }

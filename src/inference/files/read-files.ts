@@ -21,7 +21,8 @@ import { type Prepared, refuseLosses } from '../request.ts'
 import type { LargeStep } from '../large-steps.ts'
 import { readAgain } from '../read-call.ts'
 import { OcrFailure, type ReadByOcr } from './read-by-ocr.ts'
-import { CONVERSATION, type FilePart, filePart, textPart } from './file-places.ts'
+import { CONVERSATION_FIELD } from '../../formats/require-conversation.ts'
+import { type FilePart, filePart, textPart } from './file-places.ts'
 
 export interface ReadFilesParts {
   readonly largeStep: LargeStep
@@ -41,7 +42,7 @@ const READ_MS = 30_000
 /** Returns the request with text in place of its PDFs. Throws `invalid_request`, which names the file, if a file cannot be read. */
 export const readFiles = async (prepared: Prepared, options: JsonObject, parts: ReadFilesParts): Promise<Prepared> => {
   const { dialect, body, models } = prepared.call
-  const field = CONVERSATION[dialect]
+  const field = CONVERSATION_FIELD[dialect]
   const large = body.held.length > LARGE_BYTES
   /** For megabytes of text each step takes some milliseconds. */
   const pause = (): Promise<void> | undefined => (large ? parts.largeStep() : undefined)

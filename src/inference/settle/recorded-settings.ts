@@ -2,7 +2,7 @@
  * The settings of a request that its record keeps, so that a preset can be made from it even if contents are not stored: the fields that a
  * preset keeps, without texts and secrets, and those of its preset that its body could not have. Large members are not even parsed.
  */
-import type { Call, ClientDialect } from '../../canonical/call.ts'
+import { type Call, forEachDialect } from '../../canonical/call.ts'
 import { secretsOf } from '../../canonical/preset-secrets.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json/json.ts'
 import { PERSISTED_FIELDS } from '../../request-fields/preset-fields.ts'
@@ -57,12 +57,8 @@ const isWordy = (value: JsonValue): boolean =>
       ? value.some(isWordy)
       : isObject(value) && Object.values(value).some(isWordy)
 
-const PERSISTED = byClient((client) => PERSISTED_FIELDS[client])
+const PERSISTED = forEachDialect((client) => new Set(PERSISTED_FIELDS[client]))
 /** Descriptions of tools are text, and a prediction is an answer. */
-const TEXTS = byClient((client) =>
-  PERSISTED_FIELDS[client].filter((name) => name === 'prediction' || fieldMeanings(client, name).includes('tools')),
+const TEXTS = forEachDialect(
+  (client) => new Set(PERSISTED_FIELDS[client].filter((name) => name === 'prediction' || fieldMeanings(client, name).includes('tools'))),
 )
-
-function byClient(names: (client: ClientDialect) => readonly string[]): Readonly<Record<ClientDialect, ReadonlySet<string>>> {
-  return { chat: new Set(names('chat')), responses: new Set(names('responses')), messages: new Set(names('messages')) }
-}

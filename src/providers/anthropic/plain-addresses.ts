@@ -2,7 +2,7 @@
 import { isObject, listOf } from '../../lib/json/json.ts'
 import { spellsNames } from '../../lib/text/may-name.ts'
 import { startPace, type Steps } from '../../lib/steps.ts'
-import { startsString } from '../../lib/text/string-start.ts'
+import { startsString } from './string-start.ts'
 import { mediaOf } from '../media/load-media.ts'
 import type { Attempt } from '../provider.ts'
 import { refuse } from '../media/stored-objects.ts'

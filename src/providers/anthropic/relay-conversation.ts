@@ -1,5 +1,5 @@
 /**
- * Relays the conversation of a client that speaks Messages by the same rules as a translated one (turns.ts): its blocks go through these
+ * Relays the conversation of a client that speaks Messages by the same rules as a translated one (roles/turns.ts): its blocks go through these
  * rules as parts of which only the type and the ids are read. A message that does not change keeps its text, byte for byte.
  */
 import type { Message, Part } from '../../canonical/prompt.ts'

@@ -14,7 +14,16 @@ const behindCall = (model: string, media: readonly Part[], ...more: readonly (Pa
   const messages = talk(
     ['user', 'Go'],
     ['assistant', { type: 'tool-call', id: 'c1', name: 'f', arguments: '{}' }],
-    ['user', { type: 'tool-result', callId: 'c1', text: 'r', ...(media.length === 0 ? {} : { pieces: [{ type: 'text', text: 'r' } as const, ...media] }) }, ...more],
+    [
+      'user',
+      {
+        type: 'tool-result',
+        callId: 'c1',
+        text: 'r',
+        ...(media.length === 0 ? {} : { pieces: [{ type: 'text', text: 'r' } as const, ...media] }),
+      },
+      ...more,
+    ],
   )
   const { sent, reported } = encode({ messages, tools: [{ type: 'function', name: 'f', description: null, parameters: {} }] }, { model })
   const turns = sent.messages.slice(2).map(({ role, content }) => [role, ...content.map(shape)])

@@ -66,7 +66,7 @@ export const unusable = (target: Target, did: string, cause?: unknown): GatewayE
 export const kindOfStatus = (status: number): FailureKind => {
   const known = STATUSES[status]
   if (known !== undefined) return known
-  return status >= 300 && status < 400 ? 'provider_unavailable' : status > 500 && status < 600 ? 'provider_unavailable' : 'unmapped'
+  return (status >= 300 && status < 400) || (status > 500 && status < 600) ? 'provider_unavailable' : 'unmapped'
 }
 
 const STATUSES: Readonly<Record<number, FailureKind>> = {

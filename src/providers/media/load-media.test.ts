@@ -1,8 +1,8 @@
-import { afterAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 
 import { createFakeClock } from '../../../test/support/fake-clock.ts'
+import { listenForTests } from '../../../test/support/listen.ts'
 import { createLoadMedia } from './load-media.ts'
 import { createSafeFetch } from '../transport/safe-fetch.ts'
 
@@ -14,9 +14,7 @@ const server = createServer((request, response) => {
   else if (request.url === '/large') response.writeHead(200, { 'content-type': 'image/png' }).end(Buffer.alloc(2000))
   else response.writeHead(200).end(PNG)
 })
-await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-afterAll(() => server.close())
-const host = `127.0.0.1:${(server.address() as AddressInfo).port}`
+const host = `127.0.0.1:${await listenForTests(server)}`
 
 const load = (path: string, trustedHosts = [host], address = host): Promise<string> => {
   const get = createSafeFetch({

@@ -1,9 +1,9 @@
 /**
- * Gives a model that knows no changes of the effort within a conversation (canonical/effort-changes.ts) the effort that counts for its
+ * Gives a model that knows no changes of the effort within a conversation (effort-changes.ts) the effort that counts for its
  * answer, on both lanes.
  */
 import { passesAsWritten, type ClientDialect } from '../../canonical/call.ts'
-import { changeOfAnswer, changesEffort, type EffortTurn, withEffortOfAnswer } from '../../canonical/effort-changes.ts'
+import { changeOfAnswer, changesEffort, type EffortTurn, withEffortOfAnswer } from './effort-changes.ts'
 import type { JsonBody } from '../../lib/json/json-body.ts'
 import { editElementsInSteps, editMembers } from '../../lib/json/json-splice.ts'
 import { isObject, listOf, textOf } from '../../lib/json/json.ts'

@@ -4,8 +4,9 @@ import { createServer as createSecureServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 
-import { afterAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 
+import { listenForTests } from '../../../test/support/listen.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { createSafeFetch, type SafeFetchParts, UnsafeRequest } from './safe-fetch.ts'
 
@@ -29,9 +30,7 @@ const server = createServer((request, response) => {
     answer(one, response)
   })
 })
-await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-const { port } = server.address() as AddressInfo
-afterAll(() => void server.close())
+const port = await listenForTests(server)
 
 const local = `http://127.0.0.1:${port}`
 

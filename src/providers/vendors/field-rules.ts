@@ -1,7 +1,7 @@
 /** Rules for requests in several dialects, whether they came in the dialect or were translated to it. */
 import { createHash } from 'node:crypto'
 
-import type { ClientDialect } from '../../canonical/call.ts'
+import { type ClientDialect, forEachDialect } from '../../canonical/call.ts'
 import { isObject, type JsonValue } from '../../lib/json/json.ts'
 import type { FieldMeaning } from '../../request-fields/field.ts'
 import { fieldOf, fieldsWhere, meaningsOf } from '../../request-fields/request-fields.ts'
@@ -58,11 +58,7 @@ const OWN_RULES: ReadonlySet<FieldMeaning> = new Set([
 const ruledFields = (dialect: ClientDialect): ReadonlySet<string> =>
   new Set(fieldsWhere((row) => meaningsOf(row).some((meaning) => OWN_RULES.has(meaning)), [dialect]))
 
-const RULED: Readonly<Record<ClientDialect, ReadonlySet<string>>> = {
-  chat: ruledFields('chat'),
-  responses: ruledFields('responses'),
-  messages: ruledFields('messages'),
-}
+const RULED = forEachDialect(ruledFields)
 
 /** The provider behaves the same without the field, so nothing is lost. */
 const saysNothing = (field: string, value: JsonValue | undefined): boolean =>

@@ -3,13 +3,13 @@ import { sql } from 'kysely'
 
 import type { JsonObject } from '../../lib/json/json.ts'
 import { throughout, type Turn } from '../../lib/steps.ts'
-import { type Change, recordChange } from '../audit-log.ts'
+import { type Change, recordChange } from '../changes/audit-log.ts'
 import type { Database } from '../database.ts'
-import { readStoredInSteps } from '../damaged-row.ts'
-import { deleteOldest } from '../delete-oldest.ts'
+import { readStoredInSteps } from '../rows/damaged-row.ts'
+import { deleteOldest } from '../statements/delete-oldest.ts'
 import type { GenerationContentsTable } from '../tables/generation-tables.ts'
-import type { TextSeal } from '../seal.ts'
-import { openJson, sealJson } from '../sealed-json.ts'
+import type { TextSeal } from '../rows/seal.ts'
+import { openJson, sealJson } from '../rows/sealed-json.ts'
 
 export interface StoredContent {
   readonly id: string

@@ -1,7 +1,7 @@
 /** The filter of the request log as conditions of a query, and the index that SQLite must use for it. */
 import { type ExpressionBuilder, type Expression, type SqlBool, sql } from 'kysely'
 
-import { holdsText } from '../match-text.ts'
+import { holdsText } from '../statements/match-text.ts'
 import type { Schema } from '../tables/schema.ts'
 
 export interface GenerationFilter {

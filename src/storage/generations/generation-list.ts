@@ -7,7 +7,7 @@ import type { Database } from '../database.ts'
 import { type GenerationFilter, indexFor, matching } from './generation-filter.ts'
 import { type StoredGeneration, toStoredGeneration } from './generation-store.ts'
 import { newestHour } from '../usage/newest-hour.ts'
-import { SCANNED_MAX as HOURS_SCANNED_MAX, tableBy } from '../table-by.ts'
+import { SCANNED_MAX as HOURS_SCANNED_MAX, tableBy } from '../statements/table-by.ts'
 
 export interface ListedGeneration extends StoredGeneration {
   readonly hasContent: boolean

@@ -2,14 +2,14 @@ import type { Selectable, Transaction } from 'kysely'
 
 import { isoTimestamp } from '../../lib/clock.ts'
 import { isObject, type JsonObject } from '../../lib/json/json.ts'
-import { bulkInsert } from '../bulk-insert.ts'
-import { readStored } from '../damaged-row.ts'
+import { bulkInsert } from '../statements/bulk-insert.ts'
+import { readStored } from '../rows/damaged-row.ts'
 import type { Database } from '../database.ts'
-import { deleteOldest } from '../delete-oldest.ts'
+import { deleteOldest } from '../statements/delete-oldest.ts'
 import type { Engine } from '../engine.ts'
 import type { GenerationsTable } from '../tables/generation-tables.ts'
 import type { Schema } from '../tables/schema.ts'
-import { flag } from '../sql-values.ts'
+import { flag } from '../statements/sql-values.ts'
 
 /** The work and the cost of one inference request. */
 export interface GenerationRecord {

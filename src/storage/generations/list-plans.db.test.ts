@@ -6,7 +6,7 @@ import { fillManagement, MANY } from '../../../test/support/management-records.t
 import { fillRequestLog } from '../../../test/support/request-log-records.ts'
 import { uninterrupted } from '../../../test/support/uninterrupted.ts'
 import { EVERY_KEY } from '../../contract/key-filter.ts'
-import { createAuditLog } from '../audit-log.ts'
+import { createAuditLog } from '../changes/audit-log.ts'
 import type { Database } from '../database.ts'
 import type { GenerationFilter } from './generation-filter.ts'
 import { createGenerationList } from './generation-list.ts'

@@ -8,8 +8,8 @@ import { type RawBuilder, sql } from 'kysely'
 import { generationId } from '../../contract/generation.ts'
 import type { Database } from '../database.ts'
 import type { Engine } from '../engine.ts'
-import { beginsWithText, containsText, endsWithText, lowerText } from '../match-text.ts'
-import { SCANNED_MAX, tableBy } from '../table-by.ts'
+import { beginsWithText, containsText, endsWithText, lowerText } from '../statements/match-text.ts'
+import { SCANNED_MAX, tableBy } from '../statements/table-by.ts'
 
 export interface SearchScope {
   /** Null means every workspace. */

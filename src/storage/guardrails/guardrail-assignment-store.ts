@@ -2,11 +2,11 @@ import type { Transaction } from 'kysely'
 
 import type { KeyAssignmentResource, MemberAssignmentResource } from '../../contract/guardrail.ts'
 import type { Slice } from '../../contract/paging.ts'
-import { type AuditedChange, type Change, recordChange } from '../audit-log.ts'
+import { type AuditedChange, type Change, recordChange } from '../changes/audit-log.ts'
 import type { Database } from '../database.ts'
 import { deleteCodesOfKey } from '../workspaces/oauth-code-store.ts'
 import type { Schema } from '../tables/schema.ts'
-import { type Page, readPage } from '../page.ts'
+import { type Page, readPage } from '../statements/page.ts'
 import { lockWorkspace } from '../workspaces/lock-workspace.ts'
 
 export type SubjectKind = 'key' | 'member'

@@ -2,7 +2,7 @@
 import { sql, type Transaction } from 'kysely'
 
 import { isObject, type JsonValue } from '../../lib/json/json.ts'
-import { bulkInsert } from '../bulk-insert.ts'
+import { bulkInsert } from '../statements/bulk-insert.ts'
 import type { Database } from '../database.ts'
 import type { Engine } from '../engine.ts'
 import { type GenerationRecord, withoutNul } from '../generations/generation-store.ts'

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 
 import type { GuardrailSettings } from '../../contract/guardrail.ts'
-import { readStoredJson } from '../damaged-row.ts'
+import { readStoredJson } from '../rows/damaged-row.ts'
 
 type StoredSettings = Omit<GuardrailSettings, 'name' | 'limit_usd' | 'reset_interval' | 'include_byok_in_budgets'>
 

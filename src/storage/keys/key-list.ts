@@ -5,9 +5,9 @@ import type { KeyFilter, KeySort } from '../../contract/key-filter.ts'
 import type { Database } from '../database.ts'
 import type { Engine } from '../engine.ts'
 import type { ApiKeysTable } from '../tables/key-tables.ts'
-import { containsText, endsWithText } from '../match-text.ts'
+import { containsText, endsWithText } from '../statements/match-text.ts'
 import type { Schema } from '../tables/schema.ts'
-import { NUMBERED_MAX, SCANNED_MAX, tableBy } from '../table-by.ts'
+import { NUMBERED_MAX, SCANNED_MAX, tableBy } from '../statements/table-by.ts'
 
 export interface KeyListInput extends KeyFilter {
   /** Null means all workspaces. */

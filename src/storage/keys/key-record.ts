@@ -5,8 +5,8 @@ import { z } from 'zod'
 import type { ProviderFailureMode } from '../../contract/provider-failure.ts'
 import type { JsonObject } from '../../lib/json/json.ts'
 import { dollars } from '../../lib/money.ts'
-import { readStoredJson } from '../damaged-row.ts'
-import { flag } from '../sql-values.ts'
+import { readStoredJson } from '../rows/damaged-row.ts'
+import { flag } from '../statements/sql-values.ts'
 import type { ApiKeysTable } from '../tables/key-tables.ts'
 
 /** An API key as stored: without the key itself. A revoked key is never returned. */

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 
 import { changeAt, changedBy } from '../../../test/support/changed-by.ts'
 import { describeEachEngine } from '../../../test/support/databases.ts'
-import { createChangeCounter } from '../change-counter.ts'
+import { createChangeCounter } from '../changes/change-counter.ts'
 import { EVERY_KEY } from '../../contract/key-filter.ts'
 import { type KeyListInput, listKeys } from './key-list.ts'
 import type { KeyRecord } from './key-record.ts'

@@ -4,7 +4,7 @@
  */
 import type { Transaction } from 'kysely'
 
-import { bulkInsert } from '../bulk-insert.ts'
+import { bulkInsert } from '../statements/bulk-insert.ts'
 import { earliest } from './charge.ts'
 import type { Database } from '../database.ts'
 import type { HoldScopeTable, HoldTable, ScopeWindowTable } from '../tables/ledger-tables.ts'

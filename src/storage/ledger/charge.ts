@@ -1,10 +1,10 @@
 /** Adds amounts that were written to the ledger, and subtracts released holds, in the figures of days and windows. */
 import type { Transaction } from 'kysely'
 
-import { bulkInsert } from '../bulk-insert.ts'
+import { bulkInsert } from '../statements/bulk-insert.ts'
 import type { Database } from '../database.ts'
 import type { HoldScopeTable, HoldTable, LedgerTable } from '../tables/ledger-tables.ts'
-import { oneOf } from '../one-of.ts'
+import { oneOf } from '../statements/one-of.ts'
 import { lockWindows, SUBJECTS } from './scope-windows.ts'
 import type { Schema } from '../tables/schema.ts'
 import { addUsageDays, sumUsageDays, type UsageDay } from '../usage/usage-days.ts'

@@ -6,9 +6,9 @@ import type { Selectable, Transaction } from 'kysely'
 import type { PresetContent, PresetVersionResource, SavedPreset } from '../../contract/preset.ts'
 import type { SaveOptions } from '../../contract/save-preset.ts'
 import { type Steps, throughout } from '../../lib/steps.ts'
-import { type ChangedBy, recordChange } from '../audit-log.ts'
+import { type ChangedBy, recordChange } from '../changes/audit-log.ts'
 import { requireLatest } from './expected-latest.ts'
-import { type Claim, claimKey, storeAnswer, type StoredAnswer } from '../idempotency.ts'
+import { type Claim, claimKey, storeAnswer, type StoredAnswer } from '../changes/idempotency.ts'
 import { writeMoves } from './preset-moves.ts'
 import { auditOf, type PresetRef } from './preset-ref.ts'
 import {
@@ -23,7 +23,7 @@ import {
 import { refuseUnevaluatedSave } from './required-evaluation.ts'
 import type { PresetVersionsTable } from '../tables/preset-tables.ts'
 import type { Schema } from '../tables/schema.ts'
-import type { TextSeal } from '../seal.ts'
+import type { TextSeal } from '../rows/seal.ts'
 import type { ConfigRow } from './sealed-config.ts'
 
 export interface CreateVersionInput extends SaveOptions, PresetRef {

@@ -3,13 +3,13 @@ import { type Insertable, type Selectable, sql, type Transaction } from 'kysely'
 
 import type { EvaluationItem, Outcome } from '../../contract/evaluation.ts'
 import { type Steps, throughout } from '../../lib/steps.ts'
-import { readStoredInSteps } from '../damaged-row.ts'
-import { rowGroups } from '../row-groups.ts'
-import { openJson, sealJson } from '../sealed-json.ts'
+import { readStoredInSteps } from '../rows/damaged-row.ts'
+import { rowGroups } from '../rows/row-groups.ts'
+import { openJson, sealJson } from '../rows/sealed-json.ts'
 import type { EvaluationItemsTable } from '../tables/evaluation-tables.ts'
 import type { Schema } from '../tables/schema.ts'
 import type { ReadDatabase } from './preset-rows.ts'
-import type { TextSeal } from '../seal.ts'
+import type { TextSeal } from '../rows/seal.ts'
 
 /** The result of one request that was made for an item. */
 export interface KeptAnswer {

@@ -5,17 +5,17 @@ import type { Check, EvaluationItem, EvaluationState } from '../../contract/eval
 import type { Slice } from '../../contract/paging.ts'
 import { dollars } from '../../lib/money.ts'
 import { throughout } from '../../lib/steps.ts'
-import { type AuditedChange, type Change, type ChangedBy, recordChange } from '../audit-log.ts'
-import { readStored } from '../damaged-row.ts'
+import { type AuditedChange, type Change, type ChangedBy, recordChange } from '../changes/audit-log.ts'
+import { readStored } from '../rows/damaged-row.ts'
 import { lackedMoney, lackedTools } from '../ledger/ended-by-budget.ts'
-import type { Once } from '../idempotency.ts'
-import { type Page, readPage } from '../page.ts'
+import type { Once } from '../changes/idempotency.ts'
+import { type Page, readPage } from '../statements/page.ts'
 import { finishItem, type ItemResult, keepAnswers, type KeptAnswers, readItems, sealItems, type StoredItem } from './evaluation-items.ts'
 import { auditOf, presetIdOf, type PresetRef } from './preset-ref.ts'
 import type { ReadDatabase } from './preset-rows.ts'
-import type { TextSeal } from '../seal.ts'
+import type { TextSeal } from '../rows/seal.ts'
 import type { EvaluationsTable } from '../tables/evaluation-tables.ts'
-import { rowGroups } from '../row-groups.ts'
+import { rowGroups } from '../rows/row-groups.ts'
 
 /** The versions to run, and the rules for them. */
 export interface EvaluationSpec {

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 
 import { changeAt } from '../../../test/support/changed-by.ts'
 import { describeEachEngine } from '../../../test/support/databases.ts'
-import { createChangeCounter } from '../change-counter.ts'
+import { createChangeCounter } from '../changes/change-counter.ts'
 import { preparePresets, T0, T1, T2 } from '../testing/preset-input.ts'
 
 describeEachEngine('patching a preset', (engine) => {

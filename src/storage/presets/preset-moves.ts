@@ -5,7 +5,7 @@
 import { sql, type Transaction } from 'kysely'
 
 import type { PresetMove } from '../../contract/preset.ts'
-import type { Change } from '../audit-log.ts'
+import type { Change } from '../changes/audit-log.ts'
 import type { Database } from '../database.ts'
 import { presetIdOf, type PresetRef } from './preset-ref.ts'
 import { endRollout } from './rollout-store.ts'

@@ -5,9 +5,9 @@ import { z } from 'zod'
 import type { PresetSummary } from '../../contract/preset-query.ts'
 import { split } from '../../contract/split.ts'
 import type { JsonObject } from '../../lib/json/json.ts'
-import { readStored, readStoredJson, shownIfReadable } from '../damaged-row.ts'
+import { readStored, readStoredJson, shownIfReadable } from '../rows/damaged-row.ts'
 import type { Database } from '../database.ts'
-import { tableBy } from '../table-by.ts'
+import { tableBy } from '../statements/table-by.ts'
 
 /** A longer configuration is not read for a list: it contains long tools, and a page may have a hundred of them. */
 const CONFIG_MAX = 65_536

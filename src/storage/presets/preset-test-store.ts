@@ -1,9 +1,9 @@
 /** Inputs that are stored for trying a preset. They may contain what people wrote, so they are sealed. */
 
 import { PRESET_TESTS_MAX, type PresetTest } from '../../contract/preset-test.ts'
-import { type Change, type ChangedBy, recordChange } from '../audit-log.ts'
-import { readStored } from '../damaged-row.ts'
-import type { Once } from '../idempotency.ts'
+import { type Change, type ChangedBy, recordChange } from '../changes/audit-log.ts'
+import { readStored } from '../rows/damaged-row.ts'
+import type { Once } from '../changes/idempotency.ts'
 import { auditOf, lockPreset, presetIdOf, type PresetRef } from './preset-ref.ts'
 import type { SealedDatabase } from './preset-rows.ts'
 

@@ -4,7 +4,7 @@ import type { PresetVersionResource } from '../../contract/preset.ts'
 import { parseJsonInSteps, writeInSteps } from '../../lib/json/json-steps.ts'
 import { isList, isMap, type JsonObject } from '../../lib/json/json.ts'
 import { LARGE_BYTES, type Steps } from '../../lib/steps.ts'
-import type { TextSeal } from '../seal.ts'
+import type { TextSeal } from '../rows/seal.ts'
 
 type Config = PresetVersionResource['config']
 type Secrets = readonly { readonly path: readonly (string | number)[]; readonly value: string }[]

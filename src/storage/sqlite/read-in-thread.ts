@@ -10,7 +10,7 @@ import {
 } from 'kysely'
 
 import type { Database } from '../database.ts'
-import { refuseStreams } from '../refuse-streams.ts'
+import { refuseStreams } from '../connections/refuse-streams.ts'
 import type { Schema } from '../tables/schema.ts'
 import { createThread } from './sqlite-thread.ts'
 

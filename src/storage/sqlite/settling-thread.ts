@@ -12,7 +12,7 @@ import { openDatabase } from '../open-database.ts'
 import type { Settlement } from '../ledger/settle-requests.ts'
 import type { Request } from './settle-in-thread.ts'
 import { answerRequests } from './sqlite-thread-side.ts'
-import { writeTraces } from '../waiting-trace-store.ts'
+import { writeTraces } from '../broadcast/waiting-trace-store.ts'
 
 let opened: Database | null = null
 

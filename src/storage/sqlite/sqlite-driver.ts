@@ -3,9 +3,9 @@ import type { Database as SqliteHandle, SQLQueryBindings, Statement } from 'bun:
 import { CompiledQuery, type DatabaseConnection, type Driver, type QueryResult } from 'kysely'
 
 import { type RetryOptions, retryConflicts } from '../database.ts'
-import { refuseStreams } from '../refuse-streams.ts'
-import { refuseNulCharacters, requireSafeInteger } from '../sql-values.ts'
-import { createTurns } from '../turns.ts'
+import { refuseStreams } from '../connections/refuse-streams.ts'
+import { refuseNulCharacters, requireSafeInteger } from '../statements/sql-values.ts'
+import { createTurns } from '../../lib/turns.ts'
 import { fileFault, retryableFailure } from './sqlite-failures.ts'
 import type { FilePlace } from './sqlite-place.ts'
 

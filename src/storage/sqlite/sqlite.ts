@@ -7,7 +7,7 @@ import { type Dialect, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCom
 
 import { systemFault } from '../../lib/system-fault.ts'
 import type { Durability, EngineConnection, RetryOptions } from '../database.ts'
-import { createTransactions } from '../direct-transactions.ts'
+import { createTransactions } from '../connections/direct-transactions.ts'
 import type { Schema } from '../tables/schema.ts'
 import { createDriver } from './sqlite-driver.ts'
 import { cannotOpen, retryableFailure, sqliteCode } from './sqlite-failures.ts'

@@ -5,7 +5,7 @@ import { sql } from 'kysely'
 
 import { systemClock } from '../../lib/clock.ts'
 import { systemIds } from '../../lib/id.ts'
-import { migrate } from '../migrate.ts'
+import { migrate } from '../tables/migrate.ts'
 import { migrationsFor } from '../tables/schema.ts'
 import { openPostgres } from '../postgres/postgres.ts'
 import { openSqlite } from '../sqlite/sqlite.ts'

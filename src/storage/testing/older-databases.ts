@@ -4,7 +4,7 @@ import { type Kysely, sql, type TableMetadata } from 'kysely'
 import { systemClock } from '../../lib/clock.ts'
 import { systemIds } from '../../lib/id.ts'
 import type { EngineConnection } from '../database.ts'
-import { migrate, migrationsOf } from '../migrate.ts'
+import { migrate, migrationsOf } from '../tables/migrate.ts'
 import type { Schema } from '../tables/schema.ts'
 
 type Row = Readonly<Record<string, string | number | null>>

@@ -4,7 +4,7 @@
  */
 import { sql, type Transaction } from 'kysely'
 
-import { bulkInsert } from '../bulk-insert.ts'
+import { bulkInsert } from '../statements/bulk-insert.ts'
 import type { Database } from '../database.ts'
 import type { Engine } from '../engine.ts'
 import type { GenerationRecord } from '../generations/generation-store.ts'

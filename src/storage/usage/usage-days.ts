@@ -1,5 +1,5 @@
 /** The usage of each key on each UTC day. It is never deleted, so every window can be recomputed from it. */
-import { bulkInsert } from '../bulk-insert.ts'
+import { bulkInsert } from '../statements/bulk-insert.ts'
 import type { Schema } from '../tables/schema.ts'
 
 export type UsageDay = Schema['key_usage_days']

@@ -1,7 +1,7 @@
 /** The usage in each hour. The sums are updated when requests are settled, so that a chart reads hours instead of requests. */
 import type { Transaction } from 'kysely'
 
-import { bulkInsert } from '../bulk-insert.ts'
+import { bulkInsert } from '../statements/bulk-insert.ts'
 import type { Engine } from '../engine.ts'
 import { type FinishedGeneration, withoutNul } from '../generations/generation-store.ts'
 import { BUCKET_COLUMNS, bucketColumn, bucketOf, type Latency } from './latency-buckets.ts'

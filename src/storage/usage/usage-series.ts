@@ -4,7 +4,7 @@ import { type Expression, type RawBuilder, sql } from 'kysely'
 import type { Database } from '../database.ts'
 import type { Engine } from '../engine.ts'
 import { indexFor, matching } from '../generations/generation-filter.ts'
-import { tableBy } from '../table-by.ts'
+import { tableBy } from '../statements/table-by.ts'
 import { BUCKET_COLUMNS, BUCKET_ENDS, bucketColumn, LATENCIES, type Latency, percentileOf } from './latency-buckets.ts'
 import { USAGE_DIMENSIONS, USAGE_MEASURES } from '../tables/usage-tables.ts'
 import { nextDay } from './usage-windows.ts'
@@ -224,12 +224,10 @@ const conditionsOf = ({ workspaceId, ownedBy, only }: UsageQuery): RawBuilder<un
     sql` and `,
   )
 
-const isValue = (column: string, value: string | number | readonly string[]): RawBuilder<unknown> =>
-  Array.isArray(value)
-    ? value.length === 0
-      ? sql`1 = 0`
-      : sql`${sql.ref(column)} in (${sql.join(value)})`
-    : sql`${sql.ref(column)} = ${value}`
+const isValue = (column: string, value: string | number | readonly string[]): RawBuilder<unknown> => {
+  if (!Array.isArray(value)) return sql`${sql.ref(column)} = ${value}`
+  return value.length === 0 ? sql`1 = 0` : sql`${sql.ref(column)} in (${sql.join(value)})`
+}
 
 const COLUMNS = [...USAGE_DIMENSIONS.filter((name) => name !== 'hour'), ...USAGE_MEASURES, ...BUCKET_COLUMNS].map((name) => sql.ref(name))
 

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 
 import { changeAt } from '../../../test/support/changed-by.ts'
 import { describeEachEngine } from '../../../test/support/databases.ts'
-import { createAuditLog } from '../audit-log.ts'
+import { createAuditLog } from '../changes/audit-log.ts'
 import { createLedgerStore } from '../ledger/ledger-store.ts'
 import { auditLedger } from '../ledger/ledger-audit.ts'
 import { preparePresets } from '../testing/preset-input.ts'

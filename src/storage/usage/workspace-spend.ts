@@ -1,7 +1,7 @@
 /** The amount that each workspace ever spent: the sum of the days of its keys, updated whenever those are written. */
 import { sql } from 'kysely'
 
-import { bulkInsert } from '../bulk-insert.ts'
+import { bulkInsert } from '../statements/bulk-insert.ts'
 import type { LedgerTable } from '../tables/ledger-tables.ts'
 import type { WorkspaceSpendTable } from '../tables/workspace-sum-tables.ts'
 

@@ -1,7 +1,7 @@
 import type { Transaction } from 'kysely'
 
 import { GatewayError } from '../../errors.ts'
-import type { ChangedBy } from '../audit-log.ts'
+import type { ChangedBy } from '../changes/audit-log.ts'
 import type { Schema } from '../tables/schema.ts'
 import { lockWorkspace } from './lock-workspace.ts'
 

@@ -1,7 +1,7 @@
 import type { Selectable, Transaction } from 'kysely'
 
 import type { Database } from '../database.ts'
-import { deleteOldest } from '../delete-oldest.ts'
+import { deleteOldest } from '../statements/delete-oldest.ts'
 import type { Schema } from '../tables/schema.ts'
 import type { OauthCodesTable } from '../tables/sign-in-tables.ts'
 

@@ -1,10 +1,10 @@
 import type { Selectable, Transaction } from 'kysely'
 
-import { type AuditedChange, type Change, type ChangedBy, recordChange } from '../audit-log.ts'
+import { type AuditedChange, type Change, type ChangedBy, recordChange } from '../changes/audit-log.ts'
 import { requireAnotherAdmin } from './last-admin.ts'
 import type { Database } from '../database.ts'
-import { deleteOldest } from '../delete-oldest.ts'
-import type { Once } from '../idempotency.ts'
+import { deleteOldest } from '../statements/delete-oldest.ts'
+import type { Once } from '../changes/idempotency.ts'
 import { deleteCodesOfPeople } from './oauth-code-store.ts'
 import type { Schema } from '../tables/schema.ts'
 import type { LoginLinksTable, SessionsTable } from '../tables/sign-in-tables.ts'

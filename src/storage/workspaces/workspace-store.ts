@@ -4,13 +4,13 @@ import { type Selectable, sql, type Transaction } from 'kysely'
 
 import type { Slice } from '../../contract/paging.ts'
 import { DEFAULT_SETTINGS, type WorkspaceSettings } from '../../contract/workspace-settings.ts'
-import { type AuditedChange, type Change, type ChangedBy, recordChange } from '../audit-log.ts'
-import { shownIfReadable } from '../damaged-row.ts'
+import { type AuditedChange, type Change, type ChangedBy, recordChange } from '../changes/audit-log.ts'
+import { shownIfReadable } from '../rows/damaged-row.ts'
 import type { Database } from '../database.ts'
-import type { Once } from '../idempotency.ts'
+import type { Once } from '../changes/idempotency.ts'
 import { DELETED_WITH_WORKSPACE, type Schema } from '../tables/schema.ts'
 import type { WorkspacesTable } from '../tables/service-tables.ts'
-import { type Page, readPage } from '../page.ts'
+import { type Page, readPage } from '../statements/page.ts'
 import { readSettings } from './workspace-settings.ts'
 
 export interface WorkspaceRecord {

@@ -1,10 +1,10 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 
-import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
+import { beforeEach, describe, expect, test } from 'bun:test'
 
 import { createFakeClock } from '../../../test/support/fake-clock.ts'
+import { listenForTests } from '../../../test/support/listen.ts'
 import { pdfOf } from '../../../test/support/pdfs.ts'
 import { toolCaller, toolTurn } from '../../../test/support/tool-turn.ts'
 import type { Part } from '../../canonical/prompt.ts'
@@ -25,12 +25,7 @@ const server = createServer((request, response) => {
   received.push(request)
   answer(request, response)
 })
-await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-const { port } = server.address() as AddressInfo
-afterAll(() => {
-  server.closeAllConnections()
-  server.close()
-})
+const port = await listenForTests(server)
 
 const PUBLIC = '93.184.216.34'
 /** The addresses that host names resolve to, one answer per lookup. */

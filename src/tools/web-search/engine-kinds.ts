@@ -93,7 +93,7 @@ export const ENGINE_KINDS: Readonly<Record<KindName, EngineKind>> = {
       numResults: search.most,
       contents: { highlights: { maxCharacters: search.characters } },
       ...(search.place?.country === undefined || search.place.country === null ? {} : { userLocation: search.place.country }),
-      ...either(search, 'includeDomains', 'excludeDomains'),
+      ...listedDomains(search),
     }),
     results: ({ results }) => results,
     content: ({ highlights, text }) => joined(listOf(highlights)) || text,
@@ -111,7 +111,7 @@ export const ENGINE_KINDS: Readonly<Record<KindName, EngineKind>> = {
       ...(search.place?.country === undefined || search.place.country === null ? {} : { country: search.place.country }),
       // Whole pages cost time and credits; passages that match the query are included without them.
       ...(search.characters > PASSAGES_MAX ? { scrapeOptions: { formats: ['markdown'], onlyMainContent: true } } : {}),
-      ...either(search, 'includeDomains', 'excludeDomains'),
+      ...listedDomains(search),
     }),
     results: ({ data }) => (Array.isArray(data) ? data : fields(data)['web']),
     content: ({ markdown, description }) => markdown ?? description,
@@ -167,8 +167,10 @@ const PERPLEXITY_DOMAINS_MAX = 20
 const QUERY_MAX = 400
 
 /** The only list that such an engine accepts; the allowed domains are more restrictive. */
-const either = ({ allowed, excluded }: Search, include: string, exclude: string): JsonObject =>
-  allowed.length > 0 ? { [include]: allowed } : excluded.length > 0 ? { [exclude]: excluded } : {}
+const listedDomains = ({ allowed, excluded }: Search): JsonObject => {
+  if (allowed.length > 0) return { includeDomains: allowed }
+  return excluded.length > 0 ? { excludeDomains: excluded } : {}
+}
 
 /**
  * Adds search operators that most engines support; if they do not fit or are ignored, the filter applied to the answer has the
