@@ -1,10 +1,9 @@
 /** Light, dark, or the system's theme; kept in this browser. */
-import { createChoice } from './choice.ts'
+import { createChoiceOf } from './choice.ts'
 
 export const THEMES = ['system', 'light', 'dark'] as const
-export type Theme = (typeof THEMES)[number]
 
-export const theme = createChoice<Theme>('patchbay.theme', (kept) => THEMES.find((one) => one === kept) ?? 'system', String)
+export const theme = createChoiceOf('patchbay.theme', THEMES)
 
 /** Applies the theme now, and whenever another is chosen. */
 export const applyTheme = (): void => {

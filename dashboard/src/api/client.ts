@@ -19,6 +19,9 @@ export const ask = async <Answer>(path: string, request: ApiRequest = {}): Promi
   return response.status === 204 ? (undefined as Answer) : readAnswer(response)
 }
 
+/** Like `ask`, for an answer that has what was asked for in `data`. */
+export const askData = async <Data>(path: string, request?: ApiRequest): Promise<Data> => (await ask<{ data: Data }>(path, request)).data
+
 /** Throws ApiError if the connection is lost before the end. */
 export const readAnswer = async <Answer>(response: Response): Promise<Answer> => JSON.parse(await response.text().catch(asLost)) as Answer
 

@@ -10,7 +10,7 @@ import type {
   EvaluationResource,
   EvaluationResult,
 } from '../../../src/contract/evaluation.ts'
-import { ask, segment } from './client.ts'
+import { ask, askData, segment } from './client.ts'
 import { create } from './create.ts'
 import { offsetList } from './paged-list.ts'
 import type { Query } from './path.ts'
@@ -39,26 +39,22 @@ export const evaluationList = (slug: string, query: Query) => ({
 export const evaluationItems = (slug: string, id: string, query: Query) =>
   queryOptions({
     queryKey: ['presets', slug, 'evaluations', id, query],
-    queryFn: async ({ signal }) =>
-      (
-        await ask<{ data: EvaluationResource & { readonly items: readonly EvaluationResult[] } }>(`${pathOf(slug)}/${segment(id)}`, {
-          query,
-          signal,
-        })
-      ).data,
+    queryFn: ({ signal }) =>
+      askData<EvaluationResource & { readonly items: readonly EvaluationResult[] }>(`${pathOf(slug)}/${segment(id)}`, {
+        query,
+        signal,
+      }),
     refetchInterval: ({ state: { data } }) => (data !== undefined && isRunning(data) ? WATCH_MS : false),
   })
 
 export const evaluationComparison = (slug: string, id: string, other: string, query: Query) =>
   queryOptions({
     queryKey: ['presets', slug, 'evaluations', id, other, query],
-    queryFn: async ({ signal }) =>
-      (
-        await ask<{ data: EvaluationComparison }>(`${pathOf(slug)}/${segment(id)}/comparison`, {
-          query: { ...query, with: other },
-          signal,
-        })
-      ).data,
+    queryFn: ({ signal }) =>
+      askData<EvaluationComparison>(`${pathOf(slug)}/${segment(id)}/comparison`, {
+        query: { ...query, with: other },
+        signal,
+      }),
   })
 
 /** An estimate of the cost of an evaluation with this body, which is JSON. No model is called. */
@@ -67,7 +63,7 @@ export const estimateEvaluation = (slug: string, body: string, query: Query) =>
     queryKey: ['presets', slug, 'evaluation-estimate', body, query],
     queryFn: async ({ signal }) => {
       const request = { ...(JSON.parse(body) as EvaluationRequest), dry_run: true }
-      return (await ask<{ data: EvaluationEstimate }>(pathOf(slug), { method: 'POST', body: request, query, signal })).data
+      return await askData<EvaluationEstimate>(pathOf(slug), { method: 'POST', body: request, query, signal })
     },
   })
 

@@ -5,7 +5,7 @@ import type { z } from 'zod'
 import type { generation as generationResource } from '../../../src/contract/generation.ts'
 import type { generationContent as content } from '../../../src/contract/generation-content.ts'
 import type { generationRow } from '../../../src/contract/generation-list.ts'
-import { ask, askRaw } from './client.ts'
+import { ask, askData, askRaw } from './client.ts'
 import type { Query } from './path.ts'
 import { readEvents } from './read-events.ts'
 
@@ -43,7 +43,7 @@ export const newestGenerations = (filter: Query, limit: number) =>
 export const generation = (id: string) =>
   queryOptions({
     queryKey: ['generation', id],
-    queryFn: async ({ signal }) => (await ask<{ data: Generation }>('/generation', { query: { id }, signal })).data,
+    queryFn: ({ signal }) => askData<Generation>('/generation', { query: { id }, signal }),
     staleTime: Number.POSITIVE_INFINITY,
   })
 
@@ -54,7 +54,7 @@ export type GenerationContent = z.output<typeof content>
 export const generationContent = (id: string) =>
   queryOptions({
     queryKey: ['generation', id, 'content'],
-    queryFn: async ({ signal }) => (await ask<{ data: GenerationContent }>('/generation/content', { query: { id }, signal })).data,
+    queryFn: ({ signal }) => askData<GenerationContent>('/generation/content', { query: { id }, signal }),
     staleTime: Number.POSITIVE_INFINITY,
     retry: false,
   })

@@ -4,7 +4,7 @@ import type { z } from 'zod'
 
 import type { guardrailRecordedTest, guardrailTest } from '../../../src/contract/guardrail-test.ts'
 import type { KeyAssignmentResource, ListedGuardrailResource, MemberAssignmentResource } from '../../../src/contract/guardrail.ts'
-import { ask, segment } from './client.ts'
+import { ask, askData, segment } from './client.ts'
 import { create, remove } from './create.ts'
 import { offsetList } from './paged-list.ts'
 import { queryClient } from './query-client.ts'
@@ -24,7 +24,7 @@ export const guardrailList = (workspace: string | undefined) =>
 export const oneGuardrail = (id: string) =>
   queryOptions({
     queryKey: ['guardrails', id],
-    queryFn: async ({ signal }) => (await ask<{ data: Guardrail }>(`/guardrails/${segment(id)}`, { signal })).data,
+    queryFn: ({ signal }) => askData<Guardrail>(`/guardrails/${segment(id)}`, { signal }),
   })
 
 /** The list without hits, which the service counts anew for each response. For the choice of a guardrail and for its name. */
@@ -53,13 +53,11 @@ export const testGuardrail = (body: Readonly<Record<string, unknown>>, signal: A
 
 /** Tries a guardrail on the newest requests whose contents are stored. */
 export const tryOnRequests = async (body: unknown, workspace: string | undefined): Promise<RequestsTried> =>
-  (
-    await ask<{ data: RequestsTried }>('/guardrail-tests/requests', {
-      method: 'POST',
-      body,
-      query: { workspace_id: workspace },
-    })
-  ).data
+  askData<RequestsTried>('/guardrail-tests/requests', {
+    method: 'POST',
+    body,
+    query: { workspace_id: workspace },
+  })
 
 export const createGuardrail = async (name: string, workspace: string | undefined): Promise<Guardrail> =>
   (await changed(create<{ data: Guardrail }>('/guardrails', { body: { name, workspace_id: workspace } }))).data

@@ -4,7 +4,7 @@ import { queryOptions } from '@tanstack/react-query'
 import type { z } from 'zod'
 
 import type { ApiKeyResource, keyLimit } from '../../../src/contract/key.ts'
-import { ask, segment } from './client.ts'
+import { ask, askData, segment } from './client.ts'
 import { create, remove } from './create.ts'
 import { cursorList } from './paged-list.ts'
 import { queryClient } from './query-client.ts'
@@ -35,7 +35,7 @@ export const keysInUse = (workspace: string | undefined) =>
     queryKey: ['keys', 'in use', workspace],
     queryFn: async ({ signal }) => {
       const query = { status: 'active', kind: 'inference', sort: 'last_used_at', limit: 100, workspace_id: workspace }
-      const { data } = await ask<{ data: readonly Key[] }>('/keys', { query, signal })
+      const data = await askData<readonly Key[]>('/keys', { query, signal })
       return data.filter(({ last_used_at: usedAt }) => usedAt !== null && Date.parse(usedAt) > Date.now() - DAY_MS)
     },
     refetchInterval: KEYS_MS,
@@ -47,7 +47,7 @@ export const hasConnectedClient = (workspace: string | undefined) =>
     queryKey: ['keys', 'has connected client', workspace],
     queryFn: async ({ signal }) => {
       const query = { kind: 'inference', status: 'all', sort: 'last_used_at', limit: 100, workspace_id: workspace }
-      const { data } = await ask<{ data: readonly Key[] }>('/keys', { query, signal })
+      const data = await askData<readonly Key[]>('/keys', { query, signal })
       return data.some(({ purpose, last_used_at: usedAt }) => purpose !== 'playground' && usedAt !== null)
     },
   })
@@ -58,7 +58,7 @@ export const isKeyHash = (text: string): boolean => /^[0-9a-f]{64}$/.test(text)
 export const oneKey = (hash: string) =>
   queryOptions({
     queryKey: ['key', hash],
-    queryFn: async ({ signal }) => (await ask<{ data: Key }>(`/keys/${segment(hash)}`, { signal })).data,
+    queryFn: ({ signal }) => askData<Key>(`/keys/${segment(hash)}`, { signal }),
   })
 
 /** The key that a person's playground runs are charged to; null before the first run. */
@@ -67,9 +67,9 @@ export const playgroundKey = (userId: string, workspaceId: string) =>
     queryKey: ['keys', 'playground', userId, workspaceId],
     queryFn: async ({ signal }) => {
       const query = { purpose: 'playground', user_id: userId, workspace_id: workspaceId, status: 'all', limit: 1 }
-      const known = (await ask<{ data: readonly Key[] }>('/keys', { query, signal })).data[0]
+      const known = (await askData<readonly Key[]>('/keys', { query, signal }))[0]
       // Only the read of a single key counts all the requests that were answered before it.
-      return known === undefined ? null : (await ask<{ data: Key }>(`/keys/${segment(known.hash)}`, { signal })).data
+      return known === undefined ? null : await askData<Key>(`/keys/${segment(known.hash)}`, { signal })
     },
   })
 

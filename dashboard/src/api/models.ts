@@ -1,7 +1,7 @@
 /** The models that a request may name, presets included. */
 import { queryOptions } from '@tanstack/react-query'
 
-import { ask } from './client.ts'
+import { askData } from './client.ts'
 
 interface ListedModel {
   readonly id: string
@@ -12,6 +12,6 @@ interface ListedModel {
 
 export const modelList = queryOptions({
   queryKey: ['models'],
-  queryFn: async ({ signal }) => (await ask<{ data: readonly ListedModel[] }>('/models', { signal })).data,
+  queryFn: ({ signal }) => askData<readonly ListedModel[]>('/models', { signal }),
   staleTime: 60_000,
 })

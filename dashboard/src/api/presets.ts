@@ -14,7 +14,7 @@ import type { ListedPresetResource, ReadPresetResource } from '../../../src/cont
 import type { PresetTest } from '../../../src/contract/preset-test.ts'
 import type { rollout } from '../../../src/contract/rollout.ts'
 import { ApiError } from './api-error.ts'
-import { ask, readAnswer, segment } from './client.ts'
+import { ask, askData, readAnswer, segment } from './client.ts'
 import { create, remove } from './create.ts'
 import { cursorList, offsetList } from './paged-list.ts'
 import type { Query } from './path.ts'
@@ -33,16 +33,15 @@ export const presetNames = (query: Query) =>
   queryOptions({
     queryKey: ['presets', 'names', query],
     queryFn: async ({ signal }) =>
-      (
-        await ask<{ data: readonly Preset[] }>('/presets', { query: { limit: 20, count: false, status: 'active', ...query }, signal })
-      ).data.map(({ slug }) => slug),
+      (await askData<readonly Preset[]>('/presets', { query: { limit: 20, count: false, status: 'active', ...query }, signal })).map(
+        ({ slug }) => slug,
+      ),
   })
 
 export const preset = (slug: string, query: Query = {}) =>
   queryOptions({
     queryKey: ['presets', slug, query],
-    queryFn: async ({ signal }) =>
-      (await ask<{ data: ReadPreset }>(pathOfPreset(slug), { query: { include: 'summary', ...query }, signal })).data,
+    queryFn: ({ signal }) => askData<ReadPreset>(pathOfPreset(slug), { query: { include: 'summary', ...query }, signal }),
   })
 
 /** Newest first. */
@@ -52,12 +51,11 @@ export const presetVersions = (slug: string, query: Query) =>
 export const presetVersion = (slug: string, version: number, query: Query = {}) =>
   queryOptions({
     queryKey: ['presets', slug, 'versions', version, query],
-    queryFn: async ({ signal }) =>
-      (await ask<{ data: PresetVersion }>(`${pathOfPreset(slug)}/versions/${version}`, { query, signal })).data,
+    queryFn: ({ signal }) => askData<PresetVersion>(`${pathOfPreset(slug)}/versions/${version}`, { query, signal }),
   })
 
 /** The history of the preset and its labels, newest first. */
-export const presetMoves = (slug: string, query: Query = {}) =>
+export const presetMoves = (slug: string, query: Query) =>
   cursorList<PresetMove>(['presets', slug, 'history', query], `${pathOfPreset(slug)}/history`, query)
 
 interface PatchOptions {
@@ -129,10 +127,10 @@ export const savePresetFromRequest = (target: PresetTarget, id: string): Promise
 export type { PresetTest }
 
 /** Inputs that are saved to try the preset with. */
-export const presetTests = (slug: string, query: Query = {}) =>
+export const presetTests = (slug: string, query: Query) =>
   queryOptions({
     queryKey: ['presets', slug, 'tests', query],
-    queryFn: async ({ signal }) => (await ask<{ data: readonly PresetTest[] }>(`${pathOfPreset(slug)}/tests`, { query, signal })).data,
+    queryFn: ({ signal }) => askData<readonly PresetTest[]>(`${pathOfPreset(slug)}/tests`, { query, signal }),
   })
 
 interface TestToSave {
@@ -159,7 +157,7 @@ export const presetRollout = (slug: string, query: Query) =>
     queryKey: ['presets', slug, 'rollout', query],
     queryFn: async ({ signal }): Promise<RolloutStatus | null> => {
       try {
-        return (await ask<{ data: RolloutStatus }>(`${pathOfPreset(slug)}/rollout`, { query, signal })).data
+        return await askData<RolloutStatus>(`${pathOfPreset(slug)}/rollout`, { query, signal })
       } catch (thrown) {
         if (thrown instanceof ApiError && thrown.status === 404) return null
         throw thrown

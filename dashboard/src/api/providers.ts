@@ -5,13 +5,13 @@ import type { z } from 'zod'
 import type { provider } from '../../../src/contract/model.ts'
 import type { providerHealth as health } from '../../../src/contract/provider-health.ts'
 import type { providerTest } from '../../../src/contract/provider-test.ts'
-import { ask, segment } from './client.ts'
+import { askData, segment } from './client.ts'
 
 export type Provider = z.output<typeof provider>
 
 export const providerList = queryOptions({
   queryKey: ['providers'],
-  queryFn: async ({ signal }) => (await ask<{ data: readonly Provider[] }>('/providers', { signal })).data,
+  queryFn: ({ signal }) => askData<readonly Provider[]>('/providers', { signal }),
   staleTime: 60_000,
 })
 
@@ -20,7 +20,7 @@ export type ProviderHealth = z.output<typeof health>
 
 export const providerHealth = queryOptions({
   queryKey: ['provider-health'],
-  queryFn: async ({ signal }) => (await ask<{ data: readonly ProviderHealth[] }>('/providers/health', { signal })).data,
+  queryFn: ({ signal }) => askData<readonly ProviderHealth[]>('/providers/health', { signal }),
   refetchInterval: 5000,
 })
 
@@ -28,4 +28,4 @@ export type ProviderTest = z.output<typeof providerTest>
 
 /** Sends one request of one token. It is recorded and costs what any request costs. */
 export const testProvider = async (slug: string): Promise<ProviderTest> =>
-  (await ask<{ data: ProviderTest }>(`/providers/${segment(slug)}/test`, { method: 'POST', body: {} })).data
+  askData<ProviderTest>(`/providers/${segment(slug)}/test`, { method: 'POST', body: {} })

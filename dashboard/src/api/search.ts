@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
 
-import { ask } from './client.ts'
+import { askData } from './client.ts'
 
 export interface SearchHit {
   readonly type: 'generation' | 'request' | 'preset' | 'key' | 'model' | 'member'
@@ -12,6 +12,6 @@ export interface SearchHit {
 export const search = (text: string) =>
   queryOptions({
     queryKey: ['search', text],
-    queryFn: async ({ signal }) => (await ask<{ data: readonly SearchHit[] }>('/search', { query: { q: text }, signal })).data,
+    queryFn: ({ signal }) => askData<readonly SearchHit[]>('/search', { query: { q: text }, signal }),
     enabled: text.length >= 2,
   })

@@ -3,7 +3,7 @@ import { queryOptions } from '@tanstack/react-query'
 
 import type { CurrentSessionResource, SignInMethodsResource } from '../../../src/contract/session.ts'
 import { PAGE_BASE } from '../page.ts'
-import { ask } from './client.ts'
+import { ask, askData } from './client.ts'
 import { forgetSession, holdSession } from './session-half.ts'
 
 /** `proof`: the token of a link, or a management key; neither is kept. Throws ApiError with 401 if it is not valid. */
@@ -19,13 +19,13 @@ export const signOut = async (): Promise<void> => {
 
 export const currentSession = queryOptions({
   queryKey: ['session'],
-  queryFn: async ({ signal }) => (await ask<{ data: CurrentSessionResource }>('/sessions/current', { signal })).data,
+  queryFn: ({ signal }) => askData<CurrentSessionResource>('/sessions/current', { signal }),
   staleTime: 60_000,
 })
 
 export const signInMethods = queryOptions({
   queryKey: ['sign-in methods'],
-  queryFn: async ({ signal }) => (await ask<{ data: SignInMethodsResource }>('/sessions/methods', { signal })).data,
+  queryFn: ({ signal }) => askData<SignInMethodsResource>('/sessions/methods', { signal }),
   staleTime: Infinity,
 })
 

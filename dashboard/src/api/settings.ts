@@ -5,7 +5,7 @@ import type { z } from 'zod'
 
 import type { serviceFacts as facts } from '../../../src/contract/service-facts.ts'
 import type { SessionResource } from '../../../src/contract/session.ts'
-import { ask, segment } from './client.ts'
+import { ask, askData, segment } from './client.ts'
 import { queryClient } from './query-client.ts'
 
 export type ServiceFacts = z.output<typeof facts>
@@ -13,14 +13,13 @@ export type EffectiveSetting = ServiceFacts['settings'][number]
 
 export const serviceFacts = queryOptions({
   queryKey: ['service'],
-  queryFn: async ({ signal }) => (await ask<{ data: ServiceFacts }>('/service', { signal })).data,
+  queryFn: ({ signal }) => askData<ServiceFacts>('/service', { signal }),
 })
 
 export const sessionList = (workspace?: string) =>
   queryOptions({
     queryKey: ['sessions', { workspace }],
-    queryFn: async ({ signal }) =>
-      (await ask<{ data: readonly SessionResource[] }>('/sessions', { query: { workspace_id: workspace }, signal })).data,
+    queryFn: ({ signal }) => askData<readonly SessionResource[]>('/sessions', { query: { workspace_id: workspace }, signal }),
   })
 
 export const endSessionOf = async (id: string): Promise<void> => {

@@ -1,7 +1,7 @@
 /** The data that the setup screen needs: a model or preset to name, and the first request of the program. */
 import { queryOptions } from '@tanstack/react-query'
 
-import { ask } from './client.ts'
+import { askData } from './client.ts'
 
 export interface NamedModel {
   readonly id: string
@@ -12,7 +12,7 @@ export interface NamedModel {
 export const namedModels = queryOptions({
   queryKey: ['named-models'],
   queryFn: async ({ signal }) => {
-    const { data } = await ask<{ data: readonly NamedModel[] }>('/models', { signal })
+    const data = await askData<readonly NamedModel[]>('/models', { signal })
     return data.toSorted((one, other) => Number(other.id.startsWith('@')) - Number(one.id.startsWith('@')))
   },
   staleTime: 60_000,
@@ -29,7 +29,7 @@ export const firstRequest = (keyHash: string | null, since: string) =>
   queryOptions({
     queryKey: ['first-request', keyHash, since],
     queryFn: async ({ signal }) => {
-      const { data } = await ask<{ data: readonly FirstRequest[] }>('/generations', {
+      const data = await askData<readonly FirstRequest[]>('/generations', {
         query: { from: since, key: keyHash, limit: 1 },
         signal,
       })

@@ -5,7 +5,7 @@ import type { z } from 'zod'
 import type { credits, workspaceBudget } from '../../../src/contract/budget.ts'
 import type { loginLink } from '../../../src/contract/session.ts'
 import type { ListedWorkspaceResource, WorkspaceMemberResource, WorkspaceResource } from '../../../src/contract/workspace.ts'
-import { ask, segment } from './client.ts'
+import { ask, askData, segment } from './client.ts'
 import { create } from './create.ts'
 import { offsetList } from './paged-list.ts'
 import { queryClient } from './query-client.ts'
@@ -23,7 +23,7 @@ export const workspaceFigures = offsetList<ListedWorkspace>(['workspaces', 'figu
 export const workspaceOf = (id: string) =>
   queryOptions({
     queryKey: ['workspaces', id],
-    queryFn: async ({ signal }) => (await ask<{ data: Workspace }>(`/workspaces/${segment(id)}`, { signal })).data,
+    queryFn: ({ signal }) => askData<Workspace>(`/workspaces/${segment(id)}`, { signal }),
   })
 
 export const membersOf = (id: string) => offsetList<Member>(['workspaces', id, 'members'], `/workspaces/${segment(id)}/members`)
@@ -33,14 +33,13 @@ export type Budget = z.output<typeof workspaceBudget>
 export const budgetsOf = (id: string) =>
   queryOptions({
     queryKey: ['workspaces', id, 'budgets'],
-    queryFn: async ({ signal }) => (await ask<{ data: readonly Budget[] }>(`/workspaces/${segment(id)}/budgets`, { signal })).data,
+    queryFn: ({ signal }) => askData<readonly Budget[]>(`/workspaces/${segment(id)}/budgets`, { signal }),
   })
 
 export const creditsOf = (id: string) =>
   queryOptions({
     queryKey: ['workspaces', id, 'credits'],
-    queryFn: async ({ signal }) =>
-      (await ask<{ data: z.output<typeof credits> }>('/credits', { query: { workspace_id: id }, signal })).data,
+    queryFn: ({ signal }) => askData<z.output<typeof credits>>('/credits', { query: { workspace_id: id }, signal }),
   })
 
 export const createWorkspace = async (body: { name: string; slug: string }): Promise<unknown> => changed(create('/workspaces', { body }))

@@ -1,4 +1,6 @@
 /** The turns of a request or an answer of any of the three interfaces. */
+import { list, object } from '../loose.ts'
+
 export type TurnPart =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'card'; readonly title: string; readonly value?: unknown }
@@ -7,8 +9,6 @@ export interface Turn {
   readonly role: string
   readonly parts: readonly TurnPart[]
 }
-
-type Loose = Readonly<Record<string, unknown>>
 
 /** Returns an empty list if the body is of none of them. */
 export const turnsOf = (body: unknown): readonly Turn[] => {
@@ -64,6 +64,3 @@ const parsed = (text: unknown): unknown => {
     return text
   }
 }
-
-const object = (value: unknown): Loose => (typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Loose) : {})
-const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? (value as readonly unknown[]) : [])

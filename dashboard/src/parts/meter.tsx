@@ -6,7 +6,7 @@ export const Meter = ({ label, used, limit, isLimit = true }: { label: string; u
   const share = limit === 0 ? 1 : Math.min(1, used / limit)
   return (
     <svg
-      className={!isLimit ? 'meter' : share >= 1 ? 'meter full' : share >= NEAR ? 'meter near' : 'meter'}
+      className={isLimit ? classOf(share) : 'meter'}
       role="img"
       aria-label={`${label}: ${Math.round(share * 100)} %`}
       viewBox="0 0 100 6"
@@ -16,4 +16,9 @@ export const Meter = ({ label, used, limit, isLimit = true }: { label: string; u
       <rect className="meter-used" width={share * 100} height="6" />
     </svg>
   )
+}
+
+const classOf = (share: number): string => {
+  if (share >= 1) return 'meter full'
+  return share >= NEAR ? 'meter near' : 'meter'
 }

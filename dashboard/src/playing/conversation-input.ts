@@ -1,5 +1,6 @@
 /** The input of a person in the playground, and the request that it becomes on each interface. */
 import type { PresetShape } from '../api/presets.ts'
+import { list } from '../loose.ts'
 
 /** A turn that was written by hand, or one that a model returned and that is sent back unchanged (`raw`). */
 export type Message =
@@ -35,15 +36,10 @@ export const inferencePath = (dialect: string | null): string | undefined =>
   Object.entries(INFERENCE_PATHS).find(([name]) => name === dialect)?.[1]
 
 export const requestBody = ({ interface: dialect, system, messages, settings, stream }: Asked): Readonly<Record<string, unknown>> => {
-  const turns = messages.flatMap((message): readonly unknown[] =>
-    message.role === 'raw'
-      ? message.interface === dialect
-        ? message.values
-        : []
-      : message.text === ''
-        ? []
-        : [{ role: message.role, content: message.text }],
-  )
+  const turns = messages.flatMap((message): readonly unknown[] => {
+    if (message.role === 'raw') return message.interface === dialect ? message.values : []
+    return message.text === '' ? [] : [{ role: message.role, content: message.text }]
+  })
   const streaming = stream ? { stream: true } : {}
   if (dialect === 'responses') return { ...settings, ...(system === '' ? {} : { instructions: system }), input: turns, ...streaming }
   if (dialect === 'messages') {
@@ -84,13 +80,8 @@ export const askedFrom = (
   dialect: PresetShape,
 ): Pick<Asked, 'system' | 'messages' | 'settings'> => {
   const { messages, input, instructions, system, stream: _stream, ...settings } = body
-  const turns = Array.isArray(messages)
-    ? (messages as readonly unknown[])
-    : typeof input === 'string'
-      ? [{ role: 'user', content: input }]
-      : Array.isArray(input)
-        ? (input as readonly unknown[])
-        : []
+  const given = Array.isArray(messages) ? (messages as readonly unknown[]) : input
+  const turns = typeof given === 'string' ? [{ role: 'user', content: given }] : list(given)
   const systems: string[] = []
   const said: Message[] = []
   for (const turn of turns) {

@@ -2,13 +2,13 @@
  * Puts the deltas of a streamed Chat answer together to the message that a whole answer has, with every member that they bring, since the
  * next request must send all of it back: its thinking with the proofs, its refusal, its calls (docs/contract/chat-completions.md#messages).
  */
-export type Loose = Readonly<Record<string, unknown>>
+import { type Loose, object } from '../loose.ts'
 
 export const grownMessage = (message: Loose, { role: _role, tool_calls: calls, reasoning_details: details, ...delta }: Loose): Loose => {
   const grown: Record<string, unknown> = { ...message, role: 'assistant' }
   for (const [name, piece] of Object.entries(delta)) grown[name] = joined(grown[name], piece)
-  if (Array.isArray(details)) grown['reasoning_details'] = details.map(loose).reduce(withDetail, list(grown['reasoning_details']))
-  if (Array.isArray(calls)) grown['tool_calls'] = calls.map(loose).reduce(withCall, list(grown['tool_calls']))
+  if (Array.isArray(details)) grown['reasoning_details'] = details.map(object).reduce(withDetail, list(grown['reasoning_details']))
+  if (Array.isArray(calls)) grown['tool_calls'] = calls.map(object).reduce(withCall, list(grown['tool_calls']))
   return grown
 }
 
@@ -41,8 +41,8 @@ const withCall = (calls: readonly Loose[], piece: Loose): readonly Loose[] => {
 
 const withTarget = (kind: 'function' | 'custom', before: Loose, piece: Loose): Loose => {
   if (piece[kind] === undefined) return {}
-  const target = { ...loose(before[kind]) }
-  for (const [name, value] of Object.entries(loose(piece[kind]))) target[name] = name === 'name' ? value : joined(target[name], value)
+  const target = { ...object(before[kind]) }
+  for (const [name, value] of Object.entries(object(piece[kind]))) target[name] = name === 'name' ? value : joined(target[name], value)
   return { [kind]: target }
 }
 
@@ -56,5 +56,4 @@ export const sentMessage = ({ tool_calls: calls, ...message }: Loose): Loose | n
   return isEmpty ? null : { ...sent, content: message['content'] ?? null }
 }
 
-const loose = (value: unknown): Loose => (typeof value === 'object' && value !== null ? (value as Loose) : {})
 const list = (value: unknown): readonly Loose[] => (Array.isArray(value) ? (value as readonly Loose[]) : [])

@@ -1,6 +1,7 @@
 /** Reads an answer of any of the three interfaces, whole or streamed, into one value to show. */
 import type { PresetShape } from '../api/presets.ts'
-import { grownMessage, type Loose, sentMessage } from './grown-message.ts'
+import { list, type Loose, object } from '../loose.ts'
+import { grownMessage, sentMessage } from './grown-message.ts'
 
 export interface ToolCall {
   readonly id: string
@@ -39,8 +40,6 @@ export const NO_ANSWER: Answer = {
   turns: [],
 }
 
-const object = (value: unknown): Loose => (typeof value === 'object' && value !== null ? (value as Loose) : {})
-const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? (value as readonly unknown[]) : [])
 const text = (value: unknown): string => (typeof value === 'string' ? value : '')
 const number = (value: unknown): number | null => (typeof value === 'number' ? value : null)
 

@@ -1,5 +1,6 @@
 /** The tools of a request as text: parsed, checked against the format of the interface, and with an example for each interface. */
 import type { PresetShape } from '../api/presets.ts'
+import { isObject } from '../loose.ts'
 import { readJson } from '../read-json.ts'
 
 type Tool = Readonly<Record<string, unknown>>
@@ -23,8 +24,6 @@ export const formFault = (tools: unknown, shape: PresetShape): string | null => 
 }
 
 export const exampleTools = (shape: PresetShape): Tools => [FORMS[shape].example]
-
-const isObject = (value: unknown): value is Tool => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** In Messages such tools have no type; in the others they have one that Messages does not have. */
 const isFunction = ({ type }: Tool): boolean => type === undefined || type === 'function' || type === 'custom'

@@ -4,7 +4,7 @@
  */
 import type { CurrentSessionResource } from '../../../src/contract/session.ts'
 import { ApiError } from '../api/api-error.ts'
-import { ask } from '../api/client.ts'
+import { askData } from '../api/client.ts'
 import { sessionHalf } from '../api/session-half.ts'
 import { signIn, takeLoginToken } from '../api/session.ts'
 import { messageOf } from '../parts/error-note.tsx'
@@ -50,7 +50,7 @@ const refuse = (thrown: unknown): void => {
 /** Null if the session that this browser holds is over. Throws ApiError. */
 const personSignedIn = async (): Promise<string | null> => {
   try {
-    const { data } = await ask<{ data: CurrentSessionResource }>('/sessions/current')
+    const data = await askData<CurrentSessionResource>('/sessions/current')
     return data.user_name ?? data.user_id
   } catch (thrown) {
     if (thrown instanceof ApiError && thrown.status === 401) return null

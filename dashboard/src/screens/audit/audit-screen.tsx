@@ -77,14 +77,11 @@ const ObjectSelect = ({ chosen, choose }: { chosen: string; choose: (object: str
 
 const FILTERS = ['object', 'person', 'action'] as const
 
-const Entries = ({ entries, isFiltered }: { entries: readonly AuditEntry[]; isFiltered: boolean }) =>
-  entries.length === 0 ? (
-    isFiltered ? (
-      <Empty action={<ClearFilter parameters={FILTERS} />}>No change in this time fits the filter.</Empty>
-    ) : (
-      <Empty>Nobody changed anything in this time.</Empty>
-    )
-  ) : (
+const Entries = ({ entries, isFiltered }: { entries: readonly AuditEntry[]; isFiltered: boolean }) => {
+  if (entries.length === 0 && isFiltered)
+    return <Empty action={<ClearFilter parameters={FILTERS} />}>No change in this time fits the filter.</Empty>
+  if (entries.length === 0) return <Empty>Nobody changed anything in this time.</Empty>
+  return (
     <ol className="audit">
       {entries.map((entry, index) => (
         <li key={`${entry.id}${index}`}>
@@ -100,6 +97,7 @@ const Entries = ({ entries, isFiltered }: { entries: readonly AuditEntry[]; isFi
       ))}
     </ol>
   )
+}
 
 const wordsOf = (name: string): string => name.replaceAll('_', ' ')
 

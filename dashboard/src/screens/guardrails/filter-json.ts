@@ -1,4 +1,5 @@
 /** The rules of a guardrail as JSON, under the names of the API. */
+import { isObject } from '../../loose.ts'
 import { readJson } from '../../read-json.ts'
 import { BUILTINS, draftOf, FILTER_ACTIONS, FILTER_SIDES, type FilterRow, SCAN_SCOPES } from './filter-rows.ts'
 
@@ -40,9 +41,6 @@ export const readFilterJson = (text: string, before: readonly FilterRow[]): Read
 }
 
 type Entry = Readonly<Partial<Record<'slug' | 'pattern' | 'label' | 'action' | 'applies_to' | 'scan_scope', string | null>>>
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const faultIn = (entry: Readonly<Record<string, unknown>>, members: Readonly<Record<string, readonly string[] | null>>): string | null => {
   const missing = REQUIRED.find((name) => Object.hasOwn(members, name) && (entry[name] ?? '') === '')

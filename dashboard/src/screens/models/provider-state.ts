@@ -61,16 +61,11 @@ const askedIn24h = (strip: ProviderHealth['strip']): number => strip.reduce((sum
 const answeredNothing = (asked: number): readonly [Mark, string] =>
   asked < ENOUGH ? ['left', `Answered 0 of ${asked} in 24 h`] : NEVER_ANSWERED
 
-const lookOf = ({ status, uptime, strip }: Pick<ProviderHealth, 'status' | 'uptime' | 'strip'>): readonly [Mark, string] =>
-  uptime !== 0
-    ? status === 'ok' && failedIn24h(uptime) !== null
-      ? FAILED
-      : STATES[status]
-    : status === 'degraded'
-      ? FAILING
-      : status === 'ok'
-        ? answeredNothing(askedIn24h(strip))
-        : STATES[status]
+const lookOf = ({ status, uptime, strip }: Pick<ProviderHealth, 'status' | 'uptime' | 'strip'>): readonly [Mark, string] => {
+  if (uptime === 0 && status === 'degraded') return FAILING
+  if (uptime === 0 && status === 'ok') return answeredNothing(askedIn24h(strip))
+  return status === 'ok' && failedIn24h(uptime) !== null ? FAILED : STATES[status]
+}
 
 export const stateOf = (health: ProviderHealth | undefined): ProviderState => {
   if (health === undefined) return { mark: 'none', words: 'Unknown', shut: '', until: null }

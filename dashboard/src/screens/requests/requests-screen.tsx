@@ -121,12 +121,7 @@ export const RequestsScreen = () => {
                     onEnd={more}
                     onMove={id === null ? NOTHING : open}
                     scroller={scroller}
-                    foot={
-                      <ListEnd
-                        more={!list.hasNextPage ? 'none' : list.isFetchNextPageError ? 'failed' : isFoundless ? 'sought' : 'loading'}
-                        again={() => void list.fetchNextPage()}
-                      />
-                    }
+                    foot={<ListEnd more={furtherPages(list, isFoundless)} again={() => void list.fetchNextPage()} />}
                   />
                 )
               }
@@ -156,7 +151,15 @@ const merged = (live: readonly GenerationRow[], loaded: readonly GenerationRow[]
   return [...live.filter(({ id }) => !known.has(id)), ...loaded]
 }
 
-const ListEnd = ({ more, again }: { more: 'none' | 'failed' | 'sought' | 'loading'; again: () => void }) => (
+type FurtherPages = 'none' | 'failed' | 'sought' | 'loading'
+
+const furtherPages = (list: { hasNextPage: boolean; isFetchNextPageError: boolean }, isFoundless: boolean): FurtherPages => {
+  if (!list.hasNextPage) return 'none'
+  if (list.isFetchNextPageError) return 'failed'
+  return isFoundless ? 'sought' : 'loading'
+}
+
+const ListEnd = ({ more, again }: { more: FurtherPages; again: () => void }) => (
   <p className="list-end faint">
     {more === 'failed' ? (
       <>

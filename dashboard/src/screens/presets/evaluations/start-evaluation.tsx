@@ -1,7 +1,7 @@
 /** Starts an evaluation: the version, the items, the checks, and an estimate of the cost before any model is called. */
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { type FormEvent, useState } from 'react'
+import { type FormEvent, type ReactNode, useState } from 'react'
 
 import { type EvaluationEstimate, type EvaluationRequest, estimateEvaluation, startEvaluation } from '../../../api/evaluations.ts'
 import { count, numbered } from '../../../format.ts'
@@ -118,17 +118,14 @@ const Estimate = ({ slug, body }: { readonly slug: string; readonly body: Evalua
   const settled = useSettled(typeof body === 'string' ? body : JSON.stringify(body), SETTLED_MS)
   const isWhole = typeof body !== 'string' && settled === JSON.stringify(body)
   const found = useQuery({ ...estimateEvaluation(slug, settled, { workspace_id: workspace }), enabled: isWhole })
+  const estimated = (): ReactNode => {
+    if (typeof body === 'string') return body
+    if (!isWhole || found.isPending) return 'Working out what it may cost …'
+    return found.error === null ? <EstimateText {...found.data} /> : messageOf(found.error)
+  }
   return (
     <p className="soft" role="status">
-      {typeof body === 'string' ? (
-        body
-      ) : !isWhole || found.isPending ? (
-        'Working out what it may cost …'
-      ) : found.error === null ? (
-        <EstimateText {...found.data} />
-      ) : (
-        messageOf(found.error)
-      )}
+      {estimated()}
     </p>
   )
 }
