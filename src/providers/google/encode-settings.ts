@@ -39,7 +39,7 @@ export const encodeSettings = (
 
 const SEED_MAX = 2 ** 31 - 1
 
-/** The API reads a seed as a number of 32 bits, and refuses any other ("Invalid value at 'generation_config.seed' (TYPE_INT32)"). */
+/** Google's API reference, GenerationConfig: `seed` is an integer of 32 bits (`int32`). */
 const seedOf = ({ setting, prompt, lose }: Translation): number | undefined => {
   const seed = setting('seed')
   if (seed === undefined || (seed >= -SEED_MAX - 1 && seed <= SEED_MAX)) return seed
