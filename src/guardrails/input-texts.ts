@@ -7,9 +7,9 @@ import { isCredentialName } from '../lib/credential-names.ts'
 import { textInTags } from './folded-text.ts'
 import type { JsonBody } from '../lib/json/json-body.ts'
 import { type JsonText, spliceJson, walkJson } from '../lib/json/json-tokens.ts'
-import { isDataUrl, payloadOf, type Payload } from './media-payload.ts'
+import { readsAsDataUrl, payloadOf, type Payload } from './media-payload.ts'
 import {
-  CONVERSATION_FIELDS,
+  PROMPT_FIELDS,
   ID_MEMBERS,
   isFixedWord,
   isMadeId,
@@ -213,7 +213,7 @@ const kindOf = (field: string): FieldKind => {
   const hasMessages = field === 'messages' || field === 'input'
   const isOneText = field === 'system' || field === 'prediction'
   return {
-    isConversation: CONVERSATION_FIELDS.has(field),
+    isConversation: PROMPT_FIELDS.has(field),
     hasMessages,
     byUser: hasMessages || field === 'prompt',
     messageAt: (number) => (hasMessages ? `${field} ${number}` : isOneText ? field : null),
@@ -239,7 +239,7 @@ const SOUND_MEMBERS: ReadonlySet<string> = new Set(['input_audio', 'audio'])
 const isBytes = ({ key, value }: JsonText, { type, key: container }: Frame): boolean =>
   FILE_MEMBERS.has(key) ||
   PROOF_MEMBERS.has(key) ||
-  isDataUrl(value) ||
+  readsAsDataUrl(value) ||
   (key === 'data' && (BYTES_TYPES.has(type) || SOUND_MEMBERS.has(container))) ||
   (key === 'result' && type === 'image_generation_call')
 

@@ -12,7 +12,7 @@ export type Payload = null | { readonly text: string; readonly write: (text: str
 
 /** `mediaType`: the type stated beside the value. */
 export function* payloadOf(value: string, mediaType: string | null): Scan<Payload> {
-  const head = isDataUrl(value) ? value.slice(0, value.slice(0, HEAD_MAX).indexOf(',') + 1) : ''
+  const head = readsAsDataUrl(value) ? value.slice(0, value.slice(0, HEAD_MAX).indexOf(',') + 1) : ''
   if (head === '') return yield* bytesIn(value, '', mediaType)
   const data = value.slice(head.length)
   const [, type = '', parameters = ''] = /^[^:]*:([^,;]*)([^]*),$/.exec(head) ?? []
@@ -22,7 +22,7 @@ export function* payloadOf(value: string, mediaType: string | null): Scan<Payloa
 }
 
 /** Allows for the white space and control characters that URL parsers skip. */
-export const isDataUrl = (value: string): boolean => DATA_SCHEME.test(value)
+export const readsAsDataUrl = (value: string): boolean => DATA_SCHEME.test(value)
 
 const DATA_SCHEME = /^[\p{Cc} ]*d[\t\n\r]*a[\t\n\r]*t[\t\n\r]*a[\t\n\r]*:/iu
 

@@ -12,12 +12,12 @@ export const UNREAD_FIELDS: ReadonlySet<string> = new Set(['model', ...SERVICE_F
 /** Top-level members that a dialect knows; a number under any other name may stand in the template of a model. */
 export const KNOWN_FIELDS: ReadonlySet<string> = new Set(fieldsWhere(() => true))
 
-/** Top-level members that hold a conversation. */
-export const CONVERSATION_FIELDS: ReadonlySet<string> = new Set(['messages', 'system', 'input', 'instructions', 'prompt', 'prediction'])
+/** Top-level members that hold a conversation or a part of one. */
+export const PROMPT_FIELDS: ReadonlySet<string> = new Set(['messages', 'system', 'input', 'instructions', 'prompt', 'prediction'])
 
 /** Top-level members whose shape the dialects define. In any other member everything counts as text. */
 export const SHAPED_FIELDS: ReadonlySet<string> = new Set([
-  ...CONVERSATION_FIELDS,
+  ...PROMPT_FIELDS,
   ...wordSet(`
   tools functions tool_choice function_call response_format text output_config output_format reasoning reasoning_effort
   thinking modalities include truncation verbosity service_tier speed cache_control prompt_cache_options
