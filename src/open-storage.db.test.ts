@@ -1,7 +1,11 @@
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
 import { expect, test } from 'bun:test'
 
 import { describeEachEngine } from '../test/support/databases.ts'
-import { checkStorage } from './doctor/setup-checks.ts'
+import { checkConfiguration, checkStorage } from './doctor/setup-checks.ts'
 import { systemClock } from './lib/clock.ts'
 import { systemIds } from './lib/id.ts'
 import { openStorage } from './open-storage.ts'
@@ -37,7 +41,13 @@ describeEachEngine('a database of the version before', (engine) => {
 
     const open = (service: boolean) => openStorage(settings, { service, onError: PARTS.onError, warn: () => undefined })
     expect(await rejection(open(false))).toBeInstanceOf(StorageOlder)
-    expect((await checkStorage(settings)).checks).toMatchObject([{ name: 'storage', state: 'note' }])
+    const { checks, imports } = await checkStorage(settings)
+    expect(checks).toMatchObject([{ name: 'storage', state: 'note' }])
+    // Its price lists were not read, so a model that one of them may have is no fault.
+    const config = join(mkdtempSync(join(tmpdir(), 'patchbay-older-')), 'patchbay.yaml')
+    writeFileSync(config, 'models: { acme/listed: { name: Listed } }')
+    const stateWith = (lists: typeof imports) => checkConfiguration({ ...settings, config }, {}, lists).checks.map(({ state }) => state)
+    expect([stateWith(imports), stateWith([])]).toEqual([['note'], ['wrong']])
     expect(await applied()).toEqual(all.slice(0, -1))
 
     await (await open(true)).database.close()

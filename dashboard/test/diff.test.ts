@@ -38,6 +38,34 @@ describe('the comparison of texts', () => {
     expect(wordDiff(short, long)).toEqual([both('Version '), ...change('11', '12'), both('.\n'), { kind: 'added', text: line }, end])
   })
 
+  test('tells that a line among lines that begin alike went or came as a whole', () => {
+    const [long, short] = ['- Be kind.\n- Be brief.\n- Cite.\n', '- Be kind.\n- Cite.\n']
+    const change = (kind: 'removed' | 'added') => [
+      { kind: 'same' as const, text: '- Be kind.\n' },
+      { kind, text: '- Be brief.\n' },
+      { kind: 'same' as const, text: '- Cite.\n' },
+    ]
+    expect([wordDiff(long, short), wordDiff(short, long)]).toEqual([change('removed'), change('added')])
+    expect(wordDiff('Use one.\nUse two.', 'Use two.')).toEqual([
+      { kind: 'removed', text: 'Use one.\n' },
+      { kind: 'same', text: 'Use two.' },
+    ])
+  })
+
+  test.each(['', 'A line.\n'])('tells a word that changed, and no more, before %j and a line of thousands of words', (more) => {
+    const line = `${'word '.repeat(3000)}\nEnd.`
+    expect(wordDiff(`Old ${more}${line}`, `New ${more}${line}`)).toEqual([
+      { kind: 'removed', text: 'Old' },
+      { kind: 'added', text: 'New' },
+      { kind: 'same', text: ` ${more}${line}` },
+    ])
+    expect(wordDiff(`Begin.\n${more}${line}`, `Begin.\nOne more.\n${more}${line}`).map(({ kind }) => kind)).toEqual([
+      'same',
+      'added',
+      'same',
+    ])
+  })
+
   test('what is left of it without what was added is the first text, without what was removed the second', () => {
     const texts = fc.array(fc.constantFrom('a', 'b', 'word', ' ', '\n', '…', '🙂'), { maxLength: 40 }).map((words) => words.join(''))
     fc.assert(

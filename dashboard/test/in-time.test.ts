@@ -82,6 +82,24 @@ describe.skipIf(BROWSER_PATH === null)('by itself', () => {
     check()
   })
 
+  test('an open key is read again within ten seconds after a read of it failed', async () => {
+    const service = await services.start()
+    const { data: open } = await manage<{ data: { hash: string } }>(service, '/keys', { body: { name: 'checkout' } })
+    const { page } = await signedIn(browser, service, `/keys?key=${open.hash}`, { before })
+    const detail = page.getByRole('region', { name: 'checkout' })
+    await detail.getByText('What bounds it').waitFor()
+    const isForIt = isFor(`/keys/${open.hash}`)
+    await page.route(
+      (url) => url.pathname.endsWith(open.hash),
+      (route) => route.fulfill({ status: 500, json: {} }),
+      { times: 1 },
+    )
+    await asksWithin(page, 10_000, isForIt, async () => {})
+    await detail.getByText('This is what was last known.').waitFor()
+    await asksWithin(page, 10_000, isForIt, () => manage(service, `/keys/${open.hash}`, { method: 'PATCH', body: { limit: 7 } }))
+    await detail.getByText('of $7.00').first().waitFor()
+  })
+
   test('the overview names a provider that fails, with its last error, within ten seconds, and one that answers again no longer', async () => {
     const upstream = await startFakeUpstream()
     const service = await services.start({ config: oneProvider(upstream) })

@@ -26,9 +26,12 @@ export interface Check {
 export const checkConfiguration = (
   settings: StorageSettings,
   env: Environment,
-  imports: readonly CatalogueImport[],
+  readImports: StorageFound['imports'],
 ): { readonly checks: readonly Check[]; readonly models: Models | null } => {
   const name = 'configuration'
+  const imports = readImports ?? []
+  const unknownName = (sentence: string): Check =>
+    readImports === null ? { name, state: 'note', says: `${sentence} ${LISTS_UNREAD}` } : { name, state: 'wrong', says: sentence }
   try {
     const file = readConfigFile(settings.config, env)
     const models = buildModels(catalogue as Catalogue, file, env, [], imports)
@@ -43,18 +46,19 @@ export const checkConfiguration = (
         : { name, state: 'fine', says: `${count(providers, 'provider')}, ${count(models.list().length, 'model')}.` }
     // The sandbox's names are valid too, although no check asks the sandbox.
     const unknown = unknownNames(file, composeModels(file, settings.config, env, imports))
-    const wrong = [...misspeltVariables(env), ...unknown]
-    return { checks: [found, ...wrong.map((says): Check => ({ name, state: 'wrong', says }))], models }
+    const misspelt = misspeltVariables(env).map((says): Check => ({ name, state: 'wrong', says }))
+    return { checks: [found, ...misspelt, ...unknown.map(unknownName)], models }
   } catch (thrown) {
-    if (!(thrown instanceof SettingError) && !(thrown instanceof CatalogueError)) throw thrown
+    if (thrown instanceof CatalogueError) return { checks: [unknownName(thrown.message)], models: null }
+    if (!(thrown instanceof SettingError)) throw thrown
     return { checks: [{ name, state: 'wrong', says: thrown.message }], models: null }
   }
 }
 
 export interface StorageFound {
   readonly checks: readonly Check[]
-  /** The price lists in the data: models that only such a list knows belong to this installation too. */
-  readonly imports: readonly CatalogueImport[]
+  /** The price lists in the data: models that only such a list knows belong to this installation too. Null if they could not be read. */
+  readonly imports: readonly CatalogueImport[] | null
 }
 
 /** For a directory in which no data was found; `fault` is the system's reason if there may be some. */
@@ -87,12 +91,14 @@ export const checkStorage = async (settings: StorageSettings): Promise<StorageFo
     const lists = damaged.map((says) => ({ name: 'prices', state: 'wrong', says }) as const)
     return { checks: [storage, ...lists, secretCheck(settings, warnings)], imports }
   } catch (thrown) {
-    if (thrown instanceof StorageOlder) return only({ name: 'storage', state: 'note', says: thrown.message })
+    if (thrown instanceof StorageOlder) return { ...only({ name: 'storage', state: 'note', says: thrown.message }), imports: null }
     if (thrown instanceof StorageRefused || thrown instanceof StorageUnavailable || thrown instanceof SettingError)
       return only({ name: 'storage', state: 'wrong', says: thrown.message })
     throw thrown
   }
 }
+
+const LISTS_UNREAD = 'Imported price lists, which may have it, are read when the database is up to date.'
 
 const only = (check: Check): StorageFound => ({ checks: [check], imports: [] })
 

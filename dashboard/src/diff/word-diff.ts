@@ -13,22 +13,45 @@ export const wordDiff = (before: string, after: string): readonly Piece[] => {
   while (head < first.length && head < second.length && first[head] === second[head]) head += 1
   let tail = 0
   while (tail < first.length - head && tail < second.length - head && first.at(-1 - tail) === second.at(-1 - tail)) tail += 1
-  tail = fromLineStart(first, tail)
+  tail = fromLineStart([first.slice(head), second.slice(head)], tail)
   const changed = middle(first.slice(head, first.length - tail), second.slice(head, second.length - tail))
-  return [
-    ...piece('same', first.slice(0, head).join('')),
-    ...joined(changed),
-    ...piece('same', tail === 0 ? '' : first.slice(-tail).join('')),
-  ]
+  const end = first.slice(first.length - tail).join('')
+  return inWholeLines(joined([['same', first.slice(0, head).join('')], ...changed, ['same', end]]))
 }
 
 /**
- * The end that both texts share begins with a line, if it has one: otherwise a removed line would be said to reach from the middle of the
- * line before it to its own.
+ * The end that both texts share begins with a line, if lines came or went before it: otherwise a removed line would be said to reach from
+ * the middle of the line before it to its own. A line that is too long for that stays as it is.
  */
-const fromLineStart = (words: readonly string[], tail: number): number => {
-  const start = words.findIndex((word, index) => index >= words.length - tail && word.includes('\n'))
-  return start === -1 ? tail : words.length - start - 1
+const fromLineStart = (texts: readonly [readonly string[], readonly string[]], tail: number): number => {
+  if (!texts.some((words) => words.slice(0, words.length - tail).some(hasBreak))) return tail
+  const [first, second] = texts
+  const start = first.findIndex((word, index) => index >= first.length - tail && hasBreak(word))
+  const cut = first.length - start - 1
+  return start === -1 || (first.length - cut) * (second.length - cut) > STEPS_MAX ? tail : cut
+}
+
+const hasBreak = (word: string): boolean => word.includes('\n')
+
+/** Lines often begin alike: one that came or went is said to begin at its own beginning, not behind that of the next line. */
+const inWholeLines = (pieces: readonly Piece[]): readonly Piece[] => {
+  const moved: Piece[] = []
+  for (const [at, one] of pieces.entries()) {
+    const before = moved.at(-1)
+    const after = pieces[at + 1]
+    const begun = before?.kind === 'same' ? before.text.slice(before.text.lastIndexOf('\n') + 1) : ''
+    if (one.kind === 'same' && before?.kind === 'same') moved.splice(-1, 1, { kind: 'same', text: before.text + one.text })
+    else if (one.kind === 'same' || begun === '' || (after?.kind ?? 'same') !== 'same' || !one.text.endsWith(`\n${begun}`)) moved.push(one)
+    else
+      moved.splice(
+        -1,
+        1,
+        ...piece('same', before?.text.slice(0, -begun.length) ?? ''),
+        { kind: one.kind, text: begun + one.text.slice(0, -begun.length) },
+        { kind: 'same', text: begun },
+      )
+  }
+  return moved
 }
 
 const piece = (kind: Piece['kind'], text: string): readonly Piece[] => (text === '' ? [] : [{ kind, text }])

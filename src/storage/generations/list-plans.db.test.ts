@@ -76,6 +76,13 @@ describeEachEngine('with many rows', (engine) => {
     })
   })
 
+  test('a search for keys looks up the holder of each key that it reads, and does not search all members first', async () => {
+    const input = { ...EVERY_KEY, workspaceId: MANY, now: NOW, offset: 0, limit: 3, q: 'nobody' }
+    const plans = await plansOf(database, (watched) => listKeys(watched, input), [])
+    expect(plans.at(-1)).toMatch(/SubPlan|CORRELATED SCALAR SUBQUERY/)
+    expect(plans.at(-1)).not.toMatch(/hashed/)
+  })
+
   test('pages of presets and of the audit log walk along an index', async () => {
     const presets = { workspaceId: MANY, after: null, limit: 3 }
     const presetsOf = (more: object) =>

@@ -129,13 +129,16 @@ const matches = (eb: ExpressionBuilder<Schema, 'api_keys'>, text: string) =>
   eb.or([
     containsText(eb.ref('api_keys.name'), text),
     containsText(eb.ref('api_keys.creator_user_id'), text),
-    eb.exists(
+    // Not by exists(): for that PostgreSQL searches all members of all workspaces first, in place of those of the keys that are looked at.
+    eb(
       eb
         .selectFrom('workspace_members as holder')
         .select('holder.id')
         .whereRef('holder.workspace_id', '=', 'api_keys.workspace_id')
         .whereRef('holder.user_id', '=', 'api_keys.creator_user_id')
         .where(({ or, ref }) => or([containsText(ref('holder.name'), text), containsText(ref('holder.email'), text)])),
+      'is not',
+      null,
     ),
     endsWithText(eb.ref('api_keys.label'), text),
     eb('api_keys.hash', '=', text),

@@ -7,7 +7,11 @@ import type { Database } from '../database.ts'
  * One plan for each statement, as the engine explains it. PostgreSQL considers the size of its tables, and would read a few rows as a
  * whole and sort them: so it is made to use an index wherever one has the rows in the requested order.
  */
-export const plansOf = async (database: Database, read: (watched: Database) => Promise<unknown>): Promise<readonly string[]> => {
+export const plansOf = async (
+  database: Database,
+  read: (watched: Database) => Promise<unknown>,
+  closedWays: readonly string[] = OTHER_WAYS,
+): Promise<readonly string[]> => {
   const { engine, reports } = database
   const asked: CompiledQuery[] = []
   const watch: KyselyPlugin = {
@@ -19,7 +23,7 @@ export const plansOf = async (database: Database, read: (watched: Database) => P
   }
   await read({ ...database, reports: reports.withPlugin(watch) })
   return reports.transaction().execute(async (transaction) => {
-    if (engine === 'postgres') for (const way of OTHER_WAYS) await sql`set local ${sql.raw(way)} = off`.execute(transaction)
+    if (engine === 'postgres') for (const way of closedWays) await sql`set local ${sql.raw(way)} = off`.execute(transaction)
     const plans: string[] = []
     for (const { sql: text, parameters } of asked) {
       const explained = CompiledQuery.raw(`explain ${engine === 'sqlite' ? 'query plan ' : ''}${text}`, [...parameters])

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 
+import { ApiError } from '../../api/api-error.ts'
 import { changeKey, isKeyHash, type Key, KEYS_MS, type KeyLimit, oneKey, revokeKey, rotateKey } from '../../api/keys.ts'
 import { currentSession } from '../../api/session.ts'
 import { instant } from '../../format.ts'
@@ -25,8 +26,12 @@ import { LimitDialog } from './limit-dialog.tsx'
 
 export const KeyDetail = ({ hash }: { hash: string }) => {
   const isHash = isKeyHash(hash)
-  // A key that somebody revoked stays away.
-  const key = useQuery({ ...oneKey(hash), enabled: isHash, refetchInterval: ({ state }) => (state.status === 'success' ? KEYS_MS : false) })
+  const key = useQuery({
+    ...oneKey(hash),
+    enabled: isHash,
+    // A key that somebody revoked stays away; after any other failure it is asked for again.
+    refetchInterval: ({ state: { error } }) => (error instanceof ApiError && error.status === 404 ? false : KEYS_MS),
+  })
   return (
     <Panel
       title={useKeyName(key.data?.name ?? 'Key')}
