@@ -92,3 +92,10 @@ test.each<[DestinationType, object, contents: number]>([
     expect(words({ ...VIEW, content: false, cost: false })).toEqual(['word-agent', 'word-key', 'word-referer'])
   },
 )
+
+test('a seed is sent where it is exact: one that was rounded beyond 64 bits may cost all traces that are sent with it', () => {
+  const sender = createSender('webhook', DESTINATION_TYPES.webhook.config.parse({ url: 'https://hooks.example/traces' }), PARTS)
+  const textWith = (seed: number): string => sender.encode(traceWith({ settings: { stream: false, seed } })).text
+  expect(textWith(7)).toContain('{"key":"gen_ai.request.seed","value":{"intValue":"7"}}')
+  expect(textWith(2 ** 63)).not.toContain('gen_ai.request.seed')
+})

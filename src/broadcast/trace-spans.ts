@@ -152,7 +152,8 @@ const aboutGeneration = (trace: RequestTrace, view: TraceView): Attributes => {
     frequencyPenalty: settings.frequencyPenalty,
     presencePenalty: settings.presencePenalty,
     stopSequences: settings.stop,
-    seed: settings.seed,
+    // A larger seed was rounded, to a number beyond 64 bits at worst, for which a receiver may refuse all that came with it.
+    seed: Number.isSafeInteger(settings.seed) ? settings.seed : null,
     stream: settings.stream,
     choiceCount: settings.candidates,
     outputType: settings.outputType,

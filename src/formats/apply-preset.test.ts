@@ -99,6 +99,18 @@ describe('fields', () => {
     expect(merged(body, { config })).toEqual(expected)
   })
 
+  test.each<[object, string | undefined]>([
+    [{ enable_thinking: true }, 'high'],
+    [{ thinking: { type: 'enabled', clear_thinking: false } }, 'high'],
+    [{ enable_thinking: false }, undefined],
+    [{ thinking: { type: 'disabled' } }, undefined],
+    [{ google: { thinking_config: { thinking_budget: 0, include_thoughts: false } } }, undefined],
+    [{ chat_template_kwargs: { enable_thinking: false } }, undefined],
+  ])("a vendor's name leaves the preset's thinking to other providers unless it turns thinking off: %j", (body, effort) => {
+    const { replaced } = apply(body, { dialect: 'responses', config: { reasoning: { effort: 'high' } } })
+    expect(replaced?.reasoning?.value.effort).toBe(effort)
+  })
+
   test('what the preset does not touch keeps its bytes', () => {
     const text =
       '{ "messages" : [ {"role":"user","content":"caf\\u00e9"} ],\n "temperature": 1.0, "x_unknown":{"a": 1e2}, "model":"@preset/p" }'

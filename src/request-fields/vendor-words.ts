@@ -194,11 +194,16 @@ const read = (path: FoundWord['path'], value: unknown, found: FoundWord[]): void
   }
 }
 
-/** True if the word asks for the setting not to be used at all, such as `enable_thinking: false` and `disable_reasoning: true`. */
-export const turnsOff = ({ path, value }: Pick<FoundWord, 'path' | 'value'>): boolean =>
-  plainName(path.at(-1) ?? '').startsWith('disable') ? value === true : OFF.has(value)
+/** True if the word asks for the setting not to be used at all, such as `enable_thinking: false` and `thinking: {"type": "disabled"}`. */
+export const turnsOff = ({ path, value }: Pick<FoundWord, 'path' | 'value'>): boolean => {
+  if (isObject(value)) return Object.entries(value).some(([member, inner]) => SWITCHES.has(plainName(member)) && OFF.has(inner))
+  return plainName(path.at(-1) ?? '').startsWith('disable') ? value === true : OFF.has(value)
+}
 
 const OFF: ReadonlySet<unknown> = new Set([false, 0, 'none', 'off', 'disabled'])
+
+/** The members of vendors' objects that turn thinking off. */
+const SWITCHES: ReadonlySet<string> = new Set([...wordSet('type enabled effort budget_tokens thinking_budget')].map(plainName))
 
 /** Returns the value without the members at these paths; null if nothing is left of it. */
 export const withoutPaths = (value: unknown, paths: readonly (readonly string[])[]): unknown => {

@@ -30,6 +30,15 @@ describe('large numbers', () => {
     expect(sent[0]?.body).toContain('"seed":9007199254740993')
   })
 
+  test('chat → openai-chat, written anew: a seed that would be another is left out with a warning', async () => {
+    const reply = { type: 'application/json', pieces: [recording('openai-chat', 'length', false).bytes] } as const
+    const tools = '[{"type":"service:datetime"}]'
+    const body = `{"model":"${MODEL}","messages":[{"role":"user","content":"Hi"}],"seed":9223372036854775807,"tools":${tools}}`
+    const { sent, headers } = await replay({ client: 'chat', upstreams: [{ dialect: 'openai-chat', slug: 'openai', reply }], body })
+    expect(sent[0]?.body).not.toContain('"seed"')
+    expect(headers.get('x-service-warnings')).toBe('1')
+  })
+
   test('messages → openai-chat: in the history', async () => {
     const history = `[{"role":"user","content":"Hi"},{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"f","input":{"n":${BIG}}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"x"}]}]`
     const answer = {

@@ -25,6 +25,10 @@ describe('the settings that a record keeps', () => {
     expect(of(body)).toEqual({ settings: { model: 'm/one' }, carried: {}, leftOut: ['tools', 'plugins', 'response_format'] })
   })
 
+  test('have no seed that was rounded, since no preset keeps it', () => {
+    expect(of({ model: 'm/one', seed: 2 ** 63 })).toEqual({ settings: { model: 'm/one' }, carried: {}, leftOut: ['seed'] })
+  })
+
   test('have those of the preset that the body could not have beside them, within the same bounds', () => {
     const written = { seed: 7, 'text.format': { type: 'json_object' }, stop: ['w'.repeat(129)] }
     expect(of({ model: 'm/one' }, { shape: 'responses', written, settings: {} })).toEqual({

@@ -34,14 +34,14 @@ export const recordedSettings = ({ dialect, body, carried }: Pick<Call, 'dialect
       if (held !== 'null') leftOut.push(name)
       continue
     }
-    if (!isWordy(value) && secretsOf(name, value).length === 0) {
+    if (!isUnfit(value) && secretsOf(name, value).length === 0) {
       settings[name] = value
       room -= size
     } else leftOut.push(name)
   }
   for (const [path, value] of Object.entries(carried?.written ?? {})) {
     const size = Buffer.byteLength(JSON.stringify(value)) + path.length + '"":,'.length
-    if (size > room || isWordy(value)) leftOut.push(path)
+    if (size > room || isUnfit(value)) leftOut.push(path)
     else {
       beside[path] = value
       room -= size
@@ -50,12 +50,13 @@ export const recordedSettings = ({ dialect, body, carried }: Pick<Call, 'dialect
   return { settings, carried: beside, leftOut }
 }
 
-const isWordy = (value: JsonValue): boolean =>
-  typeof value === 'string'
-    ? value.length > WORD_MAX
-    : Array.isArray(value)
-      ? value.some(isWordy)
-      : isObject(value) && Object.values(value).some(isWordy)
+/** True for texts, and for whole numbers that were rounded, which no preset keeps. */
+const isUnfit = (value: JsonValue): boolean => {
+  if (typeof value === 'string') return value.length > WORD_MAX
+  if (typeof value === 'number') return Number.isInteger(value) && !Number.isSafeInteger(value)
+  if (Array.isArray(value)) return value.some(isUnfit)
+  return isObject(value) && Object.values(value).some(isUnfit)
+}
 
 const PERSISTED = forEachDialect((client) => new Set(PERSISTED_FIELDS[client]))
 /** Descriptions of tools are text, and a prediction is an answer. */

@@ -41,17 +41,19 @@ const CODINGS: ReadonlyMap<string, ContentCoding> = new Map([
   ['zstd', 'zstd'],
 ])
 
+type Pieces = AsyncIterable<Uint8Array>
+
 /**
  * The decoded pieces. At most `maxBytes` are read before, between and after the codings. Throws TooManyBytes, TooManyPieces, or the
  * decoder's error if the bytes are malformed.
  */
-export const decodeBounded = (
-  source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-  codings: readonly ContentCoding[],
-  maxBytes: number,
-): AsyncIterable<Uint8Array> => codings.toReversed().reduce((from, coding) => decode(from, coding, maxBytes), bounded(source, maxBytes))
+export const decodeBounded = (source: Pieces | Iterable<Uint8Array>, codings: readonly ContentCoding[], maxBytes: number): Pieces =>
+  codings.toReversed().reduce<Pieces>((from, coding) => bounded(decode(from, coding), maxBytes), bounded(source, maxBytes))
 
-const bounded = async function* (source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, maxBytes: number): AsyncGenerator<Uint8Array> {
+/** The decoded pieces, for a reader that bounds what it keeps of them. Throws the decoder's error if the bytes are malformed. */
+export const decodePieces = (source: Pieces, codings: readonly ContentCoding[]): Pieces => codings.toReversed().reduce(decode, source)
+
+const bounded = async function* (source: Pieces | Iterable<Uint8Array>, maxBytes: number): AsyncGenerator<Uint8Array> {
   let bytes = 0
   let pieces = 0
   for await (const piece of source) {
@@ -63,7 +65,7 @@ const bounded = async function* (source: AsyncIterable<Uint8Array> | Iterable<Ui
   }
 }
 
-const decode = async function* (source: AsyncIterable<Uint8Array>, coding: ContentCoding, maxBytes: number): AsyncGenerator<Uint8Array> {
+const decode = async function* (source: Pieces, coding: ContentCoding): AsyncGenerator<Uint8Array> {
   const pieces = (coding === 'zstd' ? throughLastFrame(source) : source)[Symbol.asyncIterator]()
   const first = await pieces.next()
   if (first.done === true) return
@@ -78,7 +80,7 @@ const decode = async function* (source: AsyncIterable<Uint8Array>, coding: Conte
   input.on('error', (error) => decoder.destroy(error))
   input.pipe(decoder)
   try {
-    yield* bounded(decoder as AsyncIterable<Uint8Array>, maxBytes)
+    yield* decoder as Pieces
   } finally {
     input.destroy()
     decoder.destroy()

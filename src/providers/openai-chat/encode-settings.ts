@@ -12,6 +12,9 @@ export interface EncodedSettings {
   readonly paths: Readonly<Record<string, string>>
 }
 
+/** Another number would be another seed, and one rounded up to 2^63 is refused. */
+const INEXACT_SEED = 'A seed beyond 2^53 keeps its digits only in a request that is passed on as it is; this one was left out.'
+
 export const encodeSettings = (translation: Translation, { accepts, outputLimits }: Vendor): EncodedSettings => {
   const fields: Record<string, JsonValue> = {}
   const paths: Record<string, string> = {}
@@ -21,6 +24,10 @@ export const encodeSettings = (translation: Translation, { accepts, outputLimits
     const value = translation.setting(name)
     // Without tools, a wish to call them one by one means nothing.
     if (value === undefined || (name === 'parallelToolCalls' && translation.prompt.tools.length === 0)) continue
+    if (name === 'seed' && !Number.isSafeInteger(value)) {
+      translation.lose(translation.prompt.settings.seed?.field ?? name, INEXACT_SEED)
+      continue
+    }
     fields[field] = (name === 'reasoning' ? reasoningObject(value as ReasoningSetting) : value) as JsonValue
     paths[field] = translation.prompt.settings[name]?.field ?? name
   }

@@ -60,6 +60,7 @@ test.each([
   ['one that begins like a port: mysql://root:1/hunt?er#2@db/x', 'one that begins like a port: mysql://[redacted]@db/x'],
   ['an encoded one: postgres%3A%2F%2Froot%3Ahunter2%40db%2Fx', 'an encoded one: postgres%3A%2F%2F[redacted]@db%2Fx'],
   ['/a?to=redis%253a%252f%252f%253ahunter2%2540cache&by=ada%40corp', '/a?to=redis%253a%252f%252f[redacted]@cache&by=ada%40corp'],
+  ['one with signs: postgres%3A%2F%2Froot%3Ah%252Funt%253Fer%25232%40db%2Fx', 'one with signs: postgres%3A%2F%2F[redacted]@db%2Fx'],
   ['Error 1045: "root:hunt@er2@tcp(db:3306)/x"', 'Error 1045: "[redacted]@tcp(db:3306)/x"'],
   ['root:hunter2@unix(/run/db.sock)/x', '[redacted]@unix(/run/db.sock)/x'],
   ['host=db password=hunter2 user=root', 'host=db password=[redacted] user=root'],
@@ -75,6 +76,7 @@ test.each([
   'see https://host, "https://host","ada@corp.example" and <https://host>@',
   'https://host/User:Ada@home file:///c:/a@b',
   'https%3A%2F%2Fhost%3A8080%2F%40ada https%3A%2F%2Fhost%3Fa%3Db%40c ada%40corp.example',
+  'q=see%20https%3A%2F%2Fhost%20or%20%22https%3A%2F%2Fhost%22%20and%20write%20to%20ada%40corp.example',
   'ada@tcp.example, f(x)@unix, password = hunter, a@b (tcp)',
 ])('an @ elsewhere changes nothing: %s', (text) => {
   expect(withoutKeys(text)).toBe(text)

@@ -36,8 +36,8 @@ const ADDRESSES = [
   userinfo(String.raw`(?<=https?)`, String.raw`(?!\d{1,5}(?:\\?/|[?#]))`),
   // The path in the address of a database holds none.
   userinfo(String.raw`(?<!https?)`, ''),
-  // An address within an address, encoded once or more.
-  /(%(?:25)*3A(?:%(?:25)*2F){2})(?:(?!%(?:25)*(?:2F|3F|23|26))[^\s/?#&"'<>])+%(?:25)*40/gi,
+  // An address within an address, encoded once or more: its own signs are encoded as often as its beginning, those of a password more often.
+  /(%((?:25)*)3A(?:%\2(?:2F)){2})(?:(?!%\2(?:0[9AD]|2[02367F]|3[CEF]))[^\s/?#&"'<>])+%\2(?:40)/gi,
 ] as const
 
 /** As drivers written in Go name a database: `user:password@tcp(host:port)/name`. It begins with its word, so that each word is read once. */

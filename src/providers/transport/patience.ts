@@ -12,7 +12,9 @@ interface Patience {
   during(reader: BytesReader): ReturnType<BytesReader['read']>
 }
 
-type BytesReader = Pick<ReadableStreamDefaultReader<Uint8Array>, 'read'>
+export interface BytesReader {
+  read(): Promise<{ done?: false; value: Uint8Array } | { done: true; value?: undefined }>
+}
 
 /** Only time spent waiting counts, so that a slow client loses nothing that the provider still has to send. */
 export const createPatience = (clock: Clock, expire: () => void): Patience => {

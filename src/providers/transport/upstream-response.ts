@@ -2,10 +2,10 @@
 import { GatewayError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { joinCohort } from '../../lib/cohort.ts'
-import { readCodings } from '../../lib/network/content-coding.ts'
+import { decodePieces, readCodings } from '../../lib/network/content-coding.ts'
 import { LARGE_BYTES } from '../../lib/steps.ts'
 import type { AnswerSpace } from './answer-room.ts'
-import { BEHIND_END_MS, createPatience } from './patience.ts'
+import { BEHIND_END_MS, type BytesReader, createPatience } from './patience.ts'
 import { joinedText, type PieceReader } from './piece-reader.ts'
 import { watchSilence } from './silence.ts'
 import { transportError } from './transport-error.ts'
@@ -32,7 +32,7 @@ export const isSuccess = (status: number): boolean => status >= 200 && status < 
 export const responseOf = (response: Response, connection: AbortController, clock: Clock, idleMs: number): UpstreamResponse => {
   const patience = createPatience(clock, () => connection.abort())
   const pieces = (): PieceReader => {
-    const reader = decoded(response)?.getReader()
+    const reader = readerOf(response)
     const silence = watchSilence(clock, idleMs, () => {
       if (patience.began()) return
       connection.abort(new GatewayError('timeout', `The provider sent nothing for ${Math.round(idleMs / 1000)} seconds.`))
@@ -100,15 +100,16 @@ export const responseOf = (response: Response, connection: AbortController, cloc
 }
 
 /** Decompresses piece by piece what was compressed although no compression was asked for. Bytes in an unknown coding stay as they are. */
-const decoded = ({ headers, body }: Response): Response['body'] =>
-  (readCodings(headers.get('content-encoding')) ?? []).reduceRight(
-    (bytes, coding) => bytes?.pipeThrough(new DecompressionStream(coding === 'br' ? 'brotli' : coding)) ?? null,
-    body,
-  )
+const readerOf = ({ headers, body }: Response): BytesReader | undefined => {
+  const codings = readCodings(headers.get('content-encoding')) ?? []
+  if (body === null || codings.length === 0) return body?.getReader()
+  const decoded = decodePieces(body, codings)[Symbol.asyncIterator]()
+  return { read: () => decoded.next() }
+}
 
 const READ_AWAY_PIECES = 16
 
-const readAway = async (reader: { read(): Promise<{ done: boolean }> }, connection: AbortController, clock: Clock): Promise<void> => {
+const readAway = async (reader: BytesReader, connection: AbortController, clock: Clock): Promise<void> => {
   const cancelDeadline = clock.after(BEHIND_END_MS, () => connection.abort())
   try {
     for (let piece = 0; piece < READ_AWAY_PIECES; piece += 1) if ((await reader.read()).done) return

@@ -1,4 +1,4 @@
-import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 
 import { describe, expect, test } from 'bun:test'
 
@@ -75,6 +75,21 @@ describe('pieces', () => {
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(32 * 1024 * 1024)
     expect(Math.max(...sizes)).toBeLessThan(1024 * 1024)
     expect(clock.waiting).toBe(0)
+  })
+
+  test.each([
+    ['deflate without a header', 'deflate', deflateRawSync('{}'), '{}'],
+    ['gzip with bytes behind it', 'gzip', Buffer.concat([gzipSync('{}'), Buffer.alloc(16)]), '{}'],
+    ['nothing at all', 'gzip', Buffer.alloc(0), ''],
+    ['nothing at all', 'br', Buffer.alloc(0), ''],
+  ] as const)('as servers send them that compress unasked: %s (%s)', async (_what, coding, bytes, text) => {
+    const answer = () =>
+      post(async (exchange) => {
+        await exchange.send(`HTTP/1.1 429 Too Many Requests\r\ncontent-encoding: ${coding}\r\ncontent-length: ${bytes.length}\r\n\r\n`)
+        await exchange.send(bytes)
+      })
+    expect(await (await answer()).response.beginning(100)).toBe(text)
+    expect(await (await answer()).response.text(100)).toBe(text)
   })
 
   test('in a coding that is not what it says fail as an answer that broke off', async () => {
