@@ -136,7 +136,7 @@ test('news are bounded, and grow old on their way', () => {
   expect(readNews(text, 90_000).endpoints[0]?.coolingMs).toBe(0)
 })
 
-/** What a node may say about that many models. */
+/** Reports about that many models. */
 const troubles = (models: number) =>
   Array.from({ length: models }, (_, model) => ({ key: `m${model} a`, provider: 'a', openMs: 30_000, coolingMs: 30_000 }))
 
