@@ -53,6 +53,26 @@ test('a limited key whose provider names no time cools for five seconds', () => 
   expect(pick()).toEqual({ apiKey: 'one', index: 0, isByok: false })
 })
 
+test('each request looks at no key behind the first that is free: a name that hides a key is a digest, and a provider may have many', () => {
+  const clock = createFakeClock()
+  let looks = 0
+  const counted = {
+    ...clock,
+    monotonicMs() {
+      looks += 1
+      return clock.monotonicMs()
+    },
+  }
+  const credentials = createCredentials({ clock: counted, onRefused: () => undefined })
+  const other = begin()
+  other.credentials.report(acme, other.pick(), 'limited', 30)
+  credentials.hear(other.credentials.found())
+  looks = 0
+  const many = provider('one', ...Array.from({ length: 100 }, (_, at) => `key ${at}`))
+  expect(credentials.pick(many, NONE)?.apiKey).toBe('key 0')
+  expect(looks).toBeLessThan(5)
+})
+
 test('a key that rests on another node is used again here once that rest is over', () => {
   const { clock, pick, credentials } = begin()
   const other = begin()

@@ -85,6 +85,7 @@ export const createCredentials = (parts: { clock: Clock; onRefused: (provider: s
         if (skip.has(index)) continue
         const dueMs = resting.size === 0 && heard.size === 0 ? 0 : restsUntil(nameOf(slug, apiKey))
         if (best === null || dueMs < best.dueMs) best = { credential: { apiKey, index, isByok: false }, dueMs }
+        if (dueMs === 0) break
       }
       return best?.credential ?? null
     },

@@ -53,6 +53,8 @@ interface Pool {
 export const createHealth = ({ clock, inFlightMax, neverEjected }: HealthOptions): Health => {
   const now = (): number => clock.monotonicMs()
   const endpoints = new Map<EndpointKey, EndpointState>()
+  /** The same states by model: what many nodes report every second is a question about the siblings of each endpoint. */
+  const byModel = new Map<string, Set<EndpointState>>()
   const pools = new Map<string, Pool>()
   let heard = new Map<EndpointKey, EndpointNews>()
 
@@ -62,33 +64,36 @@ export const createHealth = ({ clock, inFlightMax, neverEjected }: HealthOptions
     if (endpoints.size >= ENDPOINTS_MAX) forgetOne()
     const state = new EndpointState(now, provider, !neverEjected.has(provider))
     endpoints.set(key, state)
+    const siblings = byModel.get(modelOf(key))
+    if (siblings === undefined) byModel.set(modelOf(key), new Set([state]))
+    else siblings.add(state)
     return state
   }
 
   /** Forgets the oldest idle endpoint, preferably one whose breaker is closed. */
   const forgetOne = (): void => {
     const idle = endpoints.entries().filter(([, { inFlight }]) => inFlight === 0)
-    let chosen: EndpointKey | undefined
-    for (const [key, { breaker }] of idle) {
-      chosen ??= key
-      if (breaker !== 'closed') continue
-      chosen = key
+    let chosen: [EndpointKey, EndpointState] | undefined
+    for (const entry of idle) {
+      chosen ??= entry
+      if (entry[1].breaker !== 'closed') continue
+      chosen = entry
       break
     }
-    if (chosen !== undefined) endpoints.delete(chosen)
+    if (chosen === undefined) return
+    const [key, state] = chosen
+    endpoints.delete(key)
+    const siblings = byModel.get(modelOf(key))
+    siblings?.delete(state)
+    if (siblings?.size === 0) byModel.delete(modelOf(key))
   }
 
   /** At most half of a model's endpoints that were tried may be ejected: a failing endpoint is better than none. */
   const mayOpen = (key: EndpointKey): boolean => {
-    // Neither an id nor a tag contains a space.
-    const ofModel = key.slice(0, key.indexOf(' ') + 1)
-    let [tried, open] = [0, 0]
-    for (const [other, { breaker }] of endpoints) {
-      if (!other.startsWith(ofModel)) continue
-      tried += 1
-      if (breaker !== 'closed') open += 1
-    }
-    return open + 1 <= Math.floor(tried / 2)
+    const siblings = byModel.get(modelOf(key)) ?? new Set()
+    let open = 0
+    for (const { breaker } of siblings) if (breaker !== 'closed') open += 1
+    return open + 1 <= Math.floor(siblings.size / 2)
   }
 
   const isFull = (provider: string): boolean => (pools.get(provider)?.inFlight ?? 0) >= inFlightMax()
@@ -127,6 +132,7 @@ export const createHealth = ({ clock, inFlightMax, neverEjected }: HealthOptions
       for (const each of news) {
         const { key, provider, openMs, coolingMs } = each
         const other = heard.get(key)
+        if (other === undefined && heard.size === ENDPOINTS_MAX) continue
         const longest = { openMs: Math.max(openMs, other?.openMs ?? 0), coolingMs: Math.max(coolingMs, other?.coolingMs ?? 0) }
         heard.set(key, { key, provider, ...longest })
       }
@@ -142,6 +148,9 @@ export const createHealth = ({ clock, inFlightMax, neverEjected }: HealthOptions
     },
   }
 }
+
+/** Neither an id nor a tag contains a space. */
+const modelOf = (key: EndpointKey): string => key.slice(0, key.indexOf(' '))
 
 const NO_NEWS = { openMs: 0, coolingMs: 0 }
 

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 
 import { createFakeClock } from '../../test/support/fake-clock.ts'
+import { growth, LINEAR } from '../../test/support/growth.ts'
 import { attemptOf, newHealth } from '../../test/support/plans.ts'
 import { createCredentials } from './credentials.ts'
 import { createHealth, type Health } from './health.ts'
@@ -133,6 +134,28 @@ test('news are bounded, and grow old on their way', () => {
   const text = JSON.stringify({ endpoints: health.found(), credentials: [] })
   expect(readNews(text, 45_000).endpoints[0]?.coolingMs).toBe(15_000)
   expect(readNews(text, 90_000).endpoints[0]?.coolingMs).toBe(0)
+})
+
+/** Reports about that many models. */
+const troubles = (models: number) =>
+  Array.from({ length: models }, (_, model) => ({ key: `m${model} a`, provider: 'a', openMs: 30_000, coolingMs: 30_000 }))
+
+test('of all the endpoints that other nodes report, the first thousand count, each by its longest report', () => {
+  const health = newHealth()
+  health.hear([...troubles(3000), ...troubles(1).map((each) => ({ ...each, coolingMs: 60_000 }))])
+  expect(['m0 a', 'm999 a', 'm1000 a'].map((key) => health.of(key).retryAfterSeconds)).toEqual([60, 30, null])
+})
+
+test('news are heard every second: the work grows with their number, and not with its square', () => {
+  expect(
+    growth((models) => {
+      const health = newHealth()
+      const news = troubles(models)
+      return () => {
+        for (let time = 0; time < 10; time += 1) health.hear(news)
+      }
+    }, 250),
+  ).toBeLessThan(LINEAR)
 })
 
 test('whatever stands on the board of another node, nothing fails', () => {
