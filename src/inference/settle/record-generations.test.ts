@@ -317,4 +317,24 @@ describe('the journal', () => {
     await recorder.flush()
     expect(faults).toHaveLength(1)
   })
+
+  test('that stays full is reported every ten seconds, and at once when it fails again', async () => {
+    let isFull = true
+    const { clock, recorder, faults } = openWith((entries) => {
+      if (isFull) throw new Error('ENOSPC')
+      return segmentOf(entries)
+    })
+    const add = async (): Promise<number> => {
+      recorder.add('1')
+      await recorder.flush()
+      return faults.length
+    }
+    expect([await add(), await add()]).toEqual([1, 1])
+    await clock.advance(10_000)
+    expect([await add(), await add()]).toEqual([2, 2])
+    isFull = false
+    await add()
+    isFull = true
+    expect([await add(), await add()]).toEqual([3, 3])
+  })
 })

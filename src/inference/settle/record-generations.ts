@@ -25,6 +25,7 @@ const FLUSH_MS = 50
 const QUEUE_MAX = 100_000
 const BATCH_MAX = 1000
 const RETRY_MS = 1000
+const REPORT_MS = 10_000
 
 interface Queued {
   readonly entry: string
@@ -61,6 +62,8 @@ export const createGenerationRecorder = (parts: {
   /** The size of the next batch; it shrinks after failures until an entry that storage never accepts stands alone. */
   let most = BATCH_MAX
   let failures = 0
+  /** A full disk refuses the entries of every request, which is reported at once and then from time to time. */
+  let journalReportedMs = -Infinity
 
   const schedule = (delayMs: number): void => {
     if (closed) return
@@ -82,7 +85,10 @@ export const createGenerationRecorder = (parts: {
     try {
       const segment = journal?.append(together.map(({ entry }) => entry)) ?? null
       for (const queued of together) queued.segment = segment
+      journalReportedMs = -Infinity
     } catch (thrown) {
+      if (clock.monotonicMs() - journalReportedMs < REPORT_MS) return
+      journalReportedMs = clock.monotonicMs()
       onError(thrown, queue.length)
     }
   }
