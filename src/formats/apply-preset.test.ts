@@ -60,6 +60,10 @@ describe('fields', () => {
     expect(merged({ model: '@preset/p', messages: [USER] }, { config: {} })).toEqual({ messages: [USER] })
   })
 
+  test('an object without members is a value like any other', () => {
+    expect(merged({ messages: [USER] }, { config: { logit_bias: {} } })).toEqual({ messages: [USER], logit_bias: {} })
+  })
+
   test('locked, on_locked and system are not fields of a body', () => {
     const config = { locked: ['seed'], on_locked: 'keep', system: [{ type: 'text', text: 'x' }], top_p: 1 }
     expect(merged({ messages: [USER] }, { config })).toEqual({ messages: [USER], top_p: 1 })

@@ -184,7 +184,8 @@ function* mergeField(dialect: ClientDialect, field: string, merge: Merge): Steps
 /** Returns what other fields of the request that set the same thing leave of the preset's value. */
 const withoutOverridden = (dialect: ClientDialect, field: string, own: JsonValue, request: Merge['request']): JsonValue => {
   const here = overriding(dialect, field).filter(({ name }) => request(name) !== null)
-  if (here.some(({ members }) => members === null) || !isObject(own)) return here.length === 0 ? own : null
+  if (here.length === 0) return own
+  if (here.some(({ members }) => members === null) || !isObject(own)) return null
   const replaced = new Set(here.flatMap(({ members }) => members ?? []))
   return withoutMembers(own, (member) => replaced.has(member))
 }
