@@ -87,7 +87,7 @@ test('the factor of a geography holds for all tokens of an answer from there, an
   const prices = { prompt: 1, completion: 2, cache_read: 0.1, request: 0.001, web_search: 0.01, inference_geo: { us: 1.1 } }
   const counts = { inputFresh: 100, inputCacheRead: 1000, output: 50, webSearches: 1, beside: usageOf({ output: 100 }) }
   // (100×1 + 1000×0.1 + 50×2 + 100×2) × 1.1 = 550 millionths of a dollar, and 11 thousandths of fees
-  // What the cache saved is 1000×0.9, times the factor
+  // The cache saves 1000×0.9, times the factor
   expect(costOf(usageOf({ ...counts, inferenceGeo: 'us' }), prices)).toMatchObject({ totalNanos: 11_550_000, cacheSavedNanos: 990_000 })
   for (const inferenceGeo of ['global', 'eu', null])
     expect(costOf(usageOf({ ...counts, inferenceGeo }), prices).totalNanos).toBe(11_500_000)
