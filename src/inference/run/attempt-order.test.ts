@@ -68,6 +68,25 @@ describe('the retry budget of a provider', () => {
     expect(second(30, true, createTestRouting(createFakeClock()), twice)[1]).toContain('m/bad retries')
   })
 
+  const elsewhere = createModels([model('m/bad', [endpoint('p')]), model('m/ok', [endpoint('q')])], [])
+
+  test('does not count a provider that is well and was not asked yet: each of 30 at once reaches it when the first one fails', () => {
+    expect(second(30, false, createTestRouting(createFakeClock()), elsewhere)).toEqual([30, []])
+  })
+
+  test('counts a provider that was not asked yet while it fails or is limited too: an outage of all gets no storm of repetitions', () => {
+    for (const outcome of ['failure', 'rate-limited'] as const) {
+      const routing = createTestRouting(createFakeClock())
+      const key = planOf(elsewhere, { model: 'm/ok' }).attempts[0]?.key ?? ''
+      for (let time = 0; time < 3; time += 1) {
+        routing.health.begin(key, 'q')
+        routing.health.end(key, 'q', { outcome, firstTokenMs: null, tokensPerSecond: null, retryAfterSeconds: null })
+      }
+      const [reached, notTried] = second(30, false, routing, elsewhere)
+      expect([reached, new Set(notTried)]).toEqual([3, new Set(['m/ok retries'])])
+    }
+  })
+
   test('keeps no request from its first attempt', () => {
     const routing = createTestRouting(createFakeClock())
     second(30, false, routing)

@@ -11,10 +11,7 @@ import { credentialFault, nextStep, type FailedAttempt } from './failover.ts'
 export interface BegunAttempt {
   readonly planned: PlannedAttempt
   readonly credential: Credential
-  /**
-   * True if the service itself chose to try again after a failed attempt that was sent; such an attempt counts in the retry budget of its
-   * provider.
-   */
+  /** True if the attempt counts in the retry budget of its provider (decisions/0289). */
   readonly retry: boolean
   /**
    * True if another key of the same provider may be tried, or this key is a customer's. A failure of this key then does not count against
@@ -51,6 +48,7 @@ export const createAttemptOrder = (
   /** Attempts that count against the limit. A key that is set aside for its first fault took no time worth counting. */
   let made = 0
   let current: BegunAttempt | null = null
+  const asked = new Set<string>()
   /** Keys of the current endpoint's provider that have failed. */
   let failedKeys = new Set<number>()
   /** By model: the largest context length that was refused. Endpoints with no more context would refuse the request as well. */
@@ -68,14 +66,22 @@ export const createAttemptOrder = (
     return null
   }
 
+  /** A provider that is well has none of this request's load yet, so its first attempt is no repetition. In an outage of all, it is one. */
+  const isRepeated = ({ endpoint, key }: PlannedAttempt): boolean => {
+    const { troubled, cooling } = health.of(key)
+    return asked.has(endpoint.provider.slug) || troubled || cooling
+  }
+
   const begin = (planned: PlannedAttempt, sentBefore: boolean): BegunAttempt | null => {
     const { slug } = planned.endpoint.provider
-    const retry = sentBefore && !(named && current?.planned.model.id !== planned.model.id)
+    const isFallback = named && current?.planned.model.id !== planned.model.id
+    const retry = sentBefore && !isFallback && isRepeated(planned)
     if (retry && !health.mayRetry(slug)) return pass(planned, 'retries')
     const credential = credentialOf(planned)
     if (credential === null) return pass(planned, 'no-key')
     if (!health.begin(planned.key, slug, retry)) return pass(planned, health.obstacle(planned.key, slug) ?? 'broken')
     made += 1
+    asked.add(slug)
     const spareKeys = credential.isByok || planned.endpoint.provider.apiKeys.length > failedKeys.size + 1
     current = { planned, credential, retry, spareKeys }
     return current
