@@ -391,8 +391,8 @@ describe('failover', () => {
     ])
     expect(reports).toEqual([
       { outcome: 'failure', startedMs: 0, firstTokenMs: null, tokensPerSecond: null, retryAfterSeconds: null, retry: false },
-      { outcome: 'rate-limited', startedMs: 1000, firstTokenMs: null, tokensPerSecond: null, retryAfterSeconds: 7, retry: true },
-      { outcome: 'ok', startedMs: 1000, firstTokenMs: 1000, tokensPerSecond: 50, retryAfterSeconds: null, retry: true },
+      { outcome: 'rate-limited', startedMs: 1000, firstTokenMs: null, tokensPerSecond: null, retryAfterSeconds: 7, retry: false },
+      { outcome: 'ok', startedMs: 1000, firstTokenMs: 1000, tokensPerSecond: 50, retryAfterSeconds: null, retry: false },
     ])
     expect((await outcome([[fail('invalid_request')]])).reports[0]?.outcome).toBe('fault-of-request')
   })

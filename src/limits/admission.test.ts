@@ -274,6 +274,23 @@ describe('how far behind the process is', () => {
     return { last: lag.p99Ms, most }
   }
 
+  test('is not measured while nobody asks: an idle service has no timer for it, and the next question begins anew', () => {
+    const clock = createFakeClock()
+    const lag = createLoopLag(clock, () => 0)
+    const stop = lag.start()
+    expect(clock.waiting).toBe(0)
+    for (let time = 0; time < 2; time += 1) {
+      expect([lag.p99Ms, clock.waiting]).toEqual([0, 1])
+      clock.advance(9000)
+      expect(clock.waiting).toBe(1)
+      clock.advance(3000)
+      expect(clock.waiting).toBe(0)
+    }
+    expect([lag.p99Ms, clock.waiting]).toEqual([0, 1])
+    stop()
+    expect([lag.p99Ms, clock.waiting]).toEqual([0, 0])
+  })
+
   test('nothing where timers fire in time, nor for a pause or a second of them', () => {
     const calm = Array.from({ length: 60 }, () => 1)
     expect(run([])).toEqual({ last: 0, most: 0 })

@@ -7,15 +7,16 @@ import type { Clock } from '../lib/clock.ts'
 export interface LoopLag {
   /**
    * In milliseconds: the 99th percentile of each of the last two whole seconds, of which the lower counts, so that a short burst is not an
-   * overload.
+   * overload. The first question begins the measurement, which ends when nobody has asked for a while: an idle service needs no timer.
    */
   readonly p99Ms: number
-  /** Starts measuring; the returned function stops it. */
+  /** Allows the measurement; the returned function stops it for good. */
   start(): () => void
 }
 
 const TICK_MS = 20
 const WINDOW_MS = 1000
+const UNASKED_WINDOWS_MAX = 10
 
 /** `cpuMs` reads the processor time of this thread. */
 export const createLoopLag = (clock: Clock, cpuMs: () => number): LoopLag => {
@@ -25,7 +26,9 @@ export const createLoopLag = (clock: Clock, cpuMs: () => number): LoopLag => {
   let p99Ms = 0
   let dueMs = 0
   let usedMs = 0
-  let cancel: () => void
+  let mayRun = false
+  let cancel: (() => void) | null = null
+  let unaskedWindows = 0
 
   const wait = (nowMs: number): void => {
     dueMs = nowMs + TICK_MS
@@ -42,18 +45,31 @@ export const createLoopLag = (clock: Clock, cpuMs: () => number): LoopLag => {
       last = current
       samples = []
       windowStartMs = nowMs
+      unaskedWindows += 1
     }
-    wait(nowMs)
+    if (unaskedWindows <= UNASKED_WINDOWS_MAX) wait(nowMs)
+    else cancel = null
+  }
+
+  const begin = (): void => {
+    last = 0
+    p99Ms = 0
+    windowStartMs = clock.monotonicMs()
+    wait(windowStartMs)
   }
 
   return {
     get p99Ms() {
+      unaskedWindows = 0
+      if (mayRun && cancel === null) begin()
       return p99Ms
     },
     start() {
-      windowStartMs = clock.monotonicMs()
-      wait(windowStartMs)
-      return () => cancel()
+      mayRun = true
+      return () => {
+        mayRun = false
+        cancel?.()
+      }
     },
   }
 }

@@ -50,7 +50,7 @@ test('a limited key whose provider names no time cools for five seconds', () => 
   clock.advance(4999)
   expect(pick().apiKey).toBe('two')
   clock.advance(1)
-  expect(pick()).toEqual({ apiKey: 'one', index: 0, isByok: false })
+  expect(pick()).toEqual({ apiKey: 'one', index: 0, isByok: false, rests: false })
 })
 
 test('each request looks at no key behind the first that is free: a name that hides a key is a digest, and a provider may have many', () => {
@@ -86,16 +86,16 @@ test('a key that rests on another node is used again here once that rest is over
 test('no more keys are reported than another node reads, however many rest', () => {
   const { credentials } = begin()
   const many = provider(...Array.from({ length: NEWS_MAX + 1 }, (_, at) => `key ${at}`))
-  for (const [index, apiKey] of many.apiKeys.entries()) credentials.report(many, { apiKey, index, isByok: false }, 'limited', 30)
+  for (const [index, apiKey] of many.apiKeys.entries()) credentials.report(many, { apiKey, index }, 'limited', 30)
   const report = JSON.stringify({ endpoints: [], credentials: credentials.found() })
   expect(readNews(report, 0).credentials).toHaveLength(NEWS_MAX)
 })
 
-test('a fault is news while its key is in use, and none where it rests already or there is no key', () => {
+test('a key that is picked says if it is known to rest', () => {
   const { pick, credentials } = begin()
-  const key = pick()
-  const reported = () => credentials.report(acme, key, 'limited', 30)
-  expect([reported(), reported(), credentials.report(acme, { ...key, apiKey: null }, 'limited', 30)]).toEqual([true, false, false])
+  const rests = [pick().rests]
+  for (const [index, apiKey] of acme.apiKeys.entries()) credentials.report(acme, { apiKey, index }, 'limited', 30)
+  expect([...rests, pick().rests]).toEqual([false, true])
 })
 
 test('the state of a key shows when it was refused and until when it rests, and of the key no more than the end of a long one', () => {
@@ -163,7 +163,7 @@ test('a single key that is refused is tried on, and its alarm is not repeated be
 test('where every key rests, the one that is due first is tried', () => {
   const { pick, credentials } = begin()
   for (const [index, seconds] of [60, 20, 40].entries())
-    credentials.report(acme, { apiKey: acme.apiKeys[index] ?? null, index, isByok: false }, 'limited', seconds)
+    credentials.report(acme, { apiKey: acme.apiKeys[index] ?? null, index }, 'limited', seconds)
   expect(pick().apiKey).toBe('two')
 })
 
@@ -175,7 +175,7 @@ test('a key that has failed in this request is not tried in it again; without an
 
 test('a provider that wants no key has one way in', () => {
   const { credentials } = begin()
-  expect(credentials.pick(provider(), NONE)).toEqual({ apiKey: null, index: 0, isByok: false })
+  expect(credentials.pick(provider(), NONE)).toEqual({ apiKey: null, index: 0, isByok: false, rests: false })
   expect(credentials.pick(provider(), new Set([0]))).toBeNull()
 })
 

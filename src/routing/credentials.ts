@@ -14,6 +14,8 @@ export interface Credential {
   /** The index in the operator's list; -1 for a customer's key. */
   readonly index: number
   readonly isByok: boolean
+  /** True if it is known to be refused or limited, and is tried only because no other key is left. */
+  readonly rests: boolean
 }
 
 /** `refused`: 401, 402 or 403 for the key itself; `limited`: 429. */
@@ -22,8 +24,13 @@ export type CredentialFault = 'refused' | 'limited'
 export interface Credentials {
   /** The first working key that is not in `skip`; if none works, the one whose rest ends first; null if all are skipped. */
   pick(provider: Provider, skip: ReadonlySet<number>): Credential | null
-  /** True if the key was in use until now, and rests from now on. */
-  report(provider: Provider, credential: Credential, fault: CredentialFault, retryAfterSeconds: number | null): boolean
+  /** The key rests from now on. */
+  report(
+    provider: Provider,
+    credential: Pick<Credential, 'apiKey' | 'index'>,
+    fault: CredentialFault,
+    retryAfterSeconds: number | null,
+  ): void
   /** The keys that rest according to this node, to report to other nodes. */
   found(): CredentialNews[]
   /** Takes the keys that rest on other nodes, replacing the earlier reports. */
@@ -79,18 +86,18 @@ export const createCredentials = (parts: { clock: Clock; onRefused: (provider: s
   return {
     pick(provider, skip) {
       const { slug, apiKeys } = provider
-      if (apiKeys.length === 0) return skip.has(0) ? null : { apiKey: null, index: 0, isByok: false }
+      if (apiKeys.length === 0) return skip.has(0) ? null : { apiKey: null, index: 0, isByok: false, rests: false }
       let best: { credential: Credential; dueMs: number } | null = null
       for (const [index, apiKey] of apiKeys.entries()) {
         if (skip.has(index)) continue
         const dueMs = resting.size === 0 && heard.size === 0 ? 0 : restsUntil(nameOf(slug, apiKey))
-        if (best === null || dueMs < best.dueMs) best = { credential: { apiKey, index, isByok: false }, dueMs }
+        if (best === null || dueMs < best.dueMs) best = { credential: { apiKey, index, isByok: false, rests: dueMs > 0 }, dueMs }
         if (dueMs === 0) break
       }
       return best?.credential ?? null
     },
     report({ slug }, { apiKey, index }, fault, retryAfterSeconds) {
-      if (apiKey === null) return false
+      if (apiKey === null) return
       const name = nameOf(slug, apiKey)
       // If no other key is left, a resting key is tried anyway; its refusal is already known and raises no new alarm.
       const isNews = restsUntil(name) === 0
@@ -98,7 +105,6 @@ export const createCredentials = (parts: { clock: Clock; onRefused: (provider: s
       resting.set(name, clock.monotonicMs() + restMs)
       if (fault === 'refused') refused.set(name, clock.now())
       if (fault === 'refused' && isNews) onRefused(slug, index)
-      return isNews
     },
     found() {
       const nowMs = clock.monotonicMs()

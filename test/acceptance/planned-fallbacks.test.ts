@@ -30,6 +30,24 @@ test('if the first model of 30 simultaneous requests fails, all reach the next o
   }
 }, 300_000)
 
+test('if the provider of 30 simultaneous requests fails, all reach the other one that serves the model', async () => {
+  const second = `  other: { name: Other, dialects: [openai-chat], base_url: "${upstream.url}", api_key: upstream-credential }\n`
+  const two = '  t/two: { endpoints: [{ provider: fake, model: bad }, { provider: other, model: ok }] }\n'
+  const service = await services.start({ config: CONFIG.replace('models:\n', `${second}models:\n`) + two })
+  const held: (() => Promise<void>)[] = []
+  upstream.script((exchange) => {
+    if (exchange.body.model !== 'bad') return exchange.answer(200, proseAnswer('Hi.'))
+    held.push(() => exchange.answer(500, '{}'))
+    return undefined
+  })
+  const answers = Array.from({ length: 30 }, () =>
+    infer(service, { model: 't/two', messages: SAID, provider: { order: ['fake', 'other'] } }),
+  )
+  await until(() => held.length === 30, '30 requests')
+  for (const answer of held) await answer()
+  for (const { json } of await Promise.all(answers)) expect(json).toMatchObject({ choices: [{ message: { content: 'Hi.' } }] })
+}, 300_000)
+
 test('503: the provider is at its concurrency limit, which the file sets', async () => {
   const service = await services.start({ config: `${CONFIG}limits: { provider_in_flight: 2 }\n` })
   const waiting: (() => void)[] = []

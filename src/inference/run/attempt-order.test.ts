@@ -35,6 +35,10 @@ test('an answer of which the client has content is given by no other provider', 
   expect(failing(planned([[], []]), { ...BROKEN, zone: 'delivered' })).toMatchObject({ asked: ['a null'], notTried: [] })
 })
 
+const REFUSED: FailedAttempt = { error: new GatewayError('provider_unavailable'), zone: 'sent', upstreamStatus: 401 }
+const BROKEN: FailedAttempt = { error: new GatewayError('provider_unavailable'), zone: 'sent', upstreamStatus: 500 }
+const LIMITED: FailedAttempt = { error: new GatewayError('rate_limit_exceeded'), zone: 'sent', upstreamStatus: 429 }
+
 describe('the retry budget of a provider', () => {
   const failed = { error: new GatewayError('provider_unavailable'), zone: 'sent', upstreamStatus: 500 } as const
   const models = createModels([model('m/bad', [endpoint('p')]), model('m/ok', [endpoint('p')])], [])
@@ -68,6 +72,52 @@ describe('the retry budget of a provider', () => {
     expect(second(30, true, createTestRouting(createFakeClock()), twice)[1]).toContain('m/bad retries')
   })
 
+  const elsewhere = createModels([model('m/bad', [endpoint('p')]), model('m/ok', [endpoint('q')])], [])
+
+  test('does not count a provider that is well and was not asked yet: each of 30 at once reaches it when the first one fails', () => {
+    expect(second(30, false, createTestRouting(createFakeClock()), elsewhere)).toEqual([30, []])
+  })
+
+  test.each([REFUSED, LIMITED])(
+    'does not count the next key of a provider whose key failed: each of 30 at once reaches the one that works',
+    (fault) => {
+      const routing = createTestRouting(createFakeClock())
+      const attempts = planned([['1', '2', '3', '4', '5', 'works']])
+      const orders = Array.from({ length: 30 }, () => createAttemptOrder(attempts, routing, false))
+      let keys = orders.map((order) => order.first()?.credential.apiKey)
+      for (const key of ['1', '2', '3', '4', '5']) {
+        expect(new Set(keys)).toEqual(new Set([key]))
+        // Each of them was chosen before any of them failed.
+        keys = orders.map((order) => order.after(fault)?.credential.apiKey)
+      }
+      expect(keys).toEqual(orders.map(() => 'works'))
+    },
+  )
+
+  test('counts another key that failed before', () => {
+    const [attempt] = planned([['one', 'two']])
+    const routing = createTestRouting(createFakeClock())
+    const { provider } = attempt?.endpoint ?? {}
+    if (provider === undefined) throw new Error('no attempt')
+    for (const [index, apiKey] of provider.apiKeys.entries()) routing.credentials.report(provider, { apiKey, index }, 'limited', 60)
+    const orders = Array.from({ length: 30 }, () => createAttemptOrder(attempt === undefined ? [] : [attempt], routing, false))
+    for (const order of orders) order.first()
+    expect(orders.filter((order) => order.after(LIMITED) !== null).length).toBeLessThan(10)
+  })
+
+  test('counts a provider that was not asked yet while it fails or is limited too: an outage of all gets no storm of repetitions', () => {
+    for (const outcome of ['failure', 'rate-limited'] as const) {
+      const routing = createTestRouting(createFakeClock())
+      const key = planOf(elsewhere, { model: 'm/ok' }).attempts[0]?.key ?? ''
+      for (let time = 0; time < 3; time += 1) {
+        routing.health.begin(key, 'q')
+        routing.health.end(key, 'q', { outcome, firstTokenMs: null, tokensPerSecond: null, retryAfterSeconds: null })
+      }
+      const [reached, notTried] = second(30, false, routing, elsewhere)
+      expect([reached, new Set(notTried)]).toEqual([3, new Set(['m/ok retries'])])
+    }
+  })
+
   test('keeps no request from its first attempt', () => {
     const routing = createTestRouting(createFakeClock())
     second(30, false, routing)
@@ -75,10 +125,6 @@ describe('the retry budget of a provider', () => {
     expect(createAttemptOrder(planOf(models, { model: 'm/bad' }).attempts, routing, false).first()).not.toBeNull()
   })
 })
-
-const REFUSED: FailedAttempt = { error: new GatewayError('provider_unavailable'), zone: 'sent', upstreamStatus: 401 }
-const BROKEN: FailedAttempt = { error: new GatewayError('provider_unavailable'), zone: 'sent', upstreamStatus: 500 }
-const LIMITED: FailedAttempt = { error: new GatewayError('rate_limit_exceeded'), zone: 'sent', upstreamStatus: 429 }
 
 /** The attempts on endpoints whose providers have these keys. */
 const planned = (keys: readonly (readonly string[])[]): readonly PlannedAttempt[] => {
@@ -99,8 +145,7 @@ const failing = (attempts: readonly PlannedAttempt[], failure: FailedAttempt, re
   const routing = createTestRouting(createFakeClock(), (provider, index) => alarms.push(`${provider} ${index}`))
   if (resting !== undefined) {
     const { provider } = resting.endpoint
-    for (const [index, apiKey] of provider.apiKeys.entries())
-      routing.credentials.report(provider, { apiKey, index, isByok: false }, 'limited', 60)
+    for (const [index, apiKey] of provider.apiKeys.entries()) routing.credentials.report(provider, { apiKey, index }, 'limited', 60)
   }
   const order = createAttemptOrder(attempts, routing, false)
   const begun: { readonly asked: string; readonly spareKeys: boolean; readonly isByok: boolean }[] = []

@@ -19,7 +19,7 @@ interface Row {
 const reported = ({ failure, stopped = false, spareKeys = false, outcome = {} }: Row) => {
   const [planned] = planOf([endpoint('a')]).attempts
   if (planned === undefined) throw new Error('not planned')
-  const credential = { apiKey: null, index: 0, isByok: false }
+  const credential = { apiKey: null, index: 0, isByok: false, rests: false }
   const whole: AttemptOutcome = {
     turn: 1,
     planned,

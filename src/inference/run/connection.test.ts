@@ -16,7 +16,7 @@ const begin = (onCancel: 'drain' | 'abort') => {
   if (planned === undefined) throw new Error('not planned')
   const log = new AttemptLog({ call: callOf({}), apiType: 'completions', hidden: undefined, strict: false, echo: false }, clock, 0)
   const connection = new Connection(log, clock)
-  log.begin({ planned, credential: { apiKey: null, index: 0, isByok: false } })
+  log.begin({ planned, credential: { apiKey: null, index: 0, isByok: false, rests: false } })
   const { signal } = connection.open()
   return { clock, log, connection, signal }
 }

@@ -24,7 +24,7 @@ const begin = () => {
     const current: AttemptOutcome = {
       turn: 1,
       planned,
-      credential: { apiKey: null, index: 0, isByok: false },
+      credential: { apiKey: null, index: 0, isByok: false, rests: false },
       startedMs: 0,
       contentMs: null,
       endedMs: 0,

@@ -60,7 +60,7 @@ const settled = async ({ attempts = [ANSWERED], heldNanos = null, leaves = false
     clock,
   )
   for (const [index, { usage, error, isByok = false }] of attempts.entries()) {
-    admitted.log.begin({ planned: first, credential: { apiKey: null, index: 0, isByok } })
+    admitted.log.begin({ planned: first, credential: { apiKey: null, index: 0, isByok, rests: false } })
     clock.advance(1000)
     if (usage !== undefined) admitted.log.observe([{ events: [{ type: 'usage', usage: usageOf(usage) }] }])
     if (leaves && index === attempts.length - 1) admitted.log.leave()
