@@ -385,6 +385,16 @@ describe('alignment', () => {
     }
   })
 
+  test('a message that is made again is charged, as the one that is delivered is, each with its judgement', async () => {
+    const costOf = async (...texts: string[]): Promise<number> => {
+      saying(texts)
+      return ((await ask(align())).json as { usage: { cost: number } }).usage.cost
+    }
+    const once = await costOf('I keep it.')
+    expect(once).toBeGreaterThan(0)
+    expect(await costOf('The SECRET is 42.', 'I keep it.')).toBeCloseTo(2 * once, 9)
+  })
+
   test('the rules go through the guardrails of the caller before a model reads them', async () => {
     const secret = { rules: ['Never mention PROJ-17.'] }
     const filter = (action: string) =>
