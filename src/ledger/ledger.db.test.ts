@@ -623,16 +623,28 @@ describeEachSettler('holds', (engine) => {
     }
   })
 
-  test('of requests that ended are gone, and a settlement that is reported twice is one charge', async () => {
-    const { node, spender, held, ledgerRows, expectFine } = await open(engine)
-    const running = await node.begin(spender(0, limitOf(1000)), 500)
-    const settlement = running.settlement(321)
-    await Promise.all([node.settle([settlement]), node.settle([settlement, settlement])])
-    await node.settle([settlement])
-    expect(await held()).toBe(0)
-    expect(await ledgerRows()).toEqual([{ kind: 'final', amount_n: 321, estimated: 0 }])
-    await expectFine()
-  })
+  test.each([true, false])(
+    'of requests that ended are gone, and a settlement that is reported twice is one charge; held: %p',
+    async (isHeld) => {
+      const { database, clock, node, spender, held, ledgerRows, expectFine } = await open(engine)
+      const ended = isHeld
+        ? (await node.begin(spender(0, limitOf(1000)), 500)).settlement(321)
+        : settlementOf(recordOf('gen-1', spender(0), clock.now(), 321))
+      const failed = { ...ended.final, amountNanos: 0 }
+      const settlement = { ...ended, held: isHeld, final: { ...ended.final, attempt: 1 }, attempts: [failed] }
+      await Promise.all([node.settle([settlement, settlement]), node.settle([settlement])])
+      await node.settle([settlement])
+      expect(await held()).toBe(0)
+      expect(await ledgerRows()).toEqual([
+        { kind: 'attempt', amount_n: 0, estimated: 0 },
+        { kind: 'final', amount_n: 321, estimated: 0 },
+      ])
+      expect(await database.kysely.selectFrom('usage_hours').select(['requests', 'cost_nanos']).execute()).toEqual([
+        { requests: 1, cost_nanos: 321 },
+      ])
+      await expectFine()
+    },
+  )
 })
 
 describeEachSettler('a hold that grows', (engine) => {

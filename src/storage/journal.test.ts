@@ -6,7 +6,7 @@ import { afterAll, expect, test } from 'bun:test'
 import * as fc from 'fast-check'
 
 import { openJournal } from './journal.ts'
-import { StorageUnavailable } from './storage-errors.ts'
+import { StorageConflict, StorageUnavailable } from './storage-errors.ts'
 
 const directories: string[] = []
 afterAll(() => directories.forEach((path) => rmSync(path, { recursive: true })))
@@ -44,12 +44,35 @@ test('what is in storage is not handed over', async () => {
   expect(await recovered(path)).toEqual([3])
 })
 
-test('a process that ended well leaves no file', () => {
+test('a process that ended well leaves no file; one that storage did not follow leaves what was not written', async () => {
   const path = directory()
   const journal = open(path)
   journal.written(journal.append([JSON.stringify(1)]))
   journal.close()
   expect(readdirSync(path)).toEqual([])
+  const behind = open(path)
+  behind.append([JSON.stringify(2)])
+  behind.close()
+  expect(await recovered(path)).toEqual([2])
+})
+
+test('where every process has one id, as in a container, each hands over what the one before left, and writes into no file of it', async () => {
+  const path = directory()
+  const one = openJournal(path, { pid: 1, isAlive: () => true })
+  one.append(['"of the first"'])
+  const two = openJournal(path, { pid: 1, isAlive: () => true })
+  two.append(['"of the second"'])
+  const entries: string[] = []
+  await two.recover(async (portion) => void entries.push(...portion))
+  await openJournal(path, { pid: 1, isAlive: () => true }).recover(async (portion) => void entries.push(...portion))
+  expect(entries).toEqual(['"of the first"', '"of the second"'])
+})
+
+test('however many entries were left, each is handed over, in portions', async () => {
+  const path = directory()
+  const left = Array.from({ length: 2500 }, (_, at) => at)
+  open(path).append(left.map(String))
+  expect(await recovered(path)).toEqual(left)
 })
 
 test('of two that start at once each hands over what the other has not taken, and neither fails', async () => {
@@ -66,6 +89,24 @@ test('of two that start at once each hands over what the other has not taken, an
   expect(found.map(({ damaged }) => damaged)).toEqual([0, 0])
   expect(await open(path, 9).recover(write)).toEqual({ entries: 0, damaged: 0, kept: [], faults: [] })
   expect(readdirSync(path)).toEqual([])
+})
+
+test.each([1, 3])('a file that another has taken keeps none of the others back: that of %p', async (taken) => {
+  const path = directory()
+  for (const pid of [1, 3]) open(path, pid, [1]).append([String(pid)])
+  const journal = open(path, 2)
+  const [name = ''] = readdirSync(path).filter((each) => each.startsWith(`settlements-${taken}-`))
+  rmSync(join(path, name))
+  expect(await journal.recover(() => Promise.resolve())).toMatchObject({ entries: 1, faults: [] })
+})
+
+test('two that start at once keep one file for a damaged line, and neither fails', async () => {
+  const path = directory()
+  open(path).append(['1', '{"half'])
+  const write = () => Promise.resolve()
+  const found = await Promise.all([open(path, 8).recover(write), open(path, 9).recover(write)])
+  expect(found.map(({ kept }) => kept)).toEqual(Array.from({ length: 2 }, () => [join(path, 'settlements-1-1.jsonl.damaged')]))
+  expect(readdirSync(path)).toEqual(['settlements-1-1.jsonl.damaged'])
 })
 
 test('a process that still runs is left alone', async () => {
@@ -114,19 +155,25 @@ test('a line that storage refuses does not keep the others from being taken, and
 
 test('a file that cannot be read stays, and the others are taken', async () => {
   const path = directory()
-  mkdirSync(join(path, 'settlements-1-1.jsonl'))
-  open(path, 3, [1]).append(['"whole"'])
+  // The directory is listed in no order that is known.
+  for (const pid of [1, 5]) mkdirSync(join(path, `settlements-${pid}-1.jsonl`))
+  for (const pid of [3, 4]) open(path, pid, [1, 3, 5]).append(['"whole"'])
   const entries: string[] = []
   const { faults } = await open(path, 2).recover(async (portion) => void entries.push(...portion))
-  expect([entries, faults.map(String)]).toEqual([['"whole"'], [expect.stringContaining('EISDIR')]])
-  expect(readdirSync(path)).toEqual(['settlements-1-1.jsonl'])
+  expect([entries, faults.map(String)]).toEqual([
+    ['"whole"', '"whole"'],
+    Array.from({ length: 2 }, () => expect.stringContaining('EISDIR')),
+  ])
+  expect(readdirSync(path).toSorted()).toEqual(['settlements-1-1.jsonl', 'settlements-5-1.jsonl'])
 })
 
 test('what storage does not take stays for the next start', async () => {
   const path = directory()
   open(path).append([JSON.stringify('kept')])
-  const away = open(path, 2).recover(() => Promise.reject(new StorageUnavailable('away')))
-  expect(await away.catch(String)).toBe('StorageUnavailable: away')
+  for (const away of [new StorageUnavailable('away'), new StorageConflict('locked')]) {
+    const recovering = open(path, 2).recover(() => Promise.reject(away))
+    expect(await recovering.catch((thrown: unknown) => thrown)).toBe(away)
+  }
   expect(await recovered(path, 3)).toEqual(['kept'])
 })
 

@@ -81,10 +81,8 @@ export const openJournal = (
 
   return {
     append(entries) {
-      if (active !== null && active.bytes >= SEGMENT_BYTES) {
-        if (active.waiting === 0) remove(active)
-        active = null
-      }
+      // It has entries that wait: one without any is empty.
+      if (active !== null && active.bytes >= SEGMENT_BYTES) active = null
       active ??= begin()
       const lines = Buffer.from(`${entries.join('\n')}\n`)
       const taken = writeSync(active.descriptor, lines, 0, lines.length, active.bytes)
@@ -134,7 +132,6 @@ export const openJournal = (
         recovered.entries += written
         recovered.damaged += lines.length - written
       }
-      left.length = 0
       return recovered
     },
 

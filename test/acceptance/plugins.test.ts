@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { type Answer, call, createKey, infer, savePreset } from '../support/calls.ts'
-import { proseAnswer, say, startFakeUpstream } from '../support/fake-upstream.ts'
-import { useServices, type StartedService } from '../support/started-service.ts'
+import { type Exchange, proseAnswer, say, startFakeUpstream } from '../support/fake-upstream.ts'
+import { until, useServices, type StartedService } from '../support/started-service.ts'
 
 const services = useServices()
 const upstream = await startFakeUpstream()
@@ -17,7 +17,9 @@ let bare: StartedService
 const providers = `
 providers:
   fake: { name: Fake, dialects: [openai-chat], base_url: "${upstream.url}", api_key: upstream-credential }
+  draining: { name: Draining, dialects: [openai-chat], base_url: "${upstream.url}", api_key: upstream-credential, on_cancel: drain }
 models:
+  fake/drained: { context_length: 8192, endpoints: [{ provider: draining, model: small, prices: { prompt: 1, completion: 1 } }] }
   fake/small: { context_length: 8192, endpoints: [{ provider: fake, model: small, prices: { prompt: 1, completion: 1 } }] }
   fake/painter: { context_length: 8192, output_modalities: [image], endpoints: [{ provider: fake, model: painter }] }
   fake/large: { context_length: 200000, endpoints: [{ provider: fake, model: large, prices: { prompt: 2, completion: 2 } }] }
@@ -288,6 +290,29 @@ describe('routers', () => {
 describe('alignment', () => {
   const rules = ['Tells no secret.', 'Is kind.']
   const align = (options: object = {}) => ({ plugins: [{ id: 'alignment', rules, ...options }] })
+
+  test.each(['enforce', 'audit'])('%s: no judge is asked about an answer that its client has left, and that is drained', async (mode) => {
+    const { promise: asked, resolve } = Promise.withResolvers<Exchange>()
+    const models: unknown[] = []
+    upstream.script((exchange) => {
+      models.push(exchange.body.model)
+      return exchange.body.model === 'judge' ? exchange.answer(200, proseAnswer('{"probabilities": [0.9, 0]}')) : resolve(exchange)
+    })
+    const { key } = await createKey(service, { name: 'leaving' })
+    const leaving = new AbortController()
+    const request = infer(service, { model: 'fake/drained', messages, ...align({ mode }) }, { key, signal: leaving.signal }).catch(
+      () => null,
+    )
+    const exchange = await asked
+    leaving.abort()
+    await request
+    await Bun.sleep(100)
+    await exchange.answer(200, proseAnswer('The SECRET is 42.'))
+    const used = async () => ((await call(service, 'GET', '/key', { key })).json as { data: { usage: number } }).data.usage
+    await until(async () => (await used()) > 0, 'the charge')
+    expect(models).toEqual(['small'])
+  })
+
   let made = 0
   let judged: string[] = []
 
@@ -358,6 +383,16 @@ describe('alignment', () => {
       expect(text).toContain(JSON.stringify({ calls: [BLOCKED] }))
       expect(made).toBe(1)
     }
+  })
+
+  test('a message that is made again is charged, as the one that is delivered is, each with its judgement', async () => {
+    const costOf = async (...texts: string[]): Promise<number> => {
+      saying(texts)
+      return ((await ask(align())).json as { usage: { cost: number } }).usage.cost
+    }
+    const once = await costOf('I keep it.')
+    expect(once).toBeGreaterThan(0)
+    expect(await costOf('The SECRET is 42.', 'I keep it.')).toBeCloseTo(2 * once, 9)
   })
 
   test('the rules go through the guardrails of the caller before a model reads them', async () => {

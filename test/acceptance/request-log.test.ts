@@ -5,9 +5,9 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 
 import { call, createKey, infer } from '../support/calls.ts'
-import { say, startFakeUpstream } from '../support/fake-upstream.ts'
+import { dataEvent, type Exchange, proseChunk, say, startFakeUpstream } from '../support/fake-upstream.ts'
 import { signInAs } from '../support/signed-in.ts'
-import { type StartedService, useServices } from '../support/started-service.ts'
+import { type StartedService, until, useServices } from '../support/started-service.ts'
 
 const services = useServices()
 const [bad, good, late] = [await startFakeUpstream(), await startFakeUpstream(), await startFakeUpstream()]
@@ -86,6 +86,35 @@ describe.each(Object.entries(INTERFACES))('%s', (name, [path, body]) => {
     const answer = await infer(service, { model: 'fake/alone', ...body }, { path, headers: { 'x-service-provider-failure': 'body' } })
     expect(answer.status).toBe(200)
     expect(await recordOf(answer.headers.get('x-generation-id'))).toMatchObject({ http_status: 200, error_type: 'provider_overloaded' })
+  })
+
+  test('the status in the record is that of the stream, where the provider fails after its answer has begun, and null for a client that has left', async () => {
+    const headers = { 'x-service-provider-failure': 'status' }
+    const begun = Promise.withResolvers<Exchange>()
+    bad.script(async (exchange) => {
+      await exchange.head(200)
+      await exchange.piece(dataEvent(proseChunk('Well')))
+      begun.resolve(exchange)
+    })
+    const streamed = infer(service, { model: 'fake/alone', stream: true, ...body }, { path, headers })
+    const exchange = await begun.promise
+    await exchange.piece('data: {"error":{"message":"out of memory","code":500}}\n\n')
+    await exchange.done()
+    const answer = await streamed
+    expect(answer.status).toBe(200)
+    const record = await recordOf(answer.headers.get('x-generation-id'))
+    expect([record['http_status'], record['error_type']]).toEqual([200, expect.any(String)])
+
+    const asked = Promise.withResolvers<Exchange>()
+    bad.script(asked.resolve)
+    const leaving = new AbortController()
+    const left = infer(service, { model: 'fake/alone', ...body }, { path, headers, signal: leaving.signal }).catch(() => null)
+    const { gone } = await asked.promise
+    leaving.abort()
+    await Promise.all([left, gone])
+    const newest = async () => ((await call(service, 'GET', '/generations?limit=1')).json as { data: readonly RecordWire[] }).data[0]
+    await until(async () => (await newest())?.['cancelled'] === true, 'the record')
+    expect(await newest()).toMatchObject({ http_status: null })
   })
 })
 

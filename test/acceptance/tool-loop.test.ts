@@ -20,9 +20,11 @@ providers:
   one: { name: One, dialects: [openai-chat], base_url: "${first.url}", api_key: k, prices: {} }
   two: { name: Two, dialects: [openai-chat], base_url: "${second.url}", api_key: k }
   claude: { name: Claude, dialects: [anthropic], base_url: "${second.url}", api_key: k }
+  draining: { name: Draining, dialects: [openai-chat], base_url: "${first.url}", api_key: k, on_cancel: drain }
 models:
   t/claude: { endpoints: [{ provider: claude, model: claude-opus-4-8, prices: ${PRICES} }] }
   t/agent: { endpoints: [{ provider: one, model: a, prices: ${PRICES} }, { provider: two, model: a, prices: ${PRICES} }] }
+  t/drained: { endpoints: [{ provider: draining, model: a, prices: ${PRICES} }] }
   t/other: { endpoints: [{ provider: two, model: other, prices: ${PRICES} }] }
   t/unpriced: { endpoints: [{ provider: one, model: a }] }
 tools:
@@ -567,6 +569,29 @@ describe('failures', () => {
     const data = { cancelled: true, stopped_by: 'cancelled', total_cost: (20 * 10 + 5 * 100) * 1e-6 }
     expect((await call(service, 'GET', path)).json).toMatchObject({ data })
     expect(asked()).toHaveLength(1)
+  })
+
+  test('a client that leaves a turn that is drained: it is charged, and none of its calls is run', async () => {
+    const { promise: asked, resolve } = Promise.withResolvers<Exchange>()
+    first.script(resolve)
+    const { key } = await createKey(service, { name: 'leaving' })
+    const leaving = new AbortController()
+    const searches = engine.exchanges.length
+    const request = infer(
+      service,
+      { model: 't/drained', ...conversationOf('chat', 'Go.'), tools: [{ type: 'service:web_search', parameters: { engine: 'house' } }] },
+      { key, signal: leaving.signal },
+    ).catch(() => null)
+    const turn = await asked
+    leaving.abort()
+    await request
+    await Bun.sleep(100)
+    await speak(turn, 'Step 1.', [SEARCH], 0)
+    await until(
+      async () => ((await call(service, 'GET', '/key', { key })).json as { data: { usage: number } }).data.usage > 0,
+      'the charge',
+    )
+    expect(engine.exchanges.length).toBe(searches)
   })
 
   test('SIGTERM while a tool hangs: it is stopped when half of the drain is over, and the model answers', async () => {

@@ -10,6 +10,7 @@ import { type BodyLimits, consumeBody, type HttpRequest, readBodyText, readJsonB
 import { listen } from '../server.ts'
 
 const LIMIT = 100
+const MIB = 1024 * 1024
 const clock = createFakeClock()
 const LIMITS = { maxBytes: LIMIT, clock, totalMs: 60_000, idleMs: 10_000, space: { take: () => null }, pause: () => Promise.resolve() }
 
@@ -56,6 +57,7 @@ describe('size', () => {
     const text = 'ä'.repeat(50)
     const headers: Record<string, string> = declared ? { 'content-length': '100' } : {}
     expect(await readBodyText(request(declared ? text : streamOf([bytes(text)]), headers), LIMITS)).toBe(text)
+    expect(clock.waiting).toBe(0)
   })
 
   test('413: one byte more, declared: nothing is read, and the connection goes on, since the runtime discards the body', async () => {
@@ -141,6 +143,27 @@ describe('room', () => {
     const headers: Record<string, string> = declared ? { 'content-length': '90' } : {}
     await readBodyText(request(streamOf([bytes('x'.repeat(50)), bytes('x'.repeat(40))]), headers), { ...LIMITS, space })
     expect(taken()).toBe(90)
+  })
+
+  test('is taken once for a long body of a declared length, and for what is more in the compressed one than was sent', async () => {
+    for (const compressed of [false, true]) {
+      const { space, taken } = roomOf(MIB)
+      const text = ' '.repeat(MIB - 2) + '{}'
+      const body = compressed ? gzipSync(text) : bytes(text)
+      const headers = { 'content-length': String(body.byteLength), ...(compressed ? { 'content-encoding': 'gzip' } : {}) }
+      await readJsonBody(request(streamOf([body.subarray(0, 700), body.subarray(700)]), headers), { ...LIMITS, maxBytes: MIB, space })
+      expect(taken()).toBe(MIB)
+    }
+  })
+
+  test('503 with Retry-After where there is none, and the rest does not come: the connection ends', async () => {
+    const body = new TransformStream<Uint8Array, Uint8Array>()
+    void body.writable.getWriter().write(bytes('x'.repeat(61)))
+    const refused = rejection(readBodyText(request(body.readable), { ...LIMITS, space: roomOf(60).space }))
+    await arrived()
+    await arrived()
+    clock.advance(1000)
+    expect(await refused).toMatchObject({ status: 503, retryAfterSeconds: 2, unread: true })
   })
 
   test.each([
@@ -349,8 +372,84 @@ describe('408: a body that does not come', () => {
   })
 })
 
+test('a client that leaves before its body is whole is no fault of the service', async () => {
+  const broken = new ReadableStream<Uint8Array>({ pull: (controller) => controller.error(new Error('reset')) })
+  expect(await rejection(readBodyText(request(broken), LIMITS))).toMatchObject({ type: 'invalid_request', unread: true })
+})
+
+describe('a body that is stored elsewhere', () => {
+  const text = 'x'.repeat(60)
+  const consume = async (pieces: AsyncIterable<Uint8Array>): Promise<number> => {
+    let size = 0
+    for await (const { byteLength } of pieces) size += byteLength
+    return size
+  }
+
+  test('of exactly its limit is passed on, and one byte more, not declared, is a 413', async () => {
+    expect(await consumeBody(request(streamOf([bytes(text), bytes(text)])), 120, LIMITS, consume)).toBe(120)
+    const thrown = await rejection(consumeBody(request(streamOf([bytes(text), bytes(text), bytes('x')])), 120, LIMITS, consume))
+    expect(thrown).toMatchObject({ status: 413, unread: false, metadata: { max_bytes: 120 } })
+  })
+
+  test('that may be longer than others may take longer, too', async () => {
+    const body = new TransformStream<Uint8Array, Uint8Array>()
+    const writer = body.writable.getWriter()
+    const read = consumeBody(request(body.readable), 2 * LIMIT, LIMITS, consume)
+    for (let second = 0; second < 100; second += 5) {
+      void writer.write(bytes('x'))
+      await arrived()
+      clock.advance(5000)
+    }
+    void writer.close()
+    expect(await read).toBe(20)
+  })
+
+  test('that is refused is read to its end before the refusal, unless its reader failed: then it is given up', async () => {
+    const after = async (thrown: Error): Promise<number> => {
+      const asked = { count: 0 }
+      const refuse = async (pieces: AsyncIterable<Uint8Array>): Promise<void> => {
+        for await (const { byteLength } of pieces) if (byteLength > 0) throw thrown
+      }
+      expect(
+        await rejection(
+          consumeBody(
+            request(
+              streamOf(
+                Array.from({ length: 9 }, () => bytes('x')),
+                asked,
+              ),
+            ),
+            LIMIT,
+            LIMITS,
+            refuse,
+          ),
+        ),
+      ).toBe(thrown)
+      return asked.count
+    }
+    expect(await after(new GatewayError('invalid_request', 'No such form.'))).toBe(10)
+    expect(await after(new Error('The disk is full.'))).toBeLessThan(10)
+  })
+
+  test('400: compressed; identity is no compression, however it is written', async () => {
+    const sent = (encoding: string) =>
+      consumeBody(request(streamOf([bytes('x')]), { 'content-encoding': encoding }), LIMIT, LIMITS, consume)
+    expect([await sent('identity'), await sent('Identity')]).toEqual([1, 1])
+    expect(await rejection(sent('gzip'))).toMatchObject({ status: 400 })
+  })
+
+  test('that stops coming is a 408, and its reader is told to stop', async () => {
+    let cancelled = false
+    const silent = new ReadableStream<Uint8Array>({ cancel: () => void (cancelled = true) })
+    const read = rejection(consumeBody(request(silent), LIMIT, LIMITS, consume))
+    await arrived()
+    clock.advance(10_000)
+    expect(await read).toMatchObject({ status: 408, unread: true })
+    expect(cancelled).toBe(true)
+  })
+})
+
 describe('a large body is read in steps, and one that is four times as long in more of them', () => {
-  const MIB = 1024 * 1024
   const stepsFor = async (read: (request: Request, limits: BodyLimits) => Promise<unknown>, mebibytes: number): Promise<number> => {
     let steps = 0
     const pause = async (): Promise<void> => void (steps += 1)

@@ -40,6 +40,20 @@ test('property: whatever the text, it is JSON afterwards where it was before, an
   )
 })
 
+test('the first and the last character of each length in UTF-8 are written out, and half a character beside another one is not', async () => {
+  const written = {
+    '\\u0080': '\u0080',
+    '\\u07ff': '\u07ff',
+    '\\u0800': '\u0800',
+    '\\ud7ff': '\ud7ff',
+    '\\ue000': '\ue000',
+    '\\uffff': '\uffff',
+  }
+  for (const [escaped, text] of Object.entries(written)) expect(await of(`"${escaped}"`)).toBe(`"${text}"`)
+  for (const text of ['"\\u007f"', '"\\ud800"', '"\\udbff"', '"\\udc00"', '"\\udfff"']) expect(await of(text)).toBe(text)
+  expect(await of('"\\u4f60\\udc00"')).toBe('"你\\udc00"')
+})
+
 test('what stands for a quote, a control character, half a character or a byte order mark stays as it was written', async () => {
   for (const text of ['"\\u0022\\u005c\\u000a\\u0061"', '"\\ud83d"', '"\\ude00\\ud83d"', '"\\ufeff"', '"\\\\u4f60"', '"\\u4f6"']) {
     expect(await of(text)).toBe(text)

@@ -27,9 +27,9 @@ const enforced = async (running: JudgedRunning, judge: Judge, parts: RunParts, t
       for (const { events } of batch) frames.push({ events })
       return undefined
     })
-    if (error !== null) return error
+    if (error !== null || connection.stopped) return error ?? stopOf(running)
     const judged = await judge.judge(frames)
-    if (connection.stopReason !== null) return log.refuse(connection.stopReason)
+    if (connection.stopped) return stopOf(running)
     if (judged.outcome === 'allowed') {
       const behind = take(frames)
       if (behind !== undefined) await behind
@@ -47,6 +47,10 @@ const audited = async (running: JudgedRunning, judge: Judge, parts: RunParts, ta
     said.push(...batch)
     return take(batch)
   })
-  if (error === null) await judge.judge(said)
+  if (error === null && !running.connection.stopped) await judge.judge(said)
   return error
 }
+
+/** Nobody waits for a verdict on an answer that its client has left, and that was read to its end for its usage alone. */
+const stopOf = ({ log, connection: { stopReason } }: JudgedRunning): GatewayError | null =>
+  stopReason === null ? null : log.refuse(stopReason)

@@ -89,7 +89,8 @@ class ToolLoop {
       this.#report.said(turn)
       const { frames, refusals } = this.#unwrap(turn)
       const hasCalls = !isFinal && !isWithheld(turn) && turn.serverCalls.length > 0
-      const ended = hasCalls ? await this.#tools.run(turn.serverCalls, refusals, turn.clientCalls > 0) : []
+      // The client may have left a turn whose rest was read for its usage alone.
+      const ended = hasCalls && !connection.stopped ? await this.#tools.run(turn.serverCalls, refusals, turn.clientCalls > 0) : []
       await this.#deliver([...turn.held, ...frames])
       if (!hasCalls && !this.#isPaused(turn)) return this.#end(turn)
       await this.#passOnCalls(ended, turn)
