@@ -59,6 +59,11 @@ const ADDRESSES = ['endpoint', 'url', 'base_url', 'otlp_endpoint'] as const
 const isElsewhere = (before: JsonObject, after: JsonObject): boolean =>
   ADDRESSES.some((name) => originOf(before[name]) !== originOf(after[name]))
 
+const hasCredentials = (address: JsonValue | undefined): boolean => {
+  const url = typeof address === 'string' ? URL.parse(address) : null
+  return url !== null && (url.username !== '' || url.password !== '')
+}
+
 const originOf = (address: JsonValue | undefined): string | null =>
   typeof address === 'string' ? (URL.parse(address)?.origin ?? null) : null
 
@@ -86,6 +91,12 @@ const validated = (type: DestinationType, values: JsonObject): JsonObject => {
   const read = validate(schema, values, ['config']) as JsonObject
   const hidden = secretsOf(type, read).find(([, value]) => isMask(value))
   if (hidden !== undefined) throw invalidField(`config.${hidden[0]}`, 'This is a masked value; send the secret itself.')
+  const withPassword = ADDRESSES.find((name) => hasCredentials(read[name]))
+  if (withPassword !== undefined)
+    throw invalidField(
+      `config.${withPassword}`,
+      'Send a name and password in `headers`: answers show the address, and one with them is not asked.',
+    )
   return read
 }
 

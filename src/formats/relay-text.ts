@@ -2,6 +2,7 @@
 import { JsonBody } from '../lib/json/json-body.ts'
 import { JsonTextError } from '../lib/json/json-limits.ts'
 import { textOf } from '../lib/json/json.ts'
+import { LARGE_BYTES } from '../lib/steps.ts'
 import type { Frame } from '../canonical/event.ts'
 import type { ClientDialect } from '../canonical/call.ts'
 import type { JsonChanges } from '../lib/json/json.ts'
@@ -10,6 +11,9 @@ import type { AnswerHead } from './format.ts'
 /** Returns a frame's own text if it is in this dialect. */
 export const nativeText = (frame: Frame, dialect: ClientDialect): string | null =>
   frame.native?.dialect === dialect ? frame.native.json : null
+
+/** True if the frame's own text is passed on in steps. */
+export const hasLargeText = ({ native }: Frame): boolean => native !== undefined && native.json.length > LARGE_BYTES
 
 /** The members that identify an answer, as JSON texts; the service sets them in every dialect. An unknown provider is not named. */
 export const identityMembers = (id: string, head: AnswerHead): JsonChanges => ({

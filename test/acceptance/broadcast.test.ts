@@ -99,6 +99,17 @@ describe('management', () => {
     expect((await call(service, 'GET', PATH)).json).toEqual({ data: [], total_count: 0 })
   })
 
+  test('an address with a name and password is refused, since answers and the audit log would show them', async () => {
+    const body = { name: 'traces', type: 'webhook', config: { url: 'https://ada:a-password@example.com/hook' } }
+    const path = `${PATH}?skip_test=true`
+    const refused = await call(service, 'POST', path, { body })
+    expect(refused.error.metadata).toMatchObject({ issues: [{ path: 'config.url' }] })
+    expect(refused.status).toBe(400)
+    for (const listed of [PATH, '/audit-log']) {
+      expect((await call(service, 'GET', listed)).text).not.toContain('a-password')
+    }
+  })
+
   test('an unsupported type is refused with the list of supported ones', async () => {
     const refused = await call(service, 'POST', PATH, { body: { type: 'clickhouse', name: 'x', config: {} } })
     expect(refused.status).toBe(400)

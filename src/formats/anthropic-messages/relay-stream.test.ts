@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { anthropic, decoded, finish, HEAD, METADATA, payloads, TAIL, text } from '../../../test/support/answers.ts'
 import type { Frame, ModelEvent } from '../../canonical/event.ts'
 import { GatewayError } from '../../errors.ts'
-import { openStream } from './render-stream.ts'
+import { openStream } from './render-stream.test-kit.ts'
 
 const frame = (native: string, ...events: ModelEvent[]): Frame => ({ native: { dialect: 'messages', json: native }, events })
 const named = (type: string, data: string): string => `event: ${type}\ndata: ${data}\n\n`

@@ -5,17 +5,19 @@
 import type { Frame } from '../../canonical/event.ts'
 import type { GatewayError } from '../../errors.ts'
 import { DONE_FRAME, eventFrame } from '../../lib/network/sse.ts'
+import { atOnce, LARGE_BYTES, type Steps } from '../../lib/steps.ts'
 import { dialectId, metadataMember } from '../answer-parts.ts'
 import { watchEnding } from '../ending.ts'
-import type { AnswerHead, AnswerTail, StreamRenderer } from '../format.ts'
+import type { AnswerHead, AnswerTail, StreamRenderer, Written } from '../format.ts'
 import { missingMembers } from '../missing-members.ts'
-import { bodyOfParsed, eventType, identityMembers, nativeText, oneLine } from '../relay-text.ts'
+import { bodyOfParsed, eventType, hasLargeText, identityMembers, nativeText, oneLine } from '../relay-text.ts'
+import { writtenInSteps } from '../written-in-steps.ts'
 import { failedStream, messageStart } from './message-events.ts'
 import { stopMembers } from './stop.ts'
 import { END_NEEDS, MESSAGE_NEEDS, unsaidReason } from './relay-answer.ts'
 import { completeUsage, messagesUsage, endUsage } from './usage.ts'
 
-export class MessageRelay implements StreamRenderer {
+export class MessageRelay implements StreamRenderer<Written> {
   readonly #head: AnswerHead
   readonly #ending = watchEnding()
   #started = false
@@ -29,12 +31,19 @@ export class MessageRelay implements StreamRenderer {
     this.#head = head
   }
 
-  frames(frames: readonly Frame[]): string {
+  frames(frames: readonly Frame[]): Written {
+    const relaying = this.#frames(frames)
+    return frames.some(hasLargeText) ? writtenInSteps(relaying) : atOnce(relaying)
+  }
+
+  *#frames(frames: readonly Frame[]): Steps<string> {
     let out = ''
     for (const frame of frames) {
       for (const event of frame.events) this.#ending.see(event)
       const json = nativeText(frame, 'messages')
-      if (json !== null) out += this.#relay(eventType(json), json)
+      if (json === null) continue
+      const type = eventType(json)
+      out += type === 'message_start' ? yield* this.#start(json) : this.#relay(type, json)
     }
     return out
   }
@@ -52,8 +61,6 @@ export class MessageRelay implements StreamRenderer {
     switch (type) {
       case 'content_block_delta':
         return eventFrame(type, oneLine(json))
-      case 'message_start':
-        return this.#start(json)
       case 'message_delta': {
         // All but the last are passed on at once; only the usage of the last one counts.
         const before = this.#delta
@@ -76,16 +83,20 @@ export class MessageRelay implements StreamRenderer {
     }
   }
 
-  #start(json: string): string {
+  *#start(json: string): Steps<string> {
     if (this.#started) return ''
     this.#started = true
+    const isLarge = json.length > LARGE_BYTES
     const body = bodyOfParsed(json)
+    if (isLarge) yield
     const reported = bodyOfParsed(objectText(body.raw('message')))
+    if (isLarge) yield
     const message = reported.textWith({
       ...missingMembers(reported, MESSAGE_NEEDS),
       ...identityMembers(dialectId('msg', this.#head), this.#head),
       usage: completeUsage(reported.raw('usage'), this.#head),
     })
+    if (isLarge) yield
     return eventFrame('message_start', oneLine(body.textWith({ message })))
   }
 

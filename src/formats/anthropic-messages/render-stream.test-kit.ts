@@ -1,6 +1,10 @@
 import { frames, HEAD, streamed } from '../../../test/support/answers.ts'
 import type { ModelEvent } from '../../canonical/event.ts'
-import { openStream } from './render-stream.ts'
+import type { AnswerHead, StreamRenderer } from '../format.ts'
+import { inWholeTexts } from '../with-texts.ts'
+import { openStream as openWritten } from './render-stream.ts'
+
+export const openStream = (head: AnswerHead): StreamRenderer => inWholeTexts(openWritten(head))
 
 export const frame = (type: string, members = ''): string => `event: ${type}\ndata: {"type":"${type}"${members}}\n\n`
 

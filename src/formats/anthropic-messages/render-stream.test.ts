@@ -28,9 +28,8 @@ import type { ModelEvent } from '../../canonical/event.ts'
 import { pictureIn } from './picture-text.ts'
 import { UNSIGNED } from '../../canonical/reasoning.ts'
 import { GatewayError } from '../../errors.ts'
-import { openStream } from './render-stream.ts'
 import { renderAnswer as rendering } from './render.ts'
-import { frame, start, COUNTS, end, textBlock, toolBlock, render } from './render-stream.test-kit.ts'
+import { COUNTS, end, frame, openStream, render, start, textBlock, toolBlock } from './render-stream.test-kit.ts'
 import { atOnce } from '../../lib/steps.ts'
 
 const renderAnswer = (...given: Parameters<typeof rendering>): string => atOnce(rendering(...given))

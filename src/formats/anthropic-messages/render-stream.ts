@@ -5,7 +5,7 @@ import { DONE_FRAME, eventFrame } from '../../lib/network/sse.ts'
 import { endingOnce, metadataMember } from '../answer-parts.ts'
 import { BlockSequence } from '../block-sequence.ts'
 import { watchEnding } from '../ending.ts'
-import type { AnswerHead, AnswerTail, StreamRenderer } from '../format.ts'
+import type { AnswerHead, AnswerTail, StreamRenderer, Written } from '../format.ts'
 import { inOneLane } from '../lanes.ts'
 import { BlockEvents } from './block-events.ts'
 import { failedStream, messageStart } from './message-events.ts'
@@ -15,8 +15,8 @@ import { type EndingSink, thinkingBehindText } from './unasked-thinking.ts'
 import { messagesUsage } from './usage.ts'
 
 /** Writes `message_start`, the blocks, `message_delta` with the stop reason and usage, `message_stop`, and `[DONE]`. */
-export const openStream = (head: AnswerHead): StreamRenderer =>
-  endingOnce(inOneLane('messages', { relay: () => new MessageRelay(head), render: () => new MessageStream(head) }))
+export const openStream = (head: AnswerHead): StreamRenderer<Written> =>
+  endingOnce(inOneLane<Written>('messages', { relay: () => new MessageRelay(head), render: () => new MessageStream(head) }))
 
 class MessageStream implements StreamRenderer {
   readonly #head: AnswerHead

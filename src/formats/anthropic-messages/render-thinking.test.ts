@@ -16,8 +16,7 @@ import {
   text,
 } from '../../../test/support/answers.ts'
 import { sealProof, UNSIGNED } from '../../canonical/reasoning.ts'
-import { openStream } from './render-stream.ts'
-import { frame, start, end, textBlock, thinkingBlock, redacted, toolBlock, render } from './render-stream.test-kit.ts'
+import { end, frame, openStream, redacted, render, start, textBlock, thinkingBlock, toolBlock } from './render-stream.test-kit.ts'
 
 describe('thinking in a stream', () => {
   test('thinking that nobody signed has a signature that says so: clients take a block without one for broken', () => {

@@ -6,7 +6,7 @@ import { JsonBody } from '../../lib/json/json-body.ts'
 import type { AnswerHead } from '../format.ts'
 import { parsePrompt } from './parse-prompt.ts'
 import { renderAnswer as rendering } from './render.ts'
-import { openStream } from './render-stream.ts'
+import { openStream } from './render-stream.test-kit.ts'
 import { atOnce } from '../../lib/steps.ts'
 
 const renderAnswer = (...given: Parameters<typeof rendering>): string => atOnce(rendering(...given))

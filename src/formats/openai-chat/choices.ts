@@ -1,6 +1,6 @@
 /** Edits the `choices` of an upstream's own completion or chunk without touching what is not ours. */
 import { JsonBody } from '../../lib/json/json-body.ts'
-import { isObject, type JsonObject } from '../../lib/json/json.ts'
+import { scanElements } from '../../lib/json/json-scan.ts'
 import { JsonTextError } from '../../lib/json/json-limits.ts'
 import { editElements, editElementsInSteps, editMembers } from '../../lib/json/json-splice.ts'
 import { LARGE_BYTES, type Steps } from '../../lib/steps.ts'
@@ -51,14 +51,16 @@ export const openChoice = (choice: JsonBody): string =>
 /** Returns true if a choice that arrives after the end of its answer still has content. */
 export const saysMore = (choice: JsonBody): boolean => {
   if (choice.keys.some((key) => !CHOICE_KEYS.has(key))) return true
-  if ((choice.get('logprobs') ?? null) !== null) return true
-  const delta = choice.get('delta') ?? {}
-  return Object.entries(delta).some(([key, value]) => key !== 'role' && value !== null && value !== '' && !isEmptyList(value))
+  if ((choice.raw('logprobs') ?? 'null') !== 'null') return true
+  const delta = JsonBody.ofParsed(objectText(choice.raw('delta')))
+  return delta.keys.some((key) => key !== 'role' && !SAYS_NOTHING.test(delta.raw(key) ?? ''))
 }
 
 const CHOICE_KEYS: ReadonlySet<string> = new Set(['index', 'delta', 'finish_reason', 'native_finish_reason', 'logprobs'])
 
-const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0
+const SAYS_NOTHING = /^(?:null|""|\[\s*\])$/
+
+const objectText = (json: string | undefined): string => (json?.startsWith('{') === true ? json : '{}')
 
 /** Assigns an index to each call of a stream. */
 export interface CallNumbers {
@@ -90,25 +92,34 @@ export const looksComplete = (choices: string): boolean => {
 /** Azure ends some streams with `"delta": null`. */
 const BLANK = /"(?:index|delta)"\s*:\s*null/
 
-/** The same check for one parsed choice. */
-export const isCompleteChunkChoice = ({ index, delta }: JsonObject): boolean => {
-  if (typeof index !== 'number' || !isObject(delta) || delta['role'] === '') return false
-  const calls = delta['tool_calls']
-  return !Array.isArray(calls) || calls.every((call) => isObject(call) && 'index' in call)
+/** The same check for a large choice. */
+export function* isCompleteChunkChoice(choice: JsonBody): Steps<boolean> {
+  const said = choice.raw('delta')
+  if (!IS_NUMBER.test(choice.raw('index') ?? '') || said?.startsWith('{') !== true) return false
+  const delta = JsonBody.ofParsed(said)
+  yield
+  if (delta.raw('role') === '""') return false
+  const calls = delta.raw('tool_calls')
+  return calls?.startsWith('[') !== true || scanElements(calls).every(({ start, end }) => hasIndex(calls.slice(start, end)))
 }
 
+const IS_NUMBER = /^[-\d]/
+
+const hasIndex = (call: string): boolean => call.startsWith('{') && JsonBody.ofParsed(call).has('index')
+
 /** Returns a choice of a chunk with the members that strict clients need and that some vendors omit or leave blank. */
-export const completeChunkChoice = (choice: JsonBody, position: number, calls: CallNumbers): JsonBody => {
+export function* completeChunkChoice(choice: JsonBody, position: number, calls: CallNumbers): Steps<JsonBody> {
   const said = [choice.raw('delta'), choice.raw('message')].find((text) => text?.startsWith('{') === true)
   const delta = JsonBody.ofParsed(said ?? '{}')
   const toolCalls = delta.raw('tool_calls')
-  return choice.with({
-    ...(typeof choice.get('index') === 'number' ? {} : { index: String(position) }),
-    delta: delta.textWith({
-      ...(delta.get('role') === '' ? { role: null } : {}),
-      ...(toolCalls?.startsWith('[') === true ? { tool_calls: editElements(toolCalls, (call) => numbered(call, calls)) } : {}),
-    }),
+  const isLarge = (said?.length ?? 0) > LARGE_BYTES
+  if (isLarge) yield
+  const text = delta.textWith({
+    ...(delta.get('role') === '' ? { role: null } : {}),
+    ...(toolCalls?.startsWith('[') === true ? { tool_calls: editElements(toolCalls, (call) => numbered(call, calls)) } : {}),
   })
+  const changes = { ...(typeof choice.get('index') === 'number' ? {} : { index: String(position) }), delta: text }
+  return isLarge ? yield* choice.changing(changes) : choice.with(changes)
 }
 
 /** Returns a choice of the first chunk, with the role, because strict clients take it from there. */

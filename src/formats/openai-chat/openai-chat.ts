@@ -1,6 +1,6 @@
 import { validateRequest } from '../validate-request.ts'
 import { withSecretsHidden } from '../hide-in-answer.ts'
-import type { ClientFormat } from '../format.ts'
+import type { ClientFormat, Written } from '../format.ts'
 import { withTexts } from '../with-texts.ts'
 import { withoutForeignWords } from './foreign-words.ts'
 import { legacyAnswer, legacyEvents, withModernTools } from './modern-tools.ts'
@@ -25,7 +25,18 @@ export const chatFormat: ClientFormat = withSecretsHidden({
   },
   openStream(head) {
     const stream = openStream(head)
-    return head.legacyFunctions === true ? withTexts(stream, legacyEvents) : stream
+    return head.legacyFunctions === true ? withTexts(stream, legacyPieces) : stream
   },
   renderError,
 })
+
+const legacyPieces = (written: Written): Written => (typeof written === 'string' ? legacyEvents(written) : eachLegacy(written))
+
+/** The text that is made in steps comes as one piece, behind the empty ones. */
+function* eachLegacy(pieces: Iterable<string>): Iterable<string> {
+  for (const piece of pieces) {
+    const events = legacyEvents(piece)
+    if (typeof events === 'string') yield events
+    else yield* events
+  }
+}

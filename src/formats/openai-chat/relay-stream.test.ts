@@ -5,7 +5,7 @@ import { ChatStreamChunk$inboundSchema } from '@openrouter/sdk/models/chatstream
 
 import { HEAD, openAi, payloads, TAIL, text } from '../../../test/support/answers.ts'
 import type { Frame, ModelEvent } from '../../canonical/event.ts'
-import { openStream } from './render-stream.ts'
+import { openStream } from './render-stream.test-kit.ts'
 
 const frame = (native: string, ...events: ModelEvent[]): Frame => ({ native: { dialect: 'chat', json: native }, events })
 const stop: ModelEvent = { type: 'finish', reason: 'stop', native: 'stop' }

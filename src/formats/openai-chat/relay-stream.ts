@@ -5,9 +5,8 @@
 import { JsonBody } from '../../lib/json/json-body.ts'
 import { fillerOf, type Filling } from '../../lib/json/json-pattern.ts'
 import { JsonTextError } from '../../lib/json/json-limits.ts'
-import { eachOutlined } from '../../lib/json/json-outline.ts'
-import { isObject, type JsonObject } from '../../lib/json/json.ts'
-import { atOnce, LARGE_BYTES } from '../../lib/steps.ts'
+import type { JsonObject } from '../../lib/json/json.ts'
+import { atOnce, LARGE_BYTES, type Steps } from '../../lib/steps.ts'
 import type { NativePattern, NativeText } from '../../canonical/event.ts'
 import { isTierName, withoutVendorsTier } from '../answer-parts.ts'
 import type { Ending } from '../ending.ts'
@@ -30,8 +29,8 @@ import {
 import { envelopeRepairs } from './relay-answer.ts'
 
 export interface ChunkRelay {
-  /** Returns the chunk to send, as one line of JSON; '' if it contains nothing to send; null if it cannot be relayed. */
-  relay(native: NativeText, ending: Ending): string | null
+  /** Returns the chunk to send, as one line of JSON; '' if it contains nothing to send; null if it cannot be relayed. A large one takes steps. */
+  relay(native: NativeText, ending: Ending): Steps<string | null> | string | null
   /** JSON text of the upstream's latest usage object. */
   readonly usage: string | null
   /** The service tier stated next to that usage. */
@@ -65,7 +64,7 @@ export const relayChunks = (head: AnswerHead, finished: Set<number>): ChunkRelay
     return withRole(choice)
   }
 
-  const relayBody = (body: JsonBody, ending: Ending): string => {
+  function* relayBody(body: JsonBody, ending: Ending): Steps<string> {
     const changes: Record<string, string | null | undefined> = {
       ...owned,
       ...envelopeRepairs(body, 'chat.completion.chunk', head),
@@ -88,20 +87,30 @@ export const relayChunks = (head: AnswerHead, finished: Set<number>): ChunkRelay
     if (body.get('system_fingerprint') === null) changes['system_fingerprint'] = null
 
     const raw = body.raw('choices') ?? '[]'
-    const { isComplete, isMidway } = formOf(raw)
+    const isLarge = raw.length > LARGE_BYTES
+    if (isLarge) yield
+    const { isComplete, isMidway } = isLarge ? yield* largeForm(raw) : formOf(raw)
     if (begun.size < choicesMax || finished.size > 0 || !isMidway) {
-      const reported = readChoices(raw)
-      const complete = isComplete ? reported : reported.map((choice, position) => completeChunkChoice(choice, position, calls))
-      const choices = relayChoices(complete.map(beginning), ending, finished)
+      const choices: string[] = []
+      for (const [position, reported] of readChoices(raw).entries()) {
+        if (isLarge) yield
+        const complete = isComplete ? reported : yield* completeChunkChoice(reported, position, calls)
+        if (isLarge) yield
+        const choice = relayedChoice(beginning(complete), ending, finished)
+        if (choice !== null) choices.push(choice)
+      }
       if (choices.length === 0 && body.keys.every((key) => ENVELOPE.has(key))) return ''
       changes['choices'] = choicesText(choices)
     }
+    if (isLarge) yield
     return oneLine(body.textWith(changes))
   }
 
-  const relayText = (json: string, ending: Ending): string | null => {
+  const relayText = (json: string, ending: Ending): string | null => atOnce(relayingText(json, ending))
+
+  function* relayingText(json: string, ending: Ending): Steps<string | null> {
     try {
-      return relayBody(JsonBody.ofParsed(json), ending)
+      return yield* relayBody(JsonBody.ofParsed(json), ending)
     } catch (error) {
       if (error instanceof JsonTextError) return null
       throw error
@@ -110,6 +119,7 @@ export const relayChunks = (head: AnswerHead, finished: Set<number>): ChunkRelay
 
   return {
     relay({ json, filled }, ending) {
+      if (json.length > LARGE_BYTES) return relayingText(json, ending)
       if (filled === undefined || finished.size > 0) return relayText(json, ending)
       const { pattern, filling } = filled
       // The first text of a pattern may be the first of its choice, which alone gets a role.
@@ -142,7 +152,6 @@ interface ChoicesForm {
 }
 
 const formOf = (choices: string): ChoicesForm => {
-  if (choices.length > LARGE_BYTES) return outlinedForm(choices)
   const isComplete = looksComplete(choices)
   return { isComplete, isMidway: isComplete && GOES_ON.test(choices) && !ENDS.test(choices) }
 }
@@ -151,31 +160,27 @@ const formOf = (choices: string): ChoicesForm => {
 const GOES_ON = /"finish_reason"\s*:/
 const ENDS = /"finish_reason"\s*:\s*"/
 
-/** In megabytes of quotes each search would stop at every quote, so the members are examined in a single pass over the text. */
-const outlinedForm = (choices: string): ChoicesForm => {
+/** In megabytes of quotes each search would stop at every quote, so the members are located instead. */
+function* largeForm(choices: string): Steps<ChoicesForm> {
   let isComplete = true
   let isMidway = true
-  const look = eachOutlined(choices, CALL_LEVEL, (choice) => {
-    isComplete &&= isObject(choice) && isCompleteChunkChoice(choice)
-    isMidway &&= isComplete && isObject(choice) && 'finish_reason' in choice && typeof choice['finish_reason'] !== 'string'
-  })
-  atOnce(look)
+  for (const choice of readChoices(choices)) {
+    yield
+    isComplete &&= yield* isCompleteChunkChoice(choice)
+    isMidway &&= isComplete && choice.has('finish_reason') && choice.raw('finish_reason')?.startsWith('"') !== true
+  }
+  yield
   return { isComplete, isMidway }
 }
 
-/** The levels are a choice, its delta, the list of its calls, and a call. */
-const CALL_LEVEL = 4
-
-const relayChoices = (choices: readonly JsonBody[], ending: Ending, finished: Set<number>): string[] =>
-  choices.flatMap((choice) => {
-    const index = choiceIndex(choice)
-    if (finished.has(index)) {
-      return saysMore(choice) ? [choice.textWith({ finish_reason: 'null', native_finish_reason: null })] : []
-    }
-    if (!hasEnded(choice)) return [openChoice(choice)]
-    finished.add(index)
-    return [finishedChoice(choice, ending)]
-  })
+/** The text of a choice to send; null if nothing of it is to be sent. */
+const relayedChoice = (choice: JsonBody, ending: Ending, finished: Set<number>): string | null => {
+  const index = choiceIndex(choice)
+  if (finished.has(index)) return saysMore(choice) ? choice.textWith({ finish_reason: 'null', native_finish_reason: null }) : null
+  if (!hasEnded(choice)) return openChoice(choice)
+  finished.add(index)
+  return finishedChoice(choice, ending)
+}
 
 /** Members that carry no content by themselves. */
 const ENVELOPE: ReadonlySet<string> = new Set([

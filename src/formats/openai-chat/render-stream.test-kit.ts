@@ -1,6 +1,10 @@
 import { frames, HEAD, streamed } from '../../../test/support/answers.ts'
 import type { ModelEvent } from '../../canonical/event.ts'
-import { openStream } from './render-stream.ts'
+import type { AnswerHead, StreamRenderer } from '../format.ts'
+import { inWholeTexts } from '../with-texts.ts'
+import { openStream as openWritten } from './render-stream.ts'
+
+export const openStream = (head: AnswerHead): StreamRenderer => inWholeTexts(openWritten(head))
 
 export const ENVELOPE = '{"id":"gen-abc123","object":"chat.completion.chunk","created":1700000000,"model":"acme/one","provider":"Acme",'
 export const USAGE =

@@ -24,8 +24,7 @@ import {
 } from '../../../test/support/answers.ts'
 import type { AnswerContents } from '../../../test/support/answers.ts'
 import { GatewayError } from '../../errors.ts'
-import { openStream } from './render-stream.ts'
-import { ENVELOPE, USAGE, delta, ended, LAST, render } from './render-stream.test-kit.ts'
+import { ENVELOPE, LAST, USAGE, delta, ended, openStream, render } from './render-stream.test-kit.ts'
 
 describe('the bytes of a stream', () => {
   test('text: the role comes with the first delta, the reason of the end once, the usage last', () => {

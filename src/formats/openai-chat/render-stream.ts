@@ -3,10 +3,13 @@ import { type Frame, type ModelEvent, PARAGRAPH_BREAK } from '../../canonical/ev
 import type { GatewayError } from '../../errors.ts'
 import type { JsonObject } from '../../lib/json/json.ts'
 import { DONE_FRAME, dataFrame } from '../../lib/network/sse.ts'
+import { atOnce, type Steps } from '../../lib/steps.ts'
 import { endingOnce, errorMetadataMember, metadataMember, tierMember } from '../answer-parts.ts'
 import { watchEnding } from '../ending.ts'
-import type { AnswerHead, AnswerTail, Echo, StreamRenderer } from '../format.ts'
+import type { AnswerHead, AnswerTail, Echo, StreamRenderer, Written } from '../format.ts'
 import { mergedUsage } from '../merged-usage.ts'
+import { hasLargeText } from '../relay-text.ts'
+import { writtenInSteps } from '../written-in-steps.ts'
 import { signatureOfCall } from './call-signature.ts'
 import { annotation, fileAnnotation, image, logprobs } from './message-parts.ts'
 import { createReasoningDetails } from './reasoning-details.ts'
@@ -15,7 +18,7 @@ import { errorMember } from './render-error.ts'
 import { chatUsage } from './usage.ts'
 
 /** Writes content chunks, one chunk with the finish reason, one with the usage, and `[DONE]`. */
-export const openStream = (head: AnswerHead): StreamRenderer => endingOnce(new ChatStream(head))
+export const openStream = (head: AnswerHead): StreamRenderer<Written> => endingOnce(new ChatStream(head))
 
 const ROLE = '"role":"assistant",'
 const FINISH: ModelEvent = { type: 'finish', reason: 'stop', native: null }
@@ -26,7 +29,7 @@ const envelope = (id: string, created: number, model: string, provider: string |
   `{"id":${JSON.stringify(id)},"object":"chat.completion.chunk","created":${created},` +
   `"model":${JSON.stringify(model)},"provider":${JSON.stringify(provider)},`
 
-class ChatStream implements StreamRenderer {
+class ChatStream implements StreamRenderer<Written> {
   /** The text of a chunk before its choices, and the beginning of a chunk with a delta: constant within a stream. */
   #envelope = ''
   #created = 0
@@ -61,11 +64,17 @@ class ChatStream implements StreamRenderer {
     this.#delta = `data: ${this.#envelope}"choices":[{"index":0,"delta":{`
   }
 
-  frames(frames: readonly Frame[]): string {
+  frames(frames: readonly Frame[]): Written {
+    const relaying = this.#frames(frames)
+    return frames.some(hasLargeText) ? writtenInSteps(relaying) : atOnce(relaying)
+  }
+
+  *#frames(frames: readonly Frame[]): Steps<string> {
     let out = this.#echo()
     for (const frame of frames) {
       for (const event of frame.events) this.#ending.see(event)
-      const chunk = frame.native?.dialect === 'chat' ? this.#relay.relay(frame.native, this.#ending) : null
+      const relayed = frame.native?.dialect === 'chat' ? this.#relay.relay(frame.native, this.#ending) : null
+      const chunk = typeof relayed === 'object' && relayed !== null ? yield* relayed : relayed
       if (chunk === null) {
         for (const event of frame.events) out += this.#event(event)
         if (out === '') continue

@@ -12,7 +12,7 @@ import { errorMetadataMember, metadataMember, withoutVendorsTier } from '../answ
 import { watchEnding } from '../ending.ts'
 import type { AnswerHead, AnswerTail, StreamRenderer, Written } from '../format.ts'
 import { writtenInSteps } from '../written-in-steps.ts'
-import { bodyOfParsed, eventType, nativeText, oneLine } from '../relay-text.ts'
+import { bodyOfParsed, eventType, hasLargeText, nativeText, oneLine } from '../relay-text.ts'
 import { completeEvent } from './complete-event.ts'
 import { completeItem, lacksMembers } from './complete-item.ts'
 import { outcomeOf, outcomeOfFailure } from './outcome.ts'
@@ -39,7 +39,7 @@ export class ResponseRelay implements StreamRenderer<Written> {
 
   frames(frames: readonly Frame[]): Written {
     const relaying = this.#frames(frames)
-    return frames.some(isLarge) ? writtenInSteps(relaying) : atOnce(relaying)
+    return frames.some(hasLargeText) ? writtenInSteps(relaying) : atOnce(relaying)
   }
 
   *#frames(frames: readonly Frame[]): Steps<string> {
@@ -133,8 +133,6 @@ export class ResponseRelay implements StreamRenderer<Written> {
     return eventFrame(type, `{"type":"${type}","response":${oneLine(response)},"sequence_number":${this.#count}}`) + DONE_FRAME
   }
 }
-
-const isLarge = ({ native }: Frame): boolean => native !== undefined && native.json.length > LARGE_BYTES
 
 const responseOf = (event: JsonBody): string => event.raw('response') ?? '{}'
 

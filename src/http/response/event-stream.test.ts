@@ -236,6 +236,30 @@ describe('a long text', () => {
   const long = () =>
     open({ openRenderer: () => ({ ...chatFormat.openStream(HEAD), frames: () => ['a', LONG], finish: () => ['b', LONG, 'c'] }) })
 
+  test('that takes work gives others a turn after each step of it', async () => {
+    const steps: number[] = []
+    const opened = open({
+      openRenderer: () => ({
+        *frames() {
+          for (const step of [1, 2, 3]) {
+            steps.push(step)
+            yield ''
+          }
+          yield 'said'
+        },
+        finish: () => '',
+        fail: () => '',
+      }),
+    })
+    void opened.stream.take([...frames(text('a'))])
+    for (const step of [1, 2, 3]) {
+      expect(steps).toHaveLength(step)
+      expect(opened.written).toEqual([])
+      opened.clock.advance(0)
+      await turn()
+    }
+  })
+
   test('goes out in parts, with turns for others between them, and no comment falls into it', async () => {
     const { stream, bytes, written, clock, socket } = long()
     const taken = stream.take(frames(text('x')))

@@ -96,6 +96,9 @@ export const openEventStream = (parts: EventStreamParts, keepAlive: KeepAlive, o
 
   const writeParts = async (pieces: Iterable<string>): Promise<void> => {
     for (const piece of pieces) {
+      // An empty piece is the end of a step of the work on the next one.
+      if (piece === '') await turn()
+      if (ended) return
       for (const part of textPieces(piece, WRITTEN_AT_ONCE)) {
         await turn()
         if (ended) return

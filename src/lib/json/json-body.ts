@@ -5,7 +5,7 @@
  */
 import { compactPieces } from './compact-json.ts'
 import { isExactInteger, keepingExact } from './exact-json.ts'
-import { JSON_LIMITS, type JsonLimits, JsonTextError, WHOLE_PARSE_MAX } from './json-limits.ts'
+import { ACCEPTED, JSON_LIMITS, type JsonLimits, JsonTextError, UNLIMITED, WHOLE_PARSE_MAX } from './json-limits.ts'
 import { type JsonMember, refuseEscapes, refuseRepeated, scanMembers } from './json-scan.ts'
 import type { JsonElement } from './json-skip.ts'
 import { type Searched, searchedOf } from './json-search-text.ts'
@@ -31,11 +31,21 @@ export class JsonBody {
   /** The bytes that the octets were read from, until they are sent on; null if they were not kept. */
   #source: Uint8Array | null = null
 
-  private constructor(held: string, form: TextForm, members: readonly JsonMember[], values: Record<string, JsonValue>) {
+  /** How the text is scanned after a change. */
+  readonly #limits: JsonLimits
+
+  private constructor(
+    held: string,
+    form: TextForm,
+    members: readonly JsonMember[],
+    values: Record<string, JsonValue>,
+    limits: JsonLimits = UNLIMITED,
+  ) {
     this.#held = held
     this.#form = form
     this.#members = members
     this.#values = values
+    this.#limits = limits
   }
 
   /** Throws JsonTextError if the text is not one JSON object within the limits, or names a member twice. */
@@ -84,7 +94,7 @@ export class JsonBody {
 
   /** Like `read`, for text that a parser has accepted already. */
   static ofParsed(text: string): JsonBody {
-    return new JsonBody(text, asIs, scanMembers(text), newValues())
+    return new JsonBody(text, asIs, scanMembers(text), newValues(), ACCEPTED)
   }
 
   /** The whole body as text; a large body must be decoded for it. */
@@ -259,9 +269,9 @@ export class JsonBody {
       const known = this.#values[key]
       if (known !== undefined && changes[key] === undefined) values[key] = known
     }
-    const members = scanMembers(held)
+    const members = scanMembers(held, this.#limits)
     return this.#form === asIs || areAscii(members)
-      ? new JsonBody(held, this.#form, members, values)
+      ? new JsonBody(held, this.#form, members, values, this.#limits)
       : JsonBody.ofParsed(this.#form.text(held))
   }
 
@@ -306,7 +316,7 @@ export class JsonBody {
   }
 
   #jsonText(exact: boolean): JsonText {
-    return { held: this.#held, read: (from, to) => this.#textBetween(from, to), parse: (json) => parse(json, exact) }
+    return { held: this.#held, read: (from, to) => this.#textBetween(from, to), parse: (json) => parse(json, exact), ends: new Map() }
   }
 
   #textBetween(start: number, end: number): string {

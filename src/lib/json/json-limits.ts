@@ -64,7 +64,7 @@ export const WHOLE_PARSE_MAX = 32_768
 
 const MANY = Number.MAX_SAFE_INTEGER
 
-/** For text that was accepted before. */
+/** The text is checked, and may be of any size. */
 export const UNLIMITED: JsonLimits = {
   depth: 1024,
   nodes: MANY,
@@ -83,6 +83,9 @@ export const UNLIMITED: JsonLimits = {
   exactNodes: MANY,
   names: 'repeated',
 }
+
+/** For text that was accepted before, or is parsed afterwards: the ends of values are found by quotes and brackets alone (decisions/0285). */
+export const ACCEPTED: JsonLimits = { ...UNLIMITED }
 
 /** The text is not the JSON object that was expected; `message` is a sentence for the sender. */
 export class JsonTextError extends Error {

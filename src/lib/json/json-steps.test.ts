@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 
+import { threadCpu } from '../../../test/support/thread-cpu.ts'
 import { JsonBody } from './json-body.ts'
 import { JsonLimitError, JsonTextError, UNLIMITED } from './json-limits.ts'
 import { parseExact } from './exact-json.ts'
+import { scanMembers } from './json-scan.ts'
 import { parseExactInSteps, writeInSteps } from './json-steps.ts'
 import type { JsonValue } from './json.ts'
 import { atOnce, type Steps } from '../steps.ts'
@@ -109,10 +111,33 @@ test('the elements of a list are looked for a few at a time: those before a faul
     let taken = 0
     expect(() => {
       while (reading.next().done !== true) taken += 1
-    }).toThrow(JsonTextError)
+    }).toThrow(SyntaxError)
     return taken
   }
   expect(stepsBeforeFault(160_000)).toBeGreaterThan(stepsBeforeFault(40_000) + 6)
+})
+
+test('a long value within 900 others is read in about the time of one that stands alone', () => {
+  const text = (levels: number): string => `${'['.repeat(levels)}${'1,'.repeat(400_000)}1${']'.repeat(levels)}`
+  /** The best of a few runs, in microseconds. */
+  const taken = (json: string): number =>
+    Math.min(
+      ...[1, 2, 3].map(() => {
+        const began = threadCpu()
+        atOnce(parseExactInSteps(json))
+        return threadCpu() - began
+      }),
+    )
+  expect(taken(text(900))).toBeLessThan(8 * taken(text(1)))
+})
+
+test('an integer that a double cannot hold is seen by quotes and brackets alone, and a long fraction is none', () => {
+  const isExact = (value: string): boolean | undefined => scanMembers(`{"a":[${value}]}`)[0]?.exact
+  for (const value of ['12345678901234567', '-12345678901234567', '[1,{"b":12345678901234567}]'])
+    expect([value, isExact(value)]).toEqual([value, true])
+  for (const value of ['0.12345678901234567', '1234567890123456.5', '"12345678901234567"', '123456789012345']) {
+    expect([value, isExact(value)]).toEqual([value, false])
+  }
 })
 
 describe('what is written in steps is what is written at once', () => {

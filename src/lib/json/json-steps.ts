@@ -21,6 +21,8 @@ export interface JsonText {
   read(start: number, end: number): string
   /** Throws if the text is not JSON. */
   parse(text: string): JsonValue
+  /** The ends of the long values found so far, by their beginnings. */
+  readonly ends: Map<number, number>
 }
 
 /** Like `parseExact`, in steps. May also throw JsonTextError. */
@@ -34,7 +36,7 @@ function* parseTextInSteps(text: string, parse: JsonText['parse']): Steps<JsonVa
   // The engine joins the pieces of a text when a character is read.
   const start = text.search(NO_SPACE)
   yield
-  const held = { held: text, read: (from: number, to: number) => text.slice(from, to), parse }
+  const held = { held: text, read: (from: number, to: number) => text.slice(from, to), parse, ends: new Map() }
   const end = text.trimEnd().length
   // For objects and arrays, a scan finds where each text ends.
   if (text[start] === '"' && skipString(text, start) !== end) throw behindJson()
@@ -45,12 +47,12 @@ const NO_SPACE = /[^ \n\r\t]|$/
 
 /** Like `parse` of all text between the positions, in steps. */
 export function* parseInSteps(text: JsonText, start: number, end: number): Steps<JsonValue> {
-  const { held, read, parse } = text
+  const { held, read, parse, ends } = text
   if (end - start <= PIECE) return parse(read(start, end))
   yield
   if (held[start] === '"') return yield* parseString(text, start, end)
   if (held[start] === '[') return yield* parseElements(text, start, end)
-  const tree = scanTree(held, 1, start)
+  const tree = scanTree(held, 1, start, ends)
   if (tree.end !== end) throw behindJson()
   yield
   if (tree.members === undefined) return parse(read(start, end))
@@ -64,9 +66,9 @@ export function* parseInSteps(text: JsonText, start: number, end: number): Steps
 
 /** Neighbouring elements are parsed together, before the elements after them are located. */
 function* parseElements(text: JsonText, start: number, end: number): Steps<JsonValue> {
-  const { held, read, parse } = text
+  const { held, read, parse, ends } = text
   const values: JsonValue[] = []
-  const elements = elementsFrom(held, start)
+  const elements = elementsFrom(held, start, ends)
   let from = 0
   let to = 0
   const parsed = function* (): Steps<void> {
