@@ -5,7 +5,7 @@
  */
 import { compactPieces } from './compact-json.ts'
 import { isExactInteger, keepingExact } from './exact-json.ts'
-import { JSON_LIMITS, type JsonLimits, JsonTextError, WHOLE_PARSE_MAX } from './json-limits.ts'
+import { JSON_LIMITS, type JsonLimits, JsonTextError, UNLIMITED, WHOLE_PARSE_MAX } from './json-limits.ts'
 import { type JsonMember, refuseEscapes, refuseRepeated, scanMembers } from './json-scan.ts'
 import type { JsonElement } from './json-skip.ts'
 import { type Searched, searchedOf } from './json-search-text.ts'
@@ -259,7 +259,7 @@ export class JsonBody {
       const known = this.#values[key]
       if (known !== undefined && changes[key] === undefined) values[key] = known
     }
-    const members = scanMembers(held)
+    const members = scanMembers(held, UNLIMITED)
     return this.#form === asIs || areAscii(members)
       ? new JsonBody(held, this.#form, members, values)
       : JsonBody.ofParsed(this.#form.text(held))

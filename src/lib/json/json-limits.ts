@@ -32,8 +32,11 @@ export interface JsonLimits {
    * as written makes parsing several times slower.
    */
   readonly exactNodes: number
-  /** `repeated` if an object within the outermost one may name a member twice: some parsers use the first, others the last. */
-  readonly names: 'once' | 'repeated'
+  /**
+   * `repeated` if an object within the outermost one may name a member twice: some parsers use the first, others the last. `unread` for
+   * text that a parser has accepted or will read: only the ends of its values are looked for.
+   */
+  readonly names: 'once' | 'repeated' | 'unread'
 }
 
 /**
@@ -64,7 +67,7 @@ export const WHOLE_PARSE_MAX = 32_768
 
 const MANY = Number.MAX_SAFE_INTEGER
 
-/** For text that was accepted before. */
+/** For text whose size does not matter. */
 export const UNLIMITED: JsonLimits = {
   depth: 1024,
   nodes: MANY,
@@ -83,6 +86,9 @@ export const UNLIMITED: JsonLimits = {
   exactNodes: MANY,
   names: 'repeated',
 }
+
+/** For text that a parser has accepted or will read. */
+export const ACCEPTED: JsonLimits = { ...UNLIMITED, names: 'unread' }
 
 /** The text is not the JSON object that was expected; `message` is a sentence for the sender. */
 export class JsonTextError extends Error {

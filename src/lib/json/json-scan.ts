@@ -1,6 +1,6 @@
 /** Scans JSON text for the positions of the members or elements of its outermost value, without building any value. */
 import { cutText } from '../text/cut-text.ts'
-import { type JsonLimits, JsonTextError, UNLIMITED, WHOLE_PARSE_MAX } from './json-limits.ts'
+import { ACCEPTED, type JsonLimits, JsonTextError, WHOLE_PARSE_MAX } from './json-limits.ts'
 import {
   BRACE,
   BRACKET,
@@ -39,7 +39,7 @@ export interface JsonMember extends JsonSpan {
 const MARKED = 'The body begins with a byte order mark: send UTF-8 without one.'
 
 /** The members of the one object in `text`. Throws JsonTextError, also if `names` is `once` and a name occurs twice. */
-export const scanMembers = (text: string, limits: JsonLimits = UNLIMITED, names: 'once' | 'repeated' = 'once'): JsonMember[] => {
+export const scanMembers = (text: string, limits: JsonLimits = ACCEPTED, names: 'once' | 'repeated' = 'once'): JsonMember[] => {
   const budget = budgetOf(limits)
   let texts: number[] = (budget.texts = [])
   const members: JsonMember[] = []
@@ -84,7 +84,7 @@ export const scanMembers = (text: string, limits: JsonLimits = UNLIMITED, names:
 
 /** The elements of the one array in `text`. Throws JsonTextError. */
 export const scanElements = (text: string): JsonSpan[] => {
-  const budget = budgetOf(UNLIMITED)
+  const budget = budgetOf(ACCEPTED)
   const elements: JsonSpan[] = []
   let at = skipSpace(text, budget, 0)
   if (text.charCodeAt(at) !== BRACKET) throw new JsonTextError('The text must be a JSON array.')
@@ -102,7 +102,7 @@ export const scanElements = (text: string): JsonSpan[] => {
 
 /** Yields the elements of the array at `from`, each located on demand; returns the offset after the array. Throws JsonTextError. */
 export function* elementsFrom(text: string, from: number): Generator<JsonSpan, number, undefined> {
-  const budget = budgetOf(UNLIMITED)
+  const budget = budgetOf(ACCEPTED)
   let at = skipSpace(text, budget, from + 1)
   for (let first = true; text.charCodeAt(at) !== CLOSING_BRACKET; first = false) {
     if (!first) at = skipComma(text, budget, at)

@@ -21,6 +21,7 @@ export interface JsonElement extends JsonSpan {
   readonly isFlat: boolean
 }
 
+const SPACE = 32
 export const QUOTE = 34
 const COMMA = 44
 const COLON = 58
@@ -80,6 +81,7 @@ export const skipValue = (text: string, start: number, budget: Budget, found: Js
     if (budget.nodes < 0) throw tooManyValues(limits)
     return kind === QUOTE ? skipString(text, start) : skipScalar(text, start, budget)
   }
+  if (limits.names === 'unread') return skipAccepted(text, start, budget)
   let at = start
   /** The position of the last member's name. */
   let key = start
@@ -108,7 +110,7 @@ export const skipValue = (text: string, start: number, budget: Budget, found: Js
       }
     } else if (first === BRACE || first === BRACKET) {
       // The outermost object is one level, and each open container is one more.
-      if (open.length + 2 > limits.depth) throw new JsonTextError(`The body is nested deeper than ${limits.depth} levels.`)
+      if (open.length + 2 > limits.depth) throw tooDeep(limits)
       budget.containers -= 1
       if (budget.containers < 0) throw new JsonTextError(`The body holds more than ${budget.containersMost} objects and arrays.`)
       if (open.length === 1 && open[0] === CLOSING_BRACKET) {
@@ -162,6 +164,29 @@ export const skipValue = (text: string, start: number, budget: Budget, found: Js
     }
   }
 }
+
+/** Like `skipValue`, for a container in text that a parser judges: only strings, brackets and numbers are looked at. */
+const skipAccepted = (text: string, start: number, budget: Budget): number => {
+  let at = start
+  /** The outermost object is one level. */
+  let level = 1
+  do {
+    const code = text.charCodeAt(at)
+    if (code === QUOTE) at = skipString(text, at)
+    else if (code <= SPACE || code === COMMA || code === COLON) at += 1
+    else if (code === BRACE || code === BRACKET) {
+      level += 1
+      if (level > budget.limits.depth) throw tooDeep(budget.limits)
+      at += 1
+    } else if (code === CLOSING_BRACE || code === CLOSING_BRACKET) {
+      level -= 1
+      at += 1
+    } else at = skipScalar(text, at, budget)
+  } while (level > 1)
+  return at
+}
+
+const tooDeep = ({ depth }: JsonLimits): JsonTextError => new JsonTextError(`The body is nested deeper than ${depth} levels.`)
 
 /** `start` and `end` are those of a string, and `key` is the position of its name. */
 export const passOver = (text: string, key: number, start: number, end: number, { texts }: Budget): void => {

@@ -1,5 +1,5 @@
 /** Edits of JSON text: everything that is not changed stays byte for byte. */
-import { UNLIMITED } from './json-limits.ts'
+import { ACCEPTED } from './json-limits.ts'
 import { type JsonMember, scanElements, scanMembers } from './json-scan.ts'
 import type { JsonSpan } from './json-skip.ts'
 import type { JsonChanges } from './json.ts'
@@ -68,7 +68,7 @@ export const readMembers = (objectText: string): ReadonlyMap<string, string> =>
   new Map(nestedMembers(objectText).map(({ key, start, end }) => [key, objectText.slice(start, end)]))
 
 /** The positions of the members of an object inside a body. Throws JsonTextError. */
-export const nestedMembers = (objectText: string): JsonMember[] => scanMembers(objectText, UNLIMITED, 'repeated')
+export const nestedMembers = (objectText: string): JsonMember[] => scanMembers(objectText, ACCEPTED, 'repeated')
 
 /** A JSON array's text with elements replaced, or removed if `edit` returns null; every other byte stays. Throws JsonTextError. */
 export const editElements = (arrayText: string, edit: (elementText: string, index: number) => string | null): string => {

@@ -109,7 +109,7 @@ test('the elements of a list are looked for a few at a time: those before a faul
     let taken = 0
     expect(() => {
       while (reading.next().done !== true) taken += 1
-    }).toThrow(JsonTextError)
+    }).toThrow(SyntaxError)
     return taken
   }
   expect(stepsBeforeFault(160_000)).toBeGreaterThan(stepsBeforeFault(40_000) + 6)

@@ -1,5 +1,5 @@
 /** Scans JSON text for the positions of the values within a value, without building any of them. */
-import { JSON_LIMITS, JsonLimitError, UNLIMITED } from './json-limits.ts'
+import { ACCEPTED, JSON_LIMITS, JsonLimitError } from './json-limits.ts'
 import {
   BRACE,
   BRACKET,
@@ -28,7 +28,7 @@ export interface JsonTree extends JsonSpan {
  * One pass over the value at `from`: its containers are opened down to `levels`, and all positions are offsets in `text`. Throws JsonTextError, and
  * JsonLimitError if an opened object has more members than a request may have.
  */
-export const scanTree = (text: string, levels: number, from: number): JsonTree => treeAt(text, levels, from, budgetOf(UNLIMITED))
+export const scanTree = (text: string, levels: number, from: number): JsonTree => treeAt(text, levels, from, budgetOf(ACCEPTED))
 
 const treeAt = (text: string, levels: number, from: number, budget: Budget): JsonTree => {
   const first = levels === 0 ? 0 : text.charCodeAt(from)
@@ -68,7 +68,7 @@ const listTree = (text: string, levels: number, start: number, budget: Budget): 
 
 /** Yields the elements of the list in `text`, each opened down to `levels` on demand, in one pass over all. Throws JsonTextError. */
 export function* treesFrom(text: string, levels: number): Generator<JsonTree, void, undefined> {
-  const budget = budgetOf(UNLIMITED)
+  const budget = budgetOf(ACCEPTED)
   let at = skipSpace(text, budget, skipSpace(text, budget, 0) + 1)
   for (let first = true; text.charCodeAt(at) !== CLOSING_BRACKET; first = false) {
     const tree = treeAt(text, levels, first ? at : skipComma(text, budget, at), budget)
