@@ -154,9 +154,10 @@ export class JsonBody {
 
   /** The value's part of `searchable`. */
   rawSearchable(key: string): string | undefined {
+    if (!this.has(key)) return undefined
     const { text, values } = this.#search()
-    const value = values.find((one) => one.key === key)
-    return value === undefined ? undefined : text.slice(value.start, value.end)
+    for (const value of values) if (value.key === key) return text.slice(value.start, value.end)
+    return undefined
   }
 
   #search(): Searched {
