@@ -23,6 +23,7 @@ export class JsonBody {
   readonly #members: readonly JsonMember[]
   /** The members' values: all of them if the text was parsed as a whole, otherwise those requested so far. */
   readonly #values: Record<string, JsonValue>
+  readonly #isParsed: boolean
 
   #keys: readonly string[] | null = null
 
@@ -31,30 +32,24 @@ export class JsonBody {
   /** The bytes that the octets were read from, until they are sent on; null if they were not kept. */
   #source: Uint8Array | null = null
 
-  private constructor(held: string, form: TextForm, members: readonly JsonMember[], values: Record<string, JsonValue>) {
+  private constructor(held: string, form: TextForm, members: readonly JsonMember[], values: Record<string, JsonValue>, isParsed = false) {
     this.#held = held
     this.#form = form
     this.#members = members
     this.#values = values
+    this.#isParsed = isParsed
   }
 
   /** Throws JsonTextError if the text is not one JSON object within the limits, or names a member twice. */
   static read(text: string, limits: JsonLimits = JSON_LIMITS): JsonBody {
     refuseEscapes(text, limits)
     const members = scanMembers(text, limits)
-    return new JsonBody(
+    if (text.length > WHOLE_PARSE_MAX) return new JsonBody(text, asIs, members, newValues())
+    const parsed = parse(
       text,
-      asIs,
-      members,
-      text.length > WHOLE_PARSE_MAX
-        ? newValues()
-        : membersOf(
-            parse(
-              text,
-              members.some(({ exact }) => exact),
-            ),
-          ),
+      members.some(({ exact }) => exact),
     )
+    return new JsonBody(text, asIs, members, membersOf(parsed), true)
   }
 
   /** Like `read`, for a body as received, in valid UTF-8. The bytes must not change afterwards. */
@@ -201,7 +196,7 @@ export class JsonBody {
   /** A member's value, parsed at most once; undefined if it is absent. */
   get(key: string): JsonValue | undefined {
     const known = this.#values[key]
-    if (known !== undefined) return known
+    if (known !== undefined || this.#isParsed) return known
     const member = this.#find(key)
     if (member === undefined) return undefined
     const value = plainNumber(parse(this.#rawOf(member), member.exact))
