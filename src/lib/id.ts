@@ -15,12 +15,6 @@ const BLOCK_BYTES = 4096
 let digits = Buffer.alloc(0)
 let used = 0
 
-/** Unbiased: a byte of 248 (4 × 62) or more is no digit. */
-const drawDigits = (): Buffer<ArrayBuffer> => {
-  const drawn = crypto.getRandomValues(Buffer.alloc(BLOCK_BYTES)).filter((byte) => byte < 248)
-  return Buffer.from(drawn.map((byte) => BASE62.charCodeAt(byte % 62)))
-}
-
 export const randomBase62 = (length: number): string => {
   if (used === digits.length) {
     digits = drawDigits()
@@ -29,6 +23,12 @@ export const randomBase62 = (length: number): string => {
   const text = digits.toString('latin1', used, Math.min(used + length, digits.length))
   used += text.length
   return text.length === length ? text : text + randomBase62(length - text.length)
+}
+
+/** Unbiased: a byte of 248 (4 × 62) or more is no digit. */
+const drawDigits = (): Buffer<ArrayBuffer> => {
+  const drawn = crypto.getRandomValues(Buffer.alloc(BLOCK_BYTES)).filter((byte) => byte < 248)
+  return Buffer.from(drawn.map((byte) => BASE62.charCodeAt(byte % 62)))
 }
 
 /** In [0, 1), with 32 random bits: for random choices. */
