@@ -10,31 +10,29 @@ export interface IdSource {
 
 export const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
-/** Random bytes are drawn in blocks, because one system call for each id would cost more than the id. */
-const POOL_BYTES = 4096
-let pool = new Uint8Array(0)
-let poolOffset = 0
+/** Random digits are drawn in blocks, because one system call for each id would cost more than the id. */
+const BLOCK_BYTES = 4096
+let digits = Buffer.alloc(0)
+let used = 0
 
-const randomByte = (): number => {
-  if (poolOffset >= pool.length) {
-    pool = crypto.getRandomValues(new Uint8Array(POOL_BYTES))
-    poolOffset = 0
+export const randomBase62 = (length: number): string => {
+  if (used === digits.length) {
+    digits = drawDigits()
+    used = 0
   }
-  return pool[poolOffset++] ?? 0
+  const text = digits.toString('latin1', used, Math.min(used + length, digits.length))
+  used += text.length
+  return text.length === length ? text : text + randomBase62(length - text.length)
 }
 
-/** Unbiased: a byte of 248 (4 × 62) or more is drawn again. */
-export const randomBase62 = (length: number): string => {
-  let text = ''
-  while (text.length < length) {
-    const byte = randomByte()
-    if (byte < 248) text += BASE62[byte % 62]
-  }
-  return text
+/** Unbiased: a byte of 248 (4 × 62) or more is no digit. */
+const drawDigits = (): Buffer<ArrayBuffer> => {
+  const drawn = crypto.getRandomValues(Buffer.alloc(BLOCK_BYTES)).filter((byte) => byte < 248)
+  return Buffer.from(drawn.map((byte) => BASE62.charCodeAt(byte % 62)))
 }
 
 /** In [0, 1), with 32 random bits: for random choices. */
-export const randomFraction = (): number => (((randomByte() * 256 + randomByte()) * 256 + randomByte()) * 256 + randomByte()) / 2 ** 32
+export const randomFraction = (): number => (crypto.getRandomValues(new Uint32Array(1))[0] ?? 0) / 2 ** 32
 
 export const systemIds: IdSource = {
   uuid: () => crypto.randomUUID(),

@@ -73,17 +73,18 @@ export function* plan(asked: Screened, parts: PlanParts): Steps<Planned> {
   const candidates = found?.attempts ?? planned.attempts
   const isWrapper = isWrapperOf(call)
   const asksForTools = yield* mayAskForTools(call)
-  const offerParts = {
-    replayed: replayed?.prompt ?? null,
-    rewritten: replayed !== null || found !== null || call.body.value('deferred_tools') !== undefined,
-    isWrapper,
-    kit: parts.toolKit,
-    caller: toolCaller(screened, parts.models),
-    settings: parts.toolSettings(),
-    presetSlug: presetOf(screened, 'tools'),
-    userAgent: screened.userAgent,
-  }
-  const served = asksForTools ? offerTools(call, candidates, offerParts) : null
+  const served = asksForTools
+    ? offerTools(call, candidates, {
+        replayed: replayed?.prompt ?? null,
+        rewritten: replayed !== null || found !== null || call.body.value('deferred_tools') !== undefined,
+        isWrapper,
+        kit: parts.toolKit,
+        caller: toolCaller(screened, parts.models),
+        settings: parts.toolSettings(),
+        presetSlug: presetOf(screened, 'tools'),
+        userAgent: screened.userAgent,
+      })
+    : null
   const warnings = [...(replayed?.warnings ?? []), ...(served?.warnings ?? [])]
   refuseLosses(strict, warnings)
   const { attempts, tools } = offerWithheld(call, served ?? { attempts: candidates, tools: null }, {
@@ -190,11 +191,10 @@ export const planFor = (
  * Our own check finds a malformed conversation, so that the error has our status and reaches no provider
  * (docs/contract/errors.md#own-checks). If every attempt stays in the client's dialect, nothing is parsed and only the form is checked.
  */
-function* checkPrompt(call: Call, { attempts }: Plan): Steps<void> {
-  if (attempts.some(({ endpoint }) => !speaksDialectOf(endpoint.provider, call.dialect))) yield* call.readingPrompt()
-  else
-    yield* checkForm(call.dialect, call.body, attempts.every(({ endpoint }) => hasOwnTemplates(endpoint.provider.slug)) ? 'any' : 'known')
-}
+const checkPrompt = (call: Call, { attempts }: Plan): Steps<unknown> =>
+  attempts.every(({ endpoint }) => speaksDialectOf(endpoint.provider, call.dialect))
+    ? checkForm(call.dialect, call.body, attempts.every(({ endpoint }) => hasOwnTemplates(endpoint.provider.slug)) ? 'any' : 'known')
+    : call.readingPrompt()
 
 const withEmbeddings = (planned: Plan): Plan => {
   const attempts = planned.attempts.filter(({ endpoint }) => answersEmbeddings(endpoint.provider))

@@ -23,6 +23,7 @@ export class JsonBody {
   readonly #members: readonly JsonMember[]
   /** The members' values: all of them if the text was parsed as a whole, otherwise those requested so far. */
   readonly #values: Record<string, JsonValue>
+  readonly #isParsed: boolean
 
   #keys: readonly string[] | null = null
 
@@ -40,31 +41,26 @@ export class JsonBody {
     members: readonly JsonMember[],
     values: Record<string, JsonValue>,
     limits: JsonLimits = UNLIMITED,
+    isParsed = false,
   ) {
     this.#held = held
     this.#form = form
     this.#members = members
     this.#values = values
     this.#limits = limits
+    this.#isParsed = isParsed
   }
 
   /** Throws JsonTextError if the text is not one JSON object within the limits, or names a member twice. */
   static read(text: string, limits: JsonLimits = JSON_LIMITS): JsonBody {
     refuseEscapes(text, limits)
     const members = scanMembers(text, limits)
-    return new JsonBody(
+    if (text.length > WHOLE_PARSE_MAX) return new JsonBody(text, asIs, members, newValues())
+    const parsed = parse(
       text,
-      asIs,
-      members,
-      text.length > WHOLE_PARSE_MAX
-        ? newValues()
-        : membersOf(
-            parse(
-              text,
-              members.some(({ exact }) => exact),
-            ),
-          ),
+      members.some(({ exact }) => exact),
     )
+    return new JsonBody(text, asIs, members, membersOf(parsed), UNLIMITED, true)
   }
 
   /** Like `read`, for a body as received, in valid UTF-8. The bytes must not change afterwards. */
@@ -164,9 +160,10 @@ export class JsonBody {
 
   /** The value's part of `searchable`. */
   rawSearchable(key: string): string | undefined {
+    if (!this.has(key)) return undefined
     const { text, values } = this.#search()
-    const value = values.find((one) => one.key === key)
-    return value === undefined ? undefined : text.slice(value.start, value.end)
+    for (const value of values) if (value.key === key) return text.slice(value.start, value.end)
+    return undefined
   }
 
   #search(): Searched {
@@ -210,7 +207,7 @@ export class JsonBody {
   /** A member's value, parsed at most once; undefined if it is absent. */
   get(key: string): JsonValue | undefined {
     const known = this.#values[key]
-    if (known !== undefined) return known
+    if (known !== undefined || this.#isParsed) return known
     const member = this.#find(key)
     if (member === undefined) return undefined
     const value = plainNumber(parse(this.#rawOf(member), member.exact))

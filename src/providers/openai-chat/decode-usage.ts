@@ -23,7 +23,7 @@ export const decodeUsage = (reportedUsage: Json, servedTier: unknown = null): Us
   const usage = inWordsOfDialect(reportedUsage)
   const prompt = objectOf(usage['prompt_tokens_details'])
   const completion = objectOf(usage['completion_tokens_details'])
-  const input = reportedTotal(usage['prompt_tokens'], besidePrompt(usage))
+  const input = reportedTotal(usage['prompt_tokens'], besidePrompt(usage, prompt, completion))
   const cached = cacheParts(
     input.tokens,
     firstReported(prompt['cached_tokens'], usage['prompt_cache_hit_tokens'], usage['cached_tokens'], usage['cache_read_input_tokens']),
@@ -39,7 +39,7 @@ export const decodeUsage = (reportedUsage: Json, servedTier: unknown = null): Us
   const completed = reportedTotal(usage['completion_tokens'])
   const reported = completion['reasoning_tokens'] ?? thoughtWithin(usage)
   const thought = sideCount(reported)
-  const unexplained = restOfTotal(usage, prompt, completion)
+  const unexplained = restOfTotal(usage, input.tokens, prompt, completion)
   // xAI reports reasoning beside the completion and counts it only in the total; Vercel's gateway does not even do that for Gemini. Google's
   // endpoint of this dialect shows it nowhere but in the total.
   const isTotalled = tokenCount(usage['total_tokens']) === input.tokens + completed.tokens + thought
@@ -106,16 +106,16 @@ const inWordsOfDialect = (usage: Json): Json => {
  * Mistral. Reasoning may stand beside the completion, too. Grok at Azure leaves cached ones out of the total as well: they are more than
  * the prompt, whose tokens are all accounted for by kind.
  */
-const besidePrompt = (usage: Json): number => {
-  const details = objectOf(usage['prompt_tokens_details'])
+const besidePrompt = (usage: Json, details: Json, completion: Json): number => {
   const read = sideCount(details['cached_tokens'])
   const asked = sideCount(usage['prompt_tokens'])
-  const byKind = sideCount(details['text_tokens']) + sideCount(details['audio_tokens']) + sideCount(details['image_tokens'])
+  const spoken = sideCount(details['audio_tokens'])
+  const byKind = sideCount(details['text_tokens']) + spoken + sideCount(details['image_tokens'])
   if (asked > 0 && byKind === asked && read > asked) return read
-  const rest = sideCount(usage['total_tokens']) - sideCount(usage['prompt_tokens']) - sideCount(usage['completion_tokens'])
+  const rest = sideCount(usage['total_tokens']) - asked - sideCount(usage['completion_tokens'])
   const cached = sideCount(usage['cache_read_input_tokens']) + sideCount(usage['cache_creation_input_tokens'])
-  if (rest === cached || rest === sideCount(details['audio_tokens'])) return rest
-  const thought = sideCount(objectOf(usage['completion_tokens_details'])['reasoning_tokens'])
+  if (rest === cached || rest === spoken) return rest
+  const thought = sideCount(completion['reasoning_tokens'])
   return rest !== thought && (rest === read || rest === read + thought) ? read : 0
 }
 
@@ -127,11 +127,11 @@ const thoughtWithin = (usage: Json): unknown =>
  * The tokens by which the total exceeds the prompt and the completion, if they can only be thinking. Zero if thinking is reported, if a
  * count is missing, or if the difference could be any other reported count (docs/contract/budgets.md#usage).
  */
-const restOfTotal = (usage: Json, prompt: Json, completion: Json): number => {
+const restOfTotal = (usage: Json, input: number, prompt: Json, completion: Json): number => {
   const asked = countOrNull(usage['prompt_tokens'])
   const said = countOrNull(usage['completion_tokens'])
   const total = countOrNull(usage['total_tokens'])
-  if (!asked || !total || said === null || total <= asked + said + besidePrompt(usage)) return 0
+  if (!asked || !total || said === null || total <= input + said) return 0
   // Mistral includes speech input in the total, and may report it in seconds alone.
   if (
     [completion['reasoning_tokens'], usage['reasoning_tokens'], usage['prompt_audio_seconds']].some(

@@ -4,7 +4,7 @@
 import { type ModelEvent, UNEXPLAINED_REFUSAL } from '../../canonical/event.ts'
 import { isObject, objectsIn, textOf } from '../../lib/json/json.ts'
 import { spokenCharacters } from '../media/speech.ts'
-import { createCallReader } from './call-reader.ts'
+import { type CallReader, createCallReader } from './call-reader.ts'
 import { modernCalls } from './modern-calls.ts'
 import { decodeAnnotations, decodeImages, decodeParts, collectSources, sourcesIn, type Sources } from './decode-content.ts'
 import { decodeBlocks, decodeDetails, proofsOfCalls } from './decode-thinking.ts'
@@ -42,7 +42,8 @@ export interface ChatDecoder {
 export const createChatDecoder = (model: string, answer: 'whole' | 'stream' = 'stream'): ChatDecoder => {
   let started = false
   let audio = false
-  const calls = createCallReader(model)
+  /** Null before the first call. */
+  let calls: CallReader | null = null
   let mended = false
   let renamed = false
   let said = false
@@ -89,7 +90,7 @@ export const createChatDecoder = (model: string, answer: 'whole' | 'stream' = 's
     // Groq ran these tools itself.
     if (filledList(said['executed_tools']) !== null) events.push({ type: 'unknown', kind: 'executed_tools' })
     for (const [position, call] of toolCalls?.entries() ?? [])
-      if (isObject(call) && calls.read({ call, position, proofs, isWhole }, events)) mended = true
+      if (isObject(call) && (calls ??= createCallReader(model)).read({ call, position, proofs, isWhole }, events)) mended = true
     if (!isWhole && toolCalls !== null && sharesIndex(toolCalls)) mended = true
   }
 
@@ -127,16 +128,17 @@ export const createChatDecoder = (model: string, answer: 'whole' | 'stream' = 's
       const finish = choice === undefined ? '' : finishWord(choice)
       const ends = finish !== ''
       if (ended || ends || isWhole) {
-        const nameless = calls.takeNameless()
+        const nameless = calls?.takeNameless() ?? []
         if (nameless.length > 0) mended = true
         events.push(...nameless)
         if (sources !== null) events.push(...sources.take())
       }
       ended ||= ends
       // A failure is not an end by the model; the code that reads the chunk reports it.
-      const told = ends ? finishReason(finish, calls.count > 0) : null
+      const hasCalls = (calls?.count ?? 0) > 0
+      const told = ends ? finishReason(finish, hasCalls) : null
       // The server ran its calls itself, or made none: there is nothing that the client should run.
-      const reason = told === 'tool_calls' && calls.count === 0 ? 'stop' : told
+      const reason = told === 'tool_calls' && !hasCalls ? 'stop' : told
       if (ends && reason !== null) {
         if (finish === 'refusal' && !refused) {
           mended = true
@@ -144,17 +146,17 @@ export const createChatDecoder = (model: string, answer: 'whole' | 'stream' = 's
         }
         events.push({ type: 'finish', reason, native: finish })
       }
-      said ||= calls.count > 0 || events.some(({ type }) => type === 'text' || type === 'refusal' || type === 'image')
+      said ||= hasCalls || events.some(({ type }) => type === 'text' || type === 'refusal' || type === 'image')
       return events
     },
-    heard: calls.heard,
+    heard: (event) => calls?.heard(event),
     get hasWholeCall() {
-      return calls.isComplete
+      return calls?.isComplete === true
     },
     get hasEmptyCall() {
-      return !ended && calls.isEmptyObject
+      return !ended && calls?.isEmptyObject === true
     },
-    takeVoided: calls.takeVoided,
+    takeVoided: () => calls?.takeVoided() ?? null,
     get mended() {
       return mended
     },
@@ -163,11 +165,11 @@ export const createChatDecoder = (model: string, answer: 'whole' | 'stream' = 's
     },
     unfinished: (answers) => (others.areOpen ? 'begun' : 1 + others.count < answers ? 'expected' : null),
     ending: () =>
-      said && !calls.isCut
+      said && calls?.isCut !== true
         ? [
-            ...calls.takeNameless(),
+            ...(calls?.takeNameless() ?? []),
             ...(sources?.take() ?? []),
-            { type: 'finish', reason: calls.count > 0 ? 'tool_calls' : 'stop', native: null },
+            { type: 'finish', reason: (calls?.count ?? 0) > 0 ? 'tool_calls' : 'stop', native: null },
           ]
         : [],
   }

@@ -38,7 +38,6 @@ export const fieldsOfBody = (body: JsonBody, changes: Record<string, string | nu
   const put = new Map<string, JsonValue>()
   /** Names of fields whose new value has no text yet. */
   const unwritten = new Set<string>()
-  const removed = (name: string): boolean => Object.hasOwn(changes, name) && changes[name] === null
   return {
     *written() {
       for (const name of unwritten) {
@@ -51,13 +50,13 @@ export const fieldsOfBody = (body: JsonBody, changes: Record<string, string | nu
       return changes
     },
     names() {
-      const sent = body.keys.filter((name) => !removed(name))
+      const sent = body.keys.filter((name) => changes[name] !== null)
       for (const name of put.keys()) if (!body.has(name)) sent.push(name)
       return sent
     },
-    has: (name) => put.has(name) || (body.has(name) && !removed(name)),
+    has: (name) => put.has(name) || (body.has(name) && changes[name] !== null),
     value(name) {
-      if (removed(name)) return undefined
+      if (changes[name] === null) return undefined
       return put.has(name) ? (put.get(name) ?? undefined) : body.value(name)
     },
     put(name, value) {
