@@ -10,6 +10,8 @@ export interface Usage {
   readonly inputCacheWrite5m: number
   /** For hours: one at Anthropic, twelve at OpenAI. */
   readonly inputCacheWrite1h: number
+  /** The tokens among `inputCacheWrite5m` of which the provider does not tell for how long it keeps them. */
+  readonly unsplitWrites: number
   /** Output tokens that the client sees. */
   readonly output: number
   readonly outputReasoning: number
@@ -54,6 +56,7 @@ export const NO_USAGE: Usage = {
   inputCacheRead: 0,
   inputCacheWrite5m: 0,
   inputCacheWrite1h: 0,
+  unsplitWrites: 0,
   output: 0,
   outputReasoning: 0,
   inputAudio: 0,
@@ -95,6 +98,7 @@ const estimated = (reported: Usage, least: { readonly input: number | null; read
         inputCacheRead: 0,
         inputCacheWrite5m: 0,
         inputCacheWrite1h: 0,
+        unsplitWrites: 0,
         inputAudio: 0,
       }),
   ...(least.output === null
@@ -105,12 +109,22 @@ const estimated = (reported: Usage, least: { readonly input: number | null; read
   estimated: true,
 })
 
+/** The usage of an answer to a request that asks for a cache of hours: what the provider does not tell apart is kept for as long. */
+export const keptForHours = (usage: Usage): Usage => ({
+  ...usage,
+  inputCacheWrite5m: usage.inputCacheWrite5m - usage.unsplitWrites,
+  inputCacheWrite1h: usage.inputCacheWrite1h + usage.unsplitWrites,
+  unsplitWrites: 0,
+  estimated: true,
+})
+
 /** The sum over several model calls that make one answer. */
 export const addedUsage = (first: Usage, second: Usage): Usage => ({
   inputFresh: first.inputFresh + second.inputFresh,
   inputCacheRead: first.inputCacheRead + second.inputCacheRead,
   inputCacheWrite5m: first.inputCacheWrite5m + second.inputCacheWrite5m,
   inputCacheWrite1h: first.inputCacheWrite1h + second.inputCacheWrite1h,
+  unsplitWrites: first.unsplitWrites + second.unsplitWrites,
   output: first.output + second.output,
   outputReasoning: first.outputReasoning + second.outputReasoning,
   inputAudio: first.inputAudio + second.inputAudio,
