@@ -109,6 +109,29 @@ const estimated = (reported: Usage, least: { readonly input: number | null; read
   estimated: true,
 })
 
+/** A count of zero says no more than none: an answer that was counted before had some. */
+export const countsOutput = (usage: Usage): boolean => !usage.unreportedOutput && outputTokens(usage) > 0
+const countsInput = (usage: Usage): boolean => !usage.unreportedInput && inputTokens(usage) > 0
+
+/**
+ * The usage of an answer of which counts came twice: the later ones are cumulative and replace the earlier, but a side that they do not count
+ * stays as it was. `saidMore`: output came between the two, so that an earlier count of it is a lower bound.
+ */
+export const laterUsage = (earlier: Usage | null, later: Usage, saidMore: boolean): Usage => {
+  const keepsInput = earlier !== null && countsInput(earlier) && !countsInput(later)
+  const keepsOutput = earlier !== null && countsOutput(earlier) && !countsOutput(later)
+  if (!keepsInput && !keepsOutput) return later
+  const { inputFresh, inputCacheRead, inputCacheWrite5m, inputCacheWrite1h, unsplitWrites, inputAudio } = earlier
+  const { output, outputReasoning, outputAudio, outputImage } = earlier
+  return {
+    ...later,
+    ...(keepsInput
+      ? { inputFresh, inputCacheRead, inputCacheWrite5m, inputCacheWrite1h, unsplitWrites, inputAudio, unreportedInput: false }
+      : {}),
+    ...(keepsOutput ? { output, outputReasoning, outputAudio, outputImage, unreportedOutput: saidMore } : {}),
+  }
+}
+
 /** The usage of an answer to a request that asks for a cache of hours: what the provider does not tell apart is kept for as long. */
 export const keptForHours = (usage: Usage): Usage => ({
   ...usage,

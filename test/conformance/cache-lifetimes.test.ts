@@ -1,4 +1,4 @@
-/** What was written to a cache is charged by how long it is kept there, which not every provider tells. */
+/** A write to a cache is charged by how long the cache lives, which not every provider tells. */
 import { describe, expect, test } from 'bun:test'
 
 import type { ClientDialect } from '../../src/canonical/call.ts'
