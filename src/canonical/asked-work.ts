@@ -100,6 +100,9 @@ const FOUND = new WeakMap<JsonBody, AskedWork>()
 /** Returns true if the body asks for input to be written to a cache, which may cost more than reading it. */
 export const marksCache = (body: JsonBody): Steps<boolean> => lookForName(CACHE_MARK, body.searchable)
 
+/** Returns true if the body may ask for a cache that is kept for hours: one at Anthropic and Bedrock, twelve at OpenAI. */
+export const asksForHours = (body: JsonBody): boolean => mayName(HOURS, body.searchable)
+
 type Work = { -readonly [Name in keyof Omit<AskedWork, 'outputTokens'>]: AskedWork[Name] }
 interface Found extends Work {
   limits: number[]
@@ -211,6 +214,7 @@ const largestNumber = (value: unknown): number => {
 
 /** The marks of Anthropic and Bedrock, and OpenAI's mark and settings. */
 const CACHE_MARK = /[cC]ache_?(?:[cC]ontrol|[pP]oint|breakpoint|options|retention)/
+const HOURS = /"ttl"\s*:\s*"12?h"/
 /** Matches the names of the tool, the option and the plugin in all dialects. How often a model will search cannot be known in advance. */
 const SEARCH = /web_?(?:search|browser)|google_?search|(?:x|live|browser)_search|"id"\s*:\s*"web"/i
 const SEARCHES = 10

@@ -10,6 +10,8 @@ export interface Usage {
   readonly inputCacheWrite5m: number
   /** For hours: one at Anthropic, twelve at OpenAI. */
   readonly inputCacheWrite1h: number
+  /** The tokens among `inputCacheWrite5m` of which the provider does not tell for how long it keeps them. */
+  readonly unsplitWrites: number
   /** Output tokens that the client sees. */
   readonly output: number
   readonly outputReasoning: number
@@ -54,6 +56,7 @@ export const NO_USAGE: Usage = {
   inputCacheRead: 0,
   inputCacheWrite5m: 0,
   inputCacheWrite1h: 0,
+  unsplitWrites: 0,
   output: 0,
   outputReasoning: 0,
   inputAudio: 0,
@@ -95,6 +98,7 @@ const estimated = (reported: Usage, least: { readonly input: number | null; read
         inputCacheRead: 0,
         inputCacheWrite5m: 0,
         inputCacheWrite1h: 0,
+        unsplitWrites: 0,
         inputAudio: 0,
       }),
   ...(least.output === null
@@ -105,12 +109,45 @@ const estimated = (reported: Usage, least: { readonly input: number | null; read
   estimated: true,
 })
 
+/** A count of zero says no more than none: an answer that was counted before had some. */
+export const countsOutput = (usage: Usage): boolean => !usage.unreportedOutput && outputTokens(usage) > 0
+const countsInput = (usage: Usage): boolean => !usage.unreportedInput && inputTokens(usage) > 0
+
+/**
+ * The usage of an answer of which counts came twice: the later ones are cumulative and replace the earlier, but a side that they do not count
+ * stays as it was. `saidMore`: output came between the two, so that an earlier count of it is a lower bound.
+ */
+export const laterUsage = (earlier: Usage | null, later: Usage, saidMore: boolean): Usage => {
+  const keepsInput = earlier !== null && countsInput(earlier) && !countsInput(later)
+  const keepsOutput = earlier !== null && countsOutput(earlier) && !countsOutput(later)
+  if (!keepsInput && !keepsOutput) return later
+  const { inputFresh, inputCacheRead, inputCacheWrite5m, inputCacheWrite1h, unsplitWrites, inputAudio } = earlier
+  const { output, outputReasoning, outputAudio, outputImage } = earlier
+  return {
+    ...later,
+    ...(keepsInput
+      ? { inputFresh, inputCacheRead, inputCacheWrite5m, inputCacheWrite1h, unsplitWrites, inputAudio, unreportedInput: false }
+      : {}),
+    ...(keepsOutput ? { output, outputReasoning, outputAudio, outputImage, unreportedOutput: saidMore } : {}),
+  }
+}
+
+/** The usage of an answer to a request that asks for a cache of hours: what the provider does not tell apart is kept for as long. */
+export const keptForHours = (usage: Usage): Usage => ({
+  ...usage,
+  inputCacheWrite5m: usage.inputCacheWrite5m - usage.unsplitWrites,
+  inputCacheWrite1h: usage.inputCacheWrite1h + usage.unsplitWrites,
+  unsplitWrites: 0,
+  estimated: true,
+})
+
 /** The sum over several model calls that make one answer. */
 export const addedUsage = (first: Usage, second: Usage): Usage => ({
   inputFresh: first.inputFresh + second.inputFresh,
   inputCacheRead: first.inputCacheRead + second.inputCacheRead,
   inputCacheWrite5m: first.inputCacheWrite5m + second.inputCacheWrite5m,
   inputCacheWrite1h: first.inputCacheWrite1h + second.inputCacheWrite1h,
+  unsplitWrites: first.unsplitWrites + second.unsplitWrites,
   output: first.output + second.output,
   outputReasoning: first.outputReasoning + second.outputReasoning,
   inputAudio: first.inputAudio + second.inputAudio,

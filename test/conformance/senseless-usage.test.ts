@@ -236,3 +236,44 @@ test('two steps of a stream: what the second cannot mean leaves what the first s
     expect(run?.bill.usage).toMatchObject({ inputFresh: 70, inputCacheRead: 5, output: TEXT.length / 4, estimated: true })
   }
 })
+
+describe('counts that come twice in a chat stream', () => {
+  const COUNTED = '{"prompt_tokens":100,"completion_tokens":50,"total_tokens":150}'
+  const chunkOf = (content: string, finish: string | null): string =>
+    `{"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"content":"${content}"},"finish_reason":${JSON.stringify(finish)}}]}`
+  const counting = (usage: string): string =>
+    `{"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[],"usage":${usage}}`
+  const streamed = async (...payloads: readonly string[]) => {
+    const reply: Reply = { type: 'text/event-stream', pieces: [streamBytes('openai-chat', payloads)] }
+    const { run } = await replay({ client: 'chat', upstreams: [{ dialect: 'openai-chat', reply }], body: question('chat', true) })
+    return run?.bill.usage
+  }
+
+  test.each([
+    '{"prompt_tokens":0,"completion_tokens":0,"total_tokens":0}',
+    '{"prompt_tokens":null}',
+    '{"prompt_tokens":-1,"completion_tokens":1.5}',
+  ])('%s behind good ones leaves them as they were', async (later) => {
+    const usage = await streamed(chunkOf('Hello', 'stop'), counting(COUNTED), counting(later))
+    expect(usage).toMatchObject({ inputFresh: 100, output: 50, estimated: false })
+  })
+
+  test('good ones replace the earlier', async () => {
+    const usage = await streamed(
+      chunkOf('Hello', 'stop'),
+      counting(COUNTED),
+      counting('{"prompt_tokens":10,"completion_tokens":5,"total_tokens":15}'),
+    )
+    expect(usage).toMatchObject({ inputFresh: 10, output: 5, estimated: false })
+  })
+
+  test('an earlier count of the output is the least that is charged where more was said behind it', async () => {
+    const usage = await streamed(
+      chunkOf('Hello', null),
+      counting('{"prompt_tokens":100,"completion_tokens":5,"total_tokens":105}'),
+      chunkOf('x'.repeat(400), 'stop'),
+      counting('{"prompt_tokens":100,"completion_tokens":0,"total_tokens":100}'),
+    )
+    expect(usage).toMatchObject({ inputFresh: 100, output: 102, estimated: true })
+  })
+})

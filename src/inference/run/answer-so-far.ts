@@ -2,7 +2,7 @@
 import { PARTS_MAX } from '../../canonical/answer-parts.ts'
 import type { Call } from '../../canonical/call.ts'
 import type { Frame, ModelEvent } from '../../canonical/event.ts'
-import type { Usage } from '../../canonical/usage.ts'
+import { countsOutput, laterUsage, type Usage } from '../../canonical/usage.ts'
 import type { Warning } from '../../canonical/warning.ts'
 import { GatewayError } from '../../errors.ts'
 import { cutText } from '../../lib/text/cut-text.ts'
@@ -92,8 +92,8 @@ export class AnswerSoFar implements AttemptOutput {
             this.#deliver(event.json.length)
             break
           case 'usage':
-            this.reportedUsage = event.usage
-            this.uncountedCharacters = 0
+            this.reportedUsage = laterUsage(this.reportedUsage, event.usage, this.uncountedCharacters > 0)
+            if (countsOutput(event.usage)) this.uncountedCharacters = 0
             break
           case 'finish':
             this.finishReason = event.reason

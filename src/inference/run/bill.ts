@@ -1,8 +1,8 @@
 /** The usage and the cost of one inference, computed from its log. Nothing is stored here. */
-import { askedWork } from '../../canonical/asked-work.ts'
+import { askedWork, asksForHours } from '../../canonical/asked-work.ts'
 import { addedCosts, atCustomersCost, chargedAs, NO_COST, type Cost } from '../../canonical/cost.ts'
 import { inputSizeOf } from '../../canonical/input-size.ts'
-import { addedUsage, inputTokens, NO_USAGE, outputTokens, type Usage, withEstimates } from '../../canonical/usage.ts'
+import { addedUsage, inputTokens, keptForHours, NO_USAGE, outputTokens, type Usage, withEstimates } from '../../canonical/usage.ts'
 import type { GatewayError } from '../../errors.ts'
 import type { PriceEntry } from '../../models/catalogue-schema.ts'
 import type { ModelEndpoint } from '../../models/model.ts'
@@ -55,7 +55,9 @@ export const billOf = (answer: BilledAnswer, terms: BillTerms): Bill => {
   const { current } = answer
   if (current === undefined) return { usage: counted, cost: NO_COST, costIsAssumed: false }
   const { servedTier, prices: known } = service(current.planned, answer)
-  const usage = counted === NO_USAGE ? counted : { ...counted, servedTier }
+  const told = counted === NO_USAGE ? counted : { ...counted, servedTier }
+  const charged = chargeOf(current.planned.endpoint, told)
+  const usage = told.unsplitWrites > 0 && charged === null && asksForHours(answer.request.call.body) ? keptForHours(told) : told
   const costIsAssumed = terms.assumedPrices !== null && known === null && usage.reportedCostNanos === null
   if (isFree(answer, usage, terms)) return { usage, cost: NO_COST, costIsAssumed }
   const prices = costIsAssumed ? terms.assumedPrices : known
@@ -64,7 +66,6 @@ export const billOf = (answer: BilledAnswer, terms: BillTerms): Bill => {
     inputImages: prices?.image === undefined ? 0 : inputSizeOf(body).images,
     containerGigabytes: usage.containers === 0 ? 0 : askedWork(body).containerGigabytes,
   })
-  const charged = chargeOf(current.planned.endpoint, usage)
   const cost = charged === null ? computed : chargedAs(computed, charged)
   return { usage, cost: current.credential.isByok ? atCustomersCost(cost) : cost, costIsAssumed }
 }

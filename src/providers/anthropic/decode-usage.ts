@@ -59,6 +59,7 @@ export const decodeUsage = (usage: Json): Usage => {
     inputCacheRead: read,
     inputCacheWrite5m: written - written1h,
     inputCacheWrite1h: written1h,
+    unsplitWrites: Math.max(0, written - written1h - sideCount(minutes)),
     output: output.tokens - thinking,
     outputReasoning: thinking,
     webSearches: sideCount(tools['web_search_requests']),

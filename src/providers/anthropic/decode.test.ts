@@ -242,7 +242,7 @@ describe('usage', () => {
       },
       { inputFresh: 1, inputCacheRead: 2, inputCacheWrite5m: 3, inputCacheWrite1h: 4, output: 5 },
     ],
-    [{ cache_creation_input_tokens: 7 }, { inputCacheWrite5m: 7 }],
+    [{ cache_creation_input_tokens: 7 }, { inputCacheWrite5m: 7, unsplitWrites: 7 }],
     [{ cache_creation: { ephemeral_1h_input_tokens: 4 } }, { inputCacheWrite1h: 4 }],
     [
       { output_tokens: 9, output_tokens_details: { thinking_tokens: 4 } },

@@ -17,7 +17,8 @@ export const decodeUsage = (usage: Json, tier: unknown, details?: unknown): Usag
   const output = reportedTotal(usage['outputTokens'])
   const thought = partsOf(output.tokens, [isObject(details) ? details['thinking_tokens'] : undefined])
   const [thinking = 0] = thought ?? []
-  const hours = objectsIn(usage['cacheDetails']).filter(({ ttl }) => ttl === '1h')
+  const kept = objectsIn(usage['cacheDetails'])
+  const hours = kept.filter(({ ttl }) => ttl === '1h')
   const split = partsOf(
     written,
     hours.map(({ inputTokens }) => inputTokens),
@@ -30,6 +31,14 @@ export const decodeUsage = (usage: Json, tier: unknown, details?: unknown): Usag
     inputCacheRead: read,
     inputCacheWrite5m: written - written1h,
     inputCacheWrite1h: written1h,
+    unsplitWrites: Math.max(
+      0,
+      written -
+        Math.max(
+          written1h,
+          kept.reduce((sum, { inputTokens }) => sum + sideCount(inputTokens), 0),
+        ),
+    ),
     output: output.tokens - thinking,
     outputReasoning: thinking,
     servedTier: typeof name === 'string' ? name : null,

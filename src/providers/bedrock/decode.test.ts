@@ -8,7 +8,7 @@ import { begin, bytesOf, delta, end, event, exception, stop, toolStart, USAGE, w
 
 const { ask } = await startBedrock()
 
-const usage = usageOf({ inputFresh: 12, inputCacheRead: 15, inputCacheWrite5m: 5, output: 7 })
+const usage = usageOf({ inputFresh: 12, inputCacheRead: 15, inputCacheWrite5m: 5, unsplitWrites: 5, output: 7 })
 
 describe('a stream', () => {
   test('is told as thinking with its proof, text, calls, the end and the counts', async () => {

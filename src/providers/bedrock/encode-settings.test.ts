@@ -3,6 +3,8 @@ import { describe, expect, test } from 'bun:test'
 import type { ReasoningSetting } from '../../canonical/settings.ts'
 import { CLAUDE, encode, GPT, GPT_6, LLAMA, MISTRAL, NOVA, NOVA_2, settingsOf, type Sent } from './encode.test-kit.ts'
 
+const DEEPSEEK = 'deepseek.v3-v1:0'
+
 describe('thinking', () => {
   test.each<[string, string, ReasoningSetting, Omit<Sent, 'messages'>, string[]]>([
     [
@@ -79,6 +81,30 @@ describe('thinking', () => {
       [],
     ],
     ['none of Nova 2', NOVA_2, { enabled: false }, { additionalModelRequestFields: { reasoningConfig: { type: 'disabled' } } }, []],
+    ['an effort of DeepSeek V3.1', DEEPSEEK, { effort: 'medium' }, { additionalModelRequestFields: { reasoning_config: 'medium' } }, []],
+    ['none of DeepSeek V3.1', DEEPSEEK, { enabled: false }, {}, []],
+    [
+      'the nearest effort of Qwen3 32B',
+      'qwen.qwen3-32b-v1:0',
+      { effort: 'xhigh' },
+      { additionalModelRequestFields: { reasoning_config: 'high' } },
+      ['mapped_field reasoning'],
+    ],
+    ['nothing of Qwen3 Coder', 'qwen.qwen3-coder-30b-a3b-v1:0', { effort: 'low' }, {}, ['unsupported_field reasoning']],
+    [
+      'an effort of Kimi K3',
+      'global.moonshotai.kimi-k3',
+      { effort: 'max' },
+      { additionalModelRequestFields: { reasoning_effort: 'max' } },
+      [],
+    ],
+    [
+      'as little of GLM 5.3 as can be',
+      'us.zai.glm-5.3',
+      { effort: 'none' },
+      { additionalModelRequestFields: { reasoning_effort: 'low' } },
+      ['mapped_field reasoning'],
+    ],
     ['nothing of Nova 1', NOVA, { effort: 'low' }, {}, ['unsupported_field reasoning']],
     ['nothing of Llama', LLAMA, { effort: 'low' }, {}, ['unsupported_field reasoning']],
   ])('is asked for: %s', (_, model, reasoning, expected, reported) => {

@@ -105,6 +105,8 @@ const encodeReasoning = (context: EncodeContext, bounded: boolean): JsonObject =
   }
   if (reasoning.enabled === false || reasoning.effort === 'none') {
     if (facts.thinking === 'reasoningConfig') return { reasoningConfig: { type: 'disabled' } }
+    // The only models with this word do not think unless they are asked to.
+    if (facts.thinking === 'reasoning_config') return {}
     if (facts.efforts.includes('none')) return effortMember('none', facts.thinking)
     mapped(field, `${target.upstreamModel} cannot be kept from thinking; it was asked for its lowest effort.`)
     return effortMember(facts.efforts[0] ?? 'low', facts.thinking)
@@ -124,7 +126,11 @@ const encodeReasoning = (context: EncodeContext, bounded: boolean): JsonObject =
 }
 
 const effortMember = (effort: string, word: EncodeContext['facts']['thinking']): JsonObject =>
-  word === 'reasoning' ? { reasoning: { effort } } : { reasoning_effort: effort }
+  word === 'reasoning'
+    ? { reasoning: { effort } }
+    : word === 'reasoning_config'
+      ? { reasoning_config: effort }
+      : { reasoning_effort: effort }
 
 const askedEffort = ({ effort, maxTokens, enabled }: ReasoningSetting): string | undefined =>
   effort ?? (maxTokens === undefined ? (enabled === true ? 'medium' : undefined) : effortOfBudget(maxTokens))

@@ -23,7 +23,7 @@ export interface ModelFacts {
   readonly strictTools: boolean
   /** The path of top_k in `additionalModelRequestFields`. */
   readonly topK: 'top_k' | 'k' | 'inferenceConfig.topK' | null
-  readonly thinking: 'claude' | 'reasoning_effort' | 'reasoning' | 'reasoningConfig' | null
+  readonly thinking: 'claude' | 'reasoning_effort' | 'reasoning' | 'reasoning_config' | 'reasoningConfig' | null
   /** The efforts that it knows, if it is no Claude. */
   readonly efforts: readonly string[]
   /** Takes `temperature` and `topP`. */
@@ -96,6 +96,7 @@ export const factsOf = ({ upstreamModel, modelId }: Target): ModelFacts => {
     rules,
     schemas: holdsSchemas,
     strictTools: holdsSchemas,
+    ...thinkingOf(names),
     ...(/\bkimi/.test(names) ? NARROW_PATTERNS : {}),
     ...(/\b(?:qwen|kimi)/.test(names) ? { resultMedia: NO_MEDIA } : {}),
     ...(/\b(?:writer[./]|palmyra)/.test(names) ? ({ resultMedia: DOCUMENTS, besideResults: 'nothing' } as const) : {}),
@@ -104,6 +105,18 @@ export const factsOf = ({ upstreamModel, modelId }: Target): ModelFacts => {
     streamsTools: !/\b(?:ai21|writer)[./]/.test(names),
   }
 }
+
+/**
+ * How open models are asked to think. Kimi and GLM always do (the user guide's model cards of Kimi K3 and GLM 5.3; langchain-aws, pull request
+ * 1188). DeepSeek and Qwen do it only if they are asked to (aws-samples/bedrock-access-gateway; an answer that pydantic-ai recorded).
+ */
+const thinkingOf = (names: string): Pick<ModelFacts, 'thinking' | 'efforts'> | null => {
+  if (ALWAYS_THINKING.test(names)) return { thinking: 'reasoning_effort', efforts: ['low', 'high', 'max'] }
+  if (/\bdeepseek\.v3-v1|\bdeepseek-(?:chat-)?v3\.1/.test(names)) return { thinking: 'reasoning_config', efforts: EFFORTS }
+  return /\bqwen3-32b/.test(names) ? { thinking: 'reasoning_config', efforts: ['low', 'high'] } : null
+}
+
+const ALWAYS_THINKING = /\bkimi-k(?:2-thinking|2[.-]5|3)(?!\d)|\bglm-5[.-]3(?!\d)/
 
 /** "This model doesn't support the stopSequences field": OpenAI's models say the same. */
 const WITHOUT_STOPS = /\b(?:qwen|deepseek|moonshot|kimi|minimax|gemma)/

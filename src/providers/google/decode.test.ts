@@ -241,6 +241,12 @@ describe('sources', () => {
   })
 })
 
+test('what only describes a part is none that is lost', () => {
+  const described = ['documentMetadata', 'spreadsheetMetadata', 'audioMetadata', 'videoMetadata', 'partMetadata']
+  const events = decode(chunk([{ text: 'ab' }, ...described.map((member) => ({ [member]: {} }))]))
+  expect(events).toEqual([{ type: 'text', text: 'ab' }])
+})
+
 test('nothing that JSON can hold breaks the decoder', () => {
   const member = fc.constantFrom(
     'candidates',

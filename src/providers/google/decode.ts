@@ -185,7 +185,8 @@ export const firstCandidate = (chunk: Json): Json | undefined =>
 
 /** Members of a part that describe it, but are not its content. */
 const MARKS: ReadonlySet<string> = wordSet(
-  'thought thoughtSignature partMetadata mediaProcessing mediaResolution speechMetadata videoMetadata',
+  `thought thoughtSignature partMetadata mediaProcessing mediaResolution speechMetadata videoMetadata
+  audioMetadata documentMetadata spreadsheetMetadata`,
 )
 
 /** A limit ended the answer: the one that the client set, or Google's own for one request. */

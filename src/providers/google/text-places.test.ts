@@ -44,6 +44,14 @@ test('a quotation is found as a whole or not at all, and not after eight million
   expect(places.find('x')).toBe(-1)
 })
 
+test('a quotation is found where its beginning also stands elsewhere', () => {
+  const long = 'a'.repeat(64)
+  const places = placesOf(`${long}b, `, `${long}c`)
+  expect([places.find(`${long}c`), places.find(`${long}d`)]).toEqual([67, -1])
+  const many = placesOf('a'.repeat(3_000_000))
+  expect(many.find(`${'a'.repeat(1_000_000)}b`)).toBe(-1)
+})
+
 test('places cost no more in a longer text', () => {
   expect(
     growth((size) => {

@@ -59,10 +59,15 @@ export const createTextPlaces = (): TextPlaces => {
       return isLowSurrogate(text.charCodeAt(offset)) ? offset + 1 : offset
     },
     find(quoted) {
+      const sought = quoted.slice(0, SOUGHT_MAX)
       searched += text.length
-      if (searched > SEARCHED_MAX) return -1
-      const found = text.indexOf(quoted.slice(0, SOUGHT_MAX))
-      return found >= 0 && text.startsWith(quoted, found) ? found : -1
+      let found = text.indexOf(sought)
+      // Its beginning may also stand in front of another text.
+      while (found >= 0 && searched <= SEARCHED_MAX && !text.startsWith(quoted, found)) {
+        searched += quoted.length
+        found = text.indexOf(sought, found + 1)
+      }
+      return searched > SEARCHED_MAX ? -1 : found
     },
   }
 }

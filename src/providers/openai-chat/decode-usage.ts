@@ -35,7 +35,7 @@ export const decodeUsage = (reportedUsage: Json, servedTier: unknown = null): Us
     ),
   )
   const [cacheRead = 0, cacheWrite = 0] = cached ?? []
-  const kept = cacheWrites(cacheWrite, prompt)
+  const kept = cacheWrites(cacheWrite, prompt, usage)
   const completed = reportedTotal(usage['completion_tokens'])
   const reported = completion['reasoning_tokens'] ?? thoughtWithin(usage)
   const thought = sideCount(reported)
@@ -57,6 +57,7 @@ export const decodeUsage = (reportedUsage: Json, servedTier: unknown = null): Us
     inputCacheRead: cacheRead,
     inputCacheWrite5m: kept.minutes,
     inputCacheWrite1h: kept.hours,
+    unsplitWrites: kept.unsplit,
     output: output - reasoning,
     outputReasoning: reasoning,
     inputAudio,

@@ -27,7 +27,7 @@ export const decodeUsage = (
   const input = reportedTotal(usage['input_tokens'], besideInput(usage, inputDetails['cached_tokens']))
   const cached = partsOf(input.tokens, [inputDetails['cached_tokens'], inputDetails['cache_write_tokens']])
   const [cacheRead = 0, cacheWrite = 0] = cached ?? []
-  const kept = cacheWrites(cacheWrite, inputDetails)
+  const kept = cacheWrites(cacheWrite, inputDetails, usage)
   const output = reportedTotal(usage['output_tokens'])
   const thinking = partsOf(output.tokens, [outputDetails['reasoning_tokens']])
   const [reasoning = 0] = thinking ?? []
@@ -42,6 +42,7 @@ export const decodeUsage = (
     inputCacheRead: cacheRead,
     inputCacheWrite5m: kept.minutes,
     inputCacheWrite1h: kept.hours,
+    unsplitWrites: kept.unsplit,
     output: output.tokens - reasoning,
     outputReasoning: reasoning,
     inputAudio,
