@@ -8,7 +8,7 @@ import { isoTimestamp, systemClock } from '../src/lib/clock.ts'
 import type { GenerationFilter } from '../src/storage/generations/generation-filter.ts'
 import { createGenerationList } from '../src/storage/generations/generation-list.ts'
 import { createSearchStore } from '../src/storage/generations/search-store.ts'
-import { createUsageSeries } from '../src/storage/usage/usage-series.ts'
+import { createUsageSeries, type UsageQuery } from '../src/storage/usage/usage-series.ts'
 import { measureReads } from './measure-reads.ts'
 import { fillRequestLog } from '../test/support/request-log-records.ts'
 import { measureFilled } from './filled-database.ts'
@@ -68,12 +68,18 @@ await measureFilled(
       from: isoTimestamp(fromMs),
       to: isoTimestamp(systemClock.now() + 3_600_000),
       top: 8,
+      sort: 'cost',
       workspaceId: null,
       ownedBy: null,
       only: {},
-    }
+    } as const
     await measure('usage by hour', () => usage.read({ ...range, interval: 'hour', groupBy: [] }))
     await measure('usage by hour, key and model', () => usage.read({ ...range, interval: 'hour', groupBy: ['key', 'model'] }))
+    for (const by of ['error_type', 'key', 'model', 'preset'] as const)
+      await measure(`failures by ${by}`, () => usage.read({ ...range, interval: 'month', groupBy: [by], sort: 'errors' }))
+    await measure('failures by key, of a workspace', () =>
+      usage.read({ ...range, interval: 'month', groupBy: ['key'], sort: 'errors', workspaceId: 'w-1' }),
+    )
     await measure('usage of the month, for its budget', () =>
       usage.read({
         ...range,
@@ -84,12 +90,16 @@ await measureFilled(
       }),
     )
     /** As the service does, it groups by hour if there are too many records for minutes. */
-    const minutesOf = (hours: number) => async () => {
-      const asked = { ...range, from: isoTimestamp(systemClock.now() - hours * 3_600_000), interval: 'minute', groupBy: ['model'] } as const
-      return usage.read((await usage.isDense(asked)) ? { ...asked, interval: 'hour' } : asked)
-    }
+    const minutesOf =
+      (hours: number, more: Partial<UsageQuery> = {}) =>
+      async () => {
+        const from = isoTimestamp(systemClock.now() - hours * 3_600_000)
+        const asked: UsageQuery = { ...range, from, interval: 'minute', groupBy: ['model'], ...more }
+        return usage.read((await usage.isDense(asked)) ? { ...asked, interval: 'hour' } : asked)
+      }
     await measure('usage by minute of an hour', minutesOf(1))
     await measure('usage by minute of six hours', minutesOf(6))
+    await measure('failures by key, by minute of an hour', minutesOf(1, { groupBy: ['key'], sort: 'errors' }))
     const search = createSearchStore(database)
     await measure('search, an id', () => search.find('gen-4711', all, 8))
     await measure('search, the beginning of all ids', () => search.find('gen-', all, 8))

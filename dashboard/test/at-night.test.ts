@@ -113,6 +113,53 @@ describe.skipIf(BROWSER_PATH === null)('somebody who was called at night', () =>
     check()
   })
 
+  test('finds how requests fail most and for which key, however little that costs; each row leads to its failed requests, on Overview, Requests and Spend', async () => {
+    const failing = await services.start()
+    const { key } = await manage<{ key: string }>(failing, '/keys', { body: { name: 'checkout' } })
+    const ask = async (model: string, as = key): Promise<void> => {
+      const body = { model, messages: [{ role: 'user', content: 'x' }] }
+      await (await callAs(as)(`${failing.api}/chat/completions`, { body })).text()
+    }
+    for (let turn = 0; turn < 3; turn += 1) await ask('sandbox/error/provider_overloaded')
+    await ask('sandbox/error/timeout')
+    await ask('sandbox/error/timeout', failing.inferenceKey)
+    for (let turn = 0; turn < 3; turn += 1) await ask('sandbox/echo', failing.inferenceKey)
+    const { page, ...visitor } = await signedIn(browser, failing)
+    // A chart has a hidden table of the same name.
+    const table = (name: string) => page.getByRole('table', { name, exact: true }).and(page.locator('.table'))
+    const rowsOf = async (name: string): Promise<unknown> => {
+      await table(name).waitFor()
+      return (await table(name).locator('tbody tr').allInnerTexts()).map((text) => text.replaceAll(/\s+/g, ' ').trim())
+    }
+    const types = ['provider_overloaded 3', 'timeout 2']
+    const keys = ['checkout 4 100 %', 'First inference key 1 25.0 %']
+    expect(await rowsOf('Failures by type')).toEqual(types)
+    expect(await rowsOf('Failures by key')).toEqual(keys)
+    await visitor.checkAccessible()
+    await table('Failures by key').getByRole('link', { name: 'checkout' }).click()
+    await page.getByText('4 found').waitFor()
+    await page.getByRole('button', { name: 'Failures by type and key' }).click()
+    expect(await rowsOf('Failures by type')).toEqual(['provider_overloaded 3', 'timeout 1'])
+    await visitor.checkAccessible()
+    await table('Failures by type').getByRole('link', { name: 'timeout' }).click()
+    await page.getByText('1 found').waitFor()
+    await page.goto(`${failing.url}/dashboard/?failed=model`)
+    await table('Failures by model').getByRole('link', { name: 'sandbox/error/timeout' }).click()
+    await page.getByText('2 found').waitFor()
+    await page.goto(`${failing.url}/dashboard/spend?of=errors&group=error_type`)
+    await table('Spend by error_type').getByRole('row').filter({ hasText: 'timeout' }).getByRole('link', { name: '2' }).first().click()
+    await page.getByText('2 found').waitFor()
+    await page.goto(`${failing.url}/dashboard/spend?of=errors`)
+    expect(await rowsOf('Spend by key')).toEqual([expect.stringMatching(/^checkout /), expect.stringMatching(/^First inference key /)])
+    await table('Spend by key')
+      .getByRole('row')
+      .filter({ hasText: 'First inference key' })
+      .getByRole('link', { name: '1', exact: true })
+      .click()
+    await page.getByText('1 found').waitFor()
+    visitor.check()
+  })
+
   test('reads the beginning of a name that is read from the right, where there is no room for all of it', async () => {
     const name = 'מפתח של דנה לצוות התמיכה הראשי בתל אביב ובחיפה'
     const { key } = await manage<{ key: string }>(service, '/keys', { body: { name } })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 
-import { filterText, readFilter } from '../src/screens/requests/filter.ts'
+import { filterText, readFilter, withValues } from '../src/screens/requests/filter.ts'
 
 describe('the filter of requests', () => {
   test.each([
@@ -54,4 +54,10 @@ describe('the filter of requests', () => {
       }),
     )
   })
+})
+
+test('values take the place of those that the text has for the same keys, and leave the others and what is not understood', () => {
+  const text = 'status:ok model:"a b" latency>2s what key:old'
+  expect(withValues(text, { status: 'error', key: 'new' })).toBe('model:"a b" latency>2s what status:error key:new')
+  expect(withValues('', { error: 'timeout' })).toBe('error:timeout')
 })

@@ -118,6 +118,31 @@ describe.skipIf(BROWSER_PATH === null)('labels of a preset', () => {
   })
 })
 
+describe.skipIf(BROWSER_PATH === null)('a version whose model does not exist here', () => {
+  test('is said to be one where a label, a rollout or everybody is given it', async () => {
+    await savePreset(service, 'absent-bot', 'Answer briefly.')
+    await manage(service, '/presets/absent-bot/chat/completions?designate=false', { body: { model: 'nobody/absent' } })
+    const { page, expectStatus, check } = await signedIn(browser, service, '/presets/absent-bot?tab=labels')
+    // There is no rollout.
+    expectStatus(404)
+    const said = (change: string) =>
+      page
+        .locator('.toast', { hasText: change })
+        .getByText(/Version 2: model: .*nobody\/absent/)
+        .waitFor()
+    await page.getByLabel('New label').fill('staging')
+    await page.getByRole('button', { name: 'Add label' }).click()
+    await said('staging is v2 now.')
+    await page.getByRole('button', { name: 'Start rollout' }).click()
+    await said('The rollout runs.')
+    await page.goto(`${service.url}/dashboard/presets/absent-bot?tab=history`)
+    await page.getByRole('button', { name: 'Put v2 live' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Put v2 live' }).click()
+    await said('v2 of absent-bot is live now')
+    check()
+  })
+})
+
 describe.skipIf(BROWSER_PATH === null)('a rollout', () => {
   test('is started and ended once by a double click, which no sentence of the service answers, and the focus stays on the page', async () => {
     await saveTwoVersions('twice-bot')

@@ -35,7 +35,7 @@ describe.skipIf(BROWSER_PATH === null)('the overview', () => {
     // No column is beyond the edge of its table: a long name wraps.
     await page.getByRole('table', { name: 'Providers' }).getByText('Another provider with a long name').waitFor()
     const widths = page.locator('.table-frame').evaluateAll((frames) => frames.map((frame) => frame.scrollWidth - frame.clientWidth))
-    expect(await widths).toEqual([0, 0])
+    expect(new Set(await widths)).toEqual(new Set([0]))
     // The sandbox fails where it is asked to, which is no alarm.
     expect(await page.locator('.trouble').allTextContents()).toEqual([
       expect.stringMatching(/^◌Sandbox *Fails where it is asked to · 100 %/),
@@ -49,8 +49,9 @@ describe.skipIf(BROWSER_PATH === null)('the overview', () => {
     const ago = (days: number): string => new Date(Date.now() - days * 86_400_000).toISOString()
     const past = new URLSearchParams({ from: ago(10), to: ago(2) })
     const { page, check } = await signedIn(browser, service, `/?${past}`)
-    await page.getByText('Nothing failed in this time.').waitFor()
     const errors = page.getByRole('region', { name: 'Latest errors' })
+    for (const region of ['Latest errors', 'Failures by type', 'Failures by key'])
+      await page.getByRole('region', { name: region }).getByText('Nothing failed in this time.').waitFor()
     for (const link of [
       errors.getByRole('link', { name: 'All' }),
       page.getByRole('table', { name: 'Providers' }).getByRole('link').first(),

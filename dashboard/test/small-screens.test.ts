@@ -12,6 +12,7 @@ const browser = useBrowser()
 const SCREENS = [
   '',
   '/requests',
+  '/requests?failures=shown',
   '/presets',
   '/presets/support-bot',
   '/presets/support-bot?tab=evaluations',
@@ -104,4 +105,22 @@ describe.skipIf(BROWSER_PATH === null)('on a phone', () => {
       await session.detach()
     },
   )
+
+  test('the heads of the list of requests are whole if the reader spaces the text out (WCAG 2.2, 1.4.12)', async () => {
+    const { page } = await signedIn(browser, service, '/requests')
+    await page.locator('[data-row]').first().waitFor()
+    const [height, needed] = await page.evaluate<[number, number]>(SPACED_HEAD)
+    expect(height).toBeGreaterThanOrEqual(needed)
+  })
 })
+
+/** The height of the row of heads, and what its texts need. */
+const SPACED_HEAD = `(() => {
+  const head = document.querySelector('.rows-head')
+  for (const element of [head, ...head.querySelectorAll('*')]) {
+    element.style.letterSpacing = '0.12em'
+    element.style.wordSpacing = '0.16em'
+    element.style.lineHeight = '1.5'
+  }
+  return [head.clientHeight, head.scrollHeight]
+})()`

@@ -1,6 +1,7 @@
 /** The resources that management keys keep in a workspace: each row joins a store and its rules to its routes. */
 import type { ConfigFile } from '../config-file.ts'
 import { createFiles, type Files } from '../files/files.ts'
+import { FORMATS } from '../formats/formats.ts'
 import { later, type Row } from '../http/later-routes.ts'
 import { createEvaluations, type Evaluations } from '../inference/evaluations/evaluations.ts'
 import { createReadItem } from '../inference/evaluations/item-request.ts'
@@ -14,11 +15,11 @@ interface Current {
 }
 
 const RESOURCES: readonly ((parts: Parts, current: Current) => Row)[] = [
-  ({ rollouts }) =>
+  ({ rollouts, presets, management }, { pipeline }) =>
     later(
       ['/presets/:slug/rollout'],
       () => import('../http/routes/rollouts.ts'),
-      ({ rolloutRoutes }) => rolloutRoutes(rollouts),
+      ({ rolloutRoutes }) => rolloutRoutes({ rollouts, presets, formats: FORMATS, answering: { pipeline }, management }),
     ),
   (parts, { pipeline }) =>
     later(

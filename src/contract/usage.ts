@@ -34,7 +34,11 @@ export const usageQuery = {
     .meta({ description: `At most two of ${usageDimension.options.join(', ')}, with a comma between them.` }),
   top: wholeNumber(1, 50)
     .optional()
-    .meta({ description: 'How many groups are listed separately, those that cost most; 8 when absent. The others are added up as one.' }),
+    .meta({ description: 'How many groups are listed separately; 8 when absent. The others are added up as one.' }),
+  sort: z.enum(['cost', 'tokens', 'requests', 'errors']).optional().meta({
+    description:
+      "Which groups are listed separately, and in what order: those with most of this first. `cost`, also with customers' own provider keys, when absent.",
+  }),
   model: name,
   provider: name.meta({ description: 'The slug of a provider.' }),
   preset: name.meta({ description: 'The slug of a preset.' }),
@@ -110,5 +114,5 @@ export const usageAnswer = z.object({
         'Null where the points have the interval of the query. Minutes are read from the records themselves, and one answer reads at most `records_max` of them.',
     }),
   data: z.array(usagePoint),
-  groups: z.array(usageSlot).meta({ description: 'The dearest first, the others last.' }),
+  groups: z.array(usageSlot).meta({ description: 'Those with most of what `sort` names first, the others last.' }),
 })

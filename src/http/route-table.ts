@@ -49,7 +49,7 @@ const apiRows = (parts: AppParts): readonly Row[] => [
     (file) => [
       file.presetsList({ presets: parts.presets, usageOf: file.createPresetUsage(parts) }),
       file.presetsGet(parts.presets),
-      file.presetsPatch(parts.presets),
+      file.presetsPatch(parts),
       file.presetsDelete(parts.presets),
       file.presetsVersions(parts.presets),
       file.presetsVersion(parts.presets),

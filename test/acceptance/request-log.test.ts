@@ -356,8 +356,24 @@ describe('usage', () => {
     expect(cells).toMatchObject({ user: 'rosa', key_name: 'of Rosa', user_name: 'Rosa Luna' })
   })
 
+  test('the groups are those with the most failures if the query says so, of kinds of failure too, however little they cost', async () => {
+    const { key, data } = await createKey(service, { name: 'fails for nothing' })
+    const { hash } = data
+    failing(400)
+    for (let turn = 0; turn < 20; turn += 1)
+      await infer({ ...service, inferenceKey: key }, { model: 'fake/alone', messages: [{ role: 'user', content: 'hi' }] })
+    const groups = async (query: string) => (await usage(`top=1&${query}`)).usage.groups
+    expect((await groups('group_by=key'))[0]).not.toMatchObject({ key: hash })
+    expect((await groups('group_by=key&sort=errors'))[0]).toMatchObject({ key: hash, requests: 20, errors: 20, cost: 0 })
+    const [type] = await groups(`group_by=error_type&sort=errors&key=${hash}`)
+    expect(type).toMatchObject({ error_type: 'invalid_request', errors: 20 })
+    const list = await call(service, 'GET', `/generations?key=${hash}&error_type=invalid_request&limit=100`)
+    expect((list.json as { data: unknown[] }).data).toHaveLength(20)
+  })
+
   test.each([
     'interval=week',
+    'sort=failures',
     'group_by=colour',
     'group_by=key,model,user',
     'group_by=key,key',

@@ -75,6 +75,31 @@ const whenHalted = async (slug: string): Promise<RolloutWire> => {
   }
 }
 
+test('versions that callers are given although their model does not exist here: a rollout, a label and a designation warn, and are made', async () => {
+  await prepare('absent', 'nobody/absent')
+  const warned = ({ status, headers }: Answer): readonly unknown[] => [
+    status,
+    headers.get('x-service-warnings'),
+    headers.get('x-service-warning'),
+  ]
+  const sentence = expect.stringMatching(/^Version 2: model: .*nobody\/absent/) as unknown
+  const patch = (body: object) => call(service, 'PATCH', '/presets/absent', { body })
+  expect(warned(await put('absent', ninetyTen()))).toEqual([200, '1', sentence])
+  expect((await get('absent')).state).toBe('running')
+  expect(warned(await patch({ labels: { staging: 2, production: 1, older: 2 } }))).toEqual([200, '1', sentence])
+  expect(warned(await patch({ designated_version: 2 }))).toEqual([200, '1', sentence])
+  const named = {
+    splits: [
+      { version: 2, weight: 0 },
+      { version: 1, weight: 100 },
+    ],
+    halt: false,
+  }
+  expect(warned(await put('absent', named))).toEqual([200, null, null])
+  for (const body of [{ labels: { staging: null } }, { description: 'Fine.' }, { designated_version: 1 }])
+    expect(warned(await patch(body))).toEqual([200, null, null])
+})
+
 describe('a split', () => {
   test('gives 10 ± 2 % of 3,000 sessions the new version; each stays with its own, also as the share grows', async () => {
     await prepare('split')

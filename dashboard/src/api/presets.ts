@@ -14,7 +14,7 @@ import type { ListedPresetResource, ReadPresetResource } from '../../../src/cont
 import type { PresetTest } from '../../../src/contract/preset-test.ts'
 import type { rollout } from '../../../src/contract/rollout.ts'
 import { ApiError } from './api-error.ts'
-import { ask, askData, readAnswer, segment } from './client.ts'
+import { ask, askData, askRaw, readAnswer, segment } from './client.ts'
 import { create, remove } from './create.ts'
 import { cursorList, offsetList } from './paged-list.ts'
 import type { Query } from './path.ts'
@@ -68,13 +68,19 @@ export const patchPreset = (
   slug: string,
   patch: PresetPatch,
   { query, since = null }: PatchOptions,
-): Promise<{ data: PresetWithVersion }> =>
-  ask(pathOfPreset(slug), {
+): Promise<{ data: PresetWithVersion; warnings: readonly string[] }> =>
+  askRaw(pathOfPreset(slug), {
     method: 'PATCH',
     body: patch,
     query,
     headers: since === null ? {} : { 'if-match': `"${since.latest_version}"` },
-  })
+  }).then(async (response) => ({ ...(await readAnswer<{ data: PresetWithVersion }>(response)), warnings: warningsIn(response) }))
+
+/** Sentences on what cannot work here in the versions that the change names. */
+const warningsIn = ({ headers }: Response): readonly string[] => {
+  const warning = headers.get('x-service-warning')
+  return warning === null ? [] : [warning]
+}
 
 const SHAPE_PATHS: Readonly<Record<PresetShape, string>> = { chat: 'chat/completions', responses: 'responses', messages: 'messages' }
 
@@ -113,8 +119,7 @@ const saveVersion = (
   }
   return create(`${pathOfPreset(slug)}/${path}`, request, async (response) => {
     const { data, warnings } = await readAnswer<{ data: SavedPreset; warnings?: readonly string[] }>(response)
-    const warning = response.headers.get('x-service-warning')
-    return { version: data.saved_version ?? data.designated_version, warnings: warnings ?? (warning === null ? [] : [warning]) }
+    return { version: data.saved_version ?? data.designated_version, warnings: warnings ?? warningsIn(response) }
   })
 }
 
@@ -165,8 +170,9 @@ export const presetRollout = (slug: string, query: Query) =>
     },
   })
 
-export const startRollout = (slug: string, rollout: Rollout, query: Query): Promise<unknown> =>
-  ask(`${pathOfPreset(slug)}/rollout`, { method: 'PUT', body: rollout, query })
+/** Resolves to sentences on what cannot work here in the versions that share the requests. */
+export const startRollout = (slug: string, rollout: Rollout, query: Query): Promise<readonly string[]> =>
+  askRaw(`${pathOfPreset(slug)}/rollout`, { method: 'PUT', body: rollout, query }).then(warningsIn)
 
 export const endRollout = (slug: string, query: Query): Promise<unknown> =>
   ask(`${pathOfPreset(slug)}/rollout`, { method: 'DELETE', query })

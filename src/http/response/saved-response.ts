@@ -3,11 +3,11 @@ import type { StoredAnswer } from '../../storage/changes/idempotency.ts'
 import { jsonText } from './json-response.ts'
 
 export const savedResponse = ({ status, body, warnings }: StoredAnswer): Response =>
-  jsonText(body, {
-    status,
-    headers:
-      warnings.length === 0 ? {} : { 'x-service-warnings': String(warnings.length), 'x-service-warning': headerText(warnings.join(' ')) },
-  })
+  jsonText(body, { status, headers: warningHeaders(warnings) })
+
+/** Their number and their sentences. */
+export const warningHeaders = (warnings: readonly string[]): Record<string, string> =>
+  warnings.length === 0 ? {} : { 'x-service-warnings': String(warnings.length), 'x-service-warning': headerText(warnings.join(' ')) }
 
 const HEADER_MAX = 1000
 

@@ -33,6 +33,7 @@ export const createPresetUsage = ({ generations: { usage, flush }, clock }: Pres
         interval: 'day',
         groupBy: ['preset'],
         top: presets.length,
+        sort: 'cost',
         workspaceId: scopeOf(reach),
         ownedBy: reach.onlyUserId,
         only: { preset: presets.map(({ id }) => id) },

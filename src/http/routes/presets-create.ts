@@ -11,13 +11,10 @@ import { inWorkspace } from '../../contract/in-workspace.ts'
 import { presetBodySchema as chatBody } from '../../formats/openai-chat/preset-config.ts'
 import { presetBodySchema as responsesBody } from '../../formats/openai-responses/preset-config.ts'
 import { presetBodySchema as messagesBody } from '../../formats/anthropic-messages/preset-config.ts'
-import type { Pipeline } from '../../inference/pipeline.ts'
-import { inTurns } from '../../lib/steps.ts'
 import type { Presets } from '../../presets/presets.ts'
-import type { Workspaces } from '../../workspaces/workspaces.ts'
-import type { Formats } from '../../formats/formats.ts'
 import { callerOf, changedBy, reachOf, type Route } from '../route.ts'
 import { savedResponse } from '../response/saved-response.ts'
+import { unservableContent, type UnservableParts } from '../unservable-versions.ts'
 
 const PATHS = {
   responses: { path: '/presets/:slug/responses', operation: 'createPresetsResponses', body: responsesBody },
@@ -27,11 +24,8 @@ const PATHS = {
 
 const savedAnswer = z.object({ data: savedPreset })
 
-export interface PresetsCreateParts {
+export interface PresetsCreateParts extends UnservableParts {
   readonly presets: Presets
-  readonly formats: Formats
-  readonly answering: { readonly pipeline: Pick<Pipeline, 'unservable'> }
-  readonly management: { readonly workspaces: Pick<Workspaces, 'defaults'> }
 }
 
 export const presetsCreate = (dialect: ClientDialect, parts: PresetsCreateParts): Route => {
@@ -61,9 +55,7 @@ export const presetsCreate = (dialect: ClientDialect, parts: PresetsCreateParts)
       const { content, warnings } = format.presetContent(members)
       await turn()
       const { workspaceId } = reachOf(request)
-      const disabled = (await parts.management.workspaces.defaults(workspaceId))?.disabled_server_tools ?? []
-      const checking = parts.answering.pipeline.unservable({ content, format, workspaceId, disabled, by: changedBy(request) })
-      const unservable = await inTurns(checking, turn)
+      const unservable = await unservableContent(content, request, parts, turn)
       const { userId } = callerOf(request)
       return savedResponse(
         await parts.presets.save({

@@ -27,7 +27,9 @@ import { readJsonObject } from '../../lib/json/json-body.ts'
 import { VERSION_NUMBER } from '../../presets/model-reference.ts'
 import { type Presets, unknownPreset } from '../../presets/presets.ts'
 import { jsonInTurns, jsonListInTurns, jsonResponse } from '../response/json-response.ts'
+import { warningHeaders } from '../response/saved-response.ts'
 import { changedBy, reachOf, type Route, type RouteRequest } from '../route.ts'
+import { type UnservableParts, unservableVersions } from '../unservable-versions.ts'
 import type { PresetUsage } from './preset-usage.ts'
 
 const shared = { tag: 'Presets', policy: 'management', surface: 'management' } as const
@@ -170,7 +172,7 @@ export const presetsHistory = (presets: Presets): Route => ({
   },
 })
 
-export const presetsPatch = (presets: Presets): Route => ({
+export const presetsPatch = (parts: UnservableParts & { readonly presets: Presets }): Route => ({
   ...shared,
   method: 'PATCH',
   path: '/presets/:slug',
@@ -186,8 +188,11 @@ export const presetsPatch = (presets: Presets): Route => ({
     const slug = slugOf(request)
     const expectedLatest = readExpectedLatest(request.headers)
     const patch = validate(presetPatch, readJsonObject(await request.text()))
-    const data = await presets.patch({ workspaceId: reachOf(request).workspaceId, slug, expectedLatest }, patch, changedBy(request))
-    return jsonInTurns({ data }, request.startTurn())
+    const preset = { workspaceId: reachOf(request).workspaceId, slug }
+    const data = await parts.presets.patch({ ...preset, expectedLatest }, patch, changedBy(request))
+    const given = [patch.designated_version, ...Object.values(patch.labels ?? {})].filter((version) => typeof version === 'number')
+    const warnings = await unservableVersions(preset, given, request, parts)
+    return jsonInTurns({ data }, request.startTurn(), { headers: warningHeaders(warnings) })
   },
 })
 

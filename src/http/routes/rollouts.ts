@@ -6,10 +6,13 @@ import { rollout, rolloutBody } from '../../contract/rollout.ts'
 import { validate } from '../../contract/validate.ts'
 import { inWorkspace } from '../../contract/in-workspace.ts'
 import { readJsonObject } from '../../lib/json/json-body.ts'
+import type { Presets } from '../../presets/presets.ts'
 import type { Rollouts } from '../../presets/rollouts.ts'
 import { jsonResponse } from '../response/json-response.ts'
+import { warningHeaders } from '../response/saved-response.ts'
 import { presetIn } from '../preset-path.ts'
 import { changedBy, type Route } from '../route.ts'
+import { type UnservableParts, unservableVersions } from '../unservable-versions.ts'
 
 const shared = {
   path: '/presets/:slug/rollout',
@@ -22,7 +25,12 @@ const shared = {
 
 const answer = z.object({ data: rollout })
 
-export const rolloutRoutes = (rollouts: Rollouts): readonly Route[] => [
+export interface RolloutRouteParts extends UnservableParts {
+  readonly rollouts: Rollouts
+  readonly presets: Pick<Presets, 'version'>
+}
+
+export const rolloutRoutes = ({ rollouts, ...parts }: RolloutRouteParts): readonly Route[] => [
   {
     ...shared,
     method: 'PUT',
@@ -33,7 +41,11 @@ export const rolloutRoutes = (rollouts: Rollouts): readonly Route[] => [
     errors: [404, 409],
     async handle(request) {
       const body = validate(rolloutBody, readJsonObject(await request.text()))
-      return jsonResponse({ data: await rollouts.put(presetIn(request), body, changedBy(request)) })
+      const preset = presetIn(request)
+      const data = await rollouts.put(preset, body, changedBy(request))
+      const given = body.splits.flatMap(({ version, weight }) => (weight > 0 ? [version] : []))
+      const warnings = await unservableVersions(preset, given, request, parts)
+      return jsonResponse({ data }, { headers: warningHeaders(warnings) })
     },
   },
   {

@@ -63,7 +63,7 @@ export const usageRoute = ({ usage, list, auditLog, reads, clock, flush }: Usage
   async handle(request) {
     const given = Object.fromEntries(Object.keys(usageQuery).map((name) => [name, request.query.get(name) || undefined]))
     const asked = validate(querySchema, given)
-    const { interval: wanted = 'day', group_by: groupBy = [], top } = asked
+    const { interval: wanted = 'day', group_by: groupBy = [], top, sort = 'cost' } = asked
     const nowMs = clock.now()
     const asRead = readTimeRange(asked, { nowMs, daysMax: DAYS_MAX[wanted], ...defaultRange(wanted) })
     const reach = reachOf(request)
@@ -76,6 +76,7 @@ export const usageRoute = ({ usage, list, auditLog, reads, clock, flush }: Usage
         interval,
         groupBy,
         top: top === undefined ? TOP : Number(top),
+        sort,
         workspaceId,
         ownedBy: reach.onlyUserId,
         only: {

@@ -38,7 +38,15 @@ const RECORDS = ['01', '02', '04', '05'].flatMap((day) =>
   ['00', '11', '12', '23'].flatMap((hour, at) => [1, 2].map((more) => recordAt(`2020-02-${day}T${hour}:59:59.999Z`, at * 2 + more))),
 )
 
-const ALL = { from: '2020-02-01T00:00:00.000Z', to: '2020-02-06T00:00:00.000Z', top: 2, workspaceId: null, ownedBy: null, only: {} }
+const ALL: Omit<UsageQuery, 'interval' | 'groupBy'> = {
+  from: '2020-02-01T00:00:00.000Z',
+  to: '2020-02-06T00:00:00.000Z',
+  top: 2,
+  sort: 'cost',
+  workspaceId: null,
+  ownedBy: null,
+  only: {},
+}
 
 const QUERIES: readonly UsageQuery[] = (['hour', 'day', 'month'] as const).flatMap((interval) => [
   { ...ALL, interval, groupBy: [] },

@@ -28,6 +28,7 @@ const DAY: Omit<UsageQuery, 'groupBy'> = {
   to: '2026-11-21T00:00:00.000Z',
   interval: 'hour',
   top: 2,
+  sort: 'cost',
   workspaceId: null,
   ownedBy: null,
   only: {},
@@ -126,6 +127,32 @@ describeEachEngine('usage', (engine) => {
     expect((await usage.read({ ...DAY, ownedBy: 'nobody', groupBy: [] })).groups).toEqual([])
     expect((await usage.read({ ...DAY, only: { error_type: 'timeout' }, groupBy: [] })).groups).toMatchObject([{ cost_nanos: 7 }])
     expect((await usage.read({ ...DAY, only: { preset: [] }, groupBy: [] })).groups).toEqual([])
+  })
+
+  test('its groups are those that cost most, or those with the most tokens, requests or failures, in minutes as in hours', async () => {
+    const failed = (key: 'a' | 'b' | 'c', count: number, nanos: number) =>
+      Array.from({ length: count }, (): Made => ({ ...ONE, key, nanos }))
+    const answered = (key: 'a' | 'b' | 'c', count: number): Made[] => failed(key, count, 1).map((one) => ({ ...one, error: null }))
+    const made = [...failed('a', 1, 9_000), ...answered('b', 6), ...failed('c', 3, 0)]
+    const { database, usage } = await prepare(made.map(recordOf))
+    for (const interval of ['minute', 'hour', 'day'] as const) {
+      const groupsBy = async (sort: UsageQuery['sort']) => {
+        const { groups } = await usage.read({ ...DAY, interval, groupBy: ['key'], sort })
+        return groups.map(
+          ({ group, requests, errors }) => `${group === null ? 'others' : String(group[0]).slice(0, 1)} ${errors}/${requests}`,
+        )
+      }
+      expect(await groupsBy('cost')).toEqual(['a 1/1', 'b 0/6', 'others 3/3'])
+      expect(await groupsBy('tokens')).toEqual(['b 0/6', 'c 3/3', 'others 1/1'])
+      expect(await groupsBy('requests')).toEqual(['b 0/6', 'c 3/3', 'others 1/1'])
+      expect(await groupsBy('errors')).toEqual(['c 3/3', 'a 1/1', 'others 0/6'])
+    }
+    const types = await usage.read({ ...DAY, groupBy: ['error_type'], sort: 'errors' })
+    expect(types.groups).toMatchObject([
+      { group: ['timeout'], requests: 4, errors: 4 },
+      { group: [''], requests: 6, errors: 0 },
+    ])
+    await database.close()
   })
 })
 

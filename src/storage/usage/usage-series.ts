@@ -26,6 +26,16 @@ const DIMENSIONS = {
 
 export type UsageDimension = keyof typeof DIMENSIONS
 
+/** How much a group has of what it is picked by. The cost includes that with customers' own provider keys. */
+const SORTS = {
+  cost: sql`cost_nanos + byok_cost_nanos`,
+  tokens: sql`tokens_prompt + tokens_completion`,
+  requests: sql`requests`,
+  errors: sql`errors`,
+} as const
+
+export type UsageSort = keyof typeof SORTS
+
 export interface UsageQuery {
   /** ISO timestamps on the borders of hours, or of minutes if the interval is a minute; `to` is exclusive. */
   readonly from: string
@@ -33,8 +43,9 @@ export interface UsageQuery {
   readonly interval: UsageInterval
   /** At most two. */
   readonly groupBy: readonly UsageDimension[]
-  /** How many groups are listed separately: those that cost most. All others form one group. */
+  /** How many groups are listed separately: those that have most of what `sort` names. All others form one group. */
   readonly top: number
+  readonly sort: UsageSort
   /** Null means every workspace. */
   readonly workspaceId: string | null
   /** Only what this person's keys used; null means everybody's. */
@@ -70,7 +81,7 @@ export interface UsagePoint extends UsageSlot {
 export interface UsageSeries {
   /** In the order of time, and within each time in the order of the groups. */
   readonly points: readonly UsagePoint[]
-  /** The most expensive group first, the group of all others last. */
+  /** The group that has most of what `sort` names first, the group of all others last. */
   readonly groups: readonly UsageSlot[]
 }
 
@@ -147,7 +158,7 @@ export const createUsageSeries = ({ engine, reports }: Pick<Database, 'engine' |
 interface SeriesRow extends Sums {
   /** The beginning of an ISO timestamp. */
   readonly time: string
-  /** The rank of its group, 1 for the most expensive; all groups after `top` share one rank. */
+  /** The rank of its group, 1 for the first; all groups after `top` share one rank. */
   readonly slot: number
   readonly first_value: string | number
   readonly second_value: string | number
@@ -259,10 +270,11 @@ function bucketsOfRecord(latency: Latency): RawBuilder<unknown>[] {
 const VALUES = ['first_value', 'second_value'] as const
 
 /**
- * In the order of time, and within each time in the order of the groups: the most expensive first or, if nothing costs anything, those
- * with the most requests. The rows are read once: they are summed by group first, and the sums decide which groups are listed.
+ * In the order of time, and within each time in the order of the groups: those with the most of what `sort` names first and, if they have
+ * equally much, those with the most requests. The rows are read once: they are summed by group first, and the sums decide which groups are
+ * listed.
  */
-const seriesIn = ({ interval, groupBy, top }: UsageQuery, source: RawBuilder<unknown>): RawBuilder<SeriesRow> => {
+const seriesIn = ({ interval, groupBy, top, sort }: UsageQuery, source: RawBuilder<unknown>): RawBuilder<SeriesRow> => {
   if (groupBy.length === 0) {
     return sql<SeriesRow>`select ${timeOf(interval)} as time, 1 as slot, '' as first_value, '' as second_value, ${SUMS} from ${source} group by 1 order by 1`
   }
@@ -276,7 +288,7 @@ const seriesIn = ({ interval, groupBy, top }: UsageQuery, source: RawBuilder<unk
       select ${timeOf(interval)} as time, ${first} as first_value, ${second ?? sql`''`} as second_value, ${SUMS} from ${source} group by 1, 2, 3),
     ranked as (
       select first_value, second_value,
-        row_number() over (order by sum(cost_nanos + byok_cost_nanos) desc, sum(requests) desc, first_value, second_value) as place
+        row_number() over (order by sum(${SORTS[sort]}) desc, sum(requests) desc, first_value, second_value) as place
       from used group by first_value, second_value)
     select used.time as time, case when ranked.place <= ${sql.lit(top)} then ranked.place else ${sql.lit(top + 1)} end as slot,
       min(used.first_value) as first_value, min(used.second_value) as second_value, ${SUMS_OF_SUMS}

@@ -20,6 +20,7 @@ import { useWholeList } from '../../parts/use-whole-list.ts'
 import { useNow } from '../../parts/when.tsx'
 import { rangeIn, rangeOf, type TimeRange } from '../../range.ts'
 import { TOO_MANY, usageSlots } from '../../usage-slots.ts'
+import { FAILURE_OWNERS, FailuresBy, failuresTitle } from '../requests/failures-by.tsx'
 import { FirstSteps, useFirstSteps } from './first-steps.tsx'
 import { FullBudgets, FullKeys } from './full-limits.tsx'
 import { LatestErrors } from './latest-errors.tsx'
@@ -36,6 +37,9 @@ export const OverviewScreen = () => {
   const session = useQuery(currentSession)
   const scope: Scope = { range: rangeOf(search, useNow()), workspace: search['workspace'] }
   const { from, to, interval } = scope.range
+  const navigate = useNavigate()
+  const failedBy = FAILURE_OWNERS.find((owner) => owner === search['failed']) ?? 'key'
+  const filter = { workspace_id: scope.workspace }
   const isAdmin = session.data?.role === 'admin'
   const health = useQuery({ ...providerHealth, enabled: isAdmin })
   const keys = useQuery(keysInUse(scope.workspace))
@@ -73,6 +77,34 @@ export const OverviewScreen = () => {
               }
             >
               <LatestErrors {...scope} />
+            </Panel>
+            <Panel title={failuresTitle('error_type')}>
+              <FailuresBy by="error_type" range={scope.range} filter={filter} />
+            </Panel>
+            <Panel
+              title={failuresTitle(failedBy)}
+              actions={
+                <select
+                  aria-label="Failures by"
+                  value={failedBy}
+                  onChange={(event) =>
+                    void navigate({
+                      to: '.',
+                      search: (before) => ({ ...before, failed: event.target.value }),
+                      replace: true,
+                      resetScroll: false,
+                    })
+                  }
+                >
+                  {FAILURE_OWNERS.map((owner) => (
+                    <option key={owner} value={owner}>
+                      {owner}
+                    </option>
+                  ))}
+                </select>
+              }
+            >
+              <FailuresBy by={failedBy} range={scope.range} filter={filter} />
             </Panel>
           </div>
         </OnceKnown>

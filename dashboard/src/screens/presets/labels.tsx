@@ -27,7 +27,8 @@ export const Labels = ({ preset: { slug, labels, latest_version: latest, workspa
   const [name, setName] = useState('')
   const reload = (): Promise<void> => queries.invalidateQueries({ queryKey: ['presets', slug] })
   const move = async ({ label, to }: Move, confirm: boolean): Promise<void> => {
-    await patchPreset(slug, { labels: { [label]: to }, ...(confirm ? { confirm } : {}) }, { query: { workspace_id: workspace } })
+    const change = { labels: { [label]: to }, ...(confirm ? { confirm } : {}) }
+    const { warnings } = await patchPreset(slug, change, { query: { workspace_id: workspace } })
     // A name stays in its field until it is a label: it may be refused.
     setName((now) => (now.trim() === label ? '' : now))
     const before = labels[label] ?? null
@@ -41,7 +42,11 @@ export const Labels = ({ preset: { slug, labels, latest_version: latest, workspa
             reload,
           ),
       })
-    toast(to === null ? `Removed the label ${label}.` : `${label} is v${to} now.`, undo, `label ${label} of ${slug}`)
+    toast(
+      [to === null ? `Removed the label ${label}.` : `${label} is v${to} now.`, ...warnings].join(' '),
+      undo,
+      `label ${label} of ${slug}`,
+    )
     await reload()
   }
   /** Moving a protected label needs a confirmation. */

@@ -32,8 +32,11 @@ export const MoveLive = ({ preset, to, onMoved, onClose }: MoveLiveProps) => {
     usage({ preset: slug, group_by: 'preset_version', from, to: until, interval: 'day', top: 50, workspace_id: workspace }),
   )
   const isBack = to.version < live.version
-  const move = (version: number, since: ReadPreset | null): Promise<unknown> =>
-    patchPreset(slug, { designated_version: version }, { query: { workspace_id: workspace }, since }).then(onMoved)
+  const move = async (version: number, since: ReadPreset | null): Promise<readonly string[]> => {
+    const { warnings } = await patchPreset(slug, { designated_version: version }, { query: { workspace_id: workspace }, since })
+    await onMoved()
+    return warnings
+  }
   /** A service that is too busy to be read can still be told to roll back. */
   const readNow = (): Promise<ReadPreset | null> =>
     queries.fetchQuery({ ...readPreset(slug, { workspace_id: workspace }), staleTime: 0, retry: false }).catch(() => null)
@@ -42,7 +45,7 @@ export const MoveLive = ({ preset, to, onMoved, onClose }: MoveLiveProps) => {
     const now = read?.designated_version.version ?? live.version
     if (now !== live.version && now !== to.version)
       throw new Error(`Nothing was moved: v${now} was put live meanwhile, and is compared with v${to.version} now.`)
-    await move(to.version, read)
+    const warnings = await move(to.version, read)
     const effect =
       status === 'active' ? 'is live now; other processes follow within 0.5 s' : `goes live once the preset, which is ${status}, is active`
     const about = `preset ${slug}`
@@ -54,7 +57,7 @@ export const MoveLive = ({ preset, to, onMoved, onClose }: MoveLiveProps) => {
         isAsLeft: (now) => !now?.summary || servedVersions(now.summary) === `v${to.version}`,
         putBack: (now) => move(live.version, now),
       }).then((isDone) => (isDone ? toast(`v${live.version} of ${slug} is live again${ended}.`, null, about) : undefined))
-    toast(`v${to.version} of ${slug} ${effect}.`, undo, about)
+    toast([`v${to.version} of ${slug} ${effect}.`, ...warnings].join(' '), undo, about)
   }
   return (
     <Confirm

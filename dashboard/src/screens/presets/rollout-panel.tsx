@@ -34,8 +34,9 @@ export const RolloutPanel = (parts: PresetParts) => {
       toast('Somebody else has started a rollout meanwhile: it goes on.')
       return
     }
-    await startRollout(slug, next, scope)
+    const warnings = await startRollout(slug, next, scope)
     await reload()
+    if (warnings.length > 0) toast(['The rollout runs.', ...warnings].join(' '), null, `preset ${slug}`)
   }
   const end = async (): Promise<void> => {
     await endRollout(slug, scope)

@@ -93,3 +93,7 @@ export const filterText = (filter: Readonly<Record<string, string | number | nul
     .filter(([, value]) => value !== null && value !== undefined && value !== '')
     .map(([name, value]) => `${name}:${/[\s"]/.test(String(value)) ? `"${String(value).replace(/["\\]/g, '\\$&')}"` : value}`)
     .join(' ')
+
+/** The filter text with these values in place of those that it has for the same keys. */
+export const withValues = (text: string, values: Parameters<typeof filterText>[0]): string =>
+  [...[...text.matchAll(WORD)].flatMap(([word, name = '']) => (Object.hasOwn(values, name) ? [] : [word])), filterText(values)].join(' ')

@@ -10,6 +10,7 @@ import { Loaded } from '../../parts/loaded.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import type { TimeRange } from '../../range.ts'
 import { TOO_MANY, usageSlots } from '../../usage-slots.ts'
+import { FailuresBy } from './failures-by.tsx'
 import { wordOf } from './filter.ts'
 
 /** The filters that the usage sums support. */
@@ -20,9 +21,11 @@ interface RequestHistogramProps {
   readonly range: TimeRange
   /** False until the rows, which are fetched first, have come. */
   readonly isTurn: boolean
+  /** The text of the filter, if the failures are shown by their kind and key as well. */
+  readonly failuresOf: string | null
 }
 
-export const RequestHistogram = ({ filter, range, isTurn }: RequestHistogramProps) => {
+export const RequestHistogram = ({ filter, range, isTurn, failuresOf }: RequestHistogramProps) => {
   const navigate = useNavigate()
   const left = Object.keys(filter).filter((name) => filter[name] !== undefined && !SUMMED.some((summed) => summed === name))
   const { from, to, interval } = range
@@ -52,6 +55,12 @@ export const RequestHistogram = ({ filter, range, isTurn }: RequestHistogramProp
             </>
           )}
         </Loaded>
+        {failuresOf === null || !isTurn ? null : (
+          <div className="failures">
+            <FailuresBy by="error_type" range={range} filter={summed} q={failuresOf} />
+            <FailuresBy by="key" range={range} filter={summed} q={failuresOf} />
+          </div>
+        )}
       </div>
     </Panel>
   )

@@ -30,6 +30,7 @@ export const RequestsScreen = () => {
   const navigate = useNavigate()
   const now = useNow()
   const isLive = search['live'] === 'on'
+  const hasFailures = search['failures'] === 'shown'
   const isWide = useIsWide(68.6875)
   const { q = '', workspace } = search
   // A live range starts at the time when it was opened: one that moved with the clock would be fetched again each minute.
@@ -55,6 +56,8 @@ export const RequestsScreen = () => {
   }
   const toggleLive = (): void =>
     void navigate({ to: '.', search: (before) => ({ ...before, live: isLive ? undefined : 'on' }), replace: true })
+  const toggleFailures = (): void =>
+    void navigate({ to: '.', search: (before) => ({ ...before, failures: hasFailures ? undefined : 'shown' }), replace: true })
   const open = useCallback(
     (row: GenerationRow) => void navigate({ to: '/requests/$id', params: { id: row.id }, search: (before) => before, replace: true }),
     [navigate],
@@ -78,6 +81,9 @@ export const RequestsScreen = () => {
           <Button aria-pressed={isLive} onClick={toggleLive} keys="f">
             <span aria-hidden="true">{isLive ? '● ' : '○ '}</span>Live
           </Button>
+          <Button aria-pressed={hasFailures} onClick={toggleFailures}>
+            Failures by type and key
+          </Button>
           <ColumnChooser />
           <Button onClick={exportCsv}>Export CSV</Button>
           <CopyCurl path="/generations" query={bounded} />
@@ -87,7 +93,9 @@ export const RequestsScreen = () => {
         {listIsShown ? (
           <div className="requests-list">
             <FilterBar faults={faults} />
-            {id === null && isReady ? <RequestHistogram filter={filter} range={range} isTurn={list.isFetched} /> : null}
+            {id === null && isReady ? (
+              <RequestHistogram filter={filter} range={range} isTurn={list.isFetched} failuresOf={hasFailures ? q : null} />
+            ) : null}
             <p className="rows-note">
               {/* Their number grows each second, which nobody wants to hear. */}
               {live.waiting > 0 ? (

@@ -6,12 +6,12 @@ import { filterText } from '../requests/filter.ts'
 import { type Dimension, type Dimensions, DIMENSIONS } from './spend-series.ts'
 
 /** The parameters of the address are those of the API. */
-const FILTERS = ['key', 'model', 'provider', 'preset', 'user_id', 'workspace_id', 'interface'] as const
+const FILTERS = ['key', 'model', 'provider', 'preset', 'user_id', 'workspace_id', 'interface', 'error_type'] as const
 
 export type SpendFilterValues = Readonly<Partial<Record<(typeof FILTERS)[number], string>>>
 
 /** A filter for a list of requests. Sums have no filter for requests without a preset. */
-export type CountedFilter = SpendFilterValues & { readonly has_preset?: 'no' }
+export type CountedFilter = SpendFilterValues & { readonly has_preset?: 'no'; readonly status?: 'error' }
 
 export const spendFilterOf = (search: Search): SpendFilterValues =>
   Object.fromEntries(
@@ -29,6 +29,7 @@ export const PARAMETERS: Readonly<Record<Dimension, (typeof FILTERS)[number]>> =
   user: 'user_id',
   workspace: 'workspace_id',
   interface: 'interface',
+  error_type: 'error_type',
 }
 
 export const narrowedTo = (filter: SpendFilterValues): readonly Dimension[] =>
@@ -42,6 +43,7 @@ const DEEPER: Readonly<Record<Dimension, Dimension | null>> = {
   model: 'preset',
   preset: null,
   interface: 'model',
+  error_type: 'key',
 }
 
 /** The dimensions that the sums are grouped by: `group`, and `and` if there is a second one. */
@@ -90,6 +92,7 @@ const WORDS: Readonly<Record<(typeof FILTERS)[number], string | null>> = {
   user_id: 'user',
   workspace_id: null,
   interface: 'interface',
+  error_type: 'error',
 }
 
 /** The address of the list of these requests. Sums are over whole hours, so the list gets the range that was summed. */
@@ -97,6 +100,7 @@ export const requestsSearch = (filter: CountedFilter, { from, to }: Pick<TimeRan
   q: filterText({
     ...Object.fromEntries(FILTERS.flatMap((name) => (WORDS[name] === null ? [] : [[WORDS[name], filter[name]]]))),
     has_preset: filter.has_preset,
+    status: filter.status,
   }),
   from,
   to,

@@ -34,7 +34,7 @@ const TOP = 50
 const topOf = (measure: Measure, isExact: boolean, value: number): string => {
   if (measure === 'cost') return isExact ? exactMoney(value) : money(value)
   if (measure === 'tokens') return isExact ? numbered(value, 'token') : `${compact(value)} tokens`
-  return numbered(value, 'request')
+  return numbered(value, measure === 'errors' ? 'failure' : 'request')
 }
 
 export const SpendScreen = () => {
@@ -47,7 +47,7 @@ export const SpendScreen = () => {
   const measure = MEASURES.find(({ id }) => id === search['of'])?.id ?? 'cost'
   const filter = spendFilterOf(search)
   const isExact = useStore(figures) === 'exact'
-  const grouped = { ...filter, group_by: dimensions.join(',') }
+  const grouped = { ...filter, group_by: dimensions.join(','), ...(measure === 'cost' ? {} : { sort: measure }) }
   const query = { ...grouped, from: range.from, to: range.to, interval: range.interval }
   const sums = useQuery(usage(query))
   // The chart has few groups, and the table as many as there are at once, of which it needs no columns over time.
@@ -120,6 +120,7 @@ export const SpendScreen = () => {
                     dimensions={dimensions}
                     filter={filter}
                     names={names}
+                    measure={measure}
                   />
                   <p className="faint small">
                     Before is {instant(earlier.from)} to {instant(earlier.to)}.

@@ -12,6 +12,7 @@ export const DIMENSIONS = [
   { id: 'user', title: 'person' },
   { id: 'workspace', title: 'workspace' },
   { id: 'interface', title: 'interface' },
+  { id: 'error_type', title: 'type of failure' },
 ] as const
 
 export type Dimension = (typeof DIMENSIONS)[number]['id']
@@ -23,12 +24,13 @@ export const MEASURES = [
   { id: 'cost', title: 'cost' },
   { id: 'tokens', title: 'tokens' },
   { id: 'requests', title: 'requests' },
+  { id: 'errors', title: 'failures' },
 ] as const
 
 export type Measure = (typeof MEASURES)[number]['id']
 
 const measured = (sums: UsageSums, measure: Measure): number =>
-  measure === 'cost' ? sums.cost : measure === 'requests' ? sums.requests : sums.tokens_prompt + sums.tokens_completion
+  measure === 'tokens' ? sums.tokens_prompt + sums.tokens_completion : sums[measure]
 
 export const totalCost = ({ groups }: Usage): number => groups.reduce((sum, { cost }) => sum + cost, 0)
 
@@ -43,10 +45,12 @@ export const valueName = (group: UsageGroup, dimension: Dimension, names: Names)
   if (group.other === true) return 'others'
   if (dimension === 'key') return names('key', group.key_name ?? '') ?? group.key_name ?? group.key?.slice(0, 8) ?? 'no key'
   const value = group[dimension] ?? null
-  if (value === null) return dimension === 'preset' ? 'no preset' : 'unknown'
+  if (value === null) return NONE[dimension] ?? 'unknown'
   if (dimension === 'user') return group.user_name ?? names(dimension, value) ?? value
   return names(dimension, value) ?? (dimension === 'workspace' ? group.workspace_slug : undefined) ?? value
 }
+
+const NONE: Partial<Record<Dimension, string>> = { preset: 'no preset', error_type: 'did not fail' }
 
 const groupName = (group: UsageGroup, dimensions: Dimensions, names: Names): string =>
   group.other === true

@@ -6,7 +6,7 @@ import { Compact, Money, MoneyChange } from '../../parts/amount.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import { Table } from '../../parts/table.tsx'
 import { countedBy, leadOf, requestsSearch, type SpendFilterValues } from './spend-groups.ts'
-import { type Dimension, type Dimensions, DIMENSIONS, groupValue, type Names, totalCost, valueName } from './spend-series.ts'
+import { type Dimension, type Dimensions, DIMENSIONS, groupValue, type Measure, type Names, totalCost, valueName } from './spend-series.ts'
 import { percent } from '../../units.ts'
 
 type Group = Usage['groups'][number]
@@ -18,9 +18,10 @@ interface SpendTableProps {
   readonly dimensions: Dimensions
   readonly filter: SpendFilterValues
   readonly names: Names
+  readonly measure: Measure
 }
 
-export const SpendTable = ({ used, before, dimensions, filter, names }: SpendTableProps) => {
+export const SpendTable = ({ used, before, dimensions, filter, names, measure }: SpendTableProps) => {
   const { groups } = used
   const costs = costsBefore(used, before, dimensions)
   const costBefore = (group: Group): number | null => costs.get(groupValue(group, dimensions)) ?? null
@@ -54,6 +55,12 @@ export const SpendTable = ({ used, before, dimensions, filter, names }: SpendTab
           title: 'Requests',
           align: 'right',
           cell: (group) => <Requests group={group} used={used} dimensions={dimensions} filter={filter} />,
+        },
+        {
+          title: 'Failed',
+          align: 'right',
+          cell: (group) => <Requests group={group} used={used} dimensions={dimensions} filter={filter} isFailed />,
+          wideOnly: measure !== 'errors',
         },
         {
           title: 'Tokens',
@@ -107,13 +114,14 @@ const costsBefore = (used: Usage, before: Usage | null, dimensions: Dimensions):
 
 const OTHERS = 'All groups together that are not listed by themselves: no filter of requests names them.'
 
-const Requests = ({ group, used, dimensions, filter }: GroupProps) => {
+const Requests = ({ group, used, dimensions, filter, isFailed = false }: GroupProps & { readonly isFailed?: boolean }) => {
   const counted = countedBy(group, dimensions, filter)
-  return counted === null ? (
-    <>{count(group.requests)}</>
+  const requests = isFailed ? group.errors : group.requests
+  return counted === null || requests === 0 ? (
+    <>{count(requests)}</>
   ) : (
-    <Link to="/requests" search={requestsSearch(counted, used)}>
-      {count(group.requests)}
+    <Link to="/requests" search={requestsSearch(isFailed ? { ...counted, status: 'error' } : counted, used)}>
+      {count(requests)}
     </Link>
   )
 }
