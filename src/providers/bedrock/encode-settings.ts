@@ -126,8 +126,11 @@ const encodeReasoning = (context: EncodeContext, bounded: boolean): JsonObject =
 const effortMember = (effort: string, word: EncodeContext['facts']['thinking']): JsonObject =>
   word === 'reasoning' ? { reasoning: { effort } } : { reasoning_effort: effort }
 
-const askedEffort = ({ effort, maxTokens, enabled }: ReasoningSetting): string | undefined =>
-  effort ?? (maxTokens === undefined ? (enabled === true ? 'medium' : undefined) : effortOfBudget(maxTokens))
+const askedEffort = ({ effort, maxTokens, enabled }: ReasoningSetting): string | undefined => {
+  if (effort !== undefined) return effort
+  if (maxTokens !== undefined) return effortOfBudget(maxTokens)
+  return enabled === true ? 'medium' : undefined
+}
 
 /** Temperatures go up to 1 in Converse, and up to 2 in other dialects. */
 const heldTo1 = (context: EncodeContext): number | undefined => {
