@@ -80,7 +80,6 @@ export const PROVIDER_NAMES: Readonly<Record<string, string>> = {
   xai: 'x_ai',
 }
 
-/** The attributes of our resource. */
 export const RESOURCE = { serviceName: 'service.name', serviceVersion: 'service.version', instance: 'service.instance.id' } as const
 
 export const SCHEMA_URL = 'https://opentelemetry.io/schemas/1.37.0'

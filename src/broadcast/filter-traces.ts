@@ -94,5 +94,7 @@ const VALUES: Readonly<Record<FilterField, (trace: RequestTrace) => string | num
   completion_tokens: ({ usage }) => usage.output,
 }
 
-const textOf = (part: TracedPart): string =>
-  part.type === 'tool_call' ? part.arguments : part.type === 'tool_call_response' ? part.response : part.content
+const textOf = (part: TracedPart): string => {
+  if (part.type === 'tool_call') return part.arguments
+  return part.type === 'tool_call_response' ? part.response : part.content
+}

@@ -143,8 +143,13 @@ const signed = (outgoing: Outgoing, secret: string | undefined, nowMs: number): 
   return { ...outgoing, headers: { ...outgoing.headers, ...signatureHeader(secret, outgoing.body, nowMs) } }
 }
 
+const observationType = (kind: Span['kind'], name: string): string => {
+  if (kind === 'client') return 'generation'
+  return name.startsWith('execute_tool ') ? 'tool' : 'span'
+}
+
 const langfuseAttributes = ({ kind, name, parentSpanId }: Span, { named }: RequestTrace): Readonly<Record<string, string>> => ({
-  'langfuse.observation.type': kind === 'client' ? 'generation' : name.startsWith('execute_tool ') ? 'tool' : 'span',
+  'langfuse.observation.type': observationType(kind, name),
   ...(parentSpanId === null || kind === 'server' ? { 'langfuse.trace.name': nameOf(named) ?? name } : {}),
 })
 

@@ -168,7 +168,6 @@ const isCompaction = (value: unknown): boolean => {
   return (typeof type === 'string' && type.startsWith('compact')) || isCompaction(edits)
 }
 
-/** `json` is the text of `value`. */
 const readTools = (value: unknown, json: string, found: Work): void => {
   if (mayName(SEARCH, json)) found.searches = Math.max(found.searches, SEARCHES, largestUse(value))
   if (mayName(FILE_SEARCH, json)) found.fileSearches = SEARCHES

@@ -4,6 +4,5 @@
 export const QUANTIZATIONS = ['int4', 'int8', 'fp4', 'mxfp4', 'nvfp4', 'fp6', 'fp8', 'mxfp8', 'fp16', 'bf16', 'fp32', 'unknown'] as const
 export type Quantization = (typeof QUANTIZATIONS)[number]
 
-/** Tiers that have endpoints of their own. */
 export const ENDPOINT_TIERS = ['priority', 'flex', 'ultrafast'] as const
 export type EndpointTier = (typeof ENDPOINT_TIERS)[number]

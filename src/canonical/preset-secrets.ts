@@ -108,9 +108,9 @@ const findAt = (key: string, value: JsonValue, holder: JsonObject, search: Searc
   if (key === 'input_schema' || (key === 'parameters' && isFunction(holder))) return
   if (typeof value === 'string') {
     const isKey = key === 'key' && !Object.hasOwn(holder, 'value')
-    const kind =
-      isKey || isCredentialName(key) || hasCredential(value) ? 'credential' : search.inTool && INSTRUCTIONS.has(key) ? 'instructions' : null
-    if (kind !== null && value !== '') search.found.push({ path: [...search.path], value, kind })
+    const isCredential = isKey || isCredentialName(key) || hasCredential(value)
+    if (value === '' || !(isCredential || (search.inTool && INSTRUCTIONS.has(key)))) return
+    search.found.push({ path: [...search.path], value, kind: isCredential ? 'credential' : 'instructions' })
   } else if (typeof value === 'object') {
     if (holdsCredentials(key)) findAll(value, search)
     else findIn(value, search)

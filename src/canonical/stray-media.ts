@@ -47,10 +47,15 @@ const isMediaName = (name: string): boolean => MEDIA_NAME.test(name) || FILE_NAM
 
 type Kind = keyof Stray
 
+const kindNamed = (name: string): Kind | null => {
+  if (!isMediaName(name)) return null
+  return IMAGE_NAME.test(name) ? 'images' : 'linked'
+}
+
 /** `kind`: set inside a member with a media name, where each text counts as one medium; null elsewhere, where only a URL counts. */
 const count = (name: string, value: unknown, kind: Kind | null, counted: { images: number; linked: number }): void => {
   if (OTHER_FIELDS.has(name)) return
-  const own = isMediaName(name) ? (IMAGE_NAME.test(name) ? 'images' : 'linked') : kind
+  const own = kindNamed(name) ?? kind
   if (typeof value === 'string') {
     if (value !== '' && (own !== null || LINK.test(value))) counted[own ?? 'linked'] += 1
   } else if (Array.isArray(value)) for (const entry of value as unknown[]) count('', entry, own, counted)

@@ -79,7 +79,6 @@ export const usageOf = (counts: Partial<Usage>): Usage => ({ ...NO_USAGE, ...cou
 
 export const inputTokens = (usage: Usage): number => usage.inputFresh + cachedTokens(usage)
 
-/** Tokens read from a cache or written to one. */
 export const cachedTokens = ({ inputCacheRead, inputCacheWrite5m, inputCacheWrite1h }: Usage): number =>
   inputCacheRead + inputCacheWrite5m + inputCacheWrite1h
 

@@ -62,7 +62,8 @@ const whenEnded = async (remote: Remote, path: string): Promise<Evaluation> => {
 
 /** The set may be an object with all members of an evaluation, a list of items, or one item per line. Flags override it. */
 const bodyOf = (flags: EvalFlags, set: JsonValue): JsonObject => {
-  const body: JsonObject = Array.isArray(set) ? { items: set } : isObject(set) ? set : refuseSet(flags.set)
+  const whole = Array.isArray(set) ? { items: set } : set
+  const body: JsonObject = isObject(whole) ? whole : refuseSet(flags.set)
   const checks = flags.check?.map((type) => ({ type })) ?? body['checks'] ?? [{ type: 'exact' }]
   return {
     ...body,

@@ -2,22 +2,20 @@
 import { openService } from '../compose/open-service.ts'
 import type { Service } from '../compose/service.ts'
 import { type ConfigFile, createConfigReader } from '../config-file.ts'
-import { SettingError, WORKER_VARIABLE, type Environment, type ServeSettings } from '../config.ts'
+import { type Environment, type ServeSettings, SettingError, wantsColours, WORKER_VARIABLE } from '../config.ts'
 import { listen, type Server } from '../http/server.ts'
 import { systemClock } from '../lib/clock.ts'
 import { createLineBuffer } from '../telemetry/line-buffer.ts'
-import { announce } from './announce.ts'
 import { signInPlace } from '../sign-in/login-links.ts'
 import { makeFirstKeys, takeBackFirstKeys, type MadeFirstKeys } from './first-keys.ts'
 import { createStopSignals, isRunByNpx, stopWithShell, type StopSignals } from './stop-signals.ts'
 import { startWorkers, type Workers } from './workers.ts'
+import { type FirstKeys, greeting } from './greeting.ts'
+import { printWhole } from './print.ts'
 
 const STDERR = 2
-/**
- * Writes sentences for the person at the terminal. It writes in the background, because a
- * write to a terminal that nobody reads never ends.
- */
-const person = createLineBuffer(STDERR, systemClock)
+/** Takes sentences for the person at the terminal, and writes them in the background: a write to a terminal that nobody reads never ends. */
+const terminal = createLineBuffer(STDERR, systemClock)
 
 /** Ends the process when the service has stopped. `argv` are the flags, which are passed to workers. */
 export const serve = async (settings: ServeSettings, env: Environment, argv: readonly string[]): Promise<never> => {
@@ -32,7 +30,7 @@ export const serve = async (settings: ServeSettings, env: Environment, argv: rea
     hangUps += 1
     void reloader.promise.then((reloadNow) => reloadNow())
   })
-  heedNoOtherSignals()
+  outliveOtherSignals()
   const read = createConfigReader(settings.config, env)
   const file = read()
   const signals = stopSignals()
@@ -79,10 +77,10 @@ export const serve = async (settings: ServeSettings, env: Environment, argv: rea
     await drain({ service, server, workers, signals }, settings.drainSeconds)
   } catch (thrown) {
     // The process must end: if it stayed, it would hold the port and the database.
-    person.write(`patchbay: stopped, and not everything could be written: ${thrown instanceof Error ? thrown.message : String(thrown)}\n`)
+    terminal.write(`patchbay: stopped, and not everything could be written: ${thrown instanceof Error ? thrown.message : String(thrown)}\n`)
     process.exitCode = 1
   }
-  await person.flush()
+  await terminal.flush()
   // Exits explicitly, because a pending write to a log that nobody reads would keep the process alive.
   process.exit()
 }
@@ -96,14 +94,14 @@ const reload = (service: Service, read: () => ConfigFile, workers: Workers | nul
   } catch (thrown) {
     service.noteConfigFault(thrown instanceof Error ? thrown.message : String(thrown))
     service.log.error({ error: thrown }, 'configuration not reloaded; the old one stays in force')
-    person.write(`patchbay: the old configuration stays in force. ${thrown instanceof Error ? thrown.message : ''}\n`)
+    terminal.write(`patchbay: the old configuration stays in force. ${thrown instanceof Error ? thrown.message : ''}\n`)
   }
 }
 
-/** They end a process that has no listener for them, with all requests that it answers; to other servers they mean new log files. */
-const heedNoOtherSignals = (): void => {
+/** Without a listener these signals would end the process and its requests; an administrator sends them for new log files, as other servers take them. */
+const outliveOtherSignals = (): void => {
   for (const name of ['SIGUSR1', 'SIGUSR2'] as const) {
-    process.on(name, () => person.write(`patchbay: ${name} changes nothing. SIGHUP reads the configuration again.\n`))
+    process.on(name, () => terminal.write(`patchbay: ${name} changes nothing. SIGHUP reads the configuration again.\n`))
   }
 }
 
@@ -121,7 +119,7 @@ const stopOnFault = ({ log }: Service, signals: StopSignals): (() => boolean) =>
   let faulty = false
   const fatal = (thrown: unknown): void => {
     log.error({ error: thrown }, 'uncaught fault: stopping')
-    person.write(`patchbay: uncaught fault, stopping: ${thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)}\n`)
+    terminal.write(`patchbay: uncaught fault, stopping: ${thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)}\n`)
     systemClock.after(FATAL_DRAIN_SECONDS * 1000, () => process.exit(1))
     process.exitCode = 1
     faulty = true
@@ -156,7 +154,7 @@ const leave = async ({ service, workers, signals }: Omit<Running, 'server'>, sec
 
 const drain = async ({ service, server, workers, signals }: Running, seconds: number): Promise<void> => {
   if (server.open() > 0 && process.stderr.isTTY) {
-    person.write(`patchbay: stopping; ${server.open()} still open, up to ${seconds} s. Ctrl-C again stops now.\n`)
+    terminal.write(`patchbay: stopping; ${server.open()} still open, up to ${seconds} s. Ctrl-C again stops now.\n`)
   }
   service.beginDrain(seconds * 1000)
   server.stopAccepting()
@@ -176,4 +174,13 @@ const drain = async ({ service, server, workers, signals }: Running, seconds: nu
 const until = async (reached: () => boolean, withinMs: number): Promise<void> => {
   const endMs = systemClock.monotonicMs() + withinMs
   while (!reached() && systemClock.monotonicMs() < endMs) await new Promise<void>((resolve) => void systemClock.after(TICK_MS, resolve))
+}
+
+/** Calls `onUnread` if nobody can read the output: a pipe without a reader, or a closed terminal. The service continues. */
+const announce = async (url: string, keys: FirstKeys | null, env: Environment, onUnread: () => Promise<void>): Promise<void> => {
+  try {
+    printWhole(greeting(url, keys, { terminal: process.stdout.isTTY, styled: wantsColours(env) }))
+  } catch {
+    await onUnread()
+  }
 }

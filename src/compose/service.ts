@@ -171,6 +171,7 @@ export const composeService = async (base: BaseParts, file: ConfigFile, configPa
   if (await imports.refresh()) reloadable.rebuild()
   await parts.nodes.join()
   await Promise.all([parts.meter.connect(), parts.answers.connect()])
+  /** They are stopped behind the evaluations, which still need them. */
   const stopsLater = [parts.meter.start(), parts.nodes.start()]
   // Must come first, or the holds of these requests would be charged by their last checkpoint.
   await settleWhatWasLeft(base, ledger)

@@ -36,7 +36,6 @@ export const filePage = z
 
 export const deletedFile = z.object({ ...shape, id: fileId, type: z.literal('file_deleted') }).meta({ id: 'DeletedFile' })
 
-/** The parts of an upload form. */
 export const uploadForm = z
   .strictObject({
     file: z.string().meta({ format: 'binary', description: 'At most 100 MiB, with its name.' }),

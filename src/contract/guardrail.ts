@@ -186,7 +186,6 @@ export const guardrailsQuery = {
     .meta({ description: '`hits`: how often each rule found something in the last 24 hours, in whole hours.' }),
 }
 
-/** A guardrail in the form of the list. */
 export const listedGuardrail = guardrail
   .extend({
     hits: z

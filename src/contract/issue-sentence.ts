@@ -5,13 +5,11 @@ export const inSentences = { error: (issue: z.core.$ZodRawIssue): string | undef
 
 /** The values or types that a union accepts, for "Expected … or …". */
 const expectations = (issues: readonly z.core.$ZodIssue[]): string[] =>
-  issues.map((issue) =>
-    issue.code === 'invalid_type'
-      ? typeName(issue.expected)
-      : issue.code === 'invalid_value'
-        ? issue.values.map((value) => JSON.stringify(value)).join(', ')
-        : issue.message.replace(/\.$/, ''),
-  )
+  issues.map((issue) => {
+    if (issue.code === 'invalid_type') return typeName(issue.expected)
+    if (issue.code === 'invalid_value') return issue.values.map((value) => JSON.stringify(value)).join(', ')
+    return issue.message.replace(/\.$/, '')
+  })
 
 /**
  * Returns the branch of a union that the client meant: its faults are inside the value, or the value has its type. Undefined if

@@ -16,7 +16,6 @@ export interface KeyFilter {
   readonly after: { readonly value: string; readonly hash: string } | null
 }
 
-/** A filter that matches every key. */
 export const EVERY_KEY = {
   onlyUserId: null,
   q: null,

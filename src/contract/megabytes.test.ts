@@ -12,7 +12,7 @@ const MEGABYTES = 2 * 1024 * 1024
 
 /** The least CPU time in microseconds of many interleaved runs, since other work on the machine only adds to each. */
 const leastCpu = (tasks: readonly (() => unknown)[]): readonly number[] => {
-  const runs = Array.from({ length: 30 }, () =>
+  const runs = Array.from({ length: 90 }, () =>
     tasks.map((task) => {
       const before = threadCpu()
       task()

@@ -53,7 +53,6 @@ export const readPreset = presetWithVersion.extend({ summary: givenSummary }).me
 
 export type ReadPresetResource = z.output<typeof readPreset>
 
-/** A preset in the form of the list. */
 export const listedPreset = preset
   .extend({
     usage: z.object(usageSums).optional().meta({ description: 'With `include=usage`.' }),

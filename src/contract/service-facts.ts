@@ -33,7 +33,6 @@ export const serviceFacts = z
 
 export type EffectiveSetting = Omit<z.output<typeof effectiveSetting>, 'value'> & { readonly value: unknown }
 
-/** The facts that the service provides. */
 export interface ServiceKnowledge {
   readonly engine: 'sqlite' | 'postgres'
   /** ISO timestamp. */

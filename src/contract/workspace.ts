@@ -86,7 +86,6 @@ const figures = z
   })
   .meta({ id: 'WorkspaceFigures' })
 
-/** A workspace in the form of the list. */
 export const listedWorkspace = workspace
   .extend({ figures: figures.optional().meta({ description: 'With `include=figures`.' }) })
   .meta({ id: 'ListedWorkspace' })

@@ -13,7 +13,8 @@ export type AnswerPlace = 'event' | 'lifecycle' | 'answer' | 'told' | 'said' | '
 /** The place of the members of the outermost object of this text. */
 export const placeOf = (dialect: ClientDialect, json: string, outermost: 'answer' | 'event'): AnswerPlace => {
   if (dialect !== 'responses') return outermost
-  return outermost === 'answer' ? 'told' : LIFECYCLE_EVENT.test(eventType(json)) ? 'lifecycle' : 'event'
+  if (outermost === 'answer') return 'told'
+  return LIFECYCLE_EVENT.test(eventType(json)) ? 'lifecycle' : 'event'
 }
 
 /** The place of a member with this name in an object at the place `holder`. */
@@ -28,7 +29,8 @@ export const placeWithin = (dialect: ClientDialect, holder: AnswerPlace, name: s
       if (holder === 'told' && REPLACED.has(name)) return 'free'
       return OUTER[dialect].has(name) ? 'said' : 'unknown'
     case 'said':
-      return FREE[dialect].has(name) ? 'free' : SAID.has(name) ? 'said' : 'unknown'
+      if (FREE[dialect].has(name)) return 'free'
+      return SAID.has(name) ? 'said' : 'unknown'
     case 'free':
     case 'unknown':
       return holder

@@ -21,9 +21,9 @@ export const hidingThinking = (dialect: ClientDialect, take: TakeFrames): TakeFr
   const edit = EDITS[dialect]
   const shown = (frame: Frame): readonly Frame[] => {
     const events = withoutThoughts(frame.events)
-    if (frame.native === undefined) return events.length === 0 ? [] : [{ events }]
-    const native = editedNative(frame.native, edit)
-    return native === null ? (events.length === 0 ? [] : [{ events }]) : [{ events, native }]
+    const native = frame.native === undefined ? null : editedNative(frame.native, edit)
+    if (native !== null) return [{ events, native }]
+    return events.length === 0 ? [] : [{ events }]
   }
   return (frames) => {
     const left = frames.flatMap(shown)

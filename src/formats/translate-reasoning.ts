@@ -56,7 +56,8 @@ const readThinking = (thinking: JsonValue, effort: JsonValue, { changed, lost }:
 const writeThinking = (reasoning: JsonObject, { changed }: Translation): readonly JsonValue[] => {
   const { effort = null, max_tokens: budget = null } = reasoning
   if (effort === 'none' || reasoning['enabled'] === false) return [{ type: 'disabled' }, null]
-  const display = reasoning['exclude'] === true ? 'omitted' : reasoning['summary'] === undefined ? null : 'summarized'
+  const shown = reasoning['summary'] === undefined ? null : 'summarized'
+  const display = reasoning['exclude'] === true ? 'omitted' : shown
   if (effort === 'minimal') changed('reasoning.effort', 'minimal became low, the least effort of this interface.')
   return [
     present(budget === null ? { type: 'adaptive', display } : { type: 'enabled', budget_tokens: budget, display }),

@@ -53,8 +53,10 @@ export const builtinFilter = (
   scanScope,
 })
 
-export const builtinLabel = (slug: BuiltinSlug): string =>
-  slug === 'regex-prompt-injection' ? '[PROMPT_INJECTION]' : slug === 'secrets' ? '[SECRET]' : `[${slug.toUpperCase().replace('-', '_')}]`
+export const builtinLabel = (slug: BuiltinSlug): string => {
+  if (slug === 'regex-prompt-injection') return '[PROMPT_INJECTION]'
+  return slug === 'secrets' ? '[SECRET]' : `[${slug.toUpperCase().replace('-', '_')}]`
+}
 
 const shownLabel = (label: string, action: FilterAction): string => {
   if (label === '') return action === 'redact' ? '[REDACTED]' : '[BLOCKED]'

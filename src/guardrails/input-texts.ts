@@ -216,7 +216,10 @@ const kindOf = (field: string): FieldKind => {
     isConversation: PROMPT_FIELDS.has(field),
     hasMessages,
     byUser: hasMessages || field === 'prompt',
-    messageAt: (number) => (hasMessages ? `${field} ${number}` : isOneText ? field : null),
+    messageAt(number) {
+      if (hasMessages) return `${field} ${number}`
+      return isOneText ? field : null
+    },
   }
 }
 

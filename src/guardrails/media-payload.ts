@@ -60,18 +60,21 @@ const TEXT_TYPE = /^\s*(?:text\/|image\/svg|application\/(?:[\w.+-]*\+)?(?:json|
 
 /** Judges by the beginning of a file. */
 const spellsText = (bytes: Uint8Array): boolean => {
-  if (isUtf16(bytes)) return true
+  if (encodingOf(bytes) !== 'utf-8') return true
   if (bytes.length === 0 || Buffer.from(bytes.subarray(0, 5)).toString('latin1') === '%PDF-') return false
   // The sample may end within a character.
   const whole = [0, 1, 2, 3].some((cut) => isUtf8(bytes.subarray(0, bytes.length - cut)))
   return whole && bytes.every((byte) => byte >= 32 || (byte >= 8 && byte <= 13) || byte === 27)
 }
 
-const isUtf16 = ([first, second]: Uint8Array): boolean => (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)
+const encodingOf = ([first, second]: Uint8Array): 'utf-8' | 'utf-16le' | 'utf-16be' => {
+  if (first === 0xff && second === 0xfe) return 'utf-16le'
+  return first === 0xfe && second === 0xff ? 'utf-16be' : 'utf-8'
+}
 
 function* decoded(base64: string): Scan<string> {
   const start = Buffer.from(base64.slice(0, 8), 'base64')
-  const decoder = new TextDecoder(isUtf16(start) ? (start[0] === 0xff ? 'utf-16le' : 'utf-16be') : 'utf-8')
+  const decoder = new TextDecoder(encodingOf(start))
   // White space would shift the groups of four at which the text is split.
   const solid =
     base64.includes('\n') || base64.includes(' ') || base64.includes('\r') || base64.includes('\t') ? base64.replaceAll(/\s/g, '') : base64

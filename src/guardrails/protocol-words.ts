@@ -71,7 +71,6 @@ const DATE = /_20\d{6}$|_20\d\d_\d\d_\d\d$/
 
 export const isFixedWord = (value: string): boolean => WORDS.has(value) || (DATE.test(value) && WORDS.has(value.replace(DATE, '')))
 
-/** Members that hold an id. */
 export const ID_MEMBERS: ReadonlySet<string> = new Set(['id', 'call_id', 'tool_call_id', 'tool_use_id', 'item_id', 'approval_request_id'])
 
 /** Ids in the vendors' formats, which nobody uses as readable text. */

@@ -304,12 +304,10 @@ const TEXT_EVENTS: ReadonlySet<ModelEvent['type']> = new Set<TextEvent['type']>(
 const GOES_BESIDE: ReadonlySet<ModelEvent['type']> = new Set(['start', 'usage', 'logprobs', 'citation'])
 
 /** The lane of a text: the pieces of one lane are joined by the client. */
-const laneOf = (event: TextEvent): string =>
-  event.type === 'tool-arguments'
-    ? `arguments ${event.index}`
-    : event.type === 'reasoning' && event.summary === true
-      ? 'summary'
-      : event.type
+const laneOf = (event: TextEvent): string => {
+  if (event.type === 'tool-arguments') return `arguments ${event.index}`
+  return event.type === 'reasoning' && event.summary === true ? 'summary' : event.type
+}
 
 /** Longer texts are screened in steps; the many short ones of a stream cost less without. */
 const LONG = 1024

@@ -56,9 +56,9 @@ export const tryInput = async (messages: readonly JsonValue[], effective: Effect
   const stages = await stagesOf(filters, texts, limits)
   const body = await inTime(bodyOf(messages), limits)
   const { after, outcome, error } = await judgeInput(body, effective, limits)
+  if (after === null) return { stages, outcome, error, messages: null }
   // Unchanged messages are returned as given.
-  const said = after === null ? null : after === body ? messages : await inTime(messagesOf(after), limits)
-  return { stages, outcome, error, messages: said }
+  return { stages, outcome, error, messages: after === body ? messages : await inTime(messagesOf(after), limits) }
 }
 
 /** Tries a text as a model's answer. Throws as `tryInput` does. */
@@ -99,8 +99,8 @@ const judged = async <Said>(
   const effects: Effect[] = []
   try {
     const after = await screen(effects)
-    const outcome = after !== before ? 'redacted' : effects.length > 0 ? 'flagged' : 'passed'
-    return { after, outcome, error: null, effects }
+    const unchanged = effects.length > 0 ? 'flagged' : 'passed'
+    return { after, outcome: after === before ? unchanged : 'redacted', error: null, effects }
   } catch (thrown) {
     if (!(thrown instanceof GatewayError) || (thrown.type !== 'permission_denied' && !isGuardrailBlock(thrown))) throw thrown
     return { after: null, outcome: 'blocked', error: thrown, effects }

@@ -10,7 +10,6 @@ export interface LaterRoutes {
   readonly load: () => Promise<readonly Route[]>
 }
 
-/** A row of the table of routes. */
 export type Row = Route | LaterRoutes
 
 export const isLater = (row: Row): row is LaterRoutes => 'load' in row

@@ -8,7 +8,6 @@ interface StatusClient {
   readonly header: string
   /** The beginning of a word in the header's value, in lower case; absent if the header alone is enough. */
   readonly word?: string
-  /** A value as the client sends it. */
   readonly sends: string
 }
 

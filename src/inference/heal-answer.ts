@@ -51,12 +51,14 @@ const validity = ({ call }: Admitted['request'], frames: readonly Frame[]): Json
   const value = jsonIn(lastText(frames.flatMap(({ events }) => events)))
   if (value === undefined) return { valid: false }
   const { faults, unchecked } = createSchemaCheck(outputFormat.schema)(value)
-  return { valid: faults.length > 0 ? false : unchecked.length > 0 ? null : true }
+  if (faults.length > 0) return { valid: false }
+  return { valid: unchecked.length > 0 ? null : true }
 }
 
 const expectedOf = ({ call }: Admitted['request']): Expected => {
   const { outputFormat } = call.prompt()
-  return outputFormat.type === 'json-schema' ? expectedBy(outputFormat.schema) : outputFormat.type === 'json' ? 'object' : null
+  if (outputFormat.type === 'json-schema') return expectedBy(outputFormat.schema)
+  return outputFormat.type === 'json' ? 'object' : null
 }
 
 /** Returns the same frames if nothing needs healing. */
@@ -99,8 +101,9 @@ const healLastText = (events: readonly ModelEvent[], heal: Heal): readonly Model
   const first = said.findIndex(({ type }) => type === 'text')
   return [
     ...events.slice(0, begin),
-    ...said.flatMap((event, at): readonly ModelEvent[] =>
-      at === first ? [{ type: 'text', text: mended }] : event.type === 'text' ? [] : [event],
-    ),
+    ...said.flatMap((event, at): readonly ModelEvent[] => {
+      if (at === first) return [{ type: 'text', text: mended }]
+      return event.type === 'text' ? [] : [event]
+    }),
   ]
 }

@@ -38,7 +38,6 @@ interface Estimated {
   readonly apiType: ApiType
 }
 
-/** An endpoint that may be asked. */
 export interface Asked {
   readonly model: Pick<Model, 'endpoints'>
   readonly endpoint: ModelEndpoint

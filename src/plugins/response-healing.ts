@@ -66,8 +66,10 @@ const fenced = (text: string): string | null => {
   return close < 0 ? within : within.slice(0, close)
 }
 
-const firstBracket = (text: string, expected: Expected): number =>
-  expected === 'object' ? text.indexOf('{') : expected === 'array' ? text.indexOf('[') : text.search(/[{[]/)
+const firstBracket = (text: string, expected: Expected): number => {
+  if (expected === 'object') return text.indexOf('{')
+  return expected === 'array' ? text.indexOf('[') : text.search(/[{[]/)
+}
 
 /** Returns the text up to the bracket that closes the first one; all of it if there is none, or if a string does not end. */
 const balanced = (text: string): string => {

@@ -77,5 +77,6 @@ export const keyKind = (operation: JsonObject): 'public' | 'any' | 'management' 
 
 const keyVariable = (operation: JsonObject): string | null => {
   const kind = keyKind(operation)
-  return kind === 'public' ? null : kind === 'management' ? 'MANAGEMENT_KEY' : 'INFERENCE_KEY'
+  if (kind === 'public') return null
+  return kind === 'management' ? 'MANAGEMENT_KEY' : 'INFERENCE_KEY'
 }

@@ -67,5 +67,7 @@ export const askedModels = ({ call, models, locks = null }: Asking): AskedModels
 
 const sameVariant = (one: Variant, other: Variant): boolean => one === other || JSON.stringify(one) === JSON.stringify(other)
 
-const fieldNaming = (name: string, { body }: Call): string =>
-  body.value('model') === name ? 'model' : body.value('models') === undefined ? 'fallbacks' : 'models'
+const fieldNaming = (name: string, { body }: Call): string => {
+  if (body.value('model') === name) return 'model'
+  return body.value('models') === undefined ? 'fallbacks' : 'models'
+}

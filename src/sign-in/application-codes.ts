@@ -195,9 +195,10 @@ const settingsOf = (
 ): KeySettings => {
   const asked = limit ?? null
   const bounded = mostUsd !== null && (asked === null || asked > mostUsd || usage_limit_type === 'daily' || usage_limit_type === 'weekly')
+  const granted = bounded ? Math.min(asked ?? mostUsd, mostUsd) : asked
   return {
     name: key_label ?? cutText(app, 200),
-    limitNanos: bounded ? nanosOf(Math.min(asked ?? mostUsd, mostUsd)) : asked === null ? null : nanosOf(asked),
+    limitNanos: granted === null ? null : nanosOf(granted),
     limitReset: bounded ? 'monthly' : (usage_limit_type ?? null),
     expiresAt: expires_at ?? null,
   }

@@ -20,8 +20,9 @@ export const comparedLines = (compared: Compared, directory: string): readonly s
 
 const headingOf = ({ standing, local, remote }: Compared): string => {
   if (standing === 'conflict') return 'changed on both sides'
-  if (standing === 'edited') return local === undefined ? 'deleted here' : remote === undefined ? 'new here' : 'changed here'
-  return remote === undefined ? 'deleted on the service' : local === undefined ? 'new on the service' : 'changed on the service'
+  const [changed, other, place] = standing === 'edited' ? [local, remote, 'here'] : [remote, local, 'on the service']
+  if (changed === undefined) return `deleted ${place}`
+  return other === undefined ? `new ${place}` : `changed ${place}`
 }
 
 const clashLines = ({ standing, local, remote }: Compared, base: Compared['base']): readonly string[] => {

@@ -73,7 +73,8 @@ const providerEntryOf = (word: string, entry: JsonObject, place: Place): Made | 
     place.changed(`the variable in ${base} must hold an address without a path: /openai/v1 follows it`)
   if (slug !== word) place.changed(`${word}/NAME is called ${slug}/NAME here`)
   place.taken(`provider ${word}${slug === word ? '' : ` as ${slug}`} with ${unique.length} key${unique.length === 1 ? '' : 's'}`)
-  const address = base === null ? (listed === null && known !== null ? addressOfProvider(known) : null) : addressOf(base, known)
+  const usual = listed === null && known !== null ? addressOfProvider(known) : null
+  const address = base === null ? usual : addressOf(base, known)
   return {
     slug,
     models: Object.fromEntries(keys.flatMap(({ key, at }) => deploymentsOf(key, slug, place.at('keys', at)))),

@@ -145,7 +145,7 @@ const targetOf = (config: JsonObject, place: Place, around: JsonObject): Target 
   if (provider === null && upstream === null)
     return place.cannot('the target names neither a provider nor a model: a virtual key alone says neither')
   if (provider !== null) place.changed(`the key of ${provider} is the variable ${keyVariable(provider)} here`)
-  const model = upstream === null ? null : provider === null ? upstream : modelIdOf(provider, upstream)
+  const model = upstream === null || provider === null ? upstream : modelIdOf(provider, upstream)
   if (model !== null && (provider === null ? !isNamed(model) : !isServed(provider, model)))
     place.at('override_params', 'model').changed(unserved(model))
   return { provider, model, params: { ...around, ...settings } }

@@ -13,7 +13,8 @@ const readUse = (block: Node): readonly Part[] => {
   const name = requiredText(block, 'name')
   const place = placeOfServerCall(id)
   const own = serverToolName(name)
-  const tool = isServerTool(own) ? own : place === null ? undefined : claudesTool(name)
+  const claudes = place === null ? undefined : claudesTool(name)
+  const tool = isServerTool(own) ? own : claudes
   // The result of a call that a vendor ran can be read only by that vendor.
   if (tool === undefined) return [unknownContent('server_tool_use', block)]
   passOverDirectCaller(block)
@@ -29,8 +30,10 @@ const readUse = (block: Node): readonly Part[] => {
   ]
 }
 
-const claudesTool = (name: string): ServerTool | undefined =>
-  name.startsWith('tool_search_tool_') ? 'tool_search' : isServerTool(name) ? name : undefined
+const claudesTool = (name: string): ServerTool | undefined => {
+  if (name.startsWith('tool_search_tool_')) return 'tool_search'
+  return isServerTool(name) ? name : undefined
+}
 
 /** `isOwn`: the type is one that no vendor uses. */
 const readResult =

@@ -27,8 +27,10 @@ export const messagesUsage = (tail: AnswerTail): JsonObject => {
 }
 
 /** This dialect has another name for the default tier, and none for most others; typed clients refuse names that they do not know. */
-const tierName = ({ servedTier }: Usage): string | null =>
-  servedTier === 'default' ? 'standard' : isTierName(servedTier) ? servedTier : null
+const tierName = ({ servedTier }: Usage): string | null => {
+  if (servedTier === 'default') return 'standard'
+  return isTierName(servedTier) ? servedTier : null
+}
 
 const isTierName = (word: unknown): boolean => typeof word === 'string' && TIER_NAMES.has(word)
 

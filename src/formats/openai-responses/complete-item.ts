@@ -64,7 +64,6 @@ export function* completePart(json: string): Steps<string> {
   return changed(part, json, completed === annotations ? {} : { annotations: completed })
 }
 
-/** `text` is the text of `body`. */
 const changed = (body: JsonBody, text: string, changes: JsonChanges): string =>
   Object.keys(changes).length === 0 ? text : body.textWith(changes)
 

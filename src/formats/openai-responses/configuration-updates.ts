@@ -51,7 +51,6 @@ interface LockedUpdate {
 interface HeldUpdates {
   /** Replaces the input by one without these updates. */
   readonly changes: JsonChanges
-  /** The paths of the updates. */
   readonly paths: readonly string[]
 }
 

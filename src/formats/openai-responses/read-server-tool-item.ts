@@ -3,7 +3,7 @@ import { placeOfServerCall, UNKNOWN_PLACE } from '../../canonical/place-of-call.
 import type { Part } from '../../canonical/prompt.ts'
 import { serverToolName } from '../../canonical/server-tool-name.ts'
 import { isServerTool, type ServerTool } from '../../canonical/server-tools.ts'
-import { isObject, type JsonObject, objectIn } from '../../lib/json/json.ts'
+import { isObject, type JsonObject, objectIn, textOf } from '../../lib/json/json.ts'
 import { type Node, optionalText, whole } from '../json-node.ts'
 import { replayedCall, replayedResult } from '../replayed-calls.ts'
 
@@ -26,7 +26,7 @@ export const readServerToolItem = (type: string, item: Node): readonly Part[] | 
     catalog,
     ...shown
   } = whole(item)
-  const callId = typeof call_id === 'string' && call_id !== '' ? call_id : id === '' ? `call${item.path.replaceAll(/\W+/g, '_')}` : id
+  const callId = textOf(call_id) || id || `call${item.path.replaceAll(/\W+/g, '_')}`
   const { arguments: json, result } = spread(tool, shown)
   const call = replayedCall({
     id: callId,

@@ -104,7 +104,7 @@ const OPENAI_ITEMS: Readonly<Partial<Record<ServerTool, ToolItems>>> = {
       type: 'web_search_call',
       id: call.id,
       call_id: call.callId,
-      status: outcome === null ? 'in_progress' : outcome.fault === null ? 'completed' : 'failed',
+      status: statusOf(outcome, 'failed'),
       action: searchAction(call, outcome?.value ?? {}),
       ...(outcome?.sealed === undefined ? {} : { encrypted_content: outcome.sealed }),
     }),
@@ -115,7 +115,7 @@ const OPENAI_ITEMS: Readonly<Partial<Record<ServerTool, ToolItems>>> = {
     item: (call, outcome) => ({
       type: 'image_generation_call',
       id: call.id,
-      status: outcome === null ? 'in_progress' : outcome.fault === null ? 'completed' : 'failed',
+      status: statusOf(outcome, 'failed'),
       result: base64Of(outcome?.pictures?.[0]),
     }),
     begun: ['response.image_generation_call.in_progress', 'response.image_generation_call.generating'],
@@ -128,7 +128,7 @@ const OPENAI_ITEMS: Readonly<Partial<Record<ServerTool, ToolItems>>> = {
       call_id: callId,
       execution: 'server',
       arguments: input,
-      status: plainStatus(outcome),
+      status: statusOf(outcome, 'incomplete'),
     }),
     result: ({ id, callId }, outcome) => ({
       type: 'tool_search_output',
@@ -136,7 +136,7 @@ const OPENAI_ITEMS: Readonly<Partial<Record<ServerTool, ToolItems>>> = {
       call_id: callId,
       execution: 'server',
       tools: listOf(outcome.value['definitions']),
-      status: plainStatus(outcome),
+      status: statusOf(outcome, 'incomplete'),
     }),
     begun: [],
     ended: [],
@@ -148,7 +148,7 @@ const OPENAI_ITEMS: Readonly<Partial<Record<ServerTool, ToolItems>>> = {
       call_id: callId,
       action: { commands: [], timeout_ms: null, max_output_length: null, ...pick(input, ['commands', 'timeout_ms', 'max_output_length']) },
       environment: null,
-      status: plainStatus(outcome),
+      status: statusOf(outcome, 'incomplete'),
     }),
     result: ({ id, input, callId }, outcome) => ({
       type: 'shell_call_output',
@@ -156,7 +156,7 @@ const OPENAI_ITEMS: Readonly<Partial<Record<ServerTool, ToolItems>>> = {
       call_id: callId,
       max_output_length: input['max_output_length'] ?? null,
       output: listOf(outcome.value['output']),
-      status: plainStatus(outcome),
+      status: statusOf(outcome, 'incomplete'),
     }),
     begun: [],
     ended: [],
@@ -174,8 +174,11 @@ const OPENAI_ITEMS: Readonly<Partial<Record<ServerTool, ToolItems>>> = {
   },
 }
 
-const plainStatus = (outcome: ServerOutcome | null): string =>
-  outcome === null ? 'in_progress' : outcome.fault === null ? 'completed' : 'incomplete'
+/** `faulty`: the status of a call that ended with a fault. */
+const statusOf = (outcome: ServerOutcome | null, faulty: 'failed' | 'incomplete'): string => {
+  if (outcome === null) return 'in_progress'
+  return outcome.fault === null ? 'completed' : faulty
+}
 
 const searchAction = ({ input }: ServerCall, value: JsonObject): JsonObject => ({
   type: 'search',

@@ -9,7 +9,6 @@ import { JsonBody } from '../../lib/json/json-body.ts'
 import type { JsonObject } from '../../lib/json/json.ts'
 import { atOnce } from '../../lib/steps.ts'
 
-/** The head of a made-up answer. */
 export const exampleHead = (): AnswerHead => ({
   generationId: 'gen-4Qd1bVnT0uYkXw7sHc2LmR9p',
   createdSeconds: 1_767_225_600,

@@ -141,7 +141,7 @@ const SECURITY_SCHEMES: JsonObject = {
 const security = (policy: Policy): readonly JsonObject[] => {
   if (policy === 'public') return []
   const { management, inference, admin, member } = POLICIES[policy]
-  const kinds = management && inference ? [] : management ? ['management'] : ['inference']
+  const kinds = management === inference ? [] : [management ? 'management' : 'inference']
   const byKey = management || inference ? [{ bearer: kinds }, { apiKey: kinds }] : []
   return admin ? [...byKey, { session: member ? [] : ['admin'], sessionHalf: [] }] : byKey
 }
@@ -172,7 +172,7 @@ const REST = 'rest'
 const templateOf = (path: string): string =>
   path
     .split('/')
-    .map((segment) => (segment.startsWith(':') ? `{${segment.slice(1)}}` : segment === '*' ? `{${REST}}` : segment))
+    .map((segment) => segment.replace(/^:(.*)$/, '{$1}').replace(/^\*$/, `{${REST}}`))
     .join('/')
 
 const inputSchemas = (route: Route): readonly z.ZodType[] => [

@@ -24,8 +24,8 @@ const rangesOf = (accept: string): readonly Range[] =>
     .split(',')
     .map((entry) => {
       const [range = '', ...parameters] = entry.split(';').map((part) => part.trim())
-      const given = parameters.find((parameter) => /^q\s*=/.test(parameter))?.replace(/^q\s*=\s*/, '')
-      return { range, weight: given === undefined ? 1 : WEIGHT.test(given) ? Number(given) : 0 }
+      const given = parameters.find((parameter) => /^q\s*=/.test(parameter))?.replace(/^q\s*=\s*/, '') ?? '1'
+      return { range, weight: WEIGHT.test(given) ? Number(given) : 0 }
     })
 
 /** People also write `.5`, which the grammar does not have. */

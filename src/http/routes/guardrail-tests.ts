@@ -90,7 +90,6 @@ const resourceOf = ({ stages, outcome, error, messages }: Trial, effective: Effe
   moderation_not_asked: asked.side === 'input' ? (effective?.moderation ?? []).map(({ endpoint }) => endpoint) : [],
 })
 
-/** The content of a message, or the texts of its parts. */
 const textOf = (message: JsonValue): string => {
   const content = isObject(message) ? message['content'] : null
   if (typeof content === 'string') return content

@@ -16,7 +16,6 @@ export interface AnswerFacts {
   readonly ttlSeconds: number
   readonly model: string
   readonly provider: string | null
-  /** The losses in translating the answer. */
   readonly losses: readonly Warning[]
   /** A judge's verdict on the answer; absent if no judge was asked. */
   readonly alignment?: JsonObject
@@ -27,6 +26,5 @@ export interface KeptFrame {
   readonly native?: { readonly dialect: ClientDialect; readonly json: string }
 }
 
-/** `frames`: the JSON text of each frame. */
 export const writeCachedAnswer = (facts: AnswerFacts, frames: readonly string[]): string =>
   `${JSON.stringify(facts).slice(0, -1)},"frames":[${frames.join(',')}]}`

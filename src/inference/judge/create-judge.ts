@@ -28,8 +28,8 @@ export const createJudge = (admitted: Admitted, alignment: Alignment, model: str
     async judge(frames) {
       const probabilities = await probabilitiesOf(frames)
       const rules = (probabilities ?? []).map((probability) => ({ broken: probability >= alignment.threshold, probability }))
-      const outcome = probabilities === null ? 'unjudged' : rules.some(({ broken }) => broken) ? 'blocked' : 'allowed'
-      const call: JudgedCall = { call: report.calls.length + 1, outcome, rules }
+      const judged = rules.some(({ broken }) => broken) ? 'blocked' : 'allowed'
+      const call: JudgedCall = { call: report.calls.length + 1, outcome: probabilities === null ? 'unjudged' : judged, rules }
       report.calls.push(call)
       return call
     },

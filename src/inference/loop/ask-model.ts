@@ -38,7 +38,6 @@ export interface AskModelParts extends PrepareParts, ScreenParts, PlanParts {
   readonly answer: (admitted: Admitted, take: TakeFrames) => Promise<GatewayError | null>
 }
 
-/** Returns the `AskModel` for an outer request. */
 export const createAskModel = (parts: AskModelParts): ((outer: Admitted) => AskModel) => {
   const inner = { ...parts, toolKit: withoutAgents(parts.toolKit), defaultsOf: withoutPlugins(parts.defaultsOf) }
   return (outer) => async (question, signal) => {

@@ -14,7 +14,6 @@ import { screenToolText } from './screen-tool-text.ts'
 import type { LoopParts } from './loop-parts.ts'
 import type { UnwrappedCalls } from './unwrap-calls.ts'
 
-/** The loop for which the tools run. */
 interface Loop {
   readonly admitted: Admitted
   readonly offered: OfferedTools

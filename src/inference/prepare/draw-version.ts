@@ -19,9 +19,15 @@ export const drawVersion = ({ preset, version, rollout }: ServedPreset, received
 
 /** The name by which requests get the same version. A request without one is drawn on its own. */
 const drawnBy = (sticky: Sticky, { principal, requestId }: Received, body: JsonBody): string => {
-  const name = sticky === 'session' ? textOf(body, 'session_id') : sticky === 'user' ? (userOf(body) ?? principal.externalUser) : null
   if (sticky === 'key') return `key ${principal.hash}`
+  const name = NAMES[sticky](body) ?? (sticky === 'user' ? principal.externalUser : null)
   return name === null ? `request ${requestId}` : `${sticky} ${principal.workspaceId} ${name}`
+}
+
+const NAMES: Readonly<Record<Exclude<Sticky, 'key'>, (body: JsonBody) => string | null>> = {
+  session: (body) => textOf(body, 'session_id'),
+  user: (body) => userOf(body),
+  none: () => null,
 }
 
 const userOf = (body: JsonBody): string | null => {

@@ -25,5 +25,7 @@ export interface AttemptOutcome {
 }
 
 /** The status that the provider gave for an attempt, if it gave one; otherwise ours for what happened. */
-export const statusOf = ({ error, upstreamStatus }: AttemptOutcome): number =>
-  error === null ? 200 : upstreamStatus !== null && upstreamStatus >= 300 ? upstreamStatus : error.status
+export const statusOf = ({ error, upstreamStatus }: AttemptOutcome): number => {
+  if (error === null) return 200
+  return upstreamStatus !== null && upstreamStatus >= 300 ? upstreamStatus : error.status
+}

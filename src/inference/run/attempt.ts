@@ -101,9 +101,10 @@ export const attempt = async (
     const error = log.fail(
       own ?? withFlaggedInput(ofProvider(passing(asFailure(thrown), output?.screen), provider.name, begun), request.call),
     )
+    const zone = delivery.begun ? 'delivered' : zoneOf(outcome, error)
     failure = {
       error,
-      zone: own !== null && isUnheldTools(own) ? 'unheld' : delivery.begun ? 'delivered' : zoneOf(outcome, error),
+      zone: own !== null && isUnheldTools(own) ? 'unheld' : zone,
       upstreamStatus: outcome.upstreamStatus,
       unsent: delivery.unsent,
     }

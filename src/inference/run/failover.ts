@@ -28,8 +28,10 @@ export interface FailedAttempt {
 }
 
 /** The zone of an attempt that delivered nothing to the client. */
-export const zoneOf = ({ asked }: { readonly asked: boolean }, error: GatewayError): Zone =>
-  !asked ? 'not-asked' : nothingSent(error) ? 'nothing-sent' : 'sent'
+export const zoneOf = ({ asked }: { readonly asked: boolean }, error: GatewayError): Zone => {
+  if (!asked) return 'not-asked'
+  return nothingSent(error) ? 'nothing-sent' : 'sent'
+}
 
 export const nextStep = (failed: FailedAttempt): NextStep => {
   // If a guardrail withheld one model's answer, no other model is asked, nor if it could not be held.

@@ -18,10 +18,11 @@ import { askedPlugins } from '../../plugins/asked-plugins.ts'
 import { asFailure } from '../as-failure.ts'
 import { hiddenAfterScreening } from './hidden-after-screening.ts'
 import { hideInError } from './hide-in-error.ts'
-import { hideInEffects } from './hide-in-effects.ts'
 import { oneChoice } from '../one-choice.ts'
 import { readAgain } from '../read-call.ts'
 import { type Prepared, refuseLosses, type Screened } from '../request.ts'
+import { type HiddenTexts, hiderOf } from '../../canonical/hidden-prompt.ts'
+import type { Effect } from '../../canonical/effect.ts'
 
 export interface ScreenParts extends ScreenLimits {
   readonly moderate: Moderate
@@ -128,4 +129,14 @@ const screenedBody = async (
     await moderate(moderation, { texts, model: call.models[0] ?? '' }, effects)
   }
   return body
+}
+
+/** Detectors of prompt injection quote the text that they read, so the preset's hidden texts are removed from what they recorded. */
+const hideInEffects = (effects: Effect[], hidden: HiddenTexts | undefined): void => {
+  if (hidden === undefined) return
+  const hide = hiderOf(hidden)
+  for (const [at, effect] of effects.entries()) {
+    const { patterns } = effect.data
+    if (Array.isArray(patterns)) effects[at] = { ...effect, data: { ...effect.data, patterns: patterns.map((each) => hide(String(each))) } }
+  }
 }

@@ -87,5 +87,7 @@ export const observeAnswers = (
   }
 }
 
-const outcomeOf = ({ error }: Pick<AttemptOutcome, 'error'>): string =>
-  error === null ? 'ok' : isServiceStop(error) || isUnheldTools(error) ? 'cancelled' : error.type
+const outcomeOf = ({ error }: Pick<AttemptOutcome, 'error'>): string => {
+  if (error === null) return 'ok'
+  return isServiceStop(error) || isUnheldTools(error) ? 'cancelled' : error.type
+}

@@ -108,7 +108,8 @@ class Parser {
     if (counted === null) return null
     this.#at += counted[0].length
     const min = Number(counted[1])
-    const max = counted[2] === undefined ? min : counted[3] === '' ? Number.POSITIVE_INFINITY : Number(counted[3])
+    const most = counted[3] === '' ? Number.POSITIVE_INFINITY : Number(counted[3])
+    const max = counted[2] === undefined ? min : most
     if (max < min) this.#refuse('a repetition whose bounds are out of order')
     if (min > REPEAT_MAX || (max !== Number.POSITIVE_INFINITY && max > REPEAT_MAX)) this.#refuse(`a repetition beyond ${REPEAT_MAX}`)
     return { min, max }

@@ -77,5 +77,7 @@ export const createReach = ({ steps }: Program): Reach => {
   }
 }
 
-const behindUnit = (step: Step | undefined, of: number): number | undefined =>
-  step?.op === 'fork' ? step.next.get(of) : step?.op === 'take' && holdsClass(step.classes, of) ? step.next : undefined
+const behindUnit = (step: Step | undefined, of: number): number | undefined => {
+  if (step?.op === 'fork') return step.next.get(of)
+  return step?.op === 'take' && holdsClass(step.classes, of) ? step.next : undefined
+}

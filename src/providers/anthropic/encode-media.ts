@@ -2,7 +2,7 @@
 import type { CacheMark } from '../../canonical/prompt.ts'
 import { cacheMember } from './encode-context.ts'
 import { isTextType } from '../../lib/file-types.ts'
-import { readDataUrl } from '../../lib/network/data-url.ts'
+import { type DataUrl, readDataUrl } from '../../lib/network/data-url.ts'
 
 type MediaBlock = Readonly<Record<string, unknown>>
 
@@ -21,13 +21,13 @@ export const documentBlock = (url: string, filename: string | null, cache?: Cach
   const title = filename === null ? {} : { title: filename }
   if (data === null) return { type: 'document', source: { type: 'url', url }, ...title, ...cacheMember(cache) }
   if (data.mediaType.startsWith('image/')) return imageBlock(url, cache)
-  const source =
-    data.mediaType === PDF
-      ? { type: 'base64', media_type: PDF, data: data.base64() }
-      : isTextType(data.mediaType)
-        ? { type: 'text', media_type: 'text/plain', data: data.text() }
-        : null
+  const source = sourceOf(data)
   return source === null ? null : { type: 'document', source, ...title, ...cacheMember(cache) }
+}
+
+const sourceOf = (data: DataUrl) => {
+  if (data.mediaType === PDF) return { type: 'base64', media_type: PDF, data: data.base64() }
+  return isTextType(data.mediaType) ? { type: 'text', media_type: 'text/plain', data: data.text() } : null
 }
 
 const PDF = 'application/pdf'

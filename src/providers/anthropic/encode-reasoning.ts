@@ -130,13 +130,9 @@ const budgeted = (
   const wanted = Math.max(BUDGET_MIN, reasoning.maxTokens ?? BUDGETS[reasoning.effort ?? 'medium'] ?? BUDGET_MIN)
   // A cap is a promise on cost: the budget shrinks to fit it, and the cap does not grow.
   const maxTokens = cap ?? target.maxCompletionTokens ?? MAX_TOKENS + wanted
-  const obstacle = unthoughtLoop
-    ? unthought(target)
-    : maxTokens <= BUDGET_MIN
-      ? `${target.upstreamModel} thinks with at least ${BUDGET_MIN} tokens, which the cap on output does not leave.`
-      : null
-  if (obstacle !== null) {
-    lose(field, `${obstacle} It was left out.`)
+  if (unthoughtLoop || maxTokens <= BUDGET_MIN) {
+    const capped = `${target.upstreamModel} thinks with at least ${BUDGET_MIN} tokens, which the cap on output does not leave.`
+    lose(field, `${unthoughtLoop ? unthought(target) : capped} It was left out.`)
     return { maxTokens: cap ?? defaultMaxTokens(target) }
   }
   const budget = Math.min(wanted, Math.max(BUDGET_MIN, Math.floor(maxTokens * BUDGET_SHARE)))

@@ -21,7 +21,8 @@ export function* unbilledMessages(messages: string | undefined): Steps<string | 
     const content = members.get('content')
     if (members.get('role') !== '"system"' || content === undefined) return text
     const said = unbilledContent(content)
-    return said === content ? text : said === null ? null : editMembers(text, { content: said })
+    if (said === null) return null
+    return said === content ? text : editMembers(text, { content: said })
   })
   return sent === messages ? undefined : sent
 }

@@ -29,7 +29,10 @@ const namesIn = (messages: readonly Message[]): ToolNames =>
   new Map(messages.flatMap(({ parts }) => parts.flatMap((part) => (part.type === 'tool-call' ? [[part.id, part.name] as const] : []))))
 
 /** A picture may come as a file too. */
-const kindOf = (part: Part): string => (part.type === 'file' ? (part.url.startsWith('data:image/') ? 'image' : 'document') : part.type)
+const kindOf = (part: Part): string => {
+  if (part.type !== 'file') return part.type
+  return part.url.startsWith('data:image/') ? 'image' : 'document'
+}
 
 /** Returns the turns in which results stand only beside what the model takes there. */
 export const withResultsApart = (turns: readonly Turn[], context: EncodeContext, complete: (turn: Turn) => Turn): readonly Turn[] =>

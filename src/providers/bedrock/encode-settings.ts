@@ -132,8 +132,11 @@ const effortMember = (effort: string, word: EncodeContext['facts']['thinking']):
       ? { reasoning_config: effort }
       : { reasoning_effort: effort }
 
-const askedEffort = ({ effort, maxTokens, enabled }: ReasoningSetting): string | undefined =>
-  effort ?? (maxTokens === undefined ? (enabled === true ? 'medium' : undefined) : effortOfBudget(maxTokens))
+const askedEffort = ({ effort, maxTokens, enabled }: ReasoningSetting): string | undefined => {
+  if (effort !== undefined) return effort
+  if (maxTokens !== undefined) return effortOfBudget(maxTokens)
+  return enabled === true ? 'medium' : undefined
+}
 
 /** Temperatures go up to 1 in Converse, and up to 2 in other dialects. */
 const heldTo1 = (context: EncodeContext): number | undefined => {

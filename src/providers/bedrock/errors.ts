@@ -35,7 +35,9 @@ const kindOf = (code: string | null, message: string | null, named: FailureKind 
   const said = named === null || named === 'invalid_request' ? kindOfSentence(message, status) : null
   if (said !== null) return said
   if (named === 'invalid_request' && ABOUT_MESSAGE.test(message ?? '')) return 'invalid_prompt'
-  return named ?? (status !== null ? kindOfStatus(status) : code === null ? 'provider_unavailable' : 'unmapped')
+  if (named !== null) return named
+  if (status !== null) return kindOfStatus(status)
+  return code === null ? 'provider_unavailable' : 'unmapped'
 }
 
 const ABOUT_MESSAGE = /\bmessages\.\d+|conversation must (?:start|alternate|end)|roles must alternate/i

@@ -88,9 +88,7 @@ const ownWords = (envelope: Json, error: Json, metadata: Json): ReportedError =>
   ]
   const flaggedInput = typeof metadata['flagged_input'] === 'string' ? metadata['flagged_input'] : null
   const status = [error['code'], error['status'], envelope['status']].map(Number).find(isFailure) ?? null
-  const words = candidates.flatMap((word) =>
-    typeof word === 'string' && word !== '' ? [word] : typeof word === 'number' ? [String(word)] : [],
-  )
+  const words = candidates.filter((word) => typeof word === 'number' || (typeof word === 'string' && word !== '')).map(String)
   return {
     // A bare status says the least, so it goes last.
     words: [...words.filter((word) => !isFailure(Number(word))), ...words.filter((word) => isFailure(Number(word)))],
@@ -139,7 +137,8 @@ const wrapped = (metadata: Json, message: string | null): unknown => {
   if (isObject(raw) || Array.isArray(raw)) return raw
   if (typeof raw === 'string' && raw.trim() !== '' && !raw.trimStart().startsWith('<')) {
     const parsed = jsonIn(raw)
-    return isObject(parsed) || Array.isArray(parsed) ? parsed : message === null || isEmptyPhrase(message) ? raw.trim() : null
+    if (isObject(parsed) || Array.isArray(parsed)) return parsed
+    return message === null || isEmptyPhrase(message) ? raw.trim() : null
   }
   // Some put the whole body of the other provider's answer into their sentence.
   const start = message === null ? -1 : message.search(/[[{]/)

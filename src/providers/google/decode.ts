@@ -56,7 +56,8 @@ export const createGoogleDecoder = (modelId: string, searchesByPrompt = false): 
   const proofOf = (part: Json): ReasoningProof | null => {
     const data = textOf(part['thoughtSignature'])
     if (data === '') return null
-    const id = part['text'] === '' ? BEHIND_TEXT : isObject(part['inlineData']) ? placeOfPicture(pictureCount) : null
+    const picture = isObject(part['inlineData']) ? placeOfPicture(pictureCount) : null
+    const id = part['text'] === '' ? BEHIND_TEXT : picture
     return { format: 'google-gemini-v1', kind: 'signature', data, ...(id === null ? {} : { id }), model: modelId }
   }
 

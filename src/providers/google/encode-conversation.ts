@@ -41,7 +41,8 @@ export interface Content {
 export function* encodeConversation(translation: Translation, model: GeminiModel, modelId: string): Steps<Conversation> {
   const { messages } = translation.prompt
   const firstTurn = messages.findIndex(({ role }) => role === 'user' || role === 'assistant')
-  const leading = model.takesSystemInstruction ? (firstTurn < 0 ? messages.length : firstTurn) : 0
+  const before = firstTurn < 0 ? messages.length : firstTurn
+  const leading = model.takesSystemInstruction ? before : 0
   const context = { translation, model, modelId, calls: new Map<string, string>() }
   for (const message of messages) {
     if (message.name !== undefined) translation.lose(`${placeOf(message)}.name`, 'Google has no names of participants; it was left out.')

@@ -41,8 +41,9 @@ export function* encodeBody(
 const warnOfCacheMarks = ({ prompt, lose }: Translation): void => {
   const marked = prompt.messages.find(({ parts }) => parts.some((part) => 'cache' in part && part.cache !== undefined))
   const tool = prompt.tools.findIndex((each) => each.type !== 'custom' && each.cache !== undefined)
-  const at = marked === undefined ? (tool < 0 ? null : `tools[${tool}]`) : (marked.at ?? 'messages')
-  if (at !== null) lose(at, 'Google caches prompts by itself; the marks for its cache were left out.')
+  if (marked === undefined && tool < 0) return
+  const at = marked === undefined ? `tools[${tool}]` : (marked.at ?? 'messages')
+  lose(at, 'Google caches prompts by itself; the marks for its cache were left out.')
 }
 
 /** The tier that others call fast is priority at Google; null is sent as nothing, which means no preference. */

@@ -102,7 +102,8 @@ export const collectSources = (): Sources => {
   return {
     add(found) {
       for (const source of found) {
-        const citation = isObject(source) ? sourceOf(source) : typeof source === 'string' ? page(source) : null
+        const named = typeof source === 'string' ? page(source) : null
+        const citation = isObject(source) ? sourceOf(source) : named
         if (citation === null) {
           if (!isUnread) unreported.push({ type: 'unknown', kind: 'citations' })
           isUnread = true

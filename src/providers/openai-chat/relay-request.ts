@@ -57,8 +57,9 @@ const LISTS = ['messages', 'tools'] as const
 function* changedMarks({ call: { body }, target, warn }: Attempt, vendor: Vendor): Steps<Record<string, string>> {
   if (vendor.accepts === 'everything') return {}
   const breakpoints = vendor.openAiModels && openAiModelOf(target).cacheBreakpoints
+  const otherwise = breakpoints ? 'breakpoint' : 'refused'
   const refused: RefusedMarks = {
-    cache_control: vendor.cacheMarks !== null ? 'taken' : breakpoints ? 'breakpoint' : 'refused',
+    cache_control: vendor.cacheMarks === null ? otherwise : 'taken',
     prompt_cache_breakpoint: breakpoints || vendor.accepts.chat?.has('prompt_cache_options') === true ? 'taken' : 'refused',
   }
   return yield* withTakenMarks(

@@ -15,13 +15,15 @@ import { modernCalls } from './modern-calls.ts'
  */
 export const chatText = (parsed: Record<string, unknown>, text: string, form: ChatForm = PLAIN): string | null => {
   const found = useCommonNames(parsed, text, form)
-  return found === 'changed' ? JSON.stringify(parsed) : found === 'common' ? text : null
+  if (found === 'changed') return JSON.stringify(parsed)
+  return found === 'common' ? text : null
 }
 
 /** Like `chatText`, for megabytes of text. */
 export function* chatTextInSteps(parsed: Record<string, unknown>, text: string, form: ChatForm): Steps<string | null> {
   const found = useCommonNames(parsed, text, form)
-  return found === 'changed' ? yield* writeInSteps(parsed) : found === 'common' ? text : null
+  if (found === 'changed') return yield* writeInSteps(parsed)
+  return found === 'common' ? text : null
 }
 
 interface ChatForm {

@@ -147,9 +147,10 @@ const listOf = (turns: readonly Pick<Turn, 'text'>[]): string => `[${turns.map((
 
 /** One string with a paragraph for each part if all parts are text: many of these servers take nothing else in a system message. */
 const joinedContent = (turns: readonly Turn[]): JsonValue => {
-  const parts = turns.flatMap(({ content }): readonly JsonValue[] =>
-    Array.isArray(content) ? content : typeof content === 'string' && content !== '' ? [{ type: 'text', text: content }] : [],
-  )
+  const parts = turns.flatMap(({ content }): readonly JsonValue[] => {
+    if (Array.isArray(content)) return content
+    return typeof content === 'string' && content !== '' ? [{ type: 'text', text: content }] : []
+  })
   const texts = parts.map((part) => (isObject(part) && typeof part['text'] === 'string' ? part['text'] : null))
   return texts.every((text) => text !== null) ? texts.join('\n\n') : parts
 }

@@ -49,7 +49,7 @@ const MAKERS: Readonly<Record<string, (schema: JsonObject, place: Place) => Json
 /** The first type that is not null; without a type, the one that other keywords imply. */
 const typeOf = (schema: JsonObject): string => {
   const { type } = schema
-  const types: readonly JsonValue[] = Array.isArray(type) ? type : type === undefined ? [] : [type]
+  const types: readonly (JsonValue | undefined)[] = Array.isArray(type) ? type : [type]
   const named = types.find((one) => one !== 'null') ?? types[0]
   if (typeof named === 'string') return named
   if (schema['items'] !== undefined || schema['prefixItems'] !== undefined) return 'array'

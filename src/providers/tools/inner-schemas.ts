@@ -21,9 +21,10 @@ export const withInnerSchemas = (schema: JsonObject, change: (schema: JsonObject
   for (const keyword of [...LISTED, ...SINGLE]) {
     const value = schema[keyword]
     // `items` may be a list too, in its older form.
-    const next = isList(value) ? value.map(inside) : value === undefined ? undefined : inside(value)
+    if (value === undefined) continue
+    const next = isList(value) ? value.map(inside) : inside(value)
     const isSame = isList(next) && isList(value) ? next.every((one, index) => one === value[index]) : next === value
-    if (next !== undefined && !isSame) changes[keyword] = next
+    if (!isSame) changes[keyword] = next
   }
   return change(Object.keys(changes).length === 0 ? schema : { ...schema, ...changes }, schema)
 }

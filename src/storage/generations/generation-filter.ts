@@ -78,7 +78,8 @@ const CONDITIONS: readonly Condition[] = [
   ({ requestId }, eb) => (requestId === undefined ? null : eb('request_id', '=', requestId)),
   ({ minCostNanos }, eb) => (minCostNanos === undefined ? null : eb('cost_nanos', '>=', minCostNanos)),
   ({ minTotalMs }, eb) => (minTotalMs === undefined ? null : eb('total_ms', '>=', minTotalMs)),
-  ({ hasContent }) => (hasContent === undefined ? null : hasContent ? CONTENT : sql<SqlBool>`not ${CONTENT}`),
+  ({ hasContent }) => (hasContent === true ? CONTENT : null),
+  ({ hasContent }) => (hasContent === false ? sql<SqlBool>`not ${CONTENT}` : null),
   ({ hasPreset }, eb) => (hasPreset === undefined ? null : eb('preset_id', hasPreset ? 'is not' : 'is', null)),
   ({ hasFinds, guardrailId }) => (hasFinds === undefined && guardrailId === undefined ? null : FINDS),
   ({ guardrailId }, eb) => (guardrailId === undefined ? null : holdsText(eb.ref('record'), nameOf(guardrailId))),
@@ -94,12 +95,11 @@ const isOneOf = (column: 'preset_id', values: readonly string[], eb: Generations
   return values.length === 1 ? eb(column, '=', only) : eb(column, 'in', values)
 }
 
-const statusIs = (status: NonNullable<GenerationFilter['status']>, eb: Generations): Expression<SqlBool> =>
-  status === 'cancelled'
-    ? eb('cancelled', '=', 1)
-    : status === 'error'
-      ? eb('error_type', 'is not', null)
-      : eb.and([eb('cancelled', '=', 0), eb('error_type', 'is', null)])
+const statusIs = (status: NonNullable<GenerationFilter['status']>, eb: Generations): Expression<SqlBool> => {
+  if (status === 'cancelled') return eb('cancelled', '=', 1)
+  if (status === 'error') return eb('error_type', 'is not', null)
+  return eb.and([eb('cancelled', '=', 0), eb('error_type', 'is', null)])
+}
 
 /** How SQLite finds generations. */
 export interface FilterIndex {
@@ -136,7 +136,8 @@ const INDEXES: readonly (readonly [name: string, holds: Holds])[] = [
   ['generations_errors', ({ status, errorType }) => (status === 'error' || errorType !== undefined ? { status: 'error' } : null)],
   ['generations_preset', ({ presetIds }) => (presetIds === undefined || presetIds.length === 0 ? null : { presetIds })],
   ['generations_key', ({ keyHash }) => (keyHash === undefined ? null : { keyHash })],
-  ['generations_user', ({ ownedBy, userId }) => (ownedBy !== null ? { ownedBy } : userId === undefined ? null : { userId })],
+  ['generations_user', ({ ownedBy }) => (ownedBy === null ? null : { ownedBy })],
+  ['generations_user', ({ userId }) => (userId === undefined ? null : { userId })],
   ['generations_model', ({ model }) => (model === undefined ? null : { model })],
   ['generations_workspace', ({ workspaceId }) => (workspaceId === null ? null : { workspaceId })],
   [NEWEST, () => ({})],

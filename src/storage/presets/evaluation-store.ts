@@ -10,6 +10,7 @@ import { readStored } from '../rows/damaged-row.ts'
 import { lackedMoney, lackedTools } from '../ledger/ended-by-budget.ts'
 import type { Once } from '../changes/idempotency.ts'
 import { type Page, readPage } from '../statements/page.ts'
+import { flag } from '../statements/sql-values.ts'
 import { finishItem, type ItemResult, keepAnswers, type KeptAnswers, readItems, sealItems, type StoredItem } from './evaluation-items.ts'
 import { auditOf, presetIdOf, type PresetRef } from './preset-ref.ts'
 import type { ReadDatabase } from './preset-rows.ts'
@@ -227,7 +228,7 @@ export const createEvaluationStore = (sealed: ReadDatabase): EvaluationStore => 
       recordChange<boolean>(database, change, async (transaction) => {
         const { numUpdatedRows } = await transaction
           .updateTable('evaluations')
-          .set({ state, passed: passed === null ? null : passed ? 1 : 0, reason, ended_at: change.now })
+          .set({ state, passed: passed === null ? null : flag(passed), reason, ended_at: change.now })
           .where('id', '=', evaluation.id)
           .where('state', '=', 'running')
           .executeTakeFirstOrThrow()

@@ -137,7 +137,8 @@ export const createUsageSeries = ({ engine, reports }: Pick<Database, 'engine' |
     const { rows } = await seriesIn(query, sql`(${source}) as used`).execute(reports)
     const groupOf = ({ slot, first_value: first, second_value: second }: SeriesRow): UsageGroup => {
       if (query.groupBy.length === 0) return []
-      return slot > query.top ? null : query.groupBy.length === 1 ? [first] : [first, second]
+      if (slot > query.top) return null
+      return query.groupBy.length === 1 ? [first] : [first, second]
     }
     const points = rows.map((row): UsagePoint => ({ time: timeText(row.time), group: groupOf(row), ...sumsIn(row) }))
     const groups = summedBySlot(rows).map((row): UsageSlot => ({ group: groupOf(row), ...sumsIn(row) }))
@@ -276,7 +277,7 @@ const VALUES = ['first_value', 'second_value'] as const
  */
 const seriesIn = ({ interval, groupBy, top, sort }: UsageQuery, source: RawBuilder<unknown>): RawBuilder<SeriesRow> => {
   if (groupBy.length === 0) {
-    return sql<SeriesRow>`select ${timeOf(interval)} as time, 1 as slot, '' as first_value, '' as second_value, ${SUMS} from ${source} group by 1 order by 1`
+    return sql<SeriesRow>`select ${TIMES[interval]} as time, 1 as slot, '' as first_value, '' as second_value, ${SUMS} from ${source} group by 1 order by 1`
   }
   const [first, second] = groupBy.map((dimension) => sql.ref(DIMENSIONS[dimension]))
   const isSame = sql.join(
@@ -285,7 +286,7 @@ const seriesIn = ({ interval, groupBy, top, sort }: UsageQuery, source: RawBuild
   )
   return sql<SeriesRow>`
     with used as materialized (
-      select ${timeOf(interval)} as time, ${first} as first_value, ${second ?? sql`''`} as second_value, ${SUMS} from ${source} group by 1, 2, 3),
+      select ${TIMES[interval]} as time, ${first} as first_value, ${second ?? sql`''`} as second_value, ${SUMS} from ${source} group by 1, 2, 3),
     ranked as (
       select first_value, second_value,
         row_number() over (order by sum(${SORTS[sort]}) desc, sum(requests) desc, first_value, second_value) as place
@@ -338,12 +339,12 @@ const MIDDLE = 0.5
 const NEARLY_ALL = 0.95
 const ALMOST_EACH = 0.99
 
-const timeOf = (interval: UsageInterval): RawBuilder<unknown> =>
-  interval === 'minute'
-    ? sql`substr(created_at, 1, 16)`
-    : interval === 'hour'
-      ? sql`hour`
-      : sql`substr(hour, 1, ${sql.lit(interval === 'day' ? 10 : 7)})`
+const TIMES: Readonly<Record<UsageInterval, RawBuilder<unknown>>> = {
+  minute: sql`substr(created_at, 1, 16)`,
+  hour: sql`hour`,
+  day: sql`substr(hour, 1, 10)`,
+  month: sql`substr(hour, 1, 7)`,
+}
 
 /** Completes the beginning of an ISO timestamp. */
 const timeText = (beginning: string): string => beginning + '0000-01-01T00:00:00.000Z'.slice(beginning.length)

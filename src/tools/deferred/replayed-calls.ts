@@ -33,7 +33,8 @@ export const rewriteCalls = (messages: readonly Message[], rewriting: Rewriting)
       const call = calls.get(part.callId)
       const result = call === undefined ? null : rewriting.result(call, part)
       differs ||= result !== null
-      return result === null ? part : typeof result === 'string' ? { ...part, text: result } : resultPart(part, result)
+      if (result === null) return part
+      return typeof result === 'string' ? { ...part, text: result } : resultPart(part, result)
     })
     changed ||= differs
     return differs ? { ...message, parts } : message

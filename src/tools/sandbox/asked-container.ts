@@ -35,19 +35,17 @@ export type ContainerOf = (asked: Asked, caller: ToolCaller) => AskedContainer
 /** All tools of one request share one container. */
 export const createContainerOf = (ids: IdSource): ContainerOf => {
   const ofRequests = new WeakMap<ToolCaller, string>()
-  const ofRequest = (caller: ToolCaller): string => {
+  const ofCaller = (caller: ToolCaller): string => {
+    const { workspaceId, sessionId } = caller
+    if (sessionId !== null) return digest(JSON.stringify([workspaceId, sessionId])).slice(0, ID_LENGTH)
     const id = ofRequests.get(caller) ?? ids.prefixed('').slice(1, 1 + ID_LENGTH)
     ofRequests.set(caller, id)
     return id
   }
   return ({ environment, sleep_after_seconds: idleSeconds }, caller) => {
     const isReference = environment.type === 'container_reference'
-    const { sessionId, workspaceId } = caller
-    const id = isReference
-      ? environment.container_id
-      : sessionId === null
-        ? ofRequest(caller)
-        : digest(JSON.stringify([workspaceId, sessionId])).slice(0, ID_LENGTH)
+    const { workspaceId, sessionId } = caller
+    const id = isReference ? environment.container_id : ofCaller(caller)
     return {
       id,
       // Any client can send any id; since the name includes the workspace, it reaches only containers of its own workspace.

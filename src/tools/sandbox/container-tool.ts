@@ -2,10 +2,10 @@ import { z } from 'zod'
 
 import { validate } from '../../contract/validate.ts'
 import type { JsonObject } from '../../lib/json/json.ts'
-import type { MakeTool, Tool, ToolResult } from '../tool.ts'
+import type { AskedTool, MakeTool, Tool, ToolResult } from '../tool.ts'
 import { containerMembers } from './asked-container.ts'
-import { needsSandbox } from './needs-sandbox.ts'
 import type { CommandRunner, ContainerCall } from './run-commands.ts'
+import { GatewayError } from '../../errors.ts'
 
 const options = z.looseObject(containerMembers)
 
@@ -27,3 +27,9 @@ export const containerTool =
       run: (input, turn) => run(input, { container, turn }, runner),
     }
   }
+
+/** The error for a tool without a sandbox; it names the missing setting. */
+const needsSandbox = ({ at, askedAs }: AskedTool): GatewayError => {
+  const message = `${askedAs} cannot run: no sandbox is configured (tools.shell).`
+  return new GatewayError('invalid_request', `${at}: ${message}`, { metadata: { issues: [{ path: at, message }] } })
+}

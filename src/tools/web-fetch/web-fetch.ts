@@ -9,7 +9,6 @@ import { type Clock, isoTimestamp } from '../../lib/clock.ts'
 import { serverFetchMembers } from '../../request-fields/schemas/web-search.ts'
 import { isExcludedBy, isInDomains, normalDomains } from '../domains.ts'
 import { failed, type MakeTool, type ToolResult } from '../tool.ts'
-import { cutToTokens } from './cut-to-tokens.ts'
 import { type FetchPage, NoPage } from './fetch-page.ts'
 import type { ReadPage } from './read-page.ts'
 import { isSeen } from './seen-urls.ts'
@@ -110,3 +109,22 @@ const notFetched = (url: string | null, { code, message, status }: NoPage): Tool
 })
 
 const unavailable = (message: string): GatewayError => new GatewayError('invalid_request', message)
+
+/** Cuts a text to about this many tokens: four letters of an alphabet count as one token, and so does each character of dense scripts. */
+const cutToTokens = (text: string, tokens: number): { readonly text: string; readonly cut: boolean } => {
+  const quarters = tokens * 4
+  // No UTF-16 unit counts more than one token.
+  if (text.length <= tokens) return { text, cut: false }
+  let weight = 0
+  for (let at = 0; at < text.length; at += 1) {
+    weight += text.charCodeAt(at) < FIRST_DENSE ? 1 : 4
+    if (weight > quarters) return { text: text.slice(0, isHalf(text, at) ? at - 1 : at), cut: true }
+  }
+  return { text, cut: false }
+}
+
+/** The first code of the East Asian scripts and of signs such as emoji. */
+const FIRST_DENSE = 0x2e80
+
+/** Returns true if a cut here would split a surrogate pair. */
+const isHalf = (text: string, at: number): boolean => /[\uDC00-\uDFFF]/.test(text.charAt(at)) && /[\uD800-\uDBFF]/.test(text.charAt(at - 1))

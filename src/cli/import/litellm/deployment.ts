@@ -75,9 +75,10 @@ export const deploymentOf = (params: JsonObject, info: JsonObject, place: Place,
   }
   // A provider without a variable for its key is enabled by the file alone.
   const isEnabled = Object.keys(members).length === 0 && !isKeyless(provider)
+  const changes = isEnabled ? null : members
   return {
     provider: slug,
-    providerEntry: slug !== provider ? { ...ownEntry(provider, known, base), ...members } : isEnabled ? null : members,
+    providerEntry: slug === provider ? changes : { ...ownEntry(provider, known, base), ...members },
     isCatalogues: slug === provider && known !== null,
     upstreamModel,
     prices: pricesOf(info, params) ?? (slug !== provider && isAtVendor ? cataloguePrices(provider, upstreamModel) : null),
@@ -147,12 +148,15 @@ const freeSlug = (provider: string, base: string | null, places: ReadonlyMap<str
   return free
 }
 
+/** The path that follows the address of a server that the operator runs. */
+const SUFFIXES: Readonly<Record<string, string>> = { azure: '/openai/v1', ollama: '/v1' }
+
 /** Null if no request can be sent there, or if it has a password in it, which belongs into no file. */
 const addressOf = (base: string, provider: string, params: JsonObject, place: Place): string | null => {
   if (params['api_version'] !== undefined)
     place.at('litellm_params', 'api_version').changed("Azure's path /openai/v1 is used, which needs no api_version")
   const variable = /^\$\{(\w+)\}$/.exec(base)?.[1]
-  const suffix = provider === 'azure' ? '/openai/v1' : provider === 'ollama' ? '/v1' : ''
+  const suffix = SUFFIXES[provider] ?? ''
   if (variable !== undefined) {
     if (suffix !== '')
       place.at('litellm_params', 'api_base').changed(`the variable ${variable} must hold an address without a path: ${suffix} follows it`)
