@@ -168,7 +168,10 @@ describe('a stream', () => {
       { ...searched, underWay: usageOf({ webSearches: 1, drawn: 6240, ...soFar }) },
       { type: 'image', url: 'data:image/webp;base64,AA==' },
       { type: 'usage', usage: usageOf({ webSearches: 1, drawn: 6240, ...soFar }) },
-      { type: 'usage', usage: usageOf({ inputFresh: 6, inputCacheWrite5m: 4, unsplitWrites: 4, webSearches: 1, drawn: 6240, estimated: true }) },
+      {
+        type: 'usage',
+        usage: usageOf({ inputFresh: 6, inputCacheWrite5m: 4, unsplitWrites: 4, webSearches: 1, drawn: 6240, estimated: true }),
+      },
       { type: 'finish', reason: 'stop', native: 'completed' },
     ])
   })
