@@ -30,7 +30,7 @@ test.each(['Containerfile', 'patchbay.service', 'kubernetes/patchbay.yaml'])(
   },
 )
 
-test.each(['Containerfile', 'kubernetes/patchbay.yaml', 'nginx.conf', 'Caddyfile'])(
+test.each(['Containerfile', 'kubernetes/patchbay.yaml', 'nginx.conf', 'Caddyfile', 'haproxy.cfg'])(
   '%s: every path of health is a route, and every port the default',
   (file) => {
     const text = read(file)
@@ -164,10 +164,15 @@ test.skipIf(spawnSync(ANALYZE, ['--version']).status !== 0)('systemd knows every
 
 test('proxies take bodies as large and answers as slow as the service does', () => {
   const { limits, timeouts } = configFileSchema.parse({})
-  const [nginx, caddy] = [read('nginx.conf'), read('Caddyfile')]
+  const [nginx, caddy, haproxy] = [read('nginx.conf'), read('Caddyfile'), read('haproxy.cfg')]
   const secondsIn = (text: string, name: string): number => Number(new RegExp(`${name} (\\d+)s`).exec(text)?.[1])
   expect(Number(/client_max_body_size (\d+)m;/.exec(nginx)?.[1]) * 1024 ** 2).toBe(limits.max_body_bytes)
-  for (const found of [secondsIn(nginx, 'proxy_read_timeout'), secondsIn(caddy, 'response_header_timeout')]) {
+  for (const found of [
+    secondsIn(nginx, 'proxy_read_timeout'),
+    secondsIn(caddy, 'response_header_timeout'),
+    secondsIn(haproxy, 'timeout client'),
+    secondsIn(haproxy, 'timeout server'),
+  ]) {
     expect(found).toBeGreaterThan(timeouts.whole_headers)
   }
   expect([nginx.includes('proxy_buffering off;'), /^\s*flush_interval/m.test(caddy)]).toEqual([true, false])

@@ -90,6 +90,20 @@ for (const proxy of PROXIES) {
       await upstream.last.gone
     })
 
+    test('a client that leaves before a whole answer has begun ends the request to the provider', async () => {
+      const asked = Promise.withResolvers<void>()
+      upstream.script(async (exchange) => {
+        asked.resolve()
+        await exchange.gone
+      })
+      const leaving = new AbortController()
+      const answer = chat({}, leaving.signal)
+      await asked.promise
+      leaving.abort()
+      expect(await answer.catch(({ name }: Error) => name)).toBe('AbortError')
+      await upstream.last.gone
+    })
+
     test('a body of 19 MiB arrives, one above the limit is 413, and a long answer comes whole', async () => {
       upstream.script(say('y'.repeat(3_000_000)))
       const user = { role: 'user', content: 'x'.repeat(19 * 1024 ** 2) }

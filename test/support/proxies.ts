@@ -60,6 +60,16 @@ const caddy = (directory: string, servicePort: number, port: number): readonly s
   return ['caddy', 'run', '--config', path, '--adapter', 'caddyfile']
 }
 
+const haproxy = (directory: string, servicePort: number, port: number): readonly string[] => {
+  const file = replaced(read('haproxy.cfg'), [
+    ['bind :443 ssl crt /etc/haproxy/tls/patchbay.example.pem', `bind 127.0.0.1:${port} ssl crt ${CERTIFICATE}`],
+    ['server node1 127.0.0.1:8080', `server node1 127.0.0.1:${servicePort}`],
+  ])
+  const path = join(directory, 'haproxy.cfg')
+  writeFileSync(path, `global\n  maxconn 100\n${file}`)
+  return ['haproxy', '-db', '-f', path]
+}
+
 const started: ChildProcess[] = []
 afterAll(() => {
   for (const child of started) child.kill('SIGKILL')
@@ -92,4 +102,4 @@ const proxy = (name: string, version: string, command: typeof nginx): Proxy => {
   }
 }
 
-export const PROXIES: readonly Proxy[] = [proxy('nginx', '-v', nginx), proxy('caddy', 'version', caddy)]
+export const PROXIES: readonly Proxy[] = [proxy('nginx', '-v', nginx), proxy('caddy', 'version', caddy), proxy('haproxy', '-v', haproxy)]
