@@ -13,6 +13,7 @@ import { readLitellmConfig } from './import/litellm/read-config.ts'
 import { readOpenaiPrompts } from './import/openai-prompts.ts'
 import { readOpenrouter } from './import/openrouter.ts'
 import { readPortkey } from './import/portkey.ts'
+import { OutputLost, printWhole } from './print.ts'
 import { createRemote } from './remote.ts'
 import { warn } from './warn.ts'
 
@@ -41,27 +42,43 @@ export const importVerb = async (settings: RemoteSettings, what: string, path: s
   const { plan, findings } = readPlan(path, reader)
   const target = flags.merge === undefined ? null : readTarget(flags.merge)
   const isDry = flags.dryRun === true
-  const say = (line: string): void => void (flags.json === true ? undefined : process.stdout.write(`${line}\n`))
-  for (const { line, outcome, says } of findings) say(`${outcome.padEnd(7)}  ${path}:${line}: ${says}`)
+  const say = async (line: string): Promise<void> => (flags.json === true ? undefined : printWhole(`${line}\n`))
+  for (const { line, outcome, says } of findings) await say(`${outcome.padEnd(7)}  ${path}:${line}: ${says}`)
 
   const remote = isDry && settings.managementKey === null ? null : createRemote(settings, flags.workspace)
-  if (remote === null) say(`${summaryOf(plan)}; with PATCHBAY_MANAGEMENT_KEY set, a dry run compares with the service`)
+  if (remote === null) await say(`${summaryOf(plan)}; with PATCHBAY_MANAGEMENT_KEY set, a dry run compares with the service`)
   const options = { dryRun: isDry, overwrite: flags.overwrite === true, createKeys: flags.createKeys === true, env: environment() }
+  // Before anything is imported, so that a file which cannot be written ends the command at once.
+  const merged = target === null ? [] : await mergeFile(plan.file, target, isDry, say)
   const done: JsonObject[] = []
-  let merged: readonly string[] = []
+  const unseen = new Set<string>()
   let refused = 0
   try {
-    for await (const { state, says, key } of remote === null ? [] : carryOut(plan, remote, options)) {
-      if (state === 'refused') refused += 1
-      done.push({ state, says, ...(key === undefined ? {} : { key }) })
-      say(`${isDry && state === 'done' ? 'would be done' : WORDS[state]}: ${says}`)
-      if (key !== undefined) say(key)
+    try {
+      for await (const { state, says, made } of remote === null ? [] : carryOut(plan, remote, options)) {
+        if (state === 'refused') refused += 1
+        if (made !== undefined) unseen.add(made.hash)
+        done.push({ state, says, ...(made === undefined ? {} : { key: made.key }) })
+        await say(`${isDry && state === 'done' ? 'would be done' : WORDS[state]}: ${says}${made === undefined ? '' : `\n${made.key}`}`)
+        if (flags.json !== true) unseen.clear()
+      }
+    } finally {
+      // Also if it fails on the way: keys that were made by then are shown only here.
+      if (flags.json === true) await printWhole(`${JSON.stringify({ findings, done, file: plan.file, merged })}\n`)
     }
-    merged = bringFile(plan.file, target, isDry, say)
-  } finally {
-    // Also if it fails on the way: keys that were made by then are shown only here.
-    if (flags.json === true) process.stdout.write(`${JSON.stringify({ findings, done, file: plan.file, merged })}\n`)
+  } catch (thrown) {
+    if (thrown instanceof OutputLost && remote !== null)
+      for (const hash of unseen) {
+        const isGone = await remote.ask('DELETE', `/keys/${hash}`).then(
+          () => true,
+          () => false,
+        )
+        warn(`nobody reads the standard output: the new key ${isGone ? 'is taken back' : `${hash} could not be taken back; revoke it`}.`)
+      }
+    throw thrown
   }
+  if (target === null && Object.keys(plan.file).length > 0)
+    await say(`\n# for your patchbay.yaml; --merge FILE writes it there\n${renderFile('patchbay.yaml', plan.file, null).trimEnd()}`)
   return refused > 0 ? 1 : 0
 }
 
@@ -135,18 +152,17 @@ const readTarget = (path: string): Target => {
   return { path, text, content: parseValue(path, text) === null ? {} : parseFile(path, text) }
 }
 
-/** The part for the operator's file: printed, or merged into it where nothing exists yet. Returns the names of what was merged. */
-const bringFile = (file: JsonObject, target: Target | null, isDry: boolean, say: (line: string) => void): readonly string[] => {
-  if (Object.keys(file).length === 0) return []
-  if (target === null) {
-    say(`\n# for your patchbay.yaml; --merge FILE writes it there\n${renderFile('patchbay.yaml', file, null).trimEnd()}`)
-    return []
-  }
-  const { path, text, content } = target
+/** Adds the part for the operator's file where nothing exists yet. Returns the names of what was added. */
+const mergeFile = async (
+  file: JsonObject,
+  { path, text, content }: Target,
+  isDry: boolean,
+  say: (line: string) => Promise<void>,
+): Promise<readonly string[]> => {
   const added: string[] = []
   const joined = joinedFile(content, file, added, path)
   if (!isDry && added.length > 0) replaceFile(path, renderFile(path, joined, text))
-  for (const name of added) say(`${isDry ? 'would be written' : 'written'} to ${path}: ${name}`)
+  for (const name of added) await say(`${isDry ? 'would be written' : 'written'} to ${path}: ${name}`)
   return added
 }
 

@@ -74,7 +74,7 @@ export const createKeyVerb = async (settings: StorageSettings, flags: CreateFlag
     // Only the key is written to stdout, for scripts.
     const shown = isJson ? JSON.stringify({ key, ...keyResource(await keys.get(workspaceId, record.hash)) }) : key
     try {
-      printWhole(`${shown}\n`)
+      await printWhole(`${shown}\n`)
     } catch (thrown) {
       await keys.revoke(null, record.hash, fromShell(owner.userId))
       note('nobody reads the standard output: the key is taken back')

@@ -45,7 +45,7 @@ export const loginVerb = async (settings: StorageSettings, flags: LoginFlags, en
     )
     const place = signInPlace(server.public_url, (await storage.address()) ?? DEFAULT_ADDRESS)
     // Only the link is written to stdout, for scripts.
-    printWhole(`${loginUrl(place, token)}\n`)
+    await printWhole(`${loginUrl(place, token)}\n`)
     process.stderr.write('It works once, for 15 minutes.\n')
   })
 }

@@ -13,6 +13,7 @@ import { readLock, writeLock } from './as-code/lock-file.ts'
 import { presetKind } from './as-code/preset-kind.ts'
 import { comparedLines, nameOf } from './as-code/report.ts'
 import { readLocal, removeLocal, writeLocal } from './as-code/working-copy.ts'
+import { print as printLine, printWhole } from './print.ts'
 import { createRemote, RemoteRefused, type Remote } from './remote.ts'
 import { warn } from './warn.ts'
 import { terminalLine } from './terminal-line.ts'
@@ -51,41 +52,44 @@ export const pullVerb = async (settings: RemoteSettings, directory: string, flag
   if (flags.dryRun !== true) mkdirSync(directory, { recursive: true })
   const say = speaker(flags)
   let conflicts = 0
-  for (const one of copy.compared) {
-    const { kind, identity, local, remote, base, standing } = one
-    const key = baseKey(kind, identity)
-    const take = (document: Document, what: string): void => {
-      if (remote === undefined) return
-      if (flags.dryRun !== true) writeLocal(directory, kind, { ...remote, document }, local, extension)
-      say(`${what}: ${nameOf(one)}`)
-      copy.bases.set(key, remote.document)
-    }
-    if (standing === 'same') {
-      if (remote === undefined) copy.bases.delete(key)
-      else copy.bases.set(key, remote.document)
-    } else if (remote === undefined) {
-      if (base === null) continue
-      if (local !== undefined && (flags.force === true || (flags.prune === true && standing === 'drifted'))) {
-        if (flags.dryRun !== true) removeLocal(local)
-        say(`deleted: ${nameOf(one)}`)
-        copy.bases.delete(key)
-      } else {
-        if (standing === 'conflict') conflicts += 1
-        say(`gone from the service: ${nameOf(one)}; --prune deletes the file`)
+  try {
+    for (const one of copy.compared) {
+      const { kind, identity, local, remote, base, standing } = one
+      const key = baseKey(kind, identity)
+      const take = async (document: Document, what: string): Promise<void> => {
+        if (remote === undefined) return
+        if (flags.dryRun !== true) writeLocal(directory, kind, { ...remote, document }, local, extension)
+        await say(`${what}: ${nameOf(one)}`)
+        copy.bases.set(key, remote.document)
       }
-    } else if (standing === 'drifted' || flags.force === true) take(remote.document, local === undefined ? 'new' : 'changed')
-    else if (standing === 'edited') say(`${local === undefined ? 'deleted' : 'changed'} here: ${nameOf(one)}`)
-    else {
-      const outcome = local === undefined || base === null ? null : merge(base, local.document, remote.document)
-      if (outcome !== null && 'merged' in outcome) take(outcome.merged, 'joined')
+      if (standing === 'same') {
+        if (remote === undefined) copy.bases.delete(key)
+        else copy.bases.set(key, remote.document)
+      } else if (remote === undefined) {
+        if (base === null) continue
+        if (local !== undefined && (flags.force === true || (flags.prune === true && standing === 'drifted'))) {
+          if (flags.dryRun !== true) removeLocal(local)
+          await say(`deleted: ${nameOf(one)}`)
+          copy.bases.delete(key)
+        } else {
+          if (standing === 'conflict') conflicts += 1
+          await say(`gone from the service: ${nameOf(one)}; --prune deletes the file`)
+        }
+      } else if (standing === 'drifted' || flags.force === true) await take(remote.document, local === undefined ? 'new' : 'changed')
+      else if (standing === 'edited') await say(`${local === undefined ? 'deleted' : 'changed'} here: ${nameOf(one)}`)
       else {
-        conflicts += 1
-        for (const line of comparedLines(one, directory)) print(line)
+        const outcome = local === undefined || base === null ? null : merge(base, local.document, remote.document)
+        if (outcome !== null && 'merged' in outcome) await take(outcome.merged, 'joined')
+        else {
+          conflicts += 1
+          for (const line of comparedLines(one, directory)) await print(line)
+        }
       }
     }
+  } finally {
+    if (flags.dryRun !== true) copy.keep()
   }
-  if (flags.dryRun !== true) copy.keep()
-  say(
+  await say(
     `${copy.compared.length} compared with ${copy.remote.url}${conflicts > 0 ? `; ${conflicts} changed on both sides: take the service's with --force, or send the file's with apply` : ''}`,
   )
   return conflicts > 0 ? DIFFERENT : IN_STEP
@@ -95,8 +99,8 @@ export const pullVerb = async (settings: RemoteSettings, directory: string, flag
 export const diffVerb = async (settings: RemoteSettings, directory: string, flags: AsCodeFlags): Promise<number> => {
   const { compared, remote } = await open(settings, requireDirectory(directory), flags)
   const different = compared.filter(({ standing }) => standing !== 'same')
-  for (const one of different) for (const line of comparedLines(one, directory)) print(line)
-  if (different.length === 0) print(`in step with ${remote.url}`)
+  for (const one of different) for (const line of comparedLines(one, directory)) show(line)
+  if (different.length === 0) show(`in step with ${remote.url}`)
   return different.length === 0 ? IN_STEP : DIFFERENT
 }
 
@@ -105,13 +109,13 @@ export const pushVerb = async (settings: RemoteSettings, directory: string, flag
   const copy = await open(settings, requireDirectory(directory), flags)
   const conflicts = copy.compared.filter(({ standing }) => standing === 'conflict')
   if (conflicts.length > 0) {
-    for (const one of conflicts) for (const line of comparedLines(one, directory)) print(line)
+    for (const one of conflicts) for (const line of comparedLines(one, directory)) show(line)
     warn('nothing was sent: pull first, or send the files with apply.')
     return DIFFERENT
   }
   for (const one of copy.compared) {
     if (one.standing !== 'drifted') continue
-    print(
+    await print(
       one.remote === undefined
         ? `deleted on the service, left alone: ${nameOf(one)}; "pull --prune" deletes the file, "apply" makes it again`
         : `changed on the service, left alone: ${nameOf(one)}; "pull" takes it`,
@@ -146,19 +150,23 @@ const send = async (copy: Copy, changes: readonly Compared[], flags: AsCodeFlags
   let failed = 0
   for (const one of copy.compared)
     if (one.standing === 'same' && one.remote !== undefined) copy.bases.set(baseKey(one.kind, one.identity), one.remote.document)
-  for (const one of changes) {
-    try {
-      say(await sendOne(copy, one, { ...options, label }, flags))
-    } catch (thrown) {
-      if (!(thrown instanceof RemoteRefused) && !(thrown instanceof SettingError)) throw thrown
-      failed += 1
-      for (const line of refusalLines(one, thrown)) warn(line)
+  try {
+    for (const one of changes) {
+      try {
+        await say(await sendOne(copy, one, { ...options, label }, flags))
+      } catch (thrown) {
+        if (!(thrown instanceof RemoteRefused) && !(thrown instanceof SettingError)) throw thrown
+        failed += 1
+        for (const line of refusalLines(one, thrown)) warn(line)
+      }
     }
+  } finally {
+    // Also if the service or the output is lost on the way: an object that was sent would look like one that both sides have changed.
+    if (flags.dryRun !== true) copy.keep()
   }
-  if (flags.dryRun !== true) copy.keep()
   if (changes.length === 0) {
     const isInStep = copy.compared.every(({ standing }) => standing === 'same')
-    print(isInStep ? `nothing to send: in step with ${copy.remote.url}` : 'nothing to send')
+    await print(isInStep ? `nothing to send: in step with ${copy.remote.url}` : 'nothing to send')
   }
   return failed > 0 ? DIFFERENT : IN_STEP
 }
@@ -243,7 +251,13 @@ const requireDirectory = (directory: string): string => {
 
 const speaker =
   ({ dryRun }: AsCodeFlags) =>
-  (line: string): void =>
+  (line: string): Promise<void> =>
     print(dryRun === true ? `would be ${line}` : line)
 
-const print = (line: string): void => void process.stdout.write(`${line.split('\n').map(terminalLine).join('\n')}\n`)
+/** Says what was changed. Output that is lost ends the command before the next change; what was changed is kept in the lock file. */
+const print = (line: string): Promise<void> => printWhole(`${safeLines(line)}\n`)
+
+/** Shows a difference. A reader may leave. */
+const show = (line: string): void => printLine(safeLines(line))
+
+const safeLines = (text: string): string => text.split('\n').map(terminalLine).join('\n')

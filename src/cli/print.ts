@@ -1,5 +1,6 @@
 import { writeSync } from 'node:fs'
 
+import { pause, systemClock } from '../lib/clock.ts'
 import { systemFault } from '../lib/system-fault.ts'
 
 /** Prints one line of a command's result, for programs and people. */
@@ -12,12 +13,18 @@ export class OutputLost extends Error {
   override readonly name = 'OutputLost'
 }
 
-/** Prints what is shown only once. Throws OutputLost. */
-export const printWhole = (text: string): void => {
-  let rest = Buffer.from(text)
-  try {
-    while (rest.byteLength > 0) rest = rest.subarray(writeSync(STDOUT, rest))
-  } catch (cause) {
-    throw new OutputLost(`the output cannot be written (${systemFault(cause)}).`, { cause })
+const READER_PAUSE_MS = 10
+
+/** Prints what is shown only once, or what a command must not go on without. Resolves when it is written; rejects with OutputLost. */
+export const printWhole = async (text: string): Promise<void> => {
+  for (let rest = Buffer.from(text); rest.byteLength > 0;) {
+    try {
+      rest = rest.subarray(writeSync(STDOUT, rest))
+    } catch (cause) {
+      const fault = systemFault(cause)
+      // A pipe is full until its reader goes on.
+      if (fault !== 'EAGAIN') throw new OutputLost(`the output cannot be written (${fault}).`, { cause })
+      await pause(systemClock, READER_PAUSE_MS)
+    }
   }
 }

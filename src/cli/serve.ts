@@ -179,7 +179,7 @@ const until = async (reached: () => boolean, withinMs: number): Promise<void> =>
 /** Calls `onUnread` if nobody can read the output: a pipe without a reader, or a closed terminal. The service continues. */
 const announce = async (url: string, keys: FirstKeys | null, env: Environment, onUnread: () => Promise<void>): Promise<void> => {
   try {
-    printWhole(greeting(url, keys, { terminal: process.stdout.isTTY, styled: wantsColours(env) }))
+    await printWhole(greeting(url, keys, { terminal: process.stdout.isTTY, styled: wantsColours(env) }))
   } catch {
     await onUnread()
   }

@@ -1,4 +1,5 @@
 /** `patchbay presets pull|diff|push|apply` (docs/contract/presets.md#as-code). */
+import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -11,6 +12,7 @@ import { call } from '../support/calls.ts'
 import { useServices } from '../support/started-service.ts'
 
 const services = useServices()
+const PROGRAM = join(import.meta.dir, '../../bin/patchbay')
 
 const service = await services.start()
 
@@ -385,6 +387,22 @@ reset_interval: daily
   expect((await presets('diff', path)).code).toBe(0)
   const { data: keys } = (await call(service, 'GET', '/keys')).json as { data: { name: string; limit: number | null }[] }
   expect(keys.find(({ name }) => name === 'First inference key')).toMatchObject({ limit: 3, limit_reset: 'daily' })
+})
+
+test('exit 1, and no conflict afterwards: the output of push is lost between two objects', async () => {
+  if (!existsSync('/dev/full')) return
+  const path = join(services.directory(), 'lost-output')
+  expect((await presets('pull', path)).code).toBe(0)
+  for (const name of ['lost-1', 'lost-2']) writeFileSync(join(path, `${name}.yaml`), 'config:\n  model: sandbox/echo\n')
+  const { status, stderr } = spawnSync('/bin/sh', ['-c', 'exec "$0" "$@" >/dev/full', PROGRAM, 'presets', 'push', path], {
+    encoding: 'utf8',
+    env: { ...process.env, ...env() },
+  })
+  expect([status, stderr]).toEqual([1, 'patchbay: the output cannot be written (ENOSPC).\n'])
+  expect(await config('lost-1')).toMatchObject({ model: 'sandbox/echo' })
+  edit(join(path, 'lost-1.yaml'), 'echo', 'lorem')
+  const { code, stdout } = await presets('push', path)
+  expect([code, stdout]).toEqual([0, 'changed: preset lost-1\nmade: preset lost-2\n'])
 })
 
 test('what is taken out of a file is taken back: a filter of a guardrail, the limit of a key, the flag of a budget; a key without a file stays', async () => {
