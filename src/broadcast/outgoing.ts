@@ -1,4 +1,3 @@
-/** A request to a destination. */
 /** One trace in the form that its destination takes. */
 export interface Encoded {
   readonly text: string
@@ -6,6 +5,7 @@ export interface Encoded {
   readonly path: string
 }
 
+/** A request to a destination. */
 export interface Outgoing {
   readonly url: string
   readonly method: 'POST' | 'PUT'

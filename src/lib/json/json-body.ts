@@ -88,6 +88,11 @@ export class JsonBody {
     return body
   }
 
+  /** Like `read`, for text of any size of which only the requested members are parsed. */
+  static ofScanned(text: string): JsonBody {
+    return new JsonBody(text, asIs, scanMembers(text, UNLIMITED), newValues())
+  }
+
   /** Like `read`, for text that a parser has accepted already. */
   static ofParsed(text: string): JsonBody {
     return new JsonBody(text, asIs, scanMembers(text), newValues(), ACCEPTED)

@@ -100,6 +100,9 @@ describe('embeddings', () => {
     [200, '', 'provider_unavailable'],
     [200, '{"object":"list"}', 'provider_unavailable'],
     [200, ANSWER.slice(0, 80), 'provider_unavailable'],
+    [200, ANSWER.replace('0.10', 'NaN'), 'provider_unavailable'],
+    [200, ANSWER.replace('0.10,', '0.10,,'), 'provider_unavailable'],
+    [200, ANSWER.replace('"index":0', '"index" 0'), 'provider_unavailable'],
   ])('%d %s is %s', async (status, body, type) => {
     const failed = post((exchange) => exchange.answer(status, body), '{"model":"a/b","input":"a"}')
     expect(

@@ -97,7 +97,7 @@ const readAnswer = (text: string, target: Target): Embeddings => {
 
 const scan = (text: string, target: Target): JsonBody => {
   try {
-    return JsonBody.ofParsed(text)
+    return JsonBody.ofScanned(text)
   } catch (cause) {
     if (cause instanceof JsonTextError) throw unusable(target, 'answered with something that is not JSON.', cause)
     throw cause
