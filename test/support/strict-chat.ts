@@ -20,7 +20,8 @@ interface Members {
 
 export const CHAT_VENDORS: Readonly<Record<string, Members>> = {
   openai: {
-    assistant: 'role content refusal name audio tool_calls',
+    // Its guides append the message that it sent, which has annotations.
+    assistant: 'role content refusal name audio annotations tool_calls',
     others: 'role content name tool_call_id',
     idMax: 40,
     customTools: true,
@@ -31,16 +32,16 @@ export const CHAT_VENDORS: Readonly<Record<string, Members>> = {
   xai: { assistant: 'role content tool_calls', others: 'role content name tool_call_id' },
   // These three ignore what they do not know.
   deepseek: {
-    assistant: 'role content refusal name prefix reasoning_content tool_calls',
+    assistant: 'role content refusal name prefix annotations reasoning_content tool_calls',
     others: 'role content name tool_call_id',
     thinking: 'present',
   },
   moonshot: {
-    assistant: 'role content refusal name partial reasoning_content tool_calls',
+    assistant: 'role content refusal name partial annotations reasoning_content tool_calls',
     others: 'role content name tool_call_id',
     thinking: 'filled',
   },
-  zai: { assistant: 'role content refusal reasoning_content tool_calls', others: 'role content name tool_call_id' },
+  zai: { assistant: 'role content refusal annotations reasoning_content tool_calls', others: 'role content name tool_call_id' },
 }
 
 /** The first fault of the messages; null if they are accepted. */
