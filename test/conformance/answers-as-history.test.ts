@@ -1,5 +1,5 @@
 /**
- * What a client received comes back as history: for each recorded answer, the next turn, built as a program with the official SDK builds it,
+ * Clients send back the answers that they got: for each recorded one, the next turn, built as a program with the official SDK builds it,
  * is one that every vendor accepts, with each text and each call of the answer in it.
  */
 import { describe, expect, test } from 'bun:test'
