@@ -5,6 +5,7 @@ import { basename, extname } from 'node:path'
 import { environment, SettingError, type RemoteSettings } from '../config.ts'
 import { isObject, jsonIn, type JsonObject, type JsonValue } from '../lib/json/json.ts'
 import { replaceFile } from '../lib/replace-file.ts'
+import { systemFault } from '../lib/system-fault.ts'
 import { linesIn, parseFile, parseValue, renderFile } from './as-code/document-file.ts'
 import { readBifrost } from './import/bifrost.ts'
 import { carryOut } from './import/carry-out.ts'
@@ -14,7 +15,7 @@ import { readOpenaiPrompts } from './import/openai-prompts.ts'
 import { readOpenrouter } from './import/openrouter.ts'
 import { readPortkey } from './import/portkey.ts'
 import { OutputLost, printWhole } from './print.ts'
-import { createRemote } from './remote.ts'
+import { createRemote, type Remote } from './remote.ts'
 import { warn } from './warn.ts'
 
 const READERS = {
@@ -48,38 +49,41 @@ export const importVerb = async (settings: RemoteSettings, what: string, path: s
   const remote = isDry && settings.managementKey === null ? null : createRemote(settings, flags.workspace)
   if (remote === null) await say(`${summaryOf(plan)}; with PATCHBAY_MANAGEMENT_KEY set, a dry run compares with the service`)
   const options = { dryRun: isDry, overwrite: flags.overwrite === true, createKeys: flags.createKeys === true, env: environment() }
-  // Before anything is imported, so that a file which cannot be written ends the command at once.
-  const merged = target === null ? [] : await mergeFile(plan.file, target, isDry, say)
   const done: JsonObject[] = []
-  const unseen = new Set<string>()
+  let merged: readonly string[] = []
+  let unseen: string[] = []
   let refused = 0
   try {
     try {
       for await (const { state, says, made } of remote === null ? [] : carryOut(plan, remote, options)) {
         if (state === 'refused') refused += 1
-        if (made !== undefined) unseen.add(made.hash)
+        if (made !== undefined) unseen.push(made.data.hash)
         done.push({ state, says, ...(made === undefined ? {} : { key: made.key }) })
         await say(`${isDry && state === 'done' ? 'would be done' : WORDS[state]}: ${says}${made === undefined ? '' : `\n${made.key}`}`)
-        if (flags.json !== true) unseen.clear()
+        if (flags.json !== true) unseen = []
       }
+      merged = await bringFile(plan.file, target, isDry, say)
     } finally {
       // Also if it fails on the way: keys that were made by then are shown only here.
       if (flags.json === true) await printWhole(`${JSON.stringify({ findings, done, file: plan.file, merged })}\n`)
     }
   } catch (thrown) {
-    if (thrown instanceof OutputLost && remote !== null)
-      for (const hash of unseen) {
-        const isGone = await remote.ask('DELETE', `/keys/${hash}`).then(
-          () => true,
-          () => false,
-        )
-        warn(`nobody reads the standard output: the new key ${isGone ? 'is taken back' : `${hash} could not be taken back; revoke it`}.`)
-      }
+    if (thrown instanceof OutputLost && remote !== null) await takeBack(unseen, remote)
     throw thrown
   }
-  if (target === null && Object.keys(plan.file).length > 0)
-    await say(`\n# for your patchbay.yaml; --merge FILE writes it there\n${renderFile('patchbay.yaml', plan.file, null).trimEnd()}`)
   return refused > 0 ? 1 : 0
+}
+
+/** Revokes new keys that nobody has seen. */
+const takeBack = async (hashes: readonly string[], remote: Remote): Promise<void> => {
+  for (const hash of hashes) {
+    try {
+      await remote.ask('DELETE', `/keys/${hash}`)
+      warn('nobody reads the standard output: a new key is taken back.')
+    } catch (cause) {
+      warn(`nobody has seen the new key with the hash ${hash}, and it stays valid: ${systemFault(cause)}`)
+    }
+  }
 }
 
 const WORDS = { done: 'done', kept: 'already there', left: 'left alone', refused: 'refused' } as const
@@ -152,13 +156,19 @@ const readTarget = (path: string): Target => {
   return { path, text, content: parseValue(path, text) === null ? {} : parseFile(path, text) }
 }
 
-/** Adds the part for the operator's file where nothing exists yet. Returns the names of what was added. */
-const mergeFile = async (
+/** The part for the operator's file: printed, or merged into it where nothing exists yet. Returns the names of what was merged. */
+const bringFile = async (
   file: JsonObject,
-  { path, text, content }: Target,
+  target: Target | null,
   isDry: boolean,
   say: (line: string) => Promise<void>,
 ): Promise<readonly string[]> => {
+  if (Object.keys(file).length === 0) return []
+  if (target === null) {
+    await say(`\n# for your patchbay.yaml; --merge FILE writes it there\n${renderFile('patchbay.yaml', file, null).trimEnd()}`)
+    return []
+  }
+  const { path, text, content } = target
   const added: string[] = []
   const joined = joinedFile(content, file, added, path)
   if (!isDry && added.length > 0) replaceFile(path, renderFile(path, joined, text))

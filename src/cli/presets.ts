@@ -59,8 +59,8 @@ export const pullVerb = async (settings: RemoteSettings, directory: string, flag
       const take = async (document: Document, what: string): Promise<void> => {
         if (remote === undefined) return
         if (flags.dryRun !== true) writeLocal(directory, kind, { ...remote, document }, local, extension)
-        await say(`${what}: ${nameOf(one)}`)
         copy.bases.set(key, remote.document)
+        await say(`${what}: ${nameOf(one)}`)
       }
       if (standing === 'same') {
         if (remote === undefined) copy.bases.delete(key)
@@ -69,8 +69,8 @@ export const pullVerb = async (settings: RemoteSettings, directory: string, flag
         if (base === null) continue
         if (local !== undefined && (flags.force === true || (flags.prune === true && standing === 'drifted'))) {
           if (flags.dryRun !== true) removeLocal(local)
-          await say(`deleted: ${nameOf(one)}`)
           copy.bases.delete(key)
+          await say(`deleted: ${nameOf(one)}`)
         } else {
           if (standing === 'conflict') conflicts += 1
           await say(`gone from the service: ${nameOf(one)}; --prune deletes the file`)

@@ -1,20 +1,21 @@
 /** `patchbay import WHAT FILE` (docs/contract/presets.md#moving-in). */
 import { spawnSync } from 'node:child_process'
-import { once } from 'node:events'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { parse } from 'yaml'
 
 import { call, createKey } from '../support/calls.ts'
 import { findings, IMPORT_FIXTURES, startImporting } from '../support/importing.ts'
+import { openPipe, runInto } from '../support/leaving-reader.ts'
+import { startBehind } from '../support/service-behind.ts'
 import type { StartedService } from '../support/started-service.ts'
 
 const { services, service, runAt, run, move, preset } = await startImporting()
+
+const PROGRAM = join(import.meta.dir, '../../bin/patchbay')
+const MIXED = join(IMPORT_FIXTURES, 'bifrost', 'mixed.json')
 
 const FILES: readonly (readonly [string, string])[] = [
   ['openai-prompts', 'answers.jsonl'],
@@ -421,78 +422,84 @@ test('exit 1 if the service refuses an object, which is named with the reason; t
   expect((await call(service, 'GET', '/presets/too-hot')).status).toBe(404)
 })
 
-test('exit 2, and nothing is imported: the file for --merge cannot be read, is no YAML, or cannot be written', async () => {
+test('exit 2, and nothing is imported: the file for --merge cannot be read, or is no YAML', async () => {
   const own = await services.start()
-  const before = (await call(own, 'GET', '/presets')).json
   const broken = join(services.directory(), 'broken.yaml')
   writeFileSync(broken, 'providers: [')
-  const full = join(services.directory(), 'full.yaml')
-  const long = `# ${'Long. '.repeat(10_000)}\n`
-  writeFileSync(full, long)
   for (const [target, fault] of [
-    [services.directory(), ': the file cannot be read (EISDIR).'],
-    [broken, ': not valid YAML at line 1'],
-    [join(services.directory(), 'missing', 'patchbay.yaml'), ' cannot be read or written (ENOENT).'],
-    [full, ' cannot be read or written (EFBIG).'],
+    [services.directory(), 'the file cannot be read (EISDIR).'],
+    [broken, 'not valid YAML at line 1'],
   ] as const) {
-    const { code, stdout, stderr } = await services.runWithoutRoom(
-      ['import', 'bifrost', MIXED, '--create-keys', '--json', '--merge', target],
-      {
-        PATCHBAY_URL: own.url,
-        PATCHBAY_MANAGEMENT_KEY: own.managementKey,
-      },
-    )
+    const { code, stdout, stderr } = await runAt(own, ['bifrost', MIXED, '--create-keys', '--merge', target])
     expect([code, stdout, stderr.trimEnd().split('\n').length]).toEqual([2, '', 1])
-    expect(stderr).toStartWith(`patchbay: ${target}${fault}`)
+    expect(stderr).toStartWith(`patchbay: ${target}: ${fault}`)
   }
-  expect(readFileSync(full, 'utf8')).toBe(long)
   expect(((await call(own, 'GET', '/keys')).json as { data: unknown[] }).data).toHaveLength(2)
-  expect((await call(own, 'GET', '/presets')).json).toEqual(before)
 })
 
-test.each([
-  ['a full disk', '>/dev/full', 'ENOSPC', []],
-  ['a full disk, as JSON', '>/dev/full', 'ENOSPC', ['--json']],
-  ['a closed output, as JSON', '>&-', 'EBADF', ['--json']],
-])('exit 1, and the new keys are revoked, if nobody can have seen them: %s', async (_, redirection, fault, flags) => {
-  if (redirection === '>/dev/full' && !existsSync('/dev/full')) return
+test('--json prints the keys that were made even if the import fails behind them: they are shown only there', async () => {
   const own = await services.start()
-  const { status, stderr } = spawnSync(
-    '/bin/sh',
-    ['-c', `exec "$0" "$@" ${redirection}`, PROGRAM, 'import', 'bifrost', MIXED, '--create-keys', ...flags],
-    { encoding: 'utf8', env: { ...process.env, PATCHBAY_URL: own.url, PATCHBAY_MANAGEMENT_KEY: own.managementKey } },
+  const target = join(services.directory(), 'patchbay.yaml')
+  const text = `# ${'Long. '.repeat(10_000)}\n`
+  writeFileSync(target, text)
+  const { code, stdout, stderr } = await services.runWithoutRoom(
+    ['import', 'bifrost', MIXED, '--create-keys', '--json', '--merge', target],
+    { PATCHBAY_URL: own.url, PATCHBAY_MANAGEMENT_KEY: own.managementKey },
   )
-  expect([status, stderr]).toEqual([1, expect.stringContaining(`patchbay: the output cannot be written (${fault}).\n`)])
-  expect(((await call(own, 'GET', '/keys')).json as { data: unknown[] }).data).toHaveLength(2)
+  expect([code, stderr, readFileSync(target, 'utf8')]).toEqual([2, `patchbay: ${target} cannot be read or written (EFBIG).\n`, text])
+  const { done } = JSON.parse(stdout) as { done: readonly { key?: string }[] }
+  const made = done.flatMap(({ key }) => key ?? [])
+  expect(made.length).toBeGreaterThan(0)
+  for (const key of made) expect((await call(own, 'GET', '/key', { key })).status).toBe(200)
 })
 
-test('--json prints the keys that were made even if the service is lost behind them: they are shown only there', async () => {
-  const own = await services.start()
-  const path = join(services.directory(), 'two-keys.json')
-  const virtualKeys = ['First', 'Second'].map((name) => ({ id: name, name, is_active: true }))
-  writeFileSync(path, JSON.stringify({ governance: { virtual_keys: virtualKeys } }))
-  let made = 0
-  const forward = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    if (request.method === 'POST' && request.url === '/api/v1/keys' && (made += 1) > 1) return void response.destroy()
-    const body = request.method === 'GET' ? null : await text(request)
-    const answer = await fetch(`${own.url}${request.url ?? ''}`, {
-      method: request.method ?? 'GET',
-      headers: { authorization: request.headers.authorization ?? '', 'content-type': 'application/json' },
-      body,
-    })
-    response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text())
-  }
-  const proxy = createServer((request, response) => void forward(request, response))
-  await once(proxy.listen(0, '127.0.0.1'), 'listening')
-  const { code, stdout } = await services.run(['import', 'bifrost', path, '--create-keys', '--json'], {
-    PATCHBAY_URL: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
-    PATCHBAY_MANAGEMENT_KEY: own.managementKey,
+describe('exit 1 if nobody can have seen a new key', () => {
+  const keysOf = async (own: StartedService): Promise<{ hash: string; name: string }[]> =>
+    ((await call(own, 'GET', '/keys')).json as { data: { hash: string; name: string }[] }).data.filter(({ name }) => name === 'Everybody')
+  const command = ['import', 'bifrost', MIXED, '--create-keys']
+
+  test.each([
+    ['a full disk', '>/dev/full', 'ENOSPC'],
+    ['a closed output', '>&-', 'EBADF'],
+  ])('it is revoked: %s', async (_, redirection, fault) => {
+    if (redirection === '>/dev/full' && !existsSync('/dev/full')) return
+    const own = await services.start()
+    const env = { ...process.env, PATCHBAY_URL: own.url, PATCHBAY_MANAGEMENT_KEY: own.managementKey }
+    const shell = ['-c', `exec "$0" "$@" ${redirection}`, PROGRAM, ...command, '--json']
+    const { status, stderr } = spawnSync('/bin/sh', shell, { encoding: 'utf8', env })
+    const says = `nobody reads the standard output: a new key is taken back.\npatchbay: the output cannot be written (${fault}).\n`
+    expect([status, stderr]).toEqual([1, `patchbay: ${says}`])
+    expect(await keysOf(own)).toEqual([])
   })
-  proxy.close()
-  const { done } = JSON.parse(stdout) as { done: readonly { key?: string }[] }
-  const keys = done.flatMap(({ key }) => key ?? [])
-  expect([code, keys.length]).toEqual([1, 1])
-  expect((await call(own, 'GET', '/key', { key: keys[0] ?? '' })).status).toBe(200)
+
+  test.each([
+    ['it is revoked: the reader leaves before it is made', true],
+    ['its hash is shown, since it cannot be revoked', false],
+  ])('%s', async (_, isRevocable) => {
+    const own = await services.start()
+    const { stdout, leave } = openPipe(join(services.directory(), 'left'))
+    const url = startBehind(own.url, (asked) => {
+      if (asked === 'POST /keys') leave()
+      if (!isRevocable && asked.startsWith('DELETE ')) throw new Error('This request fails.')
+    })
+    const { code, stderr } = await runInto(stdout, command, { PATCHBAY_URL: url, PATCHBAY_MANAGEMENT_KEY: own.managementKey })
+    const left = await keysOf(own)
+    expect(left).toHaveLength(isRevocable ? 0 : 1)
+    const says = isRevocable
+      ? 'nobody reads the standard output: a new key is taken back.'
+      : `nobody has seen the new key with the hash ${left[0]?.hash}, and it stays valid: DELETE /keys/`
+    expect([code, stderr]).toEqual([1, expect.stringContaining(`patchbay: ${says}`)])
+    expect(stderr).toEndWith('patchbay: the output cannot be written (EPIPE).\n')
+  })
+})
+
+test('a slow reader gets the whole of what is more than a pipe holds', async () => {
+  const file = join(services.directory(), 'long.json')
+  const slugs = Array.from({ length: 2000 }, (_, index) => `preset-${index}`)
+  writeFileSync(file, JSON.stringify({ data: slugs.map((slug) => ({ slug, status: 'archived' })) }))
+  const slowly = ['-c', '"$0" "$@" | dd bs=64', PROGRAM, 'import', 'openrouter', file, '--dry-run', '--json']
+  const { stdout } = spawnSync('/bin/sh', slowly, { encoding: 'utf8' })
+  expect((JSON.parse(stdout) as { findings: unknown[] }).findings).toHaveLength(slugs.length)
 })
 
 test('--merge into a file of comments alone keeps them, and the service starts with it', async () => {
@@ -515,6 +522,3 @@ test('limits of a key that the service has stay as they are without --overwrite'
   expect((await runAt(own, ['bifrost', MIXED, '--overwrite'])).stdout).toContain('done: limits of the key "Everybody"')
   expect(await limits()).toMatchObject({ limit: 5, limit_reset: 'daily' })
 })
-
-const PROGRAM = join(import.meta.dir, '../../bin/patchbay')
-const MIXED = join(IMPORT_FIXTURES, 'bifrost', 'mixed.json')

@@ -1,6 +1,8 @@
 /** The link that signs a person in: printed at the first start, and by `patchbay login` (docs/contract/sign-in.md#links). */
 import { expect, test } from 'bun:test'
+import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 
 import { call } from '../support/calls.ts'
 import { openSession } from '../support/signed-in.ts'
@@ -70,4 +72,11 @@ test('exit 2 in one sentence: an unknown role, an unknown workspace, no data, an
   expect(existsSync(`${nowhere}/data`)).toBe(false)
   const off = await services.start({ config: 'dashboard: false' })
   expect(await login(off, '--config', off.configPath)).toMatchObject({ code: 2, stderr: expect.stringContaining('dashboard: false') })
+})
+
+test('exit 1 if the output is closed, since nobody can have seen the link', async () => {
+  const { dataDir } = await services.start()
+  const shell = ['-c', 'exec "$0" "$@" >&-', join(import.meta.dir, '../../bin/patchbay'), 'login', '--data-dir', dataDir]
+  const { status, stderr } = spawnSync('/bin/sh', shell, { encoding: 'utf8' })
+  expect([status, stderr]).toEqual([1, 'patchbay: the output cannot be written (EBADF).\n'])
 })

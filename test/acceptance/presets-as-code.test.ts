@@ -1,18 +1,18 @@
 /** `patchbay presets pull|diff|push|apply` (docs/contract/presets.md#as-code). */
-import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 
-import { afterAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 
 import { call } from '../support/calls.ts'
+import { openPipe, runInto } from '../support/leaving-reader.ts'
+import { startBehind } from '../support/service-behind.ts'
 import { useServices } from '../support/started-service.ts'
 
 const services = useServices()
-const PROGRAM = join(import.meta.dir, '../../bin/patchbay')
 
 const service = await services.start()
 
@@ -389,20 +389,41 @@ reset_interval: daily
   expect(keys.find(({ name }) => name === 'First inference key')).toMatchObject({ limit: 3, limit_reset: 'daily' })
 })
 
-test('exit 1, and no conflict afterwards: the output of push is lost between two objects', async () => {
-  if (!existsSync('/dev/full')) return
-  const path = join(services.directory(), 'lost-output')
-  expect((await presets('pull', path)).code).toBe(0)
-  for (const name of ['lost-1', 'lost-2']) writeFileSync(join(path, `${name}.yaml`), 'config:\n  model: sandbox/echo\n')
-  const { status, stderr } = spawnSync('/bin/sh', ['-c', 'exec "$0" "$@" >/dev/full', PROGRAM, 'presets', 'push', path], {
-    encoding: 'utf8',
-    env: { ...process.env, ...env() },
+describe('exit 1, nothing further is done, and no conflict afterwards: the reader of the output leaves, as `| head -1` does', () => {
+  /** Runs the command with a reader that leaves before this request. */
+  const runLeft = async (verb: string, path: string, request: string): Promise<string> => {
+    const { stdout, leave } = openPipe(`${path}-output`)
+    let isThere = true
+    const url = startBehind(service.url, (asked) => {
+      if (asked !== request || !isThere) return
+      isThere = false
+      leave()
+    })
+    const ended = await runInto(stdout, ['presets', verb, path], env({ PATCHBAY_URL: url }))
+    expect(ended).toEqual({ code: 1, stderr: 'patchbay: the output cannot be written (EPIPE).\n' })
+    return url
+  }
+
+  test('push', async () => {
+    const path = join(services.directory(), 'left')
+    mkdirSync(path)
+    for (const name of ['left-1', 'left-2']) writeFileSync(join(path, `${name}.yaml`), 'config:\n  model: sandbox/echo\n')
+    const url = await runLeft('push', path, 'POST /presets/left-1/chat/completions')
+    expect((await call(service, 'GET', '/presets/left-2')).status).toBe(404)
+    edit(join(path, 'left-1.yaml'), 'echo', 'lorem')
+    const { code, stdout } = await services.run(['presets', 'push', path], env({ PATCHBAY_URL: url }))
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/(?:^|\n)changed: preset left-1\nmade: preset left-2\n$/)])
   })
-  expect([status, stderr]).toEqual([1, 'patchbay: the output cannot be written (ENOSPC).\n'])
-  expect(await config('lost-1')).toMatchObject({ model: 'sandbox/echo' })
-  edit(join(path, 'lost-1.yaml'), 'echo', 'lorem')
-  const { code, stdout } = await presets('push', path)
-  expect([code, stdout]).toEqual([0, 'changed: preset lost-1\nmade: preset lost-2\n'])
+
+  test('pull', async () => {
+    const path = join(services.directory(), 'left')
+    const url = await runLeft('pull', path, 'GET /presets')
+    const [file = '', ...others] = readdirSync(path).filter((name) => name.endsWith('.yaml'))
+    expect(others).toEqual([])
+    writeFileSync(join(path, file), `${readFileSync(join(path, file), 'utf8')}description: Edited.\n`)
+    const { code, stdout } = await services.run(['presets', 'push', path, '--dry-run'], env({ PATCHBAY_URL: url }))
+    expect([code, stdout]).toEqual([0, expect.stringContaining(`would be changed: preset ${file.replace('.yaml', '')}\n`)])
+  })
 })
 
 test('what is taken out of a file is taken back: a filter of a guardrail, the limit of a key, the flag of a budget; a key without a file stays', async () => {
@@ -538,33 +559,16 @@ test.each([
 })
 
 describe('a preset that somebody changes while it is pushed', () => {
-  /** The service behind a proxy that calls `before` before it forwards the request of this number. */
-  const startBehind = (method: string, path: string, number: number, before: () => Promise<void>): string => {
-    let seen = 0
-    const server = Bun.serve({
-      port: 0,
-      development: false,
-      async fetch(request) {
-        const { pathname, search } = new URL(request.url)
-        if (request.method === method && pathname === `/api/v1${path}`) {
-          seen += 1
-          if (seen === number) await before()
-        }
-        const body = request.method === 'GET' ? null : await request.text()
-        return fetch(`${service.url}${pathname}${search}`, { method: request.method, headers: request.headers, body })
-      },
-    })
-    afterAll(() => server.stop(true))
-    return `http://127.0.0.1:${server.port}`
-  }
-
   test.each([
-    ['before it is read again', 'GET', '/presets/raced-0', 3, 'run the command again'],
-    ['before it is saved', 'POST', '/presets/raced-1/chat/completions', 1, 'pull first'],
-  ])('%s is left as it is: exit 1', async (_, method, target, number, advice) => {
-    const slug = /raced-\d/.exec(target)?.[0] ?? ''
+    ['before it is read again', 'GET /presets/raced-0', 3, 'run the command again'],
+    ['before it is saved', 'POST /presets/raced-1/chat/completions', 1, 'pull first'],
+  ])('%s is left as it is: exit 1', async (_, raced, number, advice) => {
+    const slug = /raced-\d/.exec(raced)?.[0] ?? ''
     await save(slug, { model: 'sandbox/echo', temperature: 0.1 })
-    const url = startBehind(method, target, number, () => save(slug, { model: 'sandbox/echo', temperature: 0.5 }))
+    let seen = 0
+    const url = startBehind(service.url, async (request) => {
+      if (request === raced && (seen += 1) === number) await save(slug, { model: 'sandbox/echo', temperature: 0.5 })
+    })
     const path = join(services.directory(), 'raced')
     expect((await services.run(['presets', 'pull', path], env({ PATCHBAY_URL: url }))).code).toBe(0)
     edit(join(path, `${slug}.yaml`), 'temperature: 0.1', 'temperature: 0.9')

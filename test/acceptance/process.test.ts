@@ -7,6 +7,7 @@ import { describe, expect, test } from 'bun:test'
 
 import { call, infer, streamChunks } from '../support/calls.ts'
 import { say, startFakeUpstream } from '../support/fake-upstream.ts'
+import { openPipe, runInto } from '../support/leaving-reader.ts'
 import { type StartedService, until, useServices } from '../support/started-service.ts'
 import { patient } from '../support/patience.ts'
 
@@ -103,11 +104,8 @@ describe('starting', () => {
 
   test('first keys that nobody could read are taken back, and the next start makes others', async () => {
     const dataDir = join(services.directory(), 'data')
-    const path = join(services.directory(), 'unread')
-    expect(spawnSync('mkfifo', [path]).status).toBe(0)
-    const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
-    const stdout = openSync(path, constants.O_WRONLY)
-    closeSync(reader)
+    const { stdout, leave } = openPipe(join(services.directory(), 'unread'))
+    leave()
     const child = Bun.spawn([PROGRAM, 'serve', '--port', '0', '--data-dir', dataDir], { stdout, stderr: 'pipe' })
     closeSync(stdout)
     let said = ''
@@ -235,28 +233,17 @@ describe('exit 2: one sentence that names the fault', () => {
 })
 
 describe('an output that takes nothing', () => {
-  const written = async (stdout: number): Promise<Ended> => {
-    const child = Bun.spawn([PROGRAM, '--help'], { stdout, stderr: 'pipe' })
-    closeSync(stdout)
-    return { stderr: await new Response(child.stderr).text(), code: await child.exited }
-  }
-  interface Ended {
-    readonly stderr: string
-    readonly code: number
-  }
-
   test.skipIf(!existsSync('/dev/full'))('exit 1 and one sentence: a full disk', async () => {
-    const full = await written(openSync('/dev/full', constants.O_WRONLY))
-    expect(full).toEqual({ code: 1, stderr: 'patchbay: the output cannot be written (ENOSPC).\n' })
+    expect(await runInto(openSync('/dev/full', constants.O_WRONLY), ['--help'])).toEqual({
+      code: 1,
+      stderr: 'patchbay: the output cannot be written (ENOSPC).\n',
+    })
   })
 
   test('exit 1 without a word: a reader that has left', async () => {
-    const path = join(services.directory(), 'left')
-    expect(spawnSync('mkfifo', [path]).status).toBe(0)
-    const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
-    const stdout = openSync(path, constants.O_WRONLY)
-    closeSync(reader)
-    expect(await written(stdout)).toEqual({ code: 1, stderr: '' })
+    const { stdout, leave } = openPipe(join(services.directory(), 'left'))
+    leave()
+    expect(await runInto(stdout, ['--help'])).toEqual({ code: 1, stderr: '' })
   })
 })
 

@@ -26,7 +26,7 @@ export interface Done {
   readonly state: 'done' | 'kept' | 'left' | 'refused'
   readonly says: string
   /** A new key, which is shown only this once. */
-  readonly made?: { readonly key: string; readonly hash: string }
+  readonly made?: z.output<typeof createdKey>
 }
 
 export async function* carryOut(plan: ImportPlan, remote: Remote, options: CarryOutOptions): AsyncGenerator<Done> {
@@ -152,7 +152,7 @@ const bringKey = async (
   const { json } = await remote.ask('POST', '/keys', { body: { name, ...settable } })
   const made = createdKey.parse(json)
   if (disabled === true) await remote.ask('PATCH', `/keys/${made.data.hash}`, { body: { disabled } })
-  return { state: 'done', says: `a new key ${JSON.stringify(name)} with its limits`, made: { key: made.key, hash: made.data.hash } }
+  return { state: 'done', says: `a new key ${JSON.stringify(name)} with its limits`, made }
 }
 
 const LIMIT_FIELDS: ReadonlySet<string> = wordSet(`
