@@ -148,6 +148,7 @@ interface Inline {
 const DEPTH_MAX = 4
 
 const DATA_FIELDS: ReadonlySet<string> = new Set(['data', 'bytes', 'filedata', 'result', 'b64json'])
+const ADDRESS_FIELDS: ReadonlySet<string> = new Set(['url', 'uri'])
 const DATA_URL = /^data:([^;,"]{0,100})[^,]{0,200};base64,/i
 
 /** Returns the first base64 in a data field; a source that declares itself as text has none. */
@@ -160,7 +161,9 @@ const inlineIn = (value: unknown, depth: number): Inline | null => {
   return firstOf(Object.entries(value), ([name, entry]) => {
     const field = plainName(name)
     if (PART_FIELDS.has(field)) return null
-    if (typeof entry !== 'string' || !DATA_FIELDS.has(field)) return inlineIn(entry, depth + 1)
+    if (typeof entry !== 'string') return inlineIn(entry, depth + 1)
+    // A title, a file's name or another text of the part is read as text, even if it is written like a data URL.
+    if (!DATA_FIELDS.has(field)) return ADDRESS_FIELDS.has(field) || MEDIA_WORD.test(name) ? dataUrl(entry) : null
     // Where data is expected, some servers take an address too; it says nothing about the size of what it leads to.
     if (LINK.test(entry)) return dataUrl(entry)
     const mediaType = reported ?? (field === 'filedata' ? typeOfFile(value) : null)

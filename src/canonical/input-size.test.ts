@@ -86,6 +86,16 @@ describe('text counts by its bytes, whatever it looks like', () => {
     expect(sizeOf(text)).toEqual({ textBytes: text.length, ...NOTHING, images: 1 })
   })
 
+  test.each<[string, object]>([
+    ['the title of a document', { type: 'document', title: DATA_URL, source: { type: 'url', url: 'https://e.com/a.pdf' } }],
+    ['the context of a document', { type: 'document', context: DATA_URL, source: { type: 'url', url: 'https://e.com/a.pdf' } }],
+    ['the name of a file', { type: 'file', file: { filename: DATA_URL, file_id: 'file-1' } }],
+    ['the detail of a picture', { type: 'image_url', image_url: { url: 'https://e.com/a.png', detail: DATA_URL } }],
+  ])('%s, beside its address', (_, part) => {
+    const text = JSON.stringify(said(part))
+    expect(sizeOf(text).textBytes).toBe(text.length)
+  })
+
   test('a document of text', () => {
     const text = JSON.stringify(said({ type: 'document', source: { type: 'text', media_type: 'text/plain', data: PICTURE } }))
     expect(sizeOf(text)).toEqual({ textBytes: text.length, ...NOTHING })
