@@ -55,6 +55,12 @@ export const STATUS_CLIENTS: readonly StatusClient[] = [
   { client: 'Hugging Face', header: 'user-agent', word: 'hf_hub/', sends: 'unknown/None; hf_hub/2.4.0; python/3.11.7' },
   { client: 'Hugging Face', header: 'user-agent', word: '@huggingface/inference/', sends: '@huggingface/inference/4.13.30' },
   { client: "Mistral's SDKs", header: 'user-agent', word: 'mistral-client-', sends: 'mistral-client-python/3.7.0' },
+  {
+    client: "Azure's SDKs for AI Inference",
+    header: 'user-agent',
+    word: 'azsdk-',
+    sends: 'azsdk-python-ai-inference/1.0.0b9 Python/3.11.7 (Linux-6.18.44-x86_64-with-glibc2.36)',
+  },
   { client: 'Spring AI', header: 'user-agent', word: 'spring-ai', sends: 'spring-ai' },
   { client: 'pydantic-ai', header: 'user-agent', word: 'pydantic-ai/', sends: 'pydantic-ai/2.68.0' },
   { client: 'OpenAI Agents', header: 'user-agent', word: 'agents/', sends: 'Agents/Python 0.24.0' },

@@ -56,6 +56,10 @@ export const NEED_STATUS: Readonly<Record<string, Reported>> = {
   'mistralai 3.7.0': { 'user-agent': 'mistral-client-python/3.7.0' },
   '@mistralai/mistralai 2.7.0': { 'user-agent': 'mistral-client-typescript/2.7.0' },
   'openrouter 1.3.84 for Python': { 'user-agent': 'speakeasy-sdk/python 1.3.84 2.914.0 1.0.0 openrouter' },
+  'azure-ai-inference 1.0.0b9': { 'user-agent': 'azsdk-python-ai-inference/1.0.0b9 Python/3.11.7 (Linux-6.18.44-x86_64-with-glibc2.36)' },
+  '@azure-rest/ai-inference 1.0.0-beta.6': {
+    'user-agent': 'azsdk-js-ai-inference-rest/1.0.0-beta.6 core-rest-pipeline/1.24.0 Node/20.20.2 (Linux 6.18.44; x64)',
+  },
   'opencode 1.18.33': { 'user-agent': 'opencode/1.18.33 ai-sdk/provider-utils/4.0.23 runtime/bun/1.3.14' },
 }
 

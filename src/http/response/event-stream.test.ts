@@ -106,6 +106,17 @@ describe('the bytes', () => {
     }
   })
 
+  test('have no raw character that ends a line for some readers, and the text is the same', () => {
+    const said = 'a\u2028b\u2029c\u0085d\\\u2028\u000B'
+    const { stream, bytes } = open()
+    void stream.take([...frames(text(said)), ...frames(finish('stop'))])
+    stream.fail(new GatewayError('provider_unavailable', 'Broke\u2028off.'))
+    for (const end of ['\u0085', '\u2028', '\u2029', '\v']) expect(bytes()).not.toContain(end)
+    const [first, ...rest] = decoded(bytes())
+    expect(JSON.parse(first?.data ?? '')).toMatchObject({ choices: [{ delta: { content: said } }] })
+    expect(rest.map(({ data }) => data).join('\n')).toContain('Broke\\u2028off.')
+  })
+
   test('of a fault that is not ours to tell are masked', () => {
     const { stream, bytes } = open()
     stream.fail(new GatewayError('server', 'secret', { cause: new TypeError('secret') }))

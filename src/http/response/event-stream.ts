@@ -6,7 +6,7 @@
 import type { TakeFrames } from '../../canonical/event.ts'
 import { GatewayError } from '../../errors.ts'
 import type { AnswerTail, StreamRenderer, Written } from '../../formats/format.ts'
-import { KEEP_ALIVE_FRAME } from '../../lib/network/sse.ts'
+import { escapeForeignLineEnds, KEEP_ALIVE_FRAME } from '../../lib/network/sse.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Turn } from '../../lib/steps.ts'
 import { textPieces } from '../../lib/text/text-pieces.ts'
@@ -89,7 +89,7 @@ export const openEventStream = (parts: EventStreamParts, keepAlive: KeepAlive, o
   }
 
   const written = (text: string): ReturnType<TakeFrames> => {
-    const behind = writer.write(text)
+    const behind = writer.write(escapeForeignLineEnds(text))
     if (behind === undefined) takenMs = clock.monotonicMs()
     return behind
   }
@@ -138,7 +138,7 @@ export const openEventStream = (parts: EventStreamParts, keepAlive: KeepAlive, o
   const endWith = (text: string): void => {
     if (ended) return
     end()
-    writer.end(text)
+    writer.end(escapeForeignLineEnds(text))
   }
 
   return {

@@ -17,6 +17,13 @@ export const dataFrame = (data: string): string => `data: ${data}\n\n`
 /** A named frame. Neither name nor data may contain a line end. */
 export const eventFrame = (event: string, data: string): string => `event: ${event}\ndata: ${data}\n\n`
 
+/** Characters that end no line of a stream, but do for readers that split text as Python's `splitlines` does; JSON allows them raw. */
+const FOREIGN_LINE_ENDS = /[\u0085\u2028\u2029]/g
+
+/** Writes them as escapes (decisions/0295). In `frames`, every one of them must be within a string of JSON. */
+export const escapeForeignLineEnds = (frames: string): string =>
+  frames.replace(FOREIGN_LINE_ENDS, (end) => (end === '\u0085' ? '\\u0085' : end === '\u2028' ? '\\u2028' : '\\u2029'))
+
 export interface SseEvent {
   /** The `event` field; null if it is absent or empty. */
   readonly event: string | null
