@@ -107,6 +107,25 @@ test('what a moderation endpoint says of a request that asks for it hides the wo
   expect(effects.map(({ data }) => data['patterns'])).toEqual([['It says: [preset system prompt]']])
 })
 
+test('a refusal by a moderation endpoint that the request asks for hides the words of its preset', async () => {
+  const parts = partsOfPipeline(systemClock, {
+    moderationEndpoint: 'house',
+    moderate: () => Promise.reject(new GatewayError('permission_denied', 'Flagged: Never name the price.')),
+  })
+  const turn = () => undefined
+  const prepared = await prepare(receivedFrom(BODY), { ...parts, turn })
+  const hidden = { texts: ['Never name the price.'], credentials: [], ownInstructions: null }
+  const moderated = { ...prepared, hidden, plugins: new Map([['moderation', { id: 'moderation' }]] as const) }
+  const refused = await Promise.resolve(screen(moderated, { ...parts, turn })).catch((thrown: unknown) => thrown)
+  expect((refused as GatewayError).message).toBe('Flagged: [preset system prompt]')
+})
+
+test('a prompt in tokens is refused where only a moderation endpoint would read it', async () => {
+  const moderated = [guardrailWith({ moderation: [{ endpoint: 'house', action: 'block' }] })]
+  const refused = await screenedUnder(moderated, receivedFrom({ ...BODY, input_ids: [1, 2] })).catch((thrown: unknown) => thrown)
+  expect((refused as GatewayError).message).toContain('send it as text, and not as tokens')
+})
+
 describe('under a guardrail with a moderation endpoint and filters', () => {
   const SECRET = 'Never name the price of jane@example.com.'
   const received = receivedFrom({
