@@ -137,11 +137,12 @@ describeEachEngine('rollouts', (engine) => {
     const { rollouts, put } = await prepare(await engine.open())
     await put('r-1')
     const [one] = (await rollouts.running()).read as [RunningRollout]
-    expect(await rollouts.noteLooks(one, { 2: 1 })).toBe(true)
-    expect(await rollouts.noteLooks(one, { 2: 1 })).toBe(false)
-    await put('r-2')
-    expect(await rollouts.noteLooks({ ...one, looks: { 2: 1 } }, { 2: 2 })).toBe(false)
+    await rollouts.noteLooks(one, { 2: 1 })
+    await rollouts.noteLooks(one, { 2: 7 })
     expect(await rollouts.halt(one, 'worse', changeAt(T2))).toBe(false)
+    await put('r-2')
+    await rollouts.noteLooks({ ...one, looks: { 2: 1 } }, { 2: 2 })
+    expect(await rollouts.halt({ ...one, looks: { 2: 1 } }, 'worse', changeAt(T2))).toBe(false)
     const [two] = (await rollouts.running()).read as [RunningRollout]
     expect(two.looks).toEqual({ 2: 1 })
     const halted = await Promise.all([1, 2, 3].map(() => rollouts.halt(two, 'worse', changeAt(T2))))

@@ -75,9 +75,9 @@ export interface RolloutStore {
   /** The figures from the stored records of its requests, by version. */
   figures(id: string): Promise<readonly RolloutFigures[]>
   quantiles(id: string, version: number, of: 'first_token_ms' | 'total_ms'): Promise<Quantiles>
-  /** Returns false if another process has looked since, or the rollout no longer runs. */
-  noteLooks(rollout: RunningRollout, looks: StoredRollout['looks']): Promise<boolean>
-  /** Returns false if the rollout no longer runs in this form. */
+  /** Does nothing if another process has looked since, or the rollout no longer runs. */
+  noteLooks(rollout: RunningRollout, looks: StoredRollout['looks']): Promise<void>
+  /** Returns false if another process has looked since, or the rollout no longer runs in this form. */
   halt(rollout: RunningRollout, reason: string, change: Change): Promise<boolean>
 }
 
@@ -219,15 +219,14 @@ export const createRolloutStore = (database: Database): RolloutStore => ({
 
   noteLooks: (rollout, looks) =>
     database.transaction(async (transaction) => {
-      const { numUpdatedRows } = await transaction
+      await transaction
         .updateTable('preset_rollouts')
         .set({ looks: JSON.stringify(looks) })
         .where('preset_id', '=', rollout.presetId)
         .where('id', '=', rollout.id)
         .where('state', '=', 'running')
         .where('looks', '=', JSON.stringify(rollout.looks))
-        .executeTakeFirstOrThrow()
-      return Number(numUpdatedRows) === 1
+        .execute()
     }),
 
   halt: (rollout, reason, change) =>
@@ -235,7 +234,7 @@ export const createRolloutStore = (database: Database): RolloutStore => ({
       recordChange<boolean>(database, change, async (transaction) => {
         const preset = await lockPreset(transaction, rollout)
         const row = preset === null ? undefined : await rowOf(transaction, preset.id)
-        if (preset === null || row?.id !== rollout.id) return { result: false, audit: null }
+        if (preset === null || row?.id !== rollout.id || row.looks !== JSON.stringify(rollout.looks)) return { result: false, audit: null }
         const ended = await endRollout(transaction, preset.id, { state: 'halted', reason, now: change.now })
         if (ended === undefined) return { result: false, audit: null }
         const before = toRollout(ended)
