@@ -67,6 +67,10 @@ describe.each(NAMES)('%s', (name) => {
   })
 })
 
+test.each(['::1', '[::1]'])('an IPv6 address is taken with and without the brackets of a URL: %s', (host) => {
+  expect(readSettings(SERVE_SETTINGS, { host }, {}).host).toBe('::1')
+})
+
 test('no two settings share a flag or a variable', () => {
   const all = Object.values(SERVE_SETTINGS)
   expect(new Set(all.map(({ env }) => env)).size).toBe(all.length)

@@ -39,6 +39,8 @@ const NOT_EMPTY = 'must not be empty'
 const NOT_AN_ADDRESS =
   'is not an address: the port is a number up to 65535, and in a password characters such as / # ? and % are written percent-encoded'
 const text = (fallback: string): z.ZodType<string, string | undefined> => z.string().min(1, NOT_EMPTY).default(fallback)
+/** An IPv6 address is written in brackets in a URL, and many write it so everywhere. */
+const withoutBrackets = (host: string): string => host.replace(/^\[(.+)\]$/, '$1')
 const optionalText = z
   .string()
   .min(1, NOT_EMPTY)
@@ -135,7 +137,7 @@ export const DOCTOR_SETTINGS = { ...STORAGE_SETTINGS, redisUrl }
 
 export const SERVE_SETTINGS = {
   ...STORAGE_SETTINGS,
-  host: setting('host', 'PATCHBAY_HOST', '127.0.0.1', 'Address to listen on.', text('127.0.0.1')),
+  host: setting('host', 'PATCHBAY_HOST', '127.0.0.1', 'Address to listen on.', text('127.0.0.1').transform(withoutBrackets)),
   port: setting('port', 'PATCHBAY_PORT', '8080', 'Port to listen on; 0 takes any free one.', integer(8080, 0, 65_535)),
   redisUrl,
   workers: setting('workers', 'PATCHBAY_WORKERS', '1', 'Processes that share the port; more than one needs PostgreSQL.', integer(1, 1, 64)),
@@ -309,6 +311,12 @@ export const misspeltVariables = (env: Environment): readonly string[] => {
       const meant = known.find((one) => isNearly(name, one))
       return meant === undefined ? [] : [`The variable ${name} is no setting and changes nothing. Is it ${meant}?`]
     })
+}
+
+/** The setting of the process, `--port or PATCHBAY_PORT`, that somebody may mean by a field of the file; null if there is none. */
+export const processSetting = (field: string): string | null => {
+  const found = Object.values<Setting<unknown>>(SERVE_SETTINGS).find(({ flag }) => flag === field.replace(/[._]/g, '-').toLowerCase())
+  return found === undefined ? null : `--${found.flag} or ${found.env}`
 }
 
 /** Says whether two names differ in one place, by at most two letters: one is missing, or two have changed places. */
