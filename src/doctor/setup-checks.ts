@@ -1,7 +1,7 @@
 /** Checks that ask no model: the configuration file, the data, the secret, the clock, and the reachability of providers. */
 import { misspeltVariables, SettingError, type Environment, type StorageSettings } from '../config.ts'
 import { openCatalogueImports } from '../compose/catalogue-imports.ts'
-import { composeModels } from '../compose/models.ts'
+import { catalogueSentence, composeModels } from '../compose/models.ts'
 import { unknownNames } from '../compose/named-models.ts'
 import { readConfigFile } from '../config-file.ts'
 import { systemFault } from '../lib/system-fault.ts'
@@ -49,7 +49,7 @@ export const checkConfiguration = (
     const misspelt = misspeltVariables(env).map((says): Check => ({ name, state: 'wrong', says }))
     return { checks: [found, ...misspelt, ...unknown.map(unknownName)], models }
   } catch (thrown) {
-    if (thrown instanceof CatalogueError) return { checks: [unknownName(thrown.message)], models: null }
+    if (thrown instanceof CatalogueError) return { checks: [unknownName(catalogueSentence(thrown, settings.config))], models: null }
     if (!(thrown instanceof SettingError)) throw thrown
     return { checks: [{ name, state: 'wrong', says: thrown.message }], models: null }
   }
