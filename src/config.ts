@@ -207,6 +207,14 @@ const pairs = z
     ),
   )
 
+const HEADER_NAME = /^[!#$%&'*+.^_`|~\w-]+$/
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
+
+const headers = pairs.refine(
+  (found) => Object.entries(found).every(([name, value]) => HEADER_NAME.test(name) && HEADER_VALUE.test(value)),
+  'has a name or a value that no header can have',
+)
+
 const truth = z
   .string()
   .default('false')
@@ -233,9 +241,9 @@ export const OTEL_SETTINGS = {
   ),
   tracesEndpoint: setting(null, 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'none', 'The whole address for traces.', optionalAddress),
   metricsEndpoint: setting(null, 'OTEL_EXPORTER_OTLP_METRICS_ENDPOINT', 'none', 'The whole address for metrics.', optionalAddress),
-  headers: setting(null, 'OTEL_EXPORTER_OTLP_HEADERS', 'none', 'Headers of each request: `name=value,name=value`.', pairs),
-  tracesHeaders: setting(null, 'OTEL_EXPORTER_OTLP_TRACES_HEADERS', 'none', 'More of them for traces.', pairs),
-  metricsHeaders: setting(null, 'OTEL_EXPORTER_OTLP_METRICS_HEADERS', 'none', 'More of them for metrics.', pairs),
+  headers: setting(null, 'OTEL_EXPORTER_OTLP_HEADERS', 'none', 'Headers of each request: `name=value,name=value`.', headers),
+  tracesHeaders: setting(null, 'OTEL_EXPORTER_OTLP_TRACES_HEADERS', 'none', 'More of them for traces.', headers),
+  metricsHeaders: setting(null, 'OTEL_EXPORTER_OTLP_METRICS_HEADERS', 'none', 'More of them for metrics.', headers),
   timeoutMs: setting(null, 'OTEL_EXPORTER_OTLP_TIMEOUT', '10000', 'Milliseconds that a request may take.', integer(10_000, 1, 600_000)),
   tracesTimeoutMs: setting(null, 'OTEL_EXPORTER_OTLP_TRACES_TIMEOUT', 'the one above', 'The same for traces.', optionalTimeoutMs),
   metricsTimeoutMs: setting(null, 'OTEL_EXPORTER_OTLP_METRICS_TIMEOUT', 'the one above', 'The same for metrics.', optionalTimeoutMs),
@@ -304,9 +312,11 @@ export const WORKER_VARIABLE = 'PATCHBAY_WORKER'
 
 /** A sentence for each variable that is nearly named as a setting of this service, which nothing else would report. */
 export const misspeltVariables = (env: Environment): readonly string[] => {
-  const known = [STORAGE_SETTINGS, SERVE_SETTINGS, REMOTE_SETTINGS].flatMap((table) => Object.values(table).map((row) => row.env))
+  const known = [STORAGE_SETTINGS, SERVE_SETTINGS, REMOTE_SETTINGS, OTEL_SETTINGS].flatMap((table) =>
+    Object.values(table).map((row) => row.env),
+  )
   return Object.keys(env)
-    .filter((name) => name.startsWith('PATCHBAY_') && name !== WORKER_VARIABLE && !known.includes(name))
+    .filter((name) => /^(?:PATCHBAY|OTEL)_/.test(name) && name !== WORKER_VARIABLE && !known.includes(name))
     .flatMap((name) => {
       const meant = known.find((one) => isNearly(name, one))
       return meant === undefined ? [] : [`The variable ${name} is no setting and changes nothing. Is it ${meant}?`]
@@ -375,7 +385,7 @@ const withPostgresVariables = (url: string, env: Environment): string => {
 
 /** The part of a value that an error may repeat: nothing of a secret, and only the scheme of an address, which may contain a password. */
 const shown = (name: string, value = ''): string | null => {
-  if (name.startsWith('secret') || name === 'managementKey') return null
+  if (name.startsWith('secret') || name === 'managementKey' || /headers$/i.test(name)) return null
   if (!/(?:Url|[eE]ndpoint)$/.test(name)) return value.slice(0, 200)
   const scheme = /^[a-z][a-z0-9+.-]*:\/\//i.exec(value)?.[0]
   return scheme === undefined ? null : `${scheme}…`

@@ -2,6 +2,7 @@
 import { misspeltVariables, SettingError, type Environment, type StorageSettings } from '../config.ts'
 import { openCatalogueImports } from '../compose/catalogue-imports.ts'
 import { catalogueSentence, composeModels } from '../compose/models.ts'
+import { remedyFor } from './remedy.ts'
 import { unknownNames } from '../compose/named-models.ts'
 import { readConfigFile } from '../config-file.ts'
 import { systemFault } from '../lib/system-fault.ts'
@@ -115,8 +116,11 @@ const CLOCK_TOLERANCE_MS = 30_000
 const REACH_MS = 5000
 
 /** Sends each provider's host any request: any answer shows that it can be reached, and what time it has. */
-export const checkProviders = async (providers: readonly Provider[], clock: Clock, get: Get): Promise<readonly Check[]> => {
-  const reached = await Promise.all(providers.map((provider) => reachProvider(provider, clock, get)))
+export const checkProviders = async (
+  providers: readonly Provider[],
+  parts: { readonly clock: Clock; readonly get: Get; readonly proxied: boolean },
+): Promise<readonly Check[]> => {
+  const reached = await Promise.all(providers.map((provider) => reachProvider(provider, parts)))
   const skews = reached.flatMap(({ skewMs }) => (skewMs === null ? [] : [skewMs]))
   return [...reached.map(({ check }) => check), clockCheck(skews)]
 }
@@ -126,8 +130,7 @@ export type Get = (url: string, withinMs: number, clock: Clock) => Promise<strin
 
 const reachProvider = async (
   { slug, baseUrl }: Provider,
-  clock: Clock,
-  get: Get,
+  { clock, get, proxied }: { readonly clock: Clock; readonly get: Get; readonly proxied: boolean },
 ): Promise<{ readonly check: Check; readonly skewMs: number | null }> => {
   const name = `provider ${slug}`
   const startMs = clock.monotonicMs()
@@ -137,7 +140,9 @@ const reachProvider = async (
     const skewMs = Number.isNaN(date) ? null : clock.now() - date
     return { check: { name, state: 'fine', says: `${new URL(baseUrl).host} answers in ${tookMs} ms.` }, skewMs }
   } catch (thrown) {
-    return { check: { name, state: 'wrong', says: `${new URL(baseUrl).host} cannot be reached (${systemFault(thrown)}).` }, skewMs: null }
+    const fault = systemFault(thrown)
+    const says = `${new URL(baseUrl).host} cannot be reached (${fault}). ${remedyFor(fault, { proxied })}`.trimEnd()
+    return { check: { name, state: 'wrong', says }, skewMs: null }
   }
 }
 
