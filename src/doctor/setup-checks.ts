@@ -15,7 +15,8 @@ import type { Models } from '../models/models.ts'
 import { openStorage } from '../open-storage.ts'
 import { secretPath } from '../root-secret.ts'
 import { createCatalogueStore } from '../storage/service/catalogue-store.ts'
-import { StorageOlder, StorageRefused, StorageUnavailable } from '../storage/storage-errors.ts'
+import type { Database } from '../storage/database.ts'
+import { StorageConflict, StorageOlder, StorageRefused, StorageUnavailable } from '../storage/storage-errors.ts'
 import type { Provider } from '../models/model.ts'
 
 export interface Check {
@@ -83,6 +84,7 @@ export const checkStorage = async (settings: StorageSettings): Promise<StorageFo
     let imports: readonly CatalogueImport[]
     try {
       await database.ping()
+      await requireWrites(database)
       imports = (await openCatalogueImports(createCatalogueStore(database), (sentence) => damaged.push(sentence))).current()
     } finally {
       await database.close()
@@ -96,6 +98,15 @@ export const checkStorage = async (settings: StorageSettings): Promise<StorageFo
     if (thrown instanceof StorageRefused || thrown instanceof StorageUnavailable || thrown instanceof SettingError)
       return only({ name: 'storage', state: 'wrong', says: thrown.message })
     throw thrown
+  }
+}
+
+const requireWrites = async (database: Database): Promise<void> => {
+  try {
+    await database.probe()
+  } catch (thrown) {
+    // Another process is writing, so writes are possible.
+    if (!(thrown instanceof StorageConflict)) throw thrown
   }
 }
 
