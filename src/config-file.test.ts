@@ -184,6 +184,22 @@ describe('a fault is one sentence with its path', () => {
       'models.a/b.endpoints[0].modle: Unknown field. Did you mean "model"?',
     ],
     ['a name that looks like none', 'timeouts: { colour: 1 }', 'timeouts.colour: Unknown field. Use one of '],
+    ['a setting of the process', 'port: 80', 'port: This is a setting of the process, not of the file. Use --port or PATCHBAY_PORT.'],
+    [
+      'a setting of the process, of the server',
+      'server: { host: x }',
+      'server.host: This is a setting of the process, not of the file. Use --host',
+    ],
+    [
+      'a setting of the process, in a group',
+      'log: { level: debug }',
+      'log.level: This is a setting of the process, not of the file. Use --log-level',
+    ],
+    [
+      'a setting of the process with two words',
+      'data_dir: x',
+      'data_dir: This is a setting of the process, not of the file. Use --data-dir',
+    ],
     ['a name where none is known', 'guardrails: { colour: 1 }', 'guardrails.colour: Unknown field. None is allowed here.'],
     ['a wrong type', 'sandbox: maybe', 'sandbox: Expected true or false, got a string.'],
     ['a wrong type of a section', 'timeouts: 5', 'timeouts: Expected an object, got a number.'],

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { isMap, isScalar, LineCounter, parse as parseYaml, parseDocument, YAMLParseError } from 'yaml'
 import { z } from 'zod'
 
-import { SettingError, type Environment } from './config.ts'
+import { processSetting, SettingError, type Environment } from './config.ts'
 import { inSentences } from './contract/issue-sentence.ts'
 import { providerFailure } from './contract/provider-failure.ts'
 import { faultsOf, pathText } from './contract/validate.ts'
@@ -284,6 +284,9 @@ const faultIn = (file: string, written: unknown, issues: readonly z.core.$ZodIss
   const issue = issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0]
   const [fault] = issue === undefined ? [] : faultsOf(configFileSchema, written, issue)
   const where = pathText(fault?.path ?? [])
+  // Settings of the process are in no file, and the names of its own fields would mislead whoever looks for them there.
+  const meant = issue?.code === 'unrecognized_keys' ? processSetting(where.replace(/^server\./, '')) : null
+  if (meant !== null) return new SettingError(`${file}: ${where}: This is a setting of the process, not of the file. Use ${meant}.`)
   const sentence = (fault?.message ?? 'is not valid').replace(/(?<=[^.?])$/, '.')
   return new SettingError(`${file}: ${where === '' ? '' : `${where}: `}${sentence}`)
 }

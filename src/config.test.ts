@@ -3,6 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import {
   type Environment,
   misspeltVariables,
+  OTEL_SETTINGS,
   readSettings,
   SERVE_SETTINGS,
   SettingError,
@@ -65,6 +66,10 @@ describe.each(NAMES)('%s', (name) => {
     expect(env).toMatch(/^PATCHBAY_[A-Z_]+$/)
     expect(SERVE_SETTINGS[name].help).toMatch(/\.$/)
   })
+})
+
+test.each(['::1', '[::1]'])('an IPv6 address is taken with and without the brackets of a URL: %s', (host) => {
+  expect(readSettings(SERVE_SETTINGS, { host }, {}).host).toBe('::1')
 })
 
 test('no two settings share a flag or a variable', () => {
@@ -207,6 +212,14 @@ describe("variables of PostgreSQL's own programs", () => {
   })
 })
 
+test.each(['bad header=hunter2', 'x-key=hunter2%0A'])(
+  'headers for a collector that cannot be sent are a fault without their values: %s',
+  (value) => {
+    const read = (): unknown => readSettings(OTEL_SETTINGS, {}, { OTEL_EXPORTER_OTLP_HEADERS: value })
+    expect(read).toThrow(/^OTEL_EXPORTER_OTLP_HEADERS has a name or a value that no header can have\.$/)
+  },
+)
+
 test('a variable that is nearly a setting is reported with the name that was meant; others of the same beginning are not', () => {
   const meant = (name: string): string | undefined => / (\w+)\?$/.exec(misspeltVariables({ [name]: 'x' })[0] ?? '')?.[1]
   expect(['PATCHBAY_DATADIR', 'PATCHBAY_PROT', 'PATCHBAY_SECRETS', 'PATCHBAY_LOGLEVEL'].map(meant)).toEqual([
@@ -215,7 +228,16 @@ test('a variable that is nearly a setting is reported with the name that was mea
     'PATCHBAY_SECRET',
     'PATCHBAY_LOG_LEVEL',
   ])
+  expect(meant('OTEL_EXPORTER_OTLP_ENDPONT')).toBe('OTEL_EXPORTER_OTLP_ENDPOINT')
   // The second is the workers' own, the next are those of Kubernetes for a Service of this name.
-  const others = ['PATCHBAY_PORT', 'PATCHBAY_WORKER', 'PATCHBAY_SERVICE_HOST', 'PATCHBAY_PORT_8080_TCP', 'PATCHBAY_OPENAI_KEY', 'PATH']
+  const others = [
+    'PATCHBAY_PORT',
+    'PATCHBAY_WORKER',
+    'PATCHBAY_SERVICE_HOST',
+    'PATCHBAY_PORT_8080_TCP',
+    'PATCHBAY_OPENAI_KEY',
+    'PATH',
+    'OTEL_LOGS_EXPORTER',
+  ]
   expect(others.map(meant)).toEqual(others.map(() => undefined))
 })

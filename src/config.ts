@@ -39,6 +39,8 @@ const NOT_EMPTY = 'must not be empty'
 const NOT_AN_ADDRESS =
   'is not an address: the port is a number up to 65535, and in a password characters such as / # ? and % are written percent-encoded'
 const text = (fallback: string): z.ZodType<string, string | undefined> => z.string().min(1, NOT_EMPTY).default(fallback)
+/** An IPv6 address is written in brackets in a URL, and many write it so everywhere. */
+const withoutBrackets = (host: string): string => host.replace(/^\[(.+)\]$/, '$1')
 const optionalText = z
   .string()
   .min(1, NOT_EMPTY)
@@ -135,7 +137,7 @@ export const DOCTOR_SETTINGS = { ...STORAGE_SETTINGS, redisUrl }
 
 export const SERVE_SETTINGS = {
   ...STORAGE_SETTINGS,
-  host: setting('host', 'PATCHBAY_HOST', '127.0.0.1', 'Address to listen on.', text('127.0.0.1')),
+  host: setting('host', 'PATCHBAY_HOST', '127.0.0.1', 'Address to listen on.', text('127.0.0.1').transform(withoutBrackets)),
   port: setting('port', 'PATCHBAY_PORT', '8080', 'Port to listen on; 0 takes any free one.', integer(8080, 0, 65_535)),
   redisUrl,
   workers: setting('workers', 'PATCHBAY_WORKERS', '1', 'Processes that share the port; more than one needs PostgreSQL.', integer(1, 1, 64)),
@@ -205,6 +207,14 @@ const pairs = z
     ),
   )
 
+const HEADER_NAME = /^[!#$%&'*+.^_`|~\w-]+$/
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
+
+const headers = pairs.refine(
+  (found) => Object.entries(found).every(([name, value]) => HEADER_NAME.test(name) && HEADER_VALUE.test(value)),
+  'has a name or a value that no header can have',
+)
+
 const truth = z
   .string()
   .default('false')
@@ -231,9 +241,9 @@ export const OTEL_SETTINGS = {
   ),
   tracesEndpoint: setting(null, 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'none', 'The whole address for traces.', optionalAddress),
   metricsEndpoint: setting(null, 'OTEL_EXPORTER_OTLP_METRICS_ENDPOINT', 'none', 'The whole address for metrics.', optionalAddress),
-  headers: setting(null, 'OTEL_EXPORTER_OTLP_HEADERS', 'none', 'Headers of each request: `name=value,name=value`.', pairs),
-  tracesHeaders: setting(null, 'OTEL_EXPORTER_OTLP_TRACES_HEADERS', 'none', 'More of them for traces.', pairs),
-  metricsHeaders: setting(null, 'OTEL_EXPORTER_OTLP_METRICS_HEADERS', 'none', 'More of them for metrics.', pairs),
+  headers: setting(null, 'OTEL_EXPORTER_OTLP_HEADERS', 'none', 'Headers of each request: `name=value,name=value`.', headers),
+  tracesHeaders: setting(null, 'OTEL_EXPORTER_OTLP_TRACES_HEADERS', 'none', 'More of them for traces.', headers),
+  metricsHeaders: setting(null, 'OTEL_EXPORTER_OTLP_METRICS_HEADERS', 'none', 'More of them for metrics.', headers),
   timeoutMs: setting(null, 'OTEL_EXPORTER_OTLP_TIMEOUT', '10000', 'Milliseconds that a request may take.', integer(10_000, 1, 600_000)),
   tracesTimeoutMs: setting(null, 'OTEL_EXPORTER_OTLP_TRACES_TIMEOUT', 'the one above', 'The same for traces.', optionalTimeoutMs),
   metricsTimeoutMs: setting(null, 'OTEL_EXPORTER_OTLP_METRICS_TIMEOUT', 'the one above', 'The same for metrics.', optionalTimeoutMs),
@@ -302,13 +312,21 @@ export const WORKER_VARIABLE = 'PATCHBAY_WORKER'
 
 /** A sentence for each variable that is nearly named as a setting of this service, which nothing else would report. */
 export const misspeltVariables = (env: Environment): readonly string[] => {
-  const known = [STORAGE_SETTINGS, SERVE_SETTINGS, REMOTE_SETTINGS].flatMap((table) => Object.values(table).map((row) => row.env))
+  const known = [STORAGE_SETTINGS, SERVE_SETTINGS, REMOTE_SETTINGS, OTEL_SETTINGS].flatMap((table) =>
+    Object.values(table).map((row) => row.env),
+  )
   return Object.keys(env)
-    .filter((name) => name.startsWith('PATCHBAY_') && name !== WORKER_VARIABLE && !known.includes(name))
+    .filter((name) => /^(?:PATCHBAY|OTEL)_/.test(name) && name !== WORKER_VARIABLE && !known.includes(name))
     .flatMap((name) => {
       const meant = known.find((one) => isNearly(name, one))
       return meant === undefined ? [] : [`The variable ${name} is no setting and changes nothing. Is it ${meant}?`]
     })
+}
+
+/** The setting of the process, `--port or PATCHBAY_PORT`, that somebody may mean by a field of the file; null if there is none. */
+export const processSetting = (field: string): string | null => {
+  const found = Object.values<Setting<unknown>>(SERVE_SETTINGS).find(({ flag }) => flag === field.replace(/[._]/g, '-').toLowerCase())
+  return found === undefined ? null : `--${found.flag} or ${found.env}`
 }
 
 /** Says whether two names differ in one place, by at most two letters: one is missing, or two have changed places. */
@@ -367,7 +385,7 @@ const withPostgresVariables = (url: string, env: Environment): string => {
 
 /** The part of a value that an error may repeat: nothing of a secret, and only the scheme of an address, which may contain a password. */
 const shown = (name: string, value = ''): string | null => {
-  if (name.startsWith('secret') || name === 'managementKey') return null
+  if (name.startsWith('secret') || name === 'managementKey' || /headers$/i.test(name)) return null
   if (!/(?:Url|[eE]ndpoint)$/.test(name)) return value.slice(0, 200)
   const scheme = /^[a-z][a-z0-9+.-]*:\/\//i.exec(value)?.[0]
   return scheme === undefined ? null : `${scheme}…`

@@ -46,6 +46,7 @@ export interface OperatorWatch {
   readonly fetch: SafeFetch
   readonly timeoutMs: number
   readonly samples: (trace: RequestTrace) => boolean
+  readonly onFailure: (reason: string) => void
 }
 
 export interface BroadcastParts {
@@ -88,6 +89,7 @@ export const createBroadcast = (parts: BroadcastParts): Broadcast => {
           fetch: () => operator.fetch,
           timeoutMs: operator.timeoutMs,
           count: (outcome, traces) => count(OPERATOR, outcome, traces),
+          onFailure: operator.onFailure,
           kept: null,
         })
 

@@ -15,6 +15,7 @@ const start = (answer: () => number | Error | 'hang', kept: KeptTraces | null = 
   const clock = createFakeClock()
   const requests: SafeRequest[] = []
   const counts: Partial<Record<Outcome, number>> = {}
+  const told: string[] = []
   const fetch: SafeFetch = async (request) => {
     requests.push(request)
     const status = answer()
@@ -35,6 +36,7 @@ const start = (answer: () => number | Error | 'hang', kept: KeptTraces | null = 
     fetch: () => fetch,
     timeoutMs: 1000,
     count: (outcome, traces) => void (counts[outcome] = (counts[outcome] ?? 0) + traces),
+    onFailure: (reason) => void told.push(reason),
     kept,
   })
   return {
@@ -42,6 +44,7 @@ const start = (answer: () => number | Error | 'hang', kept: KeptTraces | null = 
     delivery,
     requests,
     counts,
+    told,
     add(count: number, text = 'x'): void {
       for (let at = 0; at < count; at += 1) delivery.add(trace(text))
     },
@@ -67,6 +70,50 @@ test('traces wait a second for others, and a hundred of them wait no longer', as
   await pass(0)
   expect(requests.map(tracesIn)).toEqual([3, 100, 100, 50])
   expect(delivery.health).toMatchObject({ queued: 0, dropped: 0 })
+})
+
+describe('a batch that is too large for the destination (413)', () => {
+  const most = 20
+  const limited = () => {
+    const started = start(() => (tracesIn(started.requests.at(-1)!) > most ? 413 : 200))
+    return started
+  }
+
+  test('is sent in smaller ones, and nothing of it is lost', async () => {
+    const { delivery, requests, counts, add, pass } = limited()
+    add(100)
+    await pass(0)
+    expect(requests.slice(0, 4).map(tracesIn)).toEqual([100, 50, 25, 13])
+    expect(delivery.health).toMatchObject({ queued: 0, dropped: 0 })
+    expect(counts).toMatchObject({ delivered: 100 })
+  })
+
+  test('is not met again by each later batch, whose size grows slowly', async () => {
+    const { requests, counts, add, pass } = limited()
+    add(1000)
+    await pass(0)
+    expect(counts.delivered).toBe(1000)
+    expect(requests.length).toBeLessThan(100)
+  })
+
+  test('is dropped if it is a single trace, and the others are delivered', async () => {
+    const { delivery, requests, counts, add, pass } = start(() => (String(requests.at(-1)!.body).includes('huge') ? 413 : 200))
+    add(3)
+    add(1, 'huge')
+    add(3)
+    await pass(1000)
+    expect(counts).toMatchObject({ delivered: 6, refused: 1 })
+    expect(delivery.health).toMatchObject({ queued: 0, dropped: 1 })
+  })
+})
+
+test('failures are told at most once a minute', async () => {
+  const { told, add, pass } = start(() => 401)
+  for (let second = 0; second < 61; second += 1) {
+    add(1)
+    await pass(1000)
+  }
+  expect(told).toEqual(['It answered 401.', 'It answered 401.'])
 })
 
 test('a destination that is down for five minutes is asked ever less often, and gets everything afterwards', async () => {

@@ -47,6 +47,8 @@ export interface DeliveryParts {
   readonly fetch: () => SafeFetch
   readonly timeoutMs: number
   readonly count: (outcome: Outcome, traces: number) => void
+  /** Called at most once a minute, for a destination whose `health` nobody can ask for. */
+  readonly onFailure?: (reason: string) => void
   /** Null if waiting traces are kept in memory alone. */
   readonly kept: KeptTraces | null
 }
@@ -71,6 +73,7 @@ const BACKOFF_MAX_MS = 5 * 60 * 1000
 const LAST_MS = 5000
 const AGE_MAX_MS = 60 * 60 * 1000
 const ANSWER_MAX_BYTES = 64 * 1024
+const TOLD_AGAIN_MS = 60_000
 
 type Waiting = (InMemory | InStorage) & { readonly bytes: number; readonly addedMs: number }
 
@@ -90,6 +93,7 @@ interface Failure {
   readonly reason: string
   readonly again: boolean
   readonly afterMs: number | null
+  readonly tooLarge: boolean
 }
 
 export const createDelivery = (parts: DeliveryParts): Delivery => {
@@ -104,7 +108,10 @@ export const createDelivery = (parts: DeliveryParts): Delivery => {
   let ended = false
   let lastSuccess: string | null = null
   let lastError: string | null = null
+  let toldMs = Number.NEGATIVE_INFINITY
   let dropped = 0
+  /** The traces of one batch: halved when a batch is too large for the destination, and one more after each that is taken. */
+  let most = Number.POSITIVE_INFINITY
 
   const drop = (outcome: Outcome, traces: number): void => {
     if (traces === 0) return
@@ -150,7 +157,7 @@ export const createDelivery = (parts: DeliveryParts): Delivery => {
   /** Returns null if the next batch may follow at once, else the milliseconds to wait. */
   const sendBatch = async (): Promise<number | null> => {
     dropOld()
-    const batch = nextBatch(queue, sender.most)
+    const batch = nextBatch(queue, Math.min(sender.most, most))
     if (batch.length === 0) return null
     const { failure, traces, damaged } = await send(sender, batch, parts)
     if (failure === null) {
@@ -158,11 +165,18 @@ export const createDelivery = (parts: DeliveryParts): Delivery => {
       drop('dropped_damaged', damaged)
       failures = 0
       if (traces === 0) return null
+      most += 1
       lastSuccess = isoTimestamp(clock.now())
       count('delivered', traces)
       return null
     }
     lastError = failure.reason
+    tell(failure.reason)
+    if (failure.tooLarge && batch.length > 1) {
+      most = Math.ceil(batch.length / 2)
+      count('retried', 1)
+      return null
+    }
     if (!failure.again) {
       removeFirst(batch.length)
       drop('dropped_damaged', damaged)
@@ -172,6 +186,12 @@ export const createDelivery = (parts: DeliveryParts): Delivery => {
     count('retried', 1)
     failures += 1
     return Math.min(BACKOFF_MAX_MS, failure.afterMs ?? BACKOFF_MIN_MS * 2 ** Math.min(failures - 1, 20))
+  }
+
+  const tell = (reason: string): void => {
+    if (clock.monotonicMs() - toldMs < TOLD_AGAIN_MS) return
+    toldMs = clock.monotonicMs()
+    parts.onFailure?.(reason)
   }
 
   const push = (id: string | null, trace: Encoded, size: number, addedMs: number): void => {
@@ -259,7 +279,8 @@ const send = async (
   } catch (thrown) {
     // A refused address stays refused, but a connection, or storage, may work the next time.
     const again = !(thrown instanceof UnsafeRequest) || thrown.kind === 'connection'
-    return { failure: { reason: thrown instanceof Error ? thrown.message : String(thrown), again, afterMs: null }, traces: 0, damaged }
+    const reason = thrown instanceof Error ? thrown.message : String(thrown)
+    return { failure: { reason, again, afterMs: null, tooLarge: false }, traces: 0, damaged }
   }
 }
 
@@ -292,5 +313,6 @@ const failureIn = ({ status, retryAfterSeconds = 0 }: SafeResponse): Failure | n
   if (status >= 200 && status < 300) return null
   const again = status === 408 || status === 429 || status >= 500
   // No wait at all would be one request after the other for as long as the destination fails.
-  return { reason: `It answered ${status}.`, again, afterMs: retryAfterSeconds === 0 ? null : retryAfterSeconds * 1000 }
+  const afterMs = retryAfterSeconds === 0 ? null : retryAfterSeconds * 1000
+  return { reason: `It answered ${status}.`, again, afterMs, tooLarge: status === 413 }
 }

@@ -1,7 +1,7 @@
 /** `patchbay doctor`: checks that this installation can work and, with `--live`, that providers accept what the service assumes they accept. */
 import { accessSync, constants, mkdirSync } from 'node:fs'
 
-import { type DoctorSettings, environment, SettingError } from '../config.ts'
+import { behindProxy, type DoctorSettings, environment, SettingError } from '../config.ts'
 import { askProvider, type Finding } from '../doctor/ask-provider.ts'
 import { planLive } from '../doctor/live-plan.ts'
 import { checkRedis } from '../doctor/redis-check.ts'
@@ -44,7 +44,7 @@ export const doctorVerb = async (settings: DoctorSettings, flags: DoctorFlags): 
   const { checks: found, models } = checkConfiguration(settings, environment(), storage.imports)
   add(...found, ...storage.checks)
   if (settings.redisUrl !== null) add(await checkRedis(settings.redisUrl, systemClock))
-  add(...(await checkProviders(models?.providers() ?? [], systemClock, dateOf)))
+  add(...(await checkProviders(models?.providers() ?? [], { clock: systemClock, get: dateOf, proxied: behindProxy(environment()) })))
 
   const findings =
     flags.live === true && models !== null ? await askAll(models, { ...flags, maxCostUsd }, isJson ? () => undefined : print) : []

@@ -66,7 +66,7 @@ export const serve = async (settings: ServeSettings, env: Environment, argv: rea
   }
   const workers = settings.workers > 1 ? startWorkers(settings.workers - 1, server.port, argv, env) : null
   // A program that reads the ready line may send a signal at once.
-  reloader.resolve(() => reload(service, read, workers))
+  reloader.resolve(() => reload(service, read, workers, file))
   const isFaulty = stopOnFault(service, signals)
   // A worker that the first process started prints nothing: the port is announced once.
   if (!isWorker) await announce(server.url, firstKeys, env, () => takeBackFirstKeys(service, firstKeys))
@@ -85,12 +85,15 @@ export const serve = async (settings: ServeSettings, env: Environment, argv: rea
   process.exit()
 }
 
-const reload = (service: Service, read: () => ConfigFile, workers: Workers | null): void => {
+/** `first` is the file with which this process started. */
+const reload = (service: Service, read: () => ConfigFile, workers: Workers | null, first: ConfigFile): void => {
   workers?.signal('SIGHUP')
   try {
-    service.reload(read())
+    const next = read()
+    service.reload(next)
     service.noteConfigFault(null)
     service.log.info({}, 'configuration reloaded')
+    if (next.log.format !== first.log.format) service.log.warn({}, 'log.format has changed; it is read only at the start of the service')
   } catch (thrown) {
     service.noteConfigFault(thrown instanceof Error ? thrown.message : String(thrown))
     service.log.error({ error: thrown }, 'configuration not reloaded; the old one stays in force')

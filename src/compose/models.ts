@@ -1,5 +1,5 @@
 /** The models of the shipped catalogue, imported prices, the operator's file and the sandbox, combined. */
-import type { ConfigFile } from '../config-file.ts'
+import { type ConfigFile, DEFAULT_CONFIG_FILE } from '../config-file.ts'
 import { SettingError, type Environment } from '../config.ts'
 import { buildModels, CatalogueError } from '../models/build-models.ts'
 import type { CatalogueImport } from '../models/catalogue-imports.ts'
@@ -8,12 +8,16 @@ import type { Catalogue } from '../models/catalogue-schema.ts'
 import type { Models } from '../models/models.ts'
 import { sandboxModels } from '../sandbox-models.ts'
 
-/** `path` is the path of the configuration file, if there is one; a fault in the file names it. Throws SettingError. */
+/** `path` is the path of the configuration file, or null for the default one; a fault in the file names it. Throws SettingError. */
 export const composeModels = (file: ConfigFile, path: string | null, env: Environment, imports: readonly CatalogueImport[]): Models => {
   try {
     return buildModels(catalogue as Catalogue, file, env, file.sandbox ? sandboxModels : [], imports)
   } catch (thrown) {
-    if (thrown instanceof CatalogueError) throw new SettingError(path === null ? thrown.message : `${path}: ${thrown.message}`)
+    if (thrown instanceof CatalogueError) throw new SettingError(catalogueSentence(thrown, path))
     throw thrown
   }
 }
+
+/** Names the file, except for a fault of the environment, which begins with the name of its variable. */
+export const catalogueSentence = ({ message }: CatalogueError, path: string | null): string =>
+  /^[A-Z]/.test(message) ? message : `${path ?? DEFAULT_CONFIG_FILE}: ${message}`

@@ -73,7 +73,7 @@ export const composeObservability = (parts: {
     clock,
     resource,
     fetch,
-    operator: operatorWatch(otel, resource, clock),
+    operator: operatorWatch(otel, { resource, clock, log }),
     queue: createTraceQueue({ store: waiting, clock: sharedClock, ids, onError }),
     count: (destination, outcome, traces) => outcomes.add([destination, outcome], traces),
     onError,
@@ -130,7 +130,10 @@ const resourceOf = ({ serviceName, resourceAttributes: others }: OtelSettings): 
 /** The operator configured this address, so any address is allowed. */
 const fetchTo = (url: string, clock: Clock): SafeFetch => createSafeFetch({ clock, trustedHosts: [new URL(url).host], trustedBy: null })
 
-const operatorWatch = (otel: OtelSettings, resource: ResourceFacts, clock: Clock): OperatorWatch | null => {
+const operatorWatch = (
+  otel: OtelSettings,
+  { resource, clock, log }: { resource: ResourceFacts; clock: Clock; log: Log },
+): OperatorWatch | null => {
   const url = otel.tracesEndpoint ?? (otel.endpoint === null ? null : tracesUrl(otel.endpoint))
   if (otel.disabled || otel.tracesExporter === 'none' || url === null) return null
   const view = { content: false, cost: true, identity: true, requestContext: true }
@@ -140,6 +143,7 @@ const operatorWatch = (otel: OtelSettings, resource: ResourceFacts, clock: Clock
     fetch: fetchTo(url, clock),
     timeoutMs: otel.tracesTimeoutMs ?? otel.timeoutMs,
     samples: (trace) => isTraceSampled(trace, otel.sampler, otel.samplerArg),
+    onFailure: (reason) => log.warn({ reason }, 'the collector does not take the traces'),
   }
 }
 

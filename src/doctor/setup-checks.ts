@@ -1,7 +1,8 @@
 /** Checks that ask no model: the configuration file, the data, the secret, the clock, and the reachability of providers. */
 import { misspeltVariables, SettingError, type Environment, type StorageSettings } from '../config.ts'
 import { openCatalogueImports } from '../compose/catalogue-imports.ts'
-import { composeModels } from '../compose/models.ts'
+import { catalogueSentence, composeModels } from '../compose/models.ts'
+import { remedyFor } from './remedy.ts'
 import { unknownNames } from '../compose/named-models.ts'
 import { readConfigFile } from '../config-file.ts'
 import { systemFault } from '../lib/system-fault.ts'
@@ -14,7 +15,8 @@ import type { Models } from '../models/models.ts'
 import { openStorage } from '../open-storage.ts'
 import { secretPath } from '../root-secret.ts'
 import { createCatalogueStore } from '../storage/service/catalogue-store.ts'
-import { StorageOlder, StorageRefused, StorageUnavailable } from '../storage/storage-errors.ts'
+import type { Database } from '../storage/database.ts'
+import { StorageConflict, StorageOlder, StorageRefused, StorageUnavailable } from '../storage/storage-errors.ts'
 import type { Provider } from '../models/model.ts'
 
 export interface Check {
@@ -49,7 +51,7 @@ export const checkConfiguration = (
     const misspelt = misspeltVariables(env).map((says): Check => ({ name, state: 'wrong', says }))
     return { checks: [found, ...misspelt, ...unknown.map(unknownName)], models }
   } catch (thrown) {
-    if (thrown instanceof CatalogueError) return { checks: [unknownName(thrown.message)], models: null }
+    if (thrown instanceof CatalogueError) return { checks: [unknownName(catalogueSentence(thrown, settings.config))], models: null }
     if (!(thrown instanceof SettingError)) throw thrown
     return { checks: [{ name, state: 'wrong', says: thrown.message }], models: null }
   }
@@ -82,6 +84,7 @@ export const checkStorage = async (settings: StorageSettings): Promise<StorageFo
     let imports: readonly CatalogueImport[]
     try {
       await database.ping()
+      await requireWrites(database)
       imports = (await openCatalogueImports(createCatalogueStore(database), (sentence) => damaged.push(sentence))).current()
     } finally {
       await database.close()
@@ -95,6 +98,15 @@ export const checkStorage = async (settings: StorageSettings): Promise<StorageFo
     if (thrown instanceof StorageRefused || thrown instanceof StorageUnavailable || thrown instanceof SettingError)
       return only({ name: 'storage', state: 'wrong', says: thrown.message })
     throw thrown
+  }
+}
+
+const requireWrites = async (database: Database): Promise<void> => {
+  try {
+    await database.probe()
+  } catch (thrown) {
+    // Another process is writing, so writes are possible.
+    if (!(thrown instanceof StorageConflict)) throw thrown
   }
 }
 
@@ -115,8 +127,11 @@ const CLOCK_TOLERANCE_MS = 30_000
 const REACH_MS = 5000
 
 /** Sends each provider's host any request: any answer shows that it can be reached, and what time it has. */
-export const checkProviders = async (providers: readonly Provider[], clock: Clock, get: Get): Promise<readonly Check[]> => {
-  const reached = await Promise.all(providers.map((provider) => reachProvider(provider, clock, get)))
+export const checkProviders = async (
+  providers: readonly Provider[],
+  parts: { readonly clock: Clock; readonly get: Get; readonly proxied: boolean },
+): Promise<readonly Check[]> => {
+  const reached = await Promise.all(providers.map((provider) => reachProvider(provider, parts)))
   const skews = reached.flatMap(({ skewMs }) => (skewMs === null ? [] : [skewMs]))
   return [...reached.map(({ check }) => check), clockCheck(skews)]
 }
@@ -126,8 +141,7 @@ export type Get = (url: string, withinMs: number, clock: Clock) => Promise<strin
 
 const reachProvider = async (
   { slug, baseUrl }: Provider,
-  clock: Clock,
-  get: Get,
+  { clock, get, proxied }: { readonly clock: Clock; readonly get: Get; readonly proxied: boolean },
 ): Promise<{ readonly check: Check; readonly skewMs: number | null }> => {
   const name = `provider ${slug}`
   const startMs = clock.monotonicMs()
@@ -137,7 +151,9 @@ const reachProvider = async (
     const skewMs = Number.isNaN(date) ? null : clock.now() - date
     return { check: { name, state: 'fine', says: `${new URL(baseUrl).host} answers in ${tookMs} ms.` }, skewMs }
   } catch (thrown) {
-    return { check: { name, state: 'wrong', says: `${new URL(baseUrl).host} cannot be reached (${systemFault(thrown)}).` }, skewMs: null }
+    const fault = systemFault(thrown)
+    const says = `${new URL(baseUrl).host} cannot be reached (${fault}). ${remedyFor(fault, { proxied })}`.trimEnd()
+    return { check: { name, state: 'wrong', says }, skewMs: null }
   }
 }
 

@@ -286,6 +286,8 @@ test.skipIf(small === null)('503 while the disk is full, and 200 once there is s
     fill(filler)
     await until(async () => (await state())[0] === 503, 'not ready')
     expect(await state()).toEqual([503, 'storage takes no writes'])
+    const doctor = await services.run(['doctor', '--data-dir', join(place, 'data')])
+    expect(doctor).toMatchObject({ code: 1, stdout: expect.stringMatching(/^WRONG {2}storage: The disk of .* is full\./m) })
     const saved: number[] = []
     const save = async () => {
       const { status } = await call(service, 'POST', '/presets/large/chat/completions', {

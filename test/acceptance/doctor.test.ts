@@ -150,9 +150,11 @@ describe('without --live', () => {
     expect(code).toBe(1)
   })
 
-  test('an unreachable provider is a fault', async () => {
+  test('an unreachable provider is a fault, with what to do about it', async () => {
     const { code, stdout } = await doctor(fileFor('http://127.0.0.1:1/v1'))
-    expect(stdout).toMatch(/^WRONG {2}provider scripted: 127\.0\.0\.1:1 cannot be reached \(ECONNREFUSED\)\.$/m)
+    expect(stdout).toMatch(
+      /^WRONG {2}provider scripted: 127\.0\.0\.1:1 cannot be reached \(ECONNREFUSED\)\. Nothing listens there: .*base_url\.$/m,
+    )
     expect(code).toBe(1)
   })
 

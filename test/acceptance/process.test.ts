@@ -546,6 +546,13 @@ models:
     expect(service.stderr()).not.toContain('presets.a[0]')
   })
 
+  test('the one setting that is read only at the start is a warning after it has changed', async () => {
+    const service = await services.start({ config: 'log: { format: json }' })
+    service.configure('log: { format: pretty }')
+    service.signal('SIGHUP')
+    await until(() => service.stderr().includes('log.format has changed; it is read only at the start'), 'the warning')
+  })
+
   test('one that comes while the database is still waited for does not end the service', async () => {
     const asked = Promise.withResolvers<void>()
     const silent = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { open: () => asked.resolve(), data() {} } })

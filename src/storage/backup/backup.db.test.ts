@@ -6,8 +6,10 @@ import {
   chownSync,
   closeSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   openSync,
+  readFileSync,
   readdirSync,
   statSync,
   truncateSync,
@@ -245,10 +247,28 @@ const change = (path: string, bytes: Uint8Array, at: number): void => {
 }
 
 const PAGE = 4096
-const losePage = (path: string): void => change(path, new Uint8Array(PAGE), statSync(path).size - 10 * PAGE)
+
+/** Leaves whole pages alone, as SQLite's own tools write them. */
+const withoutDigest = (path: string): void => truncateSync(path, Math.floor(statSync(path).size / PAGE) * PAGE)
+
+const losePage = (path: string): void => {
+  withoutDigest(path)
+  change(path, new Uint8Array(PAGE), statSync(path).size - 10 * PAGE)
+}
+
+const flipBit = (path: string): void => {
+  const at = Math.floor(statSync(path).size / 2)
+  change(path, Uint8Array.of((readFileSync(path)[at] ?? 0) ^ 1), at)
+}
+
+const replaceByDirectory = (path: string): void => {
+  unlinkSync(path)
+  mkdirSync(path)
+}
 
 /** Every page can be read, but an index names a row that is not there. */
 const misleadIndex = (path: string): void => {
+  withoutDigest(path)
   const file = new SqliteFile(path, { readonly: true })
   const { rootpage } = file.query<{ rootpage: number }, []>(`select rootpage from sqlite_master where name = 'generations_newest'`).get()!
   file.close()
@@ -269,6 +289,8 @@ describe('what is no backup is refused in a sentence, and leaves nothing', () =>
     ['a file that is cut', (path) => truncateSync(path, Math.floor(statSync(path).size / 2 / 4096) * 4096), 'damaged'],
     ['a file of which a page is lost', losePage, 'kept.db is damaged.'],
     ['a file whose parts do not agree', misleadIndex, 'kept.db is damaged.'],
+    ['a file with one wrong bit', flipBit, 'kept.db is damaged: it does not fit the digest at its end.'],
+    ['a directory', replaceByDirectory, 'kept.db is a directory.'],
     ['a text', (path) => writeFileSync(path, 'no database at all'), 'is no backup of Patchbay'],
     ['an empty file', (path) => truncateSync(path, 0), 'no backup'],
     ['a file that is not there', () => undefined, 'There is no file'],
@@ -278,6 +300,20 @@ describe('what is no backup is refused in a sentence, and leaves nothing', () =>
     const dataDir = join(mkdtempSync(join(directory, 'target-')), 'data')
     expect(await rejectionText(restoreBackup(path, { databaseUrl: null, dataDir }))).toContain(sentence)
     expect(existsSync(join(dataDir, 'patchbay.db'))).toBe(false)
+  })
+
+  test('a file without a digest, as the tools of SQLite write one, is a backup', async () => {
+    const path = await whole()
+    withoutDigest(path)
+    const dataDir = mkdtempSync(join(directory, 'plain-'))
+    await restoreBackup(path, { databaseUrl: null, dataDir })
+    expect(statSync(join(dataDir, 'patchbay.db')).size).toBe(statSync(path).size)
+  })
+
+  test('the digest is no part of the restored database', async () => {
+    const dataDir = mkdtempSync(join(directory, 'stripped-'))
+    await restoreBackup(await whole(), { databaseUrl: null, dataDir })
+    expect(statSync(join(dataDir, 'patchbay.db')).size % PAGE).toBe(0)
   })
 
   test('a directory whose database was lost is no place for one', async () => {

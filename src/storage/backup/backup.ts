@@ -2,7 +2,7 @@
  * A backup is one SQLite file with a snapshot of the database, whichever engine that uses. So it needs no PostgreSQL program and can be
  * restored into either engine (decisions/0064). Nothing is migrated for it: the file has the schema of the database.
  */
-import { chmodSync, closeSync, copyFileSync, existsSync, fsyncSync, mkdtempSync, openSync, renameSync, rmSync } from 'node:fs'
+import { chmodSync, closeSync, copyFileSync, existsSync, fsyncSync, mkdtempSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 
 import { type Kysely, sql } from 'kysely'
@@ -11,6 +11,7 @@ import { systemClock } from '../../lib/clock.ts'
 import { systemIds } from '../../lib/id.ts'
 import { OWNER_ONLY } from '../../lib/private-file.ts'
 import { copyTables } from './copy-tables.ts'
+import { appendDigest, takeDigest } from './digest.ts'
 import type { EngineConnection } from '../database.ts'
 import { appliedMigrations, migrate, migrationsOf } from '../tables/migrate.ts'
 import type { DatabaseLocation } from '../open-database.ts'
@@ -40,6 +41,7 @@ export const writeBackup = async ({ databaseUrl, dataDir }: DatabaseLocation, pa
     } finally {
       await source.close()
     }
+    appendDigest(copy)
     synchronise(copy)
     renameSync(copy, path)
     synchronise(dirname(path))
@@ -55,6 +57,7 @@ const faultOfCopy = (path: string, thrown: unknown): unknown =>
 /** Restores the file at `path` as a database that must not exist yet. Throws StorageRefused or StorageUnavailable. */
 export const restoreBackup = async (path: string, { databaseUrl, dataDir }: DatabaseLocation): Promise<void> => {
   if (!existsSync(path)) throw new StorageRefused(`There is no file ${path}.`)
+  if (statSync(path).isDirectory()) throw new StorageRefused(`${path} is a directory. Name the file of the backup in it.`)
   if (databaseUrl === null && (existsSync(join(dataDir, DATABASE_FILE)) || readWitness(dataDir) !== null)) {
     throw new StorageRefused(`There is a database in ${dataDir} already: a backup is restored into a new directory.`)
   }
@@ -66,6 +69,7 @@ export const restoreBackup = async (path: string, { databaseUrl, dataDir }: Data
     copyFileSync(path, copy)
     // It has the mode of the backup now, which may be readable by everybody, or writable by nobody.
     chmodSync(copy, OWNER_ONLY)
+    if (!takeDigest(copy)) throw new StorageRefused(`The file ${path} is damaged: it does not fit the digest at its end.`)
     const source = openCopy(draft, path)
     try {
       await requireWhole(source, path)
