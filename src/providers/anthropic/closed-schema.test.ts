@@ -67,6 +67,20 @@ describe('what can be said in another way stays strict', () => {
     })
   })
 
+  test.each<[string, unknown]>([
+    ['not', { const: 'x' }],
+    ['if', { const: 'x' }],
+    ['dependentRequired', { b: ['c'] }],
+    ['prefixItems', [{ type: 'string' }]],
+    ['unevaluatedProperties', false],
+  ])('the keyword %s, which no grammar holds, in words', (keyword, value) => {
+    const closed = closeSchema(object({ a: { type: 'string', [keyword]: value } }), 'tool')
+    expect(closed).toMatchObject({
+      schema: object({ a: { type: 'string', description: `(${keyword}: ${JSON.stringify(value)})` } }),
+      loosened: [keyword],
+    })
+  })
+
   test('a plain pattern, as it is', () => {
     const schema = object({ a: { type: 'string', pattern: String.raw`^[a-z]+\d$` } })
     expect(closeSchema(schema, 'tool')).toMatchObject({ schema, loosened: [] })

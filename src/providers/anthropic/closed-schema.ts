@@ -189,7 +189,8 @@ const NO_PATTERN = /\(\?<?[=!]|\\[bB1-9]|\\k</
 
 const UNENFORCED: ReadonlySet<string> = wordSet(`
   minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength maxItems uniqueItems contains
-  minProperties maxProperties propertyNames
+  minContains maxContains minProperties maxProperties propertyNames prefixItems additionalItems unevaluatedItems unevaluatedProperties
+  not if then else dependentRequired dependentSchemas dependencies
 `)
 
 const FORMATS: ReadonlySet<string> = new Set(['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'uri', 'ipv4', 'ipv6', 'uuid'])
@@ -209,4 +210,4 @@ const inside = (keyword: string, value: unknown, closing: Closing): unknown => {
 }
 
 const DEFINITIONS: ReadonlySet<string> = new Set(['$defs', 'definitions'])
-const HOLDS_SCHEMAS: ReadonlySet<string> = new Set(['items', 'prefixItems', 'anyOf', 'oneOf', 'allOf'])
+const HOLDS_SCHEMAS: ReadonlySet<string> = new Set(['items', 'anyOf', 'oneOf', 'allOf'])

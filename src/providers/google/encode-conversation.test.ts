@@ -305,6 +305,14 @@ describe('signatures', () => {
     })
   })
 
+  test('of a text, where thinking comes between the two', () => {
+    expect(model('x', reasoning('T'), reasoning('', { proof: googleProof('S') }), call('y', { proof: googleProof('C') })).parts).toEqual([
+      { text: 'x', thoughtSignature: 'S' },
+      { text: 'T', thought: true },
+      { functionCall: { id: 'y', name: 'f_y', args: { a: 1 } }, thoughtSignature: 'C' },
+    ])
+  })
+
   test('that vouch for nothing that is left stand alone', () => {
     expect(model(call('x', { proof: googleProof('C') }), reasoning('', { proof: googleProof('S') })).parts).toEqual([
       { functionCall: { id: 'x', name: 'f_x', args: { a: 1 } }, thoughtSignature: 'C' },

@@ -37,9 +37,9 @@ const hasProof = (part: Part): part is Extract<Part, { type: 'reasoning' | 'tool
  * first, to the one after it. Returns false if there is none before it.
  */
 export const signLast = (parts: readonly ModelPart[], signature: string): boolean => {
-  const last = parts.at(-1)
-  if (last === undefined || last.signature !== undefined || last.part['functionCall'] !== undefined || last.part['thought'] === true)
-    return false
+  // A client of Messages that asks for no thinking gets a thought behind the text that it led to: between this text and its signature.
+  const last = parts.findLast(({ part }) => part['thought'] !== true)
+  if (last === undefined || last.signature !== undefined || last.part['functionCall'] !== undefined) return false
   last.signature = signature
   return true
 }

@@ -100,6 +100,12 @@ describe('a request of the same dialect', () => {
     ])
   })
 
+  test('is refused if all of its input is thinking that is left out', () => {
+    const thinking = { type: 'reasoning', id: 'rs_9', summary: [{ type: 'summary_text', text: 'Hm.' }] }
+    const given = JSON.stringify({ model: 'a/b', input: [thinking, thinking], stream: false, store: false })
+    expect(() => own(given)).toThrow('input[0]: The prompt has no message for the model to answer.')
+  })
+
   test('takes the mark of unsigned thinking off for a model that may show it', () => {
     const item = { type: 'reasoning', id: 'rs_1', summary: [], content: [{ type: 'reasoning_text', text: 'Hm.' }] }
     const { sent, lost } = own(history({ ...item, encrypted_content: UNSIGNED }), 'local-model')

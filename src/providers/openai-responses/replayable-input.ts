@@ -13,9 +13,11 @@ import { matchInSteps, testInSteps } from '../../lib/text/search-steps.ts'
 import type { Steps } from '../../lib/steps.ts'
 import type { OpenAiModel } from '../vendors/openai-model.ts'
 import type { Target } from '../provider.ts'
+import { answerable } from '../tools/answerable.ts'
 import { vendorOf } from '../vendors/vendors.ts'
 import { CALL_ID_MAX, callId, isItemId, isOwnProof } from './encode-parts.ts'
 
+const EMPTY_LIST = /^\[\s*\]$/
 const CONTAINER = /"container_id"/
 /** Used only for vendors with this limit. An id that is written with escapes is not matched, and left to the vendor. */
 const LONG_CALL_ID = new RegExp(`"call_id"\\s*:\\s*"[^"\\\\]{${CALL_ID_MAX + 1}}`)
@@ -56,6 +58,7 @@ export function* replayableInput(
     // A call of the interpreter is not valid without its container.
     return place === 'container_id' ? null : editMembers(called, { environment: null })
   })
+  answerable([{ at: 'input[0]' }], EMPTY_LIST.test(kept) ? [] : items)
   return kept === given ? null : kept
 }
 
