@@ -133,8 +133,9 @@ describeEachEngine('contention', (engine) => {
       false,
       undefined,
       undefined,
-      true,
+      undefined,
     ])
+    expect((await rollouts.running()).read.map(({ looks }) => looks)).toEqual([{ 1: 1 }])
     expect((await evaluations.items('e'))[0]?.result?.answer).toEqual(OUTCOME)
   })
 
