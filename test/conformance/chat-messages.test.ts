@@ -208,6 +208,18 @@ describe('whatever history an agent sends', () => {
   })
 })
 
+test.each(['{"a":1}{"b":2}', '{"a":1}\n{"b":2}', '{a:1}', '{"a":1,}', '{"at":', '[1]'])(
+  'the arguments %s in a history that is in order otherwise are an empty object for every known vendor, and that is told',
+  (args) => {
+    for (const vendor of Object.keys(RULES))
+      for (const lane of LANES) {
+        const { messages, reported } = send(lane, vendor, { messages: [USER, calling(call('abcDEF123', args)), result('abcDEF123')] })
+        expect(listOf(messages[1]?.['tool_calls'])[0]?.['function']).toEqual({ name: 'look', arguments: '{}' })
+        expect(reported.map(({ code }) => code)).toContain('mapped_field')
+      }
+  },
+)
+
 describe('a history in order', () => {
   const LAWFUL = [
     { role: 'system', content: 'Be brief.' },

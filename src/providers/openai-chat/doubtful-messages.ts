@@ -78,8 +78,8 @@ const isNameless =
 const ENDING = /\s*\}/y
 
 /**
- * Says whether any arguments are not a text that begins and ends with a brace, or fewer calls than have arguments name their type. The text
- * is searched and not matched, because a regular expression would read it character by character.
+ * Says whether any arguments look like no object, or fewer calls than have arguments name their type. The text is searched and not matched,
+ * because a regular expression would read it character by character.
  */
 const hasUnusualCalls = (text: string): boolean => {
   let calls = 0
@@ -88,11 +88,19 @@ const hasUnusualCalls = (text: string): boolean => {
     VALUE.lastIndex = at + ARGUMENTS.length
     if (!VALUE.test(text)) return true
     const end = skipString(text, VALUE.lastIndex - 1)
-    if (text[VALUE.lastIndex] !== '{' || text[end - 2] !== '}') return true
+    if (isNoObject(text.slice(VALUE.lastIndex, end - 1))) return true
   }
   // A call has the word twice, as its type and as the name of a member.
   return calls > 0 && countOf(text, FUNCTION, 2 * calls) < 2 * calls
 }
+
+/** `text`: arguments as they are written in the body. Objects that were glued together, which models write, are none. */
+const isNoObject = (text: string): boolean =>
+  !BEGINNING.test(text) || !text.endsWith('}') || text.endsWith(',}') || GLUE.some((glue) => text.includes(glue))
+
+/** Matches a brace before the first name, or before the end. */
+const BEGINNING = /^\{(?:\s|\\[nrt])*(?:\\"|\})/
+const GLUE = ['}{', '} {', '}\\n{'] as const
 
 /** Counts no further than `most`. */
 const countOf = (text: string, word: string, most: number): number => {
