@@ -17,19 +17,20 @@ describeEachEngine('holds', (engine) => {
   const open = async () => {
     const database = await engine.open()
     const hold = async (id: string, more: Partial<HoldTable> = {}, windows = [WINDOW]): Promise<void> => {
+      // In the order of the ledger's own rows: both are written by one statement (bulk-insert.ts).
       const made = {
         request_id: id,
-        node_id: 'one',
-        node_epoch: 2,
         key_hash: 'a',
         workspace_id: 'w',
         user_id: 'u',
+        node_id: 'one',
+        node_epoch: 2,
         provider: null,
         amount_n: 10,
         charge_n: 1,
-        lease_until: SOON,
-        ends_at: LATE,
         created_at: '2026-01-01T00:00:00.000Z',
+        ends_at: LATE,
+        lease_until: SOON,
         ...more,
       }
       await createLedgerStore(database).admit([{ hold: made, windows, decide: () => null }])
