@@ -94,6 +94,7 @@ describe.skipIf(BROWSER_PATH === null)('keys', () => {
     await visitor.checkAccessible()
     await page.getByLabel('Find a key').fill('lovelace')
     await row('checkout').waitFor({ state: 'detached' })
+    await row('billing').waitFor()
     expect(await page.getByRole('rowheader').allTextContents()).toEqual(['billing', 'ada laptop'])
     await page.getByLabel('Find a key').fill('')
     await row('checkout').getByRole('link', { name: 'pii-strict' }).click()

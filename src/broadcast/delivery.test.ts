@@ -132,6 +132,25 @@ test('a destination that is down for five minutes is asked ever less often, and 
   expect(delivery.health.queued).toBe(0)
 })
 
+test.each([
+  ['too large, although it is a single trace', 413, 1000],
+  ['refused', 400, 1000],
+  ['older than an hour', 503, 61 * 60_000],
+])('a destination is asked again after a failure, also if the trace that had to wait is %s', async (_, then, ms) => {
+  let status = 503
+  const { delivery, counts, add, pass } = start(() => status)
+  add(1)
+  await pass(1000)
+  status = then
+  await pass(ms)
+  await pass(5 * 60_000)
+  expect(delivery.health).toMatchObject({ queued: 0, dropped: 1 })
+  status = 200
+  add(1)
+  await pass(5 * 60_000)
+  expect(counts).toMatchObject({ delivered: 1 })
+})
+
 test('what is tried again is the same request, to the byte', async () => {
   const answers = [503, 200]
   const { requests, add, pass } = start(() => answers.shift() ?? 200)

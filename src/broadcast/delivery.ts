@@ -152,6 +152,8 @@ export const createDelivery = (parts: DeliveryParts): Delivery => {
     while (queue.length > 0 && waitMs === null) waitMs = await sendBatch()
     sending = null
     if (queue.length > 0) schedule(waitMs ?? BATCH_MS)
+    // The traces that had failed were refused or grew too old: no further attempt is planned for which new ones could wait.
+    else failures = 0
   }
 
   /** Returns null if the next batch may follow at once, else the milliseconds to wait. */

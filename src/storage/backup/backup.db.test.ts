@@ -261,6 +261,11 @@ const flipBit = (path: string): void => {
   change(path, Uint8Array.of((readFileSync(path)[at] ?? 0) ^ 1), at)
 }
 
+const flipBitOfDigest = (path: string): void => {
+  const at = Math.floor(statSync(path).size / PAGE) * PAGE + 3
+  change(path, Uint8Array.of((readFileSync(path)[at] ?? 0) ^ 1), at)
+}
+
 const replaceByDirectory = (path: string): void => {
   unlinkSync(path)
   mkdirSync(path)
@@ -290,6 +295,11 @@ describe('what is no backup is refused in a sentence, and leaves nothing', () =>
     ['a file of which a page is lost', losePage, 'kept.db is damaged.'],
     ['a file whose parts do not agree', misleadIndex, 'kept.db is damaged.'],
     ['a file with one wrong bit', flipBit, 'kept.db is damaged: it does not fit the digest at its end.'],
+    [
+      'a file with one wrong bit in the words before its digest',
+      flipBitOfDigest,
+      'kept.db is damaged: it does not fit the digest at its end.',
+    ],
     ['a directory', replaceByDirectory, 'kept.db is a directory.'],
     ['a text', (path) => writeFileSync(path, 'no database at all'), 'is no backup of Patchbay'],
     ['an empty file', (path) => truncateSync(path, 0), 'no backup'],

@@ -7,6 +7,8 @@ import { appendFileSync, closeSync, fstatSync, openSync, readSync, truncateSync 
 
 const MARK = '\npatchbay backup sha256 '
 const LENGTH = MARK.length + 64 + 1
+/** The pages of every SQLite file are a multiple of this. */
+const PAGE_BYTES_MIN = 512
 const PIECE_BYTES = 1024 * 1024
 
 export const appendDigest = (path: string): void => appendFileSync(path, ending(digestOf(path, 0)))
@@ -14,7 +16,8 @@ export const appendDigest = (path: string): void => appendFileSync(path, ending(
 /** Removes the digest. Returns false if the file does not fit it; a file without one, such as a copy made by SQLite's own tools, fits. */
 export const takeDigest = (path: string): boolean => {
   const written = lastBytes(path, LENGTH)
-  if (!written.startsWith(MARK)) return true
+  // If as many bytes as a digest has stand behind the last page, its own first bytes are damaged.
+  if (!written.startsWith(MARK)) return sizeOf(path) % PAGE_BYTES_MIN !== LENGTH
   const fits = written === ending(digestOf(path, LENGTH))
   truncateSync(path, sizeOf(path) - LENGTH)
   return fits
