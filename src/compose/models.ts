@@ -19,5 +19,5 @@ export const composeModels = (file: ConfigFile, path: string | null, env: Enviro
 }
 
 /** Names the file, except for a fault of the environment, which begins with the name of its variable. */
-export const catalogueSentence = ({ message }: CatalogueError, path: string | null): string =>
-  /^[A-Z]/.test(message) ? message : `${path ?? DEFAULT_CONFIG_FILE}: ${message}`
+export const catalogueSentence = ({ message, isOfVariable }: CatalogueError, path: string | null): string =>
+  isOfVariable ? message : `${path ?? DEFAULT_CONFIG_FILE}: ${message}`

@@ -17,6 +17,14 @@ export interface OperatorEntries {
 /** The operator's file refers to something that does not exist, or cannot be used. `message` is one sentence. */
 export class CatalogueError extends Error {
   override readonly name = 'CatalogueError'
+
+  /** True if the fault is in the environment, and in no file. */
+  readonly isOfVariable: boolean
+
+  constructor(message: string, isOfVariable = false) {
+    super(message)
+    this.isOfVariable = isOfVariable
+  }
 }
 
 /** `variables`: the environment. `builtIn`: models that need no account at a provider. Throws CatalogueError. */
@@ -83,7 +91,7 @@ const enabledProviders = (
     const entry: ProviderEntry = { ...catalogue[slug], ...own }
     const variable = (name: string | undefined): string | undefined => (name === undefined ? undefined : variables[name] || undefined)
     const keys = own?.api_key === undefined ? [variable(entry.api_key_env)].filter((key) => key !== undefined) : [own.api_key].flat()
-    checkKeys(keys, own?.api_key === undefined ? (entry.api_key_env ?? slug) : `providers.${slug}.api_key`)
+    checkKeys(keys, slug, own?.api_key === undefined ? entry.api_key_env : undefined)
     const address = own?.base_url ?? variable(entry.base_url_env) ?? entry.base_url
     const enabled = own !== undefined || (entry.api_key_env === undefined ? variable(entry.base_url_env) !== undefined : keys.length > 0)
     if (!enabled) continue
@@ -115,9 +123,11 @@ const enabledProviders = (
 }
 
 /** A copied placeholder or a trailing line end would make every request fail, far from the cause. */
-const checkKeys = (keys: readonly string[], where: string): void => {
-  if (keys.some((key) => !/^[\x21-\x7e]+$/.test(key)))
-    throw new CatalogueError(`${where}: the key holds a character that no header can carry; use it exactly as the provider shows it.`)
+const checkKeys = (keys: readonly string[], slug: string, variable: string | undefined): void => {
+  if (keys.every((key) => /^[\x21-\x7e]+$/.test(key))) return
+  const where = variable ?? `providers.${slug}.api_key`
+  const says = `${where}: the key holds a character that no header can carry; use it exactly as the provider shows it.`
+  throw new CatalogueError(says, variable !== undefined)
 }
 
 interface AddressSource {
@@ -142,9 +152,15 @@ const normalAddress = (address: string, { slug, entry, variable, known }: Addres
   const mayLackScheme = entry.api_key_env === undefined
   const where = variable ?? `providers.${slug}.base_url`
   if (url === null || (hasScheme ? scheme !== 'http' && scheme !== 'https' : !mayLackScheme))
-    throw new CatalogueError(`${where}: the address of "${slug}" is not a URL, such as ${known ?? 'http://127.0.0.1:8000/v1'}.`)
+    throw new CatalogueError(
+      `${where}: the address of "${slug}" is not a URL, such as ${known ?? 'http://127.0.0.1:8000/v1'}.`,
+      variable !== undefined,
+    )
   if (url.search !== '' || url.hash !== '')
-    throw new CatalogueError(`${where}: the address of "${slug}" has a query or a fragment, after which no path can follow.`)
+    throw new CatalogueError(
+      `${where}: the address of "${slug}" has a query or a fragment, after which no path can follow.`,
+      variable !== undefined,
+    )
   const isHost = !hasScheme || entry.base_url_env?.endsWith('_HOST') === true
   if (!isHost || url.pathname !== '/') return full.replace(/\/+$/, '')
   if (!hasScheme && !/:\d+\/?$/.test(address) && known !== undefined) url.port = new URL(known).port
