@@ -149,14 +149,17 @@ const freeSlug = (provider: string, base: string | null, places: ReadonlyMap<str
 }
 
 /** The path that follows the address of a server that the operator runs. */
-const SUFFIXES: Readonly<Record<string, string>> = { azure: '/openai/v1', ollama: '/v1' }
+const SUFFIXES: ReadonlyMap<string, string> = new Map([
+  ['azure', '/openai/v1'],
+  ['ollama', '/v1'],
+])
 
 /** Null if no request can be sent there, or if it has a password in it, which belongs into no file. */
 const addressOf = (base: string, provider: string, params: JsonObject, place: Place): string | null => {
   if (params['api_version'] !== undefined)
     place.at('litellm_params', 'api_version').changed("Azure's path /openai/v1 is used, which needs no api_version")
   const variable = /^\$\{(\w+)\}$/.exec(base)?.[1]
-  const suffix = SUFFIXES[provider] ?? ''
+  const suffix = SUFFIXES.get(provider) ?? ''
   if (variable !== undefined) {
     if (suffix !== '')
       place.at('litellm_params', 'api_base').changed(`the variable ${variable} must hold an address without a path: ${suffix} follows it`)
