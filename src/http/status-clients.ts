@@ -58,8 +58,14 @@ export const STATUS_CLIENTS: readonly StatusClient[] = [
   {
     client: "Azure's SDKs for AI Inference",
     header: 'user-agent',
-    word: 'azsdk-',
+    word: 'azsdk-python-ai-inference',
     sends: 'azsdk-python-ai-inference/1.0.0b9 Python/3.11.7 (Linux-6.18.44-x86_64-with-glibc2.36)',
+  },
+  {
+    client: "Azure's SDKs for AI Inference",
+    header: 'user-agent',
+    word: 'azsdk-js-ai-inference',
+    sends: 'azsdk-js-ai-inference-rest/1.0.0-beta.6 core-rest-pipeline/1.24.0 Node/20.20.2 (Linux 6.18.44; x64)',
   },
   { client: 'Spring AI', header: 'user-agent', word: 'spring-ai', sends: 'spring-ai' },
   { client: 'pydantic-ai', header: 'user-agent', word: 'pydantic-ai/', sends: 'pydantic-ai/2.68.0' },
