@@ -16,8 +16,7 @@ const WINDOW = windowOf('lifetime', '')
 describeEachEngine('holds', (engine) => {
   const open = async () => {
     const database = await engine.open()
-    const hold = async (id: string, more: Partial<HoldTable> = {}, windows = [WINDOW]): Promise<void> => {
-      // In the order of the ledger's own rows: both are written by one statement (bulk-insert.ts).
+    const hold = async (id: string, more: Partial<HoldTable> = {}, windows = [WINDOW], turned = false): Promise<void> => {
       const made = {
         request_id: id,
         key_hash: 'a',
@@ -33,7 +32,8 @@ describeEachEngine('holds', (engine) => {
         lease_until: SOON,
         ...more,
       }
-      await createLedgerStore(database).admit([{ hold: made, windows, decide: () => null }])
+      const row = turned ? (Object.fromEntries(Object.entries(made).reverse()) as typeof made) : made
+      await createLedgerStore(database).admit([{ hold: row, windows, decide: () => null }])
     }
     const rows = () => database.kysely.selectFrom('hold').selectAll().orderBy('request_id').execute()
     return { store: createHoldStore(database), hold, rows }
@@ -46,6 +46,16 @@ describeEachEngine('holds', (engine) => {
     await hold('c', { node_id: 'two' })
     await store.extendLeases({ id: 'one', epoch: 2 }, LATER)
     expect((await rows()).map(({ lease_until }) => lease_until)).toEqual([LATER, SOON, SOON])
+  })
+
+  test('a row keeps each value in its column, whatever the order of its members', async () => {
+    const { hold, rows } = await open()
+    await hold('a')
+    await hold('b', { amount_n: 7, node_id: 'two' }, [WINDOW], true)
+    expect(await rows()).toMatchObject([
+      { request_id: 'a', node_id: 'one', node_epoch: 2, amount_n: 10, charge_n: 1, lease_until: SOON, ends_at: LATE },
+      { request_id: 'b', node_id: 'two', node_epoch: 2, amount_n: 7, charge_n: 1, lease_until: SOON, ends_at: LATE },
+    ])
   })
 
   test('a process takes the holds of others once their lease is over, those of dead processes of its node at once, and never its own', async () => {

@@ -13,29 +13,40 @@ import type { Schema } from '../tables/schema.ts'
  */
 const STATEMENT_ROWS = [64, 16, 8, 7, 6, 5, 4, 3, 2, 1] as const
 
-/** Resolves to the rows that the statements returned. Every row must have the same members in the same order as the compiled columns. */
+/** Resolves to the rows that the statements returned. Every row must have the same members. */
 export type BulkInsert<Row, Returned> = (
   transaction: Transaction<Schema>,
   engine: Engine,
   rows: readonly Row[],
 ) => Promise<readonly Returned[]>
 
+interface Compiled<Row> {
+  readonly query: CompiledQuery
+  readonly columns: readonly (keyof Row)[]
+}
+
 /** Call it once for each statement, when the module loads. */
 export const bulkInsert = <Row extends object, Returned = never>(
   compile: (transaction: Transaction<Schema>, rows: Row[]) => { readonly sql: string },
 ): BulkInsert<Row, Returned> => {
-  const statements: Record<Engine, Map<number, CompiledQuery>> = { sqlite: new Map(), postgres: new Map() }
+  const statements: Record<Engine, Map<number, Compiled<Row>>> = { sqlite: new Map(), postgres: new Map() }
   return async (transaction, engine, rows) => {
     const answers: Promise<QueryResult<Returned>>[] = []
     let start = 0
     for (const size of STATEMENT_ROWS) {
       for (; rows.length - start >= size; start += size) {
         const slice = rows.slice(start, start + size)
-        const statement = statements[engine].get(size) ?? CompiledQuery.raw(compile(transaction, slice).sql)
-        statements[engine].set(size, statement)
+        let statement = statements[engine].get(size)
+        if (statement === undefined) {
+          // Rows of another module may have their members in another order.
+          statement = { query: CompiledQuery.raw(compile(transaction, slice).sql), columns: Object.keys(slice[0] ?? {}) as (keyof Row)[] }
+          statements[engine].set(size, statement)
+        }
+        const { query, columns } = statement
+        const parameters: unknown[] = []
+        for (const row of slice) for (const column of columns) parameters.push(row[column])
         // A new CompiledQuery would freeze its thousand values one by one.
-        const parameters = slice.flatMap((row) => Object.values(row) as unknown[])
-        answers.push(transaction.executeQuery<Returned>({ ...statement, parameters }))
+        answers.push(transaction.executeQuery<Returned>({ ...query, parameters }))
       }
     }
     return (await Promise.all(answers)).flatMap(({ rows: returned }) => returned)
