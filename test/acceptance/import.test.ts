@@ -493,6 +493,19 @@ describe('exit 1 if nobody can have seen a new key', () => {
   })
 })
 
+test('a new key that cannot be disabled as its file wants is taken back: nobody would see it, and it works', async () => {
+  const own = await services.start()
+  const url = startBehind(own.url, (request) => {
+    if (request.startsWith('PATCH /keys/')) throw new Error('This request fails.')
+  })
+  const { code } = await services.run(['import', 'bifrost', join(IMPORT_FIXTURES, 'bifrost/governance.json'), '--create-keys'], {
+    PATCHBAY_URL: url,
+    PATCHBAY_MANAGEMENT_KEY: own.managementKey,
+  })
+  const { data } = (await call(own, 'GET', '/keys')).json as { data: { name: string; disabled: boolean }[] }
+  expect([code, data.filter(({ name }) => name === 'Batch')]).toEqual([1, []])
+})
+
 test('a slow reader gets the whole of what is more than a pipe holds', async () => {
   const file = join(services.directory(), 'long.json')
   const slugs = Array.from({ length: 2000 }, (_, index) => `preset-${index}`)

@@ -151,7 +151,13 @@ const bringKey = async (
   const { disabled, ...settable } = limits
   const { json } = await remote.ask('POST', '/keys', { body: { name, ...settable } })
   const made = createdKey.parse(json)
-  if (disabled === true) await remote.ask('PATCH', `/keys/${made.data.hash}`, { body: { disabled } })
+  const path = `/keys/${made.data.hash}`
+  if (disabled === true)
+    await remote.ask('PATCH', path, { body: { disabled } }).catch(async (thrown: unknown) => {
+      // Nobody would see the key, which is enabled.
+      await remote.ask('DELETE', path)
+      throw thrown
+    })
   return { state: 'done', says: `a new key ${JSON.stringify(name)} with its limits`, made }
 }
 
