@@ -54,14 +54,15 @@ const readName = (body: JsonBody, field: string): string | null => {
 
 /** If the limit is sent under two names, the first one in the table counts and is the one to send upstream. */
 const readOutputLimit = (dialect: ClientDialect, body: JsonBody): number | null => {
-  const limits = pathsOf(dialect, 'maxOutputTokens').map((field) => readTokenLimit(body, field))
+  const limits = pathsOf(dialect, 'maxOutputTokens').map((field) => readTokenLimit(body, field, dialect === 'messages' ? 0 : 1))
   return limits.find((limit) => limit !== null) ?? null
 }
 
-const readTokenLimit = (body: JsonBody, field: string): number | null => {
+/** At zero, Claude only fills its cache (decisions/0281). */
+const readTokenLimit = (body: JsonBody, field: string, least: 0 | 1): number | null => {
   const value = body.value(field) ?? null
-  if (value !== null && (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 1)) {
-    throw invalidField(field, 'Expected a whole number above 0.')
+  if (value !== null && (typeof value !== 'number' || !Number.isSafeInteger(value) || value < least)) {
+    throw invalidField(field, `Expected a whole number from ${least} on.`)
   }
   return value
 }

@@ -75,7 +75,7 @@ describe.each(DIALECTS)('%s', (dialect) => {
     ['stream', { model: 'a/b', stream: 'yes' }],
     ['session_id', { model: 'a/b', session_id: 7 }],
     ['user', { model: 'a/b', user: {} }],
-    [LIMIT[dialect], { model: 'a/b', [LIMIT[dialect]]: 0 }],
+    [LIMIT[dialect], { model: 'a/b', [LIMIT[dialect]]: dialect === 'messages' ? -1 : 0 }],
     [LIMIT[dialect], { model: 'a/b', [LIMIT[dialect]]: 1.5 }],
     [LIMIT[dialect], { model: 'a/b', [LIMIT[dialect]]: '9' }],
   ])('invalid_request: %s in %j', (path, body) => {

@@ -12,7 +12,7 @@ import { thread } from './schemas/messages-thread.ts'
 import { customTool, MESSAGES_TYPED_TOOLS, messagesToolChoice, messagesTools } from './schemas/messages-tools.ts'
 import { messagesOutputConfig, messagesOutputFormat } from './schemas/output.ts'
 import { fallbacks, serviceTierName, speed } from './schemas/routing.ts'
-import { tokenLimit } from './schemas/sampling.ts'
+import { messagesTokenLimit } from './schemas/sampling.ts'
 import { texts } from './schemas/scalars.ts'
 import { advisorTool, filesTool, fusionTool, subagentTool } from './schemas/server-tools.ts'
 import { maxToolCalls } from './schemas/stop-conditions.ts'
@@ -54,7 +54,7 @@ export const MESSAGES_FIELDS = {
     presets: 'keep',
   },
   fallbacks: { schema: fallbacks, means: 'fallbackModels', presets: 'keep', changes: ['model'] },
-  max_tokens: { schema: tokenLimit, means: 'maxOutputTokens', presets: 'keep', parameters: LENGTH_PARAMETERS },
+  max_tokens: { schema: messagesTokenLimit, means: 'maxOutputTokens', presets: 'keep', parameters: LENGTH_PARAMETERS },
   stop_sequences: { schema: texts, means: 'stop', presets: 'keep', parameters: ['stop'] },
   thinking: { schema: thinking, means: 'reasoning', presets: 'keep', parameters: REASONING_PARAMETERS },
   output_config: { schema: messagesOutputConfig, members: { format: 'outputFormat', effort: 'reasoning' }, presets: 'keep' },

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 
 import { CLIENT_DIALECTS } from '../../src/canonical/call.ts'
+import { FORMATS } from '../../src/formats/formats.ts'
 import { readStream } from '../support/client-stream.ts'
 import { at } from '../support/json-at.ts'
 import { question, replay, type Reply } from '../support/replay.ts'
@@ -296,6 +297,54 @@ describe('Responses: a request that only fills the cache', () => {
     expect(sent).toEqual([])
     expect(JSON.parse(text)).toMatchObject({ status: 'failed', error: { metadata: { error_type: 'invalid_request' } } })
     expect(text).toContain('"message":"prompt_cache_options: ')
+  })
+})
+
+describe('Messages: a request that only fills the cache', () => {
+  const WARM = { max_tokens: 0 }
+  const EMPTY = {
+    id: 'msg_1',
+    type: 'message',
+    role: 'assistant',
+    model: 'claude',
+    content: [],
+    stop_reason: 'max_tokens',
+    stop_sequence: null,
+    usage: { input_tokens: 4, cache_creation_input_tokens: 2000, cache_read_input_tokens: 0, output_tokens: 0 },
+  }
+
+  test('gets the empty answer of Claude, and pays for what was cached', async () => {
+    const upstreams = [{ dialect: 'anthropic', reply: whole(EMPTY), slug: 'anthropic', model: 'claude-opus-5-5' }] as const
+    const { text, sent, headers } = await replay({ client: 'messages', upstreams, body: { ...question('messages', false), ...WARM } })
+    expect(sent.map(({ body }) => at(JSON.parse(body), 'max_tokens'))).toEqual([0])
+    expect(JSON.parse(text)).toMatchObject({ content: [], stop_reason: 'max_tokens', usage: { output_tokens: 0, is_byok: false } })
+    expect(headers.get('x-service-warnings')).toBeNull()
+  })
+
+  test.each([
+    { dialect: 'openai-chat', model: 'gpt-5' },
+    { dialect: 'openai-responses', slug: 'openai', model: 'gpt-6.2-sol' },
+    { dialect: 'google', model: 'gemini-3-flash' },
+    { dialect: 'bedrock', model: 'anthropic.claude-opus-4-8' },
+    { dialect: 'anthropic', slug: 'deepseek', model: 'deepseek-chat' },
+    { dialect: 'anthropic', model: 'a server of unknown fields' },
+  ] as const)('is refused at $model, which might answer it', async (upstream) => {
+    const upstreams = [{ ...upstream, reply: whole({}) }]
+    const { text, sent } = await replay({ client: 'messages', upstreams, body: { ...question('messages', false), ...WARM } })
+    expect(sent).toEqual([])
+    expect(text).toContain('"message":"max_tokens: ')
+  })
+
+  test.each(['chat', 'responses'] as const)('400: the limit of %s, which has no such request, is zero', async (client) => {
+    const upstreams = [{ dialect: 'anthropic', reply: whole(EMPTY), slug: 'anthropic', model: 'claude-opus-5-5' }] as const
+    const limit = client === 'chat' ? { max_tokens: 0 } : { max_output_tokens: 0 }
+    const asked = replay({ client, upstreams, body: { ...question(client, false), ...limit } })
+    expect(await asked.catch((thrown: unknown) => thrown)).toMatchObject({ type: 'invalid_request' })
+  })
+
+  test('400: a preset that never answers', () => {
+    const body = { model: 'anthropic/claude-opus-5.5', ...WARM, messages: [{ role: 'user', content: 'Hi' }] }
+    expect(() => FORMATS.messages.presetContent(body)).toThrow('max_tokens: ')
   })
 })
 

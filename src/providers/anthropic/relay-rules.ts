@@ -7,6 +7,7 @@ import { isObject, type JsonValue } from '../../lib/json/json.ts'
 import { mapInSteps, SCHEMA_UNITS, type Steps } from '../../lib/steps.ts'
 import type { EditableFields } from '../vendors/editable-fields.ts'
 import { nearestEffort } from '../thinking/effort.ts'
+import { refuseEmptyLimit } from '../losses/losses.ts'
 import { clampOutput, keepAccepted } from '../vendors/field-rules.ts'
 import type { Attempt } from '../provider.ts'
 import { isPrefilled } from '../roles/turns.ts'
@@ -24,6 +25,7 @@ import { isImitation, type ModelRules, rulesAt } from './model-rules.ts'
 
 /** `turns`: the conversation as it is sent. Returns what the system prompt has to say in addition. Throws `invalid_request`. */
 export function* applyModelRules(fields: EditableFields, attempt: Attempt, turns: readonly Turn[]): Steps<string | undefined> {
+  if (fields.value('max_tokens') === 0 && isImitation(attempt.target)) refuseEmptyLimit('max_tokens', attempt.target.providerName)
   clampOutput(fields, 'max_tokens', attempt)
   keepAcceptedFields(fields, attempt)
   const context = relayContext(fields, attempt)

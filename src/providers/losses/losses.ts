@@ -54,3 +54,11 @@ export const asksForNoAnswer = (options: unknown): boolean => isObject(options) 
 export const refuseSetting = (field: string, providerName: string): never => {
   throw new GatewayError('invalid_request', `${field}: ${providerName} cannot do this. Leave it out, or use another model.`)
 }
+
+/** A limit of zero asks Claude to fill its cache and for no answer; a model that takes it for no limit would answer (decisions/0281). */
+export const refuseEmptyLimit = (field: string, providerName: string): never => {
+  throw new GatewayError(
+    'invalid_request',
+    `${field}: With 0, a request only fills the cache of a Claude model, which ${providerName} cannot do. Send at least 1, or use another model.`,
+  )
+}

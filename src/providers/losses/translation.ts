@@ -18,7 +18,7 @@ import { isStoredAddress } from '../media/stored-addresses.ts'
 import { namesFile, refuseName } from '../media/stored-objects.ts'
 import { refuseUnread } from './uncarried.ts'
 import { SETTING_OUTCOMES, type TranslatedDialect } from './loss-table.ts'
-import { asksForNoAnswer, type Losses, lossesTo, refuseSetting } from './losses.ts'
+import { asksForNoAnswer, type Losses, lossesTo, refuseEmptyLimit, refuseSetting } from './losses.ts'
 
 export interface Translation extends Losses {
   readonly prompt: Prompt
@@ -127,9 +127,10 @@ const heardParts = ({ messages }: Prompt): { readonly part: Part; readonly at: s
       : parts.flatMap((part) => (part.type === 'tool-result' ? [part, ...mediaOfResult(part)] : [part])).map((part) => ({ part, at })),
   )
 
-/** A limit of output above the maximum is lowered to the maximum. */
+/** A limit of output above the maximum is lowered to the maximum. Throws `invalid_request` for a limit that leaves no answer. */
 const withinLimits = (settings: Settings, target: Addressee, warn: (warning: Warning) => void): Settings => {
   const { maxOutputTokens: asked } = settings
+  if (asked?.value === 0) refuseEmptyLimit(asked.field, target.providerName)
   const most = asked === undefined ? null : outputWithin(asked.value, asked.field, { target, warn })
   return asked === undefined || most === null ? settings : { ...settings, maxOutputTokens: { ...asked, value: most } }
 }

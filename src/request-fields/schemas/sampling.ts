@@ -22,6 +22,10 @@ export const seed = z
   .refine(Number.isInteger, { error: 'Expected a whole number.' })
   .meta({ type: 'integer' })
 export const tokenLimit = positiveInteger
+export const messagesTokenLimit = z
+  .int()
+  .min(0)
+  .meta({ description: 'Claude answers nothing at 0, and only fills the cache of the prompt.' })
 export const logitBias = z
   .record(z.string(), z.number().min(-100).max(100))
   .meta({ description: 'Token id to bias, from -100 (never) to 100 (always).' })
