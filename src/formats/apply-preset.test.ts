@@ -74,6 +74,10 @@ describe('fields', () => {
     ['chat', { reasoning: { effort: 'high' } }, { reasoning_effort: 'low' }, { reasoning_effort: 'low' }],
     ['messages', { fallbacks: [{ model: 'a/b' }] }, { models: ['c/d'] }, { models: ['c/d'] }],
     ['messages', { models: ['a/b'] }, { fallbacks: [{ model: 'c/d' }] }, { fallbacks: [{ model: 'c/d' }] }],
+    ['messages', { models: ['a/b'] }, { fallbacks: 'default' }, { models: ['a/b'] }],
+    ['messages', { fallbacks: [{ model: 'a/b' }] }, { fallbacks: 'default' }, { fallbacks: [{ model: 'a/b' }] }],
+    ['messages', { fallbacks: 'default' }, { models: ['c/d'] }, { models: ['c/d'] }],
+    ['messages', { temperature: 1 }, { fallbacks: 'default' }, { fallbacks: 'default', temperature: 1 }],
     ['messages', { speed: 'fast' }, { service_tier: 'flex' }, { service_tier: 'flex' }],
     [
       'messages',

@@ -14,6 +14,7 @@ import { invalidRequest } from '../contract/validate.ts'
 import type { JsonBody } from '../lib/json/json-body.ts'
 import { isObject, type JsonChanges, type JsonObject, type JsonValue, listOf, textsIn } from '../lib/json/json.ts'
 import { startPace, type Steps } from '../lib/steps.ts'
+import { DEFAULT_FALLBACKS } from '../request-fields/schemas/routing.ts'
 import { lockedNames, overriding, settingsIn } from '../request-fields/setting-spellings.ts'
 import { type FoundWord, turnsOff, vendorWordsIn } from '../request-fields/vendor-words.ts'
 import { withFormatInConfig } from './anthropic-messages/format-in-config.ts'
@@ -44,7 +45,7 @@ export interface AppliedPreset {
  */
 export function* applyPreset(dialect: ClientDialect, sent: JsonBody, content: PresetContent, model: string | null): Steps<AppliedPreset> {
   const preset = yield* translateConfig(content, dialect)
-  const body = dialect === 'messages' ? withFormatInConfig(sent, preset.fields['output_config']) : sent
+  const body = dialect === 'messages' ? withFormatInConfig(withOwnFallbacks(sent, preset.fields), preset.fields['output_config']) : sent
   const { locks, held } = readLocks(dialect, content)
   const words = yield* vendorWordsIn(dialect, body)
   const request = (field: string): JsonValue => (field === 'model' ? model : (body.value(field) ?? null))
@@ -96,6 +97,10 @@ export function* applyPreset(dialect: ClientDialect, sent: JsonBody, content: Pr
     locks: routingLocks(locks, content),
   }
 }
+
+/** A preset that lists models has made the choice that the vendor would make. */
+const withOwnFallbacks = (body: JsonBody, { models = null, fallbacks = null }: Fields): JsonBody =>
+  body.value('fallbacks') === DEFAULT_FALLBACKS && (models ?? fallbacks) !== null ? body.with({ fallbacks: null }) : body
 
 const withMessages = (body: JsonBody, { messages }: JsonChanges): JsonBody => (messages === undefined ? body : body.with({ messages }))
 

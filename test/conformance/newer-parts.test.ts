@@ -348,6 +348,33 @@ describe('Messages: a request that only fills the cache', () => {
   })
 })
 
+describe('Messages: the fallback models that Anthropic would choose', () => {
+  const asked = (headers: Readonly<Record<string, string>>) =>
+    replay({
+      client: 'messages',
+      upstreams: [{ dialect: 'anthropic', reply: whole({ content: [] }), slug: 'anthropic', model: 'claude-opus-5-5' }],
+      body: { ...question('messages', false), fallbacks: 'default' },
+      headers,
+    })
+
+  test('are not tried, with a warning: they might be models that the caller may not use', async () => {
+    const { text, sent } = await asked({ 'x-service-metadata': 'enabled' })
+    expect(sent.map(({ body }) => body.includes('fallbacks'))).toEqual([false])
+    expect(at(JSON.parse(text), 'service_metadata', 'warnings')).toMatchObject([{ code: 'unsupported_field', field: 'fallbacks' }])
+  })
+
+  test('400 if the request is strict', async () => {
+    const refusal: unknown = await asked({ 'x-service-strict': 'enabled' }).catch((thrown: unknown) => thrown)
+    expect(String(refusal)).toContain('fallbacks: The request is strict.')
+  })
+
+  test('400: any other word', async () => {
+    const body = { ...question('messages', false), fallbacks: 'auto' }
+    const refusal: unknown = await replay({ client: 'messages', upstreams: [], body }).catch((thrown: unknown) => thrown)
+    expect(refusal).toMatchObject({ metadata: { issues: [{ path: 'fallbacks' }] } })
+  })
+})
+
 describe('what OpenAI charges for is charged', () => {
   const costOf = async (answer: Json, prices: { prompt: number; completion: number; cache_write?: number; cache_write_1h?: number }) => {
     const item = {

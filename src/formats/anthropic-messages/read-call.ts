@@ -3,6 +3,7 @@ import { invalidField } from '../../contract/validate.ts'
 import { GatewayError } from '../../errors.ts'
 import type { JsonBody } from '../../lib/json/json-body.ts'
 import { isObject } from '../../lib/json/json.ts'
+import { DEFAULT_FALLBACKS } from '../../request-fields/schemas/routing.ts'
 import { callOf, readTexts } from '../call-reader.ts'
 import { parsePrompt } from './parse-prompt.ts'
 
@@ -24,6 +25,7 @@ const refuseContinuation = (body: JsonBody): void => {
 /** Reads this dialect's own list of further models: `[{"model": "…"}]` (docs/contract/routing.md#fallback-models). */
 const readFallbacks = (body: JsonBody): string[] => {
   const value = body.value('fallbacks') ?? []
+  if (value === DEFAULT_FALLBACKS) return []
   if (!Array.isArray(value)) throw invalidField('fallbacks', 'Expected a list of objects.')
   return value.map((item: unknown, index) => {
     const model = isObject(item) ? item['model'] : undefined

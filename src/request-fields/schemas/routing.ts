@@ -97,10 +97,12 @@ export const askedTier = z.enum([...serviceTier.options, 'on_demand']).meta({
 /** The Messages interface accepts any tier name and leaves it to the provider (docs/contract/requests.md#shared-fields). */
 export const serviceTierName = textUpTo(64)
 
+/** Anthropic's word for the models that it would choose itself; the service chooses none (decisions/0282). */
+export const DEFAULT_FALLBACKS = 'default'
+
 /** At most three fallbacks, each with a model and nothing else (docs/contract/routing.md#fallback-models). */
 export const fallbacks = z
-  .array(z.strictObject({ model: fallbackModel }))
-  .max(3)
-  .meta({ description: 'Models to try in this order when the first one fails. Not together with models.' })
+  .union([z.array(z.strictObject({ model: fallbackModel })).max(3), z.literal(DEFAULT_FALLBACKS)])
+  .meta({ description: 'Models to try in this order when the first one fails. Not together with models. "default" names none.' })
 
 export const speed = z.enum(['fast', 'standard'])
