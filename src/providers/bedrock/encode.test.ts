@@ -24,7 +24,7 @@ describe('settings', () => {
   test('have their places', () => {
     const { sent, reported } = encode({
       settings: settingsOf({
-        maxOutputTokens: 0,
+        maxOutputTokens: 1,
         temperature: 0,
         topK: 0,
         stop: ['a', 'b'],
@@ -34,7 +34,7 @@ describe('settings', () => {
     })
     expect(sent).toEqual({
       messages: [{ role: 'user', content: [{ text: 'Hi' }] }],
-      inferenceConfig: { maxTokens: 0, temperature: 0, stopSequences: ['a', 'b'] },
+      inferenceConfig: { maxTokens: 1, temperature: 0, stopSequences: ['a', 'b'] },
       additionalModelRequestFields: { top_k: 0 },
       additionalModelResponseFieldPaths: ['/stop_sequence'],
       requestMetadata: { team: 'x y' },
