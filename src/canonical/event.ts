@@ -5,7 +5,7 @@
  */
 import type { JsonBody } from '../lib/json/json-body.ts'
 import type { Filling } from '../lib/json/json-pattern.ts'
-import type { JsonValue } from '../lib/json/json.ts'
+import type { JsonObject, JsonValue } from '../lib/json/json.ts'
 import type { BuiltInTool } from './built-in-tools.ts'
 import type { ClientDialect } from './call.ts'
 import type { OwnBlock, UrlCitation } from './prompt.ts'
@@ -58,6 +58,11 @@ export type ModelEvent =
   | { readonly type: 'image'; readonly url: string }
   /** Log probabilities of the preceding text, in the form of Chat Completions. */
   | { readonly type: 'logprobs'; readonly content: readonly JsonValue[] }
+  /**
+   * Members of the answer beside its content, such as the verdict of the provider's moderation, for clients of this dialect. They take the
+   * place of those of the same name in an earlier event.
+   */
+  | { readonly type: 'own-members'; readonly dialect: ClientDialect; readonly members: JsonObject }
   /** Output that only the provider's own dialect can express, with its type there; `characters` is the length of the text in it. */
   | { readonly type: 'unknown'; readonly kind: string; readonly characters?: number }
   /**
@@ -122,7 +127,7 @@ export const carriesContent = (event: ModelEvent): boolean => {
   return !SILENT.has(event.type)
 }
 
-const SILENT: ReadonlySet<ModelEvent['type']> = new Set(['start', 'text-break', 'usage', 'file-text'] as const)
+const SILENT: ReadonlySet<ModelEvent['type']> = new Set(['start', 'text-break', 'usage', 'file-text', 'own-members'] as const)
 
 /**
  * Takes the frames of an answer, in order. A returned promise means back-pressure: nothing more is read from the provider until it

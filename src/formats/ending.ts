@@ -1,5 +1,7 @@
 /** Records how an answer ended, from its events. */
+import type { ClientDialect } from '../canonical/call.ts'
 import type { FinishReason, ModelEvent } from '../canonical/event.ts'
+import type { JsonObject } from '../lib/json/json.ts'
 
 export interface Ending {
   /** Records an event. */
@@ -17,6 +19,8 @@ export interface Ending {
   readonly stopSequence: string | null
   /** The model refused, in its own words. */
   readonly refusal: string | null
+  /** The members of a provider's answer for a client of its own dialect. */
+  own(dialect: ClientDialect): JsonObject
 }
 
 export const watchEnding = (): Ending => {
@@ -26,6 +30,7 @@ export const watchEnding = (): Ending => {
   let stopSequence: string | null = null
   let refusal: string | null = null
   let called = false
+  const own: Partial<Record<ClientDialect, JsonObject>> = {}
   return {
     see(event) {
       if (event.type === 'finish') {
@@ -34,6 +39,7 @@ export const watchEnding = (): Ending => {
         native = event.native
         stopSequence = event.stopSequence ?? null
       } else if (event.type === 'tool-call') called = true
+      else if (event.type === 'own-members') own[event.dialect] = { ...own[event.dialect], ...event.members }
       else if (event.type === 'refusal' && event.text !== '') refusal = (refusal ?? '') + event.text
     },
     get reported() {
@@ -53,5 +59,6 @@ export const watchEnding = (): Ending => {
     get refusal() {
       return refusal
     },
+    own: (dialect) => own[dialect] ?? {},
   }
 }

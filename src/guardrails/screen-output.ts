@@ -5,6 +5,7 @@
 import { partsOfAnswer } from '../canonical/answer-parts.ts'
 import type { Frame, ModelEvent, TakeFrames } from '../canonical/event.ts'
 import { GatewayError } from '../errors.ts'
+import type { JsonValue } from '../lib/json/json.ts'
 import { atOnce, LARGE_BYTES } from '../lib/steps.ts'
 import type { Detections } from './detections.ts'
 import type { Filter, FilterSet } from './filter.ts'
@@ -105,7 +106,7 @@ export const createOutputScreen = (
     return withRest(before, event, yield* pushInPieces(screen, textOf(event)))
   }
 
-  const through = (event: Exclude<ModelEvent, { type: 'citation' | 'tool-call' | 'image' }>): ModelEvent[] => {
+  const through = (event: Exclude<ModelEvent, { type: 'citation' | 'tool-call' | 'image' | 'own-members' }>): ModelEvent[] => {
     switch (event.type) {
       case 'text':
       case 'reasoning':
@@ -163,6 +164,13 @@ export const createOutputScreen = (
     return [...flush(), ...(passes ? [event] : [])]
   }
 
+  /** A provider may quote the answer in any text of a member, which is then left out. Numbers, such as scores, are no text. */
+  function* screenMembers(event: Extract<ModelEvent, { type: 'own-members' }>): Scan<ModelEvent[]> {
+    const members: Record<string, JsonValue> = {}
+    for (const [name, value] of Object.entries(event.members)) if (!(yield* matchesAny(openMatcher, textsOf(value)))) members[name] = value
+    return [{ ...event, members }]
+  }
+
   function* screenQuote(text: string): Scan<string> {
     return (yield* matchesAny(openMatcher, text)) ? yield* screenInPieces(filters, text, detections.report) : text
   }
@@ -171,6 +179,7 @@ export const createOutputScreen = (
     if (event.type === 'citation') return yield* screenCitation(event)
     if (event.type === 'tool-call') return yield* screenCall(event)
     if (event.type === 'image') return yield* screenImage(event)
+    if (event.type === 'own-members') return yield* screenMembers(event)
     return isLongText(event) ? yield* screenLongText(event) : through(event)
   }
 
@@ -301,13 +310,15 @@ const isTextEvent = (event: ModelEvent): event is TextEvent => TEXT_EVENTS.has(e
 const TEXT_EVENTS: ReadonlySet<ModelEvent['type']> = new Set<TextEvent['type']>(['text', 'reasoning', 'refusal', 'tool-arguments'])
 
 /** Events that may occur between the pieces of a text without ending it. */
-const GOES_BESIDE: ReadonlySet<ModelEvent['type']> = new Set(['start', 'usage', 'logprobs', 'citation'])
+const GOES_BESIDE: ReadonlySet<ModelEvent['type']> = new Set(['start', 'usage', 'logprobs', 'citation', 'own-members'])
 
 /** The lane of a text: the pieces of one lane are joined by the client. */
 const laneOf = (event: TextEvent): string => {
   if (event.type === 'tool-arguments') return `arguments ${event.index}`
   return event.type === 'reasoning' && event.summary === true ? 'summary' : event.type
 }
+
+const textsOf = (value: JsonValue): string => JSON.stringify(value, (_, inner: unknown) => (typeof inner === 'number' ? null : inner))
 
 /** Longer texts are screened in steps; the many short ones of a stream cost less without. */
 const LONG = 1024

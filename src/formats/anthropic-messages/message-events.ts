@@ -4,8 +4,10 @@ import type { Usage } from '../../canonical/usage.ts'
 import type { GatewayError } from '../../errors.ts'
 import { DONE_FRAME, eventFrame } from '../../lib/network/sse.ts'
 import { dialectId } from '../answer-parts.ts'
+import { watchEnding } from '../ending.ts'
 import type { AnswerHead, AnswerTail } from '../format.ts'
 import { errorBody } from './render-error.ts'
+import { besideDelta } from './stop.ts'
 import { startUsage } from './usage.ts'
 
 /**
@@ -13,6 +15,8 @@ import { startUsage } from './usage.ts'
  * however the network splits the upstream's bytes; later usage must not be considered, or the output would depend on timing.
  */
 export const messageStart = (head: AnswerHead, frames: readonly Frame[]): string => {
+  const ending = watchEnding()
+  for (const event of frames[0]?.events ?? []) ending.see(event)
   const message = {
     id: dialectId('msg', head),
     type: 'message',
@@ -24,6 +28,7 @@ export const messageStart = (head: AnswerHead, frames: readonly Frame[]): string
     stop_sequence: null,
     stop_details: null,
     container: null,
+    ...besideDelta(ending),
     usage: startUsage(lastUsage(frames), head),
   }
   return eventFrame('message_start', JSON.stringify({ type: 'message_start', message }))

@@ -10,9 +10,8 @@ import { inOneLane } from '../lanes.ts'
 import { BlockEvents } from './block-events.ts'
 import { failedStream, messageStart } from './message-events.ts'
 import { MessageRelay } from './relay-stream.ts'
-import { stopMembers } from './stop.ts'
+import { besideDelta, endingUsage, stopMembers } from './stop.ts'
 import { type EndingSink, thinkingBehindText } from './unasked-thinking.ts'
-import { messagesUsage } from './usage.ts'
 
 /** Writes `message_start`, the blocks, `message_delta` with the stop reason and usage, `message_stop`, and `[DONE]`. */
 export const openStream = (head: AnswerHead): StreamRenderer<Written> =>
@@ -47,7 +46,8 @@ class MessageStream implements StreamRenderer {
     const start = this.#start([])
     this.#blocks.end()
     this.#sink.end()
-    const delta = JSON.stringify({ type: 'message_delta', delta: stopMembers(this.#ending), usage: messagesUsage(tail) })
+    const end = { delta: stopMembers(this.#ending), usage: endingUsage(tail, this.#ending), ...besideDelta(this.#ending) }
+    const delta = JSON.stringify({ type: 'message_delta', ...end })
     const stop = JSON.stringify({ type: 'message_stop', ...metadataMember(tail) })
     return `${start}${this.#events.take()}${eventFrame('message_delta', delta)}${eventFrame('message_stop', stop)}${DONE_FRAME}`
   }

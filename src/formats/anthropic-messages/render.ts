@@ -9,9 +9,8 @@ import type { AnswerHead, AnswerTail } from '../format.ts'
 import { blockText, collectBlocks, sizeOfBlock } from './content-blocks.ts'
 import { relayAnswer } from './relay-answer.ts'
 import { renderError } from './render-error.ts'
-import { stopMembers } from './stop.ts'
+import { besideDelta, endingUsage, stopMembers } from './stop.ts'
 import { thinkingBehindText } from './unasked-thinking.ts'
-import { messagesUsage } from './usage.ts'
 
 /** This dialect cannot show a failure next to content, so a failed answer is rendered as its error. */
 export function* renderAnswer(head: AnswerHead, answer: Frame, tail: AnswerTail, failure: GatewayError | null = null): Steps<string> {
@@ -33,7 +32,7 @@ export function* renderAnswer(head: AnswerHead, answer: Frame, tail: AnswerTail,
   blocks.end()
   sink.end()
   const start = { id: dialectId('msg', head), type: 'message', role: 'assistant', model: head.model, provider: head.provider }
-  const end = { ...stopMembers(ending), usage: messagesUsage(tail), ...metadataMember(tail) }
+  const end = { ...stopMembers(ending), ...besideDelta(ending), usage: endingUsage(tail, ending), ...metadataMember(tail) }
   const isCut = ending.reason === 'length' || ending.reason === 'content_filter'
   const written = yield* eachInSteps(content.blocks, (block) => blockText(block, isCut), sizeOfBlock)
   return `${JSON.stringify(start).slice(0, -1)},"content":[${written.join(',')}],${JSON.stringify(end).slice(1)}`

@@ -100,6 +100,7 @@ export const createReasoningDetails = (): ReasoningDetails => {
         case 'file-text':
         case 'tool-arguments':
         case 'logprobs':
+        case 'own-members':
         case 'unknown':
         case 'usage':
           return NONE

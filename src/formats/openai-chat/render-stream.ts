@@ -48,6 +48,7 @@ class ChatStream implements StreamRenderer<Written> {
   #saidLength = 0
   #imageCount = 0
   #role = ROLE
+  #isRelayed = false
   #echoes: readonly Echo[]
 
   constructor(head: AnswerHead) {
@@ -85,6 +86,7 @@ class ChatStream implements StreamRenderer<Written> {
         const created = this.#relay.created(this.#created)
         if (created !== this.#created) this.#describe(created)
         this.#role = ''
+        this.#isRelayed = true
         // The call may have begun in a chunk that was written here.
         for (const event of frame.events) if (event.type === 'tool-arguments') this.#bareCalls.delete(event.index)
         out += dataFrame(chunk)
@@ -96,9 +98,14 @@ class ChatStream implements StreamRenderer<Written> {
   finish(tail: AnswerTail): string {
     const echo = this.#echo()
     const usage = mergedUsage(this.#relay.usage, chatUsage(tail))
-    const members = { ...tierMember(tail), ...this.#relay.tier, ...metadataMember(tail) }
+    const members = { ...this.#ownMembers(), ...tierMember(tail), ...this.#relay.tier, ...metadataMember(tail) }
     const rest = Object.entries(members).map(([field, value]) => `,"${field}":${JSON.stringify(value)}`)
     return `${echo}${this.#event(FINISH)}${dataFrame(`${this.#envelope}"choices":[],"usage":${usage}${rest.join('')}}`)}${DONE_FRAME}`
+  }
+
+  /** A relayed chunk has them already. */
+  #ownMembers(): JsonObject {
+    return this.#isRelayed ? {} : this.#ending.own('chat')
   }
 
   /** Ends the stream: only the end marker follows (docs/contract/chat-completions.md#error-chunk). */
@@ -171,6 +178,7 @@ class ChatStream implements StreamRenderer<Written> {
       case 'server-tool-progress':
       case 'reasoning':
       case 'reasoning-end':
+      case 'own-members':
       case 'unknown':
       case 'usage':
         return ''

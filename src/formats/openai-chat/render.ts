@@ -8,7 +8,7 @@ import { writeInSteps } from '../../lib/json/json-steps.ts'
 import type { JsonObject } from '../../lib/json/json.ts'
 import type { Steps } from '../../lib/steps.ts'
 import { errorMetadataMember, metadataMember, tierMember } from '../answer-parts.ts'
-import { watchEnding } from '../ending.ts'
+import { type Ending, watchEnding } from '../ending.ts'
 import type { AnswerHead, AnswerTail } from '../format.ts'
 import { signatureOfCall } from './call-signature.ts'
 import { annotation, fileAnnotation, image, logprobs } from './message-parts.ts'
@@ -34,6 +34,8 @@ export function* renderAnswer(head: AnswerHead, answer: Frame, tail: AnswerTail,
 }
 
 const chatCompletion = (head: AnswerHead, answer: Frame, tail: AnswerTail, failure: GatewayError | null): JsonObject => {
+  const ending = watchEnding()
+  for (const event of answer.events) ending.see(event)
   return {
     id: head.generationId,
     object: 'chat.completion',
@@ -42,7 +44,8 @@ const chatCompletion = (head: AnswerHead, answer: Frame, tail: AnswerTail, failu
     provider: head.provider,
     system_fingerprint: null,
     ...tierMember(tail),
-    choices: [choice(answer, failure)],
+    ...ending.own('chat'),
+    choices: [choice(answer, ending, failure)],
     usage: chatUsage(tail),
     // The error is also placed here, as in every failure: clients look for `error` in any body
     // (docs/contract/errors.md#provider-failures).
@@ -50,18 +53,14 @@ const chatCompletion = (head: AnswerHead, answer: Frame, tail: AnswerTail, failu
   }
 }
 
-const choice = (answer: Frame, failure: GatewayError | null): JsonObject => {
-  const ending = watchEnding()
-  for (const event of answer.events) ending.see(event)
-  return {
-    index: 0,
-    message: message(answer),
-    logprobs: probabilities(answer),
-    finish_reason: failure === null ? ending.reason : 'error',
-    native_finish_reason: ending.native,
-    ...(failure === null ? {} : { error: errorMember(failure) }),
-  }
-}
+const choice = (answer: Frame, ending: Ending, failure: GatewayError | null): JsonObject => ({
+  index: 0,
+  message: message(answer),
+  logprobs: probabilities(answer),
+  finish_reason: failure === null ? ending.reason : 'error',
+  native_finish_reason: ending.native,
+  ...(failure === null ? {} : { error: errorMember(failure) }),
+})
 
 const message = (answer: Frame): JsonObject => {
   let content: string | null = null

@@ -52,7 +52,7 @@ class ResponseStream implements StreamRenderer<Written> {
     this.#begin()
     const outcome = outcomeOf(this.#ending)
     this.#closeItems(outcome)
-    return this.#terminal({ outcome, output: this.#items.done, tail, more: metadataMember(tail) })
+    return this.#terminal({ outcome, output: this.#items.done, tail, more: { ...this.#ending.own('responses'), ...metadataMember(tail) } })
   }
 
   /** Items that a real failure leaves open get no `done` event, because agents run a tool call as soon as its item is done. */

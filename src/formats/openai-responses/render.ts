@@ -36,6 +36,6 @@ export function* renderAnswer(head: AnswerHead, answer: Frame, tail: AnswerTail,
     output: items.done,
     tail,
     outputText: `"${text}"`,
-    more: failure === null ? metadataMember(tail) : errorMetadataMember(failure, tail),
+    more: failure === null ? { ...ending.own('responses'), ...metadataMember(tail) } : errorMetadataMember(failure, tail),
   })
 }

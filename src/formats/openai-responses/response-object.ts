@@ -24,7 +24,7 @@ export interface ResponseState {
   readonly tail: AnswerTail | null
   /** JSON text of `output_text`; absent in a stream. */
   readonly outputText?: string
-  /** Additional members: the routing metadata. */
+  /** Additional members: those of the provider, and the routing metadata. */
   readonly more?: JsonObject
 }
 

@@ -129,6 +129,7 @@ export const readModelTurn = (isServerTool: (name: string) => boolean, isFirst: 
       case 'citation':
       case 'image':
       case 'logprobs':
+      case 'own-members':
       case 'unknown':
       case 'server-tool-start':
       case 'server-tool-progress':

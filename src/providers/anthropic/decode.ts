@@ -2,7 +2,8 @@
  * Decodes Messages from upstreams, whole or as stream events, into the canonical form. It is tolerant: it reads only what means something.
  */
 import { type FinishReason, type ModelEvent, UNEXPLAINED_REFUSAL } from '../../canonical/event.ts'
-import { isObject, listOf, textOf } from '../../lib/json/json.ts'
+import { isObject, type JsonObject, type JsonValue, listOf, textOf } from '../../lib/json/json.ts'
+import { ownMembers } from '../own-members.ts'
 import { openBlock, type BlockDecoder } from './decode-block.ts'
 import { KeptBlocks } from './kept-blocks.ts'
 import { decodeUsage, mergeUsage, noUsage, startedUsage } from './decode-usage.ts'
@@ -95,7 +96,12 @@ export const createMessagesDecoder = (modelId: string, keeps = false): MessagesD
         begun = isObject(event['message']) ? event['message'] : {}
         ranCode ||= isObject(begun['container'])
         // A call that code in Claude's own container makes may come with the beginning, which is then the whole message.
-        return [start(begun), ...blocks(begun), ...used(isObject(begun['usage']) ? startedUsage(begun['usage']) : null)]
+        return [
+          start(begun),
+          ...ownMembers('messages', begun),
+          ...blocks(begun),
+          ...used(isObject(begun['usage']) ? startedUsage(begun['usage']) : null),
+        ]
       }
       case 'content_block_start': {
         // Imitations leave blocks open. Thinking must be closed before the block that follows it, or its signature would be lost.
@@ -119,7 +125,12 @@ export const createMessagesDecoder = (modelId: string, keeps = false): MessagesD
       case 'message_delta': {
         const delta = isObject(event['delta']) ? event['delta'] : null
         ranCode ||= isObject(delta?.['container'])
-        return [...used(event['usage']), ...(delta === null ? [] : end(delta))]
+        const own = ownMembers(
+          'messages',
+          { ...event, container: delta?.['container'] },
+          { ...ownEnd(delta ?? {}), ...ownUsage(event['usage']) },
+        )
+        return [...used(event['usage']), ...own, ...(delta === null ? [] : end(delta))]
       }
       case 'message_stop': {
         if (finished) return []
@@ -139,7 +150,8 @@ export const createMessagesDecoder = (modelId: string, keeps = false): MessagesD
       const said = blocks(message)
       const ended = end(message)
       const finish: ModelEvent[] = ended.length > 0 ? ended : [{ type: 'finish', reason: 'stop', native: null }]
-      return [start(message), ...said, ...used(message['usage']), ...finish]
+      const own = ownMembers('messages', message, { ...ownEnd(message), ...ownUsage(message['usage']) })
+      return [start(message), ...said, ...used(message['usage']), ...own, ...finish]
     },
   }
 }
@@ -152,6 +164,8 @@ export const KNOWN_EVENTS: ReadonlySet<unknown> = wordSet(
 /** Results of code, and of commands and edits, that Claude ran in a container. */
 const CODE_RESULT = /code_execution_tool_result$/
 
+const FULL_CONTEXT = 'model_context_window_exceeded'
+
 const STOP_REASONS: Readonly<Record<string, FinishReason>> = {
   end_turn: 'stop',
   stop_sequence: 'stop',
@@ -159,10 +173,34 @@ const STOP_REASONS: Readonly<Record<string, FinishReason>> = {
   pause_turn: 'length',
   compaction: 'length',
   max_tokens: 'length',
-  model_context_window_exceeded: 'length',
+  [FULL_CONTEXT]: 'length',
   tool_use: 'tool_calls',
   refusal: 'content_filter',
 }
+
+/** The end of a message in words that no other dialect has: what a refusal has beside its explanation, and a full context. */
+const ownEnd = ({ stop_reason: reason, stop_details: reported }: Json): JsonObject => {
+  if (reason === FULL_CONTEXT) return { stop_reason: reason }
+  if (!isObject(reported)) return {}
+  const details = REFUSAL_DETAILS.flatMap((name): [string, JsonValue][] => {
+    const value = reported[name] ?? null
+    return typeof value === 'string' || typeof value === 'boolean' ? [[name, value]] : []
+  })
+  return details.length === 0 ? {} : { stop_details: Object.fromEntries(details) }
+}
+
+const ownUsage = (reported: unknown): JsonObject => {
+  const { fallback_credit: credit, iterations, speed } = isObject(reported) ? reported : {}
+  const usage = {
+    ...(isObject(credit) ? { fallback_credit: credit } : {}),
+    ...(Array.isArray(iterations) ? { iterations } : {}),
+    ...(speed === 'fast' || speed === 'standard' ? { speed } : {}),
+  }
+  // Safe: the answer was parsed from JSON.
+  return Object.keys(usage).length === 0 ? {} : { usage: usage as JsonObject }
+}
+
+const REFUSAL_DETAILS = ['category', 'fallback_credit_token', 'fallback_has_prefill_claim', 'recommended_model'] as const
 
 const start = (message: Json): ModelEvent => ({
   type: 'start',

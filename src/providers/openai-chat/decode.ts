@@ -4,6 +4,7 @@
 import { type ModelEvent, UNEXPLAINED_REFUSAL } from '../../canonical/event.ts'
 import { isObject, objectsIn, textOf } from '../../lib/json/json.ts'
 import { spokenCharacters } from '../media/speech.ts'
+import { ownMembers } from '../own-members.ts'
 import { type CallReader, createCallReader } from './call-reader.ts'
 import { modernCalls } from './modern-calls.ts'
 import { decodeAnnotations, decodeImages, decodeParts, collectSources, sourcesIn, type Sources } from './decode-content.ts'
@@ -123,6 +124,7 @@ export const createChatDecoder = (model: string, answer: 'whole' | 'stream' = 's
         beside.add(kind)
         events.push({ type: 'unknown', kind })
       }
+      events.push(...ownMembers('chat', chunk))
       const usage = usageObject(chunk, choice)
       if (usage !== null) events.push({ type: 'usage', usage: decodeUsage(usage, chunk['service_tier'] ?? usage['service_tier']) })
       const finish = choice === undefined ? '' : finishWord(choice)

@@ -2,6 +2,7 @@
 import type { ModelEvent } from '../../canonical/event.ts'
 import { TERMINAL } from '../../canonical/responses-protocol.ts'
 import { isObject, objectsIn, textOf } from '../../lib/json/json.ts'
+import { ownMembers } from '../own-members.ts'
 import { callArguments } from '../tools/call-arguments.ts'
 import { createOutput, type Json } from './decode-output.ts'
 import { decodeUsage, NO_WORK, type ToolWork, usageSoFar } from './decode-usage.ts'
@@ -28,6 +29,7 @@ export const createResponsesDecoder = (options: { readonly runsCustomTools: bool
     const events = [...start(response), ...output.close()]
     const usage = response['usage']
     if (isObject(usage)) events.push({ type: 'usage', usage: decodeUsage(usage, output.toolWork(), response) })
+    events.push(...ownMembers('responses', response))
     const finish = finishOf(response, output.callCount() > 0)
     return finish === null ? events : [...events, finish]
   }
