@@ -28,7 +28,8 @@ export type ModelEvent =
   | { readonly type: 'reasoning'; readonly text: string; readonly summary?: boolean }
   /** Ends the open block of thinking, or is a block without readable text. */
   | { readonly type: 'reasoning-end'; readonly proof: ReasoningProof | null }
-  | { readonly type: 'refusal'; readonly text: string }
+  /** `uncounted`: words about the refusal that no model has written, so that they are no output tokens. */
+  | { readonly type: 'refusal'; readonly text: string; readonly uncounted?: true }
   /**
    * Opens tool call `index` (dense from 0, in order of appearance). `custom`: a call of a tool that takes any text, which the client
    * declared as such.

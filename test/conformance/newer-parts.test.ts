@@ -424,3 +424,34 @@ describe('what OpenAI charges for is charged', () => {
     expect(Number(cost) - Number(plain.cost)).toBeCloseTo(0.022, 10)
   })
 })
+
+describe('a refusal before any output costs the input alone, whoever words it', () => {
+  const explanation = 'This request was declined because it could enable cyber harm.'
+  const REFUSALS = {
+    anthropic: {
+      content: [],
+      stop_reason: 'refusal',
+      stop_details: { type: 'refusal', category: 'cyber', explanation },
+      usage: { input_tokens: 7, output_tokens: 0 },
+    },
+    bedrock: {
+      output: { message: { role: 'assistant', content: [] } },
+      stopReason: 'refusal',
+      usage: { inputTokens: 7, outputTokens: 0 },
+    },
+    'openai-chat': {
+      choices: [{ index: 0, message: { role: 'assistant', content: '' }, finish_reason: 'refusal' }],
+      usage: { prompt_tokens: 7, completion_tokens: 0 },
+    },
+  } as const
+
+  for (const client of CLIENT_DIALECTS)
+    test.each(['anthropic', 'bedrock', 'openai-chat'] as const)(`${client}: %s`, async (dialect) => {
+      const upstreams = [{ dialect, reply: whole(REFUSALS[dialect]) }]
+      const { text } = await replay({ client, upstreams, body: question(client, false), prices: { prompt: 1, completion: 1000 } })
+      expect(at(JSON.parse(text), 'usage')).toMatchObject({
+        [client === 'chat' ? 'completion_tokens' : 'output_tokens']: 0,
+        cost: 0.000007,
+      })
+    })
+})

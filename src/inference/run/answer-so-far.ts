@@ -80,8 +80,10 @@ export class AnswerSoFar implements AttemptOutput {
         switch (event.type) {
           case 'text':
           case 'reasoning':
-          case 'refusal':
             this.#deliver(event.text.length)
+            break
+          case 'refusal':
+            if (event.uncounted !== true) this.#deliver(event.text.length)
             break
           case 'tool-call':
             this.#part()

@@ -71,7 +71,7 @@ export const createMessagesDecoder = (modelId: string, keeps = false): MessagesD
     const own = kept?.blocks()
     return [
       ...closed,
-      ...(native === 'refusal' ? [{ type: 'refusal', text: details || UNEXPLAINED_REFUSAL } as const] : []),
+      ...(native === 'refusal' ? [{ type: 'refusal', text: details || UNEXPLAINED_REFUSAL, uncounted: true } as const] : []),
       {
         type: 'finish',
         reason: STOP_REASONS[native] ?? 'stop',

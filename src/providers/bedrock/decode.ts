@@ -106,7 +106,7 @@ const endOf = ({ stopReason, additionalModelResponseFields: fields }: Json): Mod
   const asked = isObject(fields) ? (isObject(fields['delta']) ? fields['delta'] : fields)['stop_sequence'] : undefined
   const stopSequence = typeof asked === 'string' && native === 'stop_sequence' ? { stopSequence: asked } : {}
   return [
-    ...(native === 'refusal' ? [{ type: 'refusal', text: UNEXPLAINED_REFUSAL } as const] : []),
+    ...(native === 'refusal' ? [{ type: 'refusal', text: UNEXPLAINED_REFUSAL, uncounted: true } as const] : []),
     { type: 'finish', reason: FINISH.get(native ?? '') ?? 'stop', native, ...stopSequence },
   ]
 }

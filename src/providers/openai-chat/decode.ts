@@ -144,7 +144,7 @@ export const createChatDecoder = (model: string, answer: 'whole' | 'stream' = 's
       if (ends && reason !== null) {
         if (finish === 'refusal' && !refused) {
           mended = true
-          events.push({ type: 'refusal', text: UNEXPLAINED_REFUSAL })
+          events.push({ type: 'refusal', text: UNEXPLAINED_REFUSAL, uncounted: true })
         }
         events.push({ type: 'finish', reason, native: finish })
       }
