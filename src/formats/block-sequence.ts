@@ -137,6 +137,7 @@ export class BlockSequence {
         this.#sink.toolEnded(event.call, event.outcome)
         return
       case 'start':
+      case 'own-members':
       case 'unknown':
       case 'usage':
       case 'finish':

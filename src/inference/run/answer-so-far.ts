@@ -114,6 +114,7 @@ export class AnswerSoFar implements AttemptOutput {
           case 'text-break':
           case 'citation':
           case 'logprobs':
+          case 'own-members':
           // No provider sends the event types below.
           case 'server-tool-start':
           case 'server-tool-progress':

@@ -91,6 +91,7 @@ export class CapturedAnswer {
           case 'server-tool-progress':
           case 'file-text':
           case 'logprobs':
+          case 'own-members':
           case 'unknown':
           case 'usage':
           case 'finish':
