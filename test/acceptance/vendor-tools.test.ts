@@ -83,7 +83,12 @@ const CLAUDES_SCREEN = { type: 'computer_20250124', name: 'computer', display_wi
 const LINE = { type: 'function', name: 'f', parameters: { type: 'object', properties: {} } }
 
 const OF_OPENAI = [MCP, FILES, CODE, SCREEN]
-const OF_ANTHROPIC = [EDITOR, CLAUDES_CODE, MEMORY, CLAUDES_SCREEN, { type: 'mcp_toolset', mcp_server_name: 'mail' }]
+const TOOLSETS = [
+  { type: 'browser_toolset_20260801' },
+  { type: 'computer_toolset_20260801' },
+  { type: 'mcp_toolset', mcp_server_name: 'mail' },
+]
+const OF_ANTHROPIC = [EDITOR, CLAUDES_CODE, MEMORY, CLAUDES_SCREEN, ...TOOLSETS]
 
 describe.each(DIALECTS)('%s', (dialect) => {
   const tools = dialect === 'messages' ? OF_ANTHROPIC : OF_OPENAI

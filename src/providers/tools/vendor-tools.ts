@@ -59,15 +59,16 @@ const RULES: readonly (readonly [RegExp, Rule])[] = [
     /^(?:text_editor|computer|memory)_\d{8}$/,
     (_, __, holder) => holder.dialect === 'anthropic' && (isClaude(holder) || isStrangers(holder)),
   ],
+  // The calls of a set name it, for which a request that is written anew has no word.
   [
-    /^(?:code_execution_\d{8}|mcp_toolset)$/,
+    /^(?:code_execution_\d{8}|mcp_toolset|(?:browser|computer)_toolset_\d{8})$/,
     (_, __, holder) => holder.dialect === 'anthropic' && isRelayed(holder) && (isClaude(holder) || isStrangers(holder)),
   ],
 ]
 
 /** Finds the types of these rules in JSON text, and rules out most requests with tools. */
 export const MAY_NAME_VENDOR_TOOL =
-  /"type"\s*:\s*"(?:file_search|code_interpreter|mcp|computer|text_editor_|memory_|code_execution_)|\\u00[67]/
+  /"type"\s*:\s*"(?:file_search|code_interpreter|mcp|computer|browser_toolset_|text_editor_|memory_|code_execution_)|\\u00[67]/
 
 const isRelayed = ({ dialect, client, rewritten }: ToolHolder): boolean => !rewritten && dialect === OWN_DIALECT[client]
 
