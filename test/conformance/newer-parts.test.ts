@@ -348,6 +348,19 @@ describe('Messages: a request that only fills the cache', () => {
   })
 })
 
+test('Messages: a summary by Claude comes first in the conversation, in place of what it summarises', async () => {
+  const summary = { type: 'compaction', content: 'The user greeted.', encrypted_content: null, signature: 'c2ln', tool_changes: [] }
+  const messages = [
+    { role: 'assistant', content: [summary] },
+    { role: 'user', content: 'Go on' },
+    { role: 'assistant', content: 'Yes' },
+    { role: 'user', content: 'On' },
+  ]
+  const upstreams = [{ dialect: 'anthropic', reply: whole({ content: [] }), slug: 'anthropic', model: 'claude-opus-5-5' }] as const
+  const { sent, headers } = await replay({ client: 'messages', upstreams, body: { ...question('messages', false), messages } })
+  expect([at(JSON.parse(sent[0]?.body ?? '{}'), 'messages'), headers.get('x-service-warnings')]).toEqual([messages, null])
+})
+
 describe('Messages: the fallback models that Anthropic would choose', () => {
   const asked = (headers: Readonly<Record<string, string>>) =>
     replay({

@@ -18,6 +18,8 @@ export const BLOCK_FORM = {
   thinking: new Set(['thinking', 'redacted_thinking']),
   /** The provider's own tools were at work, or it interrupted the turn to continue it later. */
   isPaused: ({ blocks }: { readonly blocks: readonly Block[] }): boolean => blocks.some(({ type }) => OF_PROVIDER.test(type)),
+  /** Claude's summary of a conversation is refused anywhere but at its beginning. */
+  opens: ({ blocks }: { readonly blocks: readonly Block[] }): boolean => blocks[0]?.type === 'compaction',
   textOf: ({ type, json, text }: Block): string | null =>
     type === 'text' ? (text ?? (JSON.parse(json) as { readonly text: string }).text) : null,
   *withText(text: string, given?: Block): Steps<Block> {

@@ -47,6 +47,8 @@ interface Blocks<Block> {
   readonly withText: (text: string, block?: Block) => Steps<Block>
   /** The provider itself was at work in the turn, and continues it. */
   readonly isPaused?: (turn: Turn<Block>) => boolean
+  /** A turn of the assistant may come first: it stands for what was said before. */
+  readonly opens?: (turn: Turn<Block>) => boolean
   /** Adds what a turn of this dialect still needs. */
   readonly complete?: (turn: Turn<Block>) => Turn<Block>
 }
@@ -118,13 +120,13 @@ function* withLawfulAnswers<Block extends { readonly type: string }>(
 /** The user must have the first turn, and also the last one for a model that does not continue the beginning of an answer. */
 function* withUserAtEnds<Block>(
   turns: readonly Turn<Block>[],
-  { withText, isPaused }: Blocks<Block>,
+  { withText, isPaused, opens: mayOpen = () => false }: Blocks<Block>,
   { target, rules, mapped }: TurnContext,
 ): Steps<readonly Turn<Block>[]> {
   const first = turns.find(saysAnything)
   const last = turns.findLast(saysAnything)
   if (first === undefined || last === undefined) return turns
-  const opens = first.role === 'user'
+  const opens = first.role === 'user' || mayOpen(first)
   const closes = rules.prefill || !isPrefilled(turns, isPaused)
   if (opens && closes) return turns
   const context = { model: target.upstreamModel, mapped }
