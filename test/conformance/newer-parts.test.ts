@@ -263,6 +263,18 @@ describe('Chat Completions to Google', () => {
   })
 })
 
+test('Responses: a program that OpenAI ran, and what came out of it, are left out elsewhere with a warning each', async () => {
+  const input = [
+    { role: 'user', content: 'Hi' },
+    { type: 'program', id: 'p_1', call_id: 'call_1', code: 'f()', fingerprint: 'f' },
+    { type: 'program_output', id: 'po_1', call_id: 'call_1', status: 'completed', result: '7' },
+    { role: 'assistant', content: 'Seven.' },
+    { role: 'user', content: 'Go on' },
+  ]
+  const { body, warnings } = await sentTo('responses', 'openai-chat', { input })
+  expect([body['messages'], warnings]).toEqual([[input[0], input[3], input[4]], 2] as never)
+})
+
 describe('Responses: a request that only fills the cache', () => {
   const PREWARM = { prompt_cache_options: { prewarm: true } }
 

@@ -55,6 +55,8 @@ const ITEMS: Readers<Piece> = {
   function_call_output: (item) => readOutput(item),
   custom_tool_call_output: (item) => readOutput(item),
   image_generation_call: (item) => ofAssistant(readPicture(item)),
+  // OpenAI ran the program, so the output is no client's.
+  program_output: (item) => ofAssistant([unknownPart('program_output', item)]),
   // Asks for a summary in place of an answer: an answer would take the place of the conversation.
   compaction_trigger: (item) => ({ role: 'user', parts: [unknownContent('compaction_trigger', item)], open: true }),
 }
