@@ -92,3 +92,18 @@ test('the wait, the cause and the provider are shown; the state of our account i
   expect(spent.message).toContain('refused the credential')
   expect(anthropicFailure(200, body('permission_error', 'org_123 may not.'), target()).message).toContain('refused the credential')
 })
+
+test('the details of a fault of the request are shown, by which Anthropic’s SDKs choose the class of an error', () => {
+  const asked = { ...target(), apiKey: 'key-0123456789abcdef' }
+  const detailsOf = (details: object, type = 'invalid_request_error') =>
+    anthropicFailure(400, body(type, 'x', { details }), asked).metadata['details']
+  const dimensions = { error_code: 'image_dimensions_too_large', max_side_length_pixels: 8000, paths: ['messages[0].content[1]'] }
+  expect(detailsOf(dimensions)).toEqual(dimensions)
+  expect(detailsOf({ error_code: 'compaction_block_misplaced' })).toEqual({ error_code: 'compaction_block_misplaced' })
+  const quoting = { error_code: 'tool_name_conflict', said: 'Words, in which anything may stand.', inside: { a: 1 }, paths: ['a b', 7] }
+  expect(detailsOf(quoting)).toEqual({ error_code: 'tool_name_conflict' })
+  expect(detailsOf({ max_side_length_pixels: 8000 })).toBeUndefined()
+  expect(detailsOf({ error_code: 'organization_on_hold' })).toBeUndefined()
+  expect(detailsOf({ error_code: 'x' }, 'billing_error')).toBeUndefined()
+  expect(detailsOf({ error_code: asked.apiKey })).toEqual({ error_code: '[redacted]' })
+})

@@ -1,19 +1,43 @@
 /** Turns failures of Messages upstreams into typed errors. Source: the API's page on errors, and error sentences that it does not list. */
 import type { GatewayError } from '../../errors.ts'
-import { jsonIn } from '../../lib/json/json.ts'
+import { isObject, jsonIn, type JsonObject, type JsonValue } from '../../lib/json/json.ts'
 import { failureError, kindOfStatus } from '../failures/classify-failure.ts'
 import { kindOfSentence, type FailureKind } from '../failures/failure-sentences.ts'
 import type { Target } from '../provider.ts'
+import { redact } from '../redaction/redact.ts'
 import { readReportedError, type ReportedError } from '../failures/reported-error.ts'
 
 /** `status`: that of the response; 200 for an error inside a body or a stream. */
 export const anthropicFailure = (status: number, bodyText: string, target: Target, retryAfterSeconds?: number): GatewayError => {
-  const reported = readReportedError(jsonIn(bodyText))
+  const body = jsonIn(bodyText)
+  const reported = readReportedError(body)
   const kind = reported.words.map((word) => KINDS.get(word)).find((known) => known !== undefined)
   const effective = status === 200 ? (kind?.status ?? null) : status
-  const failure = { status: effective, reported, raw: bodyText, retryAfterSeconds }
-  return failureError(failure, kindOf(reported, kind?.kind ?? null, effective), target)
+  const found = kindOf(reported, kind?.kind ?? null, effective)
+  const details = found === 'our_account' ? undefined : detailsOf(body, target)
+  return failureError({ status: effective, reported, raw: bodyText, retryAfterSeconds, details }, found, target)
 }
+
+/** The members of `error.details` that are words, numbers or lists of words: the SDKs choose the class of an error by `error_code`. */
+const detailsOf = (body: unknown, target: Target): JsonObject | undefined => {
+  const error = isObject(body) && isObject(body['error']) ? body['error'] : {}
+  const given = isObject(error['details']) ? error['details'] : {}
+  if (!isWord(given['error_code'])) return undefined
+  const kept = Object.entries(given).flatMap(([name, value]): [string, JsonValue][] => {
+    if (isWord(value)) return [[name, redact(value, target)]]
+    if (typeof value === 'number') return [[name, value]]
+    return Array.isArray(value) && value.length <= PATHS_MAX && value.every(isWord)
+      ? [[name, value.map((word) => redact(word, target))]]
+      : []
+  })
+  return Object.fromEntries(kept.slice(0, DETAILS_MAX))
+}
+
+/** A code, or the path of a member. */
+const isWord = (value: unknown): value is string => typeof value === 'string' && /^[\w.[\]-]{1,200}$/.test(value)
+
+const PATHS_MAX = 100
+const DETAILS_MAX = 20
 
 const kindOf = (reported: ReportedError, named: FailureKind | null, status: number | null): FailureKind =>
   reported.type ??

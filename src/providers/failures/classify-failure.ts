@@ -3,6 +3,7 @@
  * folder.
  */
 import { ERRORS, GatewayError, type ErrorType } from '../../errors.ts'
+import type { JsonObject } from '../../lib/json/json.ts'
 import { cutText } from '../../lib/text/cut-text.ts'
 import { excerpt } from '../../lib/text/excerpt.ts'
 import type { FailureKind } from './failure-sentences.ts'
@@ -26,6 +27,8 @@ export interface ProviderFailure {
   readonly raw: string
   /** The wait that the response's headers ask for, in seconds. */
   readonly retryAfterSeconds?: number | undefined
+  /** Facts for a client of the provider's own dialect, which holds nothing of our account. */
+  readonly details?: JsonObject | undefined
 }
 
 export const failureError = (failure: ProviderFailure, kind: FailureKind, target: Target): GatewayError => {
@@ -35,6 +38,7 @@ export const failureError = (failure: ProviderFailure, kind: FailureKind, target
     metadata: {
       provider_name: target.providerName,
       ...(code === undefined ? {} : { provider_code: cutText(redact(code, target), CODE_MAX) }),
+      ...(failure.details === undefined ? {} : { details: failure.details }),
       ...(failure.raw === '' ? {} : { raw: beginningOf(redact(failure.raw, target), RAW_MAX_BYTES) }),
       ...(type === 'content_policy_violation' ? moderation(failure, target) : {}),
     },
