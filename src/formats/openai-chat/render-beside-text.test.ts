@@ -4,12 +4,15 @@ import { cited, finish, image as pictured, logprobs as probable, text } from '..
 import { ENVELOPE, delta, ended, LAST, render } from './render-stream.test-kit.ts'
 
 describe('beside its text a stream tells', () => {
-  test('a source is an annotation: of the place that it names, else of the text so far', () => {
-    const annotation = (members: string) => `"annotations":[{"type":"url_citation","url_citation":{${members}}}]`
-    expect(render(text('Hi'), cited('https://a'), cited('https://b', { title: 'B', content: 'c', start: 1, end: 0 }), finish('stop'))).toBe(
+  test('a source is an annotation: of the place that it names, else of the text so far; all of them stand in one delta', () => {
+    const annotation = (members: string) => `{"type":"url_citation","url_citation":{${members}}}`
+    const [a, b] = [cited('https://a'), cited('https://b', { title: 'B', content: 'c', start: 1, end: 0 })]
+    const first = annotation('"url":"https://a","title":"","start_index":0,"end_index":2')
+    const second = annotation('"url":"https://b","title":"B","content":"c","start_index":1,"end_index":0')
+    expect(render(text('Hi'), a, b, text('.'), finish('stop'))).toBe(
       delta('"role":"assistant","content":"Hi"') +
-        delta(annotation('"url":"https://a","title":"","start_index":0,"end_index":2')) +
-        delta(annotation('"url":"https://b","title":"B","content":"c","start_index":1,"end_index":0')) +
+        delta('"content":"."') +
+        delta(`"annotations":[${first},${second}]`) +
         ended('stop') +
         LAST,
     )

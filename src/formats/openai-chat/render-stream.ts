@@ -47,6 +47,8 @@ class ChatStream implements StreamRenderer<Written> {
   /** UTF-16 units of the text so far. */
   #saidLength = 0
   #imageCount = 0
+  /** JSON texts of the sources so far. */
+  #annotations: string[] = []
   #role = ROLE
   #isRelayed = false
   #echoes: readonly Echo[]
@@ -78,6 +80,8 @@ class ChatStream implements StreamRenderer<Written> {
       const chunk = typeof relayed === 'object' && relayed !== null ? yield* relayed : relayed
       if (chunk === null) {
         for (const event of frame.events) out += this.#event(event)
+        // The chunk that ends the answer may be the upstream's own.
+        if (frame.native?.dialect === 'chat') out += this.#sources()
         if (out === '') continue
         this.#relay.created(this.#created)
         this.#relay.begun()
@@ -100,7 +104,7 @@ class ChatStream implements StreamRenderer<Written> {
     const usage = mergedUsage(this.#relay.usage, chatUsage(tail))
     const members = { ...this.#ownMembers(), ...tierMember(tail), ...this.#relay.tier, ...metadataMember(tail) }
     const rest = Object.entries(members).map(([field, value]) => `,"${field}":${JSON.stringify(value)}`)
-    return `${echo}${this.#event(FINISH)}${dataFrame(`${this.#envelope}"choices":[],"usage":${usage}${rest.join('')}}`)}${DONE_FRAME}`
+    return `${echo}${this.#event(FINISH)}${this.#sources()}${dataFrame(`${this.#envelope}"choices":[],"usage":${usage}${rest.join('')}}`)}${DONE_FRAME}`
   }
 
   /** A relayed chunk has them already. */
@@ -117,7 +121,7 @@ class ChatStream implements StreamRenderer<Written> {
     }
     // go-openai recognises an error by the beginning of the line (decisions/0218).
     const chunk = `{"error":${JSON.stringify(errorMember(error))},${this.#envelope.slice(1)}${JSON.stringify(rest).slice(1)}`
-    return this.#echo() + dataFrame(chunk) + DONE_FRAME
+    return this.#echo() + this.#sources() + dataFrame(chunk) + DONE_FRAME
   }
 
   /** Written once, before anything else: a chunk for each body that was sent upstream (docs/contract/debugging.md#echo). */
@@ -152,9 +156,9 @@ class ChatStream implements StreamRenderer<Written> {
       case 'refusal':
         return event.text === '' ? '' : this.#chunk(`"refusal":${JSON.stringify(event.text)}`)
       case 'citation':
-        return this.#chunk(`"annotations":${JSON.stringify([annotation(event.citation, this.#saidLength)])}`)
+        return this.#keepSource(annotation(event.citation, this.#saidLength))
       case 'file-text':
-        return this.#chunk(`"annotations":${JSON.stringify([fileAnnotation(event.file)])}`)
+        return this.#keepSource(fileAnnotation(event.file))
       case 'image':
         return this.#chunk(`"images":${JSON.stringify([image(event.url, this.#imageCount++)])}`)
       case 'logprobs':
@@ -185,6 +189,21 @@ class ChatStream implements StreamRenderer<Written> {
     }
   }
 
+  #keepSource(source: JsonObject): string {
+    const text = JSON.stringify(source)
+    this.#head.keep?.(text.length)
+    this.#annotations.push(text)
+    return ''
+  }
+
+  /** All sources stand in one delta: of several, OpenAI's SDKs keep the last, or break. */
+  #sources(): string {
+    if (this.#annotations.length === 0) return ''
+    const list = this.#annotations.join(',')
+    this.#annotations = []
+    return this.#chunk(`"annotations":[${list}]`)
+  }
+
   #customCall(index: number, id: string, name: string): string {
     this.#customCalls.add(index)
     const called = `"custom":{"name":${JSON.stringify(name)},"input":""}`
@@ -207,7 +226,7 @@ class ChatStream implements StreamRenderer<Written> {
   #finishChunk(): string {
     if (this.#finished.has(0)) return ''
     this.#finished.add(0)
-    let out = ''
+    let out = this.#sources()
     // A call without arguments gets an empty object: clients parse the text as JSON without checking.
     for (const index of this.#bareCalls) out += this.#arguments(index, '{}')
     const delta = this.#role === '' ? '' : '"role":"assistant","content":""'
