@@ -1,8 +1,8 @@
 /**
- * Parts of a conversation that add tools: items of a Responses input (docs/contract/responses.md#input), and messages, from which SGLang
- * reads tools.
+ * Parts of a conversation that add tools: items of a Responses input (docs/contract/responses.md#input), messages, from which SGLang reads
+ * tools, and blocks that define a tool for Claude.
  */
-import { isObject } from '../lib/json/json.ts'
+import { isObject, listOf } from '../lib/json/json.ts'
 import type { Steps } from '../lib/steps.ts'
 import { lookForName } from '../lib/text/may-name.ts'
 
@@ -34,6 +34,11 @@ export const addsToolsByMessages = (json: string): Steps<boolean> => lookForName
 
 const TOOLS = /"tools"/
 
+/** Returns true if the text of messages has a word for blocks that add tools. */
+export const addsToolsByBlocks = (json: string): Steps<boolean> => lookForName(ADDITION, json)
+
+const ADDITION = /"tool_addition"/
+
 export const toolsOfMessage = (message: unknown): readonly unknown[] =>
   isObject(message) && Array.isArray(message['tools']) ? (message['tools'] as unknown[]) : NONE
 
@@ -41,8 +46,35 @@ const NONE: readonly never[] = []
 
 /** `messages`: the parsed member of the body. */
 export const toolsOfMessages = (messages: unknown): readonly AddedTool[] =>
-  Array.isArray(messages)
-    ? (messages as unknown[]).flatMap((message, position) =>
-        toolsOfMessage(message).map((raw, index) => ({ at: `messages[${position}].tools[${index}]`, raw })),
+  listOf(messages).flatMap((message, position) => {
+    const at = `messages[${position}]`
+    const own = toolsOfMessage(message).map((raw, index) => ({ at: `${at}.tools[${index}]`, raw }))
+    return [...own, ...definitionsOfMessage(message).map(({ path, raw }) => ({ at: `${at}.${path}`, raw }))]
+  })
+
+interface Definition {
+  /** The place of its block among the blocks of the message. */
+  readonly block: number
+  /** The path of the tool in the message. */
+  readonly path: string
+  readonly raw: unknown
+}
+
+/**
+ * The tools that blocks of a message define (Anthropic's beta `inline-tools-2026-09-15`), or that a summary says were defined in what it
+ * summarises.
+ */
+export const definitionsOfMessage = (message: unknown): readonly Definition[] =>
+  isObject(message)
+    ? listOf(message['content']).flatMap((block, index) =>
+        definitionsIn(block, `content[${index}]`).map((found) => ({ block: index, ...found })),
       )
     : NONE
+
+const definitionsIn = (block: unknown, path: string): readonly Omit<Definition, 'block'>[] => {
+  if (!isObject(block)) return NONE
+  const { type, tool, tool_changes: changes } = block
+  if (type === 'compaction') return listOf(changes).flatMap((change, index) => definitionsIn(change, `${path}.tool_changes[${index}]`))
+  if (type !== 'tool_addition' || !isObject(tool) || !isObject(tool['definition'])) return NONE
+  return [{ path: `${path}.tool.definition`, raw: tool['definition'] }]
+}

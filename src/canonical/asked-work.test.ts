@@ -65,6 +65,14 @@ test('of tools that an item of the input adds', () => {
   expect(work(input('message'))).toMatchObject({ searches: 0, draws: false })
 })
 
+test('of tools that a message defines, or that a summary says were defined', () => {
+  const addition = { type: 'tool_addition', tool: { type: 'tool_definition', definition: { type: 'web_search_20260318', max_uses: 50 } } }
+  const saying = (block: object) => ({ messages: [{ role: 'system', content: [block] }] })
+  expect(work(saying(addition)).searches).toBe(50)
+  expect(work(saying({ type: 'compaction', content: 'x', tool_changes: [addition] })).searches).toBe(50)
+  expect(work(saying({ type: 'text', text: JSON.stringify(addition) })).searches).toBe(0)
+})
+
 test.each([
   { context_management: { edits: [{ type: 'clear_tool_uses_20250919' }, { type: 'compact_20260112' }] } },
   { context_management: [{ type: 'compaction', compact_threshold: 1000 }] },

@@ -3,7 +3,7 @@
  * all its answer counts, numbers written as text, names in any case, and settings inside an object. A hold must cover this much
  * (docs/budgets.md).
  */
-import { addedTools, mayAddTools } from './added-tools.ts'
+import { addedTools, addsToolsByBlocks, mayAddTools, toolsOfMessages } from './added-tools.ts'
 import { isExactInteger } from '../lib/json/exact-json.ts'
 import type { JsonBody } from '../lib/json/json-body.ts'
 import { isObject } from '../lib/json/json.ts'
@@ -72,6 +72,8 @@ export function* lookingForWork(body: JsonBody): Steps<AskedWork> {
     if (CONVERSATION_FIELDS.has(name)) {
       if (name === 'input' && (yield* mayAddTools(raw)) && (yield* lookForName(HOSTED, raw)))
         found.nested.push({ name: 'tools', value: addedTools(yield* body.parsing(key)).map(({ raw: tool }) => tool) })
+      if (name === 'messages' && (yield* addsToolsByBlocks(raw)) && (yield* lookForName(HOSTED, raw)))
+        found.nested.push({ name: 'tools', value: toolsOfMessages(yield* body.parsing(key)).map(({ raw: tool }) => tool) })
       continue
     }
     // Tools may be large and providers run few of them, so they are parsed only if their text may name one of those.

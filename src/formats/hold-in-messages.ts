@@ -1,7 +1,8 @@
-/** Settings that single messages change: the effort (Messages), and tools, which SGLang reads from messages as well. */
-import { addsToolsByMessages, toolsOfMessage } from '../canonical/added-tools.ts'
+/** Settings that single messages change: the effort (Messages), and tools, which SGLang reads from messages as well, and Claude from blocks. */
+import { addsToolsByBlocks, addsToolsByMessages, definitionsOfMessage, toolsOfMessage } from '../canonical/added-tools.ts'
 import type { JsonBody } from '../lib/json/json-body.ts'
-import { editElementsInSteps, editMembers } from '../lib/json/json-splice.ts'
+import { scanElements } from '../lib/json/json-scan.ts'
+import { editElements, editElementsInSteps, editMembers, readMembers } from '../lib/json/json-splice.ts'
 import { isObject, listOf, type JsonChanges, type JsonObject } from '../lib/json/json.ts'
 import { lookForName } from '../lib/text/may-name.ts'
 import type { Steps } from '../lib/steps.ts'
@@ -19,10 +20,29 @@ export function* withoutEffortChanges(body: JsonBody): Steps<HeldMembers> {
   return may ? yield* without(body, 'output_config', setsEffort, '.effort') : NOTHING
 }
 
-/** Removes the tools of messages, for a preset that locks its tools. */
+/** Removes the tools of messages, and blocks that define tools, for a preset that locks its tools. */
 export function* withoutToolsOfMessages(body: JsonBody): Steps<HeldMembers> {
   const may = yield* addsToolsByMessages(body.raw('messages') ?? '')
-  return may ? yield* without(body, 'tools', (message) => toolsOfMessage(message).length > 0) : NOTHING
+  const tools = may ? yield* without(body, 'tools', (message) => toolsOfMessage(message).length > 0) : NOTHING
+  const blocks = yield* withoutDefinitions(tools === NOTHING ? body : body.with(tools.changes))
+  return { changes: { ...tools.changes, ...blocks.changes }, paths: [...tools.paths, ...blocks.paths] }
+}
+
+function* withoutDefinitions(body: JsonBody): Steps<HeldMembers> {
+  const raw = body.raw('messages')
+  if (raw?.startsWith('[') !== true || !(yield* addsToolsByBlocks(raw))) return NOTHING
+  const messages = listOf(yield* body.parsing('messages'))
+  const paths: string[] = []
+  const kept = yield* editElementsInSteps(raw, (text, index) => {
+    const defining = new Set(definitionsOfMessage(messages[index]).map(({ block }) => block))
+    if (defining.size === 0) return text
+    for (const block of defining) paths.push(`messages[${index}].content[${block}]`)
+    const content = editElements(readMembers(text).get('content') ?? '[]', (block, place) =>
+      defining.has(place) ? withoutChanges(block) : block,
+    )
+    return scanElements(content).length === 0 ? null : editMembers(text, { content })
+  })
+  return paths.length === 0 ? NOTHING : { changes: { messages: kept }, paths }
 }
 
 const NOTHING: HeldMembers = { changes: {}, paths: [] }
@@ -41,6 +61,10 @@ function* without(body: JsonBody, member: string, isHeld: (message: JsonObject) 
   })
   return paths.length === 0 ? NOTHING : { changes: { messages: kept }, paths }
 }
+
+/** A summary stays, without its list of the tools that were added. Null for a block that only adds a tool. */
+const withoutChanges = (block: string): string | null =>
+  readMembers(block).has('tool_changes') ? editMembers(block, { tool_changes: null }) : null
 
 const setsEffort = ({ role, output_config: config }: JsonObject): boolean =>
   role === 'system' && isObject(config) && (config['effort'] ?? null) !== null

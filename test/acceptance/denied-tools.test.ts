@@ -142,6 +142,22 @@ describe('a tool that a guardrail denies', () => {
     expect([status, text]).toEqual([403, expect.stringContaining('messages[0].tools[0]: the tool web_search is switched off')])
   })
 
+  test('is 403 in a message that defines it, and in a summary that says it was defined', async () => {
+    const before = provider.exchanges.length
+    const definition = { type: 'web_search_20260318', name: 'web_search' }
+    const addition = { type: 'tool_addition', tool: { type: 'tool_definition', definition } }
+    const summary = { type: 'compaction', content: 'Hi.', encrypted_content: null, signature: 's', tool_changes: [addition] }
+    const said = { role: 'user', content: 'Hi' }
+    for (const [messages, at] of [
+      [[said, { role: 'system', content: [addition] }], 'messages[1].content[0].tool.definition'],
+      [[{ role: 'assistant', content: [summary] }, said], 'messages[0].content[0].tool_changes[0].tool.definition'],
+    ] as const) {
+      const { status, text } = await ask('messages', { model: 't/claude', sandbox: undefined, messages })
+      expect([status, text]).toEqual([403, expect.stringContaining(`${at}: the tool web_search is switched off`)])
+    }
+    expect(provider.exchanges.length).toBe(before)
+  })
+
   test('is not asked for by a vendor’s field that turns it off, nor by a function of the client’s', async () => {
     provider.script(say('Hi.'))
     for (const more of [

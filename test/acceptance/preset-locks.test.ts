@@ -132,6 +132,24 @@ const WALKS: Readonly<Record<string, Walk>> = {
     field: 'input[1].text',
     sent: { response_format: { type: 'json_object' } },
   },
+  'tools: tools that a message defines': {
+    preset: { locked: ['tools'], model: 'm/claude' },
+    request: {
+      max_tokens: 9,
+      messages: [
+        user,
+        {
+          role: 'system',
+          content: [
+            { type: 'tool_addition', tool: { type: 'tool_definition', definition: { name: 'weather', input_schema: { type: 'object' } } } },
+          ],
+        },
+      ],
+    },
+    path: '/messages',
+    field: 'messages[1].content[0]',
+    sent: { model: 'claude-haiku-4-5' },
+  },
   'tools: MCP servers of Messages': {
     preset: { locked: ['tools'], model: 'm/claude' },
     request: { max_tokens: 9, mcp_servers: [{ type: 'url', url: 'https://mcp.example', name: 'x' }] },

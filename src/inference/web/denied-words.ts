@@ -2,7 +2,14 @@
  * Refuses requests that ask a provider in a vendor's own words for a tool that is denied: by a field, or by a tool that this service does not
  * know (docs/contract/guardrails.md#tools).
  */
-import { type AddedTool, addedTools, addsToolsByMessages, mayAddTools, toolsOfMessages } from '../../canonical/added-tools.ts'
+import {
+  type AddedTool,
+  addedTools,
+  addsToolsByBlocks,
+  addsToolsByMessages,
+  mayAddTools,
+  toolsOfMessages,
+} from '../../canonical/added-tools.ts'
 import type { Call } from '../../canonical/call.ts'
 import { asksForSearch } from '../../canonical/search-words.ts'
 import type { ServerTool } from '../../canonical/server-tools.ts'
@@ -35,7 +42,9 @@ function* addedByInput(body: JsonBody): Steps<readonly AddedTool[]> {
 }
 
 function* addedByMessages(body: JsonBody): Steps<readonly AddedTool[]> {
-  return (yield* addsToolsByMessages(body.rawSearchable('messages') ?? '')) ? toolsOfMessages(yield* body.parsing('messages')) : []
+  const messages = body.rawSearchable('messages') ?? ''
+  const adds = (yield* addsToolsByMessages(messages)) || (yield* addsToolsByBlocks(messages))
+  return adds ? toolsOfMessages(yield* body.parsing('messages')) : []
 }
 
 /** Null for a tool that the client runs. Kimi's search is a function that is built in. */
