@@ -366,6 +366,14 @@ describe('not kept is', () => {
   })
 })
 
+test('an answer that says nothing is not kept: a request that fills the cache of its provider is sent each time', async () => {
+  const usage = { prompt_tokens: 4, completion_tokens: 0 }
+  const choices = [{ index: 0, message: { role: 'assistant', content: '' }, finish_reason: 'length' }]
+  upstream.script((exchange) => exchange.answer(200, JSON.stringify({ id: 'u', object: 'chat.completion', choices, usage })))
+  const body = fresh()
+  expect(await statuses([body], [body])).toEqual(['MISS', 'MISS'])
+})
+
 describe('a kept answer', () => {
   beforeAll(() => upstream.script(say('Hi.')))
 

@@ -86,9 +86,12 @@ export const createResponseCache = ({ store, seal, secret, clock, onError }: Res
 
 const contextOf = (name: string): string => `response-cache ${name}`
 
-/** True if the answer ended normally, with a finish reason; one without may have been cut off. Embeddings have no finish reason. */
+/**
+ * True if the answer ended normally, with a finish reason; one without may have been cut off. Embeddings have no finish reason. An answer that
+ * says nothing may be that of a request which fills the cache of its provider, and has to be sent each time.
+ */
 const isWhole = ({ request, log, httpStatus }: Admitted): boolean => {
   const { error, cancelled, current, said } = log
   if (error !== null || cancelled || current === undefined || httpStatus !== 200 || request.echo) return false
-  return request.apiType === 'embeddings' || (said.finishReason !== null && said.finishReason !== 'content_filter')
+  return request.apiType === 'embeddings' || (said.finishReason !== null && said.finishReason !== 'content_filter' && said.characters > 0)
 }
