@@ -38,6 +38,7 @@ export const presetReader = ({ rules, systemSources }: PresetReadingOptions) => 
     for (const name of Object.keys(body)) if (checked.has(name)) checkField(rules, name, field(name), findings)
     rules.checkTogether(field, findings)
     refuseNesting(field, findings)
+    refuseSilence(field, findings)
     const system = readSystemText(systemSources(field), findings)
     if (system?.blocks != null) config[SYSTEM_BLOCKS_KEY] = system.blocks
     for (const [name, value] of Object.entries(config)) checkStorable(value, [name], findings)
@@ -64,6 +65,14 @@ const refuseNesting = (field: FieldReader, findings: Findings): void => {
     if (!Array.isArray(entries)) continue
     for (const [index, entry] of entries.entries()) check(isObject(entry) ? entry['model'] : entry, [list, index])
   }
+}
+
+/** Refuses a preset whose requests would fill a cache each time, and get no answer (decisions/0281). */
+const refuseSilence = (field: FieldReader, findings: Findings): void => {
+  if (field('max_tokens') === 0) findings.fault(['max_tokens'], 'A preset has to answer. Send 0 with each request that only fills a cache.')
+  const options = field('prompt_cache_options')
+  if (isObject(options) && options['prewarm'] === true)
+    findings.fault(['prompt_cache_options', 'prewarm'], 'A preset has to answer. Send it with each request that only fills a cache.')
 }
 
 const CONTROL_CHECKS = fieldChecks(PRESET_CONTROLS)

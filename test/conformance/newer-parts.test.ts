@@ -354,6 +354,12 @@ describe('Messages: a request that only fills the cache', () => {
     expect(await asked.catch((thrown: unknown) => thrown)).toMatchObject({ type: 'invalid_request' })
   })
 
+  test.each(['chat', 'responses'] as const)('400: a preset of %s that only fills the cache of OpenAI', (client) => {
+    const body = { ...question(client, false), prompt_cache_options: { mode: 'implicit', prewarm: true } }
+    expect(() => FORMATS[client].presetContent(body)).toThrow('prompt_cache_options.prewarm: A preset has to answer.')
+    expect(() => FORMATS[client].presetContent({ ...body, prompt_cache_options: { prewarm: false } })).not.toThrow()
+  })
+
   test('400: a preset that never answers', () => {
     const body = { model: 'anthropic/claude-opus-5.5', ...WARM, messages: [{ role: 'user', content: 'Hi' }] }
     expect(() => FORMATS.messages.presetContent(body)).toThrow('max_tokens: ')

@@ -1,5 +1,4 @@
 import { PRESET_CONTROLS } from '../../request-fields/preset-fields.ts'
-import type { Findings } from '../findings.ts'
 import { presetReader } from '../preset-content.ts'
 import { bodySchema, type FieldReader } from '../request-rules.ts'
 import type { SystemSource } from '../system-text.ts'
@@ -16,10 +15,4 @@ const system = (field: FieldReader): readonly SystemSource[] => {
   return content === undefined ? [] : [{ at: ['system'], content }]
 }
 
-/** A preset with such a limit would fill a cache each time, and never answer (decisions/0281). */
-const checkTogether = (field: FieldReader, findings: Findings): void => {
-  rules.checkTogether(field, findings)
-  if (field('max_tokens') === 0) findings.fault(['max_tokens'], 'A preset has to answer. Send 0 with each request that only fills a cache.')
-}
-
-export const presetContentOf = presetReader({ rules: { ...rules, checkTogether }, systemSources: system })
+export const presetContentOf = presetReader({ rules, systemSources: system })
