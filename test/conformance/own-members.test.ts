@@ -97,7 +97,7 @@ describe.each([false, true])('Messages, stream: %p', (stream) => {
     return stream
       ? reported(
           'anthropic',
-          { type: 'message_start', message: { ...message, ...more, content: [], stop_reason: null, usage: counted } },
+          { type: 'message_start', message: { ...message, ...more, content: [], stop_reason: null, usage } },
           { type: 'content_block_start', index: 0, content_block: content },
           { type: 'content_block_stop', index: 0 },
           { type: 'message_delta', delta: { stop_sequence: null, ...end }, usage, ...more },
@@ -117,11 +117,12 @@ describe.each([false, true])('Messages, stream: %p', (stream) => {
       category: 'cyber',
       explanation: 'Ask ann@example.com.',
       fallback_credit_token: 'token',
-      fallback_has_prefill_claim: true,
       recommended_model: 'claude-haiku-5-5',
     }
-    const { stop_details: told } = await messageOf(answer({ stop_reason: 'refusal', stop_details: details }, {}))
-    expect(told).toMatchObject({ ...details, explanation: expect.stringMatching(/^Ask \[.+\]\.$/) })
+    const given = { ...details, fallback_has_prefill_claim: true }
+    const { stop_details: told } = await messageOf(answer({ stop_reason: 'refusal', stop_details: given }, {}))
+    // The explanation stands in the content too, which is no beginning that Claude would continue.
+    expect(told).toEqual({ ...details, explanation: expect.stringMatching(/^Ask \[.+\]\.$/) })
   })
 
   test('the container, and what became of the input', async () => {
@@ -137,6 +138,13 @@ describe.each([false, true])('Messages, stream: %p', (stream) => {
   test('the usage that only Claude counts', async () => {
     const usage = { ...counted, speed: 'fast', fallback_credit: { status: 'applied' }, iterations: [{ type: 'message', ...counted }] }
     expect(await messageOf(answer({ stop_reason: 'end_turn' }, {}, usage))).toMatchObject({ usage })
+  })
+
+  test('the tier, the speed and the geography, from the beginning of the message on', async () => {
+    const usage = { ...counted, service_tier: 'standard', speed: 'standard', inference_geo: 'us' }
+    const objects = objectsOf(await screened('messages', 'messages', stream, answer({ stop_reason: 'end_turn' }, {}, usage)), stream)
+    for (const told of [stream ? at(objects[0], 'message') : objects[0], stream ? objects.at(-2) : objects[0]])
+      expect(told).toMatchObject({ usage: { service_tier: 'standard', speed: 'standard', inference_geo: 'us' } })
   })
 
   test('a conversation that fills the context', async () => {

@@ -7,7 +7,7 @@ import { dialectId } from '../answer-parts.ts'
 import { watchEnding } from '../ending.ts'
 import type { AnswerHead, AnswerTail } from '../format.ts'
 import { errorBody } from './render-error.ts'
-import { besideDelta } from './stop.ts'
+import { besideDelta, ownUsage } from './stop.ts'
 import { startUsage } from './usage.ts'
 
 /**
@@ -29,7 +29,7 @@ export const messageStart = (head: AnswerHead, frames: readonly Frame[]): string
     stop_details: null,
     container: null,
     ...besideDelta(ending),
-    usage: startUsage(lastUsage(frames), head),
+    usage: startUsage(lastUsage(frames), head, ownUsage(ending)),
   }
   return eventFrame('message_start', JSON.stringify({ type: 'message_start', message }))
 }

@@ -29,9 +29,13 @@ export const stopMembers = (ending: Ending): JsonObject => {
 
 /** The usage of a message with what only its provider tells. */
 export const endingUsage = (tail: AnswerTail, ending: Ending): JsonObject => {
-  const { usage } = ending.own('messages')
-  const own = isObject(usage) ? usage : {}
+  const own = ownUsage(ending)
   return { ...own, ...messagesUsage(tail), speed: own['speed'] ?? null }
+}
+
+export const ownUsage = (ending: Ending): JsonObject => {
+  const { usage } = ending.own('messages')
+  return isObject(usage) ? usage : {}
 }
 
 /** The members of a message that a stream has beside the `delta` of its end. */

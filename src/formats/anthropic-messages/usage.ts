@@ -59,12 +59,14 @@ export const endUsage = (upstream: string | undefined, tail: AnswerTail, head: E
 const costs = (tail: AnswerTail): JsonObject => costMembers(tail, 'upstream_inference_prompt_cost', 'upstream_inference_completions_cost')
 
 /** The counts that `message_start` must contain before anything was counted: the provider's if they are known, else our estimate. */
-export const startUsage = (known: Usage | null, head: Estimating): JsonObject => ({
+export const startUsage = (known: Usage | null, head: Estimating, own: JsonObject): JsonObject => ({
   ...(known === null || inputTokens(known) === 0 ? ESTIMATED(head.inputTokensEstimate) : counts(known)),
   output_tokens: known === null ? 0 : outputTokens(known),
   output_tokens_details: null,
   server_tool_use: null,
   ...UNKNOWN,
+  ...(known === null ? {} : { service_tier: tierName(known), inference_geo: known.inferenceGeo }),
+  speed: own['speed'] ?? null,
 })
 
 const counts = (usage: Usage): JsonObject => ({

@@ -98,7 +98,7 @@ export const createMessagesDecoder = (modelId: string, keeps = false): MessagesD
         // A call that code in Claude's own container makes may come with the beginning, which is then the whole message.
         return [
           start(begun),
-          ...ownMembers('messages', begun),
+          ...ownMembers('messages', begun, ownUsage(begun['usage'])),
           ...blocks(begun),
           ...used(isObject(begun['usage']) ? startedUsage(begun['usage']) : null),
         ]
@@ -184,7 +184,7 @@ const ownEnd = ({ stop_reason: reason, stop_details: reported }: Json): JsonObje
   if (!isObject(reported)) return {}
   const details = REFUSAL_DETAILS.flatMap((name): [string, JsonValue][] => {
     const value = reported[name] ?? null
-    return typeof value === 'string' || typeof value === 'boolean' ? [[name, value]] : []
+    return typeof value === 'string' ? [[name, value]] : []
   })
   return details.length === 0 ? {} : { stop_details: Object.fromEntries(details) }
 }
@@ -200,7 +200,8 @@ const ownUsage = (reported: unknown): JsonObject => {
   return Object.keys(usage).length === 0 ? {} : { usage: usage as JsonObject }
 }
 
-const REFUSAL_DETAILS = ['category', 'fallback_credit_token', 'fallback_has_prefill_claim', 'recommended_model'] as const
+/** The claim that the content can be continued is left out: what is rendered here is not the content that Claude would continue. */
+const REFUSAL_DETAILS = ['category', 'fallback_credit_token', 'recommended_model'] as const
 
 const start = (message: Json): ModelEvent => ({
   type: 'start',
