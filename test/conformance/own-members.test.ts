@@ -143,8 +143,8 @@ describe.each([false, true])('Messages, stream: %p', (stream) => {
   test('the tier, the speed and the geography, from the beginning of the message on', async () => {
     const usage = { ...counted, service_tier: 'standard', speed: 'standard', inference_geo: 'us' }
     const objects = objectsOf(await screened('messages', 'messages', stream, answer({ stop_reason: 'end_turn' }, {}, usage)), stream)
-    for (const told of [stream ? at(objects[0], 'message') : objects[0], stream ? objects.at(-2) : objects[0]])
-      expect(told).toMatchObject({ usage: { service_tier: 'standard', speed: 'standard', inference_geo: 'us' } })
+    for (const part of [stream ? at(objects[0], 'message') : objects[0], stream ? objects.at(-2) : objects[0]])
+      expect(part).toMatchObject({ usage: { service_tier: 'standard', speed: 'standard', inference_geo: 'us' } })
   })
 
   test('a conversation that fills the context', async () => {
