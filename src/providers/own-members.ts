@@ -14,13 +14,35 @@ const NAMES: Readonly<Record<ClientDialect, readonly string[]>> = {
   messages: ['container', 'context_management', 'diagnostics', 'input_transformations'],
 }
 
-/** Returns the event with the members that `reported` has; `more` are members that its dialect has in another place. */
+/** Characters of a member, more than any provider writes: a member is screened and written in one go. */
+const MEMBER_MAX = 256 * 1024
+
+/**
+ * Returns the event with the members that `reported` has, and one for each that is too large, which is left out; `more` are members that
+ * the dialect has in another place.
+ */
 export const ownMembers = (dialect: ClientDialect, reported: Json, more: JsonObject = {}): ModelEvent[] => {
   let members: Record<string, JsonValue> | null = null
-  for (const name of NAMES[dialect]) {
-    const value = reported[name]
+  const events: ModelEvent[] = []
+  const add = (name: string, value: unknown): void => {
+    if (roomLeft(value, MEMBER_MAX) < 0) events.push({ type: 'unknown', kind: name })
     // Safe: the answer was parsed from JSON.
-    if (isObject(value) || Array.isArray(value)) (members ??= {})[name] = value as JsonValue
+    else (members ??= {})[name] = value as JsonValue
   }
-  return members === null && Object.keys(more).length === 0 ? [] : [{ type: 'own-members', dialect, members: { ...members, ...more } }]
+  for (const name of NAMES[dialect]) if (isObject(reported[name]) || Array.isArray(reported[name])) add(name, reported[name])
+  for (const name in more) add(name, more[name])
+  if (members !== null) events.push({ type: 'own-members', dialect, members })
+  return events
+}
+
+/** The room that the value leaves, below zero once there is none: no more of the value is read then. */
+const roomLeft = (value: unknown, room: number): number => {
+  if (typeof value === 'string') return room - value.length
+  if (typeof value !== 'object' || value === null) return room - 1
+  let left = room
+  for (const name in value) {
+    left = roomLeft((value as Json)[name], left - name.length)
+    if (left < 0) return left
+  }
+  return left
 }

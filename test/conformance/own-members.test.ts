@@ -54,6 +54,19 @@ describe.each([false, true])('Chat Completions, stream: %p', (stream) => {
     expect(await screened('chat', 'chat', stream, answer(quoting))).not.toContain('"moderation"')
   })
 
+  test('a member that is larger than any provider’s is left out with a warning', async () => {
+    const huge = { output: { type: 'error', message: 'x'.repeat(300_000) } }
+    const { text } = await replay({
+      client: 'chat',
+      upstreams: [{ ...ENDPOINTS.chat, reply: answer(huge) }],
+      body: question('chat', stream),
+      headers: { 'x-service-metadata': 'enabled' },
+      guardrails: [emailGuardrail('redact')],
+    })
+    expect(text).not.toContain('xxx')
+    expect(text).toContain('The answer holds a part of type moderation, which could not be translated; it was left out.')
+  })
+
   test('another interface has no place for it', async () => {
     expect(await screened('chat', 'messages', stream, answer({ output: verdict }))).not.toContain('"moderation"')
   })
