@@ -3,7 +3,9 @@ import { describe, expect, test } from 'bun:test'
 
 import { CLIENT_DIALECTS } from '../../src/canonical/call.ts'
 import { FORMATS } from '../../src/formats/formats.ts'
+import type { GuardrailPatch } from '../../src/contract/guardrail.ts'
 import { readStream } from '../support/client-stream.ts'
+import { guardrailWith } from '../support/guardrail.ts'
 import { at } from '../support/json-at.ts'
 import { question, replay, type Reply } from '../support/replay.ts'
 import { recording } from '../support/recordings.ts'
@@ -485,4 +487,30 @@ describe('a refusal before any output costs the input alone, whoever words it', 
         cost: 0.000007,
       })
     })
+})
+
+describe('403: Anthropic’s advisor with a model that a guardrail keeps from the caller', () => {
+  const advisor = { type: 'advisor_20260301', name: 'advisor', model: 'claude-fable-5-2' }
+  const ask = (settings: GuardrailPatch, more: Json = { tools: [advisor] }) =>
+    replay({
+      client: 'messages',
+      upstreams: [{ dialect: 'anthropic', reply: whole({ content: [] }), slug: 'anthropic', model: 'claude-opus-5-5' }],
+      body: { ...question('messages', false), ...more },
+      guardrails: [guardrailWith(settings)],
+    }).then(({ sent }) => sent.length, String)
+
+  test.each<GuardrailPatch>([{ allowed_models: ['replay/*'] }, { ignored_models: ['*claude-fable*'] }])('%j', async (settings) => {
+    expect(await ask(settings)).toContain('tools[0].model: the guardrails of this key do not allow this model.')
+    const addition = { type: 'tool_addition', tool: { type: 'tool_definition', definition: advisor } }
+    const messages = [
+      { role: 'user', content: 'Hi' },
+      { role: 'system', content: [addition] },
+    ]
+    expect(await ask(settings, { messages })).toContain('messages[1].content[0].tool.definition.model: ')
+  })
+
+  test('any other model may advise', async () => {
+    expect(await ask({ ignored_models: ['*claude-opus-4*'] })).toBe(1)
+    expect(await ask({ allowed_models: ['replay/*'] }, { tools: [{ ...advisor, model: 'replay/one' }] })).toBe(1)
+  })
 })

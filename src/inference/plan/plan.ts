@@ -29,6 +29,7 @@ import { replayedConversation, conversationFor } from '../loop/replayed-conversa
 import { withCustomerKeys } from './plan-customer-keys.ts'
 import { withinContext } from './within-context.ts'
 import { type Planned, type Prepared, refuseLosses, type Screened } from '../request.ts'
+import { refuseAdvisors } from './advisor-models.ts'
 import { refuseVendorsTools } from '../web/denied-words.ts'
 import { planSearch } from '../web/plan-search.ts'
 import { type VendorTools, vendorToolsOf } from './vendor-tools.ts'
@@ -64,6 +65,7 @@ export function* plan(asked: Screened, parts: PlanParts): Steps<Planned> {
   yield
   const replayed = replayedConversation(call, (sealed) => parts.sealedResults.open(screened.caller.workspaceId, sealed))
   yield* refuseVendorsTools(call, screened.deniedTools)
+  yield* refuseAdvisors(call, screened.guardrails?.policy ?? null, parts.models)
   const found = planSearch(call, planned, {
     engines: parts.searchEngines,
     settings: parts.toolSettings().web_search,

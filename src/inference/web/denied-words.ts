@@ -28,13 +28,17 @@ export function* refuseVendorsTools({ body, dialect }: Call, denied: readonly Se
     if (changes.has('webSearchOptions') && asksForSearch(value)) refuseDenied('web_search', denied, at)
     if (changes.has('tools')) for (const tool of toolsIn(value)) refuseDenied(tool, denied, at)
   }
-  const listed = listOf(yield* body.parsing('tools')).map((raw, index) => ({ raw, at: `tools[${index}]` }))
-  const added = dialect === 'responses' ? yield* addedByInput(body) : yield* addedByMessages(body)
-  for (const { raw, at } of [...listed, ...added]) {
+  for (const { raw, at } of yield* toolsOfRequest({ body, dialect })) {
     const tool = toolOf(raw)
     if (tool !== null) refuseDenied(tool, denied, at)
     yield
   }
+}
+
+/** The tools that the request declares, wherever it does. */
+export function* toolsOfRequest({ body, dialect }: Pick<Call, 'body' | 'dialect'>): Steps<readonly AddedTool[]> {
+  const listed = listOf(yield* body.parsing('tools')).map((raw, index) => ({ raw, at: `tools[${index}]` }))
+  return [...listed, ...(dialect === 'responses' ? yield* addedByInput(body) : yield* addedByMessages(body))]
 }
 
 function* addedByInput(body: JsonBody): Steps<readonly AddedTool[]> {
