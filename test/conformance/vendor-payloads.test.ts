@@ -4,7 +4,7 @@ import { describe, expect, test } from 'bun:test'
 import { CLIENT_DIALECTS } from '../../src/canonical/call.ts'
 import { readAnswer, type Reading } from '../support/read-answer.ts'
 import { OWN_DIALECT, type Reply, replayReply } from '../support/replay.ts'
-import { chunk, reported, USAGE, whole } from '../support/upstream-replies.ts'
+import { calling, chunk, reported, USAGE, whole } from '../support/upstream-replies.ts'
 
 const assistant = { role: 'assistant', content: 'Hi' }
 const answer = (message: object, finish: string): object => ({
@@ -97,6 +97,43 @@ describe.each([...CLIENT_DIALECTS])('%s', (client) => {
       { index: 0, message: { role: 'assistant', content: 'Hi' }, delta: { role: 'assistant', content: '' }, finish_reason: 'stop' },
     ]
     expect(await read(whole({ ...answer({}, 'stop'), choices }))).toMatchObject({ text: 'Hi', stop: 'stop' })
+  })
+
+  describe('the whole message at the end of a stream, as MiniMax sends it (github.com/GCWing/OpenBitFun, pull request 792)', () => {
+    const NOTHING_YET = { usage: { total_tokens: 0, total_characters: 0 }, input_sensitive: false, output_sensitive: false }
+    const BASE = { base_resp: { status_code: 0, status_msg: '' } }
+    const shut = (message: object, finish: string): object => ({ ...answer(message, finish), ...NOTHING_YET, ...BASE, usage: USAGE })
+    const call = { id: 'call_1', type: 'function', function: { name: 'look', arguments: '{"at":"Bern"}' } }
+
+    test('repeats the words that came before, and its usage and its end count', async () => {
+      const message = { ...assistant, content: 'Hi there', reasoning_content: 'So.', name: 'MiniMax AI' }
+      const reply = reported(
+        'openai-chat',
+        chunk({ role: '', reasoning_content: 'So.' }, null, NOTHING_YET),
+        chunk({ role: 'assistant', content: 'Hi ' }, null, NOTHING_YET),
+        chunk({ role: 'assistant', content: 'there' }, null, NOTHING_YET),
+        shut(message, 'stop'),
+      )
+      expect(await read(reply)).toMatchObject({ text: 'Hi there', reasoning: 'So.', stop: 'stop', usage: { input: 7, output: 3 } })
+    })
+
+    test('repeats the calls that came before', async () => {
+      const reply = reported(
+        'openai-chat',
+        chunk({ role: 'assistant', content: 'Hi' }, null, NOTHING_YET),
+        chunk(calling(0, 'call_1', 'look', '{"at":"Bern"}'), null, NOTHING_YET),
+        shut({ ...assistant, tool_calls: [call] }, 'tool_calls'),
+      )
+      const { calls, text, stop } = await read(reply)
+      expect([text, stop, calls]).toEqual(['Hi', 'tool_calls', [{ id: 'call_1', name: 'look', arguments: { at: 'Bern' } }]])
+    })
+
+    test('is the answer if nothing came before', async () => {
+      expect(await read(reported('openai-chat', shut({ ...assistant, tool_calls: [call] }, 'tool_calls')))).toMatchObject({
+        text: 'Hi',
+        calls: [{ name: 'look' }],
+      })
+    })
   })
 
   test('members without content beside the ones that count, as Snowflake writes them, say nothing', async () => {

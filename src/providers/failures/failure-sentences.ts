@@ -14,12 +14,12 @@ type Rows = readonly (readonly [RegExp, FailureKind])[]
 const ACCOUNT: Rows = [
   [/credit balance is too low|insufficient (?:account )?(?:balance|credits?|quota|funds)|used all available credits/i, 'our_account'],
   [
-    /API usage limits?\b|spend(?:ing)? limit|organization has been disabled|account .{0,40}(?:suspended|overdue|arrears|in good standing)/i,
+    /API usage limits?\b|spend(?:ing)? (?:limit|cap\b)|organization has been disabled|account .{0,40}(?:suspended|overdue|arrears|in good standing)/i,
     'our_account',
   ],
   [/(?:incorrect|invalid|wrong|expired) api[ _]?key|api[ _]?key (?:is )?(?:not valid|invalid|expired|not found|disabled)/i, 'our_account'],
   [
-    /(?:balance|credits?|funds) (?:is|are) (?:insufficient|not enough|exhausted)|not enough (?:balance|credits?)|overdue balance/i,
+    /(?:balance|credits?|funds) (?:is|are) (?:insufficient|not enough|exhausted|depleted)|not enough (?:balance|credits?)|overdue balance/i,
     'our_account',
   ],
   [/free (?:tier|quota) .{0,40}(?:exhausted|used up)/i, 'our_account'],
@@ -124,7 +124,7 @@ const REQUEST: Rows = [
 /** For statuses of overload: some vendors answer with 429 when they themselves lack capacity. */
 const LOAD: Rows = [
   [
-    /\boverload|at capacity|capacity exceeded|exceeded capacity|high (?:traffic|demand)|server (?:is )?busy|model is (?:currently )?loading|loading model|访问量过大|系统繁忙|服务繁忙/i,
+    /\boverload|at capacity|capacity (?:temporarily )?exceeded|exceeded capacity|high (?:traffic|demand)|server (?:is )?busy|model is (?:currently )?loading|loading model|访问量过大|系统繁忙|服务繁忙/i,
     'provider_overloaded',
   ],
 ]

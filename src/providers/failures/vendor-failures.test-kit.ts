@@ -24,6 +24,18 @@ export const VENDORS: Readonly<Record<string, readonly Row[]>> = {
       'not_found',
     ],
   ],
+  'Cloudflare Workers AI': [
+    [
+      429,
+      {
+        success: false,
+        errors: [{ code: 3040, message: 'AiError: Capacity temporarily exceeded, please try again.' }],
+        result: {},
+        messages: [],
+      },
+      'provider_overloaded',
+    ],
+  ],
   NVIDIA: [
     [400, { status: 400, title: 'Bad Request', detail: "Function id 'x': DEGRADED function cannot be invoked" }, 'provider_unavailable'],
   ],

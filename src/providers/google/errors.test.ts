@@ -9,6 +9,9 @@ import { googleTarget } from './encode.test-kit.ts'
 const body = (code: number, status: string, message = 'm', details: readonly object[] = []): string =>
   JSON.stringify({ error: { code, status, message, details } })
 
+const DEPLETED =
+  'Your prepayment credits are depleted. Please go to AI Studio at https://ai.studio/projects to manage your project and billing.'
+
 describe('a failure of Google’s', () => {
   test.each<[number, string, ErrorType]>([
     [400, body(400, 'INVALID_ARGUMENT'), 'invalid_request'],
@@ -28,6 +31,14 @@ describe('a failure of Google’s', () => {
     [403, body(403, 'PERMISSION_DENIED'), 'provider_unavailable'],
     [404, body(404, 'NOT_FOUND'), 'not_found'],
     [429, body(429, 'RESOURCE_EXHAUSTED'), 'rate_limit_exceeded'],
+    // github.com/dyad-sh/dyad, issue 3626
+    [429, body(429, 'RESOURCE_EXHAUSTED', DEPLETED), 'provider_unavailable'],
+    [429, body(429, 'RESOURCE_EXHAUSTED', 'Your project has exceeded its monthly spending cap.'), 'provider_unavailable'],
+    [
+      429,
+      body(429, 'RESOURCE_EXHAUSTED', 'You exceeded your current quota, please check your plan and billing details.'),
+      'rate_limit_exceeded',
+    ],
     [429, '', 'rate_limit_exceeded'],
     [500, body(500, 'INTERNAL'), 'server'],
     [502, '<html>Bad Gateway</html>', 'provider_unavailable'],

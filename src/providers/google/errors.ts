@@ -80,6 +80,9 @@ const kindOf = ({ words, message, status: reported }: ReportedError, error: Json
     if (kind !== null) return kind
     if (word !== undefined && ABOUT_CONTENTS.test(said)) return 'invalid_prompt'
   }
+  // An account without credits has the word of a rate limit too.
+  const spent = word === 'RESOURCE_EXHAUSTED' ? kindOfSentence(message, 429) : null
+  if (spent !== null) return spent
   const known = word === undefined ? undefined : WORDS[word]
   if (known !== undefined) return known
   if (status !== null) return kindOfStatus(status)

@@ -48,6 +48,7 @@ export const createChatDecoder = (model: string, answer: 'whole' | 'stream' = 's
   let mended = false
   let renamed = false
   let said = false
+  let thought = false
   let refused = false
   let ended = false
   let sources: Sources | null = null
@@ -111,7 +112,10 @@ export const createChatDecoder = (model: string, answer: 'whole' | 'stream' = 's
       }
       const found = sourcesIn(chunk, isObject(words) ? words : {})
       if (found.length > 0) (sources ??= collectSources()).add(found)
-      if (choice !== undefined) {
+      // MiniMax ends a stream with the whole message, without a delta, after all of its pieces.
+      const isRepeated = isWhole && (said || thought)
+      if (isRepeated) mended = true
+      if (choice !== undefined && !isRepeated) {
         if (isObject(words)) message(words, isWhole, events)
         const logprobs = choice['logprobs']
         const chances = isObject(logprobs) ? logprobs['content'] : null
@@ -148,6 +152,7 @@ export const createChatDecoder = (model: string, answer: 'whole' | 'stream' = 's
         }
         events.push({ type: 'finish', reason, native: finish })
       }
+      thought ||= events.some(({ type }) => type === 'reasoning')
       said ||= hasCalls || events.some(({ type }) => type === 'text' || type === 'refusal' || type === 'image')
       return events
     },
