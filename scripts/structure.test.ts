@@ -117,7 +117,7 @@ const RESERVED: readonly (readonly [use: string, pattern: RegExp, files: readonl
       'storage/sqlite/sqlite.ts',
     ],
   ],
-  ['the environment', /\bprocess\.env\b/, ['config.ts']],
+  ['the environment', /\bprocess\.env\b/, ['config.ts', 'lib/network/outgoing-proxy.ts']],
   ['time', /\bDate\.now\(|\bnew Date\(\)|\bperformance\.now\(|\bset(?:Timeout|Interval)\(/, ['lib/clock.ts']],
   ['randomness', /\brandom(?:Bytes|Int|UUID)\(|\bMath\.random\(|\bgetRandomValues\(/, ['lib/id.ts', 'root-secret.ts']],
 ]

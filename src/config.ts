@@ -298,10 +298,6 @@ export type ServeSettings = Settings<typeof SERVE_SETTINGS>
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** True if the runtime sends requests through a proxy: then a provider's own address need not be reachable. */
-export const behindProxy = (env: Environment): boolean =>
-  ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy'].some((name) => (env[name] ?? '') !== '')
-
 /** NO_COLOR is the conventional variable of people who want no colours anywhere. */
 export const wantsColours = (env: Environment): boolean => (env['NO_COLOR'] ?? '') === ''
 

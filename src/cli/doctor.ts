@@ -1,7 +1,7 @@
 /** `patchbay doctor`: checks that this installation can work and, with `--live`, that providers accept what the service assumes they accept. */
 import { accessSync, constants, mkdirSync } from 'node:fs'
 
-import { behindProxy, type DoctorSettings, environment, SettingError } from '../config.ts'
+import { type DoctorSettings, environment, SettingError } from '../config.ts'
 import { askProvider, type Finding } from '../doctor/ask-provider.ts'
 import { planLive } from '../doctor/live-plan.ts'
 import { checkRedis } from '../doctor/redis-check.ts'
@@ -9,6 +9,7 @@ import { checkLine, costLine, findingJson, findingsTable, progressLine } from '.
 import { checkConfiguration, checkProviders, checkStorage, withoutData, type Check } from '../doctor/setup-checks.ts'
 import { decimalNumber } from '../lib/decimal.ts'
 import { systemClock } from '../lib/clock.ts'
+import { processProxy } from '../lib/network/outgoing-proxy.ts'
 import { nanosOf } from '../lib/money.ts'
 import type { Models } from '../models/models.ts'
 import { createUpstream, dateOf } from '../providers/transport/upstream.ts'
@@ -44,7 +45,7 @@ export const doctorVerb = async (settings: DoctorSettings, flags: DoctorFlags): 
   const { checks: found, models } = checkConfiguration(settings, environment(), storage.imports)
   add(...found, ...storage.checks)
   if (settings.redisUrl !== null) add(await checkRedis(settings.redisUrl, systemClock))
-  add(...(await checkProviders(models?.providers() ?? [], { clock: systemClock, get: dateOf, proxied: behindProxy(environment()) })))
+  add(...(await checkProviders(models?.providers() ?? [], { clock: systemClock, get: dateOf, proxyOf: processProxy })))
 
   const findings =
     flags.live === true && models !== null ? await askAll(models, { ...flags, maxCostUsd }, isJson ? () => undefined : print) : []

@@ -2,7 +2,6 @@
 import { join } from 'node:path'
 
 import type { ConfigFile } from '../config-file.ts'
-import { behindProxy, type Environment } from '../config.ts'
 import { FORMATS } from '../formats/formats.ts'
 import { createModerate } from '../guardrails/moderate.ts'
 import type { AppParts, SignIn } from '../http/app-parts.ts'
@@ -17,12 +16,13 @@ import type { ServiceKnowledge } from '../contract/service-facts.ts'
 import { rangeOf } from '../lib/network/address-ranges.ts'
 import type { Clock } from '../lib/clock.ts'
 import { PACKAGE_DIRECTORY } from '../lib/entry-points.ts'
+import { processProxy } from '../lib/network/outgoing-proxy.ts'
 import { trustedHosts } from '../lib/network/trusted-hosts.ts'
 import type { Models } from '../models/models.ts'
 import { createLoadMedia } from '../providers/media/load-media.ts'
 import { createProofMakers } from '../providers/thinking/proof-makers.ts'
 import type { ProviderContext } from '../providers/provider.ts'
-import { createReachability, probeAddress, probeNothing } from '../providers/transport/reachability.ts'
+import { createReachability, probeUnless } from '../providers/transport/reachability.ts'
 import { providerRegistry } from '../providers/registry.ts'
 import { createRefusedProofs } from '../providers/thinking/refused-proofs.ts'
 import { createLearntRoleRules } from '../providers/roles/role-rules.ts'
@@ -52,15 +52,9 @@ const COMMIT_SILENCE_MS = 2000
 /** A request whose filters take longer than this is refused. */
 const SCREEN_MS = 2000
 
-export const composeAppParts = (
-  parts: Parts,
-  file: ConfigFile,
-  models: Models,
-  env: Environment,
-  knowledge: ServiceKnowledge,
-): AppParts => {
+export const composeAppParts = (parts: Parts, file: ConfigFile, models: Models, knowledge: ServiceKnowledge): AppParts => {
   const { clock, ids, management, presets, guardrails, routing, recorder, readiness, onError } = parts
-  const pipeline = composePipeline(parts, file, models, env)
+  const pipeline = composePipeline(parts, file, models)
   return {
     formats: FORMATS,
     answering: {
@@ -170,7 +164,7 @@ const composeOauth = ({ management, codeAttempts, guardrails, ids }: Parts, file
   prefix: pathPrefix(file),
 })
 
-const composePipeline = (parts: Parts, file: ConfigFile, models: Models, env: Environment): Pipeline => {
+const composePipeline = (parts: Parts, file: ConfigFile, models: Models): Pipeline => {
   const { clock, management } = parts
   const catalogues = createCatalogueMemory()
   const safeFetch = createSafeFetch({ clock, trustedHosts: file.moderation.trusted_hosts, trustedBy: 'moderation.trusted_hosts' })
@@ -220,7 +214,7 @@ const composePipeline = (parts: Parts, file: ConfigFile, models: Models, env: En
     routing: parts.routing,
     admit: parts.admit,
     adapters: providerRegistry,
-    context: providerContext(clock, file, env),
+    context: providerContext(clock, file),
     answerRoom: parts.answerRoom,
     largeStep: parts.largeStep,
     clock,
@@ -237,7 +231,7 @@ const composePipeline = (parts: Parts, file: ConfigFile, models: Models, env: En
 const composeFetchPage = (clock: Clock): FetchPage =>
   createFetchPage(createSafeFetch({ clock, trustedHosts: [], trustedBy: null, plainHttp: true }), clock, `patchbay/${VERSION}`)
 
-const providerContext = (clock: Clock, { timeouts, media }: ConfigFile, env: Environment): ProviderContext => {
+const providerContext = (clock: Clock, { timeouts, media }: ConfigFile): ProviderContext => {
   const connectMs = milliseconds(timeouts.connect)
   const upstream = createUpstream(
     clock,
@@ -246,7 +240,7 @@ const providerContext = (clock: Clock, { timeouts, media }: ConfigFile, env: Env
       wholeHeadersMs: milliseconds(timeouts.whole_headers),
       idleMs: milliseconds(timeouts.idle),
     },
-    createReachability({ clock, connectMs, probe: behindProxy(env) ? probeNothing : probeAddress }),
+    createReachability({ clock, connectMs, probe: probeUnless(processProxy) }),
   )
   const context = {
     upstream,

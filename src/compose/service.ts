@@ -100,7 +100,7 @@ export const composeService = async (base: BaseParts, file: ConfigFile, configPa
   const app = reloadable.built((current) => {
     const models = composeModels(current, configPath, env, imports.current())
     for (const sentence of unknownNames(current, models)) log.warn({}, sentence)
-    const appParts = composeAppParts(parts, current, models, env, knowledge)
+    const appParts = composeAppParts(parts, current, models, knowledge)
     const built = createApp(appParts)
     management.useModels(models)
     return { ...built, pipeline: appParts.answering.pipeline, makeRequest: appParts.makeRequest }

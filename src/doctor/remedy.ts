@@ -26,6 +26,8 @@ const REMEDIES: readonly (readonly [RegExp, string])[] = [
 export const remedyFor = (fault: string, { proxied }: { readonly proxied: boolean }): string => {
   const known = REMEDIES.find(([pattern]) => pattern.test(fault))?.[1]
   // The runtime reports a failure of the proxy as one of the provider.
-  const proxy = proxied ? 'HTTPS_PROXY or HTTP_PROXY is set, so look at that proxy too; NO_PROXY lists hosts that are asked directly.' : ''
+  const proxy = proxied
+    ? 'A proxy is set for it (HTTPS_PROXY, HTTP_PROXY or ALL_PROXY), so look at that proxy too; NO_PROXY lists hosts that are asked directly.'
+    : ''
   return [known ?? '', proxy].filter((sentence) => sentence !== '').join(' ')
 }

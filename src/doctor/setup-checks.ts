@@ -5,6 +5,7 @@ import { catalogueSentence, composeModels } from '../compose/models.ts'
 import { remedyFor } from './remedy.ts'
 import { unknownNames } from '../compose/named-models.ts'
 import { readConfigFile } from '../config-file.ts'
+import type { ProxyOf } from '../lib/network/outgoing-proxy.ts'
 import { systemFault } from '../lib/system-fault.ts'
 import type { Clock } from '../lib/clock.ts'
 import { buildModels, CatalogueError } from '../models/build-models.ts'
@@ -129,7 +130,7 @@ const REACH_MS = 5000
 /** Sends each provider's host any request: any answer shows that it can be reached, and what time it has. */
 export const checkProviders = async (
   providers: readonly Provider[],
-  parts: { readonly clock: Clock; readonly get: Get; readonly proxied: boolean },
+  parts: { readonly clock: Clock; readonly get: Get; readonly proxyOf: ProxyOf },
 ): Promise<readonly Check[]> => {
   const reached = await Promise.all(providers.map((provider) => reachProvider(provider, parts)))
   const skews = reached.flatMap(({ skewMs }) => (skewMs === null ? [] : [skewMs]))
@@ -141,7 +142,7 @@ export type Get = (url: string, withinMs: number, clock: Clock) => Promise<strin
 
 const reachProvider = async (
   { slug, baseUrl }: Provider,
-  { clock, get, proxied }: { readonly clock: Clock; readonly get: Get; readonly proxied: boolean },
+  { clock, get, proxyOf }: { readonly clock: Clock; readonly get: Get; readonly proxyOf: ProxyOf },
 ): Promise<{ readonly check: Check; readonly skewMs: number | null }> => {
   const name = `provider ${slug}`
   const startMs = clock.monotonicMs()
@@ -152,7 +153,8 @@ const reachProvider = async (
     return { check: { name, state: 'fine', says: `${new URL(baseUrl).host} answers in ${tookMs} ms.` }, skewMs }
   } catch (thrown) {
     const fault = systemFault(thrown)
-    const says = `${new URL(baseUrl).host} cannot be reached (${fault}). ${remedyFor(fault, { proxied })}`.trimEnd()
+    const url = new URL(baseUrl)
+    const says = `${url.host} cannot be reached (${fault}). ${remedyFor(fault, { proxied: proxyOf(url) !== null })}`.trimEnd()
     return { check: { name, state: 'wrong', says }, skewMs: null }
   }
 }

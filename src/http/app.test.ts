@@ -58,7 +58,7 @@ const build = (more: Partial<AppParts> = {}) => {
   const reloadable = createReloadable(FILE, Number.POSITIVE_INFINITY)
   const composed = composeParts(base, reloadable, {})
   const knowledge = createServiceKnowledge({ ...base, engine: 'sqlite', nodes: composed.nodes, reloadable, configPath: null })
-  const composedParts = composeAppParts(composed, FILE, composeModels(FILE, null, {}, []), {}, knowledge)
+  const composedParts = composeAppParts(composed, FILE, composeModels(FILE, null, {}, []), knowledge)
   const parts: AppParts = { ...composedParts, version: '1.2.3', ...more }
   return { parts, app: createApp(parts), keys: composed.management.keys, presets: composed.presets, settled, faults, metrics, clock }
 }

@@ -4,7 +4,7 @@ import { afterAll, expect, test } from 'bun:test'
 
 import { createFakeClock } from '../../../test/support/fake-clock.ts'
 import { GatewayError } from '../../errors.ts'
-import { createReachability, probeAddress } from './reachability.ts'
+import { createReachability, probeUnless } from './reachability.ts'
 import { nothingSent } from './transport-error.ts'
 
 const ADDRESS = new URL('https://provider.example/v1/chat/completions')
@@ -88,9 +88,10 @@ test('a server that accepts is in reach, one that never ends the handshake of TL
       resolve(typeof address === 'object' && address !== null ? address.port : 0)
     }),
   )
+  const probe = probeUnless(() => null)
   let secured = false
-  const endTls = probeAddress(new URL(`https://127.0.0.1:${port}/v1`), () => (secured = true))
-  await new Promise<void>((resolve) => void probeAddress(new URL(`http://127.0.0.1:${port}/v1`), resolve))
+  const endTls = probe(new URL(`https://127.0.0.1:${port}/v1`), () => (secured = true))
+  await new Promise<void>((resolve) => void probe(new URL(`http://127.0.0.1:${port}/v1`), resolve))
   expect(secured).toBe(false)
   endTls()
 })

@@ -7,6 +7,9 @@ import type { Socket } from 'node:net'
 
 import { GatewayError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
+import type { ProxyOf } from '../../lib/network/outgoing-proxy.ts'
+import { portOf } from '../../lib/network/port-of.ts'
+import { bareHost } from '../../lib/network/trusted-hosts.ts'
 
 export interface Reachability {
   /** Reports that an answer came from the address. */
@@ -68,19 +71,16 @@ export const createReachability = ({ clock, connectMs, probe }: { clock: Clock; 
   }
 }
 
-export const probeAddress: Probe = (url, done) => {
+const probeAddress: Probe = (url, done) => {
   // Loaded on first use: a provider that answers at once needs neither.
   const { connect: connectTcp, isIP } = process.getBuiltinModule('node:net')
   const { connect: connectTls } = process.getBuiltinModule('node:tls')
-  const host = url.hostname.replace(/^\[|\]$/g, '')
+  const host = bareHost(url.hostname)
   const socket: Socket =
     url.protocol === 'https:'
       ? // Nothing is sent over it; the request itself finds out whether the certificate can be trusted.
-        connectTls(
-          { host, port: Number(url.port || 443), ...(isIP(host) === 0 ? { servername: host } : {}), rejectUnauthorized: false },
-          connected,
-        )
-      : connectTcp({ host, port: Number(url.port || 80) }, connected)
+        connectTls({ host, port: portOf(url), ...(isIP(host) === 0 ? { servername: host } : {}), rejectUnauthorized: false }, connected)
+      : connectTcp({ host, port: portOf(url) }, connected)
   function connected(): void {
     done()
     socket.destroy()
@@ -90,8 +90,11 @@ export const probeAddress: Probe = (url, done) => {
   return () => void socket.destroy()
 }
 
-/** Counts every address as reachable: for when our own connections cannot reach providers directly, such as behind a proxy. */
-export const probeNothing: Probe = (_url, done) => {
-  done()
-  return () => undefined
-}
+/** An address behind a proxy counts as reachable: a connection of our own may not reach it. */
+export const probeUnless =
+  (proxyOf: ProxyOf): Probe =>
+  (url, done) => {
+    if (proxyOf(url) === null) return probeAddress(url, done)
+    done()
+    return () => undefined
+  }

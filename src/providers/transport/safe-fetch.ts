@@ -1,7 +1,8 @@
 /**
  * The way out to addresses that do not come from the operator: https to the open internet only, or also http if that is allowed. A name is
  * resolved once, every address of it is checked, and the connection goes to a checked one, so a name that resolves differently the next
- * time gains nothing. A few redirects are followed, by the same rules (docs/contract/operating.md#addresses).
+ * time gains nothing. A few redirects are followed, by the same rules (docs/contract/operating.md#addresses). Where the environment names a
+ * proxy, it looks the name up and connects, and the name is checked as far as this machine knows it (decisions/0298).
  */
 import { lookup as systemLookup } from 'node:dns/promises'
 import type { IncomingMessage } from 'node:http'
@@ -10,9 +11,13 @@ import type { Clock } from '../../lib/clock.ts'
 import { type ContentCoding, decodeBounded, readCodings, TooManyBytes, TooManyPieces } from '../../lib/network/content-coding.ts'
 import { parseIpv4, parseIpv6 } from '../../lib/network/ip-address.ts'
 import { isOwnLimit, noConnectionLeft } from './own-limits.ts'
+import { processProxy, type ProxyOf } from '../../lib/network/outgoing-proxy.ts'
+import { portOf } from '../../lib/network/port-of.ts'
+import { isPrivateName } from '../../lib/network/private-name.ts'
 import { isPublicAddress } from '../../lib/network/safe-address.ts'
 import { bareHost, type IsTrustedHost, trustedHosts as readTrustedHosts } from '../../lib/network/trusted-hosts.ts'
 import { retryHint } from '../failures/retry-hint.ts'
+import { NoTunnel, throughProxy, type Way } from './through-proxy.ts'
 
 /** The request was not made, or its answer was not read; `message` says why, without quoting the answer. */
 export class UnsafeRequest extends Error {
@@ -69,6 +74,8 @@ export interface SafeFetchParts {
   /** Allows http without TLS to the open internet. */
   readonly plainHttp?: boolean
   readonly resolve?: (host: string) => Promise<readonly string[]>
+  /** Absent: the variables of this process, which the runtime reads for requests to providers. */
+  readonly proxyOf?: ProxyOf
   /**
    * Maps a checked address to the one that is connected to, for test networks that stand in for the internet; absent: the address itself.
    */
@@ -86,6 +93,7 @@ export const createSafeFetch = ({
   trustedBy,
   plainHttp = false,
   resolve = resolveByDns,
+  proxyOf = processProxy,
   dial = (address, port) => ({ address, port }),
 }: SafeFetchParts): SafeFetch => {
   const rules: Rules = { isTrusted: readTrustedHosts(trustedHosts), trustedBy, plainHttp }
@@ -101,18 +109,20 @@ export const createSafeFetch = ({
         reject(new UnsafeRequest(`no answer within ${timeoutMs} ms`, 'connection'))
       })
     })
+    const wayTo = async (to: URL): Promise<Way> => {
+      const proxy = proxyOf(to)
+      if (proxy === null) return directWay(to, dial(await checkedAddress(to, rules, resolve), portOf(to)))
+      await checkKnownAddresses(to, rules, resolve, clock)
+      return throughProxy(to, proxy, connection.signal)
+    }
     const hops = async (): Promise<SafeResponse> => {
       let step: Hop = { url: checkedUrl(url, rules), method: body === null ? 'GET' : method, headers, body: body ?? '' }
       for (let hop = 0; ; hop += 1) {
         const refusal = refuse?.(step.url) ?? null
         if (refusal !== null) throw new UnsafeRequest(refusal, 'policy')
-        const address = await checkedAddress(step.url, rules, resolve)
-        const { response, location } = await send(step, dial(address, portOf(step.url)), {
-          maxBytes,
-          compressed,
-          clock,
-          signal: connection.signal,
-        })
+        const way = await wayTo(step.url)
+        const sending = { maxBytes, compressed, clock, signal: connection.signal }
+        const { response, location } = await send(step, way, sending).finally(way.close)
         if (location === null) return response
         if (hop === redirects) throw new UnsafeRequest(`more than ${redirects} redirects`, 'redirects')
         const next = redirected(step, response.status, checkedUrl(new URL(location, step.url).href, rules))
@@ -125,6 +135,7 @@ export const createSafeFetch = ({
       return await Promise.race([hops(), late])
     } catch (thrown) {
       if (thrown instanceof UnsafeRequest) throw thrown
+      if (thrown instanceof NoTunnel) throw new UnsafeRequest(thrown.message, 'connection', { cause: thrown })
       const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : null
       if (isOwnLimit(code)) throw noConnectionLeft(thrown)
       throw new UnsafeRequest(code ?? 'the connection failed', 'connection', { cause: thrown })
@@ -164,22 +175,63 @@ const checkedUrl = (text: string, rules: Rules): URL => {
 /** Every address must be public, so that the name's owner cannot choose which of them is used. */
 const checkedAddress = async (url: URL, rules: Rules, resolve: (host: string) => Promise<readonly string[]>): Promise<string> => {
   const host = bareHost(url.hostname)
-  const isLiteral = parseIpv4(host) !== null || parseIpv6(host) !== null
-  const addresses = isLiteral ? [host] : await resolve(host)
+  const addresses = isLiteral(host) ? [host] : await resolve(host)
   const [first] = addresses
   if (first === undefined) throw new UnsafeRequest('the name has no address')
-  if (!rules.isTrusted(url) && !addresses.every(isPublicAddress)) {
-    throw new UnsafeRequest(
-      `the address is not of the open internet${rules.trustedBy === null ? '' : `; its host is not in ${rules.trustedBy}`}`,
-    )
-  }
+  if (!rules.isTrusted(url) && !addresses.every(isPublicAddress)) throw notPublic(rules)
   return first
 }
+
+/**
+ * For an address behind a proxy. Many networks that need one look up no public names themselves, so a name without an answer in time is held
+ * to its spelling.
+ */
+const checkKnownAddresses = async (
+  url: URL,
+  rules: Rules,
+  resolve: (host: string) => Promise<readonly string[]>,
+  clock: Clock,
+): Promise<void> => {
+  if (rules.isTrusted(url)) return
+  const host = bareHost(url.hostname)
+  const addresses = isLiteral(host) ? [host] : await within(clock, LOOKUP_MS, resolve(host))
+  if (!addresses.every(isPublicAddress) || (addresses.length === 0 && isPrivateName(host))) throw notPublic(rules)
+}
+
+const LOOKUP_MS = 1000
+
+/** None if the lookup fails or takes longer. */
+const within = async (clock: Clock, ms: number, lookup: Promise<readonly string[]>): Promise<readonly string[]> => {
+  let cancel: (() => void) | undefined
+  const late = new Promise<readonly string[]>((resolve) => (cancel = clock.after(ms, () => resolve([]))))
+  const found = await Promise.race([lookup.catch(() => []), late])
+  cancel?.()
+  return found
+}
+
+const isLiteral = (host: string): boolean => parseIpv4(host) !== null || parseIpv6(host) !== null
+
+const notPublic = ({ trustedBy }: Rules): UnsafeRequest =>
+  new UnsafeRequest(`the address is not of the open internet${trustedBy === null ? '' : `; its host is not in ${trustedBy}`}`)
 
 const resolveByDns = async (host: string): Promise<readonly string[]> =>
   (await systemLookup(host, { all: true })).map(({ address }) => address)
 
-const portOf = ({ port, protocol }: URL): number => (port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port))
+/** Connects to the checked address, whatever the name resolves to by now. */
+const directWay = (url: URL, { address, port }: { readonly address: string; readonly port: number }): Way => {
+  const family = address.includes(':') ? 6 : 4
+  return {
+    scheme: url.protocol === 'https:' ? 'https' : 'http',
+    options: {
+      host: bareHost(url.hostname),
+      port,
+      path: `${url.pathname}${url.search}`,
+      lookup: (_host, options, done) => (options.all === true ? done(null, [{ address, family }]) : done(null, address, family)),
+    },
+    headers: {},
+    close: () => {},
+  }
+}
 
 interface Sending {
   readonly maxBytes: number
@@ -190,27 +242,24 @@ interface Sending {
 
 const send = (
   { url, method, headers, body }: Hop,
-  { address, port }: { readonly address: string; readonly port: number },
+  way: Way,
   { maxBytes, compressed, signal, clock }: Sending,
 ): Promise<{ response: SafeResponse; location: string | null }> =>
   new Promise((resolve, reject) => {
-    const family = address.includes(':') ? 6 : 4
     // Loaded on first use: few services send such requests, and both modules take long to load.
-    const client = process.getBuiltinModule(url.protocol === 'https:' ? 'node:https' : 'node:http')
+    const client = process.getBuiltinModule(`node:${way.scheme}`)
     const request = client.request(
-      url,
       {
+        ...way.options,
         method,
-        port,
         headers: {
           ...headers,
+          ...way.headers,
           host: url.host,
           'accept-encoding': compressed ? 'gzip, deflate, br, zstd' : 'identity',
           ...(method !== 'GET' ? { 'content-length': String(Buffer.byteLength(body)) } : {}),
         },
         signal,
-        // Connects to the checked address, whatever the name resolves to by now.
-        lookup: (_host, options, done) => (options.all === true ? done(null, [{ address, family }]) : done(null, address, family)),
       },
       (message) => {
         const status = message.statusCode ?? 0

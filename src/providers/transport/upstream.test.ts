@@ -6,7 +6,7 @@ import { createFakeClock } from '../../../test/support/fake-clock.ts'
 import { type Exchange, startFakeUpstream, type Script } from '../../../test/support/fake-upstream.ts'
 import { GatewayError } from '../../errors.ts'
 import { rejection } from '../../storage/testing/rejection.ts'
-import { createReachability, probeNothing, type Reachability } from './reachability.ts'
+import { createReachability, probeUnless, type Reachability } from './reachability.ts'
 import { keptPieces } from './piece-reader.ts'
 import type { UpstreamResponse } from './upstream-response.ts'
 import { createUpstream } from './upstream.ts'
@@ -347,7 +347,7 @@ describe('a connection that is reset before a byte of an answer', () => {
   /** Returns how often the provider is asked if it resets the first request `afterMs` after it was sent, and answers any other. */
   const asked = async (reached: (reachability: Reachability) => void, afterMs = 0) => {
     const clock = createFakeClock()
-    const reachability = createReachability({ clock, connectMs: 5000, probe: probeNothing })
+    const reachability = createReachability({ clock, connectMs: 5000, probe: probeUnless(() => 'http://proxy.internal:3128') })
     reached(reachability)
     const before = provider.exchanges.length
     provider.script((exchange) => {
