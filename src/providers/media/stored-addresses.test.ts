@@ -58,9 +58,16 @@ test('text that holds a stored address is found, however JSON writes it', () => 
 
 test('an address is recognised behind any length of white space, and with line ends anywhere', () => {
   for (const gap of GAPS) {
-    for (const scheme of ['gs', 'g\ns', `g${'\n'.repeat(300)}s`]) expect(isStoredAddress(`${gap}${scheme}://bucket/object`)).toBe(true)
+    for (const scheme of ['gs', 'a', 'xhttp', 'g\ns', `g${'\n'.repeat(300)}s`])
+      expect(isStoredAddress(`${gap}${scheme}://bucket/object`)).toBe(true)
     for (const scheme of ['data', 'da\nta', 'https']) expect(isStoredAddress(`${gap}${scheme}://a.example/b`)).toBe(false)
   }
+})
+
+test('white space before an address hides it at no length, whichever part of an escape the search begins in', () => {
+  for (const space of ['\n', '\r', '\t', '\f', '\u001f', ' '])
+    for (const scheme of ['a', 'gs', 'xyz'])
+      expect(mayHoldStoredAddress(JSON.stringify({ url: `${space.repeat(3000)}${scheme}://bucket/object` }))).toBe(true)
 })
 
 test('public addresses, and names of schemes within a text, are not taken for one', () => {

@@ -56,7 +56,7 @@ const SCHEME_MAX = 67
 const IN_LINE_ENDS = /\\(?:[nrt]|u000[9ad])[a-z0-9+._-]{0,30}$/i
 /** Begins at a quote, or at the beginning of what is looked at, which may be in the middle of an escape: so much white space stands before no prose. */
 const FIRST_IN_STRING =
-  /(?:"|^(?=\\|\s|u00|[0-9a-f]{1,4}\\)[u0-9a-f]{0,5})(?:\s|\\[bfnrt]|\\u00[012][0-9a-f])*(?!https?$)[a-z](?:\\[nrt]|\\u000[9ad]|[a-z0-9+._-])*$/i
+  /(?:"|^(?=\\|\s|u00|[nrt]\\|[0-9a-f]{1,4}\\)(?:[nrt]|[u0-9a-f]{0,5}))(?:\s|\\[bfnrt]|\\u00[012][0-9a-f])*(?!https?$)[a-z](?:\\[nrt]|\\u000[9ad]|[a-z0-9+._-])*$/i
 
 /** Data URLs and plain base64 do not match. */
 // oxlint-disable-next-line no-control-regex
