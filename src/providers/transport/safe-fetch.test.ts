@@ -8,7 +8,8 @@ import { describe, expect, test } from 'bun:test'
 
 import { listenForTests } from '../../../test/support/listen.ts'
 import { systemClock } from '../../lib/clock.ts'
-import { createSafeFetch, type SafeFetchParts, UnsafeRequest } from './safe-fetch.ts'
+import { refusal } from './refusal.test-kit.ts'
+import { createSafeFetch, type SafeFetchParts } from './safe-fetch.ts'
 
 interface Received {
   readonly method: string
@@ -51,16 +52,6 @@ const post = async (url: string, parts: Partial<SafeFetchParts> = {}, more: { ti
     maxBytes: 1000,
     ...more,
   })
-}
-
-const refusal = async (asked: Promise<unknown>): Promise<string> => {
-  try {
-    await asked
-  } catch (thrown) {
-    if (thrown instanceof UnsafeRequest) return thrown.message
-    throw thrown
-  }
-  return 'not refused'
 }
 
 describe('without a trusted host it refuses', () => {

@@ -9,7 +9,8 @@ import { startForwardProxy } from '../../../test/support/forward-proxy.ts'
 import { listenForTests } from '../../../test/support/listen.ts'
 import { until } from '../../../test/support/started-service.ts'
 import { systemClock } from '../../lib/clock.ts'
-import { createSafeFetch, type SafeFetchParts, UnsafeRequest } from './safe-fetch.ts'
+import { refusal } from './refusal.test-kit.ts'
+import { createSafeFetch, type SafeFetchParts } from './safe-fetch.ts'
 
 const pem = readFileSync(join(import.meta.dir, '../../../test/fixtures/tls/wrong-name.pem'), 'utf8')
 const secure = await listenForTests(createSecureServer({ key: pem, cert: pem }, (_, response) => response.end('never')))
@@ -37,16 +38,6 @@ const ask = (url: string, parts: Partial<SafeFetchParts> = {}, more: { timeoutMs
     proxyOf: () => proxy.url,
     ...parts,
   })({ url, headers: { authorization: 'Bearer secret' }, body: null, timeoutMs: 5000, maxBytes: 1000, ...more })
-
-const refusal = async (asked: Promise<unknown>): Promise<string> => {
-  try {
-    await asked
-  } catch (thrown) {
-    if (thrown instanceof UnsafeRequest) return thrown.message
-    throw thrown
-  }
-  return 'not refused'
-}
 
 /** The heads that the proxy receives meanwhile. */
 const headsOf = async (asked: Promise<unknown>): Promise<readonly string[]> => {
