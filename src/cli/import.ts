@@ -5,7 +5,6 @@ import { basename, extname } from 'node:path'
 import { environment, SettingError, type RemoteSettings } from '../config.ts'
 import { isObject, jsonIn, type JsonObject, type JsonValue } from '../lib/json/json.ts'
 import { replaceFile } from '../lib/replace-file.ts'
-import { systemFault } from '../lib/system-fault.ts'
 import { linesIn, parseFile, parseValue, renderFile } from './as-code/document-file.ts'
 import { readBifrost } from './import/bifrost.ts'
 import { carryOut } from './import/carry-out.ts'
@@ -14,8 +13,9 @@ import { readLitellmConfig } from './import/litellm/read-config.ts'
 import { readOpenaiPrompts } from './import/openai-prompts.ts'
 import { readOpenrouter } from './import/openrouter.ts'
 import { readPortkey } from './import/portkey.ts'
+import { takeBack } from './import/take-back.ts'
 import { OutputLost, printWhole } from './print.ts'
-import { createRemote, type Remote } from './remote.ts'
+import { createRemote } from './remote.ts'
 import { warn } from './warn.ts'
 
 const READERS = {
@@ -68,22 +68,10 @@ export const importVerb = async (settings: RemoteSettings, what: string, path: s
       if (flags.json === true) await printWhole(`${JSON.stringify({ findings, done, file: plan.file, merged })}\n`)
     }
   } catch (thrown) {
-    if (thrown instanceof OutputLost && remote !== null) await takeBack(unseen, remote)
+    if (thrown instanceof OutputLost && remote !== null) await takeBack(unseen, remote, 'nobody reads the standard output')
     throw thrown
   }
   return refused > 0 ? 1 : 0
-}
-
-/** Revokes new keys that nobody has seen. */
-const takeBack = async (hashes: readonly string[], remote: Remote): Promise<void> => {
-  for (const hash of hashes) {
-    try {
-      await remote.ask('DELETE', `/keys/${hash}`)
-      warn('nobody reads the standard output: a new key is taken back.')
-    } catch (cause) {
-      warn(`nobody has seen the new key with the hash ${hash}, and it stays valid: ${systemFault(cause)}`)
-    }
-  }
 }
 
 const WORDS = { done: 'done', kept: 'already there', left: 'left alone', refused: 'refused' } as const

@@ -493,17 +493,21 @@ describe('exit 1 if nobody can have seen a new key', () => {
   })
 })
 
-test('a new key that cannot be disabled as its file wants is taken back: nobody would see it, and it works', async () => {
+test.each([
+  ['is taken back: nobody would see it, and it works', /^PATCH \/keys\//, 0, /"Batch" cannot be disabled .*: a new key is taken back/],
+  ['and cannot be taken back is named by its hash', /^(?:PATCH|DELETE) \/keys\//, 1, /the new key with the hash \w+, and it stays valid/],
+])('a new key that cannot be disabled as its file wants %s', async (_, failing, left, says) => {
   const own = await services.start()
   const url = startBehind(own.url, (request) => {
-    if (request.startsWith('PATCH /keys/')) throw new Error('This request fails.')
+    if (failing.test(request)) throw new Error('This request fails.')
   })
-  const { code } = await services.run(['import', 'bifrost', join(IMPORT_FIXTURES, 'bifrost/governance.json'), '--create-keys'], {
+  const { code, stderr } = await services.run(['import', 'bifrost', join(IMPORT_FIXTURES, 'bifrost/governance.json'), '--create-keys'], {
     PATCHBAY_URL: url,
     PATCHBAY_MANAGEMENT_KEY: own.managementKey,
   })
   const { data } = (await call(own, 'GET', '/keys')).json as { data: { name: string; disabled: boolean }[] }
-  expect([code, data.filter(({ name }) => name === 'Batch')]).toEqual([1, []])
+  expect([code, data.filter(({ name }) => name === 'Batch').length]).toEqual([1, left])
+  expect(stderr).toMatch(says)
 })
 
 test('a slow reader gets the whole of what is more than a pipe holds', async () => {

@@ -11,6 +11,7 @@ import { allKeys, keyKind } from '../as-code/key-kind.ts'
 import { bodyOf, SAVED_AT } from '../as-code/preset-kind.ts'
 import { type Remote, RemoteRefused } from '../remote.ts'
 import type { ImportPlan, PlannedKey, PlannedPreset, PlannedVersion } from './import-plan.ts'
+import { takeBack } from './take-back.ts'
 import { wordSet } from '../../lib/text/word-set.ts'
 
 export interface CarryOutOptions {
@@ -151,11 +152,10 @@ const bringKey = async (
   const { disabled, ...settable } = limits
   const { json } = await remote.ask('POST', '/keys', { body: { name, ...settable } })
   const made = createdKey.parse(json)
-  const path = `/keys/${made.data.hash}`
+  const { hash } = made.data
   if (disabled === true)
-    await remote.ask('PATCH', path, { body: { disabled } }).catch(async (thrown: unknown) => {
-      // Nobody would see the key, which is enabled.
-      await remote.ask('DELETE', path)
+    await remote.ask('PATCH', `/keys/${hash}`, { body: { disabled } }).catch(async (thrown: unknown) => {
+      await takeBack([hash], remote, `the key ${JSON.stringify(name)} cannot be disabled as its file wants`)
       throw thrown
     })
   return { state: 'done', says: `a new key ${JSON.stringify(name)} with its limits`, made }
